@@ -1,0 +1,204 @@
+// Package report is the public contract of the tool: what -o json prints. It
+// imports nothing, so that anyone can vendor it.
+package report
+
+// APIVersion and Kind identify the document.
+const (
+	APIVersion = "mountdoctor.io/v1alpha1"
+	Kind       = "Report"
+)
+
+// Certainty says how well a cause is proved.
+type Certainty string
+
+// The three certainties, strongest first.
+const (
+	Certain  Certainty = "certain"
+	Likely   Certainty = "likely"
+	Possible Certainty = "possible"
+)
+
+// Rank orders certainties: 3 certain, 2 likely, 1 possible, 0 none.
+func (c Certainty) Rank() int {
+	switch c {
+	case Certain:
+		return 3
+	case Likely:
+		return 2
+	case Possible:
+		return 1
+	}
+	return 0
+}
+
+// AtMost caps a certainty.
+func (c Certainty) AtMost(limit Certainty) Certainty {
+	if c.Rank() > limit.Rank() {
+		return limit
+	}
+	return c
+}
+
+// Severity says what a cause does to the workload.
+type Severity string
+
+// The severities, worst first.
+const (
+	Blocking Severity = "blocking"
+	Degraded Severity = "degraded"
+	Risk     Severity = "risk"
+)
+
+// Rank orders severities: 3 blocking, 2 degraded, 1 risk.
+func (s Severity) Rank() int {
+	switch s {
+	case Blocking:
+		return 3
+	case Degraded:
+		return 2
+	case Risk:
+		return 1
+	}
+	return 0
+}
+
+// The verdicts.
+const (
+	Broken       = "broken"
+	VerdictDegr  = "degraded"
+	Waiting      = "waiting"
+	Healthy      = "healthy"
+	UnknownState = "unknown"
+)
+
+// Report is one diagnosis.
+type Report struct {
+	APIVersion  string        `json:"apiVersion"`
+	Kind        string        `json:"kind"`
+	Subject     Subject       `json:"subject"`
+	Verdict     string        `json:"verdict"`
+	Summary     string        `json:"summary"` // one sentence, the first line of the text report
+	TakenAt     string        `json:"takenAt"` // RFC 3339
+	Server      string        `json:"server,omitempty"`
+	RootCauses  []Cause       `json:"rootCauses"`
+	Findings    []Cause       `json:"findings"` // nested under a root: see CausedBy
+	Symptoms    []Symptom     `json:"symptoms"`
+	Unexplained []Unexplained `json:"unexplained"`
+	Noise       []Noise       `json:"noise"`
+	Chain       []Link        `json:"chain"`
+	Timeline    []Moment      `json:"timeline"`
+	NotChecked  []NotChecked  `json:"notChecked"`
+	Error       string        `json:"error,omitempty"` // the run failed; everything else is what could still be said
+}
+
+// Subject names an object. Node is set for things that live on a node.
+type Subject struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Node      string `json:"node,omitempty"`
+}
+
+// String is the form of want.yaml: "Pod shop/db-0", "Device worker-2/8:32".
+func (s Subject) String() string {
+	switch {
+	case s.Kind == "Device" || s.Kind == "Process":
+		return s.Kind + " " + s.Node + "/" + s.Name
+	case s.Namespace != "":
+		return s.Kind + " " + s.Namespace + "/" + s.Name
+	}
+	return s.Kind + " " + s.Name
+}
+
+// Cause is one finding: a root cause or, with CausedBy, a nested one.
+type Cause struct {
+	Name         string     `json:"name"`
+	Certainty    Certainty  `json:"certainty"`
+	Severity     Severity   `json:"severity"`
+	Layer        string     `json:"layer"`
+	Subject      Subject    `json:"subject"`
+	Message      string     `json:"message"`
+	Evidence     []Evidence `json:"evidence"`
+	Explains     []string   `json:"explains"` // names of symptoms
+	Remedies     []Remedy   `json:"remedies"`
+	Refutation   string     `json:"refutation,omitempty"` // the fact that would refute it
+	PerhapsFrom  []string   `json:"perhapsBecause,omitempty"`
+	CausedBy     string     `json:"causedBy,omitempty"`     // "NAME on SUBJECT" of the parent
+	Yielded      []string   `json:"yielded,omitempty"`      // causes whose evidence was taken over
+	Waiting      bool       `json:"waiting,omitempty"`      // needs only time
+	NotConfirmed []string   `json:"notConfirmed,omitempty"` // what would have made it certain and could not be read
+}
+
+// Evidence is one fact, verbatim, with the place where it was read.
+type Evidence struct {
+	Source  string `json:"source"`         // api | node | log | event
+	Node    string `json:"node,omitempty"` // for source node
+	Locator string `json:"locator"`        // "proc/1/mountinfo:26", "VolumeAttachment csi-… status.attached"
+	Text    string `json:"text"`
+}
+
+// Remedy is one step that a person may take. The tool never takes it.
+type Remedy struct {
+	Name         string   `json:"name,omitempty"` // name of the catalog; empty for plain words
+	Title        string   `json:"title"`
+	Commands     []string `json:"commands,omitempty"`
+	Risk         string   `json:"risk,omitempty"`         // read-only | reversible | disruptive | data-loss
+	Precondition string   `json:"precondition,omitempty"` // what was checked to allow it
+	Undo         string   `json:"undo,omitempty"`
+	Verify       string   `json:"verify,omitempty"`
+}
+
+// Symptom is something that is wrong and wants a cause.
+type Symptom struct {
+	Name        string     `json:"name"`
+	Subject     Subject    `json:"subject"`
+	Message     string     `json:"message"`
+	Evidence    []Evidence `json:"evidence,omitempty"`
+	Past        bool       `json:"past,omitempty"` // seen in an old event only
+	ExplainedBy []string   `json:"explainedBy,omitempty"`
+}
+
+// Unexplained is a symptom without a cause.
+type Unexplained struct {
+	Symptom
+	CouldBe []CouldBe `json:"couldBe,omitempty"`
+}
+
+// CouldBe is a cause that might explain a symptom and what kept it from being checked.
+type CouldBe struct {
+	Cause     string `json:"cause"`
+	BlockedBy string `json:"blockedBy"`
+}
+
+// Noise was seen and explains nothing.
+type Noise struct {
+	Name    string  `json:"name"`
+	Subject Subject `json:"subject"`
+	Message string  `json:"message"`
+	Because string  `json:"because"`
+}
+
+// Link is one row of the chain.
+type Link struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Since  string `json:"since,omitempty"` // age at TakenAt, "14m"
+	Note   string `json:"note,omitempty"`
+	Broken bool   `json:"broken,omitempty"`
+}
+
+// Moment is one dated event of the story.
+type Moment struct {
+	At   string `json:"at"`
+	What string `json:"what"`
+}
+
+// NotChecked is something that could not be looked at, and what that leaves open.
+type NotChecked struct {
+	Need   string   `json:"need"`
+	Node   string   `json:"node,omitempty"`
+	Reason string   `json:"reason"`
+	Detail string   `json:"detail,omitempty"`
+	Causes []string `json:"causes,omitempty"`
+}
