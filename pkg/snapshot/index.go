@@ -1,0 +1,101 @@
+package snapshot
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// Index knows what belongs to what. It is computed once from a frozen snapshot
+// and is the only place of shared inference: rules ask, they do not join.
+type Index struct {
+	*Snapshot
+
+	Volumes   []*Volume            // every persistent volume, sorted by key
+	NodeViews map[string]*NodeView // probed nodes only
+	lookups
+}
+
+// Volume is one persistent volume with everything that belongs to it. A claim
+// without a PV is a Volume, too (PV nil); so is a PV without a claim, and a
+// Longhorn volume without a PV.
+type Volume struct {
+	Claim       *corev1.PersistentVolumeClaim
+	PV          *corev1.PersistentVolume
+	Class       *storagev1.StorageClass
+	Driver      string // CSI driver, or "kubernetes.io/<plugin>" for an in-tree source
+	Handle      string // volumeHandle; in-tree: the plugin's id of the volume
+	Consumers   []*Consumer
+	Attachments []*storagev1.VolumeAttachment // all of this PV, sorted by node
+	Longhorn    *LonghornVolume               // nil for other drivers
+}
+
+// Consumer is a pod that names the claim.
+type Consumer struct {
+	Pod     *corev1.Pod
+	Volume  string // spec.volumes[].name
+	Block   bool   // used as volumeDevices
+	SubPath bool
+}
+
+// LonghornVolume is a Longhorn volume with its parts.
+type LonghornVolume struct {
+	Volume       *LHVolume // nil when only the PV exists
+	Engines      []*LHEngine
+	Replicas     []*LHReplica
+	ShareManager *LHShareManager
+	Attachment   *LHAttachment
+}
+
+// Key identifies a volume for joins: "volume/<driver>^<handle>", or
+// "volume/claim/<ns>/<name>" while it has no PV.
+func (v *Volume) Key() string {
+	switch {
+	case v.Handle != "":
+		return "volume/" + v.Driver + "^" + v.Handle
+	case v.Claim != nil:
+		return "volume/claim/" + v.Claim.Namespace + "/" + v.Claim.Name
+	case v.PV != nil:
+		return "volume/pv/" + v.PV.Name
+	}
+	return "volume/longhorn/" + v.Longhorn.Volume.Name
+}
+
+// VolumeDevice is a block device of a volume on one node.
+type VolumeDevice struct {
+	Node     string
+	View     *NodeView
+	Dev      probes.Dev
+	Block    *probes.BlockDevice // nil: the number is in no sysfs entry (device gone)
+	How      string              // how it was identified: "iSCSI session session3 of iqn…", "dev/longhorn/pvc-…", "rbd device 3", "serial vol0abc", "mount of …/globalmount"
+	Locator  string              // where that was read
+	Proven   bool                // by identity (IQN, serial, wwid, rbd image, NQN), not by name or by a mount only
+	Mapper   *probes.BlockDevice // rightful dm-crypt (or Longhorn v2 linear) on top, when there is one
+	NodePath string              // "/dev/longhorn/<vol>" when such a node exists
+}
+
+// Use is one mount line of a device in one namespace.
+type Use struct {
+	NS    *probes.MountNamespace
+	Mount probes.Mount
+	Init  bool // in the namespace of process 1
+}
+
+// NodeView is a probed node with lookups.
+type NodeView struct {
+	Name  string
+	Facts *probes.Facts
+	Init  *probes.MountNamespace // nil when it was not read
+	nodeLookups
+}
+
+// Age is the time between t and the snapshot, never negative.
+func (x *Index) Age(t time.Time) time.Duration {
+	if t.IsZero() || t.After(x.TakenAt) {
+		return 0
+	}
+	return x.TakenAt.Sub(t)
+}
