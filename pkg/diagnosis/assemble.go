@@ -1,0 +1,126 @@
+package diagnosis
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// assemble builds the report from related findings.
+func (c *Catalog) assemble(p *Pass) *report.Report {
+	roots := c.gather(p)
+	c.explain(p, roots)
+	r := &report.Report{
+		APIVersion: report.APIVersion, Kind: report.Kind,
+		Subject: p.scope.subject, TakenAt: p.TakenAt.UTC().Format(time.RFC3339), Server: p.Server,
+		RootCauses: []report.Cause{}, Findings: []report.Cause{}, Symptoms: []report.Symptom{},
+		Unexplained: []report.Unexplained{}, Noise: p.noises, Timeline: []report.Moment{},
+	}
+	for _, f := range roots {
+		r.RootCauses = append(r.RootCauses, c.cause(p, f))
+		c.nested(p, f, f, r)
+	}
+	c.listSymptoms(p, r)
+	r.NotChecked = p.notChecked()
+	if r.Noise == nil {
+		r.Noise = []report.Noise{}
+	}
+	r.Chain = p.chain(roots)
+	r.Timeline = p.timeline(roots)
+	r.Verdict = p.verdict(roots, r)
+	r.Summary = p.summary(roots, r)
+	return r
+}
+
+// gather attaches every finding to its root and returns the roots in order.
+func (c *Catalog) gather(p *Pass) []*Finding {
+	var roots []*Finding
+	for _, f := range p.findings {
+		switch {
+		case f.rule.Severity == report.Risk:
+			if top := c.riskRoot(p, f); top != nil {
+				top.risks = append(top.risks, f)
+			} else if p.Sweep() {
+				roots = append(roots, f)
+			}
+		case f.yieldTo != nil:
+			top := f.root()
+			top.took = append(top.took, f)
+			top.merge(f.Keys)
+		case f.parent != nil:
+			f.parent.children = append(f.parent.children, f)
+		default:
+			roots = append(roots, f)
+		}
+	}
+	sort.SliceStable(roots, func(i, j int) bool { return less(roots[i], roots[j]) })
+	return roots
+}
+
+// riskRoot finds the proven cause that a risk made possible.
+func (c *Catalog) riskRoot(p *Pass, risk *Finding) *Finding {
+	for _, f := range p.findings {
+		if f.rule.Severity == report.Risk || f.Certainty.Rank() < report.Likely.Rank() || !risk.sameObject(f.Keys) {
+			continue
+		}
+		if c.leads(risk.Cause, f.Cause) {
+			return f.root()
+		}
+	}
+	return nil
+}
+
+// nested lists what hangs below a root, depth first.
+func (c *Catalog) nested(p *Pass, root, f *Finding, r *report.Report) {
+	for _, child := range f.children {
+		cause := c.cause(p, child)
+		cause.CausedBy = f.id()
+		cause.Remedies = allowed(cause.Remedies, root.rule.Offers)
+		r.Findings = append(r.Findings, cause)
+		c.nested(p, root, child, r)
+	}
+	for _, k := range f.risks {
+		cause := c.cause(p, k)
+		cause.CausedBy = f.id()
+		cause.Remedies = allowed(cause.Remedies, root.rule.Offers)
+		r.Findings = append(r.Findings, cause)
+	}
+}
+
+// allowed keeps plain words and the remedies that the root's entry offers: a step
+// that it forbids is withheld below it, too.
+func allowed(list []report.Remedy, offers []string) []report.Remedy {
+	out := []report.Remedy{}
+	for _, m := range list {
+		if m.Name == "" || slices.Contains(offers, m.Name) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) cause(p *Pass, f *Finding) report.Cause {
+	out := report.Cause{
+		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),
+		Subject: f.Subject, Message: f.Message, Evidence: f.Evidence, Explains: f.explained(p),
+		Remedies: allowed(f.Remedies, f.rule.Offers), Refutation: f.Refutation,
+		PerhapsFrom: f.perhaps, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
+	}
+	for _, t := range f.took {
+		out.Yielded = add(out.Yielded, t.id())
+		for _, e := range t.Evidence {
+			if !slices.Contains(out.Evidence, e) {
+				out.Evidence = append(out.Evidence, e)
+			}
+		}
+	}
+	for _, a := range f.Also {
+		out.Message += " " + a
+	}
+	if out.Evidence == nil {
+		out.Evidence = []report.Evidence{}
+	}
+	return out
+}

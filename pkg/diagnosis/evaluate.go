@@ -1,0 +1,94 @@
+package diagnosis
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Evaluate answers a question about a snapshot. It never fails: what a rule could
+// not do is in the report.
+func (c *Catalog) Evaluate(x *snapshot.Index, q Question) *report.Report {
+	p := newPass(x, q)
+	for _, s := range c.Symptoms {
+		p.symptom = s.Name
+		s.Run(p)
+	}
+	for _, r := range c.order() {
+		p.rule = r
+		p.missNeeds()
+		r.Run(p)
+	}
+	p.rule = nil
+	for _, n := range c.Noise {
+		p.noise = n.Name
+		n.Run(p)
+	}
+	p.setNearness()
+	p.sortFindings()
+	c.relate(p.findings)
+	return c.assemble(p)
+}
+
+func newPass(x *snapshot.Index, q Question) *Pass {
+	p := &Pass{Index: x, Question: q, missed: map[missKey]map[string]bool{}}
+	p.scope = newScope(x, q)
+	p.texts = newTexts(x, p.scope)
+	return p
+}
+
+// order runs deeper layers first; within one, by name.
+func (c *Catalog) order() []*Rule {
+	out := append([]*Rule(nil), c.Rules...)
+	sort.SliceStable(out, func(i, j int) bool {
+		if a, b := depth[out[i].Layer], depth[out[j].Layer]; a != b {
+			return a > b
+		}
+		return out[i].Name < out[j].Name
+	})
+	return out
+}
+
+// missNeeds notes the running rule as not checked for every declared resource
+// that was not collected.
+func (p *Pass) missNeeds() {
+	for _, n := range p.rule.Needs {
+		if n.API != "" {
+			p.Has(n.API)
+		}
+		if n.Probe == "" {
+			continue
+		}
+		for _, node := range p.scope.nodes {
+			v := p.View(node)
+			if v == nil {
+				continue
+			}
+			if st, ok := v.Facts.Status[n.Probe]; ok && st.State != "ok" {
+				p.Miss("node/"+node+"/"+n.Probe, node)
+			}
+		}
+	}
+}
+
+// setNearness marks findings on the asked volume and on the nodes of its waiting pods.
+func (p *Pass) setNearness() {
+	if p.Sweep() || len(p.scope.volumes) == 0 {
+		return
+	}
+	asked := p.scope.volumes[0]
+	for _, f := range p.findings {
+		if p.Question.Kind != "pod" && slices.Contains(f.objects, asked.Key()) {
+			f.near += 2
+		}
+		for _, v := range p.scope.volumes {
+			for _, w := range v.Waiting() {
+				if n := w.Pod.Spec.NodeName; n != "" && slices.Contains(f.at, n) {
+					f.near |= 1
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package diagnosis
+
+import (
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Whoever explains one of these also explains that the volume's pods wait.
+var bringsWaiting = []string{
+	"attach-failed", "multi-attach-error", "mount-failed", "mount-busy", "format-failed",
+	"fsck-failed", "share-manager-failing", "claim-pending",
+}
+
+// explain joins symptoms with the findings that declare them.
+func (c *Catalog) explain(p *Pass, roots []*Finding) {
+	for _, s := range p.symptoms {
+		for _, f := range p.findings {
+			if f.rule.Severity == report.Risk || !f.declares(s.Name) || !f.Keys.related(s.Keys) {
+				continue
+			}
+			if top := f.root(); !slices.Contains(s.explainedBy, top) && slices.Contains(roots, top) {
+				s.explainedBy = append(s.explainedBy, top)
+			}
+		}
+	}
+}
+
+// declares tells whether a finding explains a symptom by its rule or, narrower,
+// by what it says itself.
+func (f *Finding) declares(symptom string) bool {
+	list := f.rule.Explains
+	if f.Explains != nil {
+		list = f.Explains
+	}
+	if slices.Contains(list, symptom) {
+		return true
+	}
+	if symptom != "pod-waiting-for-volume" {
+		return false
+	}
+	for _, s := range bringsWaiting {
+		if slices.Contains(list, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// explained lists the names of the symptoms that a root explains, sorted.
+func (f *Finding) explained(p *Pass) []string {
+	out := []string{}
+	for _, s := range p.symptoms {
+		if slices.Contains(s.explainedBy, f) && !slices.Contains(out, s.Name) {
+			out = append(out, s.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// listSymptoms fills symptoms and unexplained.
+func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
+	for _, s := range p.symptoms {
+		out := report.Symptom{Name: s.Name, Subject: s.Subject, Message: s.Message, Evidence: s.Evidence, Past: s.Past}
+		for _, f := range s.explainedBy {
+			out.ExplainedBy = append(out.ExplainedBy, f.id())
+		}
+		r.Symptoms = append(r.Symptoms, out)
+		if len(s.explainedBy) == 0 && !s.Past && !s.Informal {
+			r.Unexplained = append(r.Unexplained, report.Unexplained{Symptom: out, CouldBe: c.couldBe(p, s)})
+		}
+	}
+}
+
+// couldBe names the causes of a symptom that were not checked, and why.
+func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
+	var out []report.CouldBe
+	for _, r := range c.Rules {
+		if !slices.Contains(r.Explains, s.Name) {
+			continue
+		}
+		for _, m := range p.missesOf(r.Name) {
+			if m.node != "" && len(s.at) > 0 && !slices.Contains(s.at, m.node) {
+				continue
+			}
+			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Keys say which objects a finding or a symptom is about. Two of them belong
+// together when they share an object key; a finding about a whole node belongs
+// to everything that is located there.
+type Keys struct {
+	objects []string // volume/…, pod/…, device/NODE/M:m, va/…, server/…, im/…
+	nodes   []string // whole nodes
+	at      []string // nodes on which it is located
+}
+
+func add(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// Volume adds a volume (nil is ignored).
+func (k *Keys) Volume(v *snapshot.Volume) {
+	if v != nil {
+		k.objects = add(k.objects, v.Key())
+	}
+}
+
+// Pod adds a pod.
+func (k *Keys) Pod(p *corev1.Pod) {
+	if p != nil {
+		k.objects = add(k.objects, "pod/"+p.Namespace+"/"+p.Name)
+	}
+}
+
+// Device adds a block device of a node.
+func (k *Keys) Device(node string, dev probes.Dev) {
+	if !dev.IsZero() {
+		k.objects = add(k.objects, "device/"+node+"/"+dev.String())
+	}
+}
+
+// Object adds anything else by kind and name: "va/csi-…", "server/10.0.0.7".
+func (k *Keys) Object(kind, name string) { k.objects = add(k.objects, kind+"/"+name) }
+
+// Node says that it is about a whole node.
+func (k *Keys) Node(name string) { k.nodes = add(k.nodes, name); k.at = add(k.at, name) }
+
+// At says on which node it is located.
+func (k *Keys) At(node string) { k.at = add(k.at, node) }
+
+// related tells whether a cause with keys k can be the reason of something with keys o.
+func (k Keys) related(o Keys) bool {
+	for _, x := range k.objects {
+		if slices.Contains(o.objects, x) {
+			return true
+		}
+	}
+	for _, n := range k.nodes {
+		if slices.Contains(o.at, n) || slices.Contains(o.nodes, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameObject is related in either direction.
+func (k Keys) sameObject(o Keys) bool { return k.related(o) || o.related(k) }
+
+func (k *Keys) merge(o Keys) {
+	for _, x := range o.objects {
+		k.objects = add(k.objects, x)
+	}
+	for _, x := range o.nodes {
+		k.nodes = add(k.nodes, x)
+	}
+	for _, x := range o.at {
+		k.at = add(k.at, x)
+	}
+}
+
+// Finding is one cause as a rule found it.
+type Finding struct {
+	Keys
+	Cause        string
+	Certainty    report.Certainty
+	Severity     report.Severity // zero: that of the rule
+	Subject      report.Subject
+	Message      string
+	Evidence     []report.Evidence
+	Remedies     []report.Remedy
+	Refutation   string   // the fact that would refute it
+	NotConfirmed []string // facts that would have made it certain and could not be read
+	Waiting      bool     // needs only time: the verdict is "waiting"
+	Explains     []string // when set: only these of the rule's symptoms
+	Also         []string // remarks: the same fault elsewhere, advice in words
+
+	rule     *Rule
+	near     int // nearness to the asked volume: higher is nearer
+	parent   *Finding
+	yieldTo  *Finding
+	children []*Finding
+	took     []*Finding
+	risks    []*Finding
+	perhaps  []string
+}
+
+// Sayf sets the message: full sentences, present tense.
+func (f *Finding) Sayf(format string, args ...any) *Finding {
+	f.Message = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Fact adds evidence.
+func (f *Finding) Fact(ev ...report.Evidence) *Finding {
+	for _, e := range ev {
+		if e.Locator == "" && e.Text == "" || slices.Contains(f.Evidence, e) {
+			continue
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	return f
+}
+
+// Advise adds remedies, safest first.
+func (f *Finding) Advise(r ...report.Remedy) *Finding {
+	f.Remedies = append(f.Remedies, r...)
+	return f
+}
+
+// Unless names the fact that would refute the finding.
+func (f *Finding) Unless(fact string) *Finding { f.Refutation = fact; return f }
+
+// Missing notes a fact that could not be had; the certainty falls to likely.
+func (f *Finding) Missing(what string) *Finding {
+	f.NotConfirmed = add(f.NotConfirmed, what)
+	f.Certainty = f.Certainty.AtMost(report.Likely)
+	return f
+}
+
+// On ties the finding to a volume.
+func (f *Finding) On(v *snapshot.Volume) *Finding { f.Volume(v); return f }
+
+// Located says on which node it is.
+func (f *Finding) Located(node string) *Finding { f.At(node); return f }
+
+func (f *Finding) id() string { return f.Cause + " on " + f.Subject.String() }
+
+// Subjects.
+
+// PodSubject names a pod.
+func PodSubject(p *corev1.Pod) report.Subject {
+	return report.Subject{Kind: "Pod", Namespace: p.Namespace, Name: p.Name, Node: p.Spec.NodeName}
+}
+
+// DeviceSubject names a block device of a node.
+func DeviceSubject(node string, dev probes.Dev) report.Subject {
+	return report.Subject{Kind: "Device", Name: dev.String(), Node: node}
+}
+
+// ProcessSubject names a process of a node.
+func ProcessSubject(node string, pid int) report.Subject {
+	return report.Subject{Kind: "Process", Name: fmt.Sprint(pid), Node: node}
+}
+
+// NodeSubject names a node.
+func NodeSubject(node string) report.Subject {
+	return report.Subject{Kind: "Node", Name: node, Node: node}
+}
+
+// ObjectSubject names any other object.
+func ObjectSubject(kind, namespace, name string) report.Subject {
+	return report.Subject{Kind: kind, Namespace: namespace, Name: name}
+}
+
+// Evidence constructors.
+
+// FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
+func FromAPI(object, field, text string) report.Evidence {
+	return report.Evidence{Source: "api", Locator: strings.TrimSpace(object + " " + field), Text: text}
+}
+
+// FromNode is something read on a node, with its path there.
+func FromNode(node, locator, text string) report.Evidence {
+	return report.Evidence{Source: "node", Node: node, Locator: locator, Text: text}
+}

@@ -1,0 +1,31 @@
+// Package message takes apart what Kubernetes, CSI drivers and mount tools write
+// into events, errors and logs.
+package message
+
+// Failure is one message taken apart. Fields that the message does not have are empty.
+type Failure struct {
+	Op      string   // MountVolume.MountDevice, AttachVolume.Attach …
+	Spec    string   // PV name, or the pod's volume name for inline volumes
+	Unique  string   // kubernetes.io/csi/<driver>^<handle>
+	PodUID  string   // UID in the message
+	OnNode  string   // node in the message
+	Code    string   // innermost gRPC code
+	Desc    string   // innermost description, byte arrays decoded
+	Exit    int      // exit status, -1 when there is none
+	Devices []string // device paths that it names
+	Vols    []string // Longhorn volume names in /dev/longhorn/<vol>
+	Kinds   []Kind   // what it says, by the grammar; several may hold
+}
+
+// Kind is one recognised meaning.
+type Kind string
+
+// Is tells whether the message has a meaning.
+func (f Failure) Is(k Kind) bool {
+	for _, x := range f.Kinds {
+		if x == k {
+			return true
+		}
+	}
+	return false
+}

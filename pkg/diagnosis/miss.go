@@ -1,0 +1,83 @@
+package diagnosis
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// sortedMisses returns what could not be read, in a stable order.
+func (p *Pass) sortedMisses() []missKey {
+	keys := make([]missKey, 0, len(p.missed))
+	for k := range p.missed {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i].need < keys[j].need })
+	return keys
+}
+
+func (p *Pass) missesOf(rule string) []missKey {
+	var out []missKey
+	for _, k := range p.sortedMisses() {
+		if p.missed[k][rule] {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// reason finds why something is missing.
+func (p *Pass) reason(k missKey) (reason, detail string) {
+	if rest, ok := strings.CutPrefix(k.need, "api/"); ok {
+		if g, ok := p.GapFor(rest); ok {
+			return g.Reason, g.Detail
+		}
+	}
+	if node, probe, ok := strings.Cut(strings.TrimPrefix(k.need, "node/"), "/"); ok {
+		if v := p.View(node); v != nil {
+			st := v.Facts.Status[probe]
+			return "Probe" + strings.ToUpper(st.State[:1]) + st.State[1:], st.Detail
+		}
+	}
+	if g, ok := p.NodeGap(k.node); ok {
+		return g.Reason, g.Detail
+	}
+	if g, ok := p.Gap(k.need); ok {
+		return g.Reason, g.Detail
+	}
+	return snapshot.NotRequested, ""
+}
+
+func (p *Pass) blockedBy(k missKey) string {
+	reason, detail := p.reason(k)
+	if detail != "" {
+		return k.need + ": " + reason + " (" + detail + ")"
+	}
+	return k.need + ": " + reason
+}
+
+// notChecked lists what could not be looked at and which causes that leaves open.
+func (p *Pass) notChecked() []report.NotChecked {
+	out := []report.NotChecked{}
+	for _, k := range p.sortedMisses() {
+		reason, detail := p.reason(k)
+		if reason == snapshot.NotServed && strings.Contains(k.need, "longhorn.io/") {
+			continue // no Longhorn in this cluster: nothing was missed
+		}
+		n := report.NotChecked{Need: k.need, Node: k.node, Reason: reason, Detail: detail}
+		for rule := range p.missed[k] {
+			n.Causes = append(n.Causes, rule)
+		}
+		slices.Sort(n.Causes)
+		out = append(out, n)
+	}
+	for _, g := range p.Gaps {
+		if g.Reason == snapshot.Malformed {
+			out = append(out, report.NotChecked{Need: g.Need, Reason: g.Reason, Detail: g.Detail})
+		}
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+package diagnosis
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Question is what the user asked: pvc, pod, volume, node or cluster.
+type Question struct {
+	Kind      string // pvc | pod | volume | node | cluster
+	Namespace string
+	Name      string
+}
+
+// Pass is what a rule gets: the frozen snapshot with its index, the part of it
+// that was asked for, and the way to report.
+type Pass struct {
+	*snapshot.Index
+	Question Question
+
+	scope   scope
+	texts   *texts
+	rule    *Rule
+	symptom string
+	noise   string
+
+	findings []*Finding
+	symptoms []*Symptom
+	noises   []report.Noise
+	missed   map[missKey]map[string]bool // → rules
+}
+
+type missKey struct{ need, node string }
+
+// Symptom is something wrong that wants a cause.
+type Symptom struct {
+	Keys
+	Name     string
+	Subject  report.Subject
+	Message  string
+	Evidence []report.Evidence
+	Past     bool // from an old event only: may support, need not be explained
+	Informal bool // volume-degraded: never listed as unexplained
+
+	explainedBy []*Finding
+}
+
+// Volumes are the volumes of the question, in a stable order.
+func (p *Pass) Volumes() []*snapshot.Volume { return p.scope.volumes }
+
+// InScope tells whether a volume belongs to the question.
+func (p *Pass) InScope(v *snapshot.Volume) bool { return slices.Contains(p.scope.volumes, v) }
+
+// Nodes are the nodes of the question: for a volume those that hold its device,
+// run its consumers or had it before; for "node" that one; for "cluster" all.
+func (p *Pass) Nodes() []string { return p.scope.nodes }
+
+// Sweep tells whether the question is about nodes (node, cluster) rather than volumes.
+func (p *Pass) Sweep() bool { return p.Question.Kind == "node" || p.Question.Kind == "cluster" }
+
+// Probed returns the view of a node. When there is none, the rule is noted as not
+// checked for that node.
+func (p *Pass) Probed(node string) (*snapshot.NodeView, bool) {
+	if node == "" {
+		return nil, false
+	}
+	if v := p.View(node); v != nil {
+		return v, true
+	}
+	p.Miss("node/"+node, node)
+	return nil, false
+}
+
+// Miss notes that the running rule could not read something.
+func (p *Pass) Miss(need, node string) {
+	if p.rule == nil {
+		return
+	}
+	k := missKey{need, node}
+	if p.missed[k] == nil {
+		p.missed[k] = map[string]bool{}
+	}
+	p.missed[k][p.rule.Name] = true
+}
+
+// Has tells whether a resource was collected; when not, the rule is noted as not checked.
+func (p *Pass) Has(resource string) bool {
+	if p.Collected(resource) {
+		return true
+	}
+	p.Miss("api/"+resource, "")
+	return false
+}
+
+// Find starts a finding of the running rule.
+func (p *Pass) Find(c report.Certainty, subject report.Subject) *Finding {
+	return &Finding{Cause: p.rule.Name, Certainty: c, Subject: subject, rule: p.rule}
+}
+
+// Report adds a finding. The certainty is capped when a declared need was not met.
+func (p *Pass) Report(f *Finding) {
+	f.rule = p.rule
+	if f.Severity == "" {
+		f.Severity = p.rule.Severity
+	}
+	p.capByNeeds(f)
+	for _, old := range p.findings {
+		if old.Cause == f.Cause && old.Subject == f.Subject {
+			old.join(f)
+			return
+		}
+	}
+	p.findings = append(p.findings, f)
+}
+
+// join merges the same cause on the same subject, seen from two volumes.
+func (f *Finding) join(o *Finding) {
+	if o.Certainty.Rank() > f.Certainty.Rank() {
+		f.Certainty, f.Message, f.NotConfirmed = o.Certainty, o.Message, o.NotConfirmed
+	}
+	f.merge(o.Keys)
+	f.Fact(o.Evidence...)
+	if len(f.Remedies) == 0 {
+		f.Remedies = o.Remedies
+	}
+	for _, a := range o.Also {
+		f.Also = add(f.Also, a)
+	}
+	f.Waiting = f.Waiting && o.Waiting
+}
+
+func (p *Pass) capByNeeds(f *Finding) {
+	for _, n := range p.rule.Needs {
+		if n.API != "" {
+			if g, missing := p.GapFor(n.API); missing {
+				f.Missing("api/" + n.API + " (" + g.Reason + ")")
+			}
+		}
+		if n.Probe == "" {
+			continue
+		}
+		for _, node := range f.at {
+			v := p.View(node)
+			if v == nil {
+				continue
+			}
+			if st, ok := v.Facts.Status[n.Probe]; ok && st.State != "ok" {
+				f.Missing("probe " + n.Probe + " on node " + node + " (" + st.State + ")")
+			}
+		}
+	}
+}
+
+// AddSymptom reports a symptom of the running symptom rule.
+func (p *Pass) AddSymptom(s *Symptom) {
+	if s.Name == "" {
+		s.Name = p.symptom
+	}
+	for _, old := range p.symptoms {
+		if old.Name == s.Name && old.Subject == s.Subject {
+			old.merge(s.Keys)
+			old.Past = old.Past && s.Past
+			for _, e := range s.Evidence {
+				if !slices.Contains(old.Evidence, e) {
+					old.Evidence = append(old.Evidence, e)
+				}
+			}
+			return
+		}
+	}
+	p.symptoms = append(p.symptoms, s)
+}
+
+// Symptoms returns those of a name that concern a volume (nil: all of that name).
+func (p *Pass) Symptoms(name string, v *snapshot.Volume) []*Symptom {
+	var out []*Symptom
+	for _, s := range p.symptoms {
+		if s.Name == name && (v == nil || slices.Contains(s.objects, v.Key())) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Suffers tells whether a volume has one of the symptoms now (past ones do not count).
+func (p *Pass) Suffers(v *snapshot.Volume, names ...string) bool {
+	for _, n := range names {
+		for _, s := range p.Symptoms(n, v) {
+			if !s.Past {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AddNoise reports noise.
+func (p *Pass) AddNoise(subject report.Subject, message, because string) {
+	n := report.Noise{Name: p.noise, Subject: subject, Message: message, Because: because}
+	if !slices.Contains(p.noises, n) {
+		p.noises = append(p.noises, n)
+	}
+}
+
+// Found tells whether a cause was already found for a volume in this run. Rules run
+// in the order of their layers from the deepest; only look downwards with it.
+func (p *Pass) sortFindings() {
+	sort.SliceStable(p.findings, func(i, j int) bool { return less(p.findings[i], p.findings[j]) })
+}

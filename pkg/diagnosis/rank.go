@@ -1,0 +1,132 @@
+package diagnosis
+
+import (
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// less orders roots: severity, certainty, number of workloads hit, deeper layer,
+// name, subject. No weights.
+func less(a, b *Finding) bool {
+	if x, y := a.Severity.Rank(), b.Severity.Rank(); x != y {
+		return x > y
+	}
+	if a.Waiting != b.Waiting {
+		return !a.Waiting
+	}
+	if x, y := a.Certainty.Rank(), b.Certainty.Rank(); x != y {
+		return x > y
+	}
+	if a.near != b.near {
+		return a.near > b.near
+	}
+	if x, y := len(a.objects), len(b.objects); x != y {
+		return x > y
+	}
+	if x, y := depth[a.rule.Layer], depth[b.rule.Layer]; x != y {
+		return x > y
+	}
+	if a.Cause != b.Cause {
+		return a.Cause < b.Cause
+	}
+	return a.Subject.String() < b.Subject.String()
+}
+
+// relate settles which of two true causes is the reason of the other: first who
+// yields, then who is nested, then what is only "perhaps because".
+func (c *Catalog) relate(all []*Finding) {
+	likely := func(f *Finding) bool { return f.Certainty.Rank() >= report.Likely.Rank() }
+	for _, b := range all {
+		for _, a := range all {
+			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(b.Keys) {
+				continue
+			}
+			if c.yields(b, a) && !a.yieldsAround(b) {
+				b.yieldTo = better(b.yieldTo, a)
+			}
+		}
+	}
+	for _, b := range all {
+		if b.rule.Severity == report.Risk {
+			continue
+		}
+		for _, a := range all {
+			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || !c.leads(a.Cause, b.Cause) {
+				continue
+			}
+			if likely(a) {
+				b.parent = better(b.parent, a)
+			} else if likely(b) {
+				b.perhaps = add(b.perhaps, a.Cause)
+				a.yieldTo = b
+			} else {
+				b.parent = better(b.parent, a)
+			}
+		}
+	}
+	breakCircles(all)
+}
+
+// yields tells whether b gives way to a when both are true of one object.
+func (c *Catalog) yields(b, a *Finding) bool {
+	if slices.Contains(b.rule.YieldsTo, a.Cause) {
+		return true
+	}
+	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
+		return false
+	}
+	return slices.Contains(b.rule.Residual, a.rule.Layer) || c.leads(a.Cause, b.Cause)
+}
+
+// yieldsAround tells whether a itself gives way to f, which would make a circle.
+func (a *Finding) yieldsAround(f *Finding) bool {
+	for x := a; x != nil; x = x.yieldTo {
+		if x == f {
+			return true
+		}
+	}
+	return false
+}
+
+func better(old, candidate *Finding) *Finding {
+	if old == nil || less(candidate, old) {
+		return candidate
+	}
+	return old
+}
+
+// breakCircles makes sure that parents form a forest: with an acyclic catalog a
+// circle can only come from two findings of one cause.
+func breakCircles(all []*Finding) {
+	for _, f := range all {
+		seen := map[*Finding]bool{f: true}
+		for x := f; x.parent != nil; x = x.parent {
+			if seen[x.parent] {
+				x.parent = nil
+				break
+			}
+			seen[x.parent] = true
+		}
+	}
+}
+
+// root is the top of a finding's tree, through parents and through those that it
+// gave way to.
+func (f *Finding) root() *Finding {
+	seen := map[*Finding]bool{}
+	for x := f; ; {
+		if seen[x] {
+			return x
+		}
+		seen[x] = true
+		switch {
+		case x.yieldTo != nil:
+			x = x.yieldTo
+		case x.parent != nil:
+			x = x.parent
+		default:
+			return x
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// Package diagnosis turns a snapshot into a report: symptoms and causes are found
+// by pure rules, then joined by declared edges into root causes and what they
+// explain. Nothing here does I/O or asks for the time.
+package diagnosis
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Layer is where in the chain from claim to filesystem a cause lives. Layers are
+// ordered: a deeper one breaks first.
+type Layer string
+
+// The layers, from the claim down to the bytes.
+const (
+	Claim      Layer = "claim"
+	Attach     Layer = "attach"
+	Longhorn   Layer = "longhorn"
+	Mount      Layer = "mount"
+	Device     Layer = "device"
+	Transport  Layer = "transport"
+	Filesystem Layer = "filesystem"
+	RiskLayer  Layer = "risk"
+)
+
+var depth = map[Layer]int{Claim: 0, Attach: 1, Longhorn: 2, Mount: 3, Device: 4, Transport: 5, Filesystem: 6, RiskLayer: 7}
+
+// Rule recognises one cause. It is a value: everything that the engine, the
+// documentation and the tests must know of it is declared here.
+type Rule struct {
+	Name     string // stable, from the catalog; never reused
+	Layer    Layer
+	Severity report.Severity
+	Needs    []Need   // without these it cannot be certain; a gap in one makes it "not checked"
+	Explains []string // symptoms
+	LeadsTo  []string // causes that this one can produce
+	YieldsTo []string // causes that take its place when both are true of one object
+	// Residual makes the rule yield to every cause of these layers on one object:
+	// it is what is left when nothing lower is found.
+	Residual []Layer
+	Offers   []string // remedies by name; every other one is forbidden
+	Doc      string   // Markdown, one file beside the rule
+	Run      func(*Pass)
+}
+
+// Need is something that a rule reads: a resource of the API or the answer of a
+// node probe.
+type Need struct {
+	API   string // "storage.k8s.io/volumeattachments", "/pods"
+	Probe string // "mountns", "blockdev", … on every node that the rule looks at
+}
+
+// API declares a need for a resource ("GROUP/RESOURCE"; the core group is empty: "/pods").
+func API(resource string) Need { return Need{API: resource} }
+
+// Probe declares a need for a node probe.
+func Probe(name string) Need { return Need{Probe: name} }
+
+// SymptomRule recognises one symptom.
+type SymptomRule struct {
+	Name string
+	Run  func(*Pass)
+}
+
+// NoiseRule recognises something that is seen and explains nothing.
+type NoiseRule struct {
+	Name string
+	Run  func(*Pass)
+}
+
+// Catalog is the set of rules of one program.
+type Catalog struct {
+	Rules    []*Rule
+	Symptoms []*SymptomRule
+	Noise    []*NoiseRule
+	byName   map[string]*Rule
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// NewCatalog checks the rules (names, documents, an acyclic graph) and indexes them.
+func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Catalog, error) {
+	c := &Catalog{Rules: rules, Symptoms: symptoms, Noise: noise, byName: map[string]*Rule{}}
+	for _, r := range rules {
+		if !nameForm.MatchString(r.Name) {
+			return nil, fmt.Errorf("rule %q: the name is not in kebab case", r.Name)
+		}
+		if c.byName[r.Name] != nil {
+			return nil, fmt.Errorf("rule %s is registered twice", r.Name)
+		}
+		if r.Run == nil || r.Doc == "" {
+			return nil, fmt.Errorf("rule %s: function or document is missing", r.Name)
+		}
+		if _, ok := depth[r.Layer]; !ok || r.Severity.Rank() == 0 {
+			return nil, fmt.Errorf("rule %s: layer or severity is missing", r.Name)
+		}
+		c.byName[r.Name] = r
+	}
+	if cycle := c.cycle(); cycle != "" {
+		return nil, fmt.Errorf("the causes lead in a circle: %s", cycle)
+	}
+	return c, nil
+}
+
+// Rule finds a rule by name.
+func (c *Catalog) Rule(name string) *Rule { return c.byName[name] }
+
+// cycle returns a path that comes back to its start along LeadsTo, or "".
+func (c *Catalog) cycle() string {
+	const visiting, done = 1, 2
+	state := map[string]int{}
+	var walk func(name, path string) string
+	walk = func(name, path string) string {
+		r := c.byName[name]
+		if r == nil || state[name] == done {
+			return ""
+		}
+		if state[name] == visiting {
+			return path + name
+		}
+		state[name] = visiting
+		for _, next := range r.LeadsTo {
+			if p := walk(next, path+name+" → "); p != "" {
+				return p
+			}
+		}
+		state[name] = done
+		return ""
+	}
+	for _, r := range c.Rules {
+		if p := walk(r.Name, ""); p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// leads tells whether a can produce b, also through causes between them.
+func (c *Catalog) leads(a, b string) bool {
+	seen := map[string]bool{}
+	var walk func(string) bool
+	walk = func(name string) bool {
+		r := c.byName[name]
+		if r == nil || seen[name] {
+			return false
+		}
+		seen[name] = true
+		for _, n := range r.LeadsTo {
+			if n == b || walk(n) {
+				return true
+			}
+		}
+		return false
+	}
+	return walk(a)
+}

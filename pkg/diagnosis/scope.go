@@ -1,0 +1,105 @@
+package diagnosis
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// scope is the part of a snapshot that a question is about.
+type scope struct {
+	subject report.Subject
+	volumes []*snapshot.Volume
+	nodes   []string
+	found   bool // the asked object is in the snapshot
+}
+
+func newScope(x *snapshot.Index, q Question) scope {
+	s := scope{found: true}
+	switch q.Kind {
+	case "pvc":
+		s.subject = report.Subject{Kind: "PersistentVolumeClaim", Namespace: q.Namespace, Name: q.Name}
+		s.addVolume(x.VolumeOfClaim(q.Namespace, q.Name))
+	case "pod":
+		s.subject = report.Subject{Kind: "Pod", Namespace: q.Namespace, Name: q.Name}
+		if pod := x.Pod(q.Namespace, q.Name); pod != nil {
+			s.volumes = x.VolumesOfPod(pod)
+			s.addNode(pod.Spec.NodeName)
+		} else {
+			s.found = false
+		}
+	case "volume":
+		s.subject = report.Subject{Kind: "PersistentVolume", Name: q.Name}
+		v := x.VolumeOfPV(q.Name)
+		if v == nil {
+			v = x.VolumeOfLonghorn(q.Name)
+			s.subject.Kind = "Volume"
+		}
+		s.addVolume(v)
+	case "node":
+		s.subject = NodeSubject(q.Name)
+		s.volumes = x.VolumesOn(q.Name)
+		s.nodes = []string{q.Name}
+		s.found = x.Node(q.Name) != nil || x.View(q.Name) != nil
+		return s
+	case "cluster":
+		s.subject = report.Subject{Kind: "Cluster", Name: "cluster"}
+		s.volumes = x.Volumes
+		for _, n := range x.Cluster.Nodes {
+			s.addNode(n.Name)
+		}
+		for n := range x.NodeViews {
+			s.addNode(n)
+		}
+		sort.Strings(s.nodes)
+		return s
+	}
+	s.addSiblings(x)
+	for _, v := range s.volumes {
+		s.addNodesOf(x, v)
+	}
+	return s
+}
+
+func (s *scope) addVolume(v *snapshot.Volume) {
+	if v == nil {
+		s.found = false
+		return
+	}
+	s.volumes = append(s.volumes, v)
+}
+
+// addNodesOf adds the nodes that matter to a volume, those nearest to the fault first.
+func (s *scope) addNodesOf(x *snapshot.Index, v *snapshot.Volume) {
+	for _, n := range x.DeviceNodes(v) {
+		s.addNode(n)
+	}
+	for _, c := range v.Consumers {
+		s.addNode(c.Pod.Spec.NodeName)
+	}
+	for _, n := range x.OtherNodes(v) {
+		s.addNode(n)
+	}
+}
+
+func (s *scope) addNode(n string) {
+	if n != "" && !slices.Contains(s.nodes, n) {
+		s.nodes = append(s.nodes, n)
+	}
+}
+
+// addSiblings adds the other volumes of pods that wait: what blocks one of them
+// keeps the asked claim's pod waiting, too.
+func (s *scope) addSiblings(x *snapshot.Index) {
+	for _, v := range slices.Clone(s.volumes) {
+		for _, w := range v.Waiting() {
+			for _, o := range x.VolumesOfPod(w.Pod) {
+				if !slices.Contains(s.volumes, o) {
+					s.volumes = append(s.volumes, o)
+				}
+			}
+		}
+	}
+}
