@@ -157,7 +157,18 @@ type Process struct {
 	Started     time.Time    // zero when the clock or the stat field is unknown
 	Kthread     bool         `json:",omitempty"`
 	Label       string       `json:",omitempty"` // proc/PID/attr/current
+	Threads     []Thread     `json:",omitempty"` // other threads in D state, of processes that matter
 	Open        []Descriptor `json:",omitempty"` // only those on block devices or below volume paths
+}
+
+// Thread is one thread that waits without being interruptible. A process as a
+// whole may sleep (S) while some of its threads hang in the kernel.
+type Thread struct {
+	TID   int
+	Comm  string
+	State string
+	WChan string `json:",omitempty"`
+	Stack string `json:",omitempty"`
 }
 
 // Descriptor is something that a process keeps open: a descriptor, its working
@@ -211,6 +222,7 @@ type DeviceNode struct {
 	Path string // with leading slash
 	Dev  Dev
 	Char bool
+	File bool `json:",omitempty"` // a regular file stands where a volume's node is expected
 }
 
 // DevLink is a symbolic link below /dev (by-id, by-path, mapper).
