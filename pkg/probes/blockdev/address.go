@@ -14,7 +14,7 @@ func addresses(h host.Host, all []probes.BlockDevice) {
 	missing := map[string]*probes.BlockDevice{}
 	for i := range all {
 		d := &all[i]
-		if d.Partition != 0 || d.DM != nil {
+		if d.Partition != 0 || !strings.HasPrefix(d.Name, "sd") && !strings.HasPrefix(d.Name, "sr") {
 			continue
 		}
 		d.HCTL = direct(h, entry(d.Name))
