@@ -1,0 +1,65 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// summary is the answer in one sentence.
+func (p *Pass) summary(roots []*Finding, r *report.Report) string {
+	if r.Error != "" {
+		return "The question cannot be answered: " + r.Error + "."
+	}
+	if len(roots) > 0 {
+		return summaryOfRoot(roots)
+	}
+	switch {
+	case len(r.Unexplained) > 0:
+		return summaryOfSymptom(r)
+	case r.Verdict == report.Waiting:
+		return "A pod has just been created and is still within the time that attaching and mounting take; nothing is wrong yet."
+	case r.Verdict == report.UnknownState:
+		return fmt.Sprintf("No cause was found, but %s could not be checked.", count(len(r.NotChecked), "thing", "things"))
+	}
+	return "No cause and no symptom was found, and everything that was asked for was checked."
+}
+
+func summaryOfRoot(roots []*Finding) string {
+	f := roots[0]
+	head := firstSentence(f.Message)
+	if f.Certainty == report.Possible {
+		head = "Not proven: " + head
+	}
+	if n := len(roots) - 1; n > 0 {
+		head += fmt.Sprintf(" (%s below)", count(n, "more cause", "more causes"))
+	}
+	return head
+}
+
+func summaryOfSymptom(r *report.Report) string {
+	u := r.Unexplained[0]
+	s := fmt.Sprintf("%s shows %s and no cause for it could be proven.", u.Subject, u.Name)
+	if len(u.CouldBe) > 0 {
+		s += fmt.Sprintf(" %s could not be checked.", count(len(u.CouldBe), "possible cause", "possible causes"))
+	}
+	return s
+}
+
+// firstSentence cuts a message after its first sentence: a period followed by a
+// space and a capital letter, so that "v1.2.3" and "pvc-1. of" stay whole.
+func firstSentence(s string) string {
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == '.' && s[i+1] == ' ' && s[i+2] >= 'A' && s[i+2] <= 'Z' {
+			return s[:i+1]
+		}
+	}
+	return s
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,76 @@
+package diagnosis
+
+import (
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// youngPod is the age below which a pod that waits without an error is only
+// starting: attach, stage and publish of a healthy volume take up to a minute,
+// the kubelet's first summary comes after 2m3s.
+const youngPod = 2 * time.Minute
+
+// verdict answers in one word. Silence never looks like health: with anything
+// unchecked and nothing found the answer is unknown.
+func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
+	worst, waiting := worstOf(roots)
+	switch {
+	case !p.scope.found && len(roots) == 0:
+		return report.UnknownState
+	case worst == report.Blocking || blockedBySymptom(r.Unexplained):
+		return report.Broken
+	case worst == report.Degraded || len(r.Unexplained) > 0:
+		return report.VerdictDegr
+	case waiting || p.justStarted():
+		return report.Waiting
+	case len(roots) > 0:
+		return report.VerdictDegr
+	case len(r.NotChecked) > 0:
+		return report.UnknownState
+	}
+	return report.Healthy
+}
+
+// worstOf returns the worst severity of the roots that are at least likely and
+// do not merely wait; waiting tells whether some root only needs time.
+func worstOf(roots []*Finding) (worst report.Severity, waiting bool) {
+	for _, f := range roots {
+		switch {
+		case f.Waiting:
+			waiting = true
+		case f.Certainty.Rank() < report.Likely.Rank():
+			continue
+		case f.Severity.Rank() > worst.Rank():
+			worst = f.Severity
+		}
+	}
+	return worst, waiting
+}
+
+// harmless are the symptoms that slow or weaken a volume without stopping it.
+var harmless = map[string]bool{"volume-degraded": true, "expansion-pending": true}
+
+func blockedBySymptom(list []report.Unexplained) bool {
+	for _, u := range list {
+		if !u.Past && !harmless[u.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// justStarted tells whether a pod waits for a volume and is too young to be late.
+func (p *Pass) justStarted() bool {
+	if p.Sweep() {
+		return false
+	}
+	for _, v := range p.Volumes() {
+		for _, w := range v.Waiting() {
+			if p.Age(w.Pod.CreationTimestamp.Time) < youngPod {
+				return true
+			}
+		}
+	}
+	return false
+}

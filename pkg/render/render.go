@@ -1,0 +1,48 @@
+// Package render turns a report into what a person or a program reads. It only
+// prints: everything that is said was decided before.
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Options say how a text report looks.
+type Options struct {
+	Width int  // columns to wrap at; 0 takes 80
+	Wide  bool // no wrapping, all evidence, the timeline
+	Color bool // ANSI colours in addition to, never instead of, words and marks
+}
+
+func (o Options) width() int {
+	if o.Width <= 0 {
+		return 80
+	}
+	return o.Width
+}
+
+// Formats are the values of -o.
+var Formats = []string{"text", "wide", "json", "yaml", "markdown", "html"}
+
+// Write prints a report in one of the Formats.
+func Write(w io.Writer, r *report.Report, format string, o Options) error {
+	switch format {
+	case "", "text":
+		return Text(w, r, o)
+	case "wide":
+		o.Wide = true
+		return Text(w, r, o)
+	case "json":
+		return JSON(w, r)
+	case "yaml":
+		return YAML(w, r)
+	case "markdown":
+		return Markdown(w, r)
+	case "html":
+		return HTML(w, r)
+	}
+	return fmt.Errorf("unknown output format %q, want one of %s", format, strings.Join(Formats, ", "))
+}

@@ -1,0 +1,135 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// shownRows bounds the lists at the end of the narrow text; what is left out is
+// counted.
+const shownRows = 12
+
+// symptoms prints those that a cause explains and the past ones.
+func (p *page) symptoms() {
+	var list []report.Symptom
+	for _, s := range p.r.Symptoms {
+		if len(s.ExplainedBy) > 0 || s.Past {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	p.title("SYMPTOMS EXPLAINED OR PAST")
+	for i, s := range list {
+		if p.cut(i, len(list)) {
+			return
+		}
+		by := "past, needs no cause"
+		if len(s.ExplainedBy) > 0 {
+			by = strings.Join(s.ExplainedBy, "; ")
+		}
+		p.hang("  "+s.Name+"  ", "    ", s.Subject.String()+" ← "+by)
+	}
+}
+
+func (p *page) unexplained() {
+	if len(p.r.Unexplained) == 0 {
+		return
+	}
+	p.title("UNEXPLAINED")
+	for _, u := range p.r.Unexplained {
+		p.hang("  "+u.Name+"  ", "    ", u.Subject.String())
+		p.text("    ", u.Message)
+		for _, e := range p.few(u.Evidence) {
+			p.fact(e)
+		}
+		p.couldBe(u.CouldBe)
+	}
+}
+
+// couldBe groups the causes that might explain a symptom by what kept them from
+// being checked.
+func (p *page) couldBe(list []report.CouldBe) {
+	var blocks []string
+	by := map[string][]string{}
+	for _, c := range list {
+		if by[c.BlockedBy] == nil {
+			blocks = append(blocks, c.BlockedBy)
+		}
+		by[c.BlockedBy] = append(by[c.BlockedBy], c.Cause)
+	}
+	for _, b := range blocks {
+		p.hang("    could be: ", "      ", strings.Join(by[b], ", "))
+		p.hang("      not checked: ", "        ", b)
+	}
+}
+
+func (p *page) noise() {
+	if len(p.r.Noise) == 0 {
+		return
+	}
+	p.title("NOISE (seen, explains nothing)")
+	for i, n := range p.r.Noise {
+		if p.cut(i, len(p.r.Noise)) {
+			return
+		}
+		p.hang("  "+n.Name+"  ", "    ", n.Subject.String()+": "+n.Message+" "+because(n.Because))
+	}
+}
+
+func because(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "— " + s
+}
+
+func (p *page) notChecked() {
+	if len(p.r.NotChecked) == 0 {
+		return
+	}
+	p.title("NOT CHECKED")
+	for i, n := range p.r.NotChecked {
+		if p.cut(i, len(p.r.NotChecked)) {
+			return
+		}
+		s := n.Reason
+		if n.Detail != "" {
+			s += ", " + n.Detail
+		}
+		p.hang("  "+n.Need+"  ", "    ", s)
+		if len(n.Causes) > 0 {
+			p.hang("    leaves open: ", "      ", p.some(n.Causes))
+		}
+	}
+}
+
+// some lists names, in the narrow text at most six.
+func (p *page) some(names []string) string {
+	const most = 6
+	if p.Wide || len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + " and " + number(len(names)-most, "other")
+}
+
+func (p *page) timeline() {
+	if len(p.r.Timeline) == 0 {
+		return
+	}
+	p.title("TIMELINE")
+	for _, m := range p.r.Timeline {
+		p.text("  "+m.At+"  ", strings.Join(strings.Fields(m.What), " "))
+	}
+}
+
+// cut ends a long list in the narrow text and says how much it leaves out.
+func (p *page) cut(i, n int) bool {
+	if p.Wide || i < shownRows {
+		return false
+	}
+	p.printf("  … %s: -o wide\n", number(n-i, "more"))
+	return true
+}

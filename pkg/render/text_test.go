@@ -1,0 +1,106 @@
+package render
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+func text(t *testing.T, r *report.Report, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTextFitsThePage(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{80, 100, 132} {
+		for i, l := range strings.Split(text(t, sample(), Options{Width: width}), "\n") {
+			if n := columns(l); n > width && !strings.Contains(l, "$ ") {
+				t.Errorf("width %d, line %d has %d columns: %s", width, i+1, n, l)
+			}
+		}
+	}
+}
+
+func TestColorAddsNothing(t *testing.T) {
+	t.Parallel()
+	ansi := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	painted := text(t, sample(), Options{Color: true})
+	if !ansi.MatchString(painted) {
+		t.Fatal("no colour in the coloured report")
+	}
+	if diff := cmp.Diff(text(t, sample(), Options{}), ansi.ReplaceAllString(painted, "")); diff != "" {
+		t.Errorf("colour changes the words (-plain +painted):\n%s", diff)
+	}
+}
+
+func TestTextSaysEverything(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(strings.Fields(strings.ReplaceAll(text(t, sample(), Options{}), "│", "")), " ")
+	for _, want := range []string{
+		"BROKEN pvc shop/data-db-0", "✗", "multipath-claims-device certain, blocking", "worker-2: sys/class/block/sdc/holders/dm-3",
+		"already mounted or mount point busy", "checked: neither the map", "undo: multipath -r", "verify: ls", "Refuted by:",
+		"└─ longhorn-share-manager-down", "UNEXPLAINED detach-stuck", "could be: mount-pinned-in-namespace", "NOISE", "NOT CHECKED node/worker-3",
+		"kubectl mountdoctor explain multipath-claims-device",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report does not say %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestTextIsSafeForATerminal(t *testing.T) {
+	t.Parallel()
+	evil := "a\x1b]0;owned\x07\x9b31m\u202egnp.exe\u200b\xff\rz"
+	r := sample()
+	r.Summary, r.Error, r.Subject.Name, r.TakenAt, r.Server = evil, evil, evil, evil, evil
+	r.Chain[0].Name, r.Chain[1].Note = evil, evil
+	c := &r.RootCauses[0]
+	c.Name, c.Message, c.Subject.Name, c.Refutation = evil, evil, evil, evil
+	c.Evidence[0] = report.Evidence{Source: evil, Node: evil, Locator: evil, Text: evil}
+	c.Remedies[0] = report.Remedy{Title: evil, Commands: []string{evil}, Risk: evil, Precondition: evil, Undo: evil, Verify: evil}
+	r.Findings[0].CausedBy = id(*c)
+	r.Findings[0].Message, r.Findings[0].Name = evil, evil
+	r.Noise[0].Message, r.Unexplained[0].Message, r.NotChecked[0].Detail = evil, evil, evil
+	r.NotChecked[0].Need, r.Noise[0].Name, r.Timeline[0] = evil, evil, report.Moment{At: evil, What: evil}
+	r.Symptoms[0].ExplainedBy, r.Unexplained[0].CouldBe[0].BlockedBy = []string{evil}, evil
+	for _, format := range Formats {
+		var b bytes.Buffer
+		if err := Write(&b, r, format, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range strings.Split(b.String(), "\n") {
+			if !plain(strings.Map(dropKnown, l)) {
+				t.Errorf("%s: unsafe line %q", format, l)
+			}
+		}
+	}
+}
+
+// dropKnown removes the characters that the page itself uses.
+func dropKnown(r rune) rune {
+	if strings.ContainsRune("✗│└─…·→←—‹¦", r) || r == '\ufffd' {
+		return -1
+	}
+	return r
+}
+
+func TestEmptyReport(t *testing.T) {
+	t.Parallel()
+	for _, format := range Formats {
+		var b bytes.Buffer
+		r := &report.Report{Verdict: report.UnknownState, Error: "read snapshot: no such file"}
+		if err := Write(&b, r, format, Options{}); err != nil || !strings.Contains(b.String(), "no such file") {
+			t.Errorf("%s: %v\n%s", format, err, b.String())
+		}
+	}
+}
