@@ -157,7 +157,8 @@ type KernelLine struct {
 	At       time.Time // dated with the host's clock; zero when there is none
 	Text     string
 	Device   string   `json:",omitempty"` // DEVICE= of the record: "b8:0"
-	Names    []string `json:",omitempty"` // kernel device names that the text speaks of
+	Names    []string `json:",omitempty"` // devices that the text speaks of: sda, dm-3, rbd0, nvme0, session3, connection3:0, 2:0:0:1
+	Server   string   `json:",omitempty"` // NFS server that the text names
 	Kind     string   `json:",omitempty"` // what it reports; see probes/kmsg
 }
 

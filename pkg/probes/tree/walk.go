@@ -1,0 +1,124 @@
+package tree
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+)
+
+// Walker lists trees of one host within bounds.
+type Walker struct {
+	Host  host.Host
+	Guard Guard
+	Depth int // levels below the root; 0: 8
+	Left  int // entries that may still be visited; what is not visited is counted in Cut
+	Cut   int
+}
+
+// Entry is one thing that was found.
+type Entry struct {
+	Path string // without leading slash
+	Kind host.Kind
+	// Mount tells that the entry is a mount point: nothing more is known of it,
+	// and nothing below it was listed.
+	Mount bool
+}
+
+// Walk visits everything below root in the order of names, directories first
+// themselves and then what is in them. An absent root visits nothing.
+func (w *Walker) Walk(ctx context.Context, root string, visit func(Entry)) {
+	if !w.Guard.Safe(root) {
+		return
+	}
+	depth := w.Depth
+	if depth == 0 {
+		depth = 8
+	}
+	w.walk(ctx, strings.Trim(root, "/"), depth, visit)
+}
+
+func (w *Walker) walk(ctx context.Context, dir string, depth int, visit func(Entry)) {
+	names, err := w.Host.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return
+		}
+		if w.Left <= 0 {
+			w.Cut++
+			continue
+		}
+		w.Left--
+		e := w.Entry(path.Join(dir, name))
+		visit(e)
+		if e.Kind == host.Dir && !e.Mount && depth > 1 {
+			w.walk(ctx, e.Path, depth-1, visit)
+		}
+	}
+}
+
+// Entry looks at one path. A mount point is never looked at.
+func (w *Walker) Entry(p string) Entry {
+	if w.Guard.Point(p) {
+		return Entry{p, host.Dir, true}
+	}
+	kind, _, err := w.Host.Lstat(p)
+	if err != nil {
+		return Entry{p, host.Absent, false}
+	}
+	return Entry{p, kind, false}
+}
+
+// Glob visits what matches a pattern whose components may hold the wildcards of
+// path.Match; a last component "**" visits everything below.
+func (w *Walker) Glob(ctx context.Context, pattern string, visit func(Entry)) {
+	if before, ok := strings.CutSuffix(pattern, "/**"); ok {
+		w.Glob(ctx, before, func(e Entry) {
+			if !e.Mount {
+				w.Walk(ctx, e.Path, visit)
+			}
+		})
+		return
+	}
+	w.glob(ctx, "", strings.Split(pattern, "/"), visit)
+}
+
+func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func(Entry)) {
+	fixed := 0
+	for fixed < len(rest) && !strings.ContainsAny(rest[fixed], "*?[") {
+		fixed++
+	}
+	dir = path.Join(dir, path.Join(rest[:fixed]...))
+	if !w.Guard.Safe(dir) || ctx.Err() != nil {
+		return
+	}
+	if fixed == len(rest) {
+		if e := w.Entry(dir); e.Kind != host.Absent {
+			visit(e)
+		}
+		return
+	}
+	names, err := w.Host.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if ok, _ := path.Match(rest[fixed], name); !ok {
+			continue
+		}
+		if w.Left <= 0 {
+			w.Cut++
+			continue
+		}
+		w.Left--
+		next := append([]string{name}, rest[fixed+1:]...)
+		if len(next) > 1 && w.Guard.Point(path.Join(dir, name)) && !w.Guard.Safe(path.Join(dir, name)) {
+			continue
+		}
+		w.glob(ctx, dir, next, visit)
+	}
+}
