@@ -1,0 +1,134 @@
+package diagnosis
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// shownPods bounds the pods of one volume in the table.
+const shownPods = 6
+
+// claim adds pods, claim, PV, class and driver.
+func (c *chain) claim(v *snapshot.Volume) {
+	for i, w := range v.Live() {
+		if i == shownPods {
+			c.add(row{Link: report.Link{Kind: "Pod", Name: "…", State: count(len(v.Live())-i, "more pod", "more pods")}})
+			break
+		}
+		c.pod(w.Pod)
+	}
+	if pvc := v.Claim; pvc != nil {
+		name := pvc.Namespace + "/" + pvc.Name
+		c.add(row{Link: report.Link{Kind: "PersistentVolumeClaim", Name: name, State: string(pvc.Status.Phase),
+			Since: c.since(pvc.CreationTimestamp.Time), Note: modes(v)}, subject: "PersistentVolumeClaim " + name, layer: Claim})
+	}
+	if pv := v.PV; pv != nil {
+		note := v.Driver
+		if pv.DeletionTimestamp != nil {
+			note = "being deleted, " + note
+		}
+		c.add(row{Link: report.Link{Kind: "PersistentVolume", Name: pv.Name, State: string(pv.Status.Phase),
+			Since: c.since(pv.CreationTimestamp.Time), Note: note}, subject: "PersistentVolume " + pv.Name})
+	}
+	c.class(v)
+}
+
+// class adds the StorageClass of a claim that is not bound, and the CSIDriver.
+func (c *chain) class(v *snapshot.Volume) {
+	if v.PV == nil && v.Claim != nil && v.Claim.Spec.StorageClassName != nil && *v.Claim.Spec.StorageClassName != "" {
+		name, state, note := *v.Claim.Spec.StorageClassName, "missing", ""
+		if v.Class != nil {
+			state, note = v.Class.Provisioner, bindingMode(v.Class)
+		}
+		c.add(row{Link: report.Link{Kind: "StorageClass", Name: name, State: state, Note: note}, subject: "StorageClass " + name})
+	}
+	if v.Driver == "" || strings.HasPrefix(v.Driver, "kubernetes.io/") {
+		return
+	}
+	state := "no CSIDriver object"
+	if d := c.p.CSIDriver(v.Driver); d != nil {
+		state = "present"
+		if d.Spec.AttachRequired != nil && !*d.Spec.AttachRequired {
+			state = "needs no attachment"
+		}
+	}
+	c.add(row{Link: report.Link{Kind: "CSIDriver", Name: v.Driver, State: state, Note: c.registration(v)}, subject: "CSIDriver " + v.Driver})
+}
+
+// registration says on which of the waiting pods' nodes the driver is missing.
+func (c *chain) registration(v *snapshot.Volume) string {
+	var missing []string
+	for _, w := range v.Waiting() {
+		if on, known := c.p.HasDriver(w.Pod.Spec.NodeName, v.Driver); known && !on && w.Pod.Spec.NodeName != "" {
+			missing = add(missing, w.Pod.Spec.NodeName)
+		}
+	}
+	if missing == nil {
+		return ""
+	}
+	return "not registered on " + strings.Join(missing, ", ")
+}
+
+func bindingMode(s *storagev1.StorageClass) string {
+	if s.VolumeBindingMode == nil {
+		return ""
+	}
+	return string(*s.VolumeBindingMode)
+}
+
+func (c *chain) pod(pod *corev1.Pod) {
+	name := pod.Namespace + "/" + pod.Name
+	state, since := podState(pod), pod.CreationTimestamp.Time
+	if pod.DeletionTimestamp != nil {
+		state, since = "Terminating", pod.DeletionTimestamp.Time
+	}
+	note := "not scheduled"
+	if pod.Spec.NodeName != "" {
+		note = "on " + pod.Spec.NodeName
+	}
+	c.add(row{Link: report.Link{Kind: "Pod", Name: name, State: state, Since: c.since(since), Note: note},
+		subject: "Pod " + name, node: pod.Spec.NodeName})
+}
+
+// podState is the word that kubectl get pods shows: the first waiting reason,
+// else the phase.
+func podState(pod *corev1.Pod) string {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for _, s := range list {
+			if s.State.Waiting != nil && s.State.Waiting.Reason != "" {
+				return s.State.Waiting.Reason
+			}
+		}
+	}
+	if pod.Status.Reason != "" {
+		return pod.Status.Reason
+	}
+	return string(pod.Status.Phase)
+}
+
+var shortMode = map[corev1.PersistentVolumeAccessMode]string{
+	corev1.ReadWriteOnce: "RWO", corev1.ReadWriteMany: "RWX", corev1.ReadOnlyMany: "ROX", corev1.ReadWriteOncePod: "RWOP",
+}
+
+// modes are access modes, volume mode and class of a claim, short.
+func modes(v *snapshot.Volume) string {
+	var out []string
+	for _, m := range v.AccessModes() {
+		out = add(out, shortMode[m])
+	}
+	if v.Block() {
+		out = append(out, "Block")
+	}
+	if v.Claim.Spec.StorageClassName != nil {
+		out = add(out, *v.Claim.Spec.StorageClassName)
+	}
+	if v.Claim.DeletionTimestamp != nil {
+		out = append(out, "being deleted")
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,75 @@
+package diagnosis
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// mark points at the row that each root cause is about. Without a cause it
+// points at the objects of unexplained symptoms.
+func (c *chain) mark(roots []*Finding) {
+	for _, f := range roots {
+		if f.rule.Severity == report.Risk || f.Waiting {
+			continue
+		}
+		if i := c.rowOf(f); i >= 0 {
+			c.rows[i].Broken = true
+		}
+	}
+	if len(roots) > 0 {
+		return
+	}
+	for _, s := range c.p.symptoms {
+		if s.Past || s.Informal {
+			continue
+		}
+		for i := range c.rows {
+			if c.rows[i].subject == s.Subject.String() {
+				c.rows[i].Broken = true
+			}
+		}
+	}
+}
+
+// rowOf finds the row of a cause: its subject; else a device of its keys; else
+// the first row of its layer on its node, or anywhere. The order of the table is
+// the order in which links must work, so the first match is the first broken one.
+func (c *chain) rowOf(f *Finding) int {
+	subject := f.Subject.String()
+	tests := []func(row) bool{
+		func(r row) bool { return r.subject == subject || sameName(r.subject, f.Subject) },
+		func(r row) bool { return r.Kind == "Device" && f.about(r.subject) },
+		func(r row) bool { return r.layer == f.rule.Layer && r.node != "" && len(f.at) > 0 && r.node == f.at[0] },
+		func(r row) bool { return r.Kind == "Device" && len(f.at) > 0 && r.node == f.at[0] },
+		func(r row) bool { return r.Kind == "Node" && len(f.at) > 0 && r.node == f.at[0] },
+		func(r row) bool { return r.layer == f.rule.Layer },
+	}
+	for _, test := range tests {
+		for i, r := range c.rows {
+			if test(r) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// sameName compares Longhorn objects, whose rows carry no namespace.
+func sameName(row string, s report.Subject) bool {
+	return s.Namespace != "" && row == s.Kind+" "+s.Name
+}
+
+// about tells whether the keys of a finding hold the device of a row.
+func (f *Finding) about(subject string) bool {
+	name, ok := strings.CutPrefix(subject, "Device ")
+	if !ok {
+		return false
+	}
+	for _, o := range f.objects {
+		if o == "device/"+name {
+			return true
+		}
+	}
+	return false
+}

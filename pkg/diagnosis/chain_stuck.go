@@ -1,0 +1,48 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// stuck lists the volumes with a symptom, with the cause that explains it.
+func (c *chain) stuck(roots []*Finding) {
+	for _, v := range c.p.scope.volumes {
+		var names []string
+		var by []*Finding
+		for _, s := range c.p.symptoms {
+			if s.Past || s.Informal || !slices.Contains(s.objects, v.Key()) {
+				continue
+			}
+			names = add(names, s.Name)
+			by = append(by, s.explainedBy...)
+		}
+		if names == nil {
+			continue
+		}
+		note := "unexplained"
+		if len(by) > 0 {
+			note = by[0].Cause
+		}
+		kind, name := volumeName(v)
+		c.add(row{Link: report.Link{Kind: kind, Name: name, State: strings.Join(names, ", "), Note: note, Broken: true}})
+	}
+	if c.p.Question.Kind == "node" {
+		c.node(c.p.Question.Name)
+		c.mark(roots)
+	}
+}
+
+// volumeName is the claim where there is one, as a person would say it.
+func volumeName(v *snapshot.Volume) (kind, name string) {
+	if ns, claim := v.ClaimRef(); claim != "" {
+		return "PersistentVolumeClaim", ns + "/" + claim
+	}
+	if v.PVName() != "" {
+		return "PersistentVolume", v.PVName()
+	}
+	return "Volume", strings.TrimPrefix(v.Key(), "volume/")
+}
