@@ -38,7 +38,7 @@ type Clock struct {
 
 // Host answers questions about one machine. Paths are those that process 1 sees,
 // without the leading slash: "proc/1/mountinfo", "sys/block/sda/dev". Errors are
-// syscall.Errno values where the machine gave one (wrapped), ErrNotAsked or ErrHang.
+// Errno values where the machine gave one (wrapped), ErrNotAsked or ErrHang.
 // No method follows a symbolic link out of the host's root, opens anything for
 // writing, or stats a path on a filesystem that is not known to be local.
 type Host interface {
