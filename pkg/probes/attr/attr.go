@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
-	"syscall"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
-	"golang.org/x/sys/unix"
 )
 
 // limit is far above what sysfs gives (one page, fs/sysfs/file.c).
@@ -37,23 +35,12 @@ func Text(h host.Host, path string) string {
 // longer: a process that ended answers ESRCH (fs/proc/base.c), an unplugged
 // device ENODEV.
 func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) ||
-		errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, host.ErrNotAsked)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ESRCH) ||
+		errors.Is(err, host.ENODEV) || errors.Is(err, host.ENOTDIR) || errors.Is(err, host.ErrNotAsked)
 }
 
 // ErrName gives an error the name that recordings use: EIO, ENXIO, hang.
-func ErrName(err error) string {
-	var errno syscall.Errno
-	switch {
-	case errors.Is(err, host.ErrHang):
-		return "hang"
-	case errors.As(err, &errno):
-		if name := unix.ErrnoName(errno); name != "" {
-			return name
-		}
-	}
-	return err.Error()
-}
+func ErrName(err error) string { return host.ErrnoName(err) }
 
 // Note keeps an error that is more than an absence as a problem.
 func Note(f *probes.Facts, probe, path string, err error) {
