@@ -115,10 +115,6 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 			continue
 		}
 		w.Left--
-		next := append([]string{name}, rest[fixed+1:]...)
-		if len(next) > 1 && w.Guard.Point(path.Join(dir, name)) && !w.Guard.Safe(path.Join(dir, name)) {
-			continue
-		}
-		w.glob(ctx, dir, next, visit)
+		w.glob(ctx, path.Join(dir, name), rest[fixed+1:], visit)
 	}
 }

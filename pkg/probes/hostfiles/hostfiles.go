@@ -1,0 +1,151 @@
+// Package hostfiles keeps the plain files of the host that rules read: the
+// configuration of mounts and daemons, kernel settings, tails of text logs, and
+// whether programs and modules are there.
+package hostfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
+)
+
+const (
+	fileLimit = 64 << 10  // of a configuration file
+	logLimit  = 256 << 10 // of the tail of a log
+	listLimit = 4 << 20   // of modules.dep, which is filtered afterwards
+	visits    = 20000     // directory entries of one run
+)
+
+// collector gathers files of one host.
+type collector struct {
+	h host.Host
+	f *probes.Facts
+	w tree.Walker
+}
+
+// Run fills Facts.Files.
+func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
+	if f.Files == nil {
+		f.Files = map[string]probes.File{}
+	}
+	c := &collector{h, f, tree.Walker{Host: h, Guard: tree.NewGuard(f), Left: visits}}
+	for _, list := range [][]want{configuration, kernel, logs} {
+		for _, x := range list {
+			c.w.Glob(ctx, x.pattern, func(e tree.Entry) { c.keep(e, x.how) })
+		}
+	}
+	c.groups(ctx)
+	c.programs(ctx)
+	c.modules(ctx)
+	c.longhorn(ctx)
+	if h.Recorded() {
+		c.everything(ctx)
+	}
+	if c.w.Cut > 0 {
+		f.Problems = append(f.Problems, probes.Problem{Probe: "hostfiles", Path: "/", Text: fmt.Sprintf("%d directory entries were not visited", c.w.Cut)})
+	}
+	return ctx.Err()
+}
+
+// keep stores one entry, unless a more telling form of it is there already.
+func (c *collector) keep(e tree.Entry, how how) {
+	if old, ok := c.f.Files[e.Path]; ok && (old.Content != "" || how == presence) {
+		return
+	}
+	v := probes.File{Kind: string(e.Kind)}
+	switch e.Kind {
+	case host.Absent:
+		return
+	case host.Link:
+		v.Target, _ = c.h.ReadLink(e.Path)
+		if how != presence && c.followable(e.Path, v.Target) {
+			c.read(e.Path, how, &v)
+		}
+	case host.File:
+		if how != presence || contentMatters(e.Path) {
+			c.read(e.Path, how, &v)
+		}
+	}
+	c.f.Files[e.Path] = v
+}
+
+// followable tells whether a link leads to a place that may be read.
+func (c *collector) followable(p, target string) bool {
+	if target == "" {
+		return false
+	}
+	to := path.Join(path.Dir(p), target)
+	if path.IsAbs(target) {
+		to = strings.TrimPrefix(path.Clean(target), "/")
+	}
+	if strings.HasPrefix(to, "..") || strings.HasPrefix(to, "proc/") || strings.HasPrefix(to, "dev/") {
+		return false
+	}
+	return c.w.Guard.Safe(to) && !c.w.Guard.Point(to)
+}
+
+// unitOrRule are the units and udev rules whose words matter, not only their presence.
+var unitOrRule = regexp.MustCompile(`(iscsi|multipath|lvm|mdadm|md-raid|[0-9]-dm|rpc-statd|persistent-storage|longhorn|60-block|99-systemd)[^/]*\.(service|socket|rules)$`)
+
+func contentMatters(p string) bool { return unitOrRule.MatchString(p) }
+
+func (c *collector) read(p string, how how, v *probes.File) {
+	var b []byte
+	var err error
+	if how == tail {
+		b, err = readTail(c.h, p, logLimit)
+	} else {
+		b, err = c.h.ReadFile(p, fileLimit)
+	}
+	if errors.Is(err, host.ErrCut) {
+		v.Cut, err = true, nil
+	}
+	if err != nil {
+		v.Err = attr.ErrName(err)
+		if v.Kind != string(host.Link) {
+			attr.Note(c.f, "hostfiles", p, err)
+		}
+		return
+	}
+	v.Content = mask(p, string(b))
+}
+
+// tailReader is a host that can read the end of a long file without the rest.
+type tailReader interface {
+	ReadTail(path string, max int) ([]byte, error)
+}
+
+func readTail(h host.Host, p string, max int) ([]byte, error) {
+	if t, ok := h.(tailReader); ok {
+		return t.ReadTail(p, max)
+	}
+	b, err := h.ReadFile(p, 64*max)
+	if len(b) > max {
+		b = b[len(b)-max:]
+		if i := strings.IndexByte(string(b), '\n'); i >= 0 {
+			b = b[i+1:]
+		}
+		err = errors.Join(err, host.ErrCut)
+	}
+	return b, err
+}
+
+// secret matches CHAP passwords of iscsid.conf and node records, credentials in
+// fstab and mount options.
+var secret = regexp.MustCompile(`(?im)^([^#\n]*\.auth\.password(?:_in)?[ \t]*=[ \t]*)[^\n]+|((?:^|[ ,\t])(?:password|pass|secret)=)[^ ,\t\n]+`)
+
+// mask hides passwords: no rule needs them, and reports are shown to others.
+func mask(p, s string) string {
+	if !strings.Contains(p, "iscsi") && p != "etc/fstab" && !strings.HasPrefix(p, "etc/systemd/") {
+		return s
+	}
+	return secret.ReplaceAllString(s, "${1}${2}********")
+}
