@@ -1,0 +1,76 @@
+package content
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+func dev(minor uint32) probes.Dev { return probes.Dev{Major: 8, Minor: minor} }
+
+// sick is a node with a root disk and one iSCSI disk in each state of interest.
+func sick() *probes.Facts {
+	f := &probes.Facts{
+		Block: []probes.BlockDevice{
+			{Name: "dm-0", Dev: probes.Dev{Major: 253}, Sectors: 8, Slaves: []string{"sdd"}, DM: &probes.DM{Suspended: true}},
+			{Name: "sda", Dev: dev(0), Sectors: 8, State: "running"},
+			{Name: "sda1", Dev: dev(1), Sectors: 8, Partition: 1, Parent: "sda"},
+			{Name: "sdb", Dev: dev(16), Sectors: 8, State: "running"},
+			{Name: "sdc", Dev: dev(32), Sectors: 8, State: "running"},
+			{Name: "sdd", Dev: dev(48), Sectors: 8, State: "running", Holders: []string{"dm-0"}},
+			{Name: "sde", Dev: dev(64), Sectors: 8, State: "blocked"},
+			{Name: "sdf", Dev: dev(80), Sectors: 8, State: "running"},
+			{Name: "sdg", Dev: dev(96), Sectors: 8, State: "running"},
+		},
+		Namespaces: []probes.MountNamespace{{ID: 1, Mounts: []probes.Mount{
+			{Point: "/", Dev: dev(1), FSType: "ext4"},
+			{Point: "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", Dev: dev(16), FSType: "ext4"},
+			{Point: "/var/lib/kubelet/plugins/x/globalmount", Dev: dev(16), FSType: "ext4"},
+			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~csi/q/mount", Dev: dev(64), FSType: "ext4"},
+			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~nfs/n", Dev: probes.Dev{Minor: 50}, FSType: "nfs4"},
+			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~empty-dir/e", Dev: dev(1), FSType: "ext4"},
+			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~csi/f", Dev: probes.Dev{Minor: 51}, FSType: "fuse.x"}}}},
+		Superblocks: []probes.Superblock{{KName: "sdf", FSType: "ext4"}},
+	}
+	f.Identity.InitMntNS = 1
+	f.ISCSI.Sessions = []probes.ISCSISession{
+		{State: "LOGGED_IN", Disks: []string{"sdb", "sdc", "sdd", "sde", "sdf"}}, {State: "FAILED", Disks: []string{"sdg"}}}
+	return f
+}
+
+func TestChooseAsksNothingHarmful(t *testing.T) {
+	t.Parallel()
+	q := choose(sick())
+	want := map[string][]probes.Dev{
+		// Neither the machine's own disk, nor a suspended map, nor disks that do not answer.
+		"content": {dev(16), dev(32), dev(48), dev(80)},
+		// Only the disk that nothing explains: sdb is mounted, sdd held, sdf alive.
+		"claim": {dev(32)},
+	}
+	if diff := cmp.Diff(want, map[string][]probes.Dev{"content": q.content, "claim": q.claim}); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+	points := []string{"var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", "var/lib/kubelet/pods/v/volumes/kubernetes.io~nfs/n"}
+	if diff := cmp.Diff(points, q.statfs); diff != "" {
+		t.Errorf("statfs mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	got := devices([]string{"8:16", "@content/8:32", "nonsense"})
+	if diff := cmp.Diff([]probes.Dev{dev(16), dev(32)}, got); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzDevices(f *testing.F) {
+	f.Add("8:16")
+	f.Add("@claim/8:")
+	f.Fuzz(func(t *testing.T, in string) {
+		if len(devices([]string{in})) > 1 {
+			t.Error("two devices out of one answer")
+		}
+	})
+}
