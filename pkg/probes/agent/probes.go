@@ -11,10 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/nvme"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/openfiles"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/rbd"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/superblock"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/swap"
 )
@@ -33,7 +36,10 @@ var Probes = []Probe{
 	{"iscsi", 10 * time.Second, iscsi.Run},
 	{"nvme", 5 * time.Second, nvme.Run},
 	{"rbd", 5 * time.Second, rbd.Run},
+	{"multipath", 10 * time.Second, multipath.Run},
+	{"nfs", 10 * time.Second, nfs.Run},
 	{"kmsg", 10 * time.Second, kmsg.Run},
+	{"reach", 15 * time.Second, reach.Run},
 	{"openfiles", 20 * time.Second, openfiles.Run},
 	{"content", 20 * time.Second, content.Run},
 }

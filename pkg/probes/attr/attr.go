@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
@@ -35,8 +36,8 @@ func Text(h host.Host, path string) string {
 // longer: a process that ended answers ESRCH (fs/proc/base.c), an unplugged
 // device ENODEV.
 func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ESRCH) ||
-		errors.Is(err, host.ENODEV) || errors.Is(err, host.ENOTDIR) || errors.Is(err, host.ErrNotAsked)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) ||
+		errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, host.ErrNotAsked)
 }
 
 // ErrName gives an error the name that recordings use: EIO, ENXIO, hang.

@@ -1,272 +1,221 @@
 package host
 
 import (
-	"encoding/hex"
+	"bytes"
+	"errors"
 	"fmt"
-	"path"
-	"sort"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
-// Recorded answers from a recording: a txtar in the format of nodes/NODE.txtar.
-// What is not in it does not exist; a question without an answer is ErrNotAsked.
+// Recorded is a Host that answers from a recording (FORMAT, host recording).
+// It is immutable after parsing and safe for concurrent use.
 type Recorded struct {
-	Comment string // the text before the first entry
-
-	nodes   map[string]*node
-	answers map[string]map[string]string // kind → argument → body
+	comment string
+	root    *node
+	answers map[string]map[string]*node // kind → question → answer
 }
 
-type node struct {
-	kind  Kind
-	data  []byte
-	to    string // of a link
-	dev   probes.Dev
-	err   error
-	names map[string]bool // of a directory
+var _ Host = (*Recorded)(nil)
+
+// defaultLimit is how much ReadFile returns when no limit is given.
+const defaultLimit = 1 << 20
+
+// NewRecorded returns a machine of which nothing is known.
+func NewRecorded() *Recorded {
+	return &Recorded{root: &node{kind: Dir}, answers: map[string]map[string]*node{}}
 }
 
-// ParseRecording reads a recording. Errors name the entry.
-func ParseRecording(data []byte) (*Recorded, error) {
-	comment, entries, err := splitArchive(data)
+// Comment is the text before the first entry: what this machine suffers from.
+func (r *Recorded) Comment() string { return r.comment }
+
+// Recorded is true.
+func (r *Recorded) Recorded() bool { return true }
+
+// Asked lists the questions of a kind that the recording answers, sorted.
+func (r *Recorded) Asked(kind string) []string {
+	return slices.Sorted(maps.Keys(r.answers[kind]))
+}
+
+// find looks a path up in both spellings of a merged /usr.
+func (r *Recorded) find(p string, follow bool) (*node, error) {
+	n, err := r.root.walk(p, follow)
+	if !errors.Is(err, syscall.ENOENT) {
+		return n, err
+	}
+	if other, ok := otherSpelling(p); ok {
+		if m, otherErr := r.root.walk(other, follow); otherErr == nil {
+			return m, nil
+		}
+	}
+	return nil, err
+}
+
+// ReadFile returns the recorded content.
+func (r *Recorded) ReadFile(path string, limit int) ([]byte, error) {
+	n, err := r.find(path, true)
+	if err == nil {
+		err = n.err
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read recording: %w", err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	r := &Recorded{Comment: strings.TrimSpace(comment), nodes: map[string]*node{"": {kind: Dir, names: map[string]bool{}}}, answers: map[string]map[string]string{}}
-	for _, e := range entries {
-		if strings.HasPrefix(e.name, "@") {
-			r.addAnswer(e)
-			continue
-		}
-		n, err := parseBody(e.body, strings.HasPrefix(e.name, "proc/"))
-		if err != nil {
-			return nil, fmt.Errorf("read recording: entry %s: %w", e.name, err)
-		}
-		if err := r.place(e.name, n); err != nil {
-			return nil, fmt.Errorf("read recording: entry %s: %w", e.name, err)
-		}
+	switch n.kind {
+	case Dir:
+		return nil, fmt.Errorf("read %s: %w", path, syscall.EISDIR)
+	case Socket, Device, Char:
+		return nil, fmt.Errorf("read %s: %w", path, syscall.ENXIO)
 	}
-	return r, nil
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	if len(n.data) > limit {
+		return n.data[:limit:limit], fmt.Errorf("read %s: %w", path, ErrCut)
+	}
+	return slices.Clone(n.data), nil
 }
 
-func (r *Recorded) addAnswer(e entry) {
-	kind, arg, _ := strings.Cut(strings.TrimPrefix(e.name, "@"), "/")
-	if r.answers[kind] == nil {
-		r.answers[kind] = map[string]string{}
+// ReadDir returns the recorded names; lib and usr/lib are read as one.
+func (r *Recorded) ReadDir(path string) ([]string, error) {
+	n, err := r.find(path, true)
+	if err == nil {
+		err = n.err
 	}
-	r.answers[kind][arg] = strings.TrimSuffix(string(e.body), "\n")
+	if err == nil && n.kind != Dir {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", path, err)
+	}
+	names := n.names()
+	if other, ok := otherSpelling(path); ok {
+		if m, err := r.root.walk(other, true); err == nil && m.kind == Dir && m != n {
+			names = append(names, m.names()...)
+			slices.Sort(names)
+			names = slices.Compact(names)
+		}
+	}
+	return names, nil
 }
 
-// place puts an entry into the tree and makes the directories above it.
-func (r *Recorded) place(name string, n *node) error {
-	if old := r.nodes[name]; old != nil {
-		if old.kind != Dir || n.kind != Dir {
-			return fmt.Errorf("the name is a directory of other entries")
-		}
-		return nil
+// ReadLink returns the text of a recorded link.
+func (r *Recorded) ReadLink(path string) (string, error) {
+	n, err := r.find(path, false)
+	if err == nil {
+		err = n.err
 	}
-	r.nodes[name] = n
-	for child := name; child != ""; {
-		parent, base := path.Split(child)
-		parent = strings.TrimSuffix(parent, "/")
-		d := r.nodes[parent]
-		if d == nil {
-			d = &node{kind: Dir, names: map[string]bool{}}
-			r.nodes[parent] = d
-		}
-		if d.kind != Dir {
-			return fmt.Errorf("%s is not a directory", parent)
-		}
-		d.names[base] = true
-		child = parent
+	if err == nil && n.kind != Link {
+		err = syscall.EINVAL
 	}
-	return nil
+	if err != nil {
+		return "", fmt.Errorf("read link %s: %w", path, err)
+	}
+	return n.target, nil
 }
 
-// parseBody understands the first lines that begin with @.
-func parseBody(body []byte, nul bool) (*node, error) {
-	first, rest, _ := strings.Cut(string(body), "\n")
-	word, arg, _ := strings.Cut(strings.TrimRight(first, "\r"), " ")
-	switch word {
-	case "@link":
-		return &node{kind: Link, to: arg}, nil
-	case "@device":
-		kind, number, _ := strings.Cut(arg, " ")
-		dev, err := probes.ParseDev(number)
-		if err != nil {
-			return nil, err
-		}
-		if kind == "char" {
-			return &node{kind: Char, dev: dev}, nil
-		}
-		return &node{kind: Device, dev: dev}, nil
-	case "@dir":
-		return &node{kind: Dir, names: map[string]bool{}}, nil
-	case "@socket":
-		return &node{kind: Socket}, nil
-	case "@error":
-		e, ok := ErrnoNamed(strings.TrimSpace(arg))
-		if !ok {
-			return nil, fmt.Errorf("unknown errno %q", arg)
-		}
-		return &node{kind: File, err: e}, nil
-	case "@hang":
-		return &node{kind: File, err: ErrHang}, nil
-	case "@hex":
-		b, err := hex.DecodeString(strings.Join(strings.Fields(rest), ""))
-		if err != nil {
-			return nil, fmt.Errorf("bad hexadecimal: %w", err)
-		}
-		return &node{kind: File, data: b}, nil
-	case "@text":
-		return &node{kind: File, data: []byte(rest)}, nil
-	}
-	if nul && strings.Contains(string(body), "␀") {
-		return &node{kind: File, data: []byte(strings.ReplaceAll(string(body), "␀", "\x00"))}, nil
-	}
-	return &node{kind: File, data: body}, nil
-}
-
-// merged are places that are one on a usr-merged host.
-var merged = [][2]string{{"usr/lib/", "lib/"}, {"usr/sbin/", "sbin/"}, {"usr/bin/", "bin/"}}
-
-// find resolves a path, following links in all elements but, with last false, the last.
-func (r *Recorded) find(name string, last bool) (*node, string) {
-	if n, p := r.resolve(name, last); n != nil {
-		return n, p
-	}
-	for _, m := range merged {
-		for _, swap := range [][2]string{m, {m[1], m[0]}} {
-			if rest, ok := strings.CutPrefix(name, swap[0]); ok {
-				if n, p := r.resolve(swap[1]+rest, last); n != nil {
-					return n, p
-				}
-			}
-		}
-	}
-	return nil, ""
-}
-
-const maxLinks = 40
-
-func (r *Recorded) resolve(name string, last bool) (*node, string) {
-	todo := strings.Split(strings.Trim(name, "/"), "/")
-	cur, links := "", 0
-	for len(todo) > 0 {
-		part := todo[0]
-		todo = todo[1:]
-		switch part {
-		case "", ".":
-			continue
-		case "..":
-			cur = parentOf(cur)
-			continue
-		}
-		p := path.Join(cur, part)
-		n := r.nodes[p]
-		if n == nil {
-			return nil, ""
-		}
-		if n.kind == Link && (last || len(todo) > 0) {
-			if links++; links > maxLinks {
-				return nil, ""
-			}
-			if strings.HasPrefix(n.to, "/") {
-				cur = ""
-			}
-			todo = append(strings.Split(n.to, "/"), todo...)
-			continue
-		}
-		cur = p
-	}
-	return r.nodes[cur], cur
-}
-
-func parentOf(p string) string {
-	d := path.Dir(p)
-	if d == "." || d == "/" {
-		return ""
-	}
-	return d
-}
-
-func pathError(op, name string, err error) error { return fmt.Errorf("%s %s: %w", op, name, err) }
-
-// ReadFile implements Host.
-func (r *Recorded) ReadFile(name string, max int) ([]byte, error) {
-	n, _ := r.find(name, true)
+// Lstat tells the kind of a recorded entry.
+func (r *Recorded) Lstat(path string) (Kind, probes.Dev, error) {
+	n, err := r.find(path, false)
 	switch {
-	case n == nil:
-		return nil, pathError("read", name, ENOENT)
-	case n.err != nil:
-		return nil, pathError("read", name, n.err)
-	case n.kind == Dir:
-		return nil, pathError("read", name, EISDIR)
-	case n.kind != File:
-		return nil, pathError("read", name, EINVAL)
-	}
-	return cut(n.data, name, max)
-}
-
-// DefaultLimit is how much of a file is read when nothing else is said.
-const DefaultLimit = 1 << 20
-
-func cut(data []byte, name string, max int) ([]byte, error) {
-	if max <= 0 {
-		max = DefaultLimit
-	}
-	if len(data) > max {
-		return data[:max:max], pathError("read", name, ErrCut)
-	}
-	return data, nil
-}
-
-// ReadDir implements Host.
-func (r *Recorded) ReadDir(name string) ([]string, error) {
-	n, _ := r.find(name, true)
-	switch {
-	case n == nil:
-		return nil, pathError("list", name, ENOENT)
-	case n.err != nil:
-		return nil, pathError("list", name, n.err)
-	case n.kind != Dir:
-		return nil, pathError("list", name, ENOTDIR)
-	}
-	out := make([]string, 0, len(n.names))
-	for s := range n.names {
-		out = append(out, s)
-	}
-	sort.Strings(out)
-	return out, nil
-}
-
-// ReadLink implements Host.
-func (r *Recorded) ReadLink(name string) (string, error) {
-	n, _ := r.find(name, false)
-	switch {
-	case n == nil:
-		return "", pathError("readlink", name, ENOENT)
-	case n.err != nil:
-		return "", pathError("readlink", name, n.err)
-	case n.kind != Link:
-		return "", pathError("readlink", name, EINVAL)
-	}
-	return n.to, nil
-}
-
-// Lstat implements Host.
-func (r *Recorded) Lstat(name string) (Kind, probes.Dev, error) {
-	n, _ := r.find(name, false)
-	if n == nil {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
 		return Absent, probes.Dev{}, nil
-	}
-	if n.err != nil {
-		return n.kind, probes.Dev{}, pathError("stat", name, n.err)
+	case err != nil:
+		return Absent, probes.Dev{}, fmt.Errorf("lstat %s: %w", path, err)
 	}
 	return n.kind, n.dev, nil
 }
 
-// Recorded implements Host.
-func (r *Recorded) Recorded() bool { return true }
+// answer returns the recorded answer as text.
+func (r *Recorded) answer(kind, key string) (string, error) {
+	a, ok := r.answers[kind][key]
+	if !ok {
+		return "", fmt.Errorf("%s %s: %w", kind, key, ErrNotAsked)
+	}
+	if a.err != nil {
+		return "", fmt.Errorf("%s %s: %w", kind, key, a.err)
+	}
+	return string(bytes.TrimRight(a.data, "\n")), nil
+}
+
+// Clock returns the recorded time.
+func (r *Recorded) Clock() (Clock, error) {
+	text, err := r.answer("clock", "")
+	if err != nil {
+		return Clock{}, err
+	}
+	wall, up, _ := strings.Cut(text, "\n")
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(wall))
+	if err != nil {
+		return Clock{}, fmt.Errorf("clock: %w", err)
+	}
+	c := Clock{Wall: at}
+	if up = strings.TrimSpace(up); up == "" {
+		return c, nil
+	}
+	seconds, err := strconv.ParseFloat(up, 64)
+	if err != nil || seconds < 0 || seconds > 1e10 {
+		return c, fmt.Errorf("clock: seconds since boot %q", up)
+	}
+	c.Uptime = time.Duration(seconds * float64(time.Second))
+	return c, nil
+}
+
+// Hostname returns the recorded host name.
+func (r *Recorded) Hostname() (string, error) { return r.answer("hostname", "") }
+
+// KernelLog returns the recorded kernel log.
+func (r *Recorded) KernelLog() ([]byte, error) {
+	text, err := r.answer("kmsg", "")
+	return []byte(text), err
+}
+
+// Claim returns the recorded answer of the claim test.
+func (r *Recorded) Claim(d probes.Dev) (string, error) { return r.answer("claim", d.String()) }
+
+// Content returns what the first bytes of the device were.
+func (r *Recorded) Content(d probes.Dev) (probes.Content, error) {
+	text, err := r.answer("content", d.String())
+	if err != nil {
+		if errors.Is(err, ErrNotAsked) {
+			return probes.Content{}, err
+		}
+		return probes.Content{Err: ErrnoName(err)}, err
+	}
+	return parseContent(text), nil
+}
+
+// DevOf returns the recorded device number behind a magic link.
+func (r *Recorded) DevOf(link string) (probes.Dev, error) {
+	text, err := r.answer("dev", link)
+	if err != nil {
+		return probes.Dev{}, err
+	}
+	return probes.ParseDev(text)
+}
+
+// Statfs returns the recorded numbers.
+func (r *Recorded) Statfs(path string) (probes.FSStat, error) {
+	text, err := r.answer("statfs", strings.TrimPrefix(path, "/"))
+	if err != nil {
+		if errors.Is(err, ErrNotAsked) {
+			return probes.FSStat{}, err
+		}
+		return probes.FSStat{Err: ErrnoName(err)}, err
+	}
+	return parseStatfs(text)
+}
+
+// Dial returns the recorded outcome of a TCP connect.
+func (r *Recorded) Dial(hostport string) (string, error) { return r.answer("dial", hostport) }
+
+// Resolve returns the recorded answer of the host's resolver.
+func (r *Recorded) Resolve(name string) (string, error) { return r.answer("resolve", name) }
+
+// Multipathd returns the recorded answer of the daemon.
+func (r *Recorded) Multipathd(command string) (string, error) { return r.answer("multipathd", command) }
