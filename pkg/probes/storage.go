@@ -164,19 +164,20 @@ type KernelLine struct {
 
 // Kubelet is what is known about the kubelet and its directory.
 type Kubelet struct {
-	PID       int         `json:"pid,omitempty"`
-	Comm      string      `json:"comm,omitempty"`
-	MntNS     uint64      `json:"mntNS,omitempty"`
-	Cmdline   []string    `json:"cmdline,omitempty"`
-	Root      string      `json:"root"`                // with leading slash; the default when nothing tells otherwise
-	RootFrom  string      `json:"rootFrom,omitempty"`  // "--root-dir", "mounts", "default", "directory"
-	RealRoot  string      `json:"realRoot,omitempty"`  // Root with symbolic links resolved
-	Sockets   []string    `json:"sockets,omitempty"`   // R/plugins/…/*.sock, with leading slash
-	Registry  []string    `json:"registry,omitempty"`  // R/plugins_registry/*
-	VolData   []VolData   `json:"volData,omitempty"`   // every vol_data.json found
-	PodDirs   []PodDir    `json:"podDirs,omitempty"`   // R/pods/*
-	BlockDirs []BlockPath `json:"blockDirs,omitempty"` // R/plugins/kubernetes.io/csi/volumeDevices/**
-	Globals   []string    `json:"globals,omitempty"`   // staging directories that exist (globalmount)
+	PID        int         `json:"pid,omitempty"`
+	Comm       string      `json:"comm,omitempty"`
+	MntNS      uint64      `json:"mntNS,omitempty"`
+	Cmdline    []string    `json:"cmdline,omitempty"`
+	Root       string      `json:"root"`                 // with leading slash; the default when nothing tells otherwise
+	RootFrom   string      `json:"rootFrom,omitempty"`   // "--root-dir", "mounts", "default", "directory"
+	RealRoot   string      `json:"realRoot,omitempty"`   // Root with symbolic links resolved
+	Sockets    []string    `json:"sockets,omitempty"`    // R/plugins/…/*.sock, with leading slash
+	PluginDirs []string    `json:"pluginDirs,omitempty"` // directories R/plugins/*, with or without a socket
+	Registry   []string    `json:"registry,omitempty"`   // R/plugins_registry/*
+	VolData    []VolData   `json:"volData,omitempty"`    // every vol_data.json found
+	PodDirs    []PodDir    `json:"podDirs,omitempty"`    // R/pods/*
+	BlockDirs  []BlockPath `json:"blockDirs,omitempty"`  // R/plugins/kubernetes.io/csi/volumeDevices/**
+	Globals    []string    `json:"globals,omitempty"`    // staging directories that exist (globalmount)
 }
 
 // VolData is a vol_data.json, its path and values.

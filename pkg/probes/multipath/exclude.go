@@ -183,9 +183,9 @@ func last(s probes.ConfigSection, key string) (string, bool) {
 }
 
 // Match applies a pattern of multipath.conf: a POSIX extended regular expression
-// found anywhere in the value; a leading "!" inverts it. A pattern that does not
-// compile matches nothing, as the daemon drops it; "*" alone is such a pattern to
-// regcomp(3) of musl, but means everything to glibc.
+// found anywhere in the value; a leading "!" inverts it. glibc skips a repetition
+// sign that repeats nothing, so "*" matches everything. A pattern that does not
+// compile matches nothing, because the daemon drops it.
 func Match(pattern, value string) bool {
 	invert := strings.HasPrefix(pattern, "!")
 	pattern = strings.TrimPrefix(pattern, "!")

@@ -1,0 +1,116 @@
+package kubelet
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
+)
+
+// block lists the devices of block volumes: staged, published, and bound below
+// dev/ for the loop device that keeps them.
+func (r *reader) block(ctx context.Context) {
+	base := r.root + "/plugins/kubernetes.io/csi/volumeDevices"
+	w := r.w
+	w.Depth = 5
+	w.Walk(ctx, base, func(e tree.Entry) {
+		if path.Base(e.Path) == "vol_data.json" {
+			return
+		}
+		b := probes.BlockPath{Path: "/" + e.Path, Kind: string(e.Kind)}
+		switch e.Kind {
+		case host.Device, host.Char:
+			b.Kind = string(host.Device)
+			_, b.Dev, _ = r.h.Lstat(e.Path)
+		case host.Link:
+			b.To, _ = r.h.ReadLink(e.Path)
+		}
+		if e.Mount {
+			b.Dev = r.boundDevice("/" + e.Path)
+			if !b.Dev.IsZero() {
+				b.Kind = string(host.Device)
+			}
+		}
+		r.k.BlockDirs = append(r.k.BlockDirs, b)
+	})
+	r.w.Left, r.w.Cut = w.Left, w.Cut
+}
+
+// boundDevice tells which device is bound over a path, as far as the mount table
+// says so: a bind of a node in devtmpfs has the node's name as its root.
+func (r *reader) boundDevice(point string) probes.Dev {
+	var root string
+	for _, ns := range r.f.Namespaces {
+		for _, m := range ns.Mounts {
+			if m.Point == point && (m.FSType == "devtmpfs" || m.FSType == "tmpfs") {
+				root = m.Root
+			}
+		}
+	}
+	if root == "" {
+		return probes.Dev{}
+	}
+	_, dev, err := r.h.Lstat("dev" + root)
+	if err != nil {
+		return probes.Dev{}
+	}
+	return dev
+}
+
+func (r *reader) pods(ctx context.Context) {
+	dir := r.root + "/pods"
+	uids, err := r.h.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, uid := range uids {
+		if ctx.Err() != nil || r.w.Guard.Point(path.Join(dir, uid)) {
+			continue
+		}
+		p := probes.PodDir{UID: uid}
+		pod := escape(path.Join(dir, uid))
+		r.w.Glob(ctx, pod+"/volumes/*/*", func(e tree.Entry) { p.Volumes = append(p.Volumes, r.volume(ctx, e)) })
+		r.w.Glob(ctx, pod+"/volume-subpaths/*/*/*", func(e tree.Entry) {
+			p.Subpath = append(p.Subpath, after(e.Path, "/volume-subpaths/"))
+		})
+		r.w.Glob(ctx, pod+"/volumeDevices/*/*", func(e tree.Entry) {
+			name := after(e.Path, "/pods/"+uid+"/")
+			if to, err := r.h.ReadLink(e.Path); e.Kind == host.Link && err == nil {
+				name += " -> " + to
+			}
+			p.Devices = append(p.Devices, name)
+		})
+		r.k.PodDirs = append(r.k.PodDirs, p)
+	}
+}
+
+// volume lists what is in one volume's directory, and its vol_data.json. A file
+// below an unmounted "mount" directory was written to the node's own disk.
+func (r *reader) volume(ctx context.Context, e tree.Entry) probes.PodVolumeDir {
+	v := probes.PodVolumeDir{Plugin: path.Base(path.Dir(e.Path)), Name: path.Base(e.Path)}
+	if e.Mount || e.Kind != host.Dir {
+		return v
+	}
+	if !strings.HasSuffix(v.Plugin, "~csi") {
+		return v // configuration and secrets of the pod: their names tell nothing about volumes
+	}
+	w := r.w
+	w.Depth, w.Left = 4, min(volFiles, r.w.Left)
+	had := w.Left
+	w.Walk(ctx, e.Path, func(f tree.Entry) {
+		v.Files = append(v.Files, strings.TrimPrefix(f.Path, e.Path+"/"))
+		if path.Base(f.Path) == "vol_data.json" && f.Kind == host.File {
+			r.volData(f)
+		}
+	})
+	r.w.Left -= had - w.Left
+	return v
+}
+
+func after(s, sep string) string {
+	_, rest, _ := strings.Cut(s, sep)
+	return rest
+}
