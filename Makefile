@@ -1,0 +1,62 @@
+# Every target says what it needs; a target that cannot run says so and why.
+GO        ?= go
+BIN       ?= bin
+LINT      ?= v2.15.0
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION)
+CASE      ?= founding-multipathd-busy
+
+.DEFAULT_GOAL := help
+.PHONY: help build agents test test-node lint fmt bench cover golden new-cause cases demo install clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+build: ## build bin/kubectl-mountdoctor
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/kubectl-mountdoctor ./cmd/kubectl-mountdoctor
+
+agents: ## build the node agents of all architectures and embed them
+	scripts/build-agents.sh
+
+test: ## every test that needs no privileges and no network
+	$(GO) vet ./...
+	$(GO) test ./...
+
+test-node: ## the agent on the kernel of this machine (root; mounts and loop devices)
+	$(GO) test -tags node -count=1 -v ./test/node/...
+
+lint: $(BIN)/golangci-lint-$(LINT) ## golangci-lint, pinned; the import table and the style
+	$(BIN)/golangci-lint-$(LINT) run ./...
+
+$(BIN)/golangci-lint-$(LINT):
+	@mkdir -p $(BIN)
+	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT)
+	mv $(BIN)/golangci-lint $@
+
+fmt: ## gofmt everything
+	gofmt -w cmd internal pkg
+
+bench: ## agent against grep and lsof, and growth with size
+	$(GO) test -run '^$$' -bench . -benchmem ./test/bench/... ./pkg/...
+
+cover: ## coverage of the tests, by package
+	$(GO) test -coverprofile=coverage.out -coverpkg=./pkg/... ./... >/dev/null
+	$(GO) tool cover -func=coverage.out | tail -1
+
+golden: ## rewrite the golden reports; review the difference as prose
+	$(GO) test ./test/golden -update
+
+new-cause: ## scaffold a cause: make new-cause NAME=foo-breaks-bar LAYER=device
+	$(GO) run ./scripts/newcause -name '$(NAME)' -layer '$(LAYER)'
+
+cases: ## run the corpus and print one line per case
+	$(GO) run ./internal/casetool
+
+demo: build ## a real report from a recorded incident: make demo CASE=founding-rbd-node-exporter
+	-$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE)
+
+install: build ## install as a kubectl plugin into ~/.local/bin
+	install -D -m 0755 $(BIN)/kubectl-mountdoctor $(HOME)/.local/bin/kubectl-mountdoctor
+
+clean: ## remove what was built
+	rm -rf $(BIN) coverage.out
