@@ -1,0 +1,149 @@
+package device
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed crypt_mapper_stale.md
+var cryptMapperStaleDoc string
+
+// CryptMapperStale finds a dm-crypt mapping of an earlier attachment.
+var CryptMapperStale = &diagnosis.Rule{
+	Name: "crypt-mapper-stale", Layer: diagnosis.Device, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
+	Explains: []string{"mount-failed", "mount-busy", "format-failed", "volume-io-error", "detach-stuck", "pod-waiting-for-volume"},
+	LeadsTo:  []string{"mount-of-dead-device"},
+	YieldsTo: []string{"mount-pinned-in-namespace", "mount-lazily-detached", "lvm-claims-device"},
+	Offers:   []string{"crypt-close"},
+	Doc:      cryptMapperStaleDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			for _, node := range nodesOf(p, v) {
+				if view := p.View(node); view != nil {
+					staleMapper(p, v, view)
+				} else if v.Encrypted() {
+					p.Probed(node)
+				}
+			}
+		}
+	},
+}
+
+func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
+	m := mapperOf(view, v)
+	if m == nil || mountedAbove(view, m.Dev) {
+		return
+	}
+	d, known := p.DeviceOn(v, view.Name)
+	known = known && d.Block != nil && d.Dev != m.Dev
+	if known && leadsTo(view, m, d.Dev) {
+		return // the rightful mapper of this attachment
+	}
+	leaves := slaveNames(view, m)
+	if !known && leaves != "" {
+		return // a living slave, and nothing to compare it with
+	}
+	c := report.Certain
+	if !known || !d.Proven {
+		c = report.Likely
+	}
+	f := p.Find(c, diagnosis.DeviceSubject(view.Name, m.Dev)).On(v).Located(view.Name)
+	f.Device(view.Name, m.Dev)
+	f.Device(view.Name, d.Dev)
+	what := "no disk at all"
+	if leaves != "" {
+		what = leaves
+	}
+	now := "The volume's disk is not on the node now."
+	if known {
+		now = "The volume's disk is now " + d.Block.Name + " (" + d.Dev.String() + ")."
+	}
+	f.Sayf("The dm-crypt mapping %s (%s, %s) on node %s belongs to an earlier attachment of volume %s: below it lies %s. %s "+
+		"Opening the volume again meets this name, or uses the dead mapping and gets I/O errors. No namespace that was read mounts the mapping.",
+		m.DM.Name, m.Name, m.Dev, view.Name, volumeName(v), what, now)
+	f.Fact(
+		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),
+		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/slaves", orNone(strings.Join(m.Slaves, " "))),
+		mapperContent(view, m),
+	)
+	f.Unless("a slave of the mapping that is the volume's present disk")
+	adviseMapper(f, view, m)
+	p.Report(f)
+}
+
+func adviseMapper(f *diagnosis.Finding, view *snapshot.NodeView, m *probes.BlockDevice) {
+	switch {
+	case view.Superblock(m.Dev) != nil:
+		f.Advise(remedy.Words("A filesystem is still alive on " + m.DM.Name + " without a mount that was seen: find its holder before the mapping is closed."))
+	case len(view.Openers(m.Dev)) > 0 || len(m.Holders) > 0:
+		f.Advise(remedy.Words("Something still uses " + m.DM.Name + ": end that first, then close the mapping and let staging try again."))
+	case !view.AllNamespacesRead():
+		f.Advise(remedy.Words("Some mount namespaces of the node could not be read: make sure that none of them mounts " + m.DM.Name + " before it is closed."))
+	default:
+		f.Advise(remedy.CryptClose(view.Name, m.DM.Name, "no namespace mounts the mapping, it has no holders, no process has it open, and its slave is not the volume's disk"))
+	}
+}
+
+// mapperOf finds the volume's dm-crypt mapping by name: Longhorn calls it like the
+// volume (v1) or <volume>-encrypted (v2); other drivers use the handle or luks-<handle>.
+func mapperOf(view *snapshot.NodeView, v *snapshot.Volume) *probes.BlockDevice {
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if !hasPrefix(b, "CRYPT-") {
+			continue
+		}
+		for _, n := range []string{v.Handle, v.PVName()} {
+			if n != "" && (b.DM.Name == n || b.DM.Name == n+"-encrypted" || b.DM.Name == "luks-"+n || strings.HasPrefix(b.DM.Name, "luks-rbd-crypt-"+n)) {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// leadsTo tells whether dev lies somewhere below a device.
+func leadsTo(view *snapshot.NodeView, m *probes.BlockDevice, dev probes.Dev) bool {
+	for _, h := range view.HoldersOf(dev) {
+		if h.Device != nil && h.Device.Dev == m.Dev {
+			return true
+		}
+	}
+	for _, s := range m.Slaves {
+		if b := view.ByName(s); b != nil && b.Dev == dev {
+			return true
+		}
+	}
+	return false
+}
+
+// slaveNames names the living slaves of a mapping; a dangling link is none.
+func slaveNames(view *snapshot.NodeView, m *probes.BlockDevice) string {
+	var out []string
+	for _, s := range m.Slaves {
+		if b := view.ByName(s); b != nil && !b.Dev.IsZero() {
+			out = append(out, b.Name+" ("+b.Dev.String()+")")
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func mapperContent(view *snapshot.NodeView, m *probes.BlockDevice) report.Evidence {
+	if c, ok := view.Facts.Contents[m.Dev]; ok && c.Err != "" {
+		return diagnosis.FromNode(view.Name, "@content/"+m.Dev.String(), c.Err)
+	}
+	return report.Evidence{}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(empty)"
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package device
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed device_is_not_the_volume.md
+var deviceIsNotTheVolumeDoc string
+
+// DeviceIsNotTheVolume finds a device node of a volume that leads to another disk.
+var DeviceIsNotTheVolume = &diagnosis.Rule{
+	Name: "device-is-not-the-volume", Layer: diagnosis.Device, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("devnode"), diagnosis.Probe("iscsi")},
+	Explains: []string{"mount-busy", "mount-failed", "format-failed", "fsck-failed", "volume-io-error", "pod-waiting-for-volume"},
+	LeadsTo:  []string{"filesystem-type-mismatch", "filesystem-needs-fsck"},
+	YieldsTo: []string{"device-renumbered", "device-lun-reused"},
+	Doc:      deviceIsNotTheVolumeDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			if v.Longhorn == nil {
+				continue
+			}
+			for _, node := range p.DeviceNodes(v) {
+				if view, ok := p.Probed(node); ok {
+					wrongNumber(p, v, view)
+				}
+			}
+		}
+	},
+}
+
+// wrongNumber compares the number of /dev/longhorn/<vol> with the disk of the session
+// that carries the volume's IQN. Longhorn makes that node itself (mknod), so it can be
+// wrong while everything else is right.
+func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
+	node := view.DeviceNode("/dev/longhorn/" + longhornName(v))
+	if node == nil || node.Dev.IsZero() || isV2(v) {
+		return
+	}
+	d, ok := p.DeviceOn(v, view.Name)
+	trueDisk := ok && d.Proven && d.Block != nil
+	if trueDisk && (d.Dev == node.Dev || leadsOnto(view, d.Dev, node.Dev)) {
+		return
+	}
+	wrong := view.Device(node.Dev)
+	if wrong == nil {
+		return // a dead number: mount-of-dead-device and iscsi-session-lost speak of it
+	}
+	foreign := foreignTo(view, v, wrong)
+	if !trueDisk && foreign == "" {
+		return
+	}
+	c := report.Certain
+	if !trueDisk && !strings.Contains(foreign, "belongs to") {
+		c = report.Likely
+	}
+	f := p.Find(c, diagnosis.DeviceSubject(view.Name, wrong.Dev)).On(v).Located(view.Name)
+	f.Device(view.Name, wrong.Dev)
+	own := "The volume's own disk was not found on the node."
+	if trueDisk {
+		f.Device(view.Name, d.Dev)
+		own = fmt.Sprintf("The volume's own disk is %s (%s): %s.", d.Block.Name, d.Dev, d.How)
+		f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
+	}
+	f.Sayf("On node %s the device node %s has the number %s, which is %s (%s %s), not the volume%s. %s "+
+		"Whatever is formatted, checked or mounted through this node hits the wrong disk.",
+		view.Name, node.Path, wrong.Dev, wrong.Name, strings.TrimSpace(wrong.Vendor), strings.TrimSpace(wrong.Model), foreign, own)
+	f.Fact(
+		diagnosis.FromNode(view.Name, strings.TrimPrefix(node.Path, "/"), "block "+node.Dev.String()),
+		diagnosis.FromNode(view.Name, "sys/class/block/"+wrong.Name+"/device/model", strings.TrimSpace(wrong.Model)),
+	)
+	for _, u := range view.InitUses(wrong.Dev) {
+		f.Fact(diagnosis.FromNode(view.Name, "proc/1/mountinfo", u.Mount.Raw))
+		break
+	}
+	f.Unless("equal numbers of the device node and of the disk of session " + "iqn…:" + longhornName(v))
+	f.Advise(remedy.Words("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, remove the wrong device node " + node.Path +
+		" on node " + view.Name + " if it stays, attach again, and compare the session's disk with the node's number before anything is mounted. Nothing may be formatted or checked before that."))
+	p.Report(f)
+}
+
+// leadsOnto tells whether one device lies on the other (an encrypted or v2 volume).
+func leadsOnto(view *snapshot.NodeView, below, above probes.Dev) bool {
+	for _, h := range view.HoldersOf(below) {
+		if h.Device != nil && h.Device.Dev == above {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignTo says whose disk a device provably is, when it is not the volume's.
+func foreignTo(view *snapshot.NodeView, v *snapshot.Volume, d *probes.BlockDevice) string {
+	if s := view.SessionOfDisk(d.Name); s != nil {
+		if strings.HasSuffix(s.Target, ":"+strings.ReplaceAll(longhornName(v), "_", ":")) {
+			return ""
+		}
+		return ", it belongs to target " + s.Target
+	}
+	for _, n := range view.NodesOf(d.Dev) {
+		if strings.HasPrefix(n.Path, "/dev/longhorn/") && n.Path != "/dev/longhorn/"+longhornName(v) {
+			return ", its number is also that of " + n.Path
+		}
+	}
+	if strings.TrimSpace(d.Vendor) != "IET" || strings.TrimSpace(d.Model) != "VIRTUAL-DISK" {
+		if d.DM == nil && d.LoopFile == "" {
+			return ", it is no Longhorn disk"
+		}
+	}
+	return ""
+}
+
+func longhornName(v *snapshot.Volume) string {
+	if v.Longhorn != nil && v.Longhorn.Volume != nil {
+		return v.Longhorn.Volume.Name
+	}
+	return v.Handle
+}
+
+func isV2(v *snapshot.Volume) bool {
+	return v.Longhorn != nil && v.Longhorn.Volume != nil && v.Longhorn.Volume.DataEngine == "v2"
+}

@@ -1,0 +1,147 @@
+package device
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed device_mapped_on_other_node.md
+var deviceMappedOnOtherNodeDoc string
+
+// DeviceMappedOnOtherNode finds a map, session or mount that the old node kept.
+var DeviceMappedOnOtherNode = &diagnosis.Rule{
+	Name: "device-mapped-on-other-node", Layer: diagnosis.Device, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
+	Explains: []string{"multi-attach-error", "attach-failed", "mount-failed", "detach-stuck", "volume-io-error", "pod-waiting-for-volume"},
+	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "filesystem-needs-fsck"},
+	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
+		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned"},
+	Offers: []string{"unmap-device"},
+	Doc:    deviceMappedOnOtherNodeDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			if !v.Exclusive() || v.RegularRWX() {
+				continue
+			}
+			for _, node := range p.OtherNodes(v) {
+				view, ok := p.Probed(node)
+				if !ok || len(v.LiveConsumersOn(node)) > 0 || p.WantedHere(v, node) {
+					continue
+				}
+				if d, ok := p.DeviceOn(v, node); ok && d.Block != nil {
+					leftBehind(p, v, view, d)
+				}
+			}
+		}
+	},
+}
+
+// leftBehind reports the volume's device on a node where no pod uses it.
+func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) {
+	stage, below := initMounts(view, d)
+	if below || heldByOthers(p, v, view, d) {
+		return // a pod's directory, another namespace, a holder or an open file: their own causes
+	}
+	mountedHere := stage != nil
+	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven) {
+		return
+	}
+	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
+	f.Device(view.Name, d.Dev)
+	what := "still maps it as " + d.Block.Name + " (" + d.Dev.String() + "), mounted nowhere"
+	if mountedHere {
+		what = "still has it mounted on " + stage.Mount.Point
+		f.Fact(diagnosis.FromNode(view.Name, "proc/1/mountinfo", stage.Mount.Raw))
+	}
+	f.Sayf("No pod on node %s uses volume %s, but the node %s. The map, session or mount keeps the volume there.%s",
+		view.Name, volumeName(v), what, alsoElsewhere(p, v, view.Name))
+	f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
+	if !view.AllNamespacesRead() {
+		f.Missing("the mount tables of some namespaces on node " + view.Name)
+	}
+	f.Unless("a pod, an open file, a holder or another mount namespace on node " + view.Name + " that uses the device")
+	adviseUnmap(f, v, view, d, mountedHere)
+	p.Report(f)
+}
+
+// initMounts returns the staging mount in init, and whether a line below a pod's
+// directory exists.
+func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapshot.Use, below bool) {
+	for _, u := range view.InitUses(d.Dev) {
+		if strings.Contains(u.Mount.Point, "/pods/") {
+			return nil, true
+		}
+		if stage == nil {
+			stage = &u
+		}
+	}
+	return stage, false
+}
+
+// heldByOthers tells whether something named keeps the device, which is then the cause.
+func heldByOthers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
+	for _, u := range view.ForeignUses(d.Dev) {
+		if u.Mount.Master == 0 || len(view.InitUses(d.Dev)) == 0 {
+			return true // a copy that init's unmount does not reach
+		}
+	}
+	for _, h := range view.HoldersOf(d.Dev) {
+		if d.Mapper == nil || h.Device.Dev != d.Mapper.Dev {
+			return true
+		}
+	}
+	for _, o := range view.Openers(d.Dev) {
+		if !transient(o.Process) {
+			return true
+		}
+	}
+	return view.Superblock(d.Dev) != nil && len(view.Uses(d.Dev)) == 0
+}
+
+// unattached tells whether Kubernetes does not want the volume on the node any more:
+// no VolumeAttachment there, or one that has been terminating for two minutes. Drivers
+// without attachments (in-tree rbd, iscsi) have none by nature.
+func unattached(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if !p.Has("storage.k8s.io/volumeattachments") {
+		return false
+	}
+	va := v.AttachmentOn(node)
+	return va == nil || va.DeletionTimestamp != nil && p.Age(va.DeletionTimestamp.Time) > 2*time.Minute
+}
+
+func alsoElsewhere(p *diagnosis.Pass, v *snapshot.Volume, node string) string {
+	for _, o := range p.Devices(v) {
+		if o.Node != node && len(o.View.InitUses(o.Dev)) > 0 && len(v.LiveConsumersOn(o.Node)) > 0 {
+			return fmt.Sprintf(" At the same time it is mounted on node %s: two nodes have one filesystem. Stop the workload before anything else.", o.Node)
+		}
+	}
+	return ""
+}
+
+func adviseUnmap(f *diagnosis.Finding, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, mountedHere bool) {
+	if mountedHere {
+		f.Advise(remedy.Words("Unmount exactly the path above on node " + view.Name + "; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
+		return
+	}
+	checked := fmt.Sprintf("%s is in no mount table of node %s, carries no live filesystem, has no holders, no process has it open, and no pod of the volume is on the node", d.Block.Name, view.Name)
+	if !view.AllNamespacesRead() {
+		f.Advise(remedy.Words("Read the remaining mount namespaces of node " + view.Name + " before the device is unmapped."))
+		return
+	}
+	if session := view.SessionOfDisk(d.Block.Name); session != nil && len(session.Connections) > 0 {
+		f.Advise(remedy.UnmapISCSI(view.Name, session.Target, session.Connections[0].PersistentAddress, checked))
+		return
+	}
+	if strings.HasPrefix(d.Block.Name, "rbd") {
+		f.Advise(remedy.UnmapRBD(view.Name, "/dev/"+d.Block.Name, checked))
+		return
+	}
+	f.Advise(remedy.Words("Let the driver's node pod on " + view.Name + " detach " + d.Block.Name + " (restart it), or detach it in the storage backend."))
+}

@@ -1,0 +1,78 @@
+package device
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// lvmScan reports the transient variant: udev starts a scan for every new block
+// device, and the scan's exclusive open or short activation makes somebody else's
+// open fail. It is never proved from the node alone: the claim lasts seconds.
+func lvmScan(p *diagnosis.Pass, s *stack) {
+	d := s.device.Block
+	if d == nil || !scannable(d) || len(s.above) > 0 || mounted(s.view, d.Dev) {
+		return
+	}
+	if accepts, read := lvmAccepts(s.view, "/dev/"+d.Name); !read || !accepts {
+		return
+	}
+	text, fresh := openBusyText(p, s.volume, d.Name)
+	scan := lvmOpener(s.view, d.Dev)
+	if text.Raw == "" || (!fresh && scan == nil) {
+		return
+	}
+	c := report.Possible
+	if fresh {
+		c = report.Likely
+	}
+	f := p.Find(c, diagnosis.DeviceSubject(s.view.Name, d.Dev)).On(s.volume).Located(s.view.Name)
+	f.Device(s.view.Name, d.Dev)
+	f.Sayf("Opening %s (%s) on node %s exclusively fails now and then, and lvm.conf there lets LVM scan such devices (no global_filter rejects them). "+
+		"The scan that udev starts for every fresh device claims it for a moment. Nothing holds the device at probe time, so the race is likely, not seen.",
+		d.Name, d.Dev, s.view.Name)
+	f.Fact(text.Evidence(), lvmFilterFact(s.view))
+	if scan != nil {
+		f.Fact(diagnosis.FromNode(s.view.Name, scan.Descriptor.Path, strings.Join(scan.Process.Cmdline, " ")+" → "+scan.Descriptor.Target))
+	}
+	f.Unless("a global_filter in lvm.conf that rejects the device, or a holder of it")
+	f.Advise(preventLVM(s.view.Name))
+	p.Report(f)
+}
+
+// scannable tells whether LVM's udev rules look at such a device although a
+// driver creates it for itself.
+func scannable(d *probes.BlockDevice) bool {
+	for _, p := range []string{"loop", "drbd", "dm-", "rbd", "nbd", "zd"} {
+		if strings.HasPrefix(d.Name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+var openBusy = regexp.MustCompile(`(?s)open\(\S*?([a-z]+\d+)\S*\) failed: Device or resource busy|[Cc](?:an't|annot|ould not) open .*exclusive`)
+
+// openBusyText finds a text that says that opening this device failed as busy.
+func openBusyText(p *diagnosis.Pass, v *snapshot.Volume, name string) (diagnosis.Text, bool) {
+	for _, t := range p.Texts(v) {
+		m := openBusy.FindStringSubmatch(t.Raw)
+		if m != nil && (m[1] == "" || m[1] == name || strings.Contains(t.Raw, "/dev/"+name)) {
+			return t, t.Fresh
+		}
+	}
+	return diagnosis.Text{}, false
+}
+
+func lvmOpener(view *snapshot.NodeView, dev probes.Dev) *snapshot.Opener {
+	for _, o := range view.Openers(dev) {
+		if strings.HasPrefix(o.Process.Comm, "lvm") || strings.HasPrefix(o.Process.Comm, "pvscan") || strings.HasPrefix(o.Process.Comm, "vgchange") {
+			return &o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package device
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed rbd_lock_or_watcher_stale.md
+var rbdLockOrWatcherStaleDoc string
+
+// RBDLockOrWatcherStale finds an RBD image that a dead owner's lock or watcher keeps.
+var RBDLockOrWatcherStale = &diagnosis.Rule{
+	Name: "rbd-lock-or-watcher-stale", Layer: diagnosis.Device, Severity: report.Blocking,
+	Explains: []string{"mount-failed", "attach-failed", "pod-waiting-for-volume"},
+	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "mount-lazily-detached", "volume-mapped-outside-cluster"},
+	Offers:   []string{"blocklist-client"},
+	Doc:      rbdLockOrWatcherStaleDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			if len(v.Waiting()) > 0 && isRBD(v) {
+				staleLock(p, v)
+			}
+		}
+	},
+}
+
+var (
+	stillUsed  = regexp.MustCompile(`rbd image (\S+) is still being used`)
+	mapDenied  = regexp.MustCompile(`(?i)rbd: map failed: \(13\) Permission denied`)
+	lockKernel = regexp.MustCompile(`breaking header lock owned by client\d+|failed to blocklist client\d+: -?\d+|failed to blacklist client\d+: -?\d+|failed to acquire (?:exclusive )?lock: -?\d+`)
+)
+
+// staleLock weighs the kernel's own lines first, then rbd's words.
+func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
+	mappedOn := mappers(p, v)
+	kernel := lockLines(p, v)
+	var text diagnosis.Text
+	for _, t := range p.Texts(v) {
+		if t.Fresh && (stillUsed.MatchString(t.Raw+t.Desc) || mapDenied.MatchString(t.Raw+t.Desc)) {
+			text = t
+			break
+		}
+	}
+	if len(mappedOn) > 0 || len(kernel) == 0 && text.Raw == "" {
+		return // a node maps it: that is the reason
+	}
+	if len(kernel) == 0 && anotherAttachment(v) {
+		return
+	}
+	c := report.Likely
+	if len(kernel) > 0 {
+		c = report.Certain
+	}
+	f := p.Find(c, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Fact(kernel...)
+	if text.Raw != "" {
+		f.Fact(text.Evidence())
+	}
+	caps := deniedCaps(kernel)
+	why := "a lock or watcher of an owner that is gone keeps the image"
+	if caps {
+		why = "the node's client may not blocklist the dead owner of the exclusive lock, so it cannot take the lock over"
+	}
+	f.Sayf("The RBD image of volume %s cannot be mapped: %s. No probed node maps the image.", volumeName(v), why)
+	if len(kernel) == 0 && !allNodesProbed(p, v) {
+		f.Missing("a probe of every node that may still map the image")
+	}
+	f.Unless("a node, or a machine outside the cluster, that still maps the image")
+	if caps {
+		f.Advise(remedy.Words("Give the Ceph user of the driver the capability to blocklist (mon 'profile rbd', osd 'profile rbd'); the next map then breaks the lock by itself."))
+	} else {
+		f.Advise(remedy.Words("Ask Ceph who watches the image (rbd status) and compare the address with the nodes. A client may be blocklisted only once you have made sure that its machine is off."))
+	}
+	p.Report(f)
+}
+
+// isRBD tells whether a driver maps RBD images.
+func isRBD(v *snapshot.Volume) bool {
+	return strings.Contains(v.Driver, "rbd") || v.PV != nil && v.PV.Spec.RBD != nil
+}
+
+// mappers are probed nodes that have the image mapped and are not where it is wanted.
+func mappers(p *diagnosis.Pass, v *snapshot.Volume) []string {
+	var out []string
+	for _, d := range p.Devices(v) {
+		if d.Block != nil && !p.WantedHere(v, d.Node) {
+			out = append(out, d.Node)
+		}
+	}
+	return out
+}
+
+// lockLines are the kernel's lines about the lock on the node where the pod waits,
+// later than the pod.
+func lockLines(p *diagnosis.Pass, v *snapshot.Volume) []report.Evidence {
+	var out []report.Evidence
+	for _, w := range v.Waiting() {
+		view := p.View(w.Pod.Spec.NodeName)
+		if view == nil {
+			continue
+		}
+		for _, l := range view.Facts.Kernel {
+			if lockKernel.MatchString(l.Text) && l.At.After(w.Pod.CreationTimestamp.Time) && p.Age(l.At) < 10*time.Minute {
+				out = append(out, diagnosis.FromNode(view.Name, "@kmsg", l.Text))
+			}
+		}
+	}
+	return out
+}
+
+// deniedCaps tells whether the kernel says that the user lacks the right: EACCES is 13.
+func deniedCaps(kernel []report.Evidence) bool {
+	for _, e := range kernel {
+		if strings.Contains(e.Text, ": -13") {
+			return true
+		}
+	}
+	return false
+}
+
+// anotherAttachment tells whether the volume is attached to a second node.
+func anotherAttachment(v *snapshot.Volume) bool {
+	n := 0
+	for _, va := range v.Attachments {
+		if va.Status.Attached {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func allNodesProbed(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, n := range nodesOf(p, v) {
+		if p.View(n) == nil {
+			return false
+		}
+	}
+	return true
+}
