@@ -1,0 +1,263 @@
+package snapshot
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fields reads an object without a schema. Longhorn's versions, and the support
+// bundles made of them, write the same value as a number, as text, or as "null".
+// The first value that has the wrong form is kept as the error.
+type fields struct {
+	m    map[string]any
+	path string
+	err  *error
+}
+
+// at returns the value at a dotted path; nil when it is absent or null.
+func (f fields) at(path string) any {
+	m, rest := f.m, path
+	for {
+		key, deeper, nested := strings.Cut(rest, ".")
+		if !nested {
+			return m[key]
+		}
+		switch next := m[key].(type) {
+		case map[string]any:
+			m, rest = next, deeper
+		case nil:
+			return nil
+		case string:
+			if !empty(next) {
+				f.fail(path, next)
+			}
+			return nil
+		default:
+			f.fail(path, next)
+			return nil
+		}
+	}
+}
+
+// empty tells whether a text stands for no value.
+func empty(s string) bool { return s == "" || s == "null" || s == "<nil>" }
+
+func (f fields) fail(path string, v any) {
+	if *f.err == nil {
+		*f.err = fmt.Errorf("%s%s has an unexpected value of type %T", f.path, path, v)
+	}
+}
+
+// text is a string; the first of the paths that has one counts, because fields
+// were renamed between versions.
+func (f fields) text(paths ...string) string {
+	for _, path := range paths {
+		switch v := f.at(path).(type) {
+		case nil:
+		case string:
+			if !empty(v) {
+				return v
+			}
+		case int64:
+			return strconv.FormatInt(v, 10)
+		case float64:
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		case bool:
+			return strconv.FormatBool(v)
+		default:
+			f.fail(path, v)
+		}
+	}
+	return ""
+}
+
+// number is an integer, written as a number or as text.
+func (f fields) number(paths ...string) int64 {
+	for _, path := range paths {
+		switch v := f.at(path).(type) {
+		case nil:
+		case int64:
+			return v
+		case float64:
+			if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+				f.fail(path, v)
+				return 0
+			}
+			return int64(v)
+		case string:
+			if empty(v) {
+				continue
+			}
+			n, err := strconv.ParseInt(v, 10, 64)
+			if err != nil {
+				f.fail(path, v)
+			}
+			return n
+		default:
+			f.fail(path, v)
+		}
+	}
+	return 0
+}
+
+// flag is a truth value, written as one or as text.
+func (f fields) flag(paths ...string) bool {
+	for _, path := range paths {
+		switch v := f.at(path).(type) {
+		case nil:
+		case bool:
+			return v
+		case string:
+			if empty(v) {
+				continue
+			}
+			b, err := strconv.ParseBool(v)
+			if err != nil {
+				f.fail(path, v)
+			}
+			return b
+		default:
+			f.fail(path, v)
+		}
+	}
+	return false
+}
+
+// group is an object inside; an absent one has no fields.
+func (f fields) group(paths ...string) fields {
+	for _, path := range paths {
+		switch v := f.at(path).(type) {
+		case nil:
+		case map[string]any:
+			return fields{m: v, path: f.path + path + ".", err: f.err}
+		case string:
+			if !empty(v) {
+				f.fail(path, v)
+			}
+		default:
+			f.fail(path, v)
+		}
+	}
+	return fields{path: f.path, err: f.err}
+}
+
+// entries are the objects of a map by key, sorted.
+func (f fields) entries(paths ...string) []entry {
+	group := f.group(paths...)
+	var all []entry
+	for _, key := range group.keys() {
+		switch v := group.m[key].(type) {
+		case map[string]any:
+			all = append(all, entry{key, fields{m: v, path: group.path + key + ".", err: f.err}})
+		case nil:
+			all = append(all, entry{key, fields{path: group.path + key + ".", err: f.err}})
+		default:
+			group.fail(key, v)
+		}
+	}
+	return all
+}
+
+// entry is one object in a map.
+type entry struct {
+	key string
+	fields
+}
+
+func (f fields) keys() []string {
+	keys := make([]string, 0, len(f.m))
+	for key := range f.m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// items are the objects of a list.
+func (f fields) items(path string) []fields {
+	switch v := f.at(path).(type) {
+	case nil:
+	case string:
+		if !empty(v) {
+			f.fail(path, v)
+		}
+	case []any:
+		var all []fields
+		for i, item := range v {
+			m, ok := item.(map[string]any)
+			if !ok {
+				f.fail(path, item)
+				continue
+			}
+			all = append(all, fields{m: m, path: fmt.Sprintf("%s%s[%d].", f.path, path, i), err: f.err})
+		}
+		return all
+	default:
+		f.fail(path, v)
+	}
+	return nil
+}
+
+// texts is a map of strings, nil when it is empty.
+func (f fields) texts(path string) map[string]string {
+	group := f.group(path)
+	if len(group.m) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(group.m))
+	for _, key := range group.keys() {
+		all[key] = fields{m: map[string]any{"v": group.m[key]}, path: group.path + key + " ", err: f.err}.text("v")
+	}
+	return all
+}
+
+// conditions are a list (v1beta2) or a map by type (v1beta1); sorted by type.
+func (f fields) conditions(path string) Conditions {
+	var found []fields
+	if _, isMap := f.at(path).(map[string]any); isMap {
+		for _, e := range f.entries(path) {
+			if e.m != nil && e.text("type") == "" {
+				e.m = withType(e.m, e.key)
+			}
+			found = append(found, e.fields)
+		}
+	} else {
+		found = f.items(path)
+	}
+	var all Conditions
+	for _, c := range found {
+		if c.text("type") == "" {
+			continue
+		}
+		all = append(all, Condition{
+			Type: c.text("type"), Status: c.text("status"), Reason: c.text("reason"),
+			Message: c.text("message"), LastTransition: c.moment("lastTransitionTime"),
+		})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Type < all[j].Type })
+	return all
+}
+
+// withType is a condition of a map, whose key is its type.
+func withType(m map[string]any, kind string) map[string]any {
+	named := make(map[string]any, len(m)+1)
+	for key, v := range m {
+		named[key] = v
+	}
+	named["type"] = kind
+	return named
+}
+
+// moment is a time; what is no time is none, because Longhorn leaves such
+// fields empty or writes the year 1.
+func (f fields) moment(path string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, f.text(path))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
