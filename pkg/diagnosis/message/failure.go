@@ -15,6 +15,12 @@ type Failure struct {
 	Devices []string // device paths that it names
 	Vols    []string // Longhorn volume names in /dev/longhorn/<vol>
 	Kinds   []Kind   // what it says, by the grammar; several may hold
+
+	Args        string   // mount-utils: the arguments of mount(8)
+	Output      string   // mount-utils: what mount(8) printed
+	MountSource string   // the last but one word of Args
+	MountTarget string   // the last word of Args
+	Unmounted   []string // the pod's volumes that kubelet's summary calls unmounted
 }
 
 // Kind is one recognised meaning.

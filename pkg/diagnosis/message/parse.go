@@ -1,0 +1,169 @@
+package message
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The grammar. Event messages are cut at 1024 bytes, so nothing demands a closing
+// quote at the end.
+var (
+	operation = regexp.MustCompile(`(?s)(?P<op>AttachVolume\.Attach|DetachVolume\.Detach|MountVolume\.\w+|UnmountVolume\.\w+|UnmountDevice|MapVolume\.\w+|UnmapVolume\.\w+|UnmapDevice|NodeExpandVolume\.\w+) failed for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: pod "[^"]+")?(?: \(UID: "(?P<uid>[^"]+)"\))?(?: (?:from|on) node "(?P<node>[^"]+)")?\s*:?\s*(?P<err>.*)`)
+	multi     = regexp.MustCompile(`Multi-Attach error for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: from node "(?P<node>[^"]+)")?`)
+	wrapper   = regexp.MustCompile(`Operation for "(?:\{volumeName:(?P<unique>\S+) podName:(?P<uid>\S*) nodeName:(?P<node>[^}"]*)\}|"?(?P<old>[^"]+)"?.*?)" failed\. No retries permitted until`)
+	format    = regexp.MustCompile(`format of disk "(?P<dev>[^"]+)" failed`)
+	grpc      = regexp.MustCompile(`(?s)rpc error: code = (\w+) desc = (.*)`)
+	exit      = regexp.MustCompile(`exit status (\d+)`)
+	exitCode  = regexp.MustCompile(`exit code:? (\d+)`)
+	arguments = regexp.MustCompile(`(?s)Mounting arguments:\s*(.*?)\s*\n?Output:\s*(.*)`)
+	longhorn  = regexp.MustCompile(`/dev/longhorn/([A-Za-z0-9][A-Za-z0-9_.-]*)`)
+	kernelDev = regexp.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
+	restBad   = regexp.MustCompile(`(?s)Bad response statusCode \[(\d+)\].*?message=(.*?), detail=`)
+	waitFor   = regexp.MustCompile(`unmounted volumes=\[([^\]]*)\]?`)
+	unmounted = regexp.MustCompile(`list of unmounted volumes=\[([^\]]*)\]?`)
+	iscsiadm  = regexp.MustCompile(`(?s)iscsiadm.*?exit (?:status|code):? (\d+)`)
+)
+
+// Parse takes a message apart. It accepts events, gRPC errors and klog lines, and
+// never fails: what it does not know it leaves empty.
+func Parse(s string) Failure {
+	s = Decode(unescape(s))
+	f := Failure{Exit: -1, Desc: s}
+	f.readOperation(s)
+	f.readWrapper(s)
+	f.readGRPC(s)
+	if m := restBad.FindStringSubmatch(s); m != nil {
+		f.Desc = m[2]
+	}
+	if m := arguments.FindStringSubmatch(s); m != nil {
+		f.Args, f.Output = strings.TrimSpace(m[1]), strings.TrimSpace(m[2])
+		if words := strings.Fields(m[1]); len(words) >= 2 {
+			f.MountSource, f.MountTarget = words[len(words)-2], words[len(words)-1]
+		}
+	}
+	f.readExit(s)
+	f.readDevices(s)
+	f.readPending(s)
+	f.readKinds(s)
+	return f
+}
+
+func group(re *regexp.Regexp, s string) map[string]string {
+	m := re.FindStringSubmatch(s)
+	if m == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for i, n := range re.SubexpNames() {
+		if n != "" {
+			out[n] = m[i]
+		}
+	}
+	return out
+}
+
+func (f *Failure) readOperation(s string) {
+	m := group(operation, s)
+	if m == nil {
+		m = group(multi, s)
+	}
+	if m == nil {
+		return
+	}
+	f.Op, f.Spec, f.Unique, f.PodUID, f.OnNode = m["op"], m["spec"], m["unique"], m["uid"], m["node"]
+	if m["err"] != "" {
+		f.Desc = m["err"]
+	}
+}
+
+func (f *Failure) readWrapper(s string) {
+	m := group(wrapper, s)
+	if m == nil {
+		return
+	}
+	fill(&f.Unique, m["unique"])
+	fill(&f.PodUID, m["uid"])
+	fill(&f.OnNode, m["node"])
+	fill(&f.Unique, m["old"])
+}
+
+func fill(to *string, from string) {
+	if *to == "" {
+		*to = from
+	}
+}
+
+// readGRPC takes the innermost status: outer ones only pass it on.
+func (f *Failure) readGRPC(s string) {
+	for m := grpc.FindStringSubmatch(s); m != nil; m = grpc.FindStringSubmatch(m[2]) {
+		f.Code, f.Desc = m[1], m[2]
+	}
+}
+
+func (f *Failure) readExit(s string) {
+	for _, re := range []*regexp.Regexp{exit, exitCode} {
+		if all := re.FindAllStringSubmatch(s, -1); len(all) > 0 {
+			if n, err := strconv.Atoi(all[len(all)-1][1]); err == nil {
+				f.Exit = n
+				return
+			}
+		}
+	}
+}
+
+func (f *Failure) readDevices(s string) {
+	for _, d := range kernelDev.FindAllString(s, -1) {
+		f.addDevice(strings.TrimRight(d, ".,:;\"'"))
+	}
+	if m := format.FindStringSubmatch(s); m != nil {
+		f.addDevice(m[1])
+	}
+	for _, m := range longhorn.FindAllStringSubmatch(s, -1) {
+		if v := strings.TrimRight(m[1], ".-_"); !slices.Contains(f.Vols, v) {
+			f.Vols = append(f.Vols, v)
+		}
+	}
+}
+
+func (f *Failure) addDevice(d string) {
+	if !slices.Contains(f.Devices, d) {
+		f.Devices = append(f.Devices, d)
+	}
+}
+
+// readPending lists the pod's volumes that kubelet's summary calls unmounted.
+func (f *Failure) readPending(s string) {
+	for _, re := range []*regexp.Regexp{waitFor, unmounted} {
+		if m := re.FindStringSubmatch(s); m != nil {
+			f.Unmounted = strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' })
+			return
+		}
+	}
+}
+
+func (f *Failure) readKinds(s string) {
+	for _, list := range [][]sentence{mountSentences, networkSentences, kubernetesSentences} {
+		for _, x := range list {
+			if x.re.MatchString(s) && !f.Is(x.kind) {
+				f.Kinds = append(f.Kinds, x.kind)
+			}
+		}
+	}
+	if m := iscsiadm.FindStringSubmatch(s); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			f.Kinds = append(f.Kinds, ISCSIExitKind(n))
+		}
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// unescape undoes what klog's %q did to a quoted error.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t").Replace(s)
+}
