@@ -27,6 +27,9 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	if r.Noise == nil {
 		r.Noise = []report.Noise{}
 	}
+	if len(roots) == 0 {
+		r.Error = p.notFound()
+	}
 	r.Chain = p.chain(roots)
 	r.Timeline = p.timeline(roots)
 	r.Verdict = p.verdict(roots, r)

@@ -1,0 +1,162 @@
+// Casetool runs cases of the corpus and prints what is wrong with each.
+//
+//	go run ./internal/casetool                  every case, one line each, then counts
+//	go run ./internal/casetool NAME…            the text report and the differences
+//	go run ./internal/casetool -cause NAME      the cases that want this cause
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("casetool", flag.ContinueOnError)
+	cause := flags.String("cause", "", "only cases that want this cause")
+	brief := flags.Bool("brief", false, "no text reports")
+	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	root, err := corpus.Root()
+	if err != nil {
+		return err
+	}
+	all, err := corpus.Names(root)
+	if err != nil {
+		return err
+	}
+	asked := selectCases(all, flags.Args())
+	var results []*corpus.Result
+	for _, name := range asked {
+		r, err := corpus.Run(filepath.Join(root, name), causes.Catalog())
+		if err != nil {
+			fmt.Fprintf(out, "ERROR %s: %v\n", name, err)
+			continue
+		}
+		if *cause == "" || wants(r, *cause) {
+			results = append(results, r)
+		}
+	}
+	full := !*brief && (flags.NArg() > 0 || *cause != "")
+	for _, r := range results {
+		if full {
+			fmt.Fprintf(out, "═══ %s: %v\n%s", r.Name, r.Ask, r.Text)
+		}
+		printOutcome(out, r, *notes || full)
+	}
+	summarise(out, results, len(asked))
+	return nil
+}
+
+// selectCases takes names, or parts of names; none means all.
+func selectCases(all, asked []string) []string {
+	if len(asked) == 0 {
+		return all
+	}
+	var out []string
+	for _, n := range all {
+		for _, a := range asked {
+			if n == a || !slices.Contains(all, a) && strings.Contains(n, a) {
+				out = append(out, n)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func wants(r *corpus.Result, cause string) bool {
+	for _, k := range r.Want.RootCauses {
+		if k.Name == cause {
+			return true
+		}
+	}
+	return false
+}
+
+func printOutcome(out io.Writer, r *corpus.Result, notes bool) {
+	word := "ok  "
+	switch {
+	case len(r.Failures) > 0:
+		word = "FAIL"
+	case r.Unimplemented != "":
+		word = "none"
+	}
+	fmt.Fprintf(out, "%s %s [%s]\n", word, r.Name, first(r))
+	for _, f := range r.Failures {
+		fmt.Fprintf(out, "     - %s\n", f)
+	}
+	if !notes {
+		return
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(out, "     · %s\n", n)
+	}
+}
+
+func first(r *corpus.Result) string {
+	if len(r.Want.RootCauses) == 0 {
+		return "no cause"
+	}
+	return r.Want.RootCauses[0].Name
+}
+
+func summarise(out io.Writer, results []*corpus.Result, asked int) {
+	ok, fail, weak := map[string]int{}, map[string]int{}, 0
+	none := map[string]int{}
+	for _, r := range results {
+		switch k := first(r); {
+		case len(r.Failures) > 0:
+			fail[k]++
+		case r.Unimplemented != "":
+			none[k]++
+		default:
+			ok[k]++
+		}
+		for _, n := range r.Notes {
+			if strings.HasPrefix(n, "weaker:") {
+				weak++
+			}
+		}
+	}
+	fmt.Fprintf(out, "\n%d cases: %d ok, %d failing, %d whose cause is not implemented; %d causes weaker than the evidence allows\n",
+		len(results), total(ok), total(fail), total(none), weak)
+	if asked < 20 {
+		return
+	}
+	fmt.Fprintf(out, "failing by wanted cause: %s\nnot implemented: %s\n", list(fail), list(none))
+}
+
+func total(m map[string]int) int {
+	n := 0
+	for _, v := range m {
+		n += v
+	}
+	return n
+}
+
+func list(m map[string]int) string {
+	var out []string
+	for k, v := range m {
+		out = append(out, fmt.Sprintf("%s %d", k, v))
+	}
+	sort.Strings(out)
+	return strings.Join(out, ", ")
+}

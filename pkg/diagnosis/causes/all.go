@@ -1,0 +1,53 @@
+// Package causes lists every rule of the program, by layer and name. A rule that
+// is not in this list does not exist.
+package causes
+
+import (
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
+)
+
+// rules is the explicit list; one line per rule, sorted by layer and name.
+var rules = []*diagnosis.Rule{
+	// claim
+
+	// attach
+	attach.AttachStateOutOfStep,
+	attach.AttachedInAPIMissingOnNode,
+	attach.CSIPluginNotOnNode,
+	attach.CSIPluginNotRegistered,
+	attach.KubeletRootDirWrong,
+	attach.NodeDown,
+	attach.NodeKubeletDownWorkloadAlive,
+	attach.NodeRemoved,
+	attach.RWORollingUpdate,
+	attach.RWOSharedByWorkloads,
+	attach.VolumeAttachmentStale,
+	attach.VolumeAttachmentVolumeGone,
+
+	// longhorn
+
+	// mount
+
+	// device
+
+	// transport
+
+	// filesystem
+
+	// risk
+}
+
+// Catalog returns all rules, symptoms and noise. It panics when the list is not
+// consistent, which the tests of this package find before anybody else does.
+var Catalog = sync.OnceValue(func() *diagnosis.Catalog {
+	c, err := diagnosis.NewCatalog(rules, symptom.Rules, noise.Rules)
+	if err != nil {
+		panic(err) // a mistake in the list above, not in anybody's input
+	}
+	return c
+})

@@ -1,0 +1,87 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// shownNames bounds the names that an error lists.
+const shownNames = 8
+
+// resourceOf is what must have been collected before "does not exist" can be said.
+var resourceOf = map[string]string{"pvc": "/persistentvolumeclaims", "pod": "/pods", "volume": "/persistentvolumes", "node": "/nodes"}
+
+// notFound says that the asked object is not there, and what is near.
+func (p *Pass) notFound() string {
+	if p.scope.found {
+		return ""
+	}
+	q := p.Question
+	name := q.Name
+	if q.Kind == "pvc" || q.Kind == "pod" {
+		name = q.Namespace + "/" + q.Name
+	}
+	if g, missing := p.GapFor(resourceOf[q.Kind]); missing {
+		return fmt.Sprintf("%s %s: the resource could not be read (%s) %s", q.Kind, name, g.Reason, g.Detail)
+	}
+	return fmt.Sprintf("%s %s does not exist%s", q.Kind, name, p.nearby())
+}
+
+// nearby lists the objects of that kind in the namespace, or the namespaces that
+// have one of the same name, or those that have any.
+func (p *Pass) nearby() string {
+	here, same, spaces := p.neighbours()
+	switch {
+	case len(same) > 0:
+		return "; there is one in namespace " + someOf(same)
+	case len(here) > 0 && p.Question.Kind != "pvc" && p.Question.Kind != "pod":
+		return "; there are " + someOf(here)
+	case len(here) > 0:
+		return "; namespace " + p.Question.Namespace + " has " + someOf(here)
+	case len(spaces) > 0:
+		return "; namespace " + p.Question.Namespace + " has none, there are some in " + someOf(spaces)
+	}
+	return ""
+}
+
+func (p *Pass) neighbours() (here, same, spaces []string) {
+	note := func(namespace, name string) {
+		spaces = add(spaces, namespace)
+		if namespace == p.Question.Namespace {
+			here = add(here, name)
+		} else if name == p.Question.Name {
+			same = add(same, namespace)
+		}
+	}
+	switch p.Question.Kind {
+	case "pvc":
+		for _, c := range p.Cluster.Claims {
+			note(c.Namespace, c.Name)
+		}
+	case "pod":
+		for _, c := range p.Cluster.Pods {
+			note(c.Namespace, c.Name)
+		}
+	case "volume":
+		for _, c := range p.Cluster.PVs {
+			here = append(here, c.Name)
+		}
+	case "node":
+		for _, n := range p.Cluster.Nodes {
+			here = append(here, n.Name)
+		}
+	}
+	return here, same, spaces
+}
+
+// someOf lists names, sorted, and counts the rest.
+func someOf(names []string) string {
+	names = slices.Clone(names)
+	sort.Strings(names)
+	if n := len(names) - shownNames; n > 0 {
+		return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ")
+}

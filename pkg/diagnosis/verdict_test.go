@@ -1,0 +1,75 @@
+package diagnosis
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	root := func(s report.Severity, c report.Certainty) *Finding {
+		return &Finding{Severity: s, Certainty: c, rule: &Rule{Severity: s}}
+	}
+	waiting := root(report.Blocking, report.Certain)
+	waiting.Waiting = true
+	symptom := func(name string) []report.Unexplained {
+		return []report.Unexplained{{Symptom: report.Symptom{Name: name}}}
+	}
+	gap := []report.NotChecked{{Need: "node/a"}}
+	for name, c := range map[string]struct {
+		roots   []*Finding
+		r       report.Report
+		missing bool
+		want    string
+	}{
+		"nothing":                   {want: report.Healthy},
+		"unchecked":                 {r: report.Report{NotChecked: gap}, want: report.UnknownState},
+		"asked object is missing":   {missing: true, want: report.UnknownState},
+		"blocking":                  {roots: []*Finding{root(report.Blocking, report.Certain)}, want: report.Broken},
+		"blocking, likely":          {roots: []*Finding{root(report.Blocking, report.Likely)}, want: report.Broken},
+		"blocking, only possible":   {roots: []*Finding{root(report.Blocking, report.Possible)}, want: report.VerdictDegr},
+		"degraded":                  {roots: []*Finding{root(report.Degraded, report.Certain)}, want: report.VerdictDegr},
+		"risk":                      {roots: []*Finding{root(report.Risk, report.Certain)}, want: report.VerdictDegr},
+		"needs time":                {roots: []*Finding{waiting}, want: report.Waiting},
+		"needs time, and is broken": {roots: []*Finding{root(report.Blocking, report.Certain), waiting}, want: report.Broken},
+		"unexplained":               {r: report.Report{Unexplained: symptom("mount-failed")}, want: report.Broken},
+		"unexplained, unchecked":    {r: report.Report{Unexplained: symptom("mount-failed"), NotChecked: gap}, want: report.Broken},
+		"weak unexplained":          {r: report.Report{Unexplained: symptom("volume-degraded")}, want: report.VerdictDegr},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &Pass{Index: snapshot.NewIndex(&snapshot.Snapshot{}), scope: scope{found: !c.missing}}
+			if got := p.verdict(c.roots, &c.r); got != c.want {
+				t.Errorf("verdict %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "90s": 90 * time.Second, "2m": 2 * time.Minute, "2m3s": 123 * time.Second, "14m": 14*time.Minute + 40*time.Second,
+		"3h12m": 3*time.Hour + 12*time.Minute, "26h": 26 * time.Hour, "2d4h": 52 * time.Hour, "41d": 41 * 24 * time.Hour,
+	} {
+		if got := age(d); got != want {
+			t.Errorf("age(%s) = %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestFirstSentence(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"One thing. Another.":       "One thing.",
+		"Kernel 5.15. is e.g. old.": "Kernel 5.15. is e.g. old.",
+		"No end":                    "No end",
+	} {
+		if got := firstSentence(in); got != want {
+			t.Errorf("firstSentence(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package plugin
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
+)
+
+// newExplain is the verb that prints a rule's document.
+func newExplain(v verb) *cobra.Command {
+	var color string
+	cmd := &cobra.Command{
+		Use: "explain CAUSE", Short: "Say what a cause means, how it is proved and what to do",
+		Example: "  kubectl mountdoctor explain multipath-claims-device",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s needs one cause; kubectl mountdoctor causes lists them", cmd.CommandPath())
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return causeNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			rule := causes.Catalog().Rule(args[0])
+			if rule == nil {
+				return usagef("unknown cause %q%s", args[0], suggest(args[0], causeNames()))
+			}
+			return render.Document(v.streams.Out, rule.Doc+ruleFacts(rule), terminal(v.streams.Out, color))
+		},
+	}
+	cmd.Flags().StringVar(&color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
+	return cmd
+}
+
+// ruleFacts is what the rule itself declares, in the form of its document.
+func ruleFacts(r *diagnosis.Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## In the catalog\n\n- layer: %s, severity: %s\n", r.Layer, r.Severity)
+	for _, row := range []struct {
+		name string
+		list []string
+	}{{"explains", r.Explains}, {"leads to", r.LeadsTo}, {"reads", needs(r)}, {"may advise", r.Offers}} {
+		if len(row.list) > 0 {
+			fmt.Fprintf(&b, "- %s: %s\n", row.name, strings.Join(row.list, ", "))
+		}
+	}
+	return b.String()
+}
+
+func needs(r *diagnosis.Rule) []string {
+	var out []string
+	for _, n := range r.Needs {
+		if n.API != "" {
+			out = append(out, strings.TrimPrefix(n.API, "/"))
+		}
+		if n.Probe != "" {
+			out = append(out, n.Probe+" of the node")
+		}
+	}
+	return out
+}
+
+func causeNames() []string {
+	var out []string
+	for _, r := range causes.Catalog().Rules {
+		out = append(out, r.Name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// suggest names the causes that share most words with a mistyped one.
+func suggest(asked string, names []string) string {
+	best, most := []string{}, 0
+	for _, n := range names {
+		score := 0
+		for _, w := range strings.Split(strings.ToLower(asked), "-") {
+			if len(w) > 2 && strings.Contains(n, w) {
+				score++
+			}
+		}
+		switch {
+		case score > most:
+			best, most = []string{n}, score
+		case score == most && score > 0:
+			best = append(best, n)
+		}
+	}
+	if len(best) == 0 || len(best) > 5 {
+		return "; kubectl mountdoctor causes lists them"
+	}
+	return "; did you mean " + strings.Join(best, " or ") + "?"
+}

@@ -1,0 +1,73 @@
+// Package plugin is the command line: one file per verb, each with Options that
+// are completed, validated and run as kubectl does it.
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// Main runs the command line and returns the exit code. Nothing below it ends
+// the process, so that every defer runs, also on SIGINT and SIGTERM.
+func Main(args []string, streams genericiooptions.IOStreams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	code := ExitOK
+	cmd := NewCmd(streams, &code)
+	cmd.SetArgs(args)
+	ran, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return code
+	}
+	fmt.Fprintf(streams.ErrOut, "error: %v\n", err)
+	if usage := (usageError{}); errors.As(err, &usage) {
+		fmt.Fprintf(streams.ErrOut, "See '%s --help' for usage.\n", ran.CommandPath())
+	}
+	return ExitFailed
+}
+
+// NewCmd is the root command. The verbs leave the exit code of their answer in code.
+func NewCmd(streams genericiooptions.IOStreams, code *int) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "kubectl-mountdoctor",
+		Short: "Say why a volume does not attach, mount or unmount",
+		Long: `Walk the chain from a pod down to the block device and say which fact at the
+lowest layer explains the symptoms above it, with the evidence and the least
+invasive remedy.
+
+Exit codes, the same for every output format:
+  0  nothing found, and everything was checked
+  1  the tool could not do its work
+  2  a cause or an unexplained symptom at or above --fail-on
+  3  nothing found, but something was not checked`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl mountdoctor"},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetIn(streams.In)
+	cmd.SetOut(streams.Out)
+	cmd.SetErr(streams.ErrOut)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.AddFlags(cmd.PersistentFlags())
+	shared := verb{streams: streams, config: flags, code: code}
+	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared),
+		newExplain(shared), newCauses(shared), newVersion(shared))
+	return cmd
+}
+
+// verb is what every command gets from the root.
+type verb struct {
+	streams genericiooptions.IOStreams
+	config  *genericclioptions.ConfigFlags
+	code    *int
+}
