@@ -1,0 +1,216 @@
+package attach
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// driverUse is a node on which a CSI driver is needed now, and for whom.
+type driverUse struct {
+	Driver, Node string
+	Volumes      []*snapshot.Volume // empty for inline volumes
+	Pods         []*corev1.Pod
+	Unscheduled  bool // a pod could only run there, but is not bound to the node
+}
+
+// driverUses lists the nodes of the question that need a driver to go on: those of
+// waiting pods, of pods that are being deleted, and those that must detach for a
+// pod elsewhere. Sorted as found: the nearest to the asked volume first.
+func driverUses(p *diagnosis.Pass) []*driverUse {
+	var out []*driverUse
+	for _, v := range p.Volumes() {
+		if isCSI(v) {
+			out = volumeUses(p, v, out)
+		}
+	}
+	for _, pod := range askedPods(p) {
+		if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName != "" {
+			for _, vol := range pod.Spec.Volumes {
+				if vol.CSI != nil {
+					out = addUse(out, vol.CSI.Driver, pod.Spec.NodeName, nil, pod)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func isCSI(v *snapshot.Volume) bool {
+	return v.PV != nil && v.PV.Spec.CSI != nil && v.Driver != ""
+}
+
+func volumeUses(p *diagnosis.Pass, v *snapshot.Volume, out []*driverUse) []*driverUse {
+	for _, c := range v.Consumers {
+		switch {
+		case finished(c.Pod):
+		case c.Pod.Spec.NodeName == "":
+			for _, n := range onlyNodesFor(p, v, c.Pod) {
+				out = addUse(out, v.Driver, n, v, c.Pod)
+				out[len(out)-1].Unscheduled = true
+			}
+		case c.Waiting() || c.Pod.DeletionTimestamp != nil:
+			out = addUse(out, v.Driver, c.Pod.Spec.NodeName, v, c.Pod)
+		}
+	}
+	for _, a := range attachments(p, v) {
+		waiters := waitersAwayFrom(v, a.Node)
+		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
+			out = addUse(out, v.Driver, a.Node, v, waiters...)
+		}
+	}
+	return out
+}
+
+// askedPods are the pods whose inline volumes belong to the question.
+func askedPods(p *diagnosis.Pass) []*corev1.Pod {
+	switch p.Question.Kind {
+	case "pod":
+		if pod := p.Pod(p.Question.Namespace, p.Question.Name); pod != nil {
+			return []*corev1.Pod{pod}
+		}
+	case "node":
+		return p.PodsOn(p.Question.Name)
+	case "cluster":
+		return p.Cluster.Pods
+	}
+	return nil
+}
+
+func addUse(list []*driverUse, driver, node string, v *snapshot.Volume, pods ...*corev1.Pod) []*driverUse {
+	i := slices.IndexFunc(list, func(u *driverUse) bool { return u.Driver == driver && u.Node == node })
+	if i < 0 {
+		list = append(list, &driverUse{Driver: driver, Node: node})
+		i = len(list) - 1
+	}
+	u := list[i]
+	if v != nil && !slices.Contains(u.Volumes, v) {
+		u.Volumes = append(u.Volumes, v)
+	}
+	for _, pod := range pods {
+		if !slices.Contains(u.Pods, pod) {
+			u.Pods = append(u.Pods, pod)
+		}
+	}
+	return list
+}
+
+// keyed ties a finding to the volumes and pods that need the driver.
+func (u *driverUse) keyed(f *diagnosis.Finding) *diagnosis.Finding {
+	f.Located(u.Node)
+	for _, v := range u.Volumes {
+		f.On(v)
+		if va := v.AttachmentOn(u.Node); va != nil {
+			f.Object("va", va.Name)
+		}
+	}
+	for _, pod := range u.Pods {
+		f.Pod(pod)
+		f.Fact(diagnosis.FromAPI(podFact(pod)))
+	}
+	return f
+}
+
+// nodeIDAnnotation is where kubelets before CSINode (1.14) kept the drivers of a
+// node, as a JSON object of driver → node id.
+const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
+
+// registration is whether the kubelet of a node has registered a driver.
+type registration struct {
+	Registered, Known bool
+	Evidence          report.Evidence
+	Words             string // "CSINode n does not list driver d"
+}
+
+// registered reads CSINode, or on servers without it the node's annotation.
+func registered(p *diagnosis.Pass, node, driver string) registration {
+	if ok, known := p.HasDriver(node, driver); known {
+		r := registration{Registered: ok, Known: true}
+		text, words := "no CSINode of this name", "CSINode "+node+" does not exist"
+		if c := p.CSINode(node); c != nil {
+			names := []string{}
+			for _, d := range c.Spec.Drivers {
+				names = append(names, d.Name)
+			}
+			text, words = list(names), "CSINode "+node+" does not list driver "+driver
+		}
+		r.Evidence, r.Words = diagnosis.FromAPI("CSINode "+node, "spec.drivers", text), words
+		return r
+	}
+	n := p.Node(node)
+	if n == nil || versionAtLeast(p.Server, 1, 17) {
+		return registration{} // CSINode exists on this server and could not be read
+	}
+	raw := n.Annotations[nodeIDAnnotation]
+	ids := map[string]string{}
+	if raw != "" && json.Unmarshal([]byte(raw), &ids) != nil {
+		return registration{}
+	}
+	if raw == "" && !anyNodeID(p) {
+		return registration{} // nothing here says that the annotation is in use
+	}
+	_, ok := ids[driver]
+	if raw == "" {
+		raw = "absent"
+	}
+	return registration{Registered: ok, Known: true,
+		Evidence: diagnosis.FromAPI("Node "+node, "metadata.annotations["+nodeIDAnnotation+"]", raw),
+		Words:    "the node id annotation of node " + node + " does not list driver " + driver}
+}
+
+func anyNodeID(p *diagnosis.Pass) bool {
+	return slices.ContainsFunc(p.Cluster.Nodes, func(n *corev1.Node) bool { return n.Annotations[nodeIDAnnotation] != "" })
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "empty"
+	}
+	out := names[0]
+	for _, n := range names[1:] {
+		out += " " + n
+	}
+	return out
+}
+
+// knownElsewhere tells whether any node has the driver: then it is installed.
+func knownElsewhere(p *diagnosis.Pass, driver string) bool {
+	for _, n := range p.Cluster.Nodes {
+		if registered(p, n.Name, driver).Registered {
+			return true
+		}
+	}
+	return false
+}
+
+// startup is how long a plugin may take to start and register.
+const startup = 2 * time.Minute
+
+// startedAt is when the newest container of a pod started; zero while one has not.
+func startedAt(pod *corev1.Pod) time.Time {
+	var latest time.Time
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running == nil {
+			return time.Time{}
+		}
+		if s := c.State.Running.StartedAt.Time; s.After(latest) {
+			latest = s
+		}
+	}
+	return latest
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
