@@ -44,6 +44,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	}
 	c.groups(ctx)
 	c.programs(ctx)
+	c.containerPrograms(ctx)
 	c.modules(ctx)
 	c.longhorn(ctx)
 	if h.Recorded() {
@@ -57,7 +58,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 
 // keep stores one entry, unless a more telling form of it is there already.
 func (c *collector) keep(e tree.Entry, how how) {
-	if old, ok := c.f.Files[e.Path]; ok && (old.Content != "" || how == presence) {
+	if old, ok := c.f.Files[e.Path]; ok && (old.Content != "" || old.Err != "" || how == presence) {
 		return
 	}
 	v := probes.File{Kind: string(e.Kind)}

@@ -2,6 +2,7 @@ package hostfiles
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -114,6 +115,28 @@ func (c *collector) config(p string) {
 		text = strings.Join(option.FindAllString(text, -1), "")
 	}
 	c.f.Files[p] = probes.File{Kind: string(host.File), Content: text}
+}
+
+// containerPrograms looks for the tools inside the root of a kubelet that runs in
+// a container: it mounts with its own programs, not with the host's.
+func (c *collector) containerPrograms(ctx context.Context) {
+	for _, p := range c.f.Processes {
+		if ctx.Err() != nil || p.MntNS == c.f.Identity.InitMntNS || p.MntNS == 0 || p.Comm != "kubelet" && p.Comm != "hyperkube" {
+			continue
+		}
+		for _, dir := range probes.ToolDirs() {
+			for _, t := range tools {
+				c.keep(c.w.Entry(fmt.Sprintf("proc/%d/root/%s/%s", p.PID, dir, t)), presence)
+			}
+		}
+	}
+	if c.h.Recorded() {
+		c.w.Glob(ctx, "proc/[0-9]*/root/**", func(e tree.Entry) {
+			if e.Kind != host.Dir {
+				c.keep(e, presence)
+			}
+		})
+	}
 }
 
 // everything keeps what else a recording holds: somebody found it worth

@@ -29,7 +29,9 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		if !guard.Safe(base) {
 			continue
 		}
-		s.Records = append(s.Records, records(ctx, h, f, base+"/nodes")...)
+		if to, err := h.ReadLink(base + "/nodes"); err != nil || !strings.Contains(to, "var/lib/iscsi") {
+			s.Records = append(s.Records, records(ctx, h, f, base+"/nodes")...)
+		}
 		ifaces(h, s.Ifaces, base+"/ifaces")
 	}
 	for _, p := range f.Processes {

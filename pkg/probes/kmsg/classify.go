@@ -27,6 +27,7 @@ var forms = []form{
 	{BadSuperblock, []string{"EXT4-fs (", "bad geometry"}},
 	{BadSuperblock, []string{"EXT4-fs (", "group descriptors corrupted"}},
 	{BadSuperblock, []string{"EXT4-fs (", "get root inode failed"}},
+	{BadSuperblock, []string{"EXT4-fs (", "ext4_check_descriptors"}},
 	{BadJournal, []string{"EXT4-fs (", "rror loading journal"}},
 	{BadJournal, []string{"EXT4-fs (", "ould not load journal inode"}},
 	{BadJournal, []string{"EXT4-fs (", "o journal found"}},
@@ -35,6 +36,7 @@ var forms = []form{
 	{Ext4Aborted, []string{"EXT4-fs error (device ", "Detected aborted journal"}},
 	{Ext4Aborted, []string{"EXT4-fs error (device ", "Journal has aborted"}},
 	{Ext4Aborted, []string{"Aborting journal on device "}},
+	{Ext4Aborted, []string{"EXT4-fs (", "shut down requested"}},
 	{Ext4Error, []string{"EXT4-fs error (device "}},
 	{Ext4Error, []string{"EXT4-fs warning (device ", "mounting fs with errors"}},
 	{Ext4Error, []string{"EXT4-fs (", "warning: mounting fs with errors"}},
@@ -53,9 +55,11 @@ var forms = []form{
 	{XFSDuplicateUUID, []string{"XFS (", "duplicate UUID", "can't mount"}},
 	{UnsupportedFeature, []string{"XFS (", "Superblock has unknown", "compatible features"}},
 	{UnsupportedFeature, []string{"XFS (", "Attempted to mount read-only compatible filesystem read-write"}},
+	{UnsupportedFeature, []string{"XFS (", "can only be safely mounted read only"}},
 	{UnsupportedFeature, []string{"XFS (", "unsupported feature"}},
 	{XFSShutdown, []string{"XFS (", "hutting down filesystem"}},
 	{XFSShutdown, []string{"XFS (", "has been shut down"}},
+	{XFSShutdown, []string{"XFS (", "shutdown received"}},
 	{XFSShutdown, []string{"XFS (", "xfs_do_force_shutdown"}},
 	{XFSShutdown, []string{"XFS (", "lease unmount the filesystem"}},
 	{XFSShutdown, []string{"XFS (", "lease umount the filesystem"}},
@@ -197,6 +201,9 @@ var disk = regexp.MustCompile(`\b(?:(?:sd|vd|xvd|hd|dasd)[a-z]{1,4}[0-9]{0,3}|dm
 // hctl matches a SCSI address where the mid layer prints one.
 var hctl = regexp.MustCompile(`^(?:sd|scsi|ses|sr) ([0-9]+:[0-9]+:[0-9]+:[0-9]+):`)
 
+// path matches the device number that dm-multipath gives a path.
+var path = regexp.MustCompile(`(?:Failing|Reinstating) path ([0-9]+:[0-9]+)`)
+
 var server = regexp.MustCompile(`server (\S+) (?:not responding|OK)`)
 
 // plain are words that look like a disk's name and are none, as in "sd 2:0:0:1"
@@ -236,6 +243,9 @@ func names(text string) []string {
 		}
 	}
 	if m := hctl.FindStringSubmatch(text); m != nil {
+		add(m[1])
+	}
+	if m := path.FindStringSubmatch(text); m != nil {
 		add(m[1])
 	}
 	for _, n := range disk.FindAllString(text, -1) {

@@ -42,6 +42,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	k.Root, k.RootFrom = rootDir(h, f, p)
 	guard := tree.NewGuard(f)
 	k.RealRoot = realPath(h, guard, k.Root)
+	guard.Alias(k.RealRoot, k.Root)
 	r := &reader{h, f, k, tree.Walker{Host: h, Guard: guard, Left: visits}, strings.TrimPrefix(k.Root, "/")}
 	if !guard.Safe(r.root) || !guard.Safe(strings.TrimPrefix(k.RealRoot, "/")) {
 		return fmt.Errorf("list %s: it lies on a filesystem that is not local or not alive", k.Root)

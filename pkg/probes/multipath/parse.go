@@ -90,22 +90,20 @@ func (p *parser) close() {
 	parent.Sections = append(parent.Sections, *done)
 }
 
+// flush stores the words since the last brace or line as pairs of key and value.
+// The daemon wants one setting a line; several on one line are read as meant.
 func (p *parser) flush() {
-	if len(p.pending) == 0 {
-		return
-	}
-	key := p.pending[0]
-	var values []string
-	for _, t := range p.pending[1:] {
-		values = append(values, t.text)
-	}
-	p.pending = nil
-	if len(values) == 0 {
-		p.problem(key.line, "setting %q has no value", key.text)
-		return
-	}
 	cur := p.stack[len(p.stack)-1]
-	cur.Settings = append(cur.Settings, probes.ConfigSetting{Key: key.text, Value: strings.Join(values, " "), Line: key.line})
+	for len(p.pending) > 0 {
+		key := p.pending[0]
+		if len(p.pending) == 1 {
+			p.problem(key.line, "setting %q has no value", key.text)
+			p.pending = nil
+			return
+		}
+		cur.Settings = append(cur.Settings, probes.ConfigSetting{Key: key.text, Value: p.pending[1].text, Line: key.line})
+		p.pending = p.pending[2:]
+	}
 }
 
 // words splits a line. Inside quotes "" is one quote sign.

@@ -36,6 +36,30 @@ func NewGuard(f *probes.Facts) Guard {
 	return g
 }
 
+// Alias makes the mount points below one directory known under another name of
+// it, too. Mount tables hold real paths; a path through a symbolic link would
+// slip past them.
+func (g Guard) Alias(dir, other string) {
+	dir, other = strings.TrimSuffix(dir, "/"), strings.TrimSuffix(other, "/")
+	if dir == other || dir == "" || other == "" {
+		return
+	}
+	added := map[string]probes.Mount{}
+	for point, m := range g.points {
+		if rest, ok := strings.CutPrefix(point, dir); ok && (rest == "" || rest[0] == '/') {
+			added[other+rest] = m
+		}
+		if rest, ok := strings.CutPrefix(point, other); ok && (rest == "" || rest[0] == '/') {
+			added[dir+rest] = m
+		}
+	}
+	for point, m := range added {
+		if _, known := g.points[point]; !known {
+			g.points[point] = m
+		}
+	}
+}
+
 func initNamespace(f *probes.Facts, ns probes.MountNamespace) bool {
 	if f.Identity.InitMntNS != 0 {
 		return ns.ID == f.Identity.InitMntNS

@@ -93,13 +93,19 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 		fixed++
 	}
 	dir = path.Join(dir, path.Join(rest[:fixed]...))
-	if !w.Guard.Safe(dir) || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return
 	}
-	if fixed == len(rest) {
+	if fixed == len(rest) { // a mount point itself is told by the table, without a look
+		if !w.Guard.Point(dir) && !w.Guard.Safe(dir) || !w.Guard.Safe(path.Dir("/"+dir)) {
+			return
+		}
 		if e := w.Entry(dir); e.Kind != host.Absent {
 			visit(e)
 		}
+		return
+	}
+	if !w.Guard.Safe(dir) {
 		return
 	}
 	names, err := w.Host.ReadDir(dir)

@@ -1,0 +1,95 @@
+package hostfiles
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+)
+
+const machine = `a host without iscsiadm in the searched path
+-- etc/fstab --
+//nas/share /srv cifs username=a,password=hunter2,_netdev 0 0
+-- etc/iscsi/iscsid.conf --
+node.session.auth.password = hunter2
+node.startup = manual
+-- run/current-system/sw/bin/iscsiadm --
+@link /nix/store/x/bin/iscsiadm
+-- usr/sbin/mount.nfs --
+-- usr/lib/modules/6.1.0/modules.dep --
+kernel/drivers/scsi/iscsi_tcp.ko.xz: kernel/drivers/scsi/libiscsi_tcp.ko.xz
+kernel/fs/nfs/nfs.ko.xz: kernel/net/sunrpc/sunrpc.ko.xz
+-- usr/lib/modules/6.1.0/modules.builtin --
+kernel/fs/ext4/ext4.ko
+-- proc/modules --
+nfs 1 0 - Live 0x0
+-- proc/sys/kernel/osrelease --
+6.1.0
+-- sys/module/dm_multipath/parameters/queue --
+1
+-- etc/mdadm.conf --
+@error EIO
+-- var/log/syslog --
+May  4 10:00:00 n iscsid: connection1:0 is operational after recovery (1 attempts)
+-- srv/longhorn/longhorn-disk.cfg --
+{"diskUUID":"u"}
+`
+
+func gathered(t *testing.T) *probes.Facts {
+	t.Helper()
+	h, err := host.ParseRecording([]byte(machine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &probes.Facts{Identity: probes.Identity{Kernel: "6.1.0"}}
+	if err := Run(t.Context(), h, f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	f := gathered(t)
+	for path, v := range f.Files {
+		if strings.Contains(v.Content, "hunter2") {
+			t.Errorf("%s holds a password: %s", path, v.Content)
+		}
+	}
+	if got := f.Files["etc/fstab"].Content; !strings.Contains(got, "username=a") || !strings.Contains(got, ",_netdev") {
+		t.Errorf("fstab lost more than the password: %s", got)
+	}
+}
+
+func TestLookups(t *testing.T) {
+	f := gathered(t)
+	type state = probes.ModuleState
+	got := map[string]any{
+		"iscsiadm": f.Tool("iscsiadm"), "iscsiadm elsewhere": f.ToolElsewhere("iscsiadm"), "mount.nfs": f.Tool("mount.nfs"),
+		"iscsi-tcp": f.Module("iscsi-tcp"), "nfs": f.Module("nfs"), "ext4": f.Module("ext4"), "dm_multipath": f.Module("dm_multipath"), "rbd": f.Module("rbd"),
+		"disk": f.Files["srv/longhorn/longhorn-disk.cfg"].Content, "mdadm": f.Files["etc/mdadm.conf"].Err,
+	}
+	want := map[string]any{
+		"iscsiadm": "", "iscsiadm elsewhere": "/run/current-system/sw/bin/iscsiadm", "mount.nfs": "/usr/sbin/mount.nfs",
+		"iscsi-tcp": state{OnDisk: true, Listed: true}, "nfs": state{Loaded: true, OnDisk: true, Listed: true},
+		"ext4": state{BuiltIn: true, Listed: true}, "dm_multipath": state{Loaded: true, Listed: true}, "rbd": state{Listed: true},
+		"disk": "{\"diskUUID\":\"u\"}\n", "mdadm": "EIO",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+	if len(f.Problems) != 1 || f.Problems[0].Path != "etc/mdadm.conf" {
+		t.Errorf("problems: %v", f.Problems)
+	}
+}
+
+func FuzzMask(f *testing.F) {
+	f.Add("etc/fstab", "a b cifs password=x,y 0 0")
+	f.Add("etc/iscsi/iscsid.conf", "discovery.sendtargets.auth.password_in = x")
+	f.Fuzz(func(t *testing.T, p, s string) {
+		if strings.Count(mask(p, s), "\n") != strings.Count(s, "\n") {
+			t.Fatal("lines were lost")
+		}
+	})
+}
