@@ -1,7 +1,150 @@
 package snapshot
 
+import (
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// deviceCache keeps what was found, by volume: to identify a device means to
+// look at every disk of every node, and few volumes are asked for.
+type deviceCache struct {
+	sync.Mutex
+	found map[*Volume][]VolumeDevice
+}
+
 // Devices returns the volume's devices on all probed nodes, by node.
-func (x *Index) Devices(v *Volume) []VolumeDevice { return nil }
+func (x *Index) Devices(v *Volume) []VolumeDevice {
+	if v == nil {
+		return nil
+	}
+	x.devices.Lock()
+	defer x.devices.Unlock()
+	if d, ok := x.devices.found[v]; ok {
+		return d
+	}
+	nodes := make([]string, 0, len(x.NodeViews))
+	for name := range x.NodeViews {
+		nodes = append(nodes, name)
+	}
+	sort.Strings(nodes)
+	var out []VolumeDevice
+	for _, name := range nodes {
+		if d, ok := x.identify(x.NodeViews[name], v); ok {
+			out = append(out, d)
+		}
+	}
+	if x.devices.found == nil {
+		x.devices.found = map[*Volume][]VolumeDevice{}
+	}
+	x.devices.found[v] = out
+	return out
+}
 
 // DeviceOn returns the volume's device on a node.
-func (x *Index) DeviceOn(v *Volume, node string) (VolumeDevice, bool) { return VolumeDevice{}, false }
+func (x *Index) DeviceOn(v *Volume, node string) (VolumeDevice, bool) {
+	for _, d := range x.Devices(v) {
+		if d.Node == node {
+			return d, true
+		}
+	}
+	return VolumeDevice{}, false
+}
+
+// match is one way to a volume's device.
+type match struct {
+	dev     probes.Dev
+	how     string
+	locator string
+	proven  bool
+	paths   []*probes.BlockDevice
+}
+
+// identify finds the device of a volume on one node: by identity first, by name
+// last, by a mount only when nothing else tells.
+func (x *Index) identify(view *NodeView, v *Volume) (VolumeDevice, bool) {
+	if v.PV == nil && v.Longhorn == nil {
+		return VolumeDevice{}, false
+	}
+	ways := []func() (match, bool){
+		func() (match, bool) { return longhornDevice(view, v) },
+		func() (match, bool) { return rbdDevice(view, v) },
+		func() (match, bool) { return sanDevice(view, v) },
+		func() (match, bool) { return x.linkedDevice(view, v) },
+		func() (match, bool) { return namedDevice(view, v) },
+		func() (match, bool) { return localDevice(view, v) },
+		func() (match, bool) { return x.blockPathDevice(view, v) },
+		func() (match, bool) { return x.mountedDevice(view, v) },
+	}
+	for _, way := range ways {
+		if m, ok := way(); ok {
+			return x.describe(view, v, m), true
+		}
+	}
+	return VolumeDevice{}, false
+}
+
+// describe completes a match with what rightfully lies above the device.
+func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
+	d := VolumeDevice{
+		Node: view.Name, View: view, Dev: m.dev, Block: view.Device(m.dev),
+		How: m.how, Locator: m.locator, Proven: m.proven, Paths: m.paths,
+	}
+	if v.IsLonghorn() && view.DeviceNode(longhornNode(v)) != nil {
+		d.NodePath = longhornNode(v)
+	}
+	for _, h := range view.HoldersOf(m.dev) {
+		if !rightful(view, v, m, h.Device) {
+			continue
+		}
+		d.Rightful = append(d.Rightful, h.Device)
+		if h.Device.LoopFile == "" {
+			d.Mapper = h.Device
+		}
+	}
+	return d
+}
+
+// rightful tells whether a device above D belongs to the volume's own stack.
+func rightful(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
+	switch {
+	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-"):
+		return v.Encrypted()
+	case b.DM != nil && b.DM.UUID == "" && v.IsLonghorn():
+		return b.DM.Name == v.Handle
+	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "mpath-"):
+		return !v.IsLonghorn() && len(m.paths) > 1
+	case b.LoopFile != "":
+		p, ok := view.ParsePath(strings.TrimSuffix(b.LoopFile, " (deleted)"))
+		return ok && p.Kind == BlockDev && p.PV == v.PVName()
+	}
+	return false
+}
+
+// Above tells whether a device is one of those that belong on top of D.
+func (d VolumeDevice) Above(dev probes.Dev) bool {
+	return slices.ContainsFunc(d.Rightful, func(b *probes.BlockDevice) bool { return b.Dev == dev && !dev.IsZero() })
+}
+
+// Numbers are D, its other paths and everything that rightfully lies above: a
+// mount of any of them is a mount of the volume.
+func (d VolumeDevice) Numbers() []probes.Dev {
+	out := []probes.Dev{d.Dev}
+	for _, b := range append(slices.Clone(d.Paths), d.Rightful...) {
+		if !b.Dev.IsZero() && !slices.Contains(out, b.Dev) {
+			out = append(out, b.Dev)
+		}
+	}
+	return out
+}
+
+// Top is the device that carries the filesystem: the topmost rightful mapper, or D.
+func (d VolumeDevice) Top() probes.Dev {
+	if d.Mapper != nil && !d.Mapper.Dev.IsZero() {
+		return d.Mapper.Dev
+	}
+	return d.Dev
+}

@@ -75,6 +75,9 @@ type VolumeDevice struct {
 	Proven   bool                // by identity (IQN, serial, wwid, rbd image, NQN), not by name or by a mount only
 	Mapper   *probes.BlockDevice // rightful dm-crypt (or Longhorn v2 linear) on top, when there is one
 	NodePath string              // "/dev/longhorn/<vol>" when such a node exists
+
+	Paths    []*probes.BlockDevice // of a SAN volume: every disk that is a path to it, D included; empty with one path
+	Rightful []*probes.BlockDevice // every device above D that belongs there: Mapper, Longhorn's linear map, the SAN's multipath map, kubelet's loops
 }
 
 // Use is one mount line of a device in one namespace.

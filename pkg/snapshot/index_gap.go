@@ -1,14 +1,57 @@
 package snapshot
 
+import "strings"
+
 // Gap returns the gap of exactly this need ("node/worker-3").
-func (x *Index) Gap(need string) (Gap, bool) { return Gap{}, false }
+func (x *Index) Gap(need string) (Gap, bool) {
+	for _, g := range x.Gaps {
+		if g.Need == need {
+			return g, true
+		}
+	}
+	return Gap{}, false
+}
 
 // Collected tells whether a resource ("storage.k8s.io/volumeattachments",
-// "/pods", "longhorn.io/volumes") was read in full.
-func (x *Index) Collected(resource string) bool { return true }
+// "/pods", "longhorn.io/volumes") was read in full: no gap names it.
+func (x *Index) Collected(resource string) bool {
+	_, gap := x.GapFor(resource)
+	return !gap
+}
 
-// GapFor returns the first gap that names a resource, in any namespace.
-func (x *Index) GapFor(resource string) (Gap, bool) { return Gap{}, false }
+// GapFor returns the first gap that names a resource, in any namespace, or its
+// whole group.
+func (x *Index) GapFor(resource string) (Gap, bool) {
+	want := apiNeed(resource)
+	group, _, _ := strings.Cut(strings.TrimPrefix(want, "api/"), "/")
+	for _, g := range x.Gaps {
+		if !strings.HasPrefix(g.Need, "api/") {
+			continue
+		}
+		need := apiNeed(strings.TrimPrefix(g.Need, "api/"))
+		if need == want || strings.HasPrefix(need, want+"/") || (group != "" && need == "api/"+group) {
+			return g, true
+		}
+	}
+	return Gap{}, false
+}
+
+// apiNeed writes a resource of the core group the one way: "api//pods".
+func apiNeed(resource string) string {
+	if rest, ok := strings.CutPrefix(resource, "core/"); ok {
+		resource = "/" + rest
+	}
+	return "api/" + strings.TrimSuffix(resource, "/")
+}
 
 // NodeGap tells why there is no view of a node; ok is false when there is one.
-func (x *Index) NodeGap(node string) (Gap, bool) { return Gap{}, false }
+func (x *Index) NodeGap(node string) (Gap, bool) {
+	if x.View(node) != nil {
+		return Gap{}, false
+	}
+	need := "node/" + node
+	if g, ok := x.Gap(need); ok {
+		return g, true
+	}
+	return Gap{Need: need, Reason: NotRequested, Detail: "node " + node + " was not probed"}, true
+}

@@ -1,74 +1,220 @@
 package snapshot
 
 import (
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// key is a namespace and a name; cluster-scoped objects have no namespace.
+type key struct{ namespace, name string }
+
+// eventKey is what an event speaks of.
+type eventKey struct{ kind, namespace, name string }
+
 // lookups are the maps behind Index, filled once by NewIndex.
-type lookups struct{}
+type lookups struct {
+	pods        map[key]*corev1.Pod
+	podsByUID   map[string]*corev1.Pod
+	podsByNode  map[string][]*corev1.Pod
+	podsByClaim map[key][]*corev1.Pod
+	nodes       map[key]*corev1.Node
+	claims      map[key]*corev1.PersistentVolumeClaim
+	pvs         map[key]*corev1.PersistentVolume
+	classes     map[key]*storagev1.StorageClass
+	drivers     map[key]*storagev1.CSIDriver
+	csiNodes    map[key]*storagev1.CSINode
+	attachments map[key]*storagev1.VolumeAttachment
+	leases      map[key]*coordinationv1.Lease
+	daemonSets  map[key]*appsv1.DaemonSet
+	events      map[eventKey][]*Event
+
+	longhornNS      string
+	lhVolumes       map[string]*LHVolume
+	lhNodes         map[string]*LHNode
+	lhEngines       map[string][]*LHEngine
+	lhReplicas      map[string][]*LHReplica
+	lhShareManagers map[string]*LHShareManager
+	lhAttachments   map[string]*LHAttachment
+
+	volumesByPV       map[string]*Volume
+	volumesByClaim    map[key]*Volume
+	volumesByLonghorn map[string]*Volume
+	volumesByHandle   map[key]*Volume // driver, handle
+	driverSets        map[string][]*appsv1.DaemonSet
+	devices           deviceCache
+}
 
 // NewIndex computes the index of a snapshot, which must not change afterwards.
-func NewIndex(s *Snapshot) *Index { return &Index{Snapshot: s, NodeViews: map[string]*NodeView{}} }
+func NewIndex(s *Snapshot) *Index {
+	if s == nil {
+		s = &Snapshot{}
+	}
+	x := &Index{Snapshot: s, NodeViews: map[string]*NodeView{}}
+	x.indexCluster()
+	x.indexEvents()
+	x.indexLonghorn()
+	for name, record := range s.Nodes {
+		if record != nil && record.Facts != nil {
+			x.NodeViews[name] = newNodeView(name, record.Facts)
+		}
+	}
+	x.buildVolumes()
+	x.indexDrivers()
+	return x
+}
+
+// byName maps objects by namespace and name; the first of a name wins.
+func byName[T metav1.Object](list []T, isNil func(T) bool) map[key]T {
+	m := make(map[key]T, len(list))
+	for _, o := range list {
+		if isNil(o) {
+			continue
+		}
+		k := key{o.GetNamespace(), o.GetName()}
+		if _, ok := m[k]; !ok {
+			m[k] = o
+		}
+	}
+	return m
+}
+
+func (x *Index) indexCluster() {
+	c := &x.Cluster
+	x.pods = byName(c.Pods, func(o *corev1.Pod) bool { return o == nil })
+	x.nodes = byName(c.Nodes, func(o *corev1.Node) bool { return o == nil })
+	x.claims = byName(c.Claims, func(o *corev1.PersistentVolumeClaim) bool { return o == nil })
+	x.pvs = byName(c.PVs, func(o *corev1.PersistentVolume) bool { return o == nil })
+	x.classes = byName(c.StorageClasses, func(o *storagev1.StorageClass) bool { return o == nil })
+	x.drivers = byName(c.CSIDrivers, func(o *storagev1.CSIDriver) bool { return o == nil })
+	x.csiNodes = byName(c.CSINodes, func(o *storagev1.CSINode) bool { return o == nil })
+	x.attachments = byName(c.Attachments, func(o *storagev1.VolumeAttachment) bool { return o == nil })
+	x.leases = byName(c.Leases, func(o *coordinationv1.Lease) bool { return o == nil })
+	x.daemonSets = byName(c.DaemonSets, func(o *appsv1.DaemonSet) bool { return o == nil })
+	x.podsByUID = map[string]*corev1.Pod{}
+	x.podsByNode = map[string][]*corev1.Pod{}
+	x.podsByClaim = map[key][]*corev1.Pod{}
+	for _, p := range c.Pods {
+		if p != nil {
+			x.indexPod(p)
+		}
+	}
+}
+
+// The annotations that a static pod's mirror carries: the UID in its cgroups is
+// the hash of its file, not the UID of the mirror (pkg/kubelet/types/pod_update.go).
+const (
+	annotationConfigHash   = "kubernetes.io/config.hash"
+	annotationConfigMirror = "kubernetes.io/config.mirror"
+)
+
+func (x *Index) indexPod(p *corev1.Pod) {
+	for _, uid := range []string{string(p.UID), p.Annotations[annotationConfigHash], p.Annotations[annotationConfigMirror]} {
+		if u := plainUID(uid); u != "" && x.podsByUID[u] == nil {
+			x.podsByUID[u] = p
+		}
+	}
+	if p.Spec.NodeName != "" {
+		x.podsByNode[p.Spec.NodeName] = append(x.podsByNode[p.Spec.NodeName], p)
+	}
+	seen := map[string]bool{}
+	for i := range p.Spec.Volumes {
+		if claim := claimOfVolume(p, &p.Spec.Volumes[i]); claim != "" && !seen[claim] {
+			seen[claim] = true
+			k := key{p.Namespace, claim}
+			x.podsByClaim[k] = append(x.podsByClaim[k], p)
+		}
+	}
+}
+
+// claimOfVolume is the claim that a pod's volume names; a generic ephemeral
+// volume gets a claim named "<pod>-<volume>" (KEP-1698).
+func claimOfVolume(p *corev1.Pod, v *corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return p.Name + "-" + v.Name
+	}
+	return ""
+}
+
+// plainUID drops what separates the groups of a UID: systemd writes "_".
+func plainUID(uid string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(uid))
+}
 
 // Pod returns a pod by name, or nil.
-func (x *Index) Pod(namespace, name string) *corev1.Pod { return nil }
+func (x *Index) Pod(namespace, name string) *corev1.Pod { return x.pods[key{namespace, name}] }
 
-// PodByUID returns the pod of a UID as it stands in a cgroup, or nil.
-func (x *Index) PodByUID(uid string) *corev1.Pod { return nil }
+// PodByUID returns the pod of a UID as it stands in a cgroup, or nil. Static
+// pods are found by the hash of their file, too.
+func (x *Index) PodByUID(uid string) *corev1.Pod {
+	if uid == "" {
+		return nil
+	}
+	return x.podsByUID[plainUID(uid)]
+}
 
 // Node returns a node by name, or nil.
-func (x *Index) Node(name string) *corev1.Node { return nil }
+func (x *Index) Node(name string) *corev1.Node { return x.nodes[key{"", name}] }
 
 // Claim returns a claim by name, or nil.
-func (x *Index) Claim(namespace, name string) *corev1.PersistentVolumeClaim { return nil }
+func (x *Index) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
+	return x.claims[key{namespace, name}]
+}
 
 // PV returns a persistent volume by name, or nil.
-func (x *Index) PV(name string) *corev1.PersistentVolume { return nil }
+func (x *Index) PV(name string) *corev1.PersistentVolume { return x.pvs[key{"", name}] }
 
 // Class returns a storage class by name, or nil.
-func (x *Index) Class(name string) *storagev1.StorageClass { return nil }
+func (x *Index) Class(name string) *storagev1.StorageClass { return x.classes[key{"", name}] }
 
 // CSIDriver returns a CSIDriver object by name, or nil.
-func (x *Index) CSIDriver(name string) *storagev1.CSIDriver { return nil }
+func (x *Index) CSIDriver(name string) *storagev1.CSIDriver { return x.drivers[key{"", name}] }
 
 // CSINode returns the CSINode of a node, or nil.
-func (x *Index) CSINode(name string) *storagev1.CSINode { return nil }
+func (x *Index) CSINode(name string) *storagev1.CSINode { return x.csiNodes[key{"", name}] }
 
 // Attachment returns a VolumeAttachment by name, or nil.
-func (x *Index) Attachment(name string) *storagev1.VolumeAttachment { return nil }
+func (x *Index) Attachment(name string) *storagev1.VolumeAttachment {
+	return x.attachments[key{"", name}]
+}
 
 // PodsOn returns the pods bound to a node.
-func (x *Index) PodsOn(node string) []*corev1.Pod { return nil }
+func (x *Index) PodsOn(node string) []*corev1.Pod { return x.podsByNode[node] }
 
 // PodsOfClaim returns the pods that name a claim.
-func (x *Index) PodsOfClaim(namespace, claim string) []*corev1.Pod { return nil }
-
-// Events returns the events about an object, oldest first.
-func (x *Index) Events(kind, namespace, name string) []*Event { return nil }
+func (x *Index) PodsOfClaim(namespace, claim string) []*corev1.Pod {
+	return x.podsByClaim[key{namespace, claim}]
+}
 
 // LogsOf returns the log tails of a pod.
-func (x *Index) LogsOf(namespace, pod string) []Log { return nil }
+func (x *Index) LogsOf(namespace, pod string) []Log {
+	var out []Log
+	for _, l := range x.Logs {
+		if l.Namespace == namespace && l.Pod == pod {
+			out = append(out, l)
+		}
+	}
+	return out
+}
 
 // HasDriver tells whether a CSI driver is registered on a node; known is false
 // when CSINodes were not collected.
-func (x *Index) HasDriver(node, driver string) (registered, known bool) { return false, false }
-
-// DriverDaemonSet returns the DaemonSet of a driver's node plugin, or nil.
-func (x *Index) DriverDaemonSet(driver string) *appsv1.DaemonSet { return nil }
-
-// DriverPods returns the pods of a driver's node plugin.
-func (x *Index) DriverPods(driver string) []*corev1.Pod { return nil }
-
-// DriverPodOn returns the driver's plugin pod on a node, or nil.
-func (x *Index) DriverPodOn(driver, node string) *corev1.Pod { return nil }
-
-// SidecarPods returns the pods that run a sidecar ("csi-attacher",
-// "csi-provisioner", "csi-resizer") for a driver.
-func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod { return nil }
-
-// WhyNotScheduled names the first thing that keeps a DaemonSet off a node.
-func (x *Index) WhyNotScheduled(ds *appsv1.DaemonSet, node string) (reason string, ok bool) {
-	return "", false
+func (x *Index) HasDriver(node, driver string) (registered, known bool) {
+	n := x.CSINode(node)
+	if n == nil {
+		return false, x.Collected("storage.k8s.io/csinodes")
+	}
+	for _, d := range n.Spec.Drivers {
+		if d.Name == driver {
+			return true, true
+		}
+	}
+	return false, true
 }

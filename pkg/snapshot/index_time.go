@@ -2,9 +2,28 @@ package snapshot
 
 import "time"
 
+// freshFor is how long an event speaks of the present.
+const freshFor = 10 * time.Minute
+
 // Fresh tells whether an event is under ten minutes old and later than the last
 // change of what it speaks of.
-func (x *Index) Fresh(e *Event, changed time.Time) bool { return false }
+func (x *Index) Fresh(e *Event, changed time.Time) bool {
+	if e == nil || e.Last.IsZero() || x.Age(e.Last) >= freshFor {
+		return false
+	}
+	return changed.IsZero() || e.Last.After(changed)
+}
 
-// VolumeChanged is the last change of a volume's attachment to a node.
-func (x *Index) VolumeChanged(v *Volume, node string) time.Time { return time.Time{} }
+// VolumeChanged is the last change of a volume's attachment to a node: when its
+// VolumeAttachment was made or began to go. The API keeps no time of "attached".
+func (x *Index) VolumeChanged(v *Volume, node string) time.Time {
+	va := v.AttachmentOn(node)
+	if va == nil {
+		return time.Time{}
+	}
+	t := va.CreationTimestamp.Time
+	if va.DeletionTimestamp != nil && va.DeletionTimestamp.After(t) {
+		t = va.DeletionTimestamp.Time
+	}
+	return t
+}

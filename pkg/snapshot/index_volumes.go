@@ -1,36 +1,196 @@
 package snapshot
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // VolumeOfPV returns the volume of a PV, or nil.
-func (x *Index) VolumeOfPV(name string) *Volume { return nil }
+func (x *Index) VolumeOfPV(name string) *Volume { return x.volumesByPV[name] }
 
 // VolumeOfClaim returns the volume of a claim, or nil.
-func (x *Index) VolumeOfClaim(namespace, name string) *Volume { return nil }
+func (x *Index) VolumeOfClaim(namespace, name string) *Volume {
+	return x.volumesByClaim[key{namespace, name}]
+}
 
 // VolumeOfLonghorn returns the volume of a Longhorn volume, or nil.
-func (x *Index) VolumeOfLonghorn(name string) *Volume { return nil }
+func (x *Index) VolumeOfLonghorn(name string) *Volume { return x.volumesByLonghorn[name] }
 
-// VolumeByHandle returns the volume of a driver and its handle, or nil.
-func (x *Index) VolumeByHandle(driver, handle string) *Volume { return nil }
+// VolumeByHandle returns the volume of a driver and its handle, or nil. Of
+// several PVs with one handle it is the first by name.
+func (x *Index) VolumeByHandle(driver, handle string) *Volume {
+	return x.volumesByHandle[key{driver, handle}]
+}
 
 // VolumesOfPod returns the persistent volumes of a pod, in the pod's order.
-func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume { return nil }
+func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume {
+	if pod == nil {
+		return nil
+	}
+	var out []*Volume
+	for i := range pod.Spec.Volumes {
+		v := x.VolumeOfClaim(pod.Namespace, claimOfVolume(pod, &pod.Spec.Volumes[i]))
+		if v != nil && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
 
 // VolumesOn returns the volumes that are attached to a node, in use, mounted or
 // consumed there.
-func (x *Index) VolumesOn(node string) []*Volume { return nil }
+func (x *Index) VolumesOn(node string) []*Volume {
+	var out []*Volume
+	for _, v := range x.Volumes {
+		if x.touches(v, node) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
 
-// DeviceNodes returns the nodes that should have the volume's block device.
-func (x *Index) DeviceNodes(v *Volume) []string { return nil }
+func (x *Index) touches(v *Volume, node string) bool {
+	if node == "" {
+		return false
+	}
+	if v.AttachmentOn(node) != nil || x.ReportedInUse(node, v) || x.ReportedAttached(node, v) {
+		return true
+	}
+	if len(v.consumers(func(c *Consumer) bool { return c.Node() == node })) > 0 {
+		return true
+	}
+	if slices.Contains(x.DeviceNodes(v), node) || slices.Contains(longhornTraces(v), node) {
+		return true
+	}
+	if _, ok := x.DeviceOn(v, node); ok {
+		return true
+	}
+	return len(x.VolumeMounts(v, node)) > 0
+}
 
-// OtherNodes returns every other node with a trace of the volume.
-func (x *Index) OtherNodes(v *Volume) []string { return nil }
+// DeviceNodes returns the nodes that should have the volume's block device: what
+// Longhorn says, else the nodes with an attached VolumeAttachment, else those
+// of the waiting pods, else those of the running ones.
+func (x *Index) DeviceNodes(v *Volume) []string {
+	if v == nil {
+		return nil
+	}
+	var nodes nodeList
+	if lh := v.LH(); lh != nil {
+		nodes.add(lh.Status.CurrentNodeID)
+		nodes.add(lh.Status.CurrentMigrationNodeID)
+		if len(nodes) == 0 && v.RegularRWX() {
+			nodes.add(lh.NodeID)
+			if p := x.ShareManagerPod(v); p != nil && len(nodes) == 0 {
+				nodes.add(p.Spec.NodeName)
+			}
+		}
+	}
+	if len(nodes) > 0 || v.RegularRWX() {
+		return nodes
+	}
+	for _, va := range v.Attachments {
+		if va.Status.Attached {
+			nodes.add(va.Spec.NodeName)
+		}
+	}
+	for _, pick := range []func() []*Consumer{v.Waiting, v.Live} {
+		if len(nodes) > 0 {
+			break
+		}
+		for _, c := range pick() {
+			nodes.add(c.Node())
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// OtherNodes returns every other node with a trace of the volume: a
+// VolumeAttachment, an entry in the node's status, any pod of the claim, a
+// ticket or an engine of Longhorn.
+func (x *Index) OtherNodes(v *Volume) []string {
+	if v == nil {
+		return nil
+	}
+	var nodes nodeList
+	for _, va := range v.Attachments {
+		nodes.add(va.Spec.NodeName)
+	}
+	for _, c := range v.Consumers {
+		nodes.add(c.Node())
+	}
+	for _, n := range longhornTraces(v) {
+		nodes.add(n)
+	}
+	for _, n := range x.Cluster.Nodes {
+		if n != nil && (x.ReportedInUse(n.Name, v) || x.ReportedAttached(n.Name, v)) {
+			nodes.add(n.Name)
+		}
+	}
+	device := x.DeviceNodes(v)
+	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(device, n) })
+	slices.Sort(nodes)
+	return nodes
+}
+
+// longhornTraces are the nodes that a ticket or an engine of the volume names.
+func longhornTraces(v *Volume) []string {
+	if v.Longhorn == nil {
+		return nil
+	}
+	var nodes nodeList
+	if a := v.Longhorn.Attachment; a != nil {
+		for _, t := range a.Tickets {
+			nodes.add(t.NodeID)
+		}
+	}
+	for _, e := range v.Longhorn.Engines {
+		nodes.add(e.NodeID)
+	}
+	return nodes
+}
+
+// nodeList is a list of node names without repetition.
+type nodeList []string
+
+func (l *nodeList) add(name string) {
+	if name != "" && !slices.Contains(*l, name) {
+		*l = append(*l, name)
+	}
+}
+
+// ShareManagerPod is the pod that serves a Longhorn RWX volume over NFS, or nil.
+func (x *Index) ShareManagerPod(v *Volume) *corev1.Pod {
+	if !v.IsLonghorn() {
+		return nil
+	}
+	return x.Pod(x.longhornNS, "share-manager-"+v.Handle)
+}
 
 // ReportedInUse tells whether the kubelet of a node lists the volume in
 // status.volumesInUse.
-func (x *Index) ReportedInUse(node string, v *Volume) bool { return false }
+func (x *Index) ReportedInUse(node string, v *Volume) bool {
+	n := x.Node(node)
+	if n == nil {
+		return false
+	}
+	names := v.uniqueNames()
+	return slices.ContainsFunc(n.Status.VolumesInUse, func(u corev1.UniqueVolumeName) bool {
+		return slices.Contains(names, string(u))
+	})
+}
 
 // ReportedAttached tells whether the attach-detach controller lists the volume
 // in the node's status.volumesAttached.
-func (x *Index) ReportedAttached(node string, v *Volume) bool { return false }
+func (x *Index) ReportedAttached(node string, v *Volume) bool {
+	n := x.Node(node)
+	if n == nil {
+		return false
+	}
+	names := v.uniqueNames()
+	return slices.ContainsFunc(n.Status.VolumesAttached, func(a corev1.AttachedVolume) bool {
+		return slices.Contains(names, string(a.Name))
+	})
+}

@@ -1,64 +1,259 @@
 package snapshot
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
 
 // nodeLookups are the maps behind NodeView.
-type nodeLookups struct{}
+type nodeLookups struct {
+	blocks    map[probes.Dev]*probes.BlockDevice
+	names     map[string]*probes.BlockDevice
+	uses      map[probes.Dev][]Use
+	parents   map[string][]string // kernel name → names of the devices directly above
+	processes map[int]*probes.Process
+	root      string // of the kubelet
+	realRoot  string
+	paths     []VolumeMount // init's mounts that are volume paths, in table order
+}
 
 // Holder is a device above another one, with the way that leads there.
 type Holder struct {
 	Device *probes.BlockDevice
-	Chain  []string // kernel names from the device to this holder
+	Chain  []string // kernel names from the device to this holder, both included
 }
 
-// Opener is a process with a descriptor on a device or on a file of its
-// filesystem.
-type Opener struct {
-	Process    *probes.Process
-	Descriptor probes.Descriptor
+const defaultKubeletRoot = "/var/lib/kubelet"
+
+func newNodeView(name string, facts *probes.Facts) *NodeView {
+	n := &NodeView{Name: name, Facts: facts}
+	n.blocks = make(map[probes.Dev]*probes.BlockDevice, len(facts.Block))
+	n.names = make(map[string]*probes.BlockDevice, len(facts.Block))
+	for i := range facts.Block {
+		b := &facts.Block[i]
+		n.names[b.Name] = b
+		if !b.Dev.IsZero() && n.blocks[b.Dev] == nil {
+			n.blocks[b.Dev] = b
+		}
+	}
+	n.processes = make(map[int]*probes.Process, len(facts.Processes))
+	for i := range facts.Processes {
+		n.processes[facts.Processes[i].PID] = &facts.Processes[i]
+	}
+	n.root = strings.TrimSuffix(facts.Kubelet.Root, "/")
+	if n.root == "" {
+		n.root = defaultKubeletRoot
+	}
+	n.realRoot = strings.TrimSuffix(facts.Kubelet.RealRoot, "/")
+	n.findInit()
+	n.indexUses()
+	n.indexParents()
+	n.indexPaths()
+	return n
 }
 
 // View returns the view of a probed node, or nil.
 func (x *Index) View(node string) *NodeView { return x.NodeViews[node] }
 
 // Device returns the block device with a number, or nil.
-func (n *NodeView) Device(dev probes.Dev) *probes.BlockDevice { return nil }
+func (n *NodeView) Device(dev probes.Dev) *probes.BlockDevice {
+	if n == nil {
+		return nil
+	}
+	return n.blocks[dev]
+}
 
 // ByName returns the block device of a kernel name, or nil.
-func (n *NodeView) ByName(name string) *probes.BlockDevice { return nil }
+func (n *NodeView) ByName(name string) *probes.BlockDevice {
+	if n == nil {
+		return nil
+	}
+	return n.names[name]
+}
 
-// Dead tells whether block devices were read and none has this number.
-func (n *NodeView) Dead(dev probes.Dev) bool { return false }
+// Dead tells whether block devices were read and none has this number. Anonymous
+// numbers (NFS, overlay, btrfs) have no entry in sysfs and are never dead.
+func (n *NodeView) Dead(dev probes.Dev) bool {
+	return n != nil && len(n.blocks) > 0 && !dev.Anonymous() && n.blocks[dev] == nil
+}
 
-// HoldersOf returns the devices above a device, nearest first.
-func (n *NodeView) HoldersOf(dev probes.Dev) []Holder { return nil }
+// Superblock returns the live superblock of a device, or nil. It is known by the
+// kernel name at mount time, so a name that was given to another disk since
+// answers for that one; see fs/ext4/sysfs.c and fs/xfs/xfs_super.c.
+func (n *NodeView) Superblock(dev probes.Dev) *probes.Superblock {
+	b := n.Device(dev)
+	if b == nil {
+		return nil
+	}
+	return n.SuperblockOf(b.Name)
+}
 
-// Leaves returns the bottom disks of a device.
-func (n *NodeView) Leaves(dev probes.Dev) []*probes.BlockDevice { return nil }
-
-// Superblock returns the live superblock of a device, or nil.
-func (n *NodeView) Superblock(dev probes.Dev) *probes.Superblock { return nil }
+// SuperblockOf returns the live superblock under a kernel name, whether the
+// device still exists or not.
+func (n *NodeView) SuperblockOf(name string) *probes.Superblock {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Facts.Superblocks {
+		if n.Facts.Superblocks[i].KName == name {
+			return &n.Facts.Superblocks[i]
+		}
+	}
+	return nil
+}
 
 // Swap returns the swap line of a device, or nil.
-func (n *NodeView) Swap(dev probes.Dev) *probes.Swap { return nil }
+func (n *NodeView) Swap(dev probes.Dev) *probes.Swap {
+	if n == nil || dev.IsZero() {
+		return nil
+	}
+	b := n.Device(dev)
+	for i := range n.Facts.Swaps {
+		s := &n.Facts.Swaps[i]
+		if s.Dev == dev || (s.Dev.IsZero() && b != nil && s.Path == "/dev/"+b.Name) {
+			return s
+		}
+	}
+	return nil
+}
 
-// NodesOf returns the device nodes of a device below /dev.
-func (n *NodeView) NodesOf(dev probes.Dev) []probes.DeviceNode { return nil }
+// NodesOf returns the block device nodes of a device below /dev.
+func (n *NodeView) NodesOf(dev probes.Dev) []probes.DeviceNode {
+	if n == nil {
+		return nil
+	}
+	var out []probes.DeviceNode
+	for _, d := range n.Facts.DeviceNodes {
+		if d.Dev == dev && !d.Char {
+			out = append(out, d)
+		}
+	}
+	return out
+}
 
 // DeviceNode returns the device node at a path, or nil.
-func (n *NodeView) DeviceNode(path string) *probes.DeviceNode { return nil }
+func (n *NodeView) DeviceNode(path string) *probes.DeviceNode {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Facts.DeviceNodes {
+		if n.Facts.DeviceNodes[i].Path == path {
+			return &n.Facts.DeviceNodes[i]
+		}
+	}
+	return nil
+}
 
-// Session returns the iSCSI session of a target, or nil.
-func (n *NodeView) Session(target string) *probes.ISCSISession { return nil }
+// DevLink returns the link below /dev at a path, or nil.
+func (n *NodeView) DevLink(path string) *probes.DevLink {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Facts.DevLinks {
+		if n.Facts.DevLinks[i].Path == path {
+			return &n.Facts.DevLinks[i]
+		}
+	}
+	return nil
+}
+
+// NumberAt is the device number that a path below /dev leads to, through a
+// device node, a link, or the kernel's own name.
+func (n *NodeView) NumberAt(path string) (probes.Dev, bool) {
+	if d := n.DeviceNode(path); d != nil && !d.Char {
+		return d.Dev, true
+	}
+	if l := n.DevLink(path); l != nil {
+		if !l.Dev.IsZero() {
+			return l.Dev, true
+		}
+		if b := n.ByName(l.Target[strings.LastIndex(l.Target, "/")+1:]); b != nil {
+			return b.Dev, true
+		}
+		return probes.Dev{}, false
+	}
+	if name, ok := strings.CutPrefix(path, "/dev/"); ok {
+		if b := n.ByName(name); b != nil {
+			return b.Dev, true
+		}
+	}
+	return probes.Dev{}, false
+}
+
+// Session returns the iSCSI session of a target, or nil. Of several, one that is
+// logged in comes first.
+func (n *NodeView) Session(target string) *probes.ISCSISession {
+	all := n.SessionsOf(target)
+	for _, s := range all {
+		if s.State == "LOGGED_IN" {
+			return s
+		}
+	}
+	if len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// SessionsOf returns every iSCSI session of a target, one per portal.
+func (n *NodeView) SessionsOf(target string) []*probes.ISCSISession {
+	if n == nil || target == "" {
+		return nil
+	}
+	var out []*probes.ISCSISession
+	for i := range n.Facts.ISCSI.Sessions {
+		if n.Facts.ISCSI.Sessions[i].Target == target {
+			out = append(out, &n.Facts.ISCSI.Sessions[i])
+		}
+	}
+	return out
+}
 
 // SessionOfDisk returns the iSCSI session of a disk, or nil.
-func (n *NodeView) SessionOfDisk(name string) *probes.ISCSISession { return nil }
+func (n *NodeView) SessionOfDisk(name string) *probes.ISCSISession {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Facts.ISCSI.Sessions {
+		if slices.Contains(n.Facts.ISCSI.Sessions[i].Disks, name) {
+			return &n.Facts.ISCSI.Sessions[i]
+		}
+	}
+	return nil
+}
 
 // KernelLines returns the kernel lines of some kinds; all without a kind.
-func (n *NodeView) KernelLines(kinds ...string) []probes.KernelLine { return nil }
+func (n *NodeView) KernelLines(kinds ...string) []probes.KernelLine {
+	if n == nil {
+		return nil
+	}
+	if len(kinds) == 0 {
+		return n.Facts.Kernel
+	}
+	var out []probes.KernelLine
+	for _, l := range n.Facts.Kernel {
+		if slices.Contains(kinds, l.Kind) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
 
-// KubeletRoot is the kubelet's root directory.
-func (n *NodeView) KubeletRoot() string { return "/var/lib/kubelet" }
+// KubeletRoot is the kubelet's root directory as it is configured.
+func (n *NodeView) KubeletRoot() string {
+	if n == nil {
+		return defaultKubeletRoot
+	}
+	return n.root
+}
 
 // Statfs returns what statfs(2) said of a path.
-func (n *NodeView) Statfs(path string) (probes.FSStat, bool) { return probes.FSStat{}, false }
+func (n *NodeView) Statfs(path string) (probes.FSStat, bool) {
+	if n == nil {
+		return probes.FSStat{}, false
+	}
+	s, ok := n.Facts.Statfs[path]
+	return s, ok
+}

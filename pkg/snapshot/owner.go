@@ -1,6 +1,11 @@
 package snapshot
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Owner is the workload at the top of a pod's controllers.
 type Owner struct {
@@ -10,8 +15,72 @@ type Owner struct {
 	Chain                      []string // "ReplicaSet shop/web-5d", "Deployment shop/web"
 }
 
-// TopOwner follows the controller references of a pod to the top.
-func (x *Index) TopOwner(pod *corev1.Pod) Owner { return Owner{} }
+// String names the owner as kubectl does: "Deployment shop/web".
+func (o Owner) String() string { return o.Kind + " " + o.Namespace + "/" + o.Name }
 
-// HasController tells whether somebody recreates the pod.
-func HasController(pod *corev1.Pod) bool { return false }
+// TopOwner follows the controller references of a pod to the top. It stops at
+// the first owner that was not collected.
+func (x *Index) TopOwner(pod *corev1.Pod) Owner {
+	if pod == nil {
+		return Owner{}
+	}
+	o := Owner{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Pod: true, Object: pod}
+	ref := metav1.GetControllerOf(pod)
+	for steps := 0; ref != nil && steps < 8; steps++ {
+		var meta metav1.Object
+		o = Owner{Kind: ref.Kind, Namespace: pod.Namespace, Name: ref.Name, UID: string(ref.UID), Chain: o.Chain}
+		o.Object, meta = x.workload(ref.Kind, pod.Namespace, ref.Name)
+		o.Chain = append(slices.Clone(o.Chain), o.String())
+		ref = nil
+		if meta != nil {
+			if o.UID == "" {
+				o.UID = string(meta.GetUID())
+			}
+			ref = metav1.GetControllerOf(meta)
+		}
+	}
+	return o
+}
+
+// HasController tells whether somebody recreates the pod. The mirror of a static
+// pod is owned by its Node, whose kubelet recreates it.
+func HasController(pod *corev1.Pod) bool { return pod != nil && metav1.GetControllerOf(pod) != nil }
+
+// workload finds a controller by kind and name.
+func (x *Index) workload(kind, namespace, name string) (any, metav1.Object) {
+	switch kind {
+	case "ReplicaSet":
+		return pick(x.Cluster.ReplicaSets, namespace, name)
+	case "Deployment":
+		return pick(x.Cluster.Deployments, namespace, name)
+	case "StatefulSet":
+		return pick(x.Cluster.StatefulSets, namespace, name)
+	case "DaemonSet":
+		return pick(x.Cluster.DaemonSets, namespace, name)
+	case "Job":
+		return pick(x.Cluster.Jobs, namespace, name)
+	case "CronJob":
+		return pick(x.Cluster.CronJobs, namespace, name)
+	case "Node":
+		return pick(x.Cluster.Nodes, "", name)
+	}
+	for _, u := range x.Cluster.Others {
+		if u != nil && u.GetKind() == kind && u.GetNamespace() == namespace && u.GetName() == name {
+			return u, u
+		}
+	}
+	return nil, nil
+}
+
+func pick[T interface {
+	comparable
+	metav1.Object
+}](list []T, namespace, name string) (any, metav1.Object) {
+	var none T
+	for _, o := range list {
+		if o != none && o.GetNamespace() == namespace && o.GetName() == name {
+			return o, o
+		}
+	}
+	return nil, nil
+}

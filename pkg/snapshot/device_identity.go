@@ -1,0 +1,168 @@
+package snapshot
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// longToken is the length from which an id may stand inside a longer text; a
+// shorter one (Hetzner's numbers) must be a whole field. cutToken is the length
+// from which a serial may be the beginning of an id: virtio keeps 20 characters.
+const (
+	longToken = 12
+	cutToken  = 18
+)
+
+// plain keeps letters and digits only: "vol-0abc" is written "vol0abc" in a serial.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, s)
+}
+
+// tokens are the ids by which hardware may know a volume: the handle, its last
+// element, and what stands behind separators of drivers (Linode "id-label",
+// Seagate "name##iscsi##wwn").
+func tokens(v *Volume) []string {
+	if v.PV == nil || v.Handle == "" || (v.PV.Spec.CSI == nil && migratedDrivers[v.Driver] == "") {
+		return nil
+	}
+	raw := []string{v.Handle, path.Base(v.Handle)}
+	if _, after, ok := strings.Cut(v.Handle, "##"); ok {
+		raw = append(raw, after[strings.LastIndex(after, "#")+1:])
+	}
+	if number, label, ok := strings.Cut(v.Handle, "-"); ok && plain(label) == label && allDigits(number) {
+		raw = append(raw, label)
+	}
+	var out nodeList
+	for _, r := range raw {
+		if t := plain(r); len(t) >= 6 {
+			out.add(t)
+		}
+	}
+	return out
+}
+
+func allDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// fieldNames tells whether a hardware field names one of the tokens.
+func fieldNames(field string, tokens []string) bool {
+	f := plain(field)
+	return f != "" && slices.ContainsFunc(tokens, func(t string) bool {
+		switch {
+		case f == t, len(f) >= cutToken && strings.HasPrefix(t, f):
+			return true
+		case len(t) >= longToken:
+			return strings.Contains(f, t)
+		}
+		return false
+	})
+}
+
+// linkedDevice finds a disk whose serial, WWID or udev link names the volume, or
+// a link in dev/disk that the PV or the VolumeAttachment names.
+func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
+	if v.IsLonghorn() {
+		return match{}, false
+	}
+	if m, ok := namedLink(view, v); ok {
+		return m, true
+	}
+	want := tokens(v)
+	if len(want) == 0 {
+		return match{}, false
+	}
+	var m match
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		field := identityField(b, want)
+		if field == "" || b.Partition > 0 || b.Dev.IsZero() || strings.HasPrefix(b.Name, "dm-") {
+			continue
+		}
+		m.addPath(b)
+		if m.how == "" {
+			m.how, m.locator = field, "sys/class/block/"+b.Name
+		}
+	}
+	if len(m.paths) > 0 {
+		return m.finish()
+	}
+	return idLink(view, want)
+}
+
+func identityField(b *probes.BlockDevice, want []string) string {
+	switch {
+	case fieldNames(b.Serial, want):
+		return "serial " + strings.TrimSpace(b.Serial)
+	case fieldNames(b.WWID, want):
+		return "wwid " + strings.TrimSpace(b.WWID)
+	case fieldNames(b.VPD83, want):
+		return "identification page 0x83 of " + b.Name
+	}
+	return ""
+}
+
+// namedLink follows what the PV's attributes or the VolumeAttachment say:
+// "/dev/disk/by-id/…" is an identity, a kernel name is none and is not followed.
+func namedLink(view *NodeView, v *Volume) (match, bool) {
+	var paths []string
+	if v.PV != nil && v.PV.Spec.CSI != nil {
+		paths = linkValues(v.PV.Spec.CSI.VolumeAttributes)
+	}
+	if va := v.AttachmentOn(view.Name); va != nil {
+		paths = append(paths, linkValues(va.Status.AttachmentMetadata)...)
+	}
+	for _, p := range paths {
+		if dev, ok := view.NumberAt(p); ok {
+			return match{dev: dev, proven: true, how: "link " + p, locator: p[1:]}, true
+		}
+	}
+	return match{}, false
+}
+
+func linkValues(m map[string]string) []string {
+	var out []string
+	for _, v := range m {
+		if strings.HasPrefix(v, "/dev/disk/by-id/") || strings.HasPrefix(v, "/dev/disk/by-path/") {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// idLink finds a link below dev/disk/by-id, or one that a storage stack makes
+// (dev/drbd/by-res/<res>/0, dev/zvol/<pool>/<vol>, dev/<vg>/<lv>), for the volume.
+func idLink(view *NodeView, want []string) (match, bool) {
+	for _, l := range view.Facts.DevLinks {
+		if strings.Contains(l.Path, "-part") || !linkNames(l.Path, want) {
+			continue
+		}
+		if dev, ok := view.NumberAt(l.Path); ok {
+			return match{dev: dev, proven: true, how: "link " + l.Path, locator: l.Path[1:]}, true
+		}
+	}
+	return match{}, false
+}
+
+func linkNames(link string, want []string) bool {
+	parts := strings.Split(strings.TrimPrefix(link, "/dev/"), "/")
+	if name, ok := strings.CutPrefix(link, "/dev/disk/by-id/"); ok {
+		return fieldNames(name, want) || fieldNames(name[strings.LastIndexAny(name, "_")+1:], want)
+	}
+	if parts[0] == "disk" || parts[0] == "mapper" {
+		return false
+	}
+	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(want, plain(p)) })
+}

@@ -1,0 +1,83 @@
+package snapshot
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// RBDImage is the pool and image of a volume on RBD; the pool is empty when the
+// PV does not tell it. ceph-csi names the image in the PV's attributes, older
+// versions only by the UUID at the end of the handle ("csi-vol-<uuid>").
+func (v *Volume) RBDImage() (pool, image string, ok bool) {
+	if v == nil || v.PV == nil {
+		return "", "", false
+	}
+	s := &v.PV.Spec
+	switch {
+	case s.RBD != nil:
+		return s.RBD.RBDPool, s.RBD.RBDImage, s.RBD.RBDImage != ""
+	case s.FlexVolume != nil:
+		image = s.FlexVolume.Options["image"]
+		return s.FlexVolume.Options["pool"], image, image != ""
+	case s.CSI == nil || !strings.Contains(s.CSI.Driver, "rbd.csi.ceph.com"):
+		return "", "", false
+	}
+	pool = s.CSI.VolumeAttributes["pool"]
+	if image = s.CSI.VolumeAttributes["imageName"]; image != "" {
+		return pool, image, true
+	}
+	const uuid = 36
+	if h := s.CSI.VolumeHandle; len(h) > uuid && h[len(h)-uuid-1] == '-' {
+		return pool, "csi-vol-" + h[len(h)-uuid:], true
+	}
+	// A static PV has the image's name as its handle.
+	return pool, s.CSI.VolumeHandle, s.CSI.VolumeAttributes["staticVolume"] == "true"
+}
+
+// rbdDevice finds the mapped image (sys/bus/rbd/devices), or the nbd disk of the
+// rbd-nbd process that maps it.
+func rbdDevice(view *NodeView, v *Volume) (match, bool) {
+	pool, image, ok := v.RBDImage()
+	if !ok {
+		return match{}, false
+	}
+	for _, r := range view.Facts.RBD {
+		if r.Image != image || (pool != "" && r.Pool != "" && r.Pool != pool) || (r.Snap != "" && r.Snap != "-") {
+			continue
+		}
+		dev := r.Dev
+		if b := view.ByName("rbd" + r.ID); dev.IsZero() && b != nil {
+			dev = b.Dev
+		}
+		if !dev.IsZero() {
+			return match{dev: dev, proven: true, how: "rbd device " + r.ID + " of " + r.Pool + "/" + r.Image, locator: "sys/bus/rbd/devices/" + r.ID}, true
+		}
+	}
+	return nbdDevice(view, image)
+}
+
+func nbdDevice(view *NodeView, image string) (match, bool) {
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if !strings.HasPrefix(b.Name, "nbd") || b.Partition > 0 {
+			continue
+		}
+		for _, a := range b.Attrs {
+			pid, err := strconv.Atoi(strings.TrimSpace(a.Value))
+			if a.Name != "pid" || err != nil || !mapsImage(view.Process(pid), image) {
+				continue
+			}
+			return match{dev: b.Dev, proven: true, how: b.Name + " of the rbd-nbd process " + strconv.Itoa(pid), locator: "sys/class/block/" + b.Name + "/pid"}, true
+		}
+	}
+	return match{}, false
+}
+
+func mapsImage(p *probes.Process, image string) bool {
+	return p != nil && slices.ContainsFunc(p.Cmdline, func(a string) bool {
+		return a == image || strings.HasSuffix(a, "/"+image)
+	})
+}

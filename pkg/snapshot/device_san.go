@@ -1,0 +1,152 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// iscsiIdentity is the target and LUN that a PV names; drivers spell the
+// attributes differently.
+func (v *Volume) iscsiIdentity() (iqn, lun string) {
+	if v.PV == nil {
+		return "", ""
+	}
+	if s := v.PV.Spec.ISCSI; s != nil {
+		return s.IQN, decimal(s.Lun)
+	}
+	for _, name := range []string{"iqn", "targetIqn", "targetIQN", "iscsiTargetIqn", "target"} {
+		if a := v.Attribute(name); strings.HasPrefix(a, "iqn.") || strings.HasPrefix(a, "eui.") || strings.HasPrefix(a, "naa.") {
+			iqn = a
+			break
+		}
+	}
+	for _, name := range []string{"lun", "LUN", "iscsiLunNumber", "mappedLUN"} {
+		if a := v.Attribute(name); a != "" {
+			lun = a
+			break
+		}
+	}
+	return iqn, lun
+}
+
+// sanDevice finds a disk behind an iSCSI target and LUN, an FC port and LUN, or
+// an NVMe subsystem. Every path to it is kept.
+func sanDevice(view *NodeView, v *Volume) (match, bool) {
+	if v.IsLonghorn() || v.PV == nil {
+		return match{}, false
+	}
+	if iqn, lun := v.iscsiIdentity(); iqn != "" {
+		if m, ok := iscsiDevice(view, iqn, lun); ok {
+			return m, true
+		}
+	}
+	if fc := v.PV.Spec.FC; fc != nil && fc.Lun != nil {
+		return pathsByLink(view, func(link string) bool {
+			return slices.ContainsFunc(fc.TargetWWNs, func(w string) bool {
+				w = strings.TrimPrefix(strings.ToLower(w), "0x")
+				return strings.HasSuffix(strings.ToLower(link), "-fc-0x"+w+"-lun-"+decimal(*fc.Lun))
+			})
+		})
+	}
+	return nvmeDevice(view, v)
+}
+
+func iscsiDevice(view *NodeView, iqn, lun string) (match, bool) {
+	var m match
+	for _, s := range view.SessionsOf(iqn) {
+		for i, name := range s.Disks {
+			b := view.ByName(name)
+			if b == nil || b.Dev.IsZero() {
+				continue
+			}
+			have := lunOf(s, i, b)
+			if lun != "" && have != "" && have != lun || (have == "" || lun == "") && len(s.Disks) > 1 {
+				continue
+			}
+			m.addPath(b)
+			if m.how == "" {
+				m.how = "disk " + name + " of iSCSI session " + s.Name + " of " + iqn
+				m.locator = "sys/class/iscsi_session/" + s.Name
+			}
+		}
+	}
+	if len(m.paths) > 0 {
+		return m.finish()
+	}
+	if lun == "" {
+		return match{}, false
+	}
+	return pathsByLink(view, func(link string) bool { return strings.HasSuffix(link, "-iscsi-"+iqn+"-lun-"+lun) })
+}
+
+// pathsByLink collects the disks that links in dev/disk/by-path lead to; udev
+// writes them from what the transport says of the disk.
+func pathsByLink(view *NodeView, fits func(string) bool) (match, bool) {
+	var m match
+	for _, l := range view.Facts.DevLinks {
+		if !strings.HasPrefix(l.Path, "/dev/disk/by-path/") || !fits(l.Path) {
+			continue
+		}
+		dev, ok := view.NumberAt(l.Path)
+		b := view.Device(dev)
+		if !ok || b == nil {
+			continue
+		}
+		m.addPath(b)
+		if m.how == "" {
+			m.how, m.locator = "link "+l.Path, l.Path[1:]
+		}
+	}
+	return m.finish()
+}
+
+func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
+	if v.PV.Spec.CSI == nil {
+		return match{}, false
+	}
+	for i := range view.Facts.NVMe {
+		s := &view.Facts.NVMe[i]
+		if s.NQN == "" || !hasValue(v.PV.Spec.CSI.VolumeAttributes, s.NQN) || len(s.Namespaces) != 1 {
+			continue
+		}
+		if b := view.ByName(s.Namespaces[0]); b != nil && !b.Dev.IsZero() {
+			return match{dev: b.Dev, proven: true, how: "disk " + b.Name + " of NVMe subsystem " + s.NQN, locator: "sys/class/nvme-subsystem/" + s.Name}, true
+		}
+	}
+	return match{}, false
+}
+
+func hasValue(m map[string]string, want string) bool {
+	for _, v := range m {
+		if v == want {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *match) addPath(b *probes.BlockDevice) {
+	if !slices.Contains(m.paths, b) {
+		m.paths = append(m.paths, b)
+	}
+}
+
+// finish makes the first path D; a single path is no path list.
+func (m *match) finish() (match, bool) {
+	if len(m.paths) == 0 {
+		return match{}, false
+	}
+	slices.SortStableFunc(m.paths, func(a, b *probes.BlockDevice) int {
+		if a.Dev.Major != b.Dev.Major {
+			return int(a.Dev.Major) - int(b.Dev.Major)
+		}
+		return int(a.Dev.Minor) - int(b.Dev.Minor)
+	})
+	m.dev, m.proven = m.paths[0].Dev, true
+	if len(m.paths) == 1 {
+		m.paths = nil
+	}
+	return *m, true
+}

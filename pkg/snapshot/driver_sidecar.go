@@ -1,0 +1,133 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// SidecarPods returns the pods that run a sidecar ("csi-attacher",
+// "csi-provisioner", "csi-resizer") for a driver. A pod serves the driver when it
+// mounts or names the driver's socket, holds the sidecar's lease for it, or
+// lives in a namespace where no other driver does.
+func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod {
+	var sure, perhaps []*corev1.Pod
+	namespaces := x.driverNamespaces(driver)
+	for _, p := range x.Cluster.Pods {
+		if p == nil || !runsSidecar(p, sidecar) {
+			continue
+		}
+		switch {
+		case servesDriver(p, driver), x.holdsLease(p, driver, sidecar):
+			sure = append(sure, p)
+		case namesOtherDriver(p, driver):
+		case slices.Contains(namespaces, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
+			perhaps = append(perhaps, p)
+		}
+	}
+	if len(sure) > 0 {
+		return sure
+	}
+	return perhaps
+}
+
+// runsSidecar looks at names and images: Longhorn runs each sidecar in a pod of
+// its own, others beside the controller; "external-attacher" is the old name.
+func runsSidecar(p *corev1.Pod, sidecar string) bool {
+	short := strings.TrimPrefix(sidecar, "csi-")
+	return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+		base := c.Image[strings.LastIndex(c.Image, "/")+1:]
+		return c.Name == short || strings.Contains(c.Name, sidecar) || strings.Contains(c.Name, "external-"+short) ||
+			strings.Contains(base, sidecar) || strings.Contains(base, "external-"+short)
+	})
+}
+
+func servesDriver(p *corev1.Pod, driver string) bool {
+	if slices.Contains(driversNamed(p), driver) {
+		return true
+	}
+	return driver == LonghornDriver && strings.HasPrefix(p.Labels["app"], "csi-") && strings.Contains(p.Namespace, "longhorn")
+}
+
+func namesOtherDriver(p *corev1.Pod, driver string) bool {
+	named := driversNamed(p)
+	return len(named) > 0 && !slices.Contains(named, driver)
+}
+
+// driversNamed are the drivers that a pod's host paths and arguments name.
+func driversNamed(p *corev1.Pod) []string {
+	out := driversOf(&p.Spec)
+	for _, c := range p.Spec.Containers {
+		for _, a := range append(slices.Clone(c.Command), c.Args...) {
+			for _, flag := range []string{"drivername", "driver-name", "csi-driver-name"} {
+				if d := flagValue(a, flag); d != "" && !strings.ContainsAny(d, "$(") {
+					out = append(out, d)
+				}
+			}
+			if d := pluginDir(flagValue(a, "csi-address")); d != "" {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// holdsLease tells whether the sidecar's lease for the driver names the pod. The
+// names are those of each sidecar's leader election.
+func (x *Index) holdsLease(p *corev1.Pod, driver, sidecar string) bool {
+	dashed := DashedDriver(driver)
+	names := map[string]string{
+		"csi-attacher":    "external-attacher-leader-" + dashed,
+		"csi-provisioner": dashed,
+		"csi-resizer":     "external-resizer-" + dashed,
+	}
+	l := x.leases[key{p.Namespace, names[sidecar]}]
+	if l == nil || l.Spec.HolderIdentity == nil {
+		return false
+	}
+	holder := *l.Spec.HolderIdentity
+	return holder == p.Name || strings.HasSuffix(holder, "-"+p.Name) || strings.HasPrefix(holder, p.Name+"_") ||
+		strings.HasPrefix(holder, p.Name+"-")
+}
+
+// DashedDriver is a driver's name as it stands in leases and finalizers: every
+// character that is no letter or digit becomes "-".
+func DashedDriver(driver string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, driver)
+}
+
+// driverNamespaces are the namespaces of the driver's node plugin.
+func (x *Index) driverNamespaces(driver string) []string {
+	var out nodeList
+	if driver == LonghornDriver {
+		out.add(x.longhornNS)
+	}
+	if ds := x.DriverDaemonSet(driver); ds != nil {
+		out.add(ds.Namespace)
+	}
+	for _, p := range x.DriverPods(driver) {
+		out.add(p.Namespace)
+	}
+	return out
+}
+
+// sharedNamespace tells whether another driver's node plugin lives there, too.
+func (x *Index) sharedNamespace(namespace, driver string) bool {
+	for other, sets := range x.driverSets {
+		if other == driver {
+			continue
+		}
+		for _, ds := range sets {
+			if ds.Namespace == namespace && !slices.Contains(x.driverSets[driver], ds) {
+				return true
+			}
+		}
+	}
+	return false
+}

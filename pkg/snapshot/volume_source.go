@@ -1,0 +1,114 @@
+package snapshot
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// sourceOf names the driver and the volume of a PV. For an in-tree source the id
+// is the one of GetVolumeName in the plugin (pkg/volume/<plugin> of Kubernetes).
+func sourceOf(pv *corev1.PersistentVolume) (driver, handle string) {
+	s := &pv.Spec
+	if s.CSI != nil {
+		return s.CSI.Driver, s.CSI.VolumeHandle
+	}
+	if driver, handle = cloudSource(s); driver != "" {
+		return driver, handle
+	}
+	switch {
+	case s.RBD != nil:
+		return "kubernetes.io/rbd", fmt.Sprintf("%v:%v", s.RBD.CephMonitors, s.RBD.RBDImage)
+	case s.ISCSI != nil:
+		return "kubernetes.io/iscsi", fmt.Sprintf("%v:%v:%v", s.ISCSI.TargetPortal, s.ISCSI.IQN, s.ISCSI.Lun)
+	case s.FC != nil && len(s.FC.TargetWWNs) > 0 && s.FC.Lun != nil:
+		return "kubernetes.io/fc", fmt.Sprintf("%v:%v", s.FC.TargetWWNs, *s.FC.Lun)
+	case s.FC != nil:
+		return "kubernetes.io/fc", fmt.Sprintf("%v", s.FC.WWIDs)
+	case s.NFS != nil:
+		return "kubernetes.io/nfs", fmt.Sprintf("%v/%v", s.NFS.Server, s.NFS.Path)
+	case s.HostPath != nil:
+		return "kubernetes.io/host-path", s.HostPath.Path
+	case s.Local != nil:
+		return "kubernetes.io/local-volume", pv.Name
+	case s.CephFS != nil:
+		return "kubernetes.io/cephfs", fmt.Sprintf("%v", s.CephFS.Monitors)
+	case s.Glusterfs != nil:
+		return "kubernetes.io/glusterfs", fmt.Sprintf("%v:%v", s.Glusterfs.EndpointsName, s.Glusterfs.Path)
+	case s.FlexVolume != nil:
+		return "flexvolume-" + s.FlexVolume.Driver, pv.Name
+	}
+	return "", ""
+}
+
+func cloudSource(s *corev1.PersistentVolumeSpec) (driver, handle string) {
+	switch {
+	case s.AWSElasticBlockStore != nil:
+		return "kubernetes.io/aws-ebs", s.AWSElasticBlockStore.VolumeID
+	case s.GCEPersistentDisk != nil:
+		return "kubernetes.io/gce-pd", s.GCEPersistentDisk.PDName
+	case s.AzureDisk != nil:
+		return "kubernetes.io/azure-disk", s.AzureDisk.DataDiskURI
+	case s.AzureFile != nil:
+		return "kubernetes.io/azure-file", s.AzureFile.ShareName
+	case s.Cinder != nil:
+		return "kubernetes.io/cinder", s.Cinder.VolumeID
+	case s.VsphereVolume != nil:
+		return "kubernetes.io/vsphere-volume", s.VsphereVolume.VolumePath
+	case s.PortworxVolume != nil:
+		return "kubernetes.io/portworx-volume", s.PortworxVolume.VolumeID
+	}
+	return "", ""
+}
+
+// migratedDrivers is the CSI driver that took over an in-tree plugin
+// (k8s.io/csi-translation-lib).
+var migratedDrivers = map[string]string{
+	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+	"kubernetes.io/azure-file":      "file.csi.azure.com",
+	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+}
+
+// CSIName is the CSI driver that serves the volume, also for a migrated in-tree
+// source; empty when none does.
+func (v *Volume) CSIName() string {
+	if v == nil {
+		return ""
+	}
+	if (v.PV != nil && v.PV.Spec.CSI != nil) || v.IsLonghorn() {
+		return v.Driver
+	}
+	return migratedDrivers[v.Driver]
+}
+
+// UniqueName is the volume's name in the status of nodes.
+func (v *Volume) UniqueName() string {
+	if names := v.uniqueNames(); len(names) > 0 {
+		return names[0]
+	}
+	return ""
+}
+
+// uniqueNames are the names that a node's status may use; a migrated in-tree
+// volume may appear under both.
+func (v *Volume) uniqueNames() []string {
+	if v == nil || v.Handle == "" {
+		return nil
+	}
+	if (v.PV != nil && v.PV.Spec.CSI != nil) || v.IsLonghorn() {
+		return []string{"kubernetes.io/csi/" + v.Driver + "^" + v.Handle}
+	}
+	id := v.Handle
+	if v.Driver == "kubernetes.io/azure-disk" && v.PV != nil && v.PV.Spec.AzureDisk != nil {
+		id = v.PV.Spec.AzureDisk.DiskName
+	}
+	names := []string{v.Driver + "/" + id}
+	if csi := migratedDrivers[v.Driver]; csi != "" {
+		names = append(names, "kubernetes.io/csi/"+csi+"^"+v.Handle)
+	}
+	return names
+}
