@@ -11,7 +11,7 @@ import (
 // order in which they must work. For a node or the cluster it lists the stuck
 // volumes instead.
 func (p *Pass) chain(roots []*Finding) []report.Link {
-	c := &chain{p: p, seen: map[string]bool{}}
+	c := &chain{p: p, roots: roots, seen: map[string]bool{}}
 	if p.Sweep() {
 		c.stuck(roots)
 		return c.links()
@@ -33,9 +33,10 @@ func (p *Pass) chain(roots []*Finding) []report.Link {
 
 // chain is a table in the making.
 type chain struct {
-	p    *Pass
-	rows []row
-	seen map[string]bool
+	p     *Pass
+	roots []*Finding
+	rows  []row
+	seen  map[string]bool
 }
 
 // row is a link with what it can be recognised by.

@@ -57,7 +57,21 @@ func (c *chain) class(v *snapshot.Volume) {
 			state = "needs no attachment"
 		}
 	}
-	c.add(row{Link: report.Link{Kind: "CSIDriver", Name: v.Driver, State: state, Note: c.registration(v)}, subject: "CSIDriver " + v.Driver})
+	note := c.registration(v)
+	if state == "present" && note == "" && !c.accused("CSIDriver "+v.Driver) {
+		return
+	}
+	c.add(row{Link: report.Link{Kind: "CSIDriver", Name: v.Driver, State: state, Note: note}, subject: "CSIDriver " + v.Driver})
+}
+
+// accused tells whether a root cause names the object; it gets a row then.
+func (c *chain) accused(subject string) bool {
+	for _, f := range c.roots {
+		if f.Subject.String() == subject {
+			return true
+		}
+	}
+	return false
 }
 
 // registration says on which of the waiting pods' nodes the driver is missing.

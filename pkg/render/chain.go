@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -25,7 +26,7 @@ func (p *page) chain() {
 		if l.Broken {
 			mark = brokenMark
 		}
-		rows = append(rows, []string{mark, shortKind(l.Kind), line(l.Name), line(l.State), line(l.Since), line(l.Note)})
+		rows = append(rows, []string{mark, shortKind(l.Kind), p.shortName(line(l.Name)), line(l.State), line(l.Since), p.shortName(line(l.Note))})
 	}
 	head := []string{"", "OBJECT", "NAME", "STATE", "SINCE", "NOTE"}
 	p.table(head, rows)
@@ -40,6 +41,20 @@ func shortKind(kind string) string {
 		return "PV"
 	}
 	return kind
+}
+
+var (
+	uuidInName = regexp.MustCompile(`([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})`)
+	hashInName = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{20,}([0-9a-f]{4})`)
+)
+
+// shortName shortens UIDs and hashes, which repeat from row to row and would
+// leave no room for the state. The wide table has them whole.
+func (p *page) shortName(s string) string {
+	if p.Wide {
+		return s
+	}
+	return hashInName.ReplaceAllString(uuidInName.ReplaceAllString(s, "$1…$2"), "$1…$2")
 }
 
 // table prints rows in aligned columns that fit the page.

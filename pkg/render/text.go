@@ -77,11 +77,23 @@ func (p *page) head() {
 	} else {
 		p.printf("%s\n%s\n", colored, p.in(dim, at))
 	}
+	p.volume()
 	if r.Summary != "" {
 		p.text("", r.Summary)
 	}
 	if r.Error != "" {
 		p.text("error: ", r.Error)
+	}
+}
+
+// volume prints the whole name of the volume below the verdict: the table
+// shortens it, and it is what one copies.
+func (p *page) volume() {
+	for _, l := range p.r.Chain {
+		if l.Kind == "PersistentVolume" && p.shortName(l.Name) != l.Name && p.r.Subject.Kind != "Pod" {
+			p.printf("%s\n", p.in(dim, "volume "+line(l.Name)))
+			return
+		}
 	}
 }
 
