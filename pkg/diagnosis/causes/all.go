@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 )
@@ -34,6 +35,19 @@ var rules = []*diagnosis.Rule{
 	// mount
 
 	// device
+	device.CryptMapperStale,
+	device.DeviceClaimedByUnknown,
+	device.DeviceHeldByProcess,
+	device.DeviceIsNotTheVolume,
+	device.DeviceLUNReused,
+	device.DeviceMappedOnOtherNode,
+	device.LVMClaimsDevice,
+	device.MDClaimsDevice,
+	device.MultipathClaimsDevice,
+	device.MultipathMapOrphaned,
+	device.MultipathOffForSAN,
+	device.RBDFeatureUnsupported,
+	device.RBDLockOrWatcherStale,
 
 	// transport
 
