@@ -1,14 +1,161 @@
 package diagnosis
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// freshText is how long a text that is no event speaks of the present; the longest
+// back-off of a retry is half of it (attacher 5 min, kubelet 2m2s).
+const freshText = 10 * time.Minute
 
 // texts holds what was said about each volume of a question.
 type texts struct {
+	x        *snapshot.Index
 	byVolume map[*snapshot.Volume][]Text
+	parsed   map[string]message.Failure // retries repeat the same words
 }
 
 func newTexts(x *snapshot.Index, s scope) *texts {
-	return &texts{byVolume: map[*snapshot.Volume][]Text{}}
+	t := &texts{x: x, byVolume: map[*snapshot.Volume][]Text{}, parsed: map[string]message.Failure{}}
+	for _, v := range s.volumes {
+		t.fromPods(v)
+		t.fromObjects(v)
+		t.fromAttachments(v)
+		t.fromLonghorn(v)
+	}
+	t.fromNodeEvents(s)
+	t.fromLogs(s)
+	for v, list := range t.byVolume {
+		slices.SortStableFunc(list, newerText)
+		t.byVolume[v] = slices.CompactFunc(list, func(a, b Text) bool {
+			return a.Raw == b.Raw && a.Locator == b.Locator && a.At.Equal(b.At)
+		})
+	}
+	return t
 }
 
 func (t *texts) of(v *snapshot.Volume) []Text { return t.byVolume[v] }
+
+// newerText sorts the newest first; what has no time speaks of the present.
+func newerText(a, b Text) int {
+	if c := b.At.Compare(a.At); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Locator, b.Locator); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Raw, b.Raw)
+}
+
+// add parses and keeps a text about a volume.
+func (t *texts) add(v *snapshot.Volume, x Text) {
+	if strings.TrimSpace(x.Raw) == "" {
+		return
+	}
+	f, ok := t.parsed[x.Raw]
+	if !ok {
+		f = message.Parse(x.Raw)
+		t.parsed[x.Raw] = f
+	}
+	x.Failure = f
+	if x.OnNode != "" && x.Node == "" {
+		x.Node = x.OnNode
+	}
+	t.byVolume[v] = append(t.byVolume[v], x)
+}
+
+// fromPods takes the events, waiting reasons and conditions of the volume's pods.
+// Of a pod with several volumes, a text that names another one is left out.
+func (t *texts) fromPods(v *snapshot.Volume) {
+	for _, c := range v.Consumers {
+		pod := c.Pod
+		name := pod.Namespace + "/" + pod.Name
+		others := t.othersOf(v, c)
+		for _, e := range t.x.Events("Pod", pod.Namespace, pod.Name) {
+			if e.ObjUID != "" && string(pod.UID) != "" && e.ObjUID != string(pod.UID) || namesOnly(e.Message, others) {
+				continue
+			}
+			x := t.event(e, t.x.VolumeChanged(v, pod.Spec.NodeName))
+			x.Fresh = x.Fresh && e.Last.After(pod.CreationTimestamp.Add(-time.Second))
+			x.Pod = name
+			if x.Node == "" {
+				x.Node = pod.Spec.NodeName
+			}
+			t.add(v, x)
+		}
+		t.fromPodStatus(v, c)
+	}
+}
+
+// othersOf lists names that mean another volume of the same pod.
+func (t *texts) othersOf(v *snapshot.Volume, c *snapshot.Consumer) []string {
+	var out []string
+	for _, o := range t.x.VolumesOfPod(c.Pod) {
+		if o != v && o.PVName() != "" {
+			out = append(out, `for volume "`+o.PVName()+`"`)
+		}
+	}
+	for _, pv := range c.Pod.Spec.Volumes {
+		if pv.Name != c.Volume {
+			out = append(out, `for volume "`+pv.Name+`"`)
+		}
+	}
+	return out
+}
+
+func namesOnly(text string, others []string) bool {
+	for _, o := range others {
+		if strings.Contains(text, o) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *texts) event(e *snapshot.Event, changed time.Time) Text {
+	object := e.Kind + " " + e.ObjName
+	if e.ObjNamespace != "" && e.Kind != "Node" && e.Kind != "PersistentVolume" && e.Kind != "VolumeAttachment" {
+		object = e.Kind + " " + e.ObjNamespace + "/" + e.ObjName
+	}
+	return Text{
+		Source: "event", Component: e.Component, Locator: "Event " + object + " " + e.Reason,
+		Node: e.Host, Reason: e.Reason, At: e.Last, Raw: e.Message, Fresh: t.x.Fresh(e, changed),
+	}
+}
+
+// fromPodStatus takes present state: why a container waits or ended, and the
+// conditions that are not true.
+func (t *texts) fromPodStatus(v *snapshot.Volume, c *snapshot.Consumer) {
+	pod := c.Pod
+	object := "Pod " + pod.Namespace + "/" + pod.Name
+	say := func(field, reason, text string, at time.Time) {
+		t.add(v, Text{
+			Source: "api", Component: "kubelet", Locator: object + " " + field, Node: pod.Spec.NodeName,
+			Reason: reason, Pod: pod.Namespace + "/" + pod.Name, At: at, Fresh: true, Raw: text,
+		})
+	}
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := cs.State.Waiting; w != nil && w.Message != "" {
+			say("status.containerStatuses["+cs.Name+"].state.waiting", w.Reason, w.Message, t.x.TakenAt)
+		}
+		if e := cs.State.Terminated; e != nil && e.Message != "" {
+			say("status.containerStatuses["+cs.Name+"].state.terminated", e.Reason, e.Message, e.FinishedAt.Time)
+		}
+		if e := cs.LastTerminationState.Terminated; e != nil && e.Message != "" {
+			say("status.containerStatuses["+cs.Name+"].lastState.terminated", e.Reason, e.Message, e.FinishedAt.Time)
+		}
+	}
+	for _, k := range pod.Status.Conditions {
+		if k.Status != "True" && k.Message != "" {
+			say("status.conditions["+string(k.Type)+"]", k.Reason, k.Message, k.LastTransitionTime.Time)
+		}
+	}
+	if pod.Status.Message != "" {
+		say("status.message", pod.Status.Reason, pod.Status.Message, t.x.TakenAt)
+	}
+}

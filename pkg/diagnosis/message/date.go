@@ -1,0 +1,59 @@
+package message
+
+import (
+	"regexp"
+	"time"
+)
+
+var (
+	rfcDate    = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`)
+	klogDate   = regexp.MustCompile(`\b[IWEF](\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s`)
+	syslogDate = regexp.MustCompile(`^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d)`)
+	goDate     = regexp.MustCompile(`^\D{0,3}(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)`)
+)
+
+// rfcForms are the spellings of a full date, tried in this order.
+var rfcForms = []string{
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700", "2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
+}
+
+// Date finds the time that a log line begins with, or zero. Lines without a year
+// (klog, syslog) are dated into the year before now; without a zone, in UTC.
+func Date(line string, now time.Time) time.Time {
+	if len(line) > 200 {
+		line = line[:200]
+	}
+	if m := rfcDate.FindString(line); m != "" {
+		for _, form := range rfcForms {
+			if at, err := time.Parse(form, m); err == nil {
+				return at.UTC()
+			}
+		}
+	}
+	if m := klogDate.FindStringSubmatch(line); m != nil {
+		return yearOf("0102 15:04:05", m[1], now)
+	}
+	if m := syslogDate.FindStringSubmatch(line); m != nil {
+		return yearOf("Jan 2 15:04:05", m[1]+" "+m[2]+" "+m[3], now)
+	}
+	if m := goDate.FindStringSubmatch(line); m != nil {
+		if at, err := time.Parse("2006/01/02 15:04:05", m[1]); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// yearOf gives a date without a year the latest one that is not in the future; a
+// day of tolerance for zones.
+func yearOf(form, text string, now time.Time) time.Time {
+	at, err := time.Parse("2006 "+form, now.Format("2006 ")+text)
+	if err != nil {
+		return time.Time{}
+	}
+	if at.After(now.Add(24 * time.Hour)) {
+		at = at.AddDate(-1, 0, 0)
+	}
+	return at
+}

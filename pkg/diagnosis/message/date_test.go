@@ -1,0 +1,27 @@
+package message
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDate(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	for _, tt := range []struct{ name, line, want string }{
+		{"RFC 3339", "2026-01-02T09:59:00Z level=error", "2026-01-02T09:59:00Z"},
+		{"logrus", `time="2026-01-02T09:59:00+01:00" level=error`, "2026-01-02T08:59:00Z"},
+		{"klog of this year", "E0102 09:00:01.5 1 x.go:1] msg", "2026-01-02T09:00:01Z"},
+		{"klog of last year", "E1231 23:59:59.0 1 x.go:1] msg", "2025-12-31T23:59:59Z"},
+		{"syslog", "Jan  2 09:58:00 node kubelet[1]: x", "2026-01-02T09:58:00Z"},
+		{"go log", "2026/01/02 09:58:00 x", "2026-01-02T09:58:00Z"},
+		{"none", "plain words", "0001-01-01T00:00:00Z"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Date(tt.line, now).Truncate(time.Second).Format(time.RFC3339); got != tt.want {
+				t.Errorf("Date(%q) = %s, want %s", tt.line, got, tt.want)
+			}
+		})
+	}
+}

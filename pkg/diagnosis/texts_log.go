@@ -1,0 +1,216 @@
+package diagnosis
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// volumeNames finds the volumes that a line names. A line is cut into words once,
+// so the cost does not grow with the number of volumes.
+type volumeNames map[string][]named
+
+type named struct {
+	volume *snapshot.Volume
+	whole  string // the name that the line must contain when the word is only its longest part
+}
+
+// minName keeps short names ("data", "1") from matching everything.
+const minName = 8
+
+func (t *texts) namesOf(volumes []*snapshot.Volume) volumeNames {
+	out := volumeNames{}
+	for _, v := range volumes {
+		list := []string{v.PVName(), v.Handle}
+		if lh := v.LH(); lh != nil {
+			list = append(list, lh.Name)
+		}
+		if ns, claim := v.ClaimRef(); claim != "" {
+			list = append(list, ns+"/"+claim)
+		}
+		for _, va := range v.Attachments {
+			list = append(list, va.Name)
+		}
+		if len(v.Consumers) < 50 {
+			for _, c := range v.Consumers {
+				list = append(list, string(c.Pod.UID))
+			}
+		}
+		for _, name := range list {
+			out.learn(name, v)
+		}
+	}
+	return out
+}
+
+func (n volumeNames) learn(name string, v *snapshot.Volume) {
+	word := ""
+	for _, w := range words(name) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	if len(name) < minName || word == "" {
+		return
+	}
+	k := named{volume: v}
+	if word != name {
+		k.whole = name
+	}
+	if !slices.Contains(n[word], k) {
+		n[word] = append(n[word], k)
+	}
+}
+
+func words(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	})
+}
+
+// find returns the volumes that a line names, in the order of the words.
+func (n volumeNames) find(line string) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, w := range words(line) {
+		for _, form := range []string{w, strings.Trim(w, ".-"), strings.TrimPrefix(w, "share-manager-")} {
+			for _, k := range n[form] {
+				if (k.whole == "" || strings.Contains(line, k.whole)) && !slices.Contains(out, k.volume) {
+					out = append(out, k.volume)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fromLogs takes lines of container logs and of the nodes' text logs that name a
+// volume; all of the share-manager of a volume; and of the volume's own pods what
+// speaks of I/O.
+func (t *texts) fromLogs(s scope) {
+	names := t.namesOf(s.volumes)
+	owners := t.logOwners(s.volumes)
+	for _, l := range t.x.Logs {
+		id := l.Namespace + "/" + l.Pod
+		own := owners[id]
+		node := ""
+		if pod := t.x.Pod(l.Namespace, l.Pod); pod != nil {
+			node = pod.Spec.NodeName
+		}
+		where := fmt.Sprintf("logs/%s/%s/%s", l.Namespace, l.Pod, l.Container)
+		if l.Previous {
+			where += ".previous"
+		}
+		for i, line := range l.Lines {
+			at := t.dated(line)
+			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: at,
+				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: !at.IsZero() && t.x.Age(at) < freshText && !l.Previous}
+			found := names.find(line)
+			for _, o := range own {
+				if o.all || speaksOfIO(line) {
+					x.Pod = id
+					found = appendVolume(found, o.volume)
+				}
+			}
+			for _, v := range found {
+				t.add(v, x)
+			}
+		}
+	}
+	t.fromNodeFiles(s, names)
+}
+
+type logOwner struct {
+	volume *snapshot.Volume
+	all    bool // every line is about the volume
+}
+
+func (t *texts) logOwners(volumes []*snapshot.Volume) map[string][]logOwner {
+	out := map[string][]logOwner{}
+	put := func(pod *corev1.Pod, o logOwner) {
+		id := pod.Namespace + "/" + pod.Name
+		out[id] = append(out[id], o)
+	}
+	for _, v := range volumes {
+		for _, c := range v.Consumers {
+			put(c.Pod, logOwner{volume: v})
+		}
+		if sm := t.x.ShareManagerPod(v); sm != nil {
+			put(sm, logOwner{volume: v, all: true})
+		}
+	}
+	return out
+}
+
+func appendVolume(list []*snapshot.Volume, v *snapshot.Volume) []*snapshot.Volume {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
+}
+
+// ioWords are what an application says when its volume fails it.
+var ioWords = []string{
+	"input/output error", "read-only file system", "transport endpoint is not connected", "stale file handle",
+	"no space left on device", "permission denied", "operation not permitted", "structure needs cleaning",
+	"i/o error", "errno 5", "eio", "erofs", "estale", "enotconn", "corrupt", "checksum",
+}
+
+func speaksOfIO(line string) bool {
+	low := strings.ToLower(line)
+	for _, w := range ioWords {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// logFiles are text logs of a host in which the kubelet or an initiator speaks.
+func logFile(path string) bool {
+	return strings.HasPrefix(path, "var/log/") && !strings.Contains(path, "/audit/")
+}
+
+func (t *texts) fromNodeFiles(s scope, names volumeNames) {
+	for _, node := range s.nodes {
+		view := t.x.View(node)
+		if view == nil {
+			continue
+		}
+		var paths []string
+		for p := range view.Facts.Files {
+			if logFile(p) {
+				paths = append(paths, p)
+			}
+		}
+		sort.Strings(paths)
+		for _, p := range paths {
+			for i, line := range strings.Split(view.Facts.Files[p].Content, "\n") {
+				at := t.dated(line)
+				for _, v := range names.find(line) {
+					t.add(v, Text{Source: "log", Component: program(line), Node: node, Raw: line, At: at,
+						Locator: fmt.Sprintf("%s:%d", p, i+1), Fresh: !at.IsZero() && t.x.Age(at) < freshText})
+				}
+			}
+		}
+	}
+}
+
+// program is who wrote a line of a host's log.
+func program(line string) string {
+	for _, w := range []string{"kubelet", "iscsid", "multipathd", "k3s", "rke2", "kernel", "systemd", "dockerd", "containerd"} {
+		if strings.Contains(line, " "+w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// dated finds the time of a log line, or zero.
+func (t *texts) dated(line string) time.Time { return message.Date(line, t.x.TakenAt) }
