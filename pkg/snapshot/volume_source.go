@@ -18,7 +18,7 @@ func sourceOf(pv *corev1.PersistentVolume) (driver, handle string) {
 	}
 	switch {
 	case s.RBD != nil:
-		return "kubernetes.io/rbd", fmt.Sprintf("%v:%v", s.RBD.CephMonitors, s.RBD.RBDImage)
+		return "kubernetes.io/rbd", rbdPool(s.RBD) + ":" + s.RBD.RBDImage
 	case s.ISCSI != nil:
 		return "kubernetes.io/iscsi", fmt.Sprintf("%v:%v:%v", s.ISCSI.TargetPortal, s.ISCSI.IQN, s.ISCSI.Lun)
 	case s.FC != nil && len(s.FC.TargetWWNs) > 0 && s.FC.Lun != nil:
@@ -39,6 +39,14 @@ func sourceOf(pv *corev1.PersistentVolume) (driver, handle string) {
 		return "flexvolume-" + s.FlexVolume.Driver, pv.Name
 	}
 	return "", ""
+}
+
+// rbdPool is the pool of an in-tree RBD image; the API's default is "rbd".
+func rbdPool(s *corev1.RBDPersistentVolumeSource) string {
+	if s.RBDPool == "" {
+		return "rbd"
+	}
+	return s.RBDPool
 }
 
 func cloudSource(s *corev1.PersistentVolumeSpec) (driver, handle string) {
