@@ -76,6 +76,9 @@ func blocks(p *diagnosis.Pass, l lostNode) bool {
 	return len(deleted(l.Pods)) > 0
 }
 
+// Holds tells whether the API ties the volume itself to the node, not only its pods.
+func (l lostNode) Holds() bool { return l.At.Node != "" || sharedFrom(l.Volume, l.Name) }
+
 // sharedFrom tells whether Longhorn exports the volume over NFS from this node.
 func sharedFrom(v *snapshot.Volume, node string) bool {
 	return v.RegularRWX() && v.Longhorn != nil && v.Longhorn.Volume != nil && v.Longhorn.Volume.Status.CurrentNodeID == node

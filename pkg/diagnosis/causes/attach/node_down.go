@@ -55,6 +55,9 @@ func reportNodeDown(p *diagnosis.Pass, l lostNode) {
 	case p.Age(l.Ready.Since) < time.Minute:
 		f.Certainty, f.Waiting = report.Possible, true
 	}
+	if !l.Holds() {
+		f.Missing("an attachment of the volume to node " + l.Name + " (only its pods show that it is used there)")
+	}
 	power := "Whether the machine is off was not checked: a silent node may still run and write."
 	if l.Shutdown {
 		power = "It is shown off by the cloud provider (taint " + taintShutdown + ")."

@@ -28,6 +28,9 @@ var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 func kubeletDown(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		for _, l := range lostNodes(p, v) {
+			if !l.Holds() && len(l.Waiters) == 0 {
+				continue // nobody is kept from the volume: what ails the kubelet is another question
+			}
 			if view, ok := p.Probed(l.Name); ok {
 				if alive := lifeOn(p, l, view); alive.Any() {
 					reportKubeletDown(p, l, view, alive)

@@ -18,7 +18,6 @@ type rivalry struct {
 	WaiterOwner    snapshot.Owner
 	HolderOwner    snapshot.Owner
 	Evidence       []report.Evidence
-	Attached       bool   // seen by object state
 	Unseen         string // why the holder's attachment could not be seen; empty: it was
 }
 
@@ -32,7 +31,7 @@ func (r rivalry) SameOwner() bool {
 // with one live holder on another, Ready node. A holder that is being deleted, has
 // finished or sits on a node that does not report is another fault.
 func rivalries(p *diagnosis.Pass, v *snapshot.Volume) []rivalry {
-	if !onlyRWO(v) || !v.AttachRequired(p.Index) {
+	if !onlyRWO(v) {
 		return nil
 	}
 	var out []rivalry
@@ -65,10 +64,10 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 		r := rivalry{Volume: v, Waiter: w, Holder: h, WaiterOwner: p.TopOwner(w), HolderOwner: p.TopOwner(h)}
 		a, ok := attachedOn(p, v, h.Spec.NodeName)
 		switch {
-		case !ok && h.Status.Phase != corev1.PodRunning:
-			continue
 		case ok:
-			r.Attached, r.Evidence = true, a.Evidence
+			r.Evidence = a.Evidence
+		case h.Status.Phase != corev1.PodRunning || !v.AttachRequired(p.Index) && !refused(p, v, w):
+			continue // nothing says that the mode is enforced by attaching at all
 		case !nodesSeen:
 			r.Unseen = "whether node " + h.Spec.NodeName + " is Ready and has the volume attached (nodes could not be read)"
 		case !p.Collected("storage.k8s.io/volumeattachments"):
@@ -79,6 +78,11 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 		return r, true
 	}
 	return rivalry{}, false
+}
+
+// refused tells whether the attach-detach controller refused the volume to a pod.
+func refused(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool { return t.Pod == podName(w) && multiAttach(t.Raw) })
 }
 
 // onlyRWO tells whether ReadWriteOnce is the only access mode.
