@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 )
@@ -31,6 +32,11 @@ var rules = []*diagnosis.Rule{
 	attach.VolumeAttachmentVolumeGone,
 
 	// longhorn
+	longhorn.AttachmentTicketLeftover,
+	longhorn.InstanceManagerRestarted,
+	longhorn.RemountPending,
+	longhorn.ShareManagerDown,
+	longhorn.VolumeFaulted,
 
 	// mount
 

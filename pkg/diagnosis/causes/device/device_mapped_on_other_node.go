@@ -3,6 +3,7 @@ package device
 import (
 	_ "embed"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -136,7 +137,7 @@ func adviseUnmap(f *diagnosis.Finding, v *snapshot.Volume, view *snapshot.NodeVi
 		return
 	}
 	if session := view.SessionOfDisk(d.Block.Name); session != nil && len(session.Connections) > 0 {
-		f.Advise(remedy.UnmapISCSI(view.Name, session.Target, session.Connections[0].PersistentAddress, checked))
+		f.Advise(remedy.UnmapISCSI(view.Name, session.Target, net.JoinHostPort(session.Connections[0].PersistentAddress, orDefault(session.Connections[0].PersistentPort, "3260")), checked))
 		return
 	}
 	if strings.HasPrefix(d.Block.Name, "rbd") {

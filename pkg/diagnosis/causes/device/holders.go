@@ -93,3 +93,10 @@ func deviceName(d snapshot.VolumeDevice) string {
 	}
 	return "device " + d.Dev.String()
 }
+
+func orDefault(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

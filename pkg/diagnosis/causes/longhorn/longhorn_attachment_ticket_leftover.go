@@ -1,0 +1,132 @@
+package longhorn
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed longhorn_attachment_ticket_leftover.md
+var longhornAttachmentTicketLeftoverDoc string
+
+// AttachmentTicketLeftover finds a ticket that nobody needs and that holds a volume.
+var AttachmentTicketLeftover = &diagnosis.Rule{
+	Name: "longhorn-attachment-ticket-leftover", Layer: diagnosis.Longhorn, Severity: report.Blocking,
+	Needs: []diagnosis.Need{
+		diagnosis.API("longhorn.io/volumeattachments"), diagnosis.API("longhorn.io/volumes"),
+		diagnosis.API("storage.k8s.io/volumeattachments"), diagnosis.API("/pods"),
+	},
+	Explains: []string{"attach-failed", "detach-stuck", "pod-waiting-for-volume", "volume-attach-loop", "multi-attach-error"},
+	Doc:      longhornAttachmentTicketLeftoverDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			if v.Longhorn != nil && v.Longhorn.Attachment != nil && v.Longhorn.Volume != nil {
+				for i := range v.Longhorn.Attachment.Tickets {
+					leftover(p, v, &v.Longhorn.Attachment.Tickets[i])
+				}
+			}
+		}
+	},
+}
+
+func leftover(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) {
+	need := judge(p, v, t)
+	if !need.unneeded {
+		return
+	}
+	harm, evidence := harmOf(p, v, t)
+	if harm == "" {
+		return
+	}
+	c := report.Certain
+	if need.maybeRepair && !strings.Contains(harm, "drain") && blockedTicket(v, t) == nil {
+		c = report.Likely
+	}
+	lh := v.Longhorn.Volume
+	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v).Located(t.NodeID)
+	for _, va := range v.Attachments {
+		f.Object("va", va.Name)
+	}
+	f.Sayf("The attachment ticket %s (type %s) holds Longhorn volume %s on node %s, and nobody needs it: %s. %s.",
+		t.ID, t.Type, lh.Name, t.NodeID, need.why, upper(harm))
+	f.Fact(diagnosis.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "spec.attachmentTickets["+t.ID+"]", fmt.Sprintf("type %s, node %s, generation %d", t.Type, t.NodeID, t.Generation)))
+	f.Fact(need.evidence...).Fact(evidence...)
+	f.Unless(need.refute)
+	adviseTicket(p, f, v, t, need)
+	p.Report(f)
+}
+
+// adviseTicket names the owner's own way first; taking an entry out by hand needs
+// the node's negatives.
+func adviseTicket(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, t *snapshot.LHTicket, need verdict) {
+	if need.first != "" {
+		f.Advise(remedy.Words(need.first))
+	}
+	view, ok := p.Probed(t.NodeID)
+	if !ok {
+		f.Advise(remedy.Words("Before the ticket is removed by hand, make sure on node " + t.NodeID + " that no mount namespace has the volume's device and no process uses it: the node was not probed."))
+		return
+	}
+	if d, found := p.DeviceOn(v, t.NodeID); found && (len(view.Uses(d.Dev)) > 0 || len(view.Openers(d.Dev)) > 0) {
+		f.Advise(remedy.Words(fmt.Sprintf("Node %s still mounts or uses %s: release that first, do not remove the ticket before.", t.NodeID, d.Dev)))
+		return
+	}
+	f.Advise(remedy.Words(fmt.Sprintf("Node %s neither mounts the volume's device in any namespace that was read nor has a process that uses it, so the ticket entry %s can be taken out of spec.attachmentTickets of the Longhorn VolumeAttachment %s. Verify: the waiting ticket becomes satisfied, or the volume detaches.",
+		t.NodeID, t.ID, v.Longhorn.Attachment.Name)))
+}
+
+// blockedTicket is another ticket that waits because of this one.
+func blockedTicket(v *snapshot.Volume, t *snapshot.LHTicket) *snapshot.LHTicket {
+	for i := range v.Longhorn.Attachment.Tickets {
+		o := &v.Longhorn.Attachment.Tickets[i]
+		if o.ID != t.ID && o.NodeID != t.NodeID && !(o.Satisfied && o.SatisfiedGeneration) {
+			return o
+		}
+	}
+	return nil
+}
+
+// harmOf says what the ticket does: it keeps a wanted one waiting, it blocks a
+// drain, or it keeps a volume attached that nobody wants.
+func harmOf(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) (string, []report.Evidence) {
+	lh := v.Longhorn.Volume
+	if o := blockedTicket(v, t); o != nil {
+		text := ""
+		for _, c := range o.Conditions {
+			if c.Message != "" {
+				text = c.Message
+			}
+		}
+		return fmt.Sprintf("the ticket %s (type %s) for node %s waits because of it", o.ID, o.Type, o.NodeID),
+			[]report.Evidence{diagnosis.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+o.ID+"]", "not satisfied: "+none(text))}
+	}
+	if lh.Status.State != "attached" || lh.Status.CurrentNodeID != t.NodeID {
+		return "", nil
+	}
+	if n := p.Node(t.NodeID); n != nil && n.Spec.Unschedulable && len(v.Live()) == 0 {
+		return "it keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends",
+			append([]report.Evidence{diagnosis.FromAPI("Node "+t.NodeID, "spec.unschedulable", "true")}, evictions(p, t.NodeID)...)
+	}
+	if len(v.Live()) == 0 && len(v.Attachments) == 0 {
+		return "the volume stays attached although no pod and no VolumeAttachment want it", []report.Evidence{diagnosis.FromAPI("Volume "+lh.Name, "status.state", "attached on "+lh.Status.CurrentNodeID)}
+	}
+	return "", nil
+}
+
+// evictions are events that say that an instance-manager may not be evicted.
+func evictions(p *diagnosis.Pass, node string) []report.Evidence {
+	var out []report.Evidence
+	for _, im := range p.InstanceManagersOn(node) {
+		for _, e := range p.Events("Pod", im.Namespace, im.Name) {
+			if strings.Contains(e.Message, "disruption budget") {
+				out = append(out, report.Evidence{Source: "event", Locator: "Event Pod " + im.Name + " " + e.Reason, Text: e.Message})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package longhorn
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed longhorn_instance_manager_restarted.md
+var longhornInstanceManagerRestartedDoc string
+
+// InstanceManagerRestarted finds an instance-manager that was replaced under its engines.
+var InstanceManagerRestarted = &diagnosis.Rule{
+	Name: "longhorn-instance-manager-restarted", Layer: diagnosis.Longhorn, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/instancemanagers"), diagnosis.API("/pods")},
+	Explains: []string{"volume-io-error", "volume-readonly", "volume-degraded", "volume-attach-loop", "mount-failed", "pod-stuck-terminating", "share-manager-failing", "pod-waiting-for-volume"},
+	LeadsTo: []string{"iscsi-session-lost", "mount-of-dead-device", "longhorn-volume-faulted", "longhorn-remount-pending", "longhorn-share-manager-down",
+		"longhorn-engine-record-stale", "longhorn-engine-orphaned", "crypt-mapper-stale", "filesystem-readonly-after-error"},
+	Offers: []string{"delete-pod"},
+	Doc:    longhornInstanceManagerRestartedDoc,
+	Run: func(p *diagnosis.Pass) {
+		seen := map[string]bool{}
+		for _, v := range p.Volumes() {
+			lh := volumeOf(v)
+			if lh == nil || lh.Status.CurrentNodeID == "" || seen[lh.Status.CurrentNodeID] {
+				continue
+			}
+			seen[lh.Status.CurrentNodeID] = true
+			for _, im := range p.InstanceManagersOn(lh.Status.CurrentNodeID) {
+				restarted(p, im)
+			}
+		}
+	},
+}
+
+// restart is one start of an instance-manager with what it hit.
+type restart struct {
+	im          *snapshot.LHInstanceManager
+	at          time.Time
+	victims     []*snapshot.Volume // in scope, with a pod that is older than the start
+	all         int                // volumes of the node that were hit in that minute
+	connections int                // iSCSI connections that broke within one second
+	evidence    []report.Evidence
+}
+
+func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
+	r := restart{im: im, at: startOf(p, im)}
+	if r.at.IsZero() {
+		return
+	}
+	for _, v := range p.Index.Volumes {
+		lh := volumeOf(v)
+		if lh == nil || lh.Status.CurrentNodeID != im.NodeID && !ranOn(v, im.NodeID) {
+			continue
+		}
+		if ev, ok := hitBy(p, v, lh, r.at); ok {
+			r.all++
+			if p.InScope(v) && olderPod(v, r.at) != "" {
+				r.victims = append(r.victims, v)
+				r.evidence = append(r.evidence, ev)
+			}
+		}
+	}
+	r.countConnections(p)
+	if len(r.victims) == 0 {
+		return
+	}
+	certainty := report.Certain
+	if r.all < 2 && r.connections < 2 {
+		certainty = report.Likely
+	}
+	r.report(p, certainty)
+}
+
+// startOf is the latest start of the instance-manager's container or pod.
+func startOf(p *diagnosis.Pass, im *snapshot.LHInstanceManager) time.Time {
+	pod := p.Pod(im.Namespace, im.Name)
+	if pod == nil || pod.Status.StartTime == nil {
+		return time.Time{}
+	}
+	at := pod.Status.StartTime.Time
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running != nil && c.State.Running.StartedAt.After(at) {
+			at = c.State.Running.StartedAt.Time
+		}
+	}
+	return at
+}
+
+// near tells whether something happened around the start: the engines die up to two
+// minutes before the new pod runs, and Longhorn reacts up to three minutes later.
+func near(t, start time.Time) bool {
+	return !t.IsZero() && t.After(start.Add(-2*time.Minute)) && t.Before(start.Add(3*time.Minute))
+}
+
+// hitBy tells whether a volume lost its engine with this restart.
+func hitBy(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, start time.Time) (report.Evidence, bool) {
+	if t, err := time.Parse(time.RFC3339, lh.Status.RemountRequestedAt); err == nil && near(t, start) {
+		return diagnosis.FromAPI("Volume "+lh.Name, "status.remountRequestedAt", lh.Status.RemountRequestedAt), true
+	}
+	for _, e := range p.Events("Volume", lh.Namespace, lh.Name) {
+		if (e.Reason == "DetachedUnexpectedly" || e.Reason == "Remount") && near(e.Last, start) {
+			return report.Evidence{Source: "event", Locator: "Event Volume " + lh.Name + " " + e.Reason, Text: e.Message}, true
+		}
+	}
+	for _, e := range v.Longhorn.Engines {
+		for _, ev := range p.Events("Engine", e.Namespace, e.Name) {
+			if ev.Reason == "DetachedUnexpectedly" && near(ev.Last, start) {
+				return report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message}, true
+			}
+		}
+	}
+	return report.Evidence{}, false
+}
+
+func ranOn(v *snapshot.Volume, node string) bool {
+	for _, e := range v.Longhorn.Engines {
+		if e.NodeID == node {
+			return true
+		}
+	}
+	return false
+}
+
+// olderPod names a pod of the volume that started before the restart.
+func olderPod(v *snapshot.Volume, start time.Time) string {
+	for _, c := range v.Live() {
+		if s := c.Pod.Status.StartTime; s != nil && s.Time.Before(start) {
+			return c.Pod.Namespace + "/" + c.Pod.Name
+		}
+	}
+	if v.RegularRWX() || len(v.Waiting()) > 0 {
+		return v.PVName()
+	}
+	return ""
+}
+
+// countConnections counts iSCSI connections that broke within one second around the start.
+func (r *restart) countConnections(p *diagnosis.Pass) {
+	view := p.View(r.im.NodeID)
+	if view == nil {
+		return
+	}
+	perSecond := map[int64]map[string]bool{}
+	for _, l := range view.Facts.Kernel {
+		name, _, ok := strings.Cut(strings.TrimSpace(l.Text), ": detected conn error")
+		if !ok || !near(l.At, r.at) {
+			continue
+		}
+		s := l.At.Unix()
+		if perSecond[s] == nil {
+			perSecond[s] = map[string]bool{}
+		}
+		perSecond[s][name] = true
+		if n := len(perSecond[s]); n > r.connections {
+			r.connections = n
+			if n == 2 {
+				r.evidence = append(r.evidence, diagnosis.FromNode(view.Name, "@kmsg", l.Text))
+			}
+		}
+	}
+}
+
+func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
+	f := p.Find(c, report.Subject{Kind: "Pod", Namespace: r.im.Namespace, Name: r.im.Name, Node: r.im.NodeID}).Located(r.im.NodeID)
+	f.Object("im", r.im.Name)
+	why, evidence := restartReason(p, r.im)
+	errors := ""
+	if r.connections > 1 {
+		errors = fmt.Sprintf(" %d iSCSI connections of the node broke within one second.", r.connections)
+	}
+	f.Sayf("The instance-manager %s on node %s ended and was started again at %s (%s ago). All engines and replicas in it died at once: %d volumes of the node were hit in that minute.%s %s",
+		r.im.Name, r.im.NodeID, r.at.UTC().Format(time.RFC3339), p.Age(r.at).Round(time.Second), r.all, errors, why)
+	f.Fact(diagnosis.FromAPI("Pod "+r.im.Namespace+"/"+r.im.Name, "status", "started "+r.at.UTC().Format(time.RFC3339)))
+	f.Fact(evidence...).Fact(r.evidence...)
+	if c != report.Certain {
+		f.NotConfirmed = append(f.NotConfirmed, "a second volume of the node that was hit in the same minute")
+	}
+	f.Unless("volumes of the node that went on working through that minute")
+	for _, v := range r.victims {
+		f.On(v)
+		for _, w := range v.Running() {
+			if s := w.Pod.Status.StartTime; s != nil && s.Time.Before(r.at) {
+				f.Pod(w.Pod)
+				f.Advise(remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod started before the restart, so its mount is that of the old device"))
+			}
+		}
+	}
+	f.Advise(remedy.Words("Then cure the reason: a higher podPidsLimit or reserved CPU and memory for the instance-manager, Longhorn's priority class (it needs detached volumes). Deleting an instance-manager that runs engines repeats the fault."))
+	p.Report(f)
+}

@@ -1,0 +1,84 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// restartReason says why an instance-manager ended, as far as it is known: what the
+// container's last state says, the limits of its cgroup, then events.
+func restartReason(p *diagnosis.Pass, im *snapshot.LHInstanceManager) (string, []report.Evidence) {
+	var reasons []string
+	var evidence []report.Evidence
+	say := func(reason string, e report.Evidence) {
+		if reason != "" && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+			evidence = append(evidence, e)
+		}
+	}
+	pod := p.Pod(im.Namespace, im.Name)
+	if pod != nil {
+		for _, c := range pod.Status.ContainerStatuses {
+			if t := c.LastTerminationState.Terminated; t != nil && t.Reason != "" {
+				say(fmt.Sprintf("its container was terminated: %s (exit code %d)", t.Reason, t.ExitCode),
+					diagnosis.FromAPI("Pod "+im.Namespace+"/"+im.Name, "status.containerStatuses[].lastState.terminated", t.Reason))
+			}
+		}
+		reason, e := limitReached(p, im.NodeID, string(pod.UID))
+		say(reason, e)
+	}
+	for _, e := range p.Events("Pod", im.Namespace, im.Name) {
+		switch e.Reason {
+		case "Unhealthy", "Killing", "Evicted", "Preempted", "Preempting":
+			say(strings.ToLower(e.Reason)+": "+e.Message, report.Evidence{Source: "event", Locator: "Event Pod " + im.Namespace + "/" + im.Name + " " + e.Reason, Text: e.Message})
+		}
+	}
+	if len(reasons) == 0 {
+		return "Why it ended is open.", nil
+	}
+	return "Why: " + strings.Join(reasons, "; ") + ".", evidence
+}
+
+// limitReached looks at the pod's cgroup for the PID limit and the memory limit.
+func limitReached(p *diagnosis.Pass, node, uid string) (string, report.Evidence) {
+	view := p.View(node)
+	if view == nil || uid == "" {
+		return "", report.Evidence{}
+	}
+	var paths []string
+	for path := range view.Facts.Files {
+		if strings.HasPrefix(path, "sys/fs/cgroup/") && (strings.Contains(path, uid) || strings.Contains(path, strings.ReplaceAll(uid, "-", "_"))) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		text := strings.TrimSpace(view.Facts.Files[path].Content)
+		dir := path[:strings.LastIndexByte(path, '/')]
+		switch {
+		case strings.HasSuffix(path, "/pids.events") && counter(text, "max") > 0:
+			limit := strings.TrimSpace(view.Facts.Files[dir+"/pids.max"].Content)
+			return fmt.Sprintf("its pod reached the PID limit (podPidsLimit, pids.max %s) %d times", limit, counter(text, "max")), diagnosis.FromNode(node, path, text)
+		case strings.HasSuffix(path, "/memory.events") && counter(text, "oom_kill") > 0:
+			return fmt.Sprintf("the kernel killed a process of it for memory (oom_kill %d)", counter(text, "oom_kill")), diagnosis.FromNode(node, path, text)
+		}
+	}
+	return "", report.Evidence{}
+}
+
+// counter reads one line "name number" of a cgroup events file.
+func counter(text, name string) int {
+	for _, line := range strings.Split(text, "\n") {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == name {
+			n, _ := strconv.Atoi(f[1])
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,179 @@
+package longhorn
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// verdict says whether a ticket is still needed, and by what that is known.
+type verdict struct {
+	unneeded    bool
+	maybeRepair bool // a person may have attached it on purpose
+	why         string
+	refute      string
+	first       string // the owner's own way out, in words
+	evidence    []report.Evidence
+}
+
+// judge applies, per type of ticket, what proves it unneeded.
+func judge(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	switch t.Type {
+	case "csi-attacher":
+		return judgeCSI(p, v, t)
+	case "longhorn-api":
+		return judgeManual(p, v, t)
+	case "longhorn-upgrader":
+		return judgeUpgrader(p, v, t)
+	case "backup-controller", "snapshot-controller":
+		return judgeBackup(p, v, t)
+	case "share-manager-controller":
+		return judgeShare(p, v, t)
+	}
+	return verdict{}
+}
+
+// judgeCSI: the id of a csi ticket is the name of its VolumeAttachment.
+func judgeCSI(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	if !p.Collected("storage.k8s.io/volumeattachments") || p.Attachment(t.ID) != nil || v.Longhorn.Volume.Migratable {
+		return verdict{}
+	}
+	return verdict{unneeded: true, why: "its id is that of a VolumeAttachment that does not exist any more", refute: "a VolumeAttachment named " + t.ID}
+}
+
+// judgeManual: a ticket of the UI or the API, left where no pod uses the volume.
+func judgeManual(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	for _, o := range v.Longhorn.Attachment.Tickets {
+		if o.Type == "csi-attacher" && o.NodeID == t.NodeID {
+			return verdict{}
+		}
+	}
+	if len(v.LiveConsumersOn(t.NodeID)) > 0 {
+		return verdict{}
+	}
+	waits := blockedTicket(v, t) != nil
+	n := p.Node(t.NodeID)
+	drained := n != nil && n.Spec.Unschedulable
+	if !waits && !drained && (len(v.Live()) > 0 || !idleFor(p, v, 10*time.Minute)) {
+		return verdict{}
+	}
+	return verdict{
+		unneeded: true, maybeRepair: true, why: "it was made by hand (UI or API), and no pod on the node uses the volume",
+		refute: "somebody who attached the volume on purpose, for a repair or a restore",
+		first:  "Detach the volume in the Longhorn UI (or remove the ticket of whoever attached it), after asking whether a repair is under way.",
+	}
+}
+
+// idleFor tells whether no pod has used the volume for a while: Longhorn dates the
+// last one, and events older than that are gone.
+func idleFor(p *diagnosis.Pass, v *snapshot.Volume, d time.Duration) bool {
+	last := v.Longhorn.Volume.Status.Kubernetes.LastPodRefAt
+	if last == "" {
+		return len(v.Consumers) == 0
+	}
+	t, err := time.Parse(time.RFC3339, last)
+	return err == nil && p.Age(t) > d
+}
+
+// judgeUpgrader: tickets that the upgrade to 1.5 wrote once for attached volumes.
+func judgeUpgrader(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	if v.AttachmentOn(t.NodeID) != nil || len(v.LiveConsumersOn(t.NodeID)) > 0 || !upgradeOver(p) {
+		return verdict{}
+	}
+	return verdict{unneeded: true, why: "the upgrade that made it is over, and neither a VolumeAttachment nor a pod on the node wants the volume", refute: "a longhorn-manager of the old version"}
+}
+
+// upgradeOver tells whether every longhorn-manager runs the current version.
+func upgradeOver(p *diagnosis.Pass) bool {
+	want, ok := p.Setting("current-longhorn-version")
+	if !ok {
+		return false
+	}
+	for _, pod := range p.Cluster.Pods {
+		if pod.Labels["app"] != "longhorn-manager" {
+			continue
+		}
+		for _, c := range pod.Spec.Containers {
+			if strings.Contains(c.Image, "longhorn-manager:") && !strings.HasSuffix(c.Image, ":"+want) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// judgeBackup: the Backup or Snapshot that the ticket serves is gone, failed or stuck.
+func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	kind := "Backup"
+	if t.Type == "snapshot-controller" {
+		kind = "Snapshot"
+	}
+	if !p.Collected("longhorn.io/" + strings.ToLower(kind) + "s") {
+		return verdict{}
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(t.ID, t.Type+"-"), strings.ToLower(kind)+"-")
+	var found *unstructured.Unstructured
+	for _, o := range p.Cluster.Others {
+		if o.GetKind() == kind && strings.Contains(t.ID, o.GetName()) {
+			found, name = o, o.GetName()
+		}
+	}
+	if found == nil {
+		return verdict{unneeded: true, why: "the " + kind + " " + name + " that it serves does not exist any more", refute: "a " + kind + " named " + name}
+	}
+	state, _, _ := unstructured.NestedString(found.Object, "status", "state")
+	message, _, _ := unstructured.NestedString(found.Object, "status", "error")
+	if message == "" {
+		message, _, _ = unstructured.NestedString(found.Object, "status", "message")
+	}
+	if message == "" {
+		message = messagesOf(found)
+	}
+	stuck := state == "Error" || state == "Pending" && p.Age(found.GetCreationTimestamp().Time) > 10*time.Minute || strings.Contains(message, "not found")
+	if !stuck {
+		return verdict{}
+	}
+	return verdict{
+		unneeded: true, refute: "a " + kind + " that still makes progress",
+		why:      fmt.Sprintf("the %s %s that it serves is %s (%s) and will never end", kind, name, none(state), none(message)),
+		first:    fmt.Sprintf("Delete the stuck %s %s in namespace %s: while it exists the controller makes the ticket again.", kind, name, found.GetNamespace()),
+		evidence: []report.Evidence{diagnosis.FromAPI(kind+" "+name, "status.state", strings.TrimSpace(state+" "+message))},
+	}
+}
+
+// messagesOf joins status.messages of a Backup, a map from kind to text.
+func messagesOf(o *unstructured.Unstructured) string {
+	m, _, _ := unstructured.NestedStringMap(o.Object, "status", "messages")
+	for _, k := range []string{"error", "warning", "info"} {
+		if m[k] != "" {
+			return m[k]
+		}
+	}
+	return ""
+}
+
+// judgeShare: the share-manager that wanted the device is gone.
+func judgeShare(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
+	if !p.Collected("longhorn.io/sharemanagers") {
+		return verdict{}
+	}
+	for _, o := range v.Longhorn.Attachment.Tickets {
+		if o.Type == "csi-attacher" {
+			return verdict{}
+		}
+	}
+	if v.Longhorn.ShareManager != nil && len(v.Live()) > 0 {
+		return verdict{}
+	}
+	why := "no pod and no csi ticket want the share"
+	if v.Longhorn.ShareManager == nil {
+		why = "the volume has no share-manager any more"
+	}
+	return verdict{unneeded: true, why: why, refute: "a pod that uses the shared volume"}
+}
