@@ -4,7 +4,7 @@ BIN       ?= bin
 LINT      ?= v2.15.0
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION)
-CASE      ?= founding-multipathd-busy
+CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
 .PHONY: help build agents test test-node lint fmt bench cover golden new-cause cases demo install clean

@@ -50,7 +50,8 @@ func (c *chain) devices(v *snapshot.Volume, node string) {
 	if state == "" {
 		state = "present"
 	}
-	c.add(row{Link: report.Link{Kind: "Device", Name: name, State: state, Note: d.How},
+	how, _, _ := strings.Cut(d.How, " of iqn.") // the IQN repeats the volume's name
+	c.add(row{Link: report.Link{Kind: "Device", Name: name, State: state, Note: how},
 		subject: DeviceSubject(node, d.Dev).String(), node: node, layer: Device})
 	for _, h := range d.View.HoldersOf(d.Dev) {
 		c.holder(node, h, d)

@@ -32,13 +32,15 @@ func (p *page) chain() {
 	p.table(head, rows)
 }
 
-// shortKind uses kubectl's short names where the long ones would fill the page.
+// shortKind uses short names where the long ones would fill the page.
 func shortKind(kind string) string {
 	switch kind = line(kind); kind {
 	case "PersistentVolumeClaim":
 		return "PVC"
 	case "PersistentVolume":
 		return "PV"
+	case "VolumeAttachment":
+		return "Attachment"
 	}
 	return kind
 }
@@ -122,7 +124,8 @@ func (p *page) columnWidths(head []string, rows [][]string) []int {
 	if p.Wide {
 		return widths
 	}
-	p.shrink(widths, []int{2, 5}, 20)
+	p.shrink(widths, []int{2, 5}, 22)
+	p.shrink(widths, []int{5}, 12)
 	p.shrink(widths, []int{2, 3, 5}, 10)
 	return widths
 }
