@@ -29,10 +29,13 @@ var MultipathClaimsDevice = &diagnosis.Rule{
 func multipathClaims(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		for _, node := range p.DeviceNodes(v) {
-			if view, ok := p.Probed(node); ok {
-				if d, ok := p.DeviceOn(v, node); ok && d.Block != nil {
-					claimedByMultipath(p, v, view, d)
-				}
+			view, ok := p.Probed(node)
+			if !ok {
+				multipathSuspected(p, v, node)
+				continue
+			}
+			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !claimedByMultipath(p, v, view, d) {
+				claimedAMomentAgo(p, v, view, d)
 			}
 		}
 	}
@@ -40,10 +43,13 @@ func multipathClaims(p *diagnosis.Pass) {
 
 // claimedByMultipath reports a map on the disk that nothing mounts, while the
 // disk itself is wanted.
-func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) {
+func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
 	m := multipathMapOn(view, d.Dev)
-	if m == nil || mounted(view, d.Dev) || mountedAbove(view, m.Dev) || allPathsDead(view, m) {
-		return
+	if m == nil {
+		return false
+	}
+	if mounted(view, d.Dev) || mountedAbove(view, m.Dev) || allPathsDead(view, m) || wantsItsMap(v, view, m) {
+		return true
 	}
 	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, d.Dev))
 	f.On(v).Located(view.Name)
@@ -62,8 +68,12 @@ func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.No
 		f.Missing("the identity of " + d.Block.Name + " (no session, serial or WWID ties it to the volume)")
 	}
 	f.Unless("a mount of the map itself, or a holder of " + d.Block.Name + " whose dm uuid does not begin with mpath-")
+	if others := othersUnder(view, m, d); len(others) > 0 {
+		f.Also = append(f.Also, "The same map also covers "+strings.Join(others, ", ")+": these disks share one WWID, and I/O through the map could reach the wrong volume.")
+	}
 	adviseMultipath(f, p, v, view, d, m)
 	p.Report(f)
+	return true
 }
 
 // adviseMultipath excludes the disk first, then flushes the one map.
