@@ -75,9 +75,24 @@ func (p *Pass) notChecked() []report.NotChecked {
 		out = append(out, n)
 	}
 	for _, g := range p.Gaps {
-		if g.Reason == snapshot.Malformed {
+		if p.concerns(g) && !slices.ContainsFunc(out, func(n report.NotChecked) bool { return n.Need == g.Need }) {
 			out = append(out, report.NotChecked{Need: g.Need, Reason: g.Reason, Detail: g.Detail})
 		}
 	}
 	return out
+}
+
+// concerns tells whether a gap that no rule met must be said all the same: what
+// was wanted and refused may hide a symptom, and silence never looks like health.
+func (p *Pass) concerns(g snapshot.Gap) bool {
+	switch {
+	case g.Reason == snapshot.Malformed:
+		return true
+	case g.Reason == snapshot.NotServed || g.Reason == snapshot.NotRequested:
+		return false
+	case strings.HasPrefix(g.Need, "api/"):
+		return true
+	}
+	node, ok := strings.CutPrefix(g.Need, "node/")
+	return ok && slices.Contains(p.Nodes(), node)
 }
