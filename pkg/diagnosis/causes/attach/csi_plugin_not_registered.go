@@ -157,6 +157,8 @@ func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, p
 	f.Advise(remedy.Words(fmt.Sprintf("Read the logs of pod %s (the registrar's container and the driver's) and cure what they say.", podName(plugin))))
 	const fuse = "a FUSE driver's mounts die with its plugin pod"
 	switch users := runningUsers(p, u); {
+	case !podReady(plugin):
+		// A new pod would fail as this one does.
 	case !snapshot.HasController(plugin):
 		f.Advise(remedy.Words("Nothing recreates pod " + podName(plugin) + ": save its manifest before it is deleted and created again."))
 	case users == 0:

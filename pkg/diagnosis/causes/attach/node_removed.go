@@ -112,10 +112,24 @@ func longhornRefs(p *diagnosis.Pass, v *snapshot.Volume) []goneRef {
 	}
 	for _, r := range v.Longhorn.Replicas {
 		if r.FailedAt == "" { // a failed replica is not started, so its node is not needed
-			note(r.NodeID, "Replica "+r.Name, "spec.nodeID", r.DesireState == "running")
+			note(r.NodeID, "Replica "+r.Name, "spec.nodeID", onlyReplicaMissing(p, v, r))
 		}
 	}
 	return out
+}
+
+// onlyReplicaMissing tells whether a replica is wanted and does not run, while every
+// other usable one on an existing node runs: then nothing else holds the volume up.
+func onlyReplicaMissing(p *diagnosis.Pass, v *snapshot.Volume, r *snapshot.LHReplica) bool {
+	if r.DesireState != "running" || r.CurrentState == "running" {
+		return false
+	}
+	for _, o := range v.Longhorn.Replicas {
+		if o != r && o.FailedAt == "" && p.Node(o.NodeID) != nil && o.CurrentState != "running" {
+			return false
+		}
+	}
+	return true
 }
 
 // stuckLonghorn tells whether the volume is on its way and does not arrive.

@@ -29,7 +29,7 @@ func rootMismatch(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod) (mismatch
 		return mismatch{}, false
 	}
 	m := mismatch{Plugin: root, Evidence: []report.Evidence{ev}}
-	if view := p.View(u.Node); view != nil && view.Facts.Kubelet.Root != "" && view.Facts.Kubelet.RootFrom != "default" {
+	if view := p.View(u.Node); rootSeen(view) {
 		k := view.Facts.Kubelet
 		if sameRoot(view, root) || serves(view, u.Driver) {
 			return mismatch{}, false
@@ -39,12 +39,22 @@ func rootMismatch(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod) (mismatch
 		return m, true
 	}
 	other, evidence := rootOfOthers(p, u)
+	m.How = "as other drivers do that are registered there"
+	if other == "" {
+		other, evidence = rootOnOtherNodes(p, u, root)
+		m.How = "as on another node of the same plugin, which was looked at"
+	}
 	if other == "" || other == root {
 		return mismatch{}, false
 	}
-	m.Root, m.How = other, "as other drivers do that are registered there"
+	m.Root = other
 	m.Evidence = append(m.Evidence, evidence)
 	return m, true
+}
+
+// rootSeen tells whether a recording shows the kubelet's root, not only its default.
+func rootSeen(view *snapshot.NodeView) bool {
+	return view != nil && view.Facts.Kubelet.Root != "" && view.Facts.Kubelet.RootFrom != "default"
 }
 
 // pluginRoot takes the kubelet root out of a plugin pod: the registrar's argument,
@@ -147,4 +157,23 @@ func rootOfOthers(p *diagnosis.Pass, u *driverUse) (string, report.Evidence) {
 		}
 	}
 	return found, evidence
+}
+
+// rootOnOtherNodes is the kubelet's root on a probed node where the same plugin, set
+// up alike, does not meet its kubelet; nodes of one cluster are usually made alike.
+func rootOnOtherNodes(p *diagnosis.Pass, u *driverUse, root string) (string, report.Evidence) {
+	for _, n := range p.Cluster.Nodes {
+		view, plugin := p.View(n.Name), p.DriverPodOn(u.Driver, n.Name)
+		if !rootSeen(view) || plugin == nil || n.Name == u.Node {
+			continue
+		}
+		other := &driverUse{Driver: u.Driver, Node: n.Name}
+		if r := registered(p, n.Name, u.Driver); !r.Known || r.Registered {
+			continue
+		}
+		if m, ok := rootMismatch(p, other, plugin); ok && m.Seen && m.Plugin == root {
+			return m.Root, m.Evidence[len(m.Evidence)-1]
+		}
+	}
+	return "", report.Evidence{}
 }

@@ -292,6 +292,9 @@ func TestPlugin(t *testing.T) {
 		{"other root, read on the node", func() *cluster {
 			return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/data/kubelet", "--root-dir"))
 		}, []string{"kubelet-root-dir-wrong certain DaemonSet kube-system/disk-node"}},
+		{"other root, read on another node", func() *cluster {
+			return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").unregister("n2").probed("n2", kubelet("/data/kubelet", "--root-dir"))
+		}, []string{"kubelet-root-dir-wrong likely DaemonSet kube-system/disk-node"}},
 		{"same root", func() *cluster {
 			return waiting("/data/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/data/kubelet", "--root-dir"))
 		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
