@@ -10,10 +10,11 @@ import (
 
 // longToken is the length from which an id may stand inside a longer text; a
 // shorter one (Hetzner's numbers) must be a whole field. cutToken is the length
-// from which a serial may be the beginning of an id: virtio keeps 20 characters.
+// from which a serial may be the beginning of an id: virtio and QEMU's SCSI disks
+// keep 20 characters, 17 of a UUID without its dashes.
 const (
 	longToken = 12
-	cutToken  = 18
+	cutToken  = 16
 )
 
 // plain keeps letters and digits only: "vol-0abc" is written "vol0abc" in a serial.
@@ -120,8 +121,12 @@ func namedLink(view *NodeView, v *Volume) (match, bool) {
 	if v.PV != nil && v.PV.Spec.CSI != nil {
 		paths = linkValues(v.PV.Spec.CSI.VolumeAttributes)
 	}
-	if va := v.AttachmentOn(view.Name); va != nil {
+	if va := v.AttachmentOn(view.Name); va != nil && va.Status.Attached {
 		paths = append(paths, linkValues(va.Status.AttachmentMetadata)...)
+		if lun := va.Status.AttachmentMetadata["LUN"]; lun != "" && v.CSIName() == "disk.csi.azure.com" {
+			// The udev rules of the Azure agent name data disks by the VM's LUN.
+			paths = append(paths, "/dev/disk/azure/scsi1/lun"+lun, "/dev/disk/azure/data/by-lun/"+lun)
+		}
 	}
 	for _, p := range paths {
 		if dev, ok := view.NumberAt(p); ok {

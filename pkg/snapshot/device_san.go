@@ -102,6 +102,32 @@ func pathsByLink(view *NodeView, fits func(string) bool) (match, bool) {
 	return m.finish()
 }
 
+// MapsOf returns the multipath maps on a node whose WWID names the volume, also
+// those without paths: a map outlives its disks. The UUID is "mpath-<wwid>".
+func (x *Index) MapsOf(v *Volume, node string) []*probes.BlockDevice {
+	view := x.View(node)
+	if view == nil || v == nil || v.IsLonghorn() {
+		return nil
+	}
+	want := tokens(v)
+	if v.PV != nil && v.PV.Spec.FC != nil {
+		for _, w := range v.PV.Spec.FC.WWIDs {
+			want = append(want, plain(w))
+		}
+	}
+	var out []*probes.BlockDevice
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if b.DM == nil {
+			continue
+		}
+		if wwid, ok := strings.CutPrefix(b.DM.UUID, "mpath-"); ok && fieldNames(wwid, want) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
 	if v.PV.Spec.CSI == nil {
 		return match{}, false
