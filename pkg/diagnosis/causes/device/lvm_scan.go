@@ -3,8 +3,10 @@ package device
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -21,7 +23,7 @@ func lvmScan(p *diagnosis.Pass, s *stack) {
 	if accepts, read := lvmAccepts(s.view, "/dev/"+d.Name); !read || !accepts {
 		return
 	}
-	text, fresh := openBusyText(p, s.volume, d.Name)
+	text, fresh := openBusyText(p, s.volume, s.view.Name, d.Name)
 	scan := lvmOpener(s.view, d.Dev)
 	if text.Raw == "" || (!fresh && scan == nil) {
 		return
@@ -32,7 +34,7 @@ func lvmScan(p *diagnosis.Pass, s *stack) {
 	}
 	f := p.Find(c, diagnosis.DeviceSubject(s.view.Name, d.Dev)).On(s.volume).Located(s.view.Name)
 	f.Device(s.view.Name, d.Dev)
-	f.Sayf("Opening %s (%s) on node %s exclusively fails now and then, and lvm.conf there lets LVM scan such devices (no global_filter rejects them). "+
+	f.Sayf("Opening %s (%s) on node %s exclusively fails now and then, and lvm.conf there lets LVM scan it (no pattern of a global_filter rejects it). "+
 		"The scan that udev starts for every fresh device claims it for a moment. Nothing holds the device at probe time, so the race is likely, not seen.",
 		d.Name, d.Dev, s.view.Name)
 	f.Fact(text.Evidence(), lvmFilterFact(s.view))
@@ -57,15 +59,33 @@ func scannable(d *probes.BlockDevice) bool {
 
 var openBusy = regexp.MustCompile(`(?s)open\(\S*?([a-z]+\d+)\S*\) failed: Device or resource busy|[Cc](?:an't|annot|ould not) open .*exclusive`)
 
-// openBusyText finds a text that says that opening this device failed as busy.
-func openBusyText(p *diagnosis.Pass, v *snapshot.Volume, name string) (diagnosis.Text, bool) {
+// openBusyText finds a text that says that opening this device failed as busy: among
+// what was said about the volume, then in the logs of the node's pods, where a storage
+// system's own agent speaks of the device and not of the volume.
+func openBusyText(p *diagnosis.Pass, v *snapshot.Volume, node, name string) (diagnosis.Text, bool) {
 	for _, t := range p.Texts(v) {
 		m := openBusy.FindStringSubmatch(t.Raw)
-		if m != nil && (m[1] == "" || m[1] == name || strings.Contains(t.Raw, "/dev/"+name)) {
+		if m != nil && (m[1] == name || strings.Contains(t.Raw, "/dev/"+name)) {
 			return t, t.Fresh
 		}
 	}
-	return diagnosis.Text{}, false
+	var last diagnosis.Text
+	for _, log := range p.Logs {
+		if pod := p.Pod(log.Namespace, log.Pod); pod == nil || pod.Spec.NodeName != node {
+			continue
+		}
+		var at time.Time
+		for _, line := range log.Lines {
+			if d := message.Date(line, p.TakenAt); !d.IsZero() {
+				at = d
+			}
+			if m := openBusy.FindStringSubmatch(line); m != nil && m[1] == name && !at.Before(last.At) {
+				last = diagnosis.Text{Source: "log", Component: log.Container, Node: node, At: at, Raw: strings.TrimSpace(line),
+					Locator: "logs " + log.Namespace + "/" + log.Pod + "/" + log.Container}
+			}
+		}
+	}
+	return last, !last.At.IsZero() && p.Age(last.At) < 10*time.Minute
 }
 
 func lvmOpener(view *snapshot.NodeView, dev probes.Dev) *snapshot.Opener {
