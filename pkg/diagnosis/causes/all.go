@@ -33,6 +33,8 @@ var rules = []*diagnosis.Rule{
 
 	// longhorn
 	longhorn.AttachmentTicketLeftover,
+	longhorn.DiskFull,
+	longhorn.DiskUnusable,
 	longhorn.InstanceManagerRestarted,
 	longhorn.RemountPending,
 	longhorn.ShareManagerDown,

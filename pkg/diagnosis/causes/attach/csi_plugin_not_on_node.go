@@ -46,8 +46,8 @@ func pluginNotOnNode(p *diagnosis.Pass) {
 
 func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registration) {
 	ds := p.DriverDaemonSet(u.Driver)
-	if ds == nil && len(p.DriverPods(u.Driver)) == 0 && !knownElsewhere(p, u.Driver) {
-		return // the driver is installed nowhere: not a matter of this node
+	if ds == nil && len(p.DriverPods(u.Driver)) == 0 && !knownElsewhere(p, u.Driver) && !u.workedHere() {
+		return // the driver is installed nowhere and never was: not a matter of this node
 	}
 	f := u.keyed(p.Find(report.Certain, diagnosis.NodeSubject(u.Node)))
 	f.Fact(r.Evidence)
@@ -75,6 +75,22 @@ func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registra
 	f.Fact(driverTexts(p, u)...)
 	adviseNotOnNode(f, u, ds, n)
 	p.Report(f)
+}
+
+// workedHere tells whether the driver once served the node: a volume of it is
+// attached there, or a pod that used one is being deleted there.
+func (u *driverUse) workedHere() bool {
+	for _, v := range u.Volumes {
+		if va := v.AttachmentOn(u.Node); va != nil && va.Status.Attached {
+			return true
+		}
+	}
+	for _, pod := range deleted(u.Pods) {
+		if pod.Spec.NodeName == u.Node {
+			return true
+		}
+	}
+	return false
 }
 
 // whyAbsent names what keeps a DaemonSet's pod off a node: a taint, a selector, or a

@@ -39,7 +39,7 @@ var ShareManagerDown = &diagnosis.Rule{
 func shareManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 	lh := volumeOf(v)
 	sm := v.Longhorn.ShareManager
-	if lh == nil || sm == nil || sm.State == "running" || !downLong(p, v, lh) {
+	if lh == nil || sm == nil || sm.State == "running" || !downLong(p, v, lh) || restsRightly(v, sm) {
 		return
 	}
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("ShareManager", sm.Namespace, sm.Name)).On(v)
@@ -79,6 +79,15 @@ func downLong(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) bool
 		}
 	}
 	return false
+}
+
+// restsRightly tells whether a stopped share-manager is what Kubernetes asked for: no
+// attachment, no ticket and no waiting pod want the share.
+func restsRightly(v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
+	if sm.State != "stopped" && sm.State != "stopping" || len(v.Waiting()) > 0 {
+		return false
+	}
+	return len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
 }
 
 // podState says how the share-manager's pod is.

@@ -1,0 +1,80 @@
+package longhorn
+
+import (
+	"path"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// placed is a replica with the disk of the node that it lies on.
+type placed struct {
+	replica *snapshot.LHReplica
+	node    *snapshot.LHNode
+	disk    *snapshot.LHDisk
+	view    *snapshot.NodeView // nil: the node was not probed
+}
+
+// placement finds the disk of every replica that was scheduled.
+func placement(p *diagnosis.Pass, v *snapshot.Volume) []placed {
+	var out []placed
+	for _, r := range v.Longhorn.Replicas {
+		n := p.LHNode(r.NodeID)
+		if n == nil {
+			continue
+		}
+		for i := range n.Disks {
+			d := &n.Disks[i]
+			if d.UUID != "" && d.UUID == r.DiskID || d.Path != "" && r.DiskPath != "" && path.Clean(d.Path) == path.Clean(r.DiskPath) {
+				out = append(out, placed{r, n, d, p.View(r.NodeID)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// refused tells whether the replica is out of service: failed, or on a volume without
+// any usable replica.
+func (r placed) refused(v *snapshot.Volume) bool {
+	return r.replica.FailedAt != "" || v.Longhorn.Volume.Status.Robustness == "faulted"
+}
+
+// condition returns the status and reason of a condition of the disk.
+func (r placed) condition(kind string) (status, reason, message string) {
+	c, _ := r.disk.Conditions.Get(kind)
+	return c.Status, c.Reason, c.Message
+}
+
+// mount is the mount that carries the disk's path, from init's table.
+func (r placed) mount() *probes.Mount {
+	if r.view == nil {
+		return nil
+	}
+	return r.view.Containing(path.Clean(r.disk.Path))
+}
+
+// readOnly tells whether the filesystem of the disk cannot be written, and how that
+// shows.
+func (r placed) readOnly() (string, bool) {
+	m := r.mount()
+	switch {
+	case m == nil:
+		return "", false
+	case m.HasOption("ro"), m.HasSuper("ro"), m.HasSuper("emergency_ro"):
+		return m.Raw, true
+	}
+	return "", false
+}
+
+// diskFile is longhorn-disk.cfg on the disk, which carries its UUID.
+func (r placed) diskFile() (probes.File, string, bool) {
+	if r.view == nil {
+		return probes.File{}, "", false
+	}
+	name := strings.TrimPrefix(path.Join(r.disk.Path, "longhorn-disk.cfg"), "/")
+	f, ok := r.view.Facts.Files[name]
+	return f, name, ok
+}
