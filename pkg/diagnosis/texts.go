@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -17,11 +19,12 @@ const freshText = 10 * time.Minute
 type texts struct {
 	x        *snapshot.Index
 	byVolume map[*snapshot.Volume][]Text
+	byPod    map[*corev1.Pod][]Text
 	parsed   map[string]message.Failure // retries repeat the same words
 }
 
 func newTexts(x *snapshot.Index, s scope) *texts {
-	t := &texts{x: x, byVolume: map[*snapshot.Volume][]Text{}, parsed: map[string]message.Failure{}}
+	t := &texts{x: x, byVolume: map[*snapshot.Volume][]Text{}, byPod: map[*corev1.Pod][]Text{}, parsed: map[string]message.Failure{}}
 	for _, v := range s.volumes {
 		t.fromPods(v)
 		t.fromObjects(v)
@@ -54,45 +57,43 @@ func newerText(a, b Text) int {
 
 // add parses and keeps a text about a volume.
 func (t *texts) add(v *snapshot.Volume, x Text) {
-	if strings.TrimSpace(x.Raw) == "" {
-		return
+	if strings.TrimSpace(x.Raw) != "" {
+		t.byVolume[v] = append(t.byVolume[v], t.parse(x))
 	}
+}
+
+func (t *texts) parse(x Text) Text {
 	f, ok := t.parsed[x.Raw]
 	if !ok {
 		f = message.Parse(x.Raw)
 		t.parsed[x.Raw] = f
 	}
 	x.Failure = f
-	if x.OnNode != "" && x.Node == "" {
+	if x.Node == "" {
 		x.Node = x.OnNode
 	}
-	t.byVolume[v] = append(t.byVolume[v], x)
+	return x
 }
 
-// fromPods takes the events, waiting reasons and conditions of the volume's pods.
-// Of a pod with several volumes, a text that names another one is left out.
+// fromPods takes what was said about the volume's pods. Of a pod with several
+// volumes, a text that names another one is left out.
 func (t *texts) fromPods(v *snapshot.Volume) {
 	for _, c := range v.Consumers {
-		pod := c.Pod
-		name := pod.Namespace + "/" + pod.Name
 		others := t.othersOf(v, c)
-		for _, e := range t.x.Events("Pod", pod.Namespace, pod.Name) {
-			if e.ObjUID != "" && string(pod.UID) != "" && e.ObjUID != string(pod.UID) || namesOnly(e.Message, others) {
+		changed := t.x.VolumeChanged(v, c.Pod.Spec.NodeName)
+		for _, x := range t.ofPod(c.Pod) {
+			if namesOnly(x.Raw, others) {
 				continue
 			}
-			x := t.event(e, t.x.VolumeChanged(v, pod.Spec.NodeName))
-			x.Fresh = x.Fresh && e.Last.After(pod.CreationTimestamp.Add(-time.Second))
-			x.Pod = name
-			if x.Node == "" {
-				x.Node = pod.Spec.NodeName
+			if x.Source == "event" && !changed.IsZero() && !x.At.After(changed) {
+				x.Fresh = false
 			}
-			t.add(v, x)
+			t.byVolume[v] = append(t.byVolume[v], x)
 		}
-		t.fromPodStatus(v, c)
 	}
 }
 
-// othersOf lists names that mean another volume of the same pod.
+// othersOf lists words that mean another volume of the same pod.
 func (t *texts) othersOf(v *snapshot.Volume, c *snapshot.Consumer) []string {
 	var out []string
 	for _, o := range t.x.VolumesOfPod(c.Pod) {
@@ -125,37 +126,5 @@ func (t *texts) event(e *snapshot.Event, changed time.Time) Text {
 	return Text{
 		Source: "event", Component: e.Component, Locator: "Event " + object + " " + e.Reason,
 		Node: e.Host, Reason: e.Reason, At: e.Last, Raw: e.Message, Fresh: t.x.Fresh(e, changed),
-	}
-}
-
-// fromPodStatus takes present state: why a container waits or ended, and the
-// conditions that are not true.
-func (t *texts) fromPodStatus(v *snapshot.Volume, c *snapshot.Consumer) {
-	pod := c.Pod
-	object := "Pod " + pod.Namespace + "/" + pod.Name
-	say := func(field, reason, text string, at time.Time) {
-		t.add(v, Text{
-			Source: "api", Component: "kubelet", Locator: object + " " + field, Node: pod.Spec.NodeName,
-			Reason: reason, Pod: pod.Namespace + "/" + pod.Name, At: at, Fresh: true, Raw: text,
-		})
-	}
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := cs.State.Waiting; w != nil && w.Message != "" {
-			say("status.containerStatuses["+cs.Name+"].state.waiting", w.Reason, w.Message, t.x.TakenAt)
-		}
-		if e := cs.State.Terminated; e != nil && e.Message != "" {
-			say("status.containerStatuses["+cs.Name+"].state.terminated", e.Reason, e.Message, e.FinishedAt.Time)
-		}
-		if e := cs.LastTerminationState.Terminated; e != nil && e.Message != "" {
-			say("status.containerStatuses["+cs.Name+"].lastState.terminated", e.Reason, e.Message, e.FinishedAt.Time)
-		}
-	}
-	for _, k := range pod.Status.Conditions {
-		if k.Status != "True" && k.Message != "" {
-			say("status.conditions["+string(k.Type)+"]", k.Reason, k.Message, k.LastTransitionTime.Time)
-		}
-	}
-	if pod.Status.Message != "" {
-		say("status.message", pod.Status.Reason, pod.Status.Message, t.x.TakenAt)
 	}
 }

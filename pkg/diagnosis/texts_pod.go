@@ -1,0 +1,73 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodTexts returns everything that was said about a pod, newest first, also of a
+// pod without a persistent volume.
+func (p *Pass) PodTexts(pod *corev1.Pod) []Text { return p.texts.ofPod(pod) }
+
+func (t *texts) ofPod(pod *corev1.Pod) []Text {
+	if pod == nil {
+		return nil
+	}
+	if list, ok := t.byPod[pod]; ok {
+		return list
+	}
+	var out []Text
+	for _, e := range t.x.Events("Pod", pod.Namespace, pod.Name) {
+		if e.ObjUID != "" && pod.UID != "" && e.ObjUID != string(pod.UID) || strings.TrimSpace(e.Message) == "" {
+			continue
+		}
+		x := t.event(e, pod.CreationTimestamp.Add(-time.Second))
+		x.Pod = pod.Namespace + "/" + pod.Name
+		if x.Node == "" {
+			x.Node = pod.Spec.NodeName
+		}
+		out = append(out, t.parse(x))
+	}
+	out = append(out, t.podStatus(pod)...)
+	slices.SortStableFunc(out, newerText)
+	t.byPod[pod] = out
+	return out
+}
+
+// podStatus is present state: why a container waits or ended, and the conditions
+// that are not true.
+func (t *texts) podStatus(pod *corev1.Pod) []Text {
+	var out []Text
+	say := func(field, reason, text string, at time.Time, fresh bool) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		name := pod.Namespace + "/" + pod.Name
+		out = append(out, t.parse(Text{
+			Source: "api", Component: "kubelet", Locator: "Pod " + name + " " + field, Node: pod.Spec.NodeName,
+			Reason: reason, Pod: name, At: at, Fresh: fresh, Raw: text,
+		}))
+	}
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		field := "status.containerStatuses[" + cs.Name + "]"
+		if w := cs.State.Waiting; w != nil {
+			say(field+".state.waiting", w.Reason, w.Message, t.x.TakenAt, true)
+		}
+		if e := cs.State.Terminated; e != nil {
+			say(field+".state.terminated", e.Reason, e.Message, e.FinishedAt.Time, true)
+		}
+		if e := cs.LastTerminationState.Terminated; e != nil {
+			say(field+".lastState.terminated", e.Reason, e.Message, e.FinishedAt.Time, t.x.Age(e.FinishedAt.Time) < freshText)
+		}
+	}
+	for _, k := range pod.Status.Conditions {
+		if k.Status != corev1.ConditionTrue {
+			say("status.conditions["+string(k.Type)+"]", k.Reason, k.Message, k.LastTransitionTime.Time, true)
+		}
+	}
+	say("status.message", pod.Status.Reason, pod.Status.Message, t.x.TakenAt, true)
+	return out
+}
