@@ -1,0 +1,170 @@
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+func probesDev(major, minor uint32) probes.Dev { return probes.Dev{Major: major, Minor: minor} }
+
+func disk(name string, major, minor uint32) probes.BlockDevice {
+	return probes.BlockDevice{Name: name, Dev: probesDev(major, minor)}
+}
+
+// onNode is a snapshot of one PV and one probed node "n".
+func onNode(pv *corev1.PersistentVolume, f probes.Facts) *Index {
+	return NewIndex(&Snapshot{
+		Cluster: Cluster{PVs: []*corev1.PersistentVolume{pv}},
+		Nodes:   map[string]*NodeRecord{"n": {Name: "n", Facts: &f}},
+	})
+}
+
+func withAttributes(pv *corev1.PersistentVolume, attributes map[string]string) *corev1.PersistentVolume {
+	pv.Spec.CSI.VolumeAttributes = attributes
+	return pv
+}
+
+// staged is init's table with one mount at the CSI staging path of a handle.
+func staged(driver, handle string, dev probes.Dev, root string) []probes.MountNamespace {
+	return []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1, Mounts: []probes.Mount{{
+		Dev: dev, Root: root, FSType: "ext4", Point: "/var/lib/kubelet/plugins/kubernetes.io/csi/" + driver + "/" + hashHex(handle) + "/globalmount",
+	}}}}
+}
+
+func serialDisk(name string, minor uint32, serial string) probes.BlockDevice {
+	b := disk(name, 8, minor)
+	b.Serial = serial
+	return b
+}
+
+func TestDeviceIdentity(t *testing.T) {
+	t.Parallel()
+	const cinder, id = "cinder.csi.openstack.org", "ae2e8567-21c4-4c2c-a5f7-7ae6a7d8c9b0"
+	logical := disk("dm-2", 253, 2)
+	logical.DM = &probes.DM{Name: "vg-d37d3f9a--c1d8", UUID: "LVM-x"}
+	tests := map[string]struct {
+		pv     *corev1.PersistentVolume
+		facts  probes.Facts
+		dev    string // empty: none
+		proven bool
+	}{
+		"session outranks a stale device node": {
+			csiPV("pv1", LonghornDriver, "pvc_a"),
+			probes.Facts{
+				Block:       []probes.BlockDevice{disk("sdb", 8, 16), disk("sdc", 8, 32)},
+				ISCSI:       probes.ISCSI{Sessions: []probes.ISCSISession{{Name: "session1", Target: "iqn.2019-10.io.longhorn:pvc:a", Disks: []string{"sdc"}}}},
+				DeviceNodes: []probes.DeviceNode{{Path: "/dev/longhorn/pvc_a", Dev: probesDev(8, 16)}},
+			}, "8:32", true,
+		},
+		"device node alone proves nothing": {
+			csiPV("pv1", LonghornDriver, "vol"),
+			probes.Facts{DeviceNodes: []probes.DeviceNode{{Path: "/dev/longhorn/vol", Dev: probesDev(8, 16)}}}, "8:16", false,
+		},
+		"serial cut by virtio outranks the dead mount": {
+			csiPV("pv1", cinder, id),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sde", 64, "ae2e8567-21c4-4c2c-a")}, Namespaces: staged(cinder, id, probesDev(8, 16), "/")}, "8:64", true,
+		},
+		"serial of another volume": {
+			csiPV("pv1", cinder, id), probes.Facts{Block: []probes.BlockDevice{serialDisk("sde", 64, "77aa0c1d-90e2-4b0e-8")}}, "", false,
+		},
+		"short number must be a whole field": {
+			csiPV("pv1", "csi.hetzner.cloud", "1234567"), probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "91234567")}}, "", false,
+		},
+		"short number as serial": {
+			csiPV("pv1", "csi.hetzner.cloud", "1234567"), probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "1234567")}}, "8:16", true,
+		},
+		"image of ceph-csi by handle": {
+			csiPV("pv1", "rook-ceph.rbd.csi.ceph.com", "0001-0009-rook-ceph-0000000000000001-21e7c5f1-2d7b-11ea-8f4e-0a580a2a0212"),
+			probes.Facts{RBD: []probes.RBDDevice{{ID: "0", Pool: "p", Image: "csi-vol-21e7c5f1-2d7b-11ea-8f4e-0a580a2a0212", Snap: "-", Dev: probesDev(252, 0)}}}, "252:0", true,
+		},
+		"same image in another pool": {
+			withAttributes(csiPV("pv1", "rbd.csi.ceph.com", "h"), map[string]string{"pool": "a", "imageName": "img"}),
+			probes.Facts{RBD: []probes.RBDDevice{{ID: "0", Pool: "b", Image: "img", Dev: probesDev(252, 0)}}}, "", false,
+		},
+		"logical volume": {
+			csiPV("pv1", "topolvm.io", "d37d3f9a-c1d8"), probes.Facts{Block: []probes.BlockDevice{logical}}, "253:2", true,
+		},
+		"only the staging mount": {
+			csiPV("pv1", cinder, id), probes.Facts{Namespaces: staged(cinder, id, probesDev(8, 16), "/")}, "8:16", false,
+		},
+		"a directory of the root disk is no device": {
+			csiPV("pv1", cinder, id), probes.Facts{Namespaces: staged(cinder, id, probesDev(8, 1), "/var/lib/x")}, "", false,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := onNode(tt.pv, tt.facts)
+			d, ok := x.DeviceOn(x.VolumeOfPV("pv1"), "n")
+			got := ""
+			if ok {
+				got = d.Dev.String()
+			}
+			if got != tt.dev || d.Proven != tt.proven {
+				t.Errorf("got %q proven %v (%s), want %q proven %v", got, d.Proven, d.How, tt.dev, tt.proven)
+			}
+		})
+	}
+}
+
+func TestDeviceOfTwoPaths(t *testing.T) {
+	t.Parallel()
+	pv := withAttributes(csiPV("pv1", "san.example.com", "v"), map[string]string{"iqn": "iqn.x:a", "lun": "4"})
+	b, c, other := disk("sdb", 8, 16), disk("sdc", 8, 32), disk("sdd", 8, 48)
+	b.HCTL, c.HCTL, other.HCTL = "2:0:0:4", "3:0:0:4", "3:0:0:5"
+	m := disk("dm-0", 253, 0)
+	m.DM = &probes.DM{Name: "mpatha", UUID: "mpath-3600"}
+	m.Slaves = []string{"sdb", "sdc"}
+	x := onNode(pv, probes.Facts{
+		Block: []probes.BlockDevice{b, c, other, m},
+		ISCSI: probes.ISCSI{Sessions: []probes.ISCSISession{
+			{Name: "session1", Target: "iqn.x:a", Disks: []string{"sdb"}},
+			{Name: "session2", Target: "iqn.x:a", Disks: []string{"sdc", "sdd"}},
+		}},
+	})
+	d, ok := x.DeviceOn(x.VolumeOfPV("pv1"), "n")
+	if !ok || d.Dev != probesDev(8, 16) || len(d.Paths) != 2 || d.Mapper == nil || d.Top() != probesDev(253, 0) {
+		t.Fatalf("got %+v", d)
+	}
+	want := []probes.Dev{probesDev(8, 16), probesDev(8, 32), probesDev(253, 0)}
+	if diff := cmp.Diff(want, d.Numbers()); diff != "" {
+		t.Errorf("numbers mismatch (-want +got):\n%s", diff)
+	}
+}
+
+func TestRightfulMappers(t *testing.T) {
+	t.Parallel()
+	b := disk("sdc", 8, 32)
+	crypt, mpath := disk("dm-1", 253, 1), disk("dm-3", 253, 3)
+	crypt.DM, crypt.Slaves = &probes.DM{Name: "vol", UUID: "CRYPT-LUKS2-x-vol"}, []string{"sdc"}
+	mpath.DM, mpath.Slaves = &probes.DM{Name: "mpatha", UUID: "mpath-3600"}, []string{"sdc"}
+	session := probes.ISCSI{Sessions: []probes.ISCSISession{{Name: "s", Target: LonghornTarget("vol"), Disks: []string{"sdc"}}}}
+	encrypted := map[string]string{"encrypted": "true"}
+	tests := map[string]struct {
+		attributes map[string]string
+		above      probes.BlockDevice
+		mapper     string
+	}{
+		"mapper of an encrypted volume":    {encrypted, crypt, "dm-1"},
+		"mapper on a plain volume":         {nil, crypt, ""},
+		"a multipath map is never natural": {nil, mpath, ""},
+	}
+	for name, tt := range tests {
+		x := onNode(withAttributes(csiPV("pv1", LonghornDriver, "vol"), tt.attributes), probes.Facts{Block: []probes.BlockDevice{b, tt.above}, ISCSI: session})
+		d, _ := x.DeviceOn(x.VolumeOfPV("pv1"), "n")
+		got := ""
+		if d.Mapper != nil {
+			got = d.Mapper.Name
+		}
+		if got != tt.mapper {
+			t.Errorf("%s: got %q, want %q", name, got, tt.mapper)
+		}
+		if holders := x.View("n").HoldersOf(b.Dev); len(holders) != 1 || holders[0].Device.Name != tt.above.Name {
+			t.Errorf("%s: holders: got %v", name, holders)
+		}
+	}
+}

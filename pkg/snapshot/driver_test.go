@@ -1,0 +1,114 @@
+package snapshot
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func daemonSet(name string, c corev1.Container, hostPath string) *appsv1.DaemonSet {
+	ds := &appsv1.DaemonSet{ObjectMeta: meta("kube-system", name)}
+	ds.Spec.Template.Spec.Containers = []corev1.Container{c}
+	if hostPath != "" {
+		ds.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: hostPath}}}}
+	}
+	return ds
+}
+
+func daemonPod(ds *appsv1.DaemonSet, node string) *corev1.Pod {
+	controller := true
+	p := &corev1.Pod{ObjectMeta: meta(ds.Namespace, ds.Name+"-"+node), Spec: ds.Spec.Template.Spec}
+	p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: ds.Name, Controller: &controller}}
+	p.Spec.NodeName = node
+	return p
+}
+
+func TestDriverDaemonSet(t *testing.T) {
+	t.Parallel()
+	byArg := daemonSet("by-arg", corev1.Container{Name: "registrar", Args: []string{"--kubelet-registration-path=/data/kubelet/plugins/a.io/csi.sock"}}, "/x/plugins/wrong.io")
+	byPath := daemonSet("by-path", corev1.Container{Name: "r", Args: []string{"--kubelet-registration-path=$(SOCK)"}}, "/var/lib/kubelet/plugins/b.io/")
+	present := daemonSet("present", corev1.Container{Name: "csi-node"}, "")
+	other := daemonSet("kube-proxy", corev1.Container{Name: "kube-proxy"}, "")
+	node := &storagev1.CSINode{ObjectMeta: meta("", "n1")}
+	node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "c.io"}}
+	x := NewIndex(&Snapshot{Cluster: Cluster{
+		DaemonSets: []*appsv1.DaemonSet{byArg, byPath, present, other},
+		Pods:       []*corev1.Pod{daemonPod(byArg, "n1"), daemonPod(present, "n1"), daemonPod(other, "n1")},
+		CSINodes:   []*storagev1.CSINode{node},
+	}})
+	for driver, want := range map[string]string{"a.io": "by-arg", "b.io": "by-path", "c.io": "present", "wrong.io": "", "d.io": ""} {
+		got := ""
+		if ds := x.DriverDaemonSet(driver); ds != nil {
+			got = ds.Name
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", driver, got, want)
+		}
+	}
+	if p := x.DriverPodOn("a.io", "n1"); p == nil || p.Name != "by-arg-n1" || x.DriverPodOn("a.io", "n2") != nil {
+		t.Errorf("plugin pod on n1: got %v", p)
+	}
+}
+
+func TestSidecarPods(t *testing.T) {
+	t.Parallel()
+	controller := func(name string, args ...string) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: meta("kube-system", name)}
+		p.Spec.Containers = []corev1.Container{{Name: "attacher", Image: "registry.k8s.io/sig-storage/csi-attacher:v4", Args: args}}
+		return p
+	}
+	holder := "held-0"
+	lease := &coordinationv1.Lease{ObjectMeta: meta("kube-system", "external-attacher-leader-b-io")}
+	lease.Spec.HolderIdentity = &holder
+	x := NewIndex(&Snapshot{Cluster: Cluster{
+		Pods:   []*corev1.Pod{controller("named-0", "--csi-address=/var/lib/kubelet/plugins/a.io/csi.sock"), controller("held-0")},
+		Leases: []*coordinationv1.Lease{lease},
+	}})
+	for driver, want := range map[string]string{"a.io": "named-0", "b.io": "held-0", "c.io": ""} {
+		got := ""
+		for _, p := range x.SidecarPods(driver, "csi-attacher") {
+			got += p.Name
+		}
+		if got != want {
+			t.Errorf("attacher of %s: got %q, want %q", driver, got, want)
+		}
+	}
+	if got := x.SidecarPods("a.io", "csi-resizer"); len(got) != 0 {
+		t.Errorf("resizer: got %v", got)
+	}
+}
+
+func TestWhyNotScheduled(t *testing.T) {
+	t.Parallel()
+	node := &corev1.Node{ObjectMeta: meta("", "n")}
+	node.Labels = map[string]string{"arch": "arm64"}
+	tests := map[string]struct {
+		taint corev1.Taint
+		spec  corev1.PodSpec
+		want  string
+	}{
+		"fits":                   {corev1.Taint{}, corev1.PodSpec{}, ""},
+		"taint":                  {corev1.Taint{Key: "db", Value: "yes", Effect: "NoSchedule"}, corev1.PodSpec{}, "taint db=yes:NoSchedule of node n is not tolerated"},
+		"tolerated":              {corev1.Taint{Key: "db", Effect: "NoExecute"}, corev1.PodSpec{Tolerations: []corev1.Toleration{{Operator: "Exists"}}}, ""},
+		"tolerates one effect":   {corev1.Taint{Key: "db", Effect: "NoExecute"}, corev1.PodSpec{Tolerations: []corev1.Toleration{{Operator: "Exists", Effect: "NoSchedule"}}}, "taint db:NoExecute of node n is not tolerated"},
+		"cordoned":               {corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: "NoSchedule"}, corev1.PodSpec{}, ""},
+		"selector, other value":  {corev1.Taint{}, corev1.PodSpec{NodeSelector: map[string]string{"arch": "amd64"}}, "label arch of node n is arm64, nodeSelector wants amd64"},
+		"selector, label absent": {corev1.Taint{}, corev1.PodSpec{NodeSelector: map[string]string{"disk": "ssd"}}, "node n has no label disk, nodeSelector wants ssd"},
+	}
+	for name, tt := range tests {
+		n := node.DeepCopy()
+		if tt.taint.Key != "" {
+			n.Spec.Taints = []corev1.Taint{tt.taint}
+		}
+		ds := &appsv1.DaemonSet{}
+		ds.Spec.Template.Spec = tt.spec
+		got, ok := NewIndex(&Snapshot{Cluster: Cluster{Nodes: []*corev1.Node{n}}}).WhyNotScheduled(ds, "n")
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s: got %q, %v, want %q", name, got, ok, tt.want)
+		}
+	}
+}
