@@ -79,10 +79,10 @@ func (c *Catalog) yields(b, a *Finding) bool {
 	return slices.Contains(b.rule.Residual, a.rule.Layer) || c.leads(a.Cause, b.Cause)
 }
 
-// yieldsAround tells whether a itself gives way to f, which would make a circle.
-func (a *Finding) yieldsAround(f *Finding) bool {
-	for x := a; x != nil; x = x.yieldTo {
-		if x == f {
+// yieldsAround tells whether f itself gives way to o, which would make a circle.
+func (f *Finding) yieldsAround(o *Finding) bool {
+	for x := f; x != nil; x = x.yieldTo {
+		if x == o {
 			return true
 		}
 	}
