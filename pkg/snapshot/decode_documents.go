@@ -44,8 +44,11 @@ func jsonDocuments(name string, text []byte) ([][]byte, error) {
 		if err != nil {
 			offset := decoder.InputOffset()
 			var syntax *json.SyntaxError
-			if errors.As(err, &syntax) {
+			switch {
+			case errors.As(err, &syntax):
 				offset = syntax.Offset
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				offset = int64(len(text))
 			}
 			line := 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n"))
 			return nil, fmt.Errorf("%s: line %d: %w", name, line, err)

@@ -22,9 +22,12 @@ type kind struct {
 	resource string
 	// decode makes an object of JSON.
 	decode func(raw []byte) (metav1.Object, error)
-	// objects are those of the list; replace sets it.
+	// objects are those of the list; replace sets it, add appends to it.
 	objects func(*Cluster) []metav1.Object
 	replace func(*Cluster, []metav1.Object)
+	add     func(*Cluster, metav1.Object)
+	// copied is a shallow copy with its version and kind set.
+	copied func(metav1.Object) metav1.Object
 	// raw is the object as it was read; only Longhorn's kinds have one.
 	raw func(metav1.Object) *unstructured.Unstructured
 	// fromUnstructured is decode for an object that is already taken apart.
@@ -43,6 +46,7 @@ func held[P metav1.Object](k *kind, list func(*Cluster) *[]P) {
 		}
 		return objects
 	}
+	k.add = func(c *Cluster, o metav1.Object) { *list(c) = append(*list(c), o.(P)) }
 	k.replace = func(c *Cluster, objects []metav1.Object) {
 		ps := make([]P, 0, len(objects))
 		for _, o := range objects {
@@ -69,6 +73,12 @@ func typed[T any, P interface {
 			}
 			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))
 			return p, nil
+		},
+		copied: func(o metav1.Object) metav1.Object {
+			shallow := *o.(P)
+			p := P(&shallow)
+			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))
+			return p
 		},
 	}
 	held(k, list)

@@ -26,7 +26,7 @@ func readDir(dir string, limits Limits) (tree, error) {
 		if entry.IsDir() {
 			return enterDir(name, &left)
 		}
-		if !below(name) && name != headerFile {
+		if !below(name) && !below(name+"/") && name != headerFile {
 			return nil
 		}
 		if !entry.Type().IsRegular() {
