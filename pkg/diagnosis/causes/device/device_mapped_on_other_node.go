@@ -54,15 +54,20 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven) {
 		return
 	}
-	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
+	c, pending := report.Certain, ""
+	if mountedHere && p.ReportedInUse(view.Name, v) {
+		// The kubelet knows the mount and should undo it: why it does not is the question.
+		c, pending = report.Possible, " The kubelet there still lists the volume as in use, so its own unmount is pending or fails."
+	}
+	f := p.Find(c, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
 	f.Device(view.Name, d.Dev)
 	what := "still maps it as " + d.Block.Name + " (" + d.Dev.String() + "), mounted nowhere"
 	if mountedHere {
 		what = "still has it mounted on " + stage.Mount.Point
 		f.Fact(diagnosis.FromNode(view.Name, "proc/1/mountinfo", stage.Mount.Raw))
 	}
-	f.Sayf("No pod on node %s uses volume %s, but the node %s. The map, session or mount keeps the volume there.%s",
-		view.Name, volumeName(v), what, alsoElsewhere(p, v, view.Name))
+	f.Sayf("No pod on node %s uses volume %s, but the node %s. The map, session or mount keeps the volume there.%s%s",
+		view.Name, volumeName(v), what, pending, alsoElsewhere(p, v, view.Name))
 	f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
 	if !view.AllNamespacesRead() {
 		f.Missing("the mount tables of some namespaces on node " + view.Name)

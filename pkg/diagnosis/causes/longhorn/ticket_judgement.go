@@ -70,14 +70,10 @@ func judgeManual(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	}
 }
 
-// idleFor tells whether no pod has used the volume for a while: Longhorn dates the
-// last one, and events older than that are gone.
+// idleFor tells whether no pod has used the volume for a while. Longhorn dates the
+// last one; without that date nobody knows, and a repair may just have begun.
 func idleFor(p *diagnosis.Pass, v *snapshot.Volume, d time.Duration) bool {
-	last := v.Longhorn.Volume.Status.Kubernetes.LastPodRefAt
-	if last == "" {
-		return len(v.Consumers) == 0
-	}
-	t, err := time.Parse(time.RFC3339, last)
+	t, err := time.Parse(time.RFC3339, v.Longhorn.Volume.Status.Kubernetes.LastPodRefAt)
 	return err == nil && p.Age(t) > d
 }
 
