@@ -33,6 +33,7 @@ var rules = []*diagnosis.Rule{
 
 	// longhorn
 	longhorn.AttachmentTicketLeftover,
+	longhorn.ControlPlaneDown,
 	longhorn.DiskFull,
 	longhorn.DiskUnusable,
 	longhorn.InstanceManagerRestarted,
