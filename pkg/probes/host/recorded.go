@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +163,7 @@ func (r *Recorded) Clock() (Clock, error) {
 	if err != nil || seconds < 0 || seconds > 1e10 {
 		return c, fmt.Errorf("clock: seconds since boot %q", up)
 	}
-	c.Uptime = time.Duration(seconds * float64(time.Second))
+	c.Uptime = time.Duration(math.Round(seconds * float64(time.Second)))
 	return c, nil
 }
 

@@ -143,6 +143,9 @@ func readTail(h host.Host, p string, max int) ([]byte, error) {
 // fstab and mount options.
 var secret = regexp.MustCompile(`(?im)^([^#\n]*\.auth\.password(?:_in)?[ \t]*=[ \t]*)[^\n]+|((?:^|[ ,\t])(?:password|pass|secret)=)[^ ,\t\n]+`)
 
+// Mask hides passwords in the content of a file that a recording keeps.
+func Mask(path string, content []byte) []byte { return []byte(mask(path, string(content))) }
+
 // mask hides passwords: no rule needs them, and reports are shown to others.
 func mask(p, s string) string {
 	if !strings.Contains(p, "iscsi") && p != "etc/fstab" && !strings.HasPrefix(p, "etc/systemd/") {

@@ -1,0 +1,241 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Write writes the canonical recording: answers first, then files, both sorted.
+// Keep, when not nil, tells which processes belong into it; the recorder's own
+// do not.
+func (r *Recorder) Write(w io.Writer, comment string, keep func(pid int) bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	root := r.tree(keep)
+	out := bufio.NewWriter(w)
+	if comment = strings.TrimSpace(comment); comment != "" {
+		fmt.Fprintln(out, strings.ReplaceAll(comment, "\n-- ", "\n - "))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.answers)) {
+		for _, key := range slices.Sorted(maps.Keys(r.answers[kind])) {
+			name := "@" + kind
+			if kind != "clock" && kind != "hostname" && kind != "kmsg" {
+				name += "/" + key
+			}
+			n := r.answers[kind][key]
+			if kind == "dev" && !kept(key, keep) || !writable(name) {
+				continue
+			}
+			writeEntry(out, name, &n)
+		}
+	}
+	writeTree(out, "", root)
+	return out.Flush()
+}
+
+// kept tells whether a path is of a process that belongs into the recording.
+func kept(p string, keep func(int) bool) bool {
+	rest, ok := strings.CutPrefix(p, "proc/")
+	if !ok || keep == nil {
+		return true
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	pid, err := strconv.Atoi(first)
+	return err != nil || keep(pid)
+}
+
+// tree places what was seen: links first and short paths before long ones, so
+// that everything read through a link lands where the link leads.
+func (r *Recorder) tree(keep func(int) bool) *node {
+	root := &node{kind: Dir}
+	paths := slices.Collect(maps.Keys(r.seen))
+	slices.SortFunc(paths, func(a, b string) int {
+		if d := rank(a, r.seen[a]) - rank(b, r.seen[b]); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for _, p := range paths {
+		if kept(p, keep) && writable(p) {
+			n := *r.seen[p]
+			if r.Mask != nil && n.kind == File && n.data != nil {
+				n.data = r.Mask(clean(p), n.data)
+			}
+			place(root, p, &n)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(r.listed)) {
+		if kept(dir, keep) && writable(dir) {
+			r.placeNames(root, dir, keep)
+		}
+	}
+	return root
+}
+
+// rank orders links by depth, then everything else; directories come last, for
+// the entries in them imply them.
+func rank(p string, n *node) int {
+	depth := strings.Count(p, "/")
+	switch n.kind {
+	case Link:
+		return depth
+	case Dir:
+		return 10000
+	}
+	if n.err != nil {
+		return 20000
+	}
+	return 5000
+}
+
+// placeNames makes the names of a listing exist that nobody asked more about.
+func (r *Recorder) placeNames(root *node, dir string, keep func(int) bool) {
+	place(root, dir, &node{kind: Dir})
+	for _, name := range r.listed[dir] {
+		p := path.Join(dir, name)
+		if r.absent[p] || r.seen[p] != nil || !kept(p, keep) || !writable(p) {
+			continue
+		}
+		unknown := &node{kind: File, data: []byte{}}
+		if dir == "proc" || strings.HasSuffix(dir, "/task") || r.listed[p] != nil {
+			unknown = &node{kind: Dir}
+		}
+		place(root, p, unknown)
+	}
+}
+
+// place puts an entry where its path leads through the links known so far. An
+// entry that is there already, by another way, stays.
+func place(root *node, p string, n *node) {
+	for range maxLinks {
+		dir, prefix := root, ""
+		comps := split(p)
+		moved := false
+		for i, c := range comps {
+			next := dir.child(c)
+			last := i == len(comps)-1 && !strings.HasSuffix(p, "/")
+			if next != nil && next.kind == Link && !last {
+				target := next.target
+				if !strings.HasPrefix(target, "/") {
+					target = path.Join("/"+prefix, target)
+				}
+				p, moved = path.Join(target, path.Join(comps[i+1:]...)), true
+				break
+			}
+			if next == nil || next.kind != Dir {
+				break
+			}
+			dir, prefix = next, path.Join(prefix, c)
+		}
+		if !moved {
+			break
+		}
+		p = clean(p)
+	}
+	if p = clean(p); p != "" {
+		_ = root.add(p, n) // twice by two ways: the first stays
+	}
+}
+
+// writable tells whether a name can stand in the archive.
+func writable(name string) bool {
+	if !utf8.ValidString(name) || strings.ContainsAny(name, "\n\r\x00") || strings.TrimSpace(name) != name {
+		return false
+	}
+	return strings.HasPrefix(name, "@") || checkName(name) == nil
+}
+
+func writeTree(out *bufio.Writer, at string, n *node) {
+	for _, name := range n.names() {
+		sub := n.sub[name]
+		p := path.Join(at, name)
+		if sub.kind == Dir && len(sub.sub) > 0 {
+			writeTree(out, p, sub)
+			continue
+		}
+		writeEntry(out, p, sub)
+	}
+}
+
+func writeEntry(out *bufio.Writer, name string, n *node) {
+	fmt.Fprintf(out, "-- %s --\n", name)
+	switch {
+	case n.err == ErrHang:
+		out.WriteString("@hang\n")
+	case n.err != nil:
+		fmt.Fprintf(out, "@error %s\n", ErrnoName(n.err))
+	case n.kind == Link:
+		fmt.Fprintf(out, "@link %s\n", n.target)
+	case n.kind == Device:
+		fmt.Fprintf(out, "@device block %s\n", n.dev)
+	case n.kind == Char:
+		fmt.Fprintf(out, "@device char %s\n", n.dev)
+	case n.kind == Dir:
+		out.WriteString("@dir\n")
+	case n.kind == Socket:
+		out.WriteString("@socket\n")
+	default:
+		writeContent(out, n.data)
+	}
+}
+
+// writeContent chooses the most readable form that comes back as it was, save
+// for a missing last newline, which the archive adds.
+func writeContent(out *bufio.Writer, data []byte) {
+	switch {
+	case len(data) == 0:
+		return
+	case nulList(data):
+		data = bytes.ReplaceAll(data, []byte{0}, []byte(nul))
+	case !plainText(data):
+		text := hex.EncodeToString(data)
+		out.WriteString("@hex\n")
+		for len(text) > 0 {
+			n := min(64, len(text))
+			out.WriteString(text[:n] + "\n")
+			text = text[n:]
+		}
+		return
+	}
+	if data[0] == '@' {
+		out.WriteString("@text\n")
+	}
+	out.Write(data)
+	if data[len(data)-1] != '\n' {
+		out.WriteByte('\n')
+	}
+}
+
+// nulList tells whether a content is a list with NUL bytes that can be written
+// with the symbol.
+func nulList(data []byte) bool {
+	return bytes.IndexByte(data, 0) >= 0 && data[len(data)-1] != '\n' &&
+		plainText(bytes.ReplaceAll(data, []byte{0}, nil)) && data[0] != '@'
+}
+
+// plainText tells whether a content can stand in the archive as it is.
+func plainText(data []byte) bool {
+	if !utf8.Valid(data) || bytes.Contains(data, []byte(nul)) {
+		return false
+	}
+	for _, c := range data {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7F {
+			return false
+		}
+	}
+	for line := range bytes.Lines(data) {
+		if _, ok := marker(line); ok {
+			return false
+		}
+	}
+	return true
+}
