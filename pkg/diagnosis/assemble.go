@@ -42,6 +42,7 @@ func (c *Catalog) gather(p *Pass) []*Finding {
 	var roots []*Finding
 	for _, f := range p.findings {
 		switch {
+		case f.folded:
 		case f.rule.Severity == report.Risk:
 			if top := c.riskRoot(p, f); top != nil {
 				top.risks = append(top.risks, f)
@@ -68,7 +69,7 @@ func (c *Catalog) riskRoot(p *Pass, risk *Finding) *Finding {
 		if f.rule.Severity == report.Risk || f.Certainty.Rank() < report.Likely.Rank() || !risk.sameObject(f.Keys) {
 			continue
 		}
-		if c.leads(risk.Cause, f.Cause) {
+		if c.leads(risk.Cause, f.Cause, nil) {
 			return f.root()
 		}
 	}

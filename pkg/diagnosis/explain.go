@@ -16,7 +16,7 @@ var bringsWaiting = []string{
 func (c *Catalog) explain(p *Pass, roots []*Finding) {
 	for _, s := range p.symptoms {
 		for _, f := range p.findings {
-			if f.rule.Severity == report.Risk || !f.declares(s.Name) || !f.Keys.related(s.Keys) {
+			if f.folded || f.rule.Severity == report.Risk || !f.declares(s.Name) || !f.Keys.related(s.Keys) {
 				continue
 			}
 			if top := f.root(); !slices.Contains(s.explainedBy, top) && slices.Contains(roots, top) {

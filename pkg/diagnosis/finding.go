@@ -106,6 +106,7 @@ type Finding struct {
 
 	rule     *Rule
 	near     int // nearness to the asked volume: higher is nearer
+	folded   bool // a mere possibility that a proven consequence names as "perhaps because"
 	parent   *Finding
 	yieldTo  *Finding
 	children []*Finding

@@ -36,6 +36,10 @@ func less(a, b *Finding) bool {
 // relate settles which of two true causes is the reason of the other: first who
 // yields, then who is nested, then what is only "perhaps because".
 func (c *Catalog) relate(all []*Finding) {
+	found := map[string]bool{}
+	for _, f := range all {
+		found[f.Cause] = true
+	}
 	likely := func(f *Finding) bool { return f.Certainty.Rank() >= report.Likely.Rank() }
 	for _, b := range all {
 		for _, a := range all {
@@ -52,14 +56,14 @@ func (c *Catalog) relate(all []*Finding) {
 			continue
 		}
 		for _, a := range all {
-			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || !c.leads(a.Cause, b.Cause) {
+			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}
 			if likely(a) {
 				b.parent = better(b.parent, a)
 			} else if likely(b) {
 				b.perhaps = add(b.perhaps, a.Cause)
-				a.yieldTo = b
+				a.folded = true
 			} else {
 				b.parent = better(b.parent, a)
 			}
@@ -76,7 +80,7 @@ func (c *Catalog) yields(b, a *Finding) bool {
 	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
 		return false
 	}
-	return slices.Contains(b.rule.Residual, a.rule.Layer) || c.leads(a.Cause, b.Cause)
+	return slices.Contains(b.rule.Residual, a.rule.Layer) || c.leads(a.Cause, b.Cause, nil)
 }
 
 // yieldsAround tells whether f itself gives way to o, which would make a circle.

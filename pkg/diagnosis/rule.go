@@ -138,8 +138,9 @@ func (c *Catalog) cycle() string {
 	return ""
 }
 
-// leads tells whether a can produce b, also through causes between them.
-func (c *Catalog) leads(a, b string) bool {
+// leads tells whether a can produce b: directly, or through causes that were found,
+// too (through nil, any).
+func (c *Catalog) leads(a, b string, through map[string]bool) bool {
 	seen := map[string]bool{}
 	var walk func(string) bool
 	walk = func(name string) bool {
@@ -149,7 +150,7 @@ func (c *Catalog) leads(a, b string) bool {
 		}
 		seen[name] = true
 		for _, n := range r.LeadsTo {
-			if n == b || walk(n) {
+			if n == b || (through == nil || through[n]) && walk(n) {
 				return true
 			}
 		}
