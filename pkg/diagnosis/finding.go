@@ -105,7 +105,7 @@ type Finding struct {
 	Also         []string // remarks: the same fault elsewhere, advice in words
 
 	rule     *Rule
-	near     int // nearness to the asked volume: higher is nearer
+	near     int  // nearness to the asked volume: higher is nearer
 	folded   bool // a mere possibility that a proven consequence names as "perhaps because"
 	parent   *Finding
 	yieldTo  *Finding
