@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"runtime"
 	"sort"
-	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,17 +29,16 @@ func decodeCluster(s *Snapshot, files tree) error {
 			continue
 		}
 		if d.object != nil {
-			found[d.kind] = append(found[d.kind], candidate{d.object, it})
+			found[listOf(d.kind)] = append(found[listOf(d.kind)], candidate{d.object, it})
 		}
 	}
 	for _, k := range allKinds {
 		if len(found[k]) > 0 {
 			objects, gaps := distinct(found[k])
-			k.replace(&s.Cluster, append(k.objects(&s.Cluster), objects...))
+			k.replace(&s.Cluster, objects)
 			r.gaps = append(r.gaps, gaps...)
 		}
 	}
-	sortEvents(&s.Cluster)
 	s.addGaps(r.gaps)
 	return nil
 }
@@ -116,7 +114,8 @@ func distinct(found []candidate) ([]metav1.Object, []Gap) {
 	for i, c := range found {
 		if i > 0 && sameName(found[i-1], c) {
 			found[i] = found[i-1]
-			if !reflect.DeepEqual(found[i-1].Object, c.Object) {
+			// Both groups of events serve the same event, in different words.
+			if found[i-1].from.gvk.Group == c.from.gvk.Group && !reflect.DeepEqual(found[i-1].Object, c.Object) {
 				gaps = append(gaps, c.from.malformed("differs from "+found[i-1].from.need()+", which was read first and counts"))
 			}
 			continue
@@ -154,13 +153,10 @@ func (s *Snapshot) addGaps(gaps []Gap) {
 	}
 }
 
-// sortEvents puts the events of the two groups into one order.
-func sortEvents(c *Cluster) {
-	sort.SliceStable(c.Events, func(i, j int) bool {
-		a, b := c.Events[i], c.Events[j]
-		if n := strings.Compare(a.Namespace, b.Namespace); n != 0 {
-			return n < 0
-		}
-		return a.Name < b.Name
-	})
+// listOf is the kind that stands for the list which a kind shares.
+func listOf(k *kind) *kind {
+	if k.Group == eventsGroup {
+		return eventKinds[0]
+	}
+	return k
 }

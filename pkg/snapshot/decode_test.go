@@ -150,3 +150,18 @@ func TestDecodeText(t *testing.T) {
 		})
 	}
 }
+
+// kubectl get events and kubectl get events.v1.events.k8s.io show the same ones.
+func TestDecodeEventOfBothGroups(t *testing.T) {
+	t.Parallel()
+	s, err := decodeFiles(map[string]string{
+		"cluster/a.yaml": "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: shop, uid: u}, message: busy, count: 3}",
+		"cluster/b.yaml": "{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e, namespace: shop, uid: u}, note: busy, eventTime: \"2026-05-04T09:59:00.5Z\"}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Cluster.Events) != 1 || len(s.Gaps) != 0 {
+		t.Errorf("got %d events and gaps %v, want one event and no gap", len(s.Cluster.Events), s.Gaps)
+	}
+}
