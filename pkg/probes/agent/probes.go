@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/identity"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/nfs"
@@ -33,6 +34,7 @@ var Probes = []Probe{
 	{"swap", 3 * time.Second, swap.Run},
 	{"superblock", 5 * time.Second, superblock.Run},
 	{"hostfiles", 10 * time.Second, hostfiles.Run},
+	{"kubelet", 10 * time.Second, kubelet.Run},
 	{"iscsi", 10 * time.Second, iscsi.Run},
 	{"nvme", 5 * time.Second, nvme.Run},
 	{"rbd", 5 * time.Second, rbd.Run},
