@@ -1,0 +1,93 @@
+package symptom
+
+import (
+	"fmt"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// attachLate is how long an attach may take before it is a symptom.
+const attachLate = time.Minute
+
+// attachFailed: a volume does not get attached to the node of its pod.
+var attachFailed = &diagnosis.SymptomRule{Name: "attach-failed", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		for _, va := range v.Attachments {
+			attachmentLate(p, v, va)
+		}
+		attachTexts(p, v)
+	}
+}}
+
+func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) {
+	e := va.Status.AttachError
+	if va.Status.Attached || va.DeletionTimestamp != nil && e == nil {
+		return
+	}
+	age := p.Age(va.CreationTimestamp.Time)
+	fresh := e != nil && p.Age(e.Time.Time) < 10*time.Minute
+	if age < attachLate && !fresh {
+		return
+	}
+	node := va.Spec.NodeName
+	s := &diagnosis.Symptom{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)}
+	s.Message = fmt.Sprintf("%s is not attached to node %s since %s.", capital(name(v)), node, short(age))
+	s.Volume(v)
+	s.Object("va", va.Name)
+	s.At(node)
+	for _, c := range v.WaitingOn(node) {
+		s.Pod(c.Pod)
+	}
+	object := "VolumeAttachment " + va.Name
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", "false"))
+	if e != nil {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attachError", e.Message))
+		s.Message += fmt.Sprintf(" It says: %s", quote(e.Message))
+	}
+	p.AddSymptom(s)
+}
+
+// attachTexts takes what the attach-detach controller says of pods. A
+// Multi-Attach refusal is a symptom of its own.
+func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
+	all := p.Texts(v)
+	for _, t := range all {
+		if !refusesAttach(t) {
+			continue
+		}
+		pod := podOf(v, t)
+		s := &diagnosis.Symptom{Subject: volumeSubject(v), Past: !present(t, pod, all)}
+		if va := v.AttachmentOn(t.Node); va != nil {
+			s.Subject = diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)
+			s.Object("va", va.Name)
+			s.Past = s.Past || va.Status.Attached && t.Op == "AttachVolume.Attach"
+		}
+		s.Message = fmt.Sprintf("%s does not attach: %s", capital(name(v)), quote(t.Desc))
+		s.Volume(v)
+		s.Pod(pod)
+		s.At(t.Node)
+		if pod != nil {
+			s.At(pod.Spec.NodeName)
+		}
+		s.Evidence = append(s.Evidence, t.Evidence())
+		p.AddSymptom(s)
+	}
+}
+
+func refusesAttach(t diagnosis.Text) bool {
+	if is(t, message.MultiAttachExclusive, message.MultiAttachPods) {
+		return false
+	}
+	switch {
+	case t.Op == "AttachVolume.Attach", t.Op == "MountVolume.WaitForAttach":
+		return true
+	case t.Reason == "FailedAttachVolume":
+		return true
+	}
+	return t.Source == "event" && is(t, message.NotAttachedPerStatus)
+}

@@ -1,0 +1,146 @@
+package symptom
+
+import (
+	"fmt"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// detachStuck: an attachment that should go stays.
+var detachStuck = &diagnosis.SymptomRule{Name: "detach-stuck", Run: func(p *diagnosis.Pass) {
+	told(p, func(t diagnosis.Text) bool {
+		return t.Op == "DetachVolume.Detach" || is(t, message.StillInUsePerStatus, message.FailedToDetach)
+	}, func(v *snapshot.Volume, t diagnosis.Text) string {
+		return fmt.Sprintf("%s does not detach: %s", capital(name(v)), quote(t.Desc))
+	})
+	for _, va := range p.Cluster.Attachments {
+		v := volumeOf(p, va)
+		if v == nil && !onAskedNode(p, va) {
+			continue
+		}
+		if why := staysAttached(p, v, va); why != "" {
+			addAttachment(p, v, va, why)
+		}
+	}
+	for _, v := range p.Volumes() {
+		longhornStays(p, v)
+	}
+}}
+
+func volumeOf(p *diagnosis.Pass, va *storagev1.VolumeAttachment) *snapshot.Volume {
+	for _, v := range p.Volumes() {
+		for _, o := range v.Attachments {
+			if o == va {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// onAskedNode keeps attachments without a volume (its PV is gone) in a sweep.
+func onAskedNode(p *diagnosis.Pass, va *storagev1.VolumeAttachment) bool {
+	if pv := va.Spec.Source.PersistentVolumeName; pv != nil && p.PV(*pv) != nil {
+		return false
+	}
+	return p.Question.Kind == "cluster" || p.Question.Kind == "node" && p.Question.Name == va.Spec.NodeName
+}
+
+func staysAttached(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) string {
+	switch e := va.Status.DetachError; {
+	case va.DeletionTimestamp != nil && p.Age(va.DeletionTimestamp.Time) > settle:
+		return "is being deleted since " + short(p.Age(va.DeletionTimestamp.Time))
+	case e != nil && (va.DeletionTimestamp != nil || p.Age(e.Time.Time) < 10*time.Minute):
+		return "does not detach: " + quote(e.Message)
+	case v == nil || va.DeletionTimestamp != nil || !p.Collected("/pods"):
+		return ""
+	}
+	node := va.Spec.NodeName
+	if !p.NodeReady(node).Ready || len(v.LiveConsumersOn(node)) > 0 || !longReleased(p, v, node) {
+		return ""
+	}
+	if wanted, _ := p.WantedReleased(v, node); wanted && v.Exclusive() && p.Age(va.CreationTimestamp.Time) > settle {
+		return "stays although no pod on the node needs it"
+	}
+	return ""
+}
+
+func addAttachment(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment, why string) {
+	s := &diagnosis.Symptom{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)}
+	s.Message = fmt.Sprintf("VolumeAttachment %s on node %s %s.", va.Name, va.Spec.NodeName, why)
+	s.Volume(v)
+	s.Object("va", va.Name)
+	s.At(va.Spec.NodeName)
+	object := "VolumeAttachment " + va.Name
+	if t := va.DeletionTimestamp; t != nil {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", t.UTC().Format(time.RFC3339)))
+	}
+	if e := va.Status.DetachError; e != nil {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.detachError", e.Message))
+	}
+	if len(s.Evidence) == 0 {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", fmt.Sprint(va.Status.Attached)))
+	}
+	p.AddSymptom(s)
+}
+
+// longhornStays finds a Longhorn volume that detaches for too long, or stays
+// attached although no attachment, no pod and no ticket that works wants it.
+func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
+	lh := v.LH()
+	if lh == nil {
+		return
+	}
+	st := lh.Status
+	node := st.CurrentNodeID
+	why := ""
+	switch {
+	case st.State == "detaching" && longIn(p, v, settle):
+		why = "is detaching"
+	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && longIn(p, v, 10*time.Minute):
+		why = "stays attached to node " + node + " although no pod and no VolumeAttachment wants it"
+	default:
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Longhorn volume %s %s.", lh.Name, why))
+	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
+	s.At(node)
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.state", st.State))
+	p.AddSymptom(s)
+}
+
+// longIn tells whether nothing shows that the volume is in its state for less
+// than a while: no event of the volume that is younger.
+func longIn(p *diagnosis.Pass, v *snapshot.Volume, least time.Duration) bool {
+	for _, e := range p.Events("Volume", p.LonghornNamespace(), v.LH().Name) {
+		if (e.Reason == "Attached" || e.Reason == "Detached") && p.Age(e.Last) < least {
+			return false
+		}
+	}
+	for _, c := range v.Consumers {
+		if d := c.Pod.DeletionTimestamp; d != nil && p.Age(d.Time) < least {
+			return false
+		}
+	}
+	return true
+}
+
+// workingTicket tells whether a ticket other than a user's manual attach has work
+// in progress on the volume: snapshot, backup, clone, rebuild, restore, expansion.
+func workingTicket(v *snapshot.Volume) bool {
+	a := v.Longhorn.Attachment
+	if a == nil {
+		return false
+	}
+	for _, t := range a.Tickets {
+		if t.Type != "csi-attacher" && t.Type != "longhorn-api" && t.Type != "longhorn-upgrader" {
+			return true
+		}
+	}
+	return false
+}

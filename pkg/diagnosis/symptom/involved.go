@@ -1,0 +1,157 @@
+package symptom
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// settle is how long attaching, staging and publishing a healthy volume may take;
+// the kubelet's first summary comes after 2m3s.
+const settle = 2 * time.Minute
+
+// involved is a pod of the question with those of its volumes that are in scope.
+type involved struct {
+	pod     *corev1.Pod
+	volumes []*snapshot.Volume
+}
+
+// pods lists the pods of the question, each once: consumers of its volumes, the
+// asked pod, and in a sweep every pod of the nodes.
+func pods(p *diagnosis.Pass) []involved {
+	var out []involved
+	at := map[*corev1.Pod]int{}
+	put := func(pod *corev1.Pod, v *snapshot.Volume) {
+		i, ok := at[pod]
+		if !ok {
+			i = len(out)
+			at[pod] = i
+			out = append(out, involved{pod: pod})
+		}
+		if v != nil && !slices.Contains(out[i].volumes, v) {
+			out[i].volumes = append(out[i].volumes, v)
+		}
+	}
+	for _, v := range p.Volumes() {
+		for _, c := range v.Consumers {
+			put(c.Pod, v)
+		}
+	}
+	switch p.Question.Kind {
+	case "pod":
+		if pod := p.Pod(p.Question.Namespace, p.Question.Name); pod != nil {
+			put(pod, nil)
+		}
+	case "node":
+		for _, pod := range p.PodsOn(p.Question.Name) {
+			put(pod, nil)
+		}
+	case "cluster":
+		for _, pod := range p.Cluster.Pods {
+			put(pod, nil)
+		}
+	}
+	return out
+}
+
+// keys ties a symptom to the pod, its node and its volumes.
+func (i involved) keys(volumes []*snapshot.Volume) diagnosis.Keys {
+	var k diagnosis.Keys
+	k.Pod(i.pod)
+	k.At(i.pod.Spec.NodeName)
+	for _, v := range volumes {
+		k.Volume(v)
+	}
+	return k
+}
+
+// named narrows volumes to the one that a text names, when it names one.
+func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
+	if t.Spec == "" && t.Unique == "" {
+		return i.volumes
+	}
+	for _, v := range i.volumes {
+		if t.Spec != "" && (t.Spec == v.PVName() || t.Spec == volumeIn(i.pod, v)) || t.Unique != "" && t.Unique == v.UniqueName() {
+			return []*snapshot.Volume{v}
+		}
+	}
+	return i.volumes
+}
+
+// volumeIn is the name of a volume in the pod's spec.
+func volumeIn(pod *corev1.Pod, v *snapshot.Volume) string {
+	for _, c := range v.Consumers {
+		if c.Pod == pod {
+			return c.Volume
+		}
+	}
+	return ""
+}
+
+// waiting tells whether the pod shall run and a container of it does not start.
+func waiting(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil {
+		return false
+	}
+	if pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "" {
+		return true
+	}
+	return pod.Status.Phase == corev1.PodRunning && unstarted(pod) != ""
+}
+
+// unstarted is the reason for which the kubelet cannot start a container, when it
+// is one that mounts can bring.
+func unstarted(pod *corev1.Pod) string {
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := cs.State.Waiting; w != nil && slices.Contains(createErrors, w.Reason) {
+			return w.Reason
+		}
+	}
+	return ""
+}
+
+// createErrors are waiting reasons under which a container could not be made.
+var createErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError"}
+
+// volumeSubject names the most natural object of a volume.
+func volumeSubject(v *snapshot.Volume) report.Subject {
+	switch ns, name := v.ClaimRef(); {
+	case v.Claim != nil:
+		return diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name)
+	case v.PV != nil:
+		return diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
+	case v.LH() != nil:
+		return diagnosis.ObjectSubject("Volume", v.LH().Namespace, v.LH().Name)
+	}
+	return diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())
+}
+
+// name is how a volume is called in a sentence.
+func name(v *snapshot.Volume) string {
+	if ns, claim := v.ClaimRef(); claim != "" {
+		return "claim " + ns + "/" + claim
+	}
+	if pv := v.PVName(); pv != "" {
+		return "volume " + pv
+	}
+	return "volume " + v.Handle
+}
+
+func podName(pod *corev1.Pod) string { return "pod " + pod.Namespace + "/" + pod.Name }
+
+// onVolume starts a symptom about a volume.
+func onVolume(v *snapshot.Volume, message string) *diagnosis.Symptom {
+	s := &diagnosis.Symptom{Subject: volumeSubject(v), Message: message}
+	s.Volume(v)
+	for _, c := range v.Consumers {
+		if c.Live() {
+			s.Pod(c.Pod)
+		}
+	}
+	return s
+}

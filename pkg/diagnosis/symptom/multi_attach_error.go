@@ -1,0 +1,94 @@
+package symptom
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// multiAttachError: a pod waits for an exclusive volume that another node has.
+// The controller says so once per volume and node, and the event expires: state
+// suffices.
+var multiAttachError = &diagnosis.SymptomRule{Name: "multi-attach-error", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		for _, w := range v.Waiting() {
+			if node := w.Node(); node != "" {
+				takenElsewhere(p, v, w, node)
+			}
+		}
+		refusedTexts(p, v)
+	}
+}}
+
+func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {
+	if here := v.AttachmentOn(node); !v.Exclusive() || here != nil && here.Status.Attached {
+		return
+	}
+	var refused *diagnosis.Text
+	for _, t := range p.Texts(v) {
+		if is(t, message.MultiAttachExclusive, message.MultiAttachPods) && t.Pod == w.Pod.Namespace+"/"+w.Pod.Name {
+			refused = &t
+			break
+		}
+	}
+	if refused == nil && p.Age(w.Pod.CreationTimestamp.Time) < settle {
+		return
+	}
+	for _, va := range v.Attachments {
+		if va.Spec.NodeName == node {
+			continue
+		}
+		s := &diagnosis.Symptom{Subject: diagnosis.PodSubject(w.Pod)}
+		s.Message = fmt.Sprintf("%s waits on node %s for %s, which node %s still has.",
+			capital(podName(w.Pod)), node, name(v), va.Spec.NodeName)
+		s.Volume(v)
+		s.Pod(w.Pod)
+		s.At(node)
+		s.At(va.Spec.NodeName)
+		s.Object("va", va.Name)
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", va.Spec.NodeName))
+		if refused != nil {
+			s.Evidence = append(s.Evidence, refused.Evidence())
+		}
+		p.AddSymptom(s)
+	}
+}
+
+// refusedTexts takes what the controller said where no attachment shows it: of a
+// migrated or in-tree volume, or because attachments could not be listed.
+func refusedTexts(p *diagnosis.Pass, v *snapshot.Volume) {
+	all := p.Texts(v)
+	for _, t := range all {
+		if !is(t, message.MultiAttachExclusive, message.MultiAttachPods) || !strings.Contains(t.Raw, "Multi-Attach") {
+			continue
+		}
+		pod := podOf(v, t)
+		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), quote(t.Raw)))
+		node := t.Node
+		if pod != nil {
+			s.Subject = diagnosis.PodSubject(pod)
+			node = pod.Spec.NodeName
+		}
+		s.Pod(pod)
+		s.At(node)
+		attached := false
+		for _, va := range v.Attachments {
+			if va.Spec.NodeName == node {
+				attached = va.Status.Attached
+			} else {
+				s.At(va.Spec.NodeName)
+				s.Object("va", va.Name)
+			}
+		}
+		for _, c := range v.Live() {
+			s.At(c.Node())
+		}
+		// The event comes once; while the pod waits unattached, it holds.
+		s.Past = attached || pod == nil || !waiting(pod)
+		s.Evidence = append(s.Evidence, t.Evidence())
+		p.AddSymptom(s)
+	}
+}

@@ -1,0 +1,39 @@
+package symptom
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+)
+
+// podStuckTerminating: a pod is being deleted for longer than its grace.
+var podStuckTerminating = &diagnosis.SymptomRule{Name: "pod-stuck-terminating", Run: func(p *diagnosis.Pass) {
+	for _, i := range pods(p) {
+		d := i.pod.DeletionTimestamp
+		// deletionTimestamp is the end of the grace period already; the kubelet's
+		// forced kill may take as long once more.
+		if d == nil || p.Age(d.Time) <= grace(i.pod)+time.Minute {
+			continue
+		}
+		s := &diagnosis.Symptom{Keys: i.keys(i.volumes), Subject: diagnosis.PodSubject(i.pod)}
+		s.Message = fmt.Sprintf("%s is terminating since %s.", capital(podName(i.pod)), short(p.Age(d.Time)))
+		object := "Pod " + i.pod.Namespace + "/" + i.pod.Name
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+		if len(i.pod.Finalizers) > 0 {
+			s.Message += fmt.Sprintf(" It has finalizers: %v.", i.pod.Finalizers)
+			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.finalizers", fmt.Sprint(i.pod.Finalizers)))
+		}
+		p.AddSymptom(s)
+	}
+}}
+
+// grace is what the pod was given to end.
+func grace(pod *corev1.Pod) time.Duration {
+	if g := pod.DeletionGracePeriodSeconds; g != nil {
+		return time.Duration(*g) * time.Second
+	}
+	return 30 * time.Second
+}

@@ -1,0 +1,161 @@
+package symptom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// podWaitingForVolume: a pod cannot start because a volume is not there.
+var podWaitingForVolume = &diagnosis.SymptomRule{Name: "pod-waiting-for-volume", Run: func(p *diagnosis.Pass) {
+	for _, i := range pods(p) {
+		if !waiting(i.pod) {
+			continue
+		}
+		if s := waitsForVolume(p, i); s != nil {
+			p.AddSymptom(s)
+		}
+	}
+}}
+
+func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
+	texts := p.PodTexts(i.pod)
+	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) })
+	age := p.Age(i.pod.CreationTimestamp.Time)
+	switch {
+	case !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh }) && age < settle:
+		return nil // just created, nobody complains
+	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
+		return nil
+	case i.pod.Spec.NodeName != "" && !creating(i.pod, said):
+		return nil
+	case len(said) == 0 && !hasVolumes(i):
+		return nil
+	case len(said) == 0 && otherTrouble(texts):
+		return nil
+	}
+	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
+	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), short(age))
+	s.Evidence = append(s.Evidence, stateOf(i.pod))
+	for _, t := range said {
+		if len(s.Evidence) < 3 {
+			s.Evidence = append(s.Evidence, t.Evidence())
+		}
+	}
+	return s
+}
+
+// blamesVolume tells whether a text says that a volume keeps the pod from starting.
+func blamesVolume(t diagnosis.Text) bool {
+	switch t.Reason {
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		return true
+	case "FailedScheduling", "Unschedulable":
+		return is(t, message.UnboundClaims, message.NodeAffinityConflict, message.MaxVolumes, message.ClaimInUse, message.ClaimNotFound) ||
+			strings.Contains(t.Raw, "did not have enough free storage") || strings.Contains(t.Raw, "binding volumes") ||
+			strings.Contains(t.Raw, "persistentvolumeclaim")
+	}
+	return namesMount(t)
+}
+
+// namesMount tells whether a runtime's complaint is about a mount.
+func namesMount(t diagnosis.Text) bool {
+	creation := slices.Contains(createErrors, t.Reason) || t.Reason == "Failed" || t.Reason == "FailedCreatePodSandBox" || t.Reason == "FailedSync"
+	return creation && (is(t, message.RootfsMount, message.SubPathFailed, message.NotSharedMount) ||
+		is(t, message.DeviceBusy, message.InputOutputError, message.StaleHandle, message.NotConnected) ||
+		strings.Contains(t.Raw, "/volumes/") || strings.Contains(t.Raw, "volume-subpaths"))
+}
+
+// creating tells whether the kubelet is still before the start of the containers.
+// With the sandbox ready, volumes are mounted (KEP-3085).
+func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
+	if slices.ContainsFunc(said, namesMount) {
+		return true
+	}
+	for _, k := range pod.Status.Conditions {
+		if k.Type == corev1.PodReadyToStartContainers && k.Status == corev1.ConditionTrue {
+			return false
+		}
+	}
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		w := cs.State.Waiting
+		if cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil ||
+			w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" && w.Reason != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// unscheduledForVolume tells whether a volume keeps the scheduler from placing
+// the pod: it says so, or says nothing any more and a claim is not bound.
+func unscheduledForVolume(p *diagnosis.Pass, i involved, said []diagnosis.Text) bool {
+	if len(said) > 0 {
+		return true
+	}
+	for _, k := range i.pod.Status.Conditions {
+		if k.Type == corev1.PodScheduled && k.Message != "" {
+			return false // it waits for something else
+		}
+	}
+	return slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool {
+		return v.Claim != nil && v.Claim.Status.Phase != corev1.ClaimBound
+	})
+}
+
+// otherTrouble tells whether fresh events explain the waiting without a volume.
+func otherTrouble(texts []diagnosis.Text) bool {
+	return slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
+		return t.Fresh && t.Source == "event" && (is(t, message.SandboxFailed) || strings.Contains(t.Reason, "Image") || t.Reason == "FailedCreatePodSandBox")
+	})
+}
+
+// hasVolumes tells whether the pod has a persistent or an inline CSI or network volume.
+func hasVolumes(i involved) bool {
+	if len(i.volumes) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(i.pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.CSI != nil || v.NFS != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.RBD != nil || v.ISCSI != nil || v.CephFS != nil || v.FlexVolume != nil
+	})
+}
+
+// unmounted narrows the pod's volumes to those that the newest texts call missing.
+func unmounted(i involved, said []diagnosis.Text) []*snapshot.Volume {
+	for _, t := range said {
+		if len(t.Unmounted) == 0 {
+			continue
+		}
+		var out []*snapshot.Volume
+		for _, v := range i.volumes {
+			if slices.Contains(t.Unmounted, volumeIn(i.pod, v)) || slices.Contains(t.Unmounted, v.PVName()) {
+				out = append(out, v)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return i.volumes
+}
+
+func stateOf(pod *corev1.Pod) report.Evidence {
+	object := "Pod " + pod.Namespace + "/" + pod.Name
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := cs.State.Waiting; w != nil && w.Reason != "" {
+			return diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"].state.waiting.reason", w.Reason)
+		}
+	}
+	phase := string(pod.Status.Phase)
+	if phase == "" {
+		phase = "(no status yet)"
+	}
+	return diagnosis.FromAPI(object, "status.phase", phase)
+}

@@ -1,0 +1,104 @@
+package symptom
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// is tells whether a text has one of the meanings.
+func is(t diagnosis.Text, kinds ...message.Kind) bool { return slices.ContainsFunc(kinds, t.Is) }
+
+// quote shortens a text for a sentence; the evidence keeps it whole.
+func quote(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	const most = 240
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + " …"
+}
+
+// present tells whether a text about a pod still holds: it is fresh, or nothing
+// about the pod's volumes was said later and the pod still waits.
+func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
+	if t.Fresh {
+		return true
+	}
+	if pod == nil || !waiting(pod) {
+		return false
+	}
+	for _, o := range all {
+		if o.Source == "event" && aboutStep(o) && o.At.After(t.At) && (t.Op != o.Op || o.Fresh) {
+			return false
+		}
+	}
+	return true
+}
+
+// aboutStep tells whether an event is about one step of getting a volume, not
+// kubelet's summary.
+func aboutStep(t diagnosis.Text) bool {
+	return t.Op != "" || is(t, message.MultiAttachExclusive, message.MultiAttachPods)
+}
+
+// told collects texts about volumes by meaning: one symptom per volume.
+func told(p *diagnosis.Pass, fits func(diagnosis.Text) bool, says func(*snapshot.Volume, diagnosis.Text) string) {
+	for _, v := range p.Volumes() {
+		all := p.Texts(v)
+		var best *diagnosis.Text
+		var evidence []diagnosis.Text
+		now := false
+		for i := range all {
+			t := all[i]
+			if !fits(t) {
+				continue
+			}
+			here := present(t, podOf(v, t), all)
+			if best == nil || here && !now {
+				best = &all[i]
+			}
+			now = now || here
+			if len(evidence) < 3 && !slices.ContainsFunc(evidence, func(e diagnosis.Text) bool { return e.Raw == t.Raw }) {
+				evidence = append(evidence, t)
+			}
+		}
+		if best == nil {
+			continue
+		}
+		s := onVolume(v, says(v, *best))
+		s.Past = !now
+		s.At(best.Node)
+		for _, t := range evidence {
+			s.At(t.Node)
+			s.Evidence = append(s.Evidence, t.Evidence())
+		}
+		p.AddSymptom(s)
+	}
+}
+
+// podOf is the consumer that a text is about, or nil.
+func podOf(v *snapshot.Volume, t diagnosis.Text) *corev1.Pod {
+	for _, c := range v.Consumers {
+		if t.Pod == c.Pod.Namespace+"/"+c.Pod.Name {
+			return c.Pod
+		}
+	}
+	// What a plugin's log or an attach error says holds while a pod on the node waits.
+	for _, c := range v.Waiting() {
+		if t.Pod == "" && t.Node != "" && c.Node() == t.Node {
+			return c.Pod
+		}
+	}
+	return nil
+}

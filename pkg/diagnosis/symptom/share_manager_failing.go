@@ -1,0 +1,84 @@
+package symptom
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// shareManagerFailing: the NFS server of a Longhorn RWX volume does not serve.
+var shareManagerFailing = &diagnosis.SymptomRule{Name: "share-manager-failing", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		if v.RegularRWX() && len(v.Live()) > 0 {
+			shareFails(p, v)
+		}
+	}
+}}
+
+func shareFails(p *diagnosis.Pass, v *snapshot.Volume) {
+	var evidence []report.Evidence
+	var node string
+	pod := p.ShareManagerPod(v)
+	if pod != nil {
+		node = pod.Spec.NodeName
+		evidence = append(evidence, podFails(p, pod)...)
+	}
+	settled := pod == nil || p.Age(pod.CreationTimestamp.Time) > settle
+	if sm := v.Longhorn.ShareManager; sm != nil {
+		fail := sm.State == "error" || settled && (sm.State == "stopped" || sm.State == "starting" || sm.State == "stopping") && consumersSettled(p, v)
+		if fail {
+			evidence = append(evidence, diagnosis.FromAPI("ShareManager "+sm.Name, "status.state", sm.State))
+		}
+	}
+	if lh := v.LH(); lh != nil && lh.Status.ShareState == "error" {
+		evidence = append(evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.shareState", "error"))
+	}
+	for _, t := range p.Texts(v) {
+		if is(t, message.ShareNotAvailable) && present(t, podOf(v, t), p.Texts(v)) && len(evidence) < 4 {
+			evidence = append(evidence, t.Evidence())
+		}
+	}
+	if len(evidence) == 0 {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("The share-manager of %s does not serve it.", name(v)))
+	s.Subject = diagnosis.ObjectSubject("ShareManager", "", v.Handle)
+	s.Pod(pod)
+	s.At(node)
+	for _, n := range p.DeviceNodes(v) {
+		s.At(n)
+	}
+	s.Evidence = evidence
+	p.AddSymptom(s)
+}
+
+func podFails(p *diagnosis.Pass, pod *corev1.Pod) []report.Evidence {
+	object := "Pod " + pod.Namespace + "/" + pod.Name
+	var out []report.Evidence
+	for _, cs := range pod.Status.ContainerStatuses {
+		last := cs.LastTerminationState.Terminated
+		restarted := cs.RestartCount > 0 && last != nil && p.Age(last.FinishedAt.Time) < settle*5
+		if restarted || !cs.Ready && p.Age(pod.CreationTimestamp.Time) > settle {
+			out = append(out, diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"]",
+				fmt.Sprintf("ready %v, restartCount %d", cs.Ready, cs.RestartCount)))
+		}
+	}
+	if pod.Status.Phase == corev1.PodFailed {
+		out = append(out, diagnosis.FromAPI(object, "status.phase", "Failed"))
+	}
+	return out
+}
+
+func consumersSettled(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, c := range v.Live() {
+		if p.Age(c.Pod.CreationTimestamp.Time) > settle {
+			return true
+		}
+	}
+	return false
+}

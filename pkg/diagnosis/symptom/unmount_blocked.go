@@ -1,0 +1,81 @@
+package symptom
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// unmountBlocked: a node that should let the volume go does not. Failures to
+// unmount are in logs only, never events of current Kubernetes; state tells, too.
+var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p *diagnosis.Pass) {
+	told(p, failsToUnmount, func(v *snapshot.Volume, t diagnosis.Text) string {
+		return fmt.Sprintf("A node cannot unmount %s: %s", name(v), quote(t.Desc))
+	})
+	for _, v := range p.Volumes() {
+		for _, n := range p.OtherNodes(v) {
+			keepsVolume(p, v, n)
+		}
+	}
+}}
+
+func failsToUnmount(t diagnosis.Text) bool {
+	for _, op := range []string{"UnmountVolume.", "UnmountDevice", "UnmapVolume.", "UnmapDevice"} {
+		if strings.HasPrefix(t.Op, op) {
+			return true
+		}
+	}
+	switch t.Reason {
+	case "FailedUnMount", "FailedUnmapDevice", "FailedUnmount":
+		return true
+	}
+	return is(t, message.TargetBusy, message.StillReferenced, message.DeviceStillInUse, message.RBDBusy)
+}
+
+// keepsVolume finds a Ready node that no pod needs the volume on and that still
+// mounts it or reports it in use. On a node that is not ready these entries are
+// frozen and prove nothing.
+func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
+	if wanted, _ := p.WantedReleased(v, node); !wanted || !p.NodeReady(node).Ready || !longReleased(p, v, node) {
+		return
+	}
+	mounts := p.VolumeMounts(v, node)
+	inUse := p.ReportedInUse(node, v)
+	if len(mounts) == 0 && !inUse {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Node %s still has %s mounted or in use, and no pod there needs it.", node, name(v)))
+	s.At(node)
+	if inUse {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Node "+node, "status.volumesInUse", v.UniqueName()))
+	}
+	for _, m := range mounts {
+		s.Device(node, m.Mount.Dev)
+		if len(s.Evidence) < 3 {
+			s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "proc/1/mountinfo", m.Mount.Point))
+		}
+	}
+	p.AddSymptom(s)
+}
+
+// longReleased tells whether the node had the time to let go: two minutes since
+// the attachment's or the pods' deletion, or since somebody else waits.
+func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil {
+		return p.Age(va.DeletionTimestamp.Time) > settle
+	}
+	for _, c := range v.Terminating() {
+		if c.Node() == node {
+			return p.Age(c.Pod.DeletionTimestamp.Time) > settle+grace(c.Pod)
+		}
+	}
+	for _, w := range v.Waiting() {
+		if p.Age(w.Pod.CreationTimestamp.Time) > settle {
+			return true
+		}
+	}
+	return false
+}

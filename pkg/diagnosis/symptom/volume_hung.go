@@ -1,0 +1,90 @@
+package symptom
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// volumeHung: access to a mounted volume never returns.
+var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		seen := map[string]bool{}
+		for _, m := range mounts(p, v) {
+			neverAnswers(p, v, m)
+			if !seen[m.view.Name] {
+				seen[m.view.Name] = true
+				tasksHang(p, v, m)
+			}
+		}
+	}
+	told(p, func(t diagnosis.Text) bool {
+		return strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
+	}, func(v *snapshot.Volume, t diagnosis.Text) string {
+		return fmt.Sprintf("Access to %s hangs: %s", name(v), quote(t.Desc))
+	})
+}}
+
+func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	st, ok := m.view.Statfs(m.mount.Point)
+	if !ok || st.Err != "hang" && st.Err != "ETIMEDOUT" {
+		return
+	}
+	s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s does not answer.", name(v), m.mount.Point, m.view.Name))
+	s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@statfs"+m.mount.Point, st.Err))
+	p.AddSymptom(s)
+}
+
+// tasksHang finds tasks of the volume's pods, or with a descriptor on it, that
+// wait without being interruptible; for NFS also those that wait for a server.
+func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	nfs := strings.HasPrefix(m.mount.FSType, "nfs")
+	for i := range m.view.Facts.Processes {
+		proc := &m.view.Facts.Processes[i]
+		where, ok := uninterruptible(proc)
+		if !ok || !concerns(p, v, m, proc, where, nfs) {
+			continue
+		}
+		s := onMount(v, m, fmt.Sprintf("Process %d (%s) on node %s hangs in the kernel (%s) on %s.", proc.PID, proc.Comm, m.view.Name, where, name(v)))
+		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, fmt.Sprintf("proc/%d/stat", proc.PID), "state D "+where))
+		p.AddSymptom(s)
+	}
+}
+
+func uninterruptible(proc *probes.Process) (where string, ok bool) {
+	if proc.State == "D" {
+		return firstOf(proc.WChan, proc.Stack), true
+	}
+	for _, t := range proc.Threads {
+		if t.State == "D" {
+			return firstOf(t.WChan, t.Stack), true
+		}
+	}
+	return "", false
+}
+
+func firstOf(a, b string) string {
+	if a != "" && a != "0" {
+		return a
+	}
+	line, _, _ := strings.Cut(b, "\n")
+	return line
+}
+
+func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Process, where string, nfs bool) bool {
+	if !m.mount.Dev.IsZero() {
+		for _, d := range proc.Open {
+			if d.Dev == m.mount.Dev {
+				return true
+			}
+		}
+	}
+	if p.IsConsumerProcess(v, m.view.Name, p.WhoIs(m.view, proc)) {
+		return true
+	}
+	low := strings.ToLower(where + " " + proc.Stack)
+	return nfs && (strings.Contains(low, "rpc") || strings.Contains(low, "nfs"))
+}

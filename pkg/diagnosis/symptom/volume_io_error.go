@@ -1,0 +1,99 @@
+package symptom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// corrupted are the errnos with which a mount whose device or server is gone
+// answers (IsCorruptedMnt of k8s.io/mount-utils).
+var corrupted = []string{"EIO", "ENOTCONN", "ESTALE", "EHOSTDOWN", "EACCES", "EWOULDBLOCK", "ENODEV", "ENXIO"}
+
+// ioLines are kinds of kernel lines that report failed I/O.
+var ioLines = []string{"io-error", "medium-error", "offline-device", "beyond-end-of-device", "ext4-error", "ext4-aborted", "xfs-shutdown", "xfs-corruption", "btrfs-error"}
+
+// volumeIOError: reading or writing a mounted volume fails.
+var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		for _, m := range mounts(p, v) {
+			answersError(p, v, m)
+			kernelErrors(p, v, m)
+		}
+		detachedUnexpectedly(p, v)
+	}
+	told(p, saysIOError, func(v *snapshot.Volume, t diagnosis.Text) string {
+		return fmt.Sprintf("Access to %s fails: %s", name(v), quote(t.Desc))
+	})
+}}
+
+func answersError(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	node := m.view.Name
+	if st, ok := m.view.Statfs(m.mount.Point); ok && slices.Contains(corrupted, st.Err) {
+		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s answers %s.", name(v), m.mount.Point, node, st.Err))
+		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "@statfs"+m.mount.Point, st.Err))
+		p.AddSymptom(s)
+		return
+	}
+	if !m.mount.Dev.Anonymous() && m.view.Dead(m.mount.Dev) && used(v, node) {
+		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s lies on device %s, which no longer exists: its I/O fails.", name(v), m.mount.Point, node, m.mount.Dev))
+		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "proc/1/mountinfo", m.mount.Dev.String()+" "+m.mount.Point))
+		p.AddSymptom(s)
+	}
+}
+
+// kernelErrors takes the kernel's lines about the mounted device. Old ones are
+// past: the filesystem may have gone on, and if it did not, state shows it.
+func kernelErrors(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	lines := m.lines(ioLines...)
+	if len(lines) == 0 {
+		return
+	}
+	last := lines[len(lines)-1]
+	s := onMount(v, m, fmt.Sprintf("The kernel of node %s reports failed I/O on the device of %s.", m.view.Name, name(v)))
+	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute
+	s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@kmsg", last.Text))
+	p.AddSymptom(s)
+}
+
+func detachedUnexpectedly(p *diagnosis.Pass, v *snapshot.Volume) {
+	for _, t := range p.Texts(v) {
+		if t.Reason != "DetachedUnexpectedly" && t.Reason != "DetachedUnexpectly" {
+			continue
+		}
+		s := onVolume(v, fmt.Sprintf("Longhorn says that the volume of %s was detached under its pod.", name(v)))
+		s.Past = !t.Fresh
+		s.At(t.Node)
+		s.Evidence = append(s.Evidence, t.Evidence())
+		p.AddSymptom(s)
+	}
+}
+
+// saysIOError leaves out failing formats, replicas and attaches, which have
+// symptoms of their own.
+func saysIOError(t diagnosis.Text) bool {
+	if is(t, message.FormatFailed, message.LuksFormatFailed) || strings.HasPrefix(t.Op, "AttachVolume") || t.Component == "longhorn-manager" {
+		return false
+	}
+	if is(t, message.InputOutputError, message.NotConnected, message.StaleHandle, message.HostDown) {
+		return true
+	}
+	return t.Source == "log" && t.Pod != "" && t.Component != "share-manager" && appLoses(t)
+}
+
+// appLoses tells whether an application's log line is about data that it cannot
+// read or write.
+func appLoses(t diagnosis.Text) bool {
+	low := strings.ToLower(t.Raw)
+	for _, w := range []string{"i/o error", "errno 5", "eio", "corrupt", "checksum", "structure needs cleaning"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return is(t, message.PermissionDenied, message.OperationNotPermitted) && strings.Contains(t.Raw, "/")
+}

@@ -1,0 +1,103 @@
+package symptom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// volumeReadonly: a filesystem that should be writable is not.
+var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		if !meantReadOnly(v) {
+			for _, m := range mounts(p, v) {
+				isReadOnly(p, v, m)
+			}
+			engineReadOnly(p, v)
+		}
+	}
+	told(p, saysReadOnly, func(v *snapshot.Volume, t diagnosis.Text) string {
+		return fmt.Sprintf("%s is read-only: %s", capital(name(v)), quote(t.Desc))
+	})
+}}
+
+// saysReadOnly takes what an application, the share-manager or the resizer says
+// about a mounted volume; a failing mount is another symptom.
+func saysReadOnly(t diagnosis.Text) bool {
+	if t.Source == "event" || strings.HasPrefix(t.Op, "MountVolume") {
+		return false
+	}
+	return is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
+}
+
+func meantReadOnly(v *snapshot.Volume) bool {
+	if v.PV != nil {
+		if v.PV.Spec.CSI != nil && v.PV.Spec.CSI.ReadOnly || slices.Contains(v.PV.Spec.MountOptions, "ro") {
+			return true
+		}
+	}
+	modes := v.AccessModes()
+	if len(modes) > 0 && !slices.ContainsFunc(modes, func(m corev1.PersistentVolumeAccessMode) bool { return m != corev1.ReadOnlyMany }) {
+		return true
+	}
+	writers := 0
+	for _, c := range v.Consumers {
+		for _, pv := range c.Pod.Spec.Volumes {
+			if pv.Name == c.Volume && (pv.PersistentVolumeClaim == nil || !pv.PersistentVolumeClaim.ReadOnly) {
+				writers++
+			}
+		}
+	}
+	return len(v.Consumers) > 0 && writers == 0
+}
+
+func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	at := "proc/1/mountinfo"
+	why := ""
+	switch {
+	case m.mount.HasSuper("emergency_ro"):
+		why = "emergency_ro"
+	case m.mount.HasSuper("ro") && !strings.HasPrefix(m.mount.FSType, "nfs"):
+		why = "ro"
+	}
+	if why != "" {
+		s := onMount(v, m, fmt.Sprintf("The filesystem of %s at %s on node %s is read-only (%s).", name(v), m.mount.Point, m.view.Name, why))
+		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, at, m.mount.Point+" "+strings.Join(m.mount.Super, ",")))
+		p.AddSymptom(s)
+		return
+	}
+	sb := m.view.Superblock(m.mount.Dev)
+	if sb == nil || sb.ErrorsCount <= 0 {
+		return
+	}
+	// Since Linux 6.10 mountinfo says rw after an emergency remount of ext4.
+	for _, l := range m.lines("remounted-ro", "ext4-aborted") {
+		s := onMount(v, m, fmt.Sprintf("The kernel made the filesystem of %s on node %s read-only after errors, although its mount says rw.", name(v), m.view.Name))
+		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@kmsg", l.Text),
+			diagnosis.FromNode(m.view.Name, sb.Locator+"/errors_count", fmt.Sprint(sb.ErrorsCount)))
+		p.AddSymptom(s)
+		return
+	}
+}
+
+func engineReadOnly(p *diagnosis.Pass, v *snapshot.Volume) {
+	if v.Longhorn == nil {
+		return
+	}
+	for _, e := range v.Longhorn.Engines {
+		c, ok := e.Conditions.Get("FilesystemReadOnly")
+		if !ok || c.Status != "True" {
+			continue
+		}
+		s := onVolume(v, fmt.Sprintf("Longhorn reports the filesystem of volume %s as read-only.", v.Handle))
+		s.At(e.NodeID)
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Engine "+e.Name, "status.conditions[FilesystemReadOnly]", strings.TrimSpace(c.Status+" "+c.Message)))
+		p.AddSymptom(s)
+	}
+}
