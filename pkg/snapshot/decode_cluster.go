@@ -84,6 +84,11 @@ func decodeItem(it *item) decoded {
 	}
 	o, err := k.decode(it.raw)
 	if err != nil {
+		if fixed, ok := withMicros(it.raw); ok {
+			o, err = k.decode(fixed)
+		}
+	}
+	if err != nil {
 		return decoded{kind: k, err: err}
 	}
 	if !keep(o) {

@@ -72,6 +72,7 @@ func (r *reader) document(file string, number *int, doc []byte, implied schema.G
 	it := item{file: file, number: *number, raw: doc}
 	var e envelope
 	if err := json.Unmarshal(doc, &e); err != nil {
+		it.gvk = kindOnly(doc)
 		r.unreadable(&it, implied, err.Error())
 		return
 	}
@@ -140,4 +141,17 @@ func (r *reader) unreadable(it *item, implied schema.GroupVersionKind, detail st
 	if need := resourceNeed(it.gvk); need != "" {
 		r.gaps = append(r.gaps, Gap{Need: need, Reason: Malformed, Detail: it.need() + ": " + detail})
 	}
+}
+
+// kindOnly reads the kind of an object whose metadata cannot be read, so that
+// its resource is known not to be complete.
+func kindOnly(doc []byte) schema.GroupVersionKind {
+	var e struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if json.Unmarshal(doc, &e) != nil {
+		return schema.GroupVersionKind{}
+	}
+	return schema.FromAPIVersionAndKind(e.APIVersion, e.Kind)
 }

@@ -84,6 +84,7 @@ func TestDecodeGaps(t *testing.T) {
 	}{
 		"wrong type inside":   {pod + "spec: {containers: none}\n", []string{"object/cluster/a.yaml#1 Pod shop/web Malformed", "api//pods Malformed"}, 0},
 		"no name":             {"apiVersion: v1\nkind: Pod\n", []string{"object/cluster/a.yaml#1 Pod Malformed", "api//pods Malformed"}, 0},
+		"name of no sense":    {"apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n", []string{"object/cluster/a.yaml#1 Pod Malformed", "api//pods Malformed"}, 0},
 		"no kind":             {pod + "---\nhello: world\n", []string{"object/cluster/a.yaml#2 Malformed"}, 1},
 		"message of kubectl":  {"Error from server (Forbidden): pods is forbidden\n", []string{"object/cluster/a.yaml#1 Malformed"}, 0},
 		"status":              {"apiVersion: v1\nkind: Status\nreason: Forbidden\n", []string{"object/cluster/a.yaml#1 Status Malformed"}, 0},
@@ -163,5 +164,20 @@ func TestDecodeEventOfBothGroups(t *testing.T) {
 	}
 	if len(s.Cluster.Events) != 1 || len(s.Gaps) != 0 {
 		t.Errorf("got %d events and gaps %v, want one event and no gap", len(s.Cluster.Events), s.Gaps)
+	}
+}
+
+func TestDecodeLeaseWrittenByHand(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"2026-05-04T09:59:00Z", "2026-05-04T09:59:00.25Z", "2026-05-04T09:59:00.000000Z", "2026-05-04T11:59:00+02:00"} {
+		s, err := decodeFiles(map[string]string{
+			"cluster/a.yaml": "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: node-1}, spec: {leaseDurationSeconds: 40, renewTime: '" + at + "'}}",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Cluster.Leases) != 1 || s.Cluster.Leases[0].Spec.RenewTime.UTC().Format("15:04:05") != "09:59:00" {
+			t.Errorf("%s: got leases %v and gaps %v", at, s.Cluster.Leases, s.Gaps)
+		}
 	}
 }
