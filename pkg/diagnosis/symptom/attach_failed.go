@@ -57,10 +57,10 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 	all := p.Texts(v)
 	for _, t := range all {
-		if !refusesAttach(t) {
+		pod := podOf(v, t)
+		if !refusesAttach(t) && !(t.Op == "MountVolume.WaitForAttach" && pod != nil && unattached(v, pod.Spec.NodeName)) {
 			continue
 		}
-		pod := podOf(v, t)
 		s := &diagnosis.Symptom{Subject: volumeSubject(v), Past: !present(t, pod, all)}
 		if va := v.AttachmentOn(t.Node); va != nil {
 			s.Subject = diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)
@@ -79,12 +79,20 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 }
 
+// unattached tells whether the volume's attachment to a node exists and is not
+// made. Where it is made, or the driver has none, waiting for it is a failure of
+// the node.
+func unattached(v *snapshot.Volume, node string) bool {
+	va := v.AttachmentOn(node)
+	return va != nil && !va.Status.Attached
+}
+
 func refusesAttach(t diagnosis.Text) bool {
 	if is(t, message.MultiAttachExclusive, message.MultiAttachPods) {
 		return false
 	}
 	switch {
-	case t.Op == "AttachVolume.Attach", t.Op == "MountVolume.WaitForAttach":
+	case t.Op == "AttachVolume.Attach":
 		return true
 	case t.Reason == "FailedAttachVolume":
 		return true

@@ -29,8 +29,35 @@ var detachStuck = &diagnosis.SymptomRule{Name: "detach-stuck", Run: func(p *diag
 	}
 	for _, v := range p.Volumes() {
 		longhornStays(p, v)
+		if len(v.Attachments) == 0 && v.LH() == nil {
+			for _, n := range p.OtherNodes(v) {
+				listedOnNode(p, v, n)
+			}
+		}
 	}
 }}
+
+// listedOnNode covers volumes without VolumeAttachments: of in-tree drivers only
+// the node's status says who has them.
+func listedOnNode(p *diagnosis.Pass, v *snapshot.Volume, node string) {
+	wanted, _ := p.WantedReleased(v, node)
+	if !wanted || !v.Exclusive() || !p.NodeReady(node).Ready || !longReleased(p, v, node) {
+		return
+	}
+	field := ""
+	switch {
+	case p.ReportedAttached(node, v):
+		field = "status.volumesAttached"
+	case p.ReportedInUse(node, v):
+		field = "status.volumesInUse"
+	default:
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("%s stays with node %s, and no pod there needs it.", capital(name(v)), node))
+	s.At(node)
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Node "+node, field, v.UniqueName()))
+	p.AddSymptom(s)
+}
 
 func volumeOf(p *diagnosis.Pass, va *storagev1.VolumeAttachment) *snapshot.Volume {
 	for _, v := range p.Volumes() {

@@ -9,7 +9,8 @@ import (
 )
 
 // mountFailed: one step of mounting or mapping fails, or a container cannot be
-// made because of a mount.
+// made because of a mount. A failing MountVolume.WaitForAttach counts, too: the
+// kubelet calls it FailedMount.
 var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diagnosis.Pass) {
 	for _, i := range pods(p) {
 		all := p.PodTexts(i.pod)
@@ -32,8 +33,6 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 
 func failsToMount(t diagnosis.Text) bool {
 	switch {
-	case t.Op == "MountVolume.WaitForAttach":
-		return false // the step before
 	case strings.HasPrefix(t.Op, "MountVolume."), strings.HasPrefix(t.Op, "MapVolume."):
 		return true
 	case t.Reason == "FailedMount" || t.Reason == "FailedMapVolume":

@@ -30,7 +30,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) })
 	age := p.Age(i.pod.CreationTimestamp.Time)
 	switch {
-	case !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh }) && age < settle:
+	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh }) && !broke(p, i):
 		return nil // just created, nobody complains
 	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
 		return nil
@@ -52,6 +52,14 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	return s
 }
 
+// broke tells whether a volume of the pod lost its engine a moment ago: its new
+// pod is young because the volume failed, not because it is the first.
+func broke(p *diagnosis.Pass, i involved) bool {
+	return slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool {
+		return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool { return t.Fresh && lostEngine(t) })
+	})
+}
+
 // blamesVolume tells whether a text says that a volume keeps the pod from starting.
 func blamesVolume(t diagnosis.Text) bool {
 	switch t.Reason {
@@ -70,7 +78,8 @@ func namesMount(t diagnosis.Text) bool {
 	creation := slices.Contains(createErrors, t.Reason) || t.Reason == "Failed" || t.Reason == "FailedCreatePodSandBox" || t.Reason == "FailedSync"
 	return creation && (is(t, message.RootfsMount, message.SubPathFailed, message.NotSharedMount) ||
 		is(t, message.DeviceBusy, message.InputOutputError, message.StaleHandle, message.NotConnected) ||
-		strings.Contains(t.Raw, "/volumes/") || strings.Contains(t.Raw, "volume-subpaths"))
+		strings.Contains(t.Raw, "/volumes/") || strings.Contains(t.Raw, "volume-subpaths") ||
+		strings.Contains(t.Raw, "not a device node") || strings.Contains(t.Raw, "volumeDevices"))
 }
 
 // creating tells whether the kubelet is still before the start of the containers.

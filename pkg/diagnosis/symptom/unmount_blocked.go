@@ -77,5 +77,31 @@ func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 			return true
 		}
 	}
-	return false
+	if len(v.Live()) > 0 {
+		return false
+	}
+	return nobodyLong(p, v, node)
+}
+
+// nobodyLong tells whether the last pod of a volume that no pod uses went long
+// ago: its object is gone, so only events can say that it was just now.
+func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if !p.Collected("/pods") || !p.Collected("/events") {
+		return false
+	}
+	ns, _ := v.ClaimRef()
+	for _, e := range p.Cluster.Events {
+		if e.Reason == "Killing" && e.ObjNamespace == ns && (e.Host == "" || e.Host == node) && p.Age(e.Last) < settle {
+			return false
+		}
+	}
+	for _, c := range v.Finished() {
+		for _, cs := range c.Pod.Status.ContainerStatuses {
+			if t := cs.State.Terminated; t != nil && p.Age(t.FinishedAt.Time) < settle {
+				return false
+			}
+		}
+	}
+	va := v.AttachmentOn(node)
+	return va != nil && p.Age(va.CreationTimestamp.Time) > settle
 }

@@ -22,11 +22,34 @@ var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagno
 		}
 	}
 	told(p, func(t diagnosis.Text) bool {
-		return strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
+		return probeHangs(p, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("Access to %s hangs: %s", name(v), quote(t.Desc))
 	})
 }}
+
+// probeHangs recognises a kubelet probe that timed out on a path of a volume of the
+// pod: the nearest that the API shows of a mount that does not answer.
+func probeHangs(p *diagnosis.Pass, t diagnosis.Text) bool {
+	if t.Reason != "Unhealthy" || !strings.Contains(t.Raw, "timed out") && !strings.Contains(t.Raw, "deadline") {
+		return false
+	}
+	ns, name, _ := strings.Cut(t.Pod, "/")
+	pod := p.Pod(ns, name)
+	if pod == nil {
+		return false
+	}
+	for _, v := range p.VolumesOfPod(pod) {
+		for _, k := range pod.Spec.Containers {
+			for _, m := range k.VolumeMounts {
+				if m.Name == volumeIn(pod, v) && len(m.MountPath) > 1 && strings.Contains(t.Raw, m.MountPath) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
 
 func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	st, ok := m.view.Statfs(m.mount.Point)

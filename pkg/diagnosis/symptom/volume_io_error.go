@@ -63,7 +63,7 @@ func kernelErrors(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 
 func detachedUnexpectedly(p *diagnosis.Pass, v *snapshot.Volume) {
 	for _, t := range p.Texts(v) {
-		if t.Reason != "DetachedUnexpectedly" && t.Reason != "DetachedUnexpectly" {
+		if !lostEngine(t) {
 			continue
 		}
 		s := onVolume(v, fmt.Sprintf("Longhorn says that the volume of %s was detached under its pod.", name(v)))
@@ -72,6 +72,11 @@ func detachedUnexpectedly(p *diagnosis.Pass, v *snapshot.Volume) {
 		s.Evidence = append(s.Evidence, t.Evidence())
 		p.AddSymptom(s)
 	}
+}
+
+// lostEngine recognises Longhorn's event; older versions spell it differently.
+func lostEngine(t diagnosis.Text) bool {
+	return t.Reason == "DetachedUnexpectedly" || t.Reason == "DetachedUnexpectly"
 }
 
 // saysIOError leaves out failing formats, replicas and attaches, which have
