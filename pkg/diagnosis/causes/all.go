@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/transport"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 )
@@ -36,6 +37,7 @@ var rules = []*diagnosis.Rule{
 	longhorn.ControlPlaneDown,
 	longhorn.DiskFull,
 	longhorn.DiskUnusable,
+	longhorn.IPFamilyUnsupported,
 	longhorn.InstanceManagerRestarted,
 	longhorn.RemountPending,
 	longhorn.ShareManagerDown,
@@ -59,6 +61,8 @@ var rules = []*diagnosis.Rule{
 	device.RBDLockOrWatcherStale,
 
 	// transport
+	transport.NFSClientIDCollision,
+	transport.NFSServerUnreachable,
 
 	// filesystem
 

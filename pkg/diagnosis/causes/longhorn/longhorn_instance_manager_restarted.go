@@ -43,7 +43,8 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 type restart struct {
 	im          *snapshot.LHInstanceManager
 	at          time.Time
-	victims     []*snapshot.Volume // in scope, with a pod that is older than the start
+	victims     []*snapshot.Volume // in scope, with a pod that is older than the start or a symptom now
+	hit         []*snapshot.Volume // in scope, hit in that minute, whether healed or not
 	all         int                // volumes of the node that were hit in that minute
 	connections int                // iSCSI connections that broke within one second
 	evidence    []report.Evidence
@@ -61,7 +62,11 @@ func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
 		}
 		if ev, ok := hitBy(p, v, lh, r.at); ok {
 			r.all++
-			if p.InScope(v) && olderPod(v, r.at) != "" {
+			if !p.InScope(v) {
+				continue
+			}
+			r.hit = append(r.hit, v)
+			if olderPod(v, r.at) || p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "share-manager-failing") {
 				r.victims = append(r.victims, v)
 				r.evidence = append(r.evidence, ev)
 			}
@@ -128,17 +133,14 @@ func ranOn(v *snapshot.Volume, node string) bool {
 	return false
 }
 
-// olderPod names a pod of the volume that started before the restart.
-func olderPod(v *snapshot.Volume, start time.Time) string {
+// olderPod tells whether a pod of the volume started before the restart, or waits.
+func olderPod(v *snapshot.Volume, start time.Time) bool {
 	for _, c := range v.Live() {
 		if s := c.Pod.Status.StartTime; s != nil && s.Time.Before(start) {
-			return c.Pod.Namespace + "/" + c.Pod.Name
+			return true
 		}
 	}
-	if v.RegularRWX() || len(v.Waiting()) > 0 {
-		return v.PVName()
-	}
-	return ""
+	return v.RegularRWX() || len(v.Waiting()) > 0
 }
 
 // countConnections counts iSCSI connections that broke within one second around the start.
@@ -183,7 +185,7 @@ func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
 		f.NotConfirmed = append(f.NotConfirmed, "a second volume of the node that was hit in the same minute")
 	}
 	f.Unless("volumes of the node that went on working through that minute")
-	for _, v := range r.victims {
+	for _, v := range r.hit {
 		f.On(v)
 		for _, w := range v.Running() {
 			if s := w.Pod.Status.StartTime; s != nil && s.Time.Before(r.at) {
