@@ -1,0 +1,111 @@
+package transport
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// client is a node as an NFS server sees it.
+type client struct {
+	view  *snapshot.NodeView
+	host  string
+	id    string // nfs4_unique_id
+	mount nfsMount
+}
+
+// clientsOf are the probed nodes with a mount of NFSv4.1 or later of a server.
+func clientsOf(p *diagnosis.Pass, server string) []client {
+	var out []client
+	for _, name := range viewNames(p) {
+		view := p.View(name)
+		if view.Init == nil {
+			continue
+		}
+		for _, m := range view.Init.Mounts {
+			n, ok := asNFS(m)
+			if ok && n.addr == server && n.sessions() {
+				out = append(out, client{view, view.Facts.Identity.Hostname, view.Facts.NFS.UniqueID, n})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func viewNames(p *diagnosis.Pass) []string {
+	var names []string
+	for n := range p.NodeViews {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// twins groups the clients that give one name: same host name and same, or no,
+// unique id. Groups of one are left out.
+func twins(list []client) [][]client {
+	byName := map[string][]client{}
+	var order []string
+	for _, c := range list {
+		if c.host == "" {
+			continue
+		}
+		key := c.host + "\x00" + c.id
+		if byName[key] == nil {
+			order = append(order, key)
+		}
+		byName[key] = append(byName[key], c)
+	}
+	var out [][]client
+	for _, k := range order {
+		if len(byName[k]) > 1 {
+			out = append(out, byName[k])
+		}
+	}
+	return out
+}
+
+// trouble is what a client node shows of lost sessions.
+type trouble struct {
+	certain  bool // a fresh session error of the kernel
+	evidence []report.Evidence
+}
+
+// sessionTrouble looks for failed recoveries of the client's state in the kernel
+// log and for tasks that wait for one.
+func sessionTrouble(p *diagnosis.Pass, view *snapshot.NodeView) trouble {
+	var t trouble
+	for _, l := range view.KernelLines(kmsg.NFSStateError) {
+		t.certain = t.certain || !l.At.IsZero() && p.Age(l.At) < 10*time.Minute
+		if len(t.evidence) < 3 {
+			t.evidence = append(t.evidence, diagnosis.FromNode(view.Name, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text))
+		}
+	}
+	for _, task := range nfsTasks(view) {
+		if task.recovering() {
+			t.evidence = append(t.evidence, task.evidence(view.Name))
+		}
+	}
+	return t
+}
+
+func (c client) evidence() []report.Evidence {
+	id := c.id
+	if id == "" {
+		id = "(empty)"
+	}
+	if !c.view.Facts.NFS.UniqueIDRead {
+		id = "(not read)"
+	}
+	return []report.Evidence{
+		diagnosis.FromNode(c.view.Name, "@hostname", c.host),
+		diagnosis.FromNode(c.view.Name, "sys/module/nfs/parameters/nfs4_unique_id", id),
+		diagnosis.FromNode(c.view.Name, fmt.Sprintf("proc/1/mountinfo:%d", c.mount.Line), c.mount.Raw),
+	}
+}

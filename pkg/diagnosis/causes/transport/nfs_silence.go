@@ -1,0 +1,103 @@
+package transport
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// complaint is the kernel's last "not responding" about a server that no "OK"
+// follows (call_timeout in net/sunrpc/clnt.c), and where it stands.
+func complaint(view *snapshot.NodeView, m nfsMount) (text, locator string) {
+	for _, l := range view.KernelLines(kmsg.NFSNotResponding, kmsg.NFSOK) {
+		if l.Server != m.server && l.Server != m.addr {
+			continue
+		}
+		if l.Kind == kmsg.NFSOK {
+			text, locator = "", ""
+			continue
+		}
+		text, locator = l.Text, fmt.Sprintf("@kmsg:%d", l.Sequence)
+		if !l.At.IsZero() {
+			locator += " " + l.At.UTC().Format(time.RFC3339)
+		}
+	}
+	return text, locator
+}
+
+// advise says how to get the server back, and what is left when it never comes
+// back. Whether it is gone for good is no fact of a snapshot, so that part stays words.
+func (s *silentNode) advise(f *diagnosis.Finding) {
+	m := s.servers[0].mounts[0]
+	switch {
+	case m.volume != nil && m.volume.IsLonghorn():
+		f.Advise(remedy.Words("Bring the server back: Longhorn starts the share-manager of the volume when a pod wants the volume or it is attached in Longhorn's UI. The clients then go on by themselves."))
+	default:
+		f.Advise(remedy.Words(fmt.Sprintf("Bring the server %s back, or its network. The clients then go on by themselves.", m.addr)))
+	}
+	gone := fmt.Sprintf("Only when server %s is gone for good: unmount exactly %s on node %s, by force first and lazily if that does not return", m.addr, m.Point, s.view.Name)
+	for _, x := range s.servers[0].mounts[1:] {
+		gone += ", likewise " + x.Point
+	}
+	gone += "; what was not written yet is lost."
+	if s.blocked {
+		gone += " Restart the kubelet afterwards if it still hangs."
+	}
+	f.Advise(remedy.Words(gone), remedy.Words("Delete the clients of a share before its server, else this comes back. Deleting only the API object of a pod leaves the mount where it is."))
+}
+
+// serverOf is the NFS server and path that a PV names: in-tree, or in the
+// attributes of an NFS driver.
+func serverOf(v *snapshot.Volume) (server, path string) {
+	if v.PV == nil {
+		return "", ""
+	}
+	if n := v.PV.Spec.NFS; n != nil {
+		return n.Server, n.Path
+	}
+	if v.PV.Spec.CSI == nil || v.IsLonghorn() {
+		return "", ""
+	}
+	share := v.Attribute("share")
+	if share == "" {
+		share = v.Attribute("path")
+	}
+	if s := v.Attribute("server"); s != "" && share != "" {
+		return s, share
+	}
+	return "", ""
+}
+
+// serverWithoutEndpoints looks at the API alone: the PV's server is a Service that
+// nobody stands behind, and a pod of the volume is in trouble.
+func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) {
+	server, path := serverOf(v)
+	svc, ready := serviceOf(p, server)
+	if svc == nil || ready != 0 {
+		return
+	}
+	for _, c := range v.Live() {
+		node := c.Node()
+		if node == "" || !c.Waiting() && !c.Terminating() && !p.Suffers(v, "volume-hung", "volume-io-error") {
+			continue
+		}
+		if view := p.View(node); view != nil && dialOf(view, "2049", server, svc.Spec.ClusterIP).answered() {
+			continue
+		}
+		f := p.Find(report.Likely, diagnosis.NodeSubject(node)).On(v).Located(node)
+		f.Pod(c.Pod)
+		f.Object("server", server)
+		f.Sayf("Volume %s is %s:%s. %sSo pod %s/%s on node %s gets no answer.", v.PVName(), server, path, serviceWords(svc, ready), c.Pod.Namespace, c.Pod.Name, node)
+		f.Fact(diagnosis.FromAPI("Service "+svc.Namespace+"/"+svc.Name, "endpoints", "none ready"))
+		f.Missing("an answer of port 2049 of " + server + " on node " + node)
+		f.Unless("an answer of the server's port on node " + node)
+		f.Advise(remedy.Words(fmt.Sprintf("Start the pods behind Service %s/%s again. The clients then go on by themselves.", svc.Namespace, svc.Name)))
+		p.Report(f)
+		return
+	}
+}
