@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -41,8 +42,8 @@ func missingOnNode(p *diagnosis.Pass) {
 			if !va.Status.Attached || va.DeletionTimestamp != nil || len(waiters) == 0 || p.Age(va.CreationTimestamp.Time) <= time.Minute {
 				continue
 			}
-			t, ok := textAbout(p, v, va.Spec.NodeName, missingDiskForm)
-			if !ok || v.Longhorn != nil && engineDown(p, v) {
+			t, said := textAbout(p, v, va.Spec.NodeName, missingDiskForm)
+			if !said && siblingDisk(p, v, va.Spec.NodeName) == "" || v.Longhorn != nil && engineDown(p, v) {
 				continue
 			}
 			if view, probed := p.Probed(va.Spec.NodeName); probed {
@@ -50,6 +51,29 @@ func missingOnNode(p *diagnosis.Pass) {
 			}
 		}
 	}
+}
+
+// siblingDisk names the disk of another volume of the same driver on the node that
+// was identified by more than its mount: then attaching makes a disk there. Drivers
+// that map or log in when they stage a volume show nothing of this kind before.
+func siblingDisk(p *diagnosis.Pass, v *snapshot.Volume, node string) string {
+	view := p.View(node)
+	if view == nil {
+		return ""
+	}
+	for _, o := range p.Index.Volumes {
+		d, ok := p.DeviceOn(o, node)
+		if o == v || o.Driver != v.Driver || !ok || !d.Proven || d.Block == nil {
+			continue
+		}
+		if strings.HasPrefix(d.Block.Name, "rbd") || strings.HasPrefix(d.Block.Name, "nbd") || strings.HasPrefix(d.Block.Name, "drbd") ||
+			strings.HasPrefix(d.Block.Name, "loop") || strings.HasPrefix(d.Block.Name, "dm-") || view.SessionOfDisk(d.Block.Name) != nil ||
+			d.Block.Transport != "" && d.Block.Transport != "pcie" {
+			continue
+		}
+		return d.Block.Name
+	}
+	return ""
 }
 
 // engineDown tells whether Longhorn itself says that there is no block device.
@@ -74,6 +98,10 @@ func judgeMissing(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtt
 	f.Object("va", va.Name)
 	f.Fact(attachedEvidence(va), t.Evidence())
 	f.Fact(d.Evidence...)
+	if t.Raw == "" {
+		f.Missing("the driver's own word that it does not find the disk")
+		f.Fact(diagnosis.FromNode(node, "sys/class/block", "other volumes of driver "+v.Driver+" are there as disks: "+siblingDisk(p, v, node)))
+	}
 	if len(d.Blank) > 0 {
 		f.Certainty = report.Possible
 	}

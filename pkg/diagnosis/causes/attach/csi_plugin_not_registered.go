@@ -65,6 +65,10 @@ func reportNotRegistered(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod, r 
 		f.Waiting = true // its containers have not started: that, and nothing else, is why
 	case !started.IsZero() && p.Age(started) < startup:
 		f.Certainty, f.Waiting = report.Possible, true
+	case podReady(plugin) && !rootSeen(p.View(u.Node)):
+		// A plugin that is content and unknown may serve under another root.
+		p.Probed(u.Node)
+		f.Missing("the root directory of the kubelet on node " + u.Node + ", which would tell whether the plugin registers where the kubelet looks")
 	}
 	if f.Waiting {
 		state += "; wait until it has started and registered, within two minutes of its start"

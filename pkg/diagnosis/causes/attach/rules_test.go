@@ -285,8 +285,19 @@ func TestPlugin(t *testing.T) {
 			c.node("n1").CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 			return c
 		}, []string{"csi-plugin-not-on-node possible Node n1"}},
-		{"pod there, driver unknown", func() *cluster { return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3") },
-			[]string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
+		{"pod there, driver unknown, root not seen", func() *cluster { return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3") },
+			[]string{"csi-plugin-not-registered likely Pod kube-system/disk-node-n1"}},
+		{"pod there and crashing", func() *cluster {
+			c := waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+			for _, p := range c.s.Cluster.Pods {
+				if p.Name == "disk-node-n1" {
+					p.Status.Conditions[0].Status = corev1.ConditionFalse
+					p.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "registrar", RestartCount: 9,
+						State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
+				}
+			}
+			return c
+		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
 		{"pod there, started a minute ago", func() *cluster { return waiting("/var/lib/kubelet", time.Minute, "n1", "n2", "n3") },
 			[]string{"csi-plugin-not-registered possible Pod kube-system/disk-node-n1"}},
 		{"other root, read on the node", func() *cluster {
@@ -306,7 +317,7 @@ func TestPlugin(t *testing.T) {
 		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
 		{"root only guessed", func() *cluster {
 			return waiting("/data/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/var/lib/kubelet", "default"))
-		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
+		}, []string{"csi-plugin-not-registered likely Pod kube-system/disk-node-n1"}},
 		{"registered", func() *cluster {
 			c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
 			c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
