@@ -20,6 +20,14 @@ type Probe struct {
 	Run      func(context.Context, host.Host, *probes.Facts) error
 }
 
+// The states of a probe (probes.ProbeState).
+const (
+	stateOK      = "ok"
+	statePartial = "partial"
+	stateTimeout = "timeout"
+	stateError   = "error"
+)
+
 // Gather runs all probes in order and returns what they found. It never fails: how
 // each probe ended is in Facts.Status.
 func Gather(ctx context.Context, h host.Host) *probes.Facts {
@@ -30,53 +38,69 @@ func Gather(ctx context.Context, h host.Host) *probes.Facts {
 	return f
 }
 
-// Step runs one probe under its deadline and merges what it found. A probe works on
-// a private copy, so that one that hangs or panics cannot spoil the others: its
-// copy is abandoned.
+// Step runs one probe under its deadline and merges what it found. On a live
+// machine the probe works on a copy of its own, so that one that hangs or panics
+// cannot spoil the others: its copy is abandoned with it.
 func Step(ctx context.Context, h host.Host, p Probe, f *probes.Facts) {
-	start := time.Now()
-	private := *f
-	private.Problems = nil
-	private.Status = nil
-	state := probes.ProbeState{State: "ok"}
 	if h.Recorded() {
-		run(ctx, h, p, &private, &state)
-		merge(f, &private, p, state)
+		private := *f
+		private.Problems, private.Status = nil, nil
+		merge(f, &private, p, run(ctx, h, p, &private))
 		return
 	}
+	start := time.Now()
+	private := detach(f)
 	ctx, cancel := context.WithTimeout(ctx, p.Deadline)
 	defer cancel()
 	done := make(chan probes.ProbeState, 1)
-	go func() {
-		s := probes.ProbeState{State: "ok"}
-		run(ctx, h, p, &private, &s)
-		done <- s
-	}()
+	go func() { done <- run(ctx, h, p, private) }()
+	var state probes.ProbeState
 	select {
 	case state = <-done:
-		state.Elapsed = time.Since(start)
-		merge(f, &private, p, state)
 	case <-ctx.Done():
-		f.Status[p.Name] = probes.ProbeState{State: "timeout", Detail: "no result within " + p.Deadline.String(), Elapsed: time.Since(start)}
+		state = linger(done)
+	}
+	state.Elapsed = time.Since(start)
+	if state.State == stateTimeout {
+		state.Detail = "no result within " + p.Deadline.String()
+		f.Status[p.Name] = state
+		return
+	}
+	merge(f, private, p, state)
+}
+
+// grace is how long a probe whose time is over may take to hand in what it has.
+const grace = 500 * time.Millisecond
+
+// linger waits for a probe that honours its context; one that hangs in the
+// kernel is left behind.
+func linger(done <-chan probes.ProbeState) probes.ProbeState {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case s := <-done:
+		return s
+	case <-timer.C:
+		return probes.ProbeState{State: stateTimeout}
 	}
 }
 
 // run calls the probe and turns a panic into a state: hostile bytes must not take
 // the other probes down.
-func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts, s *probes.ProbeState) {
+func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) (s probes.ProbeState) {
 	defer func() {
 		if r := recover(); r != nil {
-			*s = probes.ProbeState{State: "error", Detail: fmt.Sprintf("panic: %v at %s", r, firstFrames(debug.Stack()))}
+			s = probes.ProbeState{State: stateError, Detail: fmt.Sprintf("panic: %v at %s", r, firstFrames(debug.Stack()))}
 		}
 	}()
 	err := p.Run(ctx, h, f)
 	switch {
 	case err == nil:
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, host.ErrHang):
-		*s = probes.ProbeState{State: "partial", Detail: err.Error()}
-	default:
-		*s = probes.ProbeState{State: "error", Detail: err.Error()}
+		return probes.ProbeState{State: stateOK}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, host.ErrHang):
+		return probes.ProbeState{State: statePartial, Detail: err.Error()}
 	}
+	return probes.ProbeState{State: stateError, Detail: err.Error()}
 }
 
 func firstFrames(stack []byte) string {

@@ -65,6 +65,9 @@ func (r *Recorder) note(p string, n *node, err error) {
 			r.seen[p] = &node{kind: File, err: recordedError(err)}
 		}
 	default:
+		if old := r.seen[p]; old != nil && old.kind == Link && n.kind == File && n.data != nil {
+			p += "/" // read through the link: it lies where that leads
+		}
 		if old := r.seen[p]; old == nil || old.err != nil || old.kind == File && old.data == nil {
 			r.seen[p] = n
 		}

@@ -113,16 +113,18 @@ func (r *Recorder) placeNames(root *node, dir string, keep func(int) bool) {
 	}
 }
 
-// place puts an entry where its path leads through the links known so far. An
+// place puts an entry where its path leads through the links known so far; a path
+// that ends in a slash also follows a link at its end. An
 // entry that is there already, by another way, stays.
 func place(root *node, p string, n *node) {
+	through := strings.HasSuffix(p, "/")
 	for range maxLinks {
 		dir, prefix := root, ""
 		comps := split(p)
 		moved := false
 		for i, c := range comps {
 			next := dir.child(c)
-			last := i == len(comps)-1 && !strings.HasSuffix(p, "/")
+			last := i == len(comps)-1 && !through
 			if next != nil && next.kind == Link && !last {
 				target := next.target
 				if !strings.HasPrefix(target, "/") {

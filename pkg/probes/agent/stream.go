@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/hostfiles"
+)
+
+// Stream runs all probes and writes each part as soon as it is there. With
+// record, the last frame is the recording of everything that was asked.
+func Stream(ctx context.Context, h host.Host, out io.Writer, record bool) (*probes.Facts, error) {
+	w, err := newFrameWriter(out)
+	if err != nil {
+		return nil, err
+	}
+	var recorder *host.Recorder
+	if record {
+		recorder = NewRecorder(h)
+		h = recorder
+	}
+	f := &probes.Facts{Status: map[string]probes.ProbeState{}}
+	for _, p := range Probes {
+		before := *f
+		Step(ctx, h, p, f)
+		payload, err := part(&before, f, p)
+		if err != nil {
+			return f, err
+		}
+		if err := w.frame(p.Name, f.Status[p.Name].State, payload); err != nil {
+			return f, err
+		}
+	}
+	if recorder != nil {
+		var b bytes.Buffer
+		if err := WriteRecording(&b, recorder, f); err != nil {
+			return f, err
+		}
+		if err := w.frame(recordingName, stateOK, b.Bytes()); err != nil {
+			return f, err
+		}
+	}
+	return f, w.end()
+}
+
+// NewRecorder records a machine without the passwords in its files.
+func NewRecorder(h host.Host) *host.Recorder {
+	r := host.NewRecorder(h)
+	r.Mask = hostfiles.Mask
+	return r
+}
+
+// WriteRecording writes what a recorder saw of the processes in the facts: the
+// agent's own are not among them.
+func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
+	known := make(map[int]bool, len(f.Processes))
+	for i := range f.Processes {
+		known[f.Processes[i].PID] = true
+	}
+	return r.Write(out, "", func(pid int) bool { return known[pid] || pid == 1 })
+}
