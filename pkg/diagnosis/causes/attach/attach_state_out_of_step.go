@@ -87,6 +87,9 @@ func judgeStep(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.
 		finishStep(p, f, n, w)
 	case va == nil && listed:
 		f := stepFinding(p, v, n, w)
+		if !here {
+			f.Missing("since when the node's status has listed a volume without an attachment (after a detach it does so for a moment)")
+		}
 		name := snapshot.AttachmentName(v.Handle, v.Driver, n.Name)
 		f.Object("va", name)
 		f.Fact(diagnosis.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName()),

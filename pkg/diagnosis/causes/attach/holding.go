@@ -61,13 +61,19 @@ func attachedEvidence(va *storagev1.VolumeAttachment) report.Evidence {
 	return diagnosis.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName "+va.Spec.NodeName+" status.attached", text)
 }
 
-// waitersAwayFrom returns the pods that wait for the volume on another node.
+// waitersAwayFrom returns the pods that wait for the volume on another node. A pod
+// whose own node has an exclusive volume already waits for something else.
 func waitersAwayFrom(v *snapshot.Volume, node string) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, c := range v.Waiting() {
-		if n := c.Pod.Spec.NodeName; n != "" && n != node && c.Pod.DeletionTimestamp == nil {
-			out = append(out, c.Pod)
+		n := c.Pod.Spec.NodeName
+		if n == "" || n == node || c.Pod.DeletionTimestamp != nil {
+			continue
 		}
+		if va := v.AttachmentOn(n); v.Exclusive() && va != nil && va.Status.Attached && va.DeletionTimestamp == nil {
+			continue
+		}
+		out = append(out, c.Pod)
 	}
 	return out
 }

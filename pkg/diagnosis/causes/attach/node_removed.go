@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -45,9 +46,17 @@ func nodeRemoved(p *diagnosis.Pass) {
 }
 
 // blockedByAttachment tells whether the leftover attachment is in somebody's way:
-// it cannot go, or a pod waits for the volume elsewhere.
+// it cannot go, or a pod waits elsewhere for a volume that only one node may have.
 func blockedByAttachment(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
-	return va.DeletionTimestamp != nil || va.Status.DetachError != nil || len(waitersAwayFrom(v, va.Spec.NodeName)) > 0
+	return va.DeletionTimestamp != nil || va.Status.DetachError != nil || len(kept(v, va)) > 0
+}
+
+// kept are the pods that the attachment keeps from the volume.
+func kept(v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod {
+	if !v.Exclusive() {
+		return nil
+	}
+	return waitersAwayFrom(v, va.Spec.NodeName)
 }
 
 func reportGoneAttachment(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) {
@@ -64,7 +73,7 @@ func reportGoneAttachment(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.V
 		f.Fact(diagnosis.FromAPI("VolumeAttachment "+va.Name, "status.detachError.message", e.Message))
 	}
 	waits := ""
-	for _, w := range waitersAwayFrom(v, node) {
+	for _, w := range kept(v, va) {
 		f.Pod(w)
 		f.Fact(diagnosis.FromAPI(podFact(w)))
 		waits += fmt.Sprintf(" Pod %s waits for the volume on node %s.", podName(w), w.Spec.NodeName)

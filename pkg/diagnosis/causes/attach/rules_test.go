@@ -164,6 +164,18 @@ func TestLostNode(t *testing.T) {
 			return c
 		}, []string{"node-down likely Node n1"}},
 		{"node object gone", func() *cluster { return lost().remove("n1") }, []string{"node-removed certain Node n1"}},
+		{"node object gone, the volume may be shared", func() *cluster {
+			c := lost().remove("n1")
+			c.s.Cluster.PVs[0].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+			c.s.Cluster.Pods = c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1:]
+			return c
+		}, []string{}},
+		{"the waiting pod's node has the volume", func() *cluster {
+			c := lost()
+			c.attached("n2", 10*time.Minute)
+			c.s.Cluster.Pods[len(c.s.Cluster.Pods)-2].Status.Phase = corev1.PodFailed
+			return c
+		}, []string{}},
 		{"node object gone, nobody waits", func() *cluster {
 			c := lost().remove("n1")
 			c.s.Cluster.Pods = nil
@@ -251,6 +263,12 @@ func TestStateOutOfStep(t *testing.T) {
 			c.s.Cluster.Attachments = nil
 			return c
 		}, []string{"attach-state-out-of-step certain Node n1"}},
+		{"listed elsewhere and no attachment", func() *cluster {
+			c := waiting()
+			c.attached("n2", time.Hour)
+			c.s.Cluster.Attachments = nil
+			return c
+		}, []string{"attach-state-out-of-step likely Node n2"}},
 		{"attachments not readable", func() *cluster {
 			c := waiting()
 			c.attached("n1", time.Hour)
@@ -321,6 +339,60 @@ func TestPlugin(t *testing.T) {
 		{"registered", func() *cluster {
 			c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
 			c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
+			return c
+		}, []string{}},
+	})
+}
+
+func TestMissingDisk(t *testing.T) {
+	t.Parallel()
+	say := func(c *cluster) *cluster {
+		c.s.Cluster.Events = append(c.s.Cluster.Events, &snapshot.Event{
+			ObjectMeta: meta("shop", "ev", time.Minute), Kind: "Pod", ObjNamespace: "shop", ObjName: "new", ObjUID: "uid-new", Reason: "FailedMount", Type: "Warning",
+			Message:   `MountVolume.MountDevice failed for volume "` + pvName + `" : rpc error: code = Internal desc = could not find attached disk`,
+			Component: "kubelet", Host: "n1", Count: 4, First: now.Add(-9 * time.Minute), Last: now.Add(-time.Minute)})
+		return c
+	}
+	waiting := func(more ...probes.BlockDevice) *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		c.attached("n1", 10*time.Minute)
+		owned(c.pod("new", "n1", corev1.PodPending, 10*time.Minute), "StatefulSet", "db")
+		return c.probed("n1", func(f *probes.Facts) { f.Block = append(f.Block, more...) })
+	}
+	va := "VolumeAttachment " + snapshot.AttachmentName(handle, driver, "n1")
+	disk := func(name, serial string, size int64) probes.BlockDevice {
+		return probes.BlockDevice{Name: name, Dev: probes.Dev{Major: 8, Minor: 16}, Serial: serial, Sectors: size / 512}
+	}
+	check(t, []branch{
+		{"every disk is another one", func() *cluster { return say(waiting(disk("sdb", "vol0ffffffffff", 5<<30))) },
+			[]string{"attached-in-api-missing-on-node certain " + va}},
+		{"a disk without identity", func() *cluster { return say(waiting(disk("sdb", "", 5<<30))) },
+			[]string{"attached-in-api-missing-on-node possible " + va}},
+		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{}},
+		{"the disk is there", func() *cluster { return say(waiting(disk("sdb", "vol0a1b2c3d4e5f", 10<<30))) }, []string{}},
+		{"nobody says so", func() *cluster { return waiting(disk("sdb", "vol0ffffffffff", 5<<30)) }, []string{}},
+	})
+}
+
+func TestLonghornNodeGone(t *testing.T) {
+	t.Parallel()
+	stuck := func(state, replica string) *cluster {
+		c := newCluster()
+		c.s.Cluster.PVs[0].Spec.CSI.Driver = "driver.longhorn.io"
+		owned(c.pod("new", "n1", corev1.PodPending, 10*time.Minute), "StatefulSet", "db")
+		v := &snapshot.LHVolume{ObjectMeta: meta("longhorn-system", handle, time.Hour), NodeID: "n1"}
+		v.Status.State, v.Status.OwnerID = state, "n1"
+		r := &snapshot.LHReplica{ObjectMeta: meta("longhorn-system", handle+"-r-1", time.Hour)}
+		r.VolumeName, r.NodeID, r.DesireState, r.CurrentState = handle, "gone", replica, "stopped"
+		c.s.Cluster.Longhorn.Volumes, c.s.Cluster.Longhorn.Replicas = []*snapshot.LHVolume{v}, []*snapshot.LHReplica{r}
+		return c
+	}
+	check(t, []branch{
+		{"the replica that is wanted", func() *cluster { return stuck("attaching", "running") }, []string{"node-removed certain Node gone"}},
+		{"a replica that nobody starts", func() *cluster { return stuck("attaching", "stopped") }, []string{"node-removed likely Node gone"}},
+		{"the volume is attached", func() *cluster {
+			c := stuck("attached", "running")
+			c.s.Cluster.Longhorn.Volumes[0].Status.CurrentNodeID = "n1"
 			return c
 		}, []string{}},
 	})
