@@ -8,12 +8,13 @@ import (
 
 // withoutSelf leaves the agent's own container out: its process, its children,
 // and everything else in its mount namespace, unless that is the namespace of
-// process 1 (the agent was started by hand on the machine itself).
+// process 1 (the agent was started by hand on the machine itself) or that one is
+// not known.
 func withoutSelf(all []probes.Process, self int, initNS uint64) []probes.Process {
 	own := map[int]bool{self: true}
 	var ns uint64
 	for _, p := range all {
-		if p.PID == self && p.MntNS != initNS {
+		if p.PID == self && initNS != 0 && p.MntNS != initNS {
 			ns = p.MntNS
 		}
 		// Ascending process ids put parents first, save after a wrap; a missed

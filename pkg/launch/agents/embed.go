@@ -1,0 +1,61 @@
+// Package agents holds the node agents that were built into this program.
+package agents
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"slices"
+	"strings"
+)
+
+// The directory always holds its README, so that a build without agents compiles.
+//
+//go:embed all:bin
+var files embed.FS
+
+const prefix = "mountdoctor-agent-linux-"
+
+// BuiltWithout is what the user reads when this program has no agents.
+const BuiltWithout = "this program was built without agents (make agents); nodes cannot be probed"
+
+// For returns the gzip-compressed agent for an architecture in Go's spelling, as
+// node.status.nodeInfo.architecture has it, and the SHA-256 of the agent itself,
+// not compressed, in hexadecimal. It returns false when there is none.
+func For(goarch string) (gz []byte, sha256 string, ok bool) {
+	sum, ok := sums()[goarch]
+	if !ok {
+		return nil, "", false
+	}
+	gz, err := files.ReadFile("bin/" + prefix + goarch + ".gz")
+	if err != nil {
+		return nil, "", false
+	}
+	return gz, sum, true
+}
+
+// Architectures lists those that there are agents for, sorted.
+func Architectures() []string {
+	var list []string
+	for arch := range sums() {
+		list = append(list, arch)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sums reads SHA256SUMS in the format of sha256sum(1), by architecture.
+func sums() map[string]string {
+	data, err := files.ReadFile("bin/SHA256SUMS")
+	if err != nil {
+		return nil
+	}
+	m := map[string]string{}
+	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
+		sum, name, ok := strings.Cut(s.Text(), "  ")
+		if arch, found := strings.CutPrefix(name, prefix); ok && found {
+			m[arch] = sum
+		}
+	}
+	return m
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the node agents of all architectures into pkg/launch/agents/bin, where
+# the plugin embeds them. ARCHES limits the list; adding one is one word here.
+set -eu
+cd "$(dirname "$0")/.."
+arches=${ARCHES:-"amd64 arm64 arm ppc64le s390x riscv64"}
+version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo devel)}
+out=pkg/launch/agents/bin
+ldflags="-s -w -X github.com/mountdoctor/kubectl-mountdoctor/cmd/mountdoctor-agent/cli.Version=$version"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for arch in $arches; do
+	# Without cgo the agent needs nothing of the image that it is started in:
+	# many of them are Alpine, whose libc is not glibc.
+	CGO_ENABLED=0 GOOS=linux GOARCH=$arch "${GO:-go}" build -trimpath -buildvcs=false \
+		-ldflags "$ldflags" -o "$work/mountdoctor-agent-linux-$arch" ./cmd/mountdoctor-agent
+done
+(cd "$work" && sha256sum mountdoctor-agent-linux-* >SHA256SUMS)
+gzip -9n "$work"/mountdoctor-agent-linux-*
+rm -f "$out"/*.gz "$out"/SHA256SUMS
+mv "$work"/*.gz "$work"/SHA256SUMS "$out"/
+ls -l "$out"
