@@ -9,6 +9,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/mount"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/risk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/transport"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
@@ -44,6 +46,16 @@ var rules = []*diagnosis.Rule{
 	longhorn.VolumeFaulted,
 
 	// mount
+	mount.BlockVolumeStagingLost,
+	mount.BlockVolumeUnmapStuck,
+	mount.KubeletInContainer,
+	mount.MountLazilyDetached,
+	mount.MountMissingUnderPod,
+	mount.MountOfDeadDevice,
+	mount.MountPinnedInNamespace,
+	mount.MountPropagationOff,
+	mount.PodDirectoryOrphaned,
+	mount.SubpathBindStale,
 
 	// device
 	device.CryptMapperStale,
@@ -67,6 +79,9 @@ var rules = []*diagnosis.Rule{
 	// filesystem
 
 	// risk
+	risk.HostRootMountedPrivately,
+	risk.HostnameShared,
+	risk.MultipathMayClaim,
 }
 
 // Catalog returns all rules, symptoms and noise. It panics when the list is not

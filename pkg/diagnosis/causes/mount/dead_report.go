@@ -1,0 +1,246 @@
+package mount
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// reportDead says which mounts of which pods use what is gone, and where the
+// volume is now.
+func reportDead(p *diagnosis.Pass, d dead) {
+	pods := d.podsOf(p)
+	f := p.Find(report.Certain, d.subject(pods)).On(d.volume).Located(d.view.Name)
+	f.Device(d.view.Name, d.dev)
+	if d.now != nil {
+		f.Device(d.view.Name, d.now.Dev)
+	}
+	for _, pod := range pods {
+		f.Pod(pod)
+	}
+	f.Sayf("On node %s %s still mounted from %s: %s.%s%s", d.view.Name, d.paths(), d.name(), d.reason, d.present(), d.users(pods))
+	for _, m := range d.mounts {
+		f.Fact(tableLine(d.view.Name, d.view.Init, m.Mount))
+		if st, ok := d.view.Statfs(m.Mount.Point); ok && st.Err != "" {
+			f.Fact(diagnosis.FromNode(d.view.Name, "@statfs"+m.Mount.Point, st.Err))
+		}
+	}
+	f.Fact(d.facts...)
+	if d.now != nil {
+		f.Fact(diagnosis.FromNode(d.view.Name, d.now.Locator, d.now.How))
+	}
+	for _, o := range d.open {
+		f.Missing(o)
+	}
+	if d.volume != nil && len(d.volume.LiveConsumersOn(d.view.Name)) == 0 {
+		// A leftover: what happens on other nodes has other reasons.
+		f.Explains = []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "pod-waiting-for-volume"}
+	}
+	f.Unless("an entry of " + d.dev.String() + " in sys/class/block that is the volume's own disk")
+	d.advise(p, f, pods)
+	p.Report(f)
+}
+
+// subject is the number in the mount; a pod that Longhorn wants to remount is
+// named itself, because that finding and this one are about the same pod.
+func (d dead) subject(pods []*corev1.Pod) report.Subject {
+	if d.volume != nil {
+		if lh := d.volume.LH(); lh != nil && lh.Status.RemountRequestedAt != "" && !d.volume.RegularRWX() {
+			at, err := time.Parse(time.RFC3339, lh.Status.RemountRequestedAt)
+			for _, pod := range pods {
+				if err == nil && pod.Status.StartTime != nil && at.After(pod.Status.StartTime.Time) && pod.DeletionTimestamp == nil {
+					return diagnosis.PodSubject(pod)
+				}
+			}
+		}
+	}
+	return diagnosis.DeviceSubject(d.view.Name, d.dev)
+}
+
+// paths names the mount points, at most three.
+func (d dead) paths() string {
+	var list []string
+	for _, m := range d.mounts {
+		if !slices.Contains(list, m.Mount.Point) {
+			list = append(list, m.Mount.Point)
+		}
+	}
+	if len(list) == 1 {
+		return list[0] + " is"
+	}
+	if len(list) > 3 {
+		list = append(list[:3], fmt.Sprintf("and %d more", len(list)-3))
+	}
+	return joined(list) + " are"
+}
+
+// name is what the mount's device was called, with its number.
+func (d dead) name() string {
+	names := []string{}
+	for _, m := range d.mounts {
+		if m.Mount.Source != "" && !slices.Contains(names, m.Mount.Source) {
+			names = append(names, m.Mount.Source)
+		}
+	}
+	kname := kernelName(d.dev)
+	if kname != "" && d.view.Device(d.dev) == nil && !slices.Contains(names, "/dev/"+kname) {
+		names = append(names, "was "+kname)
+	}
+	return fmt.Sprintf("device %s (%s)", d.dev, joined(names))
+}
+
+// kernelName is the name that a SCSI disk of this number has: major 8, sixteen
+// minors a disk (Documentation/admin-guide/devices.txt).
+func kernelName(dev probes.Dev) string {
+	if dev.Major != 8 || dev.Minor >= 16*26 {
+		return ""
+	}
+	name := "sd" + string(rune('a'+dev.Minor/16))
+	if part := dev.Minor % 16; part != 0 {
+		return fmt.Sprintf("%s%d", name, part)
+	}
+	return name
+}
+
+func (d dead) present() string {
+	if d.volume == nil {
+		return " The path belongs to no volume that the API knows."
+	}
+	if d.now == nil || d.now.Block == nil {
+		return " It belonged to volume " + volumeName(d.volume) + "."
+	}
+	return fmt.Sprintf(" Volume %s is %s now.", volumeName(d.volume), diskName(d.view, d.now.Dev))
+}
+
+func (d dead) users(pods []*corev1.Pod) string {
+	if len(pods) == 0 {
+		return " No pod of the API uses these mounts."
+	}
+	names := make([]string, 0, len(pods))
+	for _, pod := range pods {
+		names = append(names, podName(pod))
+	}
+	return " Whatever pod " + joined(names) + " reads or writes there fails or is lost."
+}
+
+// advise makes the pods let go; a lazy unmount only where no pod runs on the path
+// and the disk is nobody else's.
+func (d dead) advise(p *diagnosis.Pass, f *diagnosis.Finding, pods []*corev1.Pod) {
+	if d.reused {
+		f.Advise(remedy.Words("The number belongs to a living disk of another volume. Stop the pods of both volumes, then unmount exactly these paths plainly (not lazily), and have both filesystems checked before they are used again."))
+		return
+	}
+	for _, pod := range pods {
+		if pod.DeletionTimestamp == nil {
+			f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod),
+				fmt.Sprintf("pod %s is the one whose mounts are of device %s; all pods of the volume on node %s must go, so that it is unstaged", podName(pod), d.dev, d.view.Name)))
+		}
+	}
+	for _, m := range d.mounts {
+		pod := p.PodByUID(m.Path.PodUID)
+		free := m.Path.PodUID == "" && len(pods) == 0 || m.Path.PodUID != "" && (pod == nil && p.Collected("/pods") || pod != nil && pod.DeletionTimestamp != nil && !runs(pod))
+		if free && len(d.view.ProcessesOfPod(m.Path.PodUID)) == 0 {
+			f.Advise(remedy.UnmountLazy(d.view.Name, m.Mount.Point, false,
+				"this exact path is in proc/1/mountinfo, its device "+d.dev.String()+" is gone, and no pod runs on it; only if a plain unmount fails"))
+		}
+	}
+	f.Advise(remedy.Words("Never format or repair the volume's present disk while a pod still runs on the old mount, and delete nothing below these paths. Have the filesystem checked before its next use when writes were lost, and find out why the device went away."))
+}
+
+// mountedSince is the latest moment at which the mount can have been made, as far
+// as pods and attachment tell: the start of the pods that use it.
+func mountedSince(p *diagnosis.Pass, d *dead) time.Time {
+	var t time.Time
+	if d.volume == nil {
+		return t
+	}
+	for _, m := range p.VolumeMounts(d.volume, d.view.Name) {
+		pod := p.PodByUID(m.Path.PodUID)
+		if m.Mount.Dev != d.dev || pod == nil || pod.Status.Phase != corev1.PodRunning || pod.Status.StartTime == nil {
+			continue
+		}
+		for _, s := range pod.Status.ContainerStatuses {
+			if r := s.State.Running; r != nil && s.RestartCount == 0 && (t.IsZero() || r.StartedAt.Time.Before(t)) {
+				t = r.StartedAt.Time
+			}
+		}
+	}
+	return t
+}
+
+// attachedAt is when the kernel announced a disk, or zero.
+func attachedAt(view *snapshot.NodeView, name string) time.Time {
+	var t time.Time
+	for _, l := range view.Facts.Kernel {
+		if slices.Contains(l.Names, name) && strings.Contains(l.Text, "Attached SCSI") {
+			t = l.At
+		}
+	}
+	return t
+}
+
+// deadNamesake finds a dead mount of another volume whose source has the name of
+// this volume's disk. The kubelet counts references by that name and then never
+// unmounts the living one (GetDeviceMountRefs in mount-utils).
+func deadNamesake(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
+	released, why := p.WantedReleased(v, view.Name)
+	if !released || !p.Suffers(v, "unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating") {
+		return
+	}
+	sources := map[string]bool{}
+	for _, m := range p.VolumeMounts(v, view.Name) {
+		if strings.HasPrefix(m.Mount.Source, "/dev/") && !view.Dead(m.Mount.Dev) {
+			sources[m.Mount.Source] = true
+		}
+	}
+	groups := map[probes.Dev]*dead{}
+	var order []probes.Dev
+	for _, m := range view.VolumePaths() {
+		if !sources[m.Mount.Source] || !view.Dead(m.Mount.Dev) || p.VolumeOfPath(view.Name, m.Mount.Point) == v {
+			continue
+		}
+		g := groups[m.Mount.Dev]
+		if g == nil {
+			g = &dead{volume: p.VolumeOfPath(view.Name, m.Mount.Point), view: view, dev: m.Mount.Dev}
+			g.judge(p, m)
+			groups[m.Mount.Dev], order = g, append(order, m.Mount.Dev)
+		}
+		g.mounts = append(g.mounts, m)
+	}
+	for _, dev := range order {
+		reportNamesake(p, v, *groups[dev], why)
+	}
+}
+
+func reportNamesake(p *diagnosis.Pass, v *snapshot.Volume, d dead, why string) {
+	f := p.Find(report.Likely, diagnosis.DeviceSubject(d.view.Name, d.dev)).On(v).On(d.volume).Located(d.view.Name)
+	f.Device(d.view.Name, d.dev)
+	other := "a volume that the API does not know"
+	if d.volume != nil {
+		other = "volume " + volumeName(d.volume)
+	}
+	f.Sayf("On node %s %s still mounted from %s: %s. They are leftovers of %s, but their source has the same name as the disk of volume %s, which is alive. "+
+		"The kubelet counts references by that name, finds more than its own and does not unmount volume %s, although %s.",
+		d.view.Name, d.paths(), d.name(), d.reason, other, volumeName(v), volumeName(v), why)
+	for _, m := range d.mounts {
+		f.Fact(tableLine(d.view.Name, d.view.Init, m.Mount))
+	}
+	for _, m := range p.VolumeMounts(v, d.view.Name) {
+		f.Fact(tableLine(d.view.Name, d.view.Init, m.Mount))
+	}
+	f.Fact(d.facts...)
+	f.Explains = []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "pod-waiting-for-volume"}
+	f.Missing("the kubelet's own words about the references that it counts")
+	f.Unless("another source name in the leftover mounts")
+	d.advise(p, f, d.podsOf(p))
+	p.Report(f)
+}

@@ -1,0 +1,196 @@
+package mount
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed mount_of_dead_device.md
+var mountOfDeadDeviceDoc string
+
+// MountOfDeadDevice finds mounts of devices that are gone or were replaced.
+var MountOfDeadDevice = &diagnosis.Rule{
+	Name: "mount-of-dead-device", Layer: diagnosis.Mount, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.Probe("mountns"), diagnosis.Probe("blockdev")},
+	Explains: []string{"volume-io-error", "volume-readonly", "mount-failed", "mount-busy", "unmount-blocked", "pod-stuck-terminating", "pod-waiting-for-volume", "detach-stuck", "multi-attach-error"},
+	LeadsTo:  []string{"filesystem-readonly-after-error", "block-volume-unmap-stuck", "xfs-uuid-duplicate", "filesystem-needs-fsck", "subpath-bind-stale"},
+	Offers:   []string{"delete-pod", "unmount-lazy"},
+	Doc:      mountOfDeadDeviceDoc,
+	Run:      mountOfDeadDevice,
+}
+
+func mountOfDeadDevice(p *diagnosis.Pass) {
+	for _, v := range p.Volumes() {
+		for _, node := range nodesOf(p, v) {
+			view := p.View(node)
+			if view == nil {
+				if len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "pod-stuck-terminating") {
+					p.Probed(node)
+				}
+				continue
+			}
+			for _, g := range deadMounts(p, v, view) {
+				reportDead(p, g)
+			}
+			deadNamesake(p, v, view)
+		}
+	}
+	if p.Sweep() {
+		for _, node := range p.Nodes() {
+			if view := p.View(node); view != nil {
+				deadStrays(p, view)
+			}
+		}
+	}
+}
+
+// dead is a group of mounts of one number, with why the number is not the volume's.
+type dead struct {
+	volume *snapshot.Volume // nil: the path belongs to no volume that the API knows
+	view   *snapshot.NodeView
+	dev    probes.Dev
+	mounts []snapshot.VolumeMount
+	now    *snapshot.VolumeDevice // where the volume is now
+	reason string
+	reused bool     // the number belongs to a disk of somebody else now
+	open   []string // facts that were not read
+	facts  []report.Evidence
+}
+
+// deadMounts groups the volume's mounts on a node by number and keeps those whose
+// device is not, or not any more, the volume's.
+func deadMounts(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) []dead {
+	var out []dead
+	now, known := p.DeviceOn(v, view.Name)
+	for _, m := range p.VolumeMounts(v, view.Name) {
+		if m.Mount.Dev.Anonymous() || m.Path.Kind != snapshot.Staging && m.Path.Kind != snapshot.Publish && m.Path.Kind != snapshot.SubPath {
+			continue
+		}
+		i := slices.IndexFunc(out, func(d dead) bool { return d.dev == m.Mount.Dev })
+		if i < 0 {
+			d := dead{volume: v, view: view, dev: m.Mount.Dev}
+			if known && !slices.Contains(now.Numbers(), m.Mount.Dev) {
+				d.now = &now
+			}
+			if !d.judge(p, m) {
+				continue
+			}
+			out, i = append(out, d), len(out)
+		}
+		out[i].mounts = append(out[i].mounts, m)
+	}
+	return out
+}
+
+// judge tells whether a mount's device is gone, offline or replaced.
+func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
+	b := d.view.Device(d.dev)
+	switch {
+	case d.view.Dead(d.dev):
+		d.reason = "the kernel has no block device with this number any more"
+		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/*/dev", "no entry "+d.dev.String()))
+		return true
+	case b == nil || rootOf(d.view, d.dev):
+		return false // nothing is known of it, or the node's own disk: mount-missing-under-pod
+	case hollow(d.view, b):
+		d.reason = "every disk below it is gone or offline"
+		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
+		return b.DM == nil || !strings.HasPrefix(b.DM.UUID, "mpath-") // a map without paths: multipath-map-orphaned
+	case offline(b):
+		st, _ := d.view.Statfs(m.Mount.Point)
+		d.reason = "the kernel has taken the disk offline (" + b.State + ")"
+		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
+		if st.Err != "EIO" {
+			d.open = append(d.open, "an I/O error of the mount itself")
+		}
+		return true
+	case d.now != nil && d.now.Proven && d.now.Block != nil:
+		return d.replaced(p, b)
+	}
+	return false
+}
+
+// replaced judges a mount of a living disk while the volume is another one: the
+// disk came after the mount, or the mount was made of the wrong disk.
+func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
+	if d.view.Rests(d.dev, d.now.Dev) {
+		return false // a map, mapper or partition of the volume's own disk
+	}
+	began := mountedSince(p, d)
+	if came := attachedAt(d.view, b.Name); !came.IsZero() && !began.IsZero() && came.After(began) {
+		d.reused = true
+		d.reason = "that number was given to another disk after the mount was made"
+		return true
+	}
+	if came := attachedAt(d.view, d.now.Block.Name); !came.IsZero() && !began.IsZero() && came.After(began) {
+		d.reason = "the volume is another disk now, which appeared after the mount was made"
+		return true
+	}
+	return false
+}
+
+// hollow tells whether a device-mapper or RAID device has lost everything below.
+func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	if b.DM == nil || len(b.Slaves) == 0 {
+		return false
+	}
+	for _, leaf := range view.Leaves(b.Dev) {
+		if leaf.Dev != b.Dev && !offline(leaf) {
+			return false
+		}
+	}
+	return true
+}
+
+func offline(b *probes.BlockDevice) bool {
+	return slices.Contains([]string{"offline", "transport-offline", "deleted", "del", "cancel", "dead"}, b.State)
+}
+
+// deadStrays reports, for a question about nodes, mounts of gone devices at paths
+// that belong to no volume of the API.
+func deadStrays(p *diagnosis.Pass, view *snapshot.NodeView) {
+	groups := map[probes.Dev]*dead{}
+	var order []probes.Dev
+	for _, m := range view.VolumePaths() {
+		if !view.Dead(m.Mount.Dev) || p.VolumeOfPath(view.Name, m.Mount.Point) != nil {
+			continue
+		}
+		g := groups[m.Mount.Dev]
+		if g == nil {
+			g = &dead{view: view, dev: m.Mount.Dev}
+			g.judge(p, m)
+			groups[m.Mount.Dev], order = g, append(order, m.Mount.Dev)
+		}
+		g.mounts = append(g.mounts, m)
+	}
+	for _, dev := range order {
+		reportDead(p, *groups[dev])
+	}
+}
+
+// podsOf are the pods whose paths are mounted, and the live consumers on the node.
+func (d *dead) podsOf(p *diagnosis.Pass) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, m := range d.mounts {
+		if pod := p.PodByUID(m.Path.PodUID); pod != nil && !slices.Contains(out, pod) {
+			out = append(out, pod)
+		}
+	}
+	if d.volume == nil {
+		return out
+	}
+	for _, c := range d.volume.LiveConsumersOn(d.view.Name) {
+		if !slices.Contains(out, c.Pod) {
+			out = append(out, c.Pod)
+		}
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+// Package risk holds the rules of hazards that have not bitten yet.
+package risk
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed multipath_may_claim.md
+var multipathMayClaimDoc string
+
+// MultipathMayClaim finds nodes whose multipathd is free to take Longhorn's disks.
+var MultipathMayClaim = &diagnosis.Rule{
+	Name: "multipath-may-claim", Layer: diagnosis.RiskLayer, Severity: report.Risk,
+	Needs:   []diagnosis.Need{diagnosis.Probe("multipath")},
+	LeadsTo: []string{"multipath-claims-device"},
+	Offers:  []string{"disable-multipathd"},
+	Doc:     multipathMayClaimDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, node := range p.Nodes() {
+			if view := p.View(node); view != nil {
+				mayClaim(p, view)
+			}
+		}
+	},
+}
+
+// mayClaim needs a running daemon, a configuration that was read, and a disk (or
+// Longhorn volumes to come) that no blacklist covers.
+func mayClaim(p *diagnosis.Pass, view *snapshot.NodeView) {
+	m := view.Facts.Multipath
+	if !m.Active() || !m.ConfigRead || !longhornDisks(p, view) {
+		return
+	}
+	open := openDisks(view)
+	if len(open) == 0 {
+		return
+	}
+	f := p.Find(report.Certain, diagnosis.NodeSubject(view.Name))
+	f.Node(view.Name)
+	f.Sayf("multipathd is active on node %s, and its configuration excludes neither vendor IET with product VIRTUAL-DISK nor the disks %s of Longhorn. At any attach it may build a map over the disk, which then is busy for mount and mkfs.%s",
+		view.Name, strings.Join(open, ", "), remembered(m))
+	f.Fact(diagnosis.FromNode(view.Name, daemonPlace(m), "multipathd is active"))
+	f.Fact(diagnosis.FromNode(view.Name, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config))))
+	f.Unless("a blacklist entry that matches these disks")
+	f.Advise(remedy.Words("Exclude the disks on node " + view.Name + ": in /etc/multipath.conf blacklist { device { vendor \"IET\" product \"VIRTUAL-DISK\" } }, remove their WWIDs from /etc/multipath/wwids, and run multipathd reconfigure."))
+	if len(m.Maps) == 0 && noMaps(view) {
+		f.Advise(remedy.DisableMultipathd(view.Name, "the daemon has no map, and sysfs shows none on the node; only where no SAN storage will need it"))
+	}
+	p.Report(f)
+}
+
+// longhornDisks tells whether disks of Longhorn's v1 engine are on the node, or may
+// come: a volume of that engine is attached there.
+func longhornDisks(p *diagnosis.Pass, view *snapshot.NodeView) bool {
+	for i := range view.Facts.Block {
+		if ofLonghorn(&view.Facts.Block[i]) {
+			return true
+		}
+	}
+	for _, v := range p.VolumesOn(view.Name) {
+		if lh := v.LH(); lh != nil && lh.DataEngine != "v2" && (lh.Status.CurrentNodeID == view.Name || lh.NodeID == view.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func ofLonghorn(b *probes.BlockDevice) bool {
+	return strings.TrimSpace(b.Vendor) == "IET" && strings.TrimSpace(b.Model) == "VIRTUAL-DISK"
+}
+
+// openDisks are the disks of Longhorn that the configuration leaves to the daemon;
+// without any on the node, the disk that will come.
+func openDisks(view *snapshot.NodeView) []string {
+	var out []string
+	seen := false
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if !ofLonghorn(b) {
+			continue
+		}
+		seen = true
+		if excluded, _ := multipath.Excluded(view.Facts.Multipath.Config, diskOf(view, b)); !excluded {
+			out = append(out, b.Name)
+		}
+	}
+	if seen {
+		return out
+	}
+	next := multipath.Disk{Vendor: "IET", Product: "VIRTUAL-DISK", WWID: "360000000000000000e00000000010001", Devnode: "sdb", Protocol: "scsi:iscsi"}
+	if excluded, _ := multipath.Excluded(view.Facts.Multipath.Config, next); !excluded {
+		out = append(out, "to come")
+	}
+	return out
+}
+
+func diskOf(view *snapshot.NodeView, b *probes.BlockDevice) multipath.Disk {
+	d := multipath.Disk{Vendor: strings.TrimSpace(b.Vendor), Product: strings.TrimSpace(b.Model), Devnode: b.Name, Protocol: "scsi:iscsi"}
+	if id, ok := strings.CutPrefix(strings.TrimSpace(b.WWID), "naa."); ok {
+		d.WWID = "3" + id
+	}
+	for _, line := range view.Facts.Udev[b.Dev] {
+		if e, ok := strings.CutPrefix(line, "E:"); ok {
+			if name, value, ok := strings.Cut(e, "="); ok {
+				if d.Properties == nil {
+					d.Properties = map[string]string{}
+				}
+				d.Properties[name] = value
+			}
+		}
+	}
+	return d
+}
+
+// remembered names WWIDs of Longhorn in the daemon's own list: those it takes even
+// with find_multipaths.
+func remembered(m probes.Multipath) string {
+	n := 0
+	for _, w := range m.WWIDs {
+		if strings.HasPrefix(w, "360000000000000000e0000") {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" /etc/multipath/wwids already lists %d such disks, which recur across volumes.", n)
+}
+
+func daemonPlace(m probes.Multipath) string {
+	if len(m.DaemonPIDs) > 0 {
+		return fmt.Sprintf("proc/%d/comm", m.DaemonPIDs[0])
+	}
+	return "@multipathd"
+}
+
+func noMaps(view *snapshot.NodeView) bool {
+	for _, b := range view.Facts.Block {
+		if b.DM != nil && strings.Contains(b.DM.UUID, "mpath-") {
+			return false
+		}
+	}
+	return true
+}
