@@ -1,0 +1,55 @@
+package noise
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+var auditField = regexp.MustCompile(`\b(\w+)=("[^"]*"|\S+)`)
+
+// audit takes the fields of an audit record apart.
+func audit(line string) map[string]string {
+	out := map[string]string{}
+	for _, m := range auditField.FindAllStringSubmatch(line, -1) {
+		if _, ok := out[m[1]]; !ok {
+			out[m[1]] = strings.Trim(m[2], `"`)
+		}
+	}
+	return out
+}
+
+// denials returns the lines of the kernel log and of the audit log of a node that
+// contain a word, each once, in order.
+func denials(view *snapshot.NodeView, kind, word string) []string {
+	var out []string
+	for _, l := range view.KernelLines(kind) {
+		out = append(out, l.Text)
+	}
+	var paths []string
+	for p := range view.Facts.Files {
+		if strings.HasPrefix(p, "var/log/") {
+			paths = append(paths, p)
+		}
+	}
+	sort.Strings(paths)
+	for _, p := range paths {
+		for _, l := range strings.Split(view.Facts.Files[p].Content, "\n") {
+			if strings.Contains(l, word) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// storage are programs whose denial can break a volume.
+var storage = map[string]bool{
+	"iscsiadm": true, "iscsid": true, "mount": true, "umount": true, "mount.nfs": true, "mount.nfs4": true, "kubelet": true,
+	"multipathd": true, "multipath": true, "cryptsetup": true, "mkfs.ext4": true, "mke2fs": true, "mkfs.xfs": true, "fsck": true,
+	"e2fsck": true, "blkid": true, "systemd-udevd": true, "nsenter": true, "rbd": true, "losetup": true, "lvm": true,
+	"ganesha.nfsd": true, "longhorn-manager": true, "longhorn-instan": true, "instance-manage": true, "tgtd": true,
+	"k3s": true, "k3s-server": true, "k3s-agent": true, "rke2": true, "containerd": true, "dockerd": true, "runc": true, "crun": true, "crio": true,
+}

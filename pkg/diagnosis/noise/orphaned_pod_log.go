@@ -1,0 +1,47 @@
+package noise
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// orphanedPodLog: the kubelet logs for ever that a pod's directory is left over, and
+// nothing is mounted below it.
+var orphanedPodLog = &diagnosis.NoiseRule{Name: "orphaned-pod-log", Run: func(p *diagnosis.Pass) {
+	if !p.Collected("/pods") {
+		return
+	}
+	for _, node := range p.Nodes() {
+		view := p.View(node)
+		if view == nil || view.Init == nil || len(p.PodsOn(node)) == 0 {
+			continue
+		}
+		for _, d := range view.Facts.Kubelet.PodDirs {
+			if len(d.Volumes) == 0 || p.PodByUID(d.UID) != nil || mountedBelow(view, d.UID) || len(view.ProcessesOfPod(d.UID)) > 0 {
+				continue
+			}
+			p.AddNoise(diagnosis.NodeSubject(node),
+				fmt.Sprintf("Node %s keeps the directory of pod %s, which the API does not know; its kubelet logs an orphaned pod.", node, d.UID),
+				"nothing is mounted below the directory and no process belongs to the pod: only empty directories or a vol_data.json are left")
+		}
+	}
+}}
+
+// mountedBelow looks into every mount namespace that was read.
+func mountedBelow(view *snapshot.NodeView, uid string) bool {
+	dir := path.Join(view.KubeletRoot(), "pods", uid)
+	if len(view.Under(dir)) > 0 {
+		return true
+	}
+	for i := range view.Facts.Namespaces {
+		for _, m := range view.Facts.Namespaces[i].Mounts {
+			if len(m.Point) > len(dir) && m.Point[:len(dir)+1] == dir+"/" {
+				return true
+			}
+		}
+	}
+	return false
+}
