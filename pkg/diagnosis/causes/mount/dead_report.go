@@ -38,9 +38,6 @@ func reportDead(p *diagnosis.Pass, d dead) {
 	if d.now != nil {
 		f.Fact(diagnosis.FromNode(d.view.Name, d.now.Locator, d.now.How))
 	}
-	for _, o := range d.open {
-		f.Missing(o)
-	}
 	if d.volume != nil && len(d.volume.LiveConsumersOn(d.view.Name)) == 0 {
 		// A leftover: what happens on other nodes has other reasons.
 		f.Explains = []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "pod-waiting-for-volume"}

@@ -242,12 +242,3 @@ func realStorage(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	}
 	return false
 }
-
-func nodeNames(p *diagnosis.Pass) []string {
-	var out []string
-	for n := range p.NodeViews {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
-}

@@ -60,8 +60,7 @@ type dead struct {
 	mounts []snapshot.VolumeMount
 	now    *snapshot.VolumeDevice // where the volume is now
 	reason string
-	reused bool     // the number belongs to a disk of somebody else now
-	open   []string // facts that were not read
+	reused bool // the number belongs to a disk of somebody else now
 	facts  []report.Evidence
 }
 
@@ -106,12 +105,9 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 		return b.DM == nil || !strings.HasPrefix(b.DM.UUID, "mpath-") // a map without paths: multipath-map-orphaned
 	case offline(b):
 		st, _ := d.view.Statfs(m.Mount.Point)
-		d.reason = "the kernel has taken the disk offline (" + b.State + ")"
+		d.reason = "the kernel has taken the disk offline (" + b.State + "), and the mount answers EIO"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
-		if st.Err != "EIO" {
-			d.open = append(d.open, "an I/O error of the mount itself")
-		}
-		return true
+		return st.Err == "EIO" // else the session may come back under it: iscsi-session-lost
 	case d.now != nil && d.now.Proven && d.now.Block != nil:
 		return d.replaced(p, b)
 	}

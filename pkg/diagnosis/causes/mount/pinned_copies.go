@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -36,6 +37,7 @@ func pinnedCopies(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 			"The filesystem lives as long as any namespace mounts it, so the device stays busy, although %s.",
 			view.Name, diskName(view, u.Mount.Dev), volumeName(v), proc.PID, proc.Comm, belongsTo(p, who), u.Mount.Point, tag(u.Mount), why)
 		pinnedFacts(f, view, u, proc)
+		f.Fact(busyWords(p, v, view.Name))
 		if receives(view, u) {
 			f.Missing("a second sample: this copy is still connected to the host and may vanish by itself")
 		}
@@ -173,6 +175,25 @@ func pinnedFacts(f *diagnosis.Finding, view *snapshot.NodeView, u snapshot.Use, 
 	if c := view.Facts.Claims[u.Mount.Dev]; c != "" {
 		f.Fact(diagnosis.FromNode(view.Name, "@claim/"+u.Mount.Dev.String(), c))
 	}
+}
+
+// busyWords quotes the newest complaint about the volume on the node: what the
+// driver or the kubelet met when it tried to let go. Old kubelets print the tool's
+// output as a list of bytes, so the text is decoded.
+func busyWords(p *diagnosis.Pass, v *snapshot.Volume, node string) report.Evidence {
+	for _, t := range p.Texts(v) {
+		if t.Node != "" && t.Node != node {
+			continue
+		}
+		for _, k := range []message.Kind{message.RBDBusy, message.TargetBusy, message.StillReferenced, message.DeviceStillInUse, message.DeviceBusy, message.AlreadyMountedBusy, message.InUseBySystem} {
+			if t.Is(k) {
+				ev := t.Evidence()
+				ev.Text = message.Decode(ev.Text)
+				return ev
+			}
+		}
+	}
+	return report.Evidence{}
 }
 
 // advisePinned restarts the holder, which is the only thing that ends the copy,

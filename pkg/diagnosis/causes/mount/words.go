@@ -52,11 +52,21 @@ func nodesOf(p *diagnosis.Pass, v *snapshot.Volume) []string {
 	for _, n := range p.OtherNodes(v) {
 		add(n)
 	}
-	if p.Sweep() {
-		for _, n := range p.Nodes() {
-			add(n)
+	for _, n := range nodeNames(p) {
+		if d, ok := p.DeviceOn(v, n); ok && d.Proven || len(p.VolumeMounts(v, n)) > 0 {
+			add(n) // the API has no trace of it, the node has
 		}
 	}
+	return out
+}
+
+// nodeNames are the probed nodes, sorted.
+func nodeNames(p *diagnosis.Pass) []string {
+	var out []string
+	for n := range p.NodeViews {
+		out = append(out, n)
+	}
+	slices.Sort(out)
 	return out
 }
 
