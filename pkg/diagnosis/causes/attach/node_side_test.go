@@ -1,0 +1,201 @@
+package attach_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+func TestStateOutOfStep(t *testing.T) {
+	t.Parallel()
+	waiting := func() *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		owned(c.pod("new", "n1", corev1.PodPending, 20*time.Minute), "StatefulSet", "db")
+		return c
+	}
+	check(t, []branch{
+		{"attached and not listed", func() *cluster {
+			c := waiting()
+			c.attached("n1", 20*time.Minute)
+			c.node("n1").Status.VolumesAttached = nil
+			return c
+		}, []string{"attach-state-out-of-step certain Node n1"}},
+		{"attached a moment ago", func() *cluster {
+			c := waiting()
+			c.attached("n1", time.Minute)
+			c.node("n1").Status.VolumesAttached = nil
+			return c
+		}, []string{}},
+		{"listed and no attachment", func() *cluster {
+			c := waiting()
+			c.attached("n1", time.Hour)
+			c.s.Cluster.Attachments = nil
+			return c
+		}, []string{"attach-state-out-of-step certain Node n1"}},
+		{"listed elsewhere and no attachment", func() *cluster {
+			c := waiting()
+			c.attached("n2", time.Hour)
+			c.s.Cluster.Attachments = nil
+			return c
+		}, []string{"attach-state-out-of-step likely Node n2"}},
+		{"attachments not readable", func() *cluster {
+			c := waiting()
+			c.attached("n1", time.Hour)
+			c.s.Cluster.Attachments = nil
+			c.s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/volumeattachments", Reason: snapshot.Forbidden}}
+			return c
+		}, []string{}},
+		{"both agree", func() *cluster { c := waiting(); c.attached("n1", time.Hour); return c }, []string{}},
+	})
+}
+
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	waiting := func(root string, age time.Duration, nodes ...string) *cluster {
+		c := newCluster().plugin(root, age, nodes...).unregister("n1")
+		c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
+		return c
+	}
+	kubelet := func(root, from string) func(*probes.Facts) {
+		return func(f *probes.Facts) { f.Kubelet = probes.Kubelet{PID: 900, Root: root, RootFrom: from} }
+	}
+	check(t, []branch{
+		{"tainted node", func() *cluster {
+			c := waiting("/var/lib/kubelet", 24*time.Hour, "n2", "n3")
+			c.node("n1").Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: "db", Effect: corev1.TaintEffectNoSchedule}}
+			return c
+		}, []string{"csi-plugin-not-on-node certain Node n1"}},
+		{"reason unknown", func() *cluster { return waiting("/var/lib/kubelet", 24*time.Hour, "n2", "n3") },
+			[]string{"csi-plugin-not-on-node likely Node n1"}},
+		{"new node", func() *cluster {
+			c := waiting("/var/lib/kubelet", 24*time.Hour, "n2", "n3")
+			c.node("n1").CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
+			return c
+		}, []string{"csi-plugin-not-on-node possible Node n1"}},
+		{"pod there, driver unknown, root not seen", func() *cluster { return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3") },
+			[]string{"csi-plugin-not-registered likely Pod kube-system/disk-node-n1"}},
+		{"pod there and crashing", func() *cluster {
+			c := waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+			for _, p := range c.s.Cluster.Pods {
+				if p.Name == "disk-node-n1" {
+					p.Status.Conditions[0].Status = corev1.ConditionFalse
+					p.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "registrar", RestartCount: 9,
+						State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
+				}
+			}
+			return c
+		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
+		{"pod there, started a minute ago", func() *cluster { return waiting("/var/lib/kubelet", time.Minute, "n1", "n2", "n3") },
+			[]string{"csi-plugin-not-registered possible Pod kube-system/disk-node-n1"}},
+		{"other root, read on the node", func() *cluster {
+			return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/data/kubelet", "--root-dir"))
+		}, []string{"kubelet-root-dir-wrong certain DaemonSet kube-system/disk-node"}},
+		{"other root, read on another node", func() *cluster {
+			return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").unregister("n2").probed("n2", kubelet("/data/kubelet", "--root-dir"))
+		}, []string{"kubelet-root-dir-wrong likely DaemonSet kube-system/disk-node"}},
+		{"same root", func() *cluster {
+			return waiting("/data/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/data/kubelet", "--root-dir"))
+		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
+		{"one directory through a link", func() *cluster {
+			return waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", func(f *probes.Facts) {
+				kubelet("/data/kubelet", "--root-dir")(f)
+				f.Files = map[string]probes.File{"var/lib/kubelet": {Kind: "link", Target: "../../data/kubelet"}}
+			})
+		}, []string{"csi-plugin-not-registered certain Pod kube-system/disk-node-n1"}},
+		{"root only guessed", func() *cluster {
+			return waiting("/data/kubelet", 24*time.Hour, "n1", "n2", "n3").probed("n1", kubelet("/var/lib/kubelet", "default"))
+		}, []string{"csi-plugin-not-registered likely Pod kube-system/disk-node-n1"}},
+		{"registered", func() *cluster {
+			c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+			c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
+			return c
+		}, []string{}},
+	})
+}
+
+func TestDriverObject(t *testing.T) {
+	t.Parallel()
+	pending := func(age time.Duration) *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		c.s.Cluster.CSIDrivers = nil
+		c.attached("n1", age).Status.Attached = false
+		c.node("n1").Status.VolumesAttached = nil
+		c.pod("new", "n1", corev1.PodPending, age)
+		return c
+	}
+	check(t, []branch{
+		{"no object and no attacher", func() *cluster { return pending(20 * time.Minute) },
+			[]string{"csidriver-object-wrong certain CSIDriver " + driver}},
+		{"a moment ago", func() *cluster { return pending(time.Minute) }, []string{}},
+		{"drivers not readable", func() *cluster {
+			c := pending(20 * time.Minute)
+			c.s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/csidrivers", Reason: snapshot.Forbidden}}
+			return c
+		}, []string{}},
+		{"the attacher answers", func() *cluster {
+			c := pending(20 * time.Minute)
+			c.s.Cluster.Attachments[0].Status.AttachError = &storagev1.VolumeError{Message: "quota"}
+			return c
+		}, []string{}},
+	})
+}
+
+func TestMissingDisk(t *testing.T) {
+	t.Parallel()
+	say := func(c *cluster) *cluster {
+		c.s.Cluster.Events = append(c.s.Cluster.Events, &snapshot.Event{
+			ObjectMeta: meta("shop", "ev", time.Minute), Kind: "Pod", ObjNamespace: "shop", ObjName: "new", ObjUID: "uid-new", Reason: "FailedMount", Type: "Warning",
+			Message:   `MountVolume.MountDevice failed for volume "` + pvName + `" : rpc error: code = Internal desc = could not find attached disk`,
+			Component: "kubelet", Host: "n1", Count: 4, First: now.Add(-9 * time.Minute), Last: now.Add(-time.Minute)})
+		return c
+	}
+	waiting := func(more ...probes.BlockDevice) *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		c.attached("n1", 10*time.Minute)
+		owned(c.pod("new", "n1", corev1.PodPending, 10*time.Minute), "StatefulSet", "db")
+		return c.probed("n1", func(f *probes.Facts) { f.Block = append(f.Block, more...) })
+	}
+	va := "VolumeAttachment " + snapshot.AttachmentName(handle, driver, "n1")
+	disk := func(name, serial string, size int64) probes.BlockDevice {
+		return probes.BlockDevice{Name: name, Dev: probes.Dev{Major: 8, Minor: 16}, Serial: serial, Sectors: size / 512}
+	}
+	check(t, []branch{
+		{"every disk is another one", func() *cluster { return say(waiting(disk("sdb", "vol0ffffffffff", 5<<30))) },
+			[]string{"attached-in-api-missing-on-node certain " + va}},
+		{"a disk without identity", func() *cluster { return say(waiting(disk("sdb", "", 5<<30))) },
+			[]string{"attached-in-api-missing-on-node possible " + va}},
+		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{}},
+		{"the disk is there", func() *cluster { return say(waiting(disk("sdb", "vol0a1b2c3d4e5f", 10<<30))) }, []string{}},
+		{"nobody says so", func() *cluster { return waiting(disk("sdb", "vol0ffffffffff", 5<<30)) }, []string{}},
+	})
+}
+
+func TestLonghornNodeGone(t *testing.T) {
+	t.Parallel()
+	stuck := func(state, replica string) *cluster {
+		c := newCluster()
+		c.s.Cluster.PVs[0].Spec.CSI.Driver = "driver.longhorn.io"
+		owned(c.pod("new", "n1", corev1.PodPending, 10*time.Minute), "StatefulSet", "db")
+		v := &snapshot.LHVolume{ObjectMeta: meta("longhorn-system", handle, time.Hour), NodeID: "n1"}
+		v.Status.State, v.Status.OwnerID = state, "n1"
+		r := &snapshot.LHReplica{ObjectMeta: meta("longhorn-system", handle+"-r-1", time.Hour)}
+		r.VolumeName, r.NodeID, r.DesireState, r.CurrentState = handle, "gone", replica, "stopped"
+		c.s.Cluster.Longhorn.Volumes, c.s.Cluster.Longhorn.Replicas = []*snapshot.LHVolume{v}, []*snapshot.LHReplica{r}
+		return c
+	}
+	check(t, []branch{
+		{"the replica that is wanted", func() *cluster { return stuck("attaching", "running") }, []string{"node-removed certain Node gone"}},
+		{"a replica that nobody starts", func() *cluster { return stuck("attaching", "stopped") }, []string{"node-removed likely Node gone"}},
+		{"the volume is attached", func() *cluster {
+			c := stuck("attached", "running")
+			c.s.Cluster.Longhorn.Volumes[0].Status.CurrentNodeID = "n1"
+			return c
+		}, []string{}},
+	})
+}
