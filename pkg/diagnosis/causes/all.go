@@ -23,6 +23,7 @@ var rules = []*diagnosis.Rule{
 	// attach
 	attach.AttachStateOutOfStep,
 	attach.AttachedInAPIMissingOnNode,
+	attach.CSIDriverObjectWrong,
 	attach.CSIPluginNotOnNode,
 	attach.CSIPluginNotRegistered,
 	attach.KubeletRootDirWrong,
