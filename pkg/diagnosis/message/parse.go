@@ -17,10 +17,10 @@ var (
 	grpc      = regexp.MustCompile(`(?s)rpc error: code = (\w+) desc = (.*)`)
 	exit      = regexp.MustCompile(`exit status (\d+)`)
 	exitCode  = regexp.MustCompile(`exit code:? (\d+)`)
-	arguments = regexp.MustCompile(`(?s)Mounting arguments:\s*(.*?)\s*\n?Output:\s*(.*)`)
+	arguments = regexp.MustCompile(`(?s)Mounting arguments:\s*(?P<args>.*?)\s*\n?Output:\s*(?P<out>.*)`)
 	longhorn  = regexp.MustCompile(`/dev/longhorn/([A-Za-z0-9][A-Za-z0-9_.-]*)`)
 	kernelDev = regexp.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
-	restBad   = regexp.MustCompile(`(?s)Bad response statusCode \[(\d+)\].*?message=(.*?), detail=`)
+	restBad   = regexp.MustCompile(`(?s)Bad response statusCode \[\d+\].*?message=(?P<msg>.*?), detail=`)
 	waitFor   = regexp.MustCompile(`unmounted volumes=\[([^\]]*)\]?`)
 	unmounted = regexp.MustCompile(`list of unmounted volumes=\[([^\]]*)\]?`)
 	iscsiadm  = regexp.MustCompile(`(?s)iscsiadm.*?exit (?:status|code):? (\d+)`)
@@ -34,15 +34,10 @@ func Parse(s string) Failure {
 	f.readOperation(s)
 	f.readWrapper(s)
 	f.readGRPC(s)
-	if m := restBad.FindStringSubmatch(s); m != nil {
-		f.Desc = m[2]
+	if m := group(restBad, "Bad response", s); m != nil {
+		f.Desc = m["msg"]
 	}
-	if m := arguments.FindStringSubmatch(s); m != nil {
-		f.Args, f.Output = strings.TrimSpace(m[1]), strings.TrimSpace(m[2])
-		if words := strings.Fields(m[1]); len(words) >= 2 {
-			f.MountSource, f.MountTarget = words[len(words)-2], words[len(words)-1]
-		}
-	}
+	f.readMount(s)
 	f.readExit(s)
 	f.readDevices(s)
 	f.readPending(s)
@@ -50,7 +45,10 @@ func Parse(s string) Failure {
 	return f
 }
 
-func group(re *regexp.Regexp, s string) map[string]string {
+func group(re *regexp.Regexp, word, s string) map[string]string {
+	if !strings.Contains(s, word) {
+		return nil
+	}
 	m := re.FindStringSubmatch(s)
 	if m == nil {
 		return nil
@@ -65,9 +63,9 @@ func group(re *regexp.Regexp, s string) map[string]string {
 }
 
 func (f *Failure) readOperation(s string) {
-	m := group(operation, s)
+	m := group(operation, "failed for volume", s)
 	if m == nil {
-		m = group(multi, s)
+		m = group(multi, "Multi-Attach error", s)
 	}
 	if m == nil {
 		return
@@ -79,7 +77,7 @@ func (f *Failure) readOperation(s string) {
 }
 
 func (f *Failure) readWrapper(s string) {
-	m := group(wrapper, s)
+	m := group(wrapper, "No retries permitted", s)
 	if m == nil {
 		return
 	}
@@ -97,12 +95,30 @@ func fill(to *string, from string) {
 
 // readGRPC takes the innermost status: outer ones only pass it on.
 func (f *Failure) readGRPC(s string) {
+	if !strings.Contains(s, "rpc error") {
+		return
+	}
 	for m := grpc.FindStringSubmatch(s); m != nil; m = grpc.FindStringSubmatch(m[2]) {
 		f.Code, f.Desc = m[1], m[2]
 	}
 }
 
+// readMount takes the two parts of an error of mount-utils.
+func (f *Failure) readMount(s string) {
+	m := group(arguments, "Mounting arguments", s)
+	if m == nil {
+		return
+	}
+	f.Args, f.Output = strings.TrimSpace(m["args"]), strings.TrimSpace(m["out"])
+	if words := strings.Fields(m["args"]); len(words) >= 2 {
+		f.MountSource, f.MountTarget = words[len(words)-2], words[len(words)-1]
+	}
+}
+
 func (f *Failure) readExit(s string) {
+	if !strings.Contains(s, "exit ") {
+		return
+	}
 	for _, re := range []*regexp.Regexp{exit, exitCode} {
 		if all := re.FindAllStringSubmatch(s, -1); len(all) > 0 {
 			if n, err := strconv.Atoi(all[len(all)-1][1]); err == nil {
@@ -114,6 +130,9 @@ func (f *Failure) readExit(s string) {
 }
 
 func (f *Failure) readDevices(s string) {
+	if !strings.Contains(s, "/dev/") && !strings.Contains(s, "format of disk") {
+		return
+	}
 	for _, d := range kernelDev.FindAllString(s, -1) {
 		f.addDevice(strings.TrimRight(d, ".,:;\"'"))
 	}
@@ -135,6 +154,9 @@ func (f *Failure) addDevice(d string) {
 
 // readPending lists the pod's volumes that kubelet's summary calls unmounted.
 func (f *Failure) readPending(s string) {
+	if !strings.Contains(s, "unmounted volumes=") {
+		return
+	}
 	for _, re := range []*regexp.Regexp{waitFor, unmounted} {
 		if m := re.FindStringSubmatch(s); m != nil {
 			f.Unmounted = strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' })
@@ -144,12 +166,16 @@ func (f *Failure) readPending(s string) {
 }
 
 func (f *Failure) readKinds(s string) {
+	lower := strings.ToLower(s)
 	for _, list := range [][]sentence{mountSentences, networkSentences, kubernetesSentences} {
 		for _, x := range list {
-			if x.re.MatchString(s) && !f.Is(x.kind) {
+			if x.matches(s, lower) && !f.Is(x.kind) {
 				f.Kinds = append(f.Kinds, x.kind)
 			}
 		}
+	}
+	if !strings.Contains(lower, "iscsiadm") {
+		return
 	}
 	if m := iscsiadm.FindStringSubmatch(s); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {

@@ -105,3 +105,10 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkParse(b *testing.B) {
+	const text = "MountVolume.MountDevice failed for volume \"pvc-8c\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/longhorn/pvc-8c /g/globalmount\nOutput: mount: /g/globalmount: /dev/longhorn/pvc-8c already mounted or mount point busy."
+	for b.Loop() {
+		Parse(text)
+	}
+}

@@ -1,0 +1,66 @@
+package message
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestNeeded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, pattern string
+		want          []string
+	}{
+		{"plain words", `is still being used`, []string{"is still being used"}},
+		{"alternatives", `target is busy|umount: \\S+: device is busy`, []string{"target is busy", ": device is busy"}},
+		{"an optional letter is not needed", `secrets? "[^"]+" not found`, []string{`" not found`}},
+		{"an alternative without words", `abc|\\d+`, nil},
+		{"bars in groups do not split", `failed to (open|close) .*LUKS`, []string{"failed to "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := needed(tt.pattern); !slices.Equal(got, tt.want) {
+				t.Errorf("needed(%q) = %q, want %q", tt.pattern, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNeededKeepsMatches compares the shortcut with the plain pattern on texts of
+// every sentence's own words.
+func TestNeededKeepsMatches(t *testing.T) {
+	t.Parallel()
+	for _, list := range [][]sentence{mountSentences, networkSentences, kubernetesSentences} {
+		for _, s := range list {
+			for _, text := range samples {
+				lower := toLower(text)
+				if got, want := s.matches(text, lower), s.re.MatchString(text); got != want {
+					t.Errorf("%s on %q: %v, want %v", s.kind, text, got, want)
+				}
+			}
+		}
+	}
+}
+
+func toLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 32
+		}
+	}
+	return string(b)
+}
+
+var samples = []string{
+	"mount: /x: /dev/sdb already mounted or mount point busy.",
+	"/dev/sdb is apparently in use by the system; will not make a filesystem here!",
+	"/dev/sdb is mounted; will not make a filesystem here!",
+	"mount: wrong fs type, bad option, bad superblock on /dev/sdb",
+	"mount.nfs: Connection timed out", "mount.nfs: access denied by server", "mount.nfs: No route to host",
+	"'fsck' found errors on device /dev/sdb but could not correct them",
+	"driver name d not found in the list of registered CSI drivers", "CSINode n does not contain driver d",
+	"Multi-Attach error for volume v Volume is already used by pod(s) a", "rpc error: code = Aborted desc = x",
+	"An operation with the given Volume ID v already exists", "umount: /x: target is busy.", "Secret \"x\" not found",
+	"Cannot use device /dev/sdb which is in use (already mapped or mounted).", "exit status 127", "Read-only file system",
+}
