@@ -74,6 +74,8 @@ var rules = []*diagnosis.Rule{
 	device.RBDLockOrWatcherStale,
 
 	// transport
+	transport.ISCSIDNotRunning,
+	transport.ISCSIToolsMissing,
 	transport.NFSClientIDCollision,
 	transport.NFSServerUnreachable,
 

@@ -1,0 +1,127 @@
+package transport
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// need is a node that must be able to log in to iSCSI targets.
+type need struct {
+	node    string
+	why     string
+	volumes []*snapshot.Volume // of the question, that a pod there waits for
+}
+
+// attach tells whether somebody waits for an iSCSI disk on the node right now.
+func (n need) attach() bool { return len(n.volumes) > 0 }
+
+// iscsiNeeds lists the nodes of the question that need iSCSI. A node where nobody
+// attaches anything fails only at the next attach, so it matters to questions
+// about nodes and not to those about a volume.
+func iscsiNeeds(p *diagnosis.Pass) []need {
+	var out []need
+	for _, node := range p.Nodes() {
+		n := need{node: node}
+		for _, v := range p.Volumes() {
+			if usesISCSI(p, v) && wantedOn(p, v, node) {
+				n.volumes = append(n.volumes, v)
+			}
+		}
+		switch {
+		case n.attach():
+			n.why = "pods on the node wait for iSCSI disks"
+		case !p.Sweep():
+			continue
+		case longhornV1(p) && p.LHNode(node) != nil:
+			n.why = "it is a node of Longhorn, whose v1 engines attach over iSCSI"
+		case consumesISCSI(p, node):
+			n.why = "pods on the node use iSCSI volumes"
+		default:
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// usesISCSI tells whether a volume reaches its node over iSCSI: Longhorn's v1
+// engine, an in-tree iSCSI PV, or a CSI volume whose attributes name a target.
+func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	if v.IsLonghorn() {
+		lh := v.LH()
+		return lh == nil || lh.DataEngine != "v2" && lh.Frontend != "nvmf" && lh.Frontend != "ublk"
+	}
+	if v.PV == nil {
+		return false
+	}
+	if v.PV.Spec.ISCSI != nil {
+		return true
+	}
+	if c := v.PV.Spec.CSI; c != nil {
+		for _, a := range c.VolumeAttributes {
+			if strings.HasPrefix(a, "iqn.") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wantedOn tells whether a pod waits on the node for the volume's disk and the
+// disk is not there yet.
+func wantedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if v.RegularRWX() {
+		if len(v.Waiting()) == 0 || !slices.Contains(p.DeviceNodes(v), node) {
+			return false
+		}
+	} else if len(v.WaitingOn(node)) == 0 {
+		return false
+	}
+	d, ok := p.DeviceOn(v, node)
+	return !ok || d.Block == nil
+}
+
+func longhornV1(p *diagnosis.Pass) bool {
+	s, ok := p.Setting("v1-data-engine")
+	return !ok || s != "false"
+}
+
+func consumesISCSI(p *diagnosis.Pass, node string) bool {
+	for _, v := range p.VolumesOn(node) {
+		if usesISCSI(p, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// toolsRead tells whether the programs of the host were looked for with success:
+// a host without any known program was not read.
+func toolsRead(f *probes.Facts) bool {
+	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
+		return false
+	}
+	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
+		for p := range f.Files {
+			if strings.HasPrefix(p, dir+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tie joins a node's finding to the volumes and pods that wait there.
+func (n need) tie(f *diagnosis.Finding) {
+	f.Node(n.node)
+	for _, v := range n.volumes {
+		f.Volume(v)
+		for _, c := range v.WaitingOn(n.node) {
+			f.Pod(c.Pod)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package transport
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed iscsid_not_running.md
+var iscsidNotRunningDoc string
+
+// ISCSIDNotRunning finds nodes whose iSCSI daemon is not there, or keeps the node
+// from booting.
+var ISCSIDNotRunning = &diagnosis.Rule{
+	Name: "iscsid-not-running", Layer: diagnosis.Transport, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.Probe("process"), diagnosis.Probe("iscsi"), diagnosis.Probe("hostfiles")},
+	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume", "pod-stuck-terminating", "mount-failed"},
+	LeadsTo:  []string{"iscsi-session-lost", "node-down"},
+	YieldsTo: []string{"iscsi-tools-missing", "iscsi-initiator-name-invalid", "iscsi-module-missing"},
+	Doc:      iscsidNotRunningDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, n := range iscsiNeeds(p) {
+			if n.attach() {
+				daemonMissing(p, n)
+			}
+		}
+		for _, node := range p.Nodes() {
+			bootHangs(p, node)
+		}
+	},
+}
+
+// refused is what open-iscsi says when nobody listens on the daemon's socket:
+// 111 is ECONNREFUSED (iscsid_connect in usr/iscsid_req.c). Without the driver of
+// the kernel the words are about NETLINK_ISCSI instead.
+var (
+	refused = regexp.MustCompile(`(?i)can ?not connect to iSCSI daemon \(111\)|could not connect to iscsid`)
+	netlink = regexp.MustCompile(`NETLINK_ISCSI`)
+)
+
+func daemonMissing(p *diagnosis.Pass, n need) {
+	view := p.View(n.node)
+	var said []report.Evidence
+	for _, t := range iscsiTexts(p, n.node) {
+		if refused.MatchString(t.Raw) && !netlink.MatchString(t.Raw) {
+			said = append(said, t.Evidence())
+			break
+		}
+	}
+	switch {
+	case view == nil && len(said) == 0:
+		p.Probed(n.node)
+		return
+	case view == nil:
+		f := p.Find(report.Certain, diagnosis.NodeSubject(n.node))
+		n.tie(f)
+		f.Sayf("The iSCSI daemon of node %s does not run: iscsiadm was refused by its socket (111). %s.", n.node, sentence(n.why))
+		f.Fact(said...)
+		f.Unless("a process iscsid, or its listening socket, on the node")
+		f.Advise(startDaemon(n.node, nil))
+		p.Report(f)
+		return
+	}
+	c := &view.Facts.ISCSI
+	socket, read := daemonSocket(view.Facts)
+	if len(c.DaemonPIDs) > 0 || socket != "" || toolsRead(view.Facts) && view.Facts.Tool("iscsiadm") == "" || !validInitiator(c) {
+		return // it runs, systemd starts it, or something below keeps it from running
+	}
+	if len(said) == 0 && !attempted(n) {
+		return
+	}
+	f := p.Find(report.Certain, diagnosis.NodeSubject(n.node))
+	n.tie(f)
+	f.Sayf("The iSCSI daemon of node %s does not run: there is no process iscsid, and nobody listens on its socket @ISCSIADM_ABSTRACT_NAMESPACE. %s.%s", n.node, sentence(n.why), containerised(view))
+	f.Fact(diagnosis.FromNode(n.node, "proc/*/comm", "no iscsid"))
+	if read {
+		f.Fact(diagnosis.FromNode(n.node, "proc/1/net/unix", "no @ISCSIADM_ABSTRACT_NAMESPACE"))
+	} else if len(said) == 0 {
+		f.Missing("the sockets of node " + n.node + " (proc/1/net/unix)")
+	}
+	f.Fact(said...)
+	f.Unless("a process iscsid, or its listening socket, on the node")
+	f.Advise(startDaemon(n.node, view))
+	p.Report(f)
+}
+
+// attempted tells whether the attach got as far as iSCSI: a Longhorn volume that is
+// faulted or has no running replica never asks the initiator.
+func attempted(n need) bool {
+	for _, v := range n.volumes {
+		lh := v.LH()
+		if lh == nil || lh.Status.Robustness != "faulted" && lh.Status.State != "detached" {
+			return true
+		}
+	}
+	return false
+}
+
+// daemonSocket finds the daemon's abstract socket; systemd may hold it for a daemon
+// that starts at the first connection (iscsid.socket).
+func daemonSocket(f *probes.Facts) (line string, read bool) {
+	v, ok := f.Files["proc/1/net/unix"]
+	if !ok || v.Err != "" {
+		return "", false
+	}
+	for _, l := range strings.Split(v.Content, "\n") {
+		if strings.Contains(l, "@ISCSIADM_ABSTRACT_NAMESPACE") {
+			return strings.TrimSpace(l), true
+		}
+	}
+	return "", true
+}
+
+func validInitiator(c *probes.ISCSI) bool {
+	for _, form := range []string{"iqn.", "eui.", "naa."} {
+		if strings.HasPrefix(c.InitiatorName, form) {
+			return true
+		}
+	}
+	return false
+}
+
+func containerised(view *snapshot.NodeView) string {
+	g := view.Facts.Identity.InitCgroup
+	for _, w := range []string{"docker", "containerd", "lxc", "libpod", "kubepods"} {
+		if strings.Contains(g, w) {
+			return " Process 1 of this node runs in a container itself, so the daemon must run inside that container."
+		}
+	}
+	return ""
+}
+
+func startDaemon(node string, view *snapshot.NodeView) report.Remedy {
+	if view != nil && containerised(view) != "" {
+		return remedy.Words("Run iscsid inside the container that is node " + node + "; a daemon of the machine around it does not serve it.")
+	}
+	return remedy.Words("On node " + node + " start the daemon and keep it: systemctl enable --now iscsid. The next attempt succeeds by itself.")
+}
+
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
