@@ -112,5 +112,9 @@ func replicas(d *appsv1.Deployment) int32 {
 
 func strategyWords(d *appsv1.Deployment) string {
 	surge, unavailable := fenceposts(d)
-	return fmt.Sprintf("strategy RollingUpdate, which for %d replicas means maxSurge %d and maxUnavailable %d", replicas(d), surge, unavailable)
+	n := "1 replica"
+	if replicas(d) != 1 {
+		n = fmt.Sprintf("%d replicas", replicas(d))
+	}
+	return fmt.Sprintf("strategy RollingUpdate, which for %s means maxSurge %d and maxUnavailable %d", n, surge, unavailable)
 }
