@@ -75,6 +75,8 @@ var rules = []*diagnosis.Rule{
 
 	// transport
 	transport.ISCSIDNotRunning,
+	transport.ISCSINodeRecordInvalid,
+	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
 	transport.NFSClientIDCollision,
 	transport.NFSServerUnreachable,
