@@ -2,6 +2,7 @@ package mount
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,17 +59,30 @@ func kubeletRoot(p *diagnosis.Pass, node string) string {
 	return "/var/lib/kubelet"
 }
 
-// startedAt is when the first container of a pod that mounts a hostPath began to
-// run: the moment at which its mounts were copied.
-func startedAt(pod *corev1.Pod) time.Time {
+// startedAt is when the first container of a pod that mounts the directory
+// privately began to run: the moment at which its mounts were copied.
+func startedAt(pod *corev1.Pod, dir string) time.Time {
 	var t time.Time
 	for _, s := range pod.Status.ContainerStatuses {
+		if !slices.Contains(privateContainers(pod, dir), s.Name) {
+			continue
+		}
 		if r := s.State.Running; r != nil && (t.IsZero() || r.StartedAt.Time.Before(t)) {
 			t = r.StartedAt.Time
 		}
 	}
-	if t.IsZero() && pod.Status.StartTime != nil {
-		t = pod.Status.StartTime.Time
-	}
 	return t
+}
+
+// privateContainers are the containers that mount the directory from the host
+// without propagation.
+func privateContainers(pod *corev1.Pod, dir string) []string {
+	var out []string
+	for _, c := range pod.Spec.Containers {
+		one := &corev1.Pod{Spec: corev1.PodSpec{Volumes: pod.Spec.Volumes, Containers: []corev1.Container{c}}}
+		if host, _ := privateHostMount(one, dir); host != "" {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }

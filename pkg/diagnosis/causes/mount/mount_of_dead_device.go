@@ -60,7 +60,8 @@ type dead struct {
 	mounts []snapshot.VolumeMount
 	now    *snapshot.VolumeDevice // where the volume is now
 	reason string
-	reused bool // the number belongs to a disk of somebody else now
+	reused bool   // the number belongs to a disk of somebody else now
+	unsure string // what was not read and would confirm it
 	facts  []report.Evidence
 }
 
@@ -114,23 +115,48 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 	return false
 }
 
-// replaced judges a mount of a living disk while the volume is another one: the
-// disk came after the mount, or the mount was made of the wrong disk.
+// replaced judges a mount of a living disk while the volume is another one. A mount
+// that was made before one of the two disks appeared is a dead one; one that was
+// made later has the wrong disk, which is another fault.
 func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
-	if d.view.Rests(d.dev, d.now.Dev) {
+	if d.view.Rests(d.dev, d.now.Dev) || d.view.Rests(d.now.Dev, d.dev) {
 		return false // a map, mapper or partition of the volume's own disk
 	}
-	began := mountedSince(p, d)
-	if came := attachedAt(d.view, b.Name); !came.IsZero() && !began.IsZero() && came.After(began) {
+	owner := ownerOf(p, d)
+	began, sure := mountedBefore(p, d)
+	came, now := appeared(p, d.view, b.Name, owner), appeared(p, d.view, d.now.Block.Name, d.volume)
+	switch {
+	case began.IsZero():
+		return false
+	case came.After(began):
 		d.reused = true
-		d.reason = "that number was given to another disk after the mount was made"
-		return true
-	}
-	if came := attachedAt(d.view, d.now.Block.Name); !came.IsZero() && !began.IsZero() && came.After(began) {
+		d.reason = "that number was given to another disk after the mount was made" + ofVolume(owner)
+	case now.After(began):
 		d.reason = "the volume is another disk now, which appeared after the mount was made"
-		return true
+	default:
+		return false
 	}
-	return false
+	if !sure {
+		d.unsure = "when the mount was made (its pod has restarted containers)"
+	}
+	return true
+}
+
+// ownerOf is the other volume whose proven disk has the number now, or nil.
+func ownerOf(p *diagnosis.Pass, d *dead) *snapshot.Volume {
+	for _, v := range p.Index.Volumes {
+		if o, ok := p.DeviceOn(v, d.view.Name); ok && v != d.volume && o.Proven && o.Dev == d.dev {
+			return v
+		}
+	}
+	return nil
+}
+
+func ofVolume(v *snapshot.Volume) string {
+	if v == nil {
+		return ""
+	}
+	return ", the one of volume " + volumeName(v)
 }
 
 // hollow tells whether a device-mapper or RAID device has lost everything below.

@@ -55,25 +55,42 @@ func pinnedCopies(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 // and of whatever lies at its paths below a prefix such as /host.
 func foreignMounts(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) []snapshot.Use {
 	var out []snapshot.Use
-	numbers := []probes.Dev{}
+	add := func(u snapshot.Use) {
+		if !slices.ContainsFunc(out, func(o snapshot.Use) bool { return o.NS == u.NS && o.Mount.ID == u.Mount.ID }) {
+			out = append(out, u)
+		}
+	}
 	if d, ok := p.DeviceOn(v, view.Name); ok {
-		numbers = d.Numbers()
+		for _, dev := range d.Numbers() {
+			for _, u := range view.ForeignUses(dev) {
+				if !ofKubelet(view, u.NS) {
+					add(u)
+				}
+			}
+		}
 	}
 	for i := range view.Facts.Namespaces {
 		ns := &view.Facts.Namespaces[i]
-		if ns == view.Init || ns.ID == view.Facts.Kubelet.MntNS && ns.ID != 0 {
+		if ns == view.Init || ofKubelet(view, ns) {
 			continue
 		}
 		for _, m := range ns.Mounts {
-			if m.Dev.Anonymous() && m.FSType != "btrfs" {
-				continue // a server's mount keeps no device
+			// A server's mount keeps no device; a bind of the node's own disk is no volume.
+			if m.Dev.Anonymous() && m.FSType != "btrfs" || rootOf(view, m.Dev) {
+				continue
 			}
-			if slices.Contains(numbers, m.Dev) || p.VolumeOfPath(view.Name, hostSide(view, m.Point)) == v && !rootOf(view, m.Dev) {
-				out = append(out, snapshot.Use{NS: ns, Mount: m})
+			if p.VolumeOfPath(view.Name, hostSide(view, m.Point)) == v {
+				add(snapshot.Use{NS: ns, Mount: m})
 			}
 		}
 	}
 	return out
+}
+
+// ofKubelet tells whether a namespace is that of a kubelet in a container: what it
+// mounts counts like what the host mounts.
+func ofKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
+	return ns.ID != 0 && ns.ID == view.Facts.Kubelet.MntNS
 }
 
 // hostSide cuts what a pod puts before the host's paths: /host/var/lib/kubelet/…
@@ -94,7 +111,7 @@ func rootOf(view *snapshot.NodeView, dev probes.Dev) bool {
 // copy elsewhere is not what keeps it.
 func hostMounts(view *snapshot.NodeView, dev probes.Dev) bool {
 	for _, u := range view.Uses(dev) {
-		if u.Init || u.NS.ID == view.Facts.Kubelet.MntNS && u.NS.ID != 0 {
+		if u.Init || ofKubelet(view, u.NS) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ func perhapsPinned(p *diagnosis.Pass, v *snapshot.Volume, node, why string) {
 	f.Pod(pod)
 	f.Sayf("Node %s does not let go of volume %s, although %s. The node was not probed (%s), so who holds it is not known. "+
 		"One specific indication: %s mounts %s of the host at %s without mount propagation and began to run on %s while the volume was mounted there; such a pod keeps a private copy of every mount that exists when it starts.",
-		node, volumeName(v), why, gapOf(p, node), owned(p, pod), host, at, startedAt(pod).UTC().Format(time.RFC3339))
+		node, volumeName(v), why, gapOf(p, node), owned(p, pod), host, at, startedAt(pod, root).UTC().Format(time.RFC3339))
 	for _, o := range suspects[1:] {
 		f.Also = append(f.Also, "The same holds for "+owned(p, o)+".")
 	}
@@ -69,7 +69,7 @@ func stillUsed(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 // startedWhileMounted compares the pod's start with the time in which the node had
 // the volume: after it was attached, before it was wanted elsewhere.
 func startedWhileMounted(p *diagnosis.Pass, v *snapshot.Volume, node string, pod *corev1.Pod) bool {
-	t := startedAt(pod)
+	t := startedAt(pod, kubeletRoot(p, node))
 	if t.IsZero() {
 		return false
 	}

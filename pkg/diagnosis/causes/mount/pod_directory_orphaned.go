@@ -118,7 +118,7 @@ func leftAlone(p *diagnosis.Pass, view *snapshot.NodeView, m snapshot.VolumeMoun
 			return false
 		}
 	}
-	if len(view.ProcessesOfPod(m.Path.PodUID)) > 0 {
+	if st, ok := view.Statfs(m.Mount.Point); ok && st.Err != "" || len(view.ProcessesOfPod(m.Path.PodUID)) > 0 {
 		return false
 	}
 	for i := range view.Facts.Processes {

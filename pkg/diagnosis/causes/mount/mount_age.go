@@ -1,0 +1,58 @@
+package mount
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// stageTime is how long after a pod's start its volumes are mounted at the latest
+// in an undisturbed start: kubelet's own limit (podAttachAndMountTimeout).
+const stageTime = 2*time.Minute + 3*time.Second
+
+// mountedBefore is a moment before which the mounts must have been made, as no
+// container starts earlier than its mounts. mountinfo has no times. A restarted
+// container hides its first start; then the start of the pod must do, which is
+// not sure.
+func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
+	if d.volume == nil {
+		return before, false
+	}
+	for _, m := range p.VolumeMounts(d.volume, d.view.Name) {
+		pod := p.PodByUID(m.Path.PodUID)
+		if m.Mount.Dev != d.dev || pod == nil {
+			continue
+		}
+		for _, s := range pod.Status.ContainerStatuses {
+			at := time.Time{}
+			switch r := s.State.Running; {
+			case r != nil && s.RestartCount == 0:
+				at = r.StartedAt.Time
+			case s.RestartCount > 0 && pod.Status.StartTime != nil:
+				at = pod.Status.StartTime.Add(stageTime)
+			}
+			if !at.IsZero() && (before.IsZero() || at.Before(before)) {
+				before, sure = at, s.RestartCount == 0
+			}
+		}
+	}
+	return before, sure
+}
+
+// appeared is when a disk came: the kernel's announcement, else the creation of the
+// VolumeAttachment that brought its volume to the node; or zero.
+func appeared(p *diagnosis.Pass, view *snapshot.NodeView, name string, v *snapshot.Volume) time.Time {
+	var t time.Time
+	for _, l := range view.Facts.Kernel {
+		if slices.Contains(l.Names, name) && strings.Contains(l.Text, "Attached SCSI") {
+			t = l.At
+		}
+	}
+	if va := v.AttachmentOn(view.Name); t.IsZero() && va != nil {
+		t = va.CreationTimestamp.Time
+	}
+	return t
+}
