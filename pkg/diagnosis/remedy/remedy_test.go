@@ -1,0 +1,63 @@
+package remedy
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, word, want string }{
+		{"plain", "/dev/mapper/mpatha", "/dev/mapper/mpatha"},
+		{"empty", "", "''"},
+		{"space", "a b", "'a b'"},
+		{"command", "x;reboot", "'x;reboot'"},
+		{"quote", "it's", `'it'\''s'`},
+		{"substitution", "$(id)", "'$(id)'"},
+		{"line", "a\nb", "'a\nb'"},
+		{"tilde", "kubernetes.io~csi", "'kubernetes.io~csi'"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Quote(tt.word); got != tt.want {
+				t.Errorf("Quote(%q) = %s, want %s", tt.word, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestComplete asks of every step a title, a command, a class, the check that
+// allowed it and how to verify it; the other steps of a node enter process 1.
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
+	const checked = "nothing mounts it"
+	for _, r := range []report.Remedy{
+		DeletePod(pod, true, checked), DeletePod(pod, false, checked), DeleteVolumeAttachment("csi-1", checked),
+		RemoveFinalizer("VolumeAttachment", "", "csi-1", "external-attacher/d", 0, checked), BlocklistClient("10.0.0.1:0/1", checked),
+		DeleteShareManager("lh", "v", checked), DeleteReplica("lh", "r", checked), DeleteEngine("lh", "e", checked), DeleteInstanceManager("lh", "i", checked),
+		RestartHolderPod(pod, checked), RestartHolderUnit("n", "u.service", checked), RestartHolderProcess("n", 7, "c", checked),
+		UnmountLazy("n", "/m", true, checked), VgchangeDeactivate("n", "vg", checked), CryptClose("n", "c", checked), Fsck("n", "/dev/sdb", "xfs", checked),
+		XFSNewUUID("n", "/dev/sdb", "u", checked), DeleteOrphanDirectory("n", "/var/lib/kubelet", "uid", "pv", checked),
+		MultipathFlush("n", "mpatha", []string{"mpatha-part1"}, checked), DisableMultipathd("n", checked),
+		UnmapRBD("n", "/dev/rbd0", checked), UnmapISCSI("n", "iqn", "ip:3260", checked), UnmapNVMe("n", "nqn", checked), UnmapLoop("n", "/dev/loop0", checked),
+		UnmapMD("n", "/dev/md0", checked), UnmapDM("n", "m", checked), UnmapSCSI("n", "sdb", checked),
+	} {
+		if r.Name == "" || r.Title == "" || len(r.Commands) == 0 || r.Risk == "" || r.Precondition != checked || r.Verify == "" {
+			t.Errorf("incomplete: %+v", r)
+		}
+		for _, c := range r.Commands {
+			if !strings.HasPrefix(c, "kubectl ") && !strings.HasPrefix(c, "ceph ") {
+				t.Errorf("%s: %q does not start from the user's machine", r.Name, c)
+			}
+			if strings.Contains(c, " -F") || strings.Contains(c, "rm -r") || strings.Contains(c, "--force") {
+				t.Errorf("%s: %q is broader than one object", r.Name, c)
+			}
+		}
+	}
+}

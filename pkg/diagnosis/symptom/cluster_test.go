@@ -1,0 +1,110 @@
+package symptom_test
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+var now = time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+
+// cluster is one claim of one pod: db-0 waits on node new for an hour, the volume
+// is bound and attached there. Each test changes what it is about.
+type cluster struct {
+	*snapshot.Snapshot
+	pod   *corev1.Pod
+	claim *corev1.PersistentVolumeClaim
+	pv    *corev1.PersistentVolume
+	va    *storagev1.VolumeAttachment
+	class *storagev1.StorageClass
+}
+
+func newCluster() *cluster {
+	driver, pv := "csi.example.com", "pvc-0a1b2c3d"
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	c := &cluster{
+		pod: &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db-0", UID: types.UID("2c5a7c9e-0000-4000-8000-000000000001"), CreationTimestamp: ago(time.Hour)},
+			Spec: corev1.PodSpec{NodeName: "new", Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-db-0"}}}}},
+			Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: "db", State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}},
+		},
+		claim: &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data-db-0", UID: "claim", CreationTimestamp: ago(24 * time.Hour)},
+			Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: pv, AccessModes: modes, Resources: corev1.VolumeResourceRequirements{Requests: size}},
+			Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: size},
+		},
+		pv: &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Name: pv},
+			Spec: corev1.PersistentVolumeSpec{AccessModes: modes, ClaimRef: &corev1.ObjectReference{Namespace: "shop", Name: "data-db-0", UID: "claim"},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "vol-0a1b2c3d4e"}}},
+		},
+		class: &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: driver},
+	}
+	c.va = c.attachment("new", true)
+	c.Snapshot = &snapshot.Snapshot{TakenAt: now, Nodes: map[string]*snapshot.NodeRecord{}}
+	c.Cluster.Pods = []*corev1.Pod{c.pod}
+	c.Cluster.Claims = []*corev1.PersistentVolumeClaim{c.claim}
+	c.Cluster.PVs = []*corev1.PersistentVolume{c.pv}
+	c.Cluster.Attachments = []*storagev1.VolumeAttachment{c.va}
+	c.Cluster.StorageClasses = []*storagev1.StorageClass{c.class}
+	c.Cluster.Nodes = []*corev1.Node{readyNode("new"), readyNode("old")}
+	return c
+}
+
+func readyNode(name string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(24 * time.Hour)}}}}
+}
+
+func (c *cluster) attachment(node string, attached bool) *storagev1.VolumeAttachment {
+	pv := c.pv.Name
+	return &storagev1.VolumeAttachment{
+		ObjectMeta: metav1.ObjectMeta{Name: snapshot.AttachmentName("vol-0a1b2c3d4e", "csi.example.com", node), CreationTimestamp: ago(50 * time.Minute)},
+		Spec:       storagev1.VolumeAttachmentSpec{Attacher: "csi.example.com", NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv}},
+		Status:     storagev1.VolumeAttachmentStatus{Attached: attached},
+	}
+}
+
+// says adds an event of the pod.
+func (c *cluster) says(reason, text string, age time.Duration) {
+	c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{
+		Kind: "Pod", ObjNamespace: "shop", ObjName: "db-0", Reason: reason, Message: text, Component: "kubelet", Host: "new",
+		First: now.Add(-age), Last: now.Add(-age), Count: 1,
+	})
+}
+
+// runs makes the pod run.
+func (c *cluster) runs() {
+	c.pod.Status.Phase = corev1.PodRunning
+	c.pod.Status.ContainerStatuses[0].Ready = true
+	c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(59 * time.Minute)}}
+}
+
+const publish = "/var/lib/kubelet/pods/2c5a7c9e-0000-4000-8000-000000000001/volumes/kubernetes.io~csi/pvc-0a1b2c3d/mount"
+
+// mounted records node new with the volume's mount on sdb.
+func (c *cluster) mounted(super ...string) *probes.Facts {
+	dev := probes.Dev{Major: 8, Minor: 16}
+	f := &probes.Facts{
+		Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1, Mounts: []probes.Mount{
+			{Dev: dev, Root: "/", Point: publish, Options: []string{"rw"}, FSType: "ext4", Source: "/dev/sdb", Super: super}}}},
+		Processes: []probes.Process{{PID: 1, Comm: "systemd", MntNS: 1}},
+		Block:     []probes.BlockDevice{{Name: "sdb", Dev: dev, Sectors: 2048, State: "running"}},
+		Kubelet:   probes.Kubelet{Root: "/var/lib/kubelet"},
+		Statfs:    map[string]probes.FSStat{},
+	}
+	c.Nodes["new"] = &snapshot.NodeRecord{Name: "new", Facts: f}
+	return f
+}

@@ -1,0 +1,180 @@
+package symptom_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const busy = `MountVolume.MountDevice failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = mount failed: exit status 32
+Mounting arguments: -t ext4 /dev/sdb /g
+Output: mount: /g: /dev/sdb already mounted or mount point busy.`
+
+var tests = []struct {
+	name string
+	make func(*cluster)
+	now  []string
+	past []string
+}{
+	{"a pod waits for an hour", func(*cluster) {}, []string{"pod-waiting-for-volume"}, nil},
+	{"a pod was created just now", func(c *cluster) { c.pod.CreationTimestamp = ago(20 * time.Second) }, nil, nil},
+	{"a young pod with an error", func(c *cluster) {
+		c.pod.CreationTimestamp = ago(20 * time.Second)
+		c.va.CreationTimestamp = ago(30 * time.Second)
+		c.says("FailedMount", busy, 5*time.Second)
+	}, []string{"mount-busy", "mount-failed", "pod-waiting-for-volume"}, nil},
+	{"a pod runs", func(c *cluster) { c.runs() }, nil, nil},
+	{"an image is not pulled", func(c *cluster) {
+		c.pod.Status.ContainerStatuses[0].State.Waiting.Reason = "ImagePullBackOff"
+	}, nil, nil},
+	{"the sandbox is ready, so volumes are mounted", func(c *cluster) {
+		c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue}}
+	}, nil, nil},
+	{"the sandbox fails without a mount", func(c *cluster) {
+		c.says("FailedCreatePodSandBox", "Failed to create pod sandbox: plugin type=\"calico\" failed: no route", time.Minute)
+	}, nil, nil},
+	{"an old error, the pod runs", func(c *cluster) {
+		c.runs()
+		c.says("FailedMount", busy, 30*time.Minute)
+	}, nil, []string{"mount-busy", "mount-failed"}},
+	{"a container cannot be made because of a stale subPath", func(c *cluster) {
+		c.runs()
+		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",
+			Message: `failed to prepare subPath for volumeMount "data" of container "db"`}}
+	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
+	{"the attachment is late", func(c *cluster) { c.va.Status.Attached = false }, []string{"attach-failed", "pod-waiting-for-volume"}, nil},
+	{"the attachment is seconds old", func(c *cluster) {
+		c.va.Status.Attached = false
+		c.va.CreationTimestamp = ago(10 * time.Second)
+		c.pod.CreationTimestamp = ago(12 * time.Second)
+	}, nil, nil},
+	{"an attach error beside attached is stale", func(c *cluster) {
+		c.runs()
+		c.va.Status.AttachError = &storagev1.VolumeError{Time: ago(time.Minute), Message: "rpc error: code = Internal desc = no"}
+	}, nil, nil},
+	{"another node has the exclusive volume", func(c *cluster) {
+		c.Cluster.Attachments = []*storagev1.VolumeAttachment{c.attachment("old", true)}
+		c.Cluster.Pods = append(c.Cluster.Pods, onOldNode(c))
+	}, []string{"multi-attach-error", "pod-waiting-for-volume"}, nil},
+	{"an old Multi-Attach event after the attach", func(c *cluster) {
+		c.runs()
+		c.says("FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b2c3d" Volume is already exclusively attached to one node and can't be attached to another`, 55*time.Minute)
+	}, nil, []string{"multi-attach-error"}},
+	{"an attachment is being deleted for an hour", func(c *cluster) {
+		c.runs()
+		old := c.attachment("old", true)
+		t := ago(time.Hour)
+		old.DeletionTimestamp = &t
+		c.Cluster.Attachments = append(c.Cluster.Attachments, old)
+	}, []string{"detach-stuck"}, nil},
+	{"a claim waits for its first consumer", func(c *cluster) {
+		unbind(c)
+		mode := storagev1.VolumeBindingWaitForFirstConsumer
+		c.class.VolumeBindingMode = &mode
+		c.Cluster.Pods = nil
+	}, nil, nil},
+	{"a claim is not bound", unbind, []string{"claim-pending", "pod-waiting-for-volume"}, nil},
+	{"a format fails", func(c *cluster) {
+		c.says("FailedMount", `MountVolume.MountDevice failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = format of disk "/dev/sdb" failed: type:("ext4") target:("/g") errcode:exit status 1 output:mke2fs: /dev/sdb is apparently in use by the system; will not make a filesystem here!`, time.Minute)
+	}, []string{"format-failed", "mount-failed", "pod-waiting-for-volume"}, nil},
+	{"the check before mounting fails", func(c *cluster) {
+		c.says("FailedMount", `MountVolume.MountDevice failed for volume "pvc-0a1b2c3d" : 'fsck' found errors on device /dev/sdb but could not correct them: UNEXPECTED INCONSISTENCY`, time.Minute)
+	}, []string{"fsck-failed", "mount-failed", "pod-waiting-for-volume"}, nil},
+	{"a filesystem went read-only", func(c *cluster) { c.runs(); c.mounted("ro") }, []string{"volume-readonly"}, nil},
+	{"a pod asks for read-only", func(c *cluster) {
+		c.runs()
+		c.mounted("ro")
+		c.pod.Spec.Volumes[0].PersistentVolumeClaim.ReadOnly = true
+	}, nil, nil},
+	{"a mount answers EIO", func(c *cluster) {
+		c.runs()
+		c.mounted("rw").Statfs[publish] = probes.FSStat{Err: "EIO"}
+	}, []string{"volume-io-error"}, nil},
+	{"a mount hangs", func(c *cluster) {
+		c.runs()
+		c.mounted("rw").Statfs[publish] = probes.FSStat{Err: "hang"}
+	}, []string{"volume-hung"}, nil},
+	{"a healthy mount", func(c *cluster) { c.runs(); c.mounted("rw") }, nil, nil},
+	{"kernel errors of yesterday", func(c *cluster) {
+		c.runs()
+		c.mounted("rw").Kernel = []probes.KernelLine{{At: now.Add(-24 * time.Hour), Text: "I/O error, dev sdb", Names: []string{"sdb"}, Kind: "io-error"}}
+	}, nil, []string{"volume-io-error"}},
+	{"an expansion is not done", func(c *cluster) {
+		c.runs()
+		c.claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
+		c.claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	}, []string{"expansion-pending"}, nil},
+	{"a pod does not end", func(c *cluster) {
+		c.runs()
+		t, g := ago(10*time.Minute), int64(30)
+		c.pod.DeletionTimestamp, c.pod.DeletionGracePeriodSeconds = &t, &g
+	}, []string{"pod-stuck-terminating"}, nil},
+	{"a pod is ending", func(c *cluster) {
+		c.runs()
+		t, g := ago(10*time.Second), int64(30)
+		c.pod.DeletionTimestamp, c.pod.DeletionGracePeriodSeconds = &t, &g
+	}, nil, nil},
+}
+
+func unbind(c *cluster) {
+	name := c.class.Name
+	c.claim.Status.Phase, c.claim.Spec.VolumeName, c.claim.Spec.StorageClassName = corev1.ClaimPending, "", &name
+	c.pod.Spec.NodeName = ""
+	c.pod.Status.ContainerStatuses = nil
+	c.Cluster.PVs, c.Cluster.Attachments = nil, nil
+}
+
+func onOldNode(c *cluster) *corev1.Pod {
+	p := c.pod.DeepCopy()
+	p.Name, p.UID, p.Spec.NodeName = "db-old", "other", "old"
+	p.Status = corev1.PodStatus{Phase: corev1.PodRunning}
+	return p
+}
+
+func TestSymptoms(t *testing.T) {
+	t.Parallel()
+	catalog, err := diagnosis.NewCatalog(nil, symptom.Rules, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster()
+			tt.make(c)
+			r := catalog.Evaluate(snapshot.NewIndex(c.Snapshot), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data-db-0"})
+			var present, past []string
+			for _, s := range r.Symptoms {
+				if len(s.Evidence) == 0 || s.Message == "" || s.Subject.Name == "" {
+					t.Errorf("%s has no evidence, message or subject: %+v", s.Name, s)
+				}
+				if s.Past {
+					past = add(past, s.Name)
+				} else {
+					present = add(present, s.Name)
+				}
+			}
+			slices.Sort(present)
+			slices.Sort(past)
+			if !slices.Equal(present, tt.now) || !slices.Equal(past, tt.past) {
+				t.Errorf("present %v, past %v; want %v and %v", present, past, tt.now, tt.past)
+			}
+		})
+	}
+}
+
+func add(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
