@@ -38,18 +38,16 @@ func Gather(ctx context.Context, h host.Host) *probes.Facts {
 	return f
 }
 
-// Step runs one probe under its deadline and merges what it found. On a live
-// machine the probe works on a copy of its own, so that one that hangs or panics
-// cannot spoil the others: its copy is abandoned with it.
+// Step runs one probe under its deadline and merges what it found. The probe works
+// on a copy of its own, so that one that hangs or panics cannot spoil the others:
+// its copy is abandoned with it. A recording cannot hang and needs no deadline.
 func Step(ctx context.Context, h host.Host, p Probe, f *probes.Facts) {
+	private := detach(f)
 	if h.Recorded() {
-		private := *f
-		private.Problems, private.Status = nil, nil
-		merge(f, &private, p, run(ctx, h, p, &private))
+		merge(f, private, p, run(ctx, h, p, private))
 		return
 	}
 	start := time.Now()
-	private := detach(f)
 	ctx, cancel := context.WithTimeout(ctx, p.Deadline)
 	defer cancel()
 	done := make(chan probes.ProbeState, 1)

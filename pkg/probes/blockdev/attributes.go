@@ -1,6 +1,7 @@
 package blockdev
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -50,6 +51,7 @@ func attrs(h host.Host, dir string) []probes.Attr {
 			list = append(list, probes.Attr{Name: n, Value: "@error " + attr.ErrName(err)})
 		}
 	}
+	slices.SortFunc(list, func(a, b probes.Attr) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

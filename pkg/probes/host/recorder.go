@@ -49,8 +49,8 @@ func gone(err error) bool {
 		errors.Is(err, syscall.ESRCH) || errors.Is(err, ErrNotAsked)
 }
 
-// note keeps what is known of a path. An error never replaces an answer, and a
-// content never gives way to the mere presence.
+// note keeps what is known of a path. An error never replaces a content, and
+// neither gives way to the mere presence.
 func (r *Recorder) note(p string, n *node, err error) {
 	p = clean(p)
 	r.mu.Lock()
@@ -61,14 +61,15 @@ func (r *Recorder) note(p string, n *node, err error) {
 	case err != nil && ErrnoName(err) != "hang" && !isErrnoName(ErrnoName(err)):
 		// One of our own refusals: nothing was learnt about the machine.
 	case err != nil:
-		if r.seen[p] == nil {
+		if old := r.seen[p]; old == nil || old.kind == Dir || old.kind == File && old.data == nil && old.err == nil {
 			r.seen[p] = &node{kind: File, err: recordedError(err)}
 		}
 	default:
 		if old := r.seen[p]; old != nil && old.kind == Link && n.kind == File && n.data != nil {
 			p += "/" // read through the link: it lies where that leads
 		}
-		if old := r.seen[p]; old == nil || old.err != nil || old.kind == File && old.data == nil {
+		presence := n.kind == Dir || n.kind == File && n.data == nil
+		if old := r.seen[p]; old == nil || !presence && (old.err != nil || old.kind == File && old.data == nil) {
 			r.seen[p] = n
 		}
 	}

@@ -73,10 +73,14 @@ func (r *Recorder) tree(keep func(int) bool) *node {
 			place(root, p, &n)
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(r.listed)) {
-		if kept(dir, keep) && writable(dir) {
-			r.placeNames(root, dir, keep)
-		}
+	dirs := slices.DeleteFunc(slices.Sorted(maps.Keys(r.listed)), func(dir string) bool {
+		return !kept(dir, keep) || !writable(dir)
+	})
+	for _, dir := range dirs {
+		place(root, dir, &node{kind: Dir})
+	}
+	for _, dir := range dirs {
+		r.placeNames(root, dir, keep)
 	}
 	return root
 }
@@ -99,14 +103,18 @@ func rank(p string, n *node) int {
 
 // placeNames makes the names of a listing exist that nobody asked more about.
 func (r *Recorder) placeNames(root *node, dir string, keep func(int) bool) {
-	place(root, dir, &node{kind: Dir})
 	for _, name := range r.listed[dir] {
 		p := path.Join(dir, name)
 		if r.absent[p] || r.seen[p] != nil || !kept(p, keep) || !writable(p) {
 			continue
 		}
+		if other, ok := otherSpelling(p); ok {
+			if _, err := root.walk(other, false); err == nil {
+				continue // listed as one, and there already
+			}
+		}
 		unknown := &node{kind: File, data: []byte{}}
-		if dir == "proc" || strings.HasSuffix(dir, "/task") || r.listed[p] != nil {
+		if dir == "proc" || strings.HasSuffix(dir, "/task") {
 			unknown = &node{kind: Dir}
 		}
 		place(root, p, unknown)

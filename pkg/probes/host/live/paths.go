@@ -71,7 +71,7 @@ func magic(parts []string, follow bool) bool {
 // openFile opens a file for reading.
 func (h *Host) openFile(path string) (int, error) {
 	if forbidden(path, true) {
-		return -1, unix.EXDEV
+		return -1, ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		return open(p, unix.O_RDONLY|unix.O_NONBLOCK)
@@ -98,7 +98,7 @@ func (h *Host) openFile(path string) (int, error) {
 // openDir opens a directory for listing.
 func (h *Host) openDir(path string) (int, error) {
 	if forbidden(path, true) {
-		return -1, unix.EXDEV
+		return -1, ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		return open(p, unix.O_RDONLY|unix.O_DIRECTORY)
@@ -113,7 +113,7 @@ func (h *Host) openDir(path string) (int, error) {
 
 func (h *Host) readLink(path string) (string, error) {
 	if forbidden(path, false) {
-		return "", unix.EXDEV
+		return "", ErrUnsafe
 	}
 	buf := make([]byte, unix.PathMax)
 	if p, ok := direct(path); ok {
@@ -134,7 +134,7 @@ func (h *Host) readLink(path string) (string, error) {
 
 func (h *Host) lstat(path string) (*unix.Statx_t, error) {
 	if forbidden(path, false) {
-		return nil, unix.EXDEV
+		return nil, ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		var st unix.Statx_t

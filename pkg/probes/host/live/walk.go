@@ -46,7 +46,7 @@ func (h *Host) walk(path string, follow, guardLast bool) (int, error) {
 		}
 		rest = append(parts(target), rest...)
 		if len(rest) > 0 && w.kernel(rest[0]) {
-			return -1, unix.EXDEV
+			return -1, ErrUnsafe
 		}
 	}
 	return w.take(), nil
