@@ -1,0 +1,196 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Redact returns the same snapshot with other words: names of namespaces, workloads,
+// claims, volumes, nodes and hosts, addresses, IQNs and WWIDs become tokens. One
+// input always becomes the same token, and what is derived from names (VolumeAttachment
+// names, staging paths) is derived anew, so that a diagnosis finds the same causes.
+//
+// Kept are what rules know by name: drivers, namespaces and pods of the system,
+// StorageClass parameters, kernel texts, times, sizes, and UIDs, which are random.
+// The key makes tokens of two captures comparable (same key) or not.
+func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
+	r, err := NewRedaction(s, key)
+	if err != nil {
+		return nil, err
+	}
+	return r.Snapshot, nil
+}
+
+// Redaction is a redacted snapshot with the words that made it.
+type Redaction struct {
+	Snapshot *Snapshot
+	words    *vocabulary
+}
+
+// Word is what a whole name became, such as that of the asked claim.
+func (r *Redaction) Word(s string) string { return r.words.whole(s) }
+
+// NewRedaction is Redact for callers that also need the new names.
+func NewRedaction(s *Snapshot, key []byte) (*Redaction, error) {
+	words := newVocabulary(key)
+	words.learn(s)
+	files := tree{}
+	err := write(s, func(name string, data []byte) error {
+		out, err := words.file(name, data)
+		if err != nil {
+			return fmt.Errorf("redact %s: %w", name, err)
+		}
+		files[words.fileName(name)] = out
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := decodeTree(files)
+	if err != nil {
+		return nil, fmt.Errorf("redact snapshot: %w", err)
+	}
+	return &Redaction{Snapshot: out, words: words}, nil
+}
+
+// file redacts one file of the tree.
+func (w *vocabulary) file(name string, data []byte) ([]byte, error) {
+	switch {
+	case strings.HasPrefix(name, clusterDir+"/"):
+		return w.objects(data)
+	case strings.HasPrefix(name, nodesDir+"/"):
+		return w.recording(data), nil
+	}
+	return []byte(w.text(string(data))), nil
+}
+
+// fileName redacts the parts of nodes/NODE.txtar and logs/NS/POD/CONTAINER.log.
+func (w *vocabulary) fileName(name string) string {
+	dir, rest, ok := strings.Cut(name, "/")
+	if !ok || dir == clusterDir {
+		return name
+	}
+	parts := strings.Split(rest, "/")
+	for i, p := range parts {
+		ext := path.Ext(p)
+		if i < len(parts)-1 || ext != recordingExt && ext != logExt {
+			ext = ""
+		}
+		word := strings.TrimSuffix(p, ext)
+		if token, ok := w.exact[word]; ok {
+			parts[i] = token + ext
+		} else {
+			parts[i] = w.text(word) + ext
+		}
+	}
+	return dir + "/" + strings.Join(parts, "/")
+}
+
+// recording redacts a host recording. Its comment tells a story in free words and goes.
+func (w *vocabulary) recording(data []byte) []byte {
+	if i := bytes.Index(data, []byte("\n-- ")); i >= 0 && !bytes.HasPrefix(data, []byte("-- ")) {
+		data = data[i+1:]
+	}
+	return []byte(w.text(string(data)))
+}
+
+// objects redacts a JSON list: values, never keys of the schema; maps whose keys are
+// the user's (labels, annotations, tickets) are handled by name.
+func (w *vocabulary) objects(data []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var list map[string]any
+	if err := d.Decode(&list); err != nil {
+		return nil, err
+	}
+	items, _ := list["items"].([]any)
+	for i := range items {
+		if o, ok := items[i].(map[string]any); ok {
+			w.tidy(o)
+		}
+		items[i] = w.value(items[i], "")
+	}
+	return json.Marshal(list)
+}
+
+// tidy drops free text of users that no rule reads: annotations of their own domains.
+func (w *vocabulary) tidy(o map[string]any) {
+	meta := child(o, "metadata")
+	if meta == nil {
+		return
+	}
+	notes, _ := meta["annotations"].(map[string]any)
+	for k := range notes {
+		if !systemDomain(k) {
+			delete(notes, k)
+		}
+	}
+}
+
+// systemDomain tells whether a label or annotation key belongs to Kubernetes, CSI or
+// a storage system.
+func systemDomain(key string) bool {
+	domain, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return false
+	}
+	for _, d := range []string{"kubernetes.io", "k8s.io", "longhorn.io", "csi.k8s.io"} {
+		if domain == d || strings.HasSuffix(domain, "."+d) {
+			return true
+		}
+	}
+	return false
+}
+
+// value walks a JSON value. Keys are redacted only where users or nodes name them.
+func (w *vocabulary) value(v any, field string) any {
+	switch x := v.(type) {
+	case string:
+		if field == "uid" {
+			return x
+		}
+		if t, ok := w.exact[x]; ok && !schemaField[field] {
+			return t
+		}
+		return w.text(x)
+	case []any:
+		for i := range x {
+			x[i] = w.value(x[i], field)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, item := range x {
+			out[w.keyOf(k, field)] = w.value(item, k)
+		}
+		return out
+	}
+	return v
+}
+
+// schemaField are fields whose values are words of the API, not names.
+var schemaField = map[string]bool{
+	"kind": true, "apiVersion": true, "type": true, "phase": true, "status": true, "reason": true, "state": true,
+	"component": true, "driver": true, "provisioner": true, "attacher": true, "fsType": true, "volumeMode": true,
+	"accessModes": true, "mountPropagation": true, "effect": true, "operator": true, "dataEngine": true, "frontend": true,
+	"robustness": true, "key": true, "protocol": true,
+}
+
+// namedKeys are maps whose keys are names of objects.
+var namedKeys = map[string]bool{
+	"attachmentTickets": true, "attachmentTicketStatuses": true, "nodeDeploymentMap": true, "instanceEngines": true, "instanceReplicas": true,
+	"instances": true, "replicaAddressMap": true, "replicaModeMap": true, "replicaTransitionTimeMap": true, "currentReplicaAddressMap": true,
+	"scheduledReplica": true, "labels": false, "volumeAttributes": false,
+}
+
+func (w *vocabulary) keyOf(k, parent string) string {
+	if namedKeys[parent] {
+		if t, ok := w.exact[k]; ok {
+			return t
+		}
+		return w.text(k)
+	}
+	return k
+}
