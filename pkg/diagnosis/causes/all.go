@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/mount"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/risk"
@@ -79,9 +80,12 @@ var rules = []*diagnosis.Rule{
 	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
 	transport.NFSClientIDCollision,
+	transport.NFSClientMissing,
 	transport.NFSServerUnreachable,
 
 	// filesystem
+	filesystem.NeedsFsck,
+	filesystem.ReadonlyAfterError,
 
 	// risk
 	risk.HostRootMountedPrivately,

@@ -1,0 +1,53 @@
+package filesystem
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+)
+
+// damageLines are the kernel's words about bad metadata of the filesystem that is
+// mounted now, when no request of the device failed: then the data itself is bad,
+// not the way to it.
+func (c carrier) damageLines() []probes.KernelLine {
+	if len(c.failedRequests()) > 0 {
+		return nil
+	}
+	var out []probes.KernelLine
+	for _, l := range c.lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError) {
+		if speaksOfDamage(l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// speaksOfDamage leaves out aborts and shutdowns that name no damage.
+func speaksOfDamage(l probes.KernelLine) bool {
+	switch l.Kind {
+	case kmsg.XFSCorruption:
+		return true
+	case kmsg.XFSShutdown:
+		return strings.Contains(l.Text, "orruption")
+	case kmsg.Ext4Error:
+		return strings.Contains(l.Text, "EXT4-fs error") && !strings.Contains(l.Text, "ournal has aborted") && !strings.Contains(l.Text, "journal_check_start")
+	case kmsg.BtrfsError:
+		for _, w := range []string{"corrupt", "csum", "parent transid", "bad tree block"} {
+			if strings.Contains(l.Text, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shutByDamage tells whether the filesystem stopped because it found itself damaged.
+func (c carrier) shutByDamage() bool {
+	for _, l := range c.damageLines() {
+		if strings.HasPrefix(l.Kind, "xfs") {
+			return true
+		}
+	}
+	return false
+}
