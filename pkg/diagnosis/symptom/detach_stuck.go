@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -18,8 +19,14 @@ var detachStuck = &diagnosis.SymptomRule{Name: "detach-stuck", Run: func(p *diag
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("%s does not detach: %s", capital(name(v)), quote(t.Desc))
 	})
+	owner := map[*storagev1.VolumeAttachment]*snapshot.Volume{}
+	for _, v := range p.Volumes() {
+		for _, va := range v.Attachments {
+			owner[va] = v
+		}
+	}
 	for _, va := range p.Cluster.Attachments {
-		v := volumeOf(p, va)
+		v := owner[va]
 		if v == nil && !onAskedNode(p, va) {
 			continue
 		}
@@ -57,17 +64,6 @@ func listedOnNode(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	s.At(node)
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Node "+node, field, v.UniqueName()))
 	p.AddSymptom(s)
-}
-
-func volumeOf(p *diagnosis.Pass, va *storagev1.VolumeAttachment) *snapshot.Volume {
-	for _, v := range p.Volumes() {
-		for _, o := range v.Attachments {
-			if o == va {
-				return v
-			}
-		}
-	}
-	return nil
 }
 
 // onAskedNode keeps attachments without a volume (its PV is gone) in a sweep.
@@ -127,7 +123,7 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 	node := st.CurrentNodeID
 	why := ""
 	switch {
-	case st.State == "detaching" && longIn(p, v, settle):
+	case st.State == "detaching" && !wantedAttached(v) && longIn(p, v, settle):
 		why = "is detaching"
 	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && longIn(p, v, 10*time.Minute):
 		why = "stays attached to node " + node + " although no pod and no VolumeAttachment wants it"
@@ -139,6 +135,12 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.At(node)
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.state", st.State))
 	p.AddSymptom(s)
+}
+
+// wantedAttached tells whether Kubernetes wants the volume attached: then a
+// detaching one is between two attempts to attach it.
+func wantedAttached(v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.DeletionTimestamp == nil })
 }
 
 // longIn tells whether nothing shows that the volume is in its state for less

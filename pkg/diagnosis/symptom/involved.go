@@ -75,6 +75,11 @@ func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
 	if t.Spec == "" && t.Unique == "" {
 		return i.volumes
 	}
+	for _, o := range i.pod.Spec.Volumes {
+		if o.Name == t.Spec && o.PersistentVolumeClaim == nil && o.Ephemeral == nil {
+			return nil // a volume of the pod that is no persistent one
+		}
+	}
 	for _, v := range i.volumes {
 		if t.Spec != "" && (t.Spec == v.PVName() || t.Spec == volumeIn(i.pod, v)) || t.Unique != "" && t.Unique == v.UniqueName() {
 			return []*snapshot.Volume{v}

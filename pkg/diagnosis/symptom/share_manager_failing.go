@@ -76,7 +76,8 @@ func podFails(p *diagnosis.Pass, pod *corev1.Pod) []report.Evidence {
 
 func consumersSettled(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	for _, c := range v.Live() {
-		if p.Age(c.Pod.CreationTimestamp.Time) > settle {
+		// With the last consumer ending, Longhorn stops the share-manager itself.
+		if !c.Terminating() && p.Age(c.Pod.CreationTimestamp.Time) > settle {
 			return true
 		}
 	}

@@ -44,7 +44,7 @@ func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	}
 	mounts := p.VolumeMounts(v, node)
 	inUse := p.ReportedInUse(node, v)
-	if len(mounts) == 0 && !inUse {
+	if len(mounts) == 0 && (!inUse || mountsNowhere(p, v, node)) {
 		return
 	}
 	s := onVolume(v, fmt.Sprintf("Node %s still has %s mounted or in use, and no pod there needs it.", node, name(v)))
@@ -59,6 +59,22 @@ func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		}
 	}
 	p.AddSymptom(s)
+}
+
+// mountsNowhere tells whether the node was probed and mounts the volume in no
+// namespace: what it still reports in use is then mapped or attached, not mounted.
+func mountsNowhere(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	view := p.View(node)
+	d, ok := p.DeviceOn(v, node)
+	if view == nil || view.Init == nil || !ok || !view.AllNamespacesRead() {
+		return false
+	}
+	for _, n := range d.Numbers() {
+		if len(view.Uses(n)) > 0 || view.Superblock(n) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // longReleased tells whether the node had the time to let go: two minutes since
@@ -86,7 +102,8 @@ func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 // nobodyLong tells whether the last pod of a volume that no pod uses went long
 // ago: its object is gone, so only events can say that it was just now.
 func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
-	if !p.Collected("/pods") || !p.Collected("/events") {
+	va := v.AttachmentOn(node)
+	if va == nil || p.Age(va.CreationTimestamp.Time) <= settle || !p.Collected("/pods") || !p.Collected("/events") {
 		return false
 	}
 	ns, _ := v.ClaimRef()
@@ -102,6 +119,5 @@ func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 			}
 		}
 	}
-	va := v.AttachmentOn(node)
-	return va != nil && p.Age(va.CreationTimestamp.Time) > settle
+	return true
 }

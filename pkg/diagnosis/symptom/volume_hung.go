@@ -105,8 +105,12 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 			}
 		}
 	}
-	if p.IsConsumerProcess(v, m.view.Name, p.WhoIs(m.view, proc)) {
-		return true
+	st, asked := m.view.Statfs(m.mount.Point)
+	if asked && st.Err == "" {
+		return false // this mount answers; the task waits for another one
+	}
+	if who := p.WhoIs(m.view, proc); who.PodUID != "" {
+		return p.IsConsumerProcess(v, m.view.Name, who)
 	}
 	low := strings.ToLower(where + " " + proc.Stack)
 	return nfs && (strings.Contains(low, "rpc") || strings.Contains(low, "nfs"))
