@@ -39,8 +39,17 @@ func hold(what string) int {
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	for _, c := range sleepers {
+		_ = c.Process.Kill()
+	}
+	for _, c := range sleepers {
+		_ = c.Wait()
+	}
 	return 0
 }
+
+// sleepers are the processes of a crowd.
+var sleepers []*exec.Cmd
 
 // crowd starts sleepers, each in a mount namespace of its own, that end with us.
 func crowd(number string) error {
@@ -54,6 +63,7 @@ func crowd(number string) error {
 		if err := c.Start(); err != nil {
 			return err
 		}
+		sleepers = append(sleepers, c)
 	}
 	return nil
 }

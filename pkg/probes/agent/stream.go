@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
@@ -54,11 +56,25 @@ func NewRecorder(h host.Host) *host.Recorder {
 }
 
 // WriteRecording writes what a recorder saw of the processes in the facts: the
-// agent's own are not among them.
+// agent's own are not among them. Of the device numbers behind links those are
+// written that the facts hold; a process with its files elsewhere is no holder.
 func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
-	known := make(map[int]bool, len(f.Processes))
+	known := map[string]bool{"1": true}
+	open := map[string]bool{}
 	for i := range f.Processes {
-		known[f.Processes[i].PID] = true
+		p := &f.Processes[i]
+		known[strconv.Itoa(p.PID)] = true
+		for _, d := range p.Open {
+			open["@dev/"+d.Path] = true
+		}
 	}
-	return r.Write(out, "", func(pid int) bool { return known[pid] || pid == 1 })
+	return r.Write(out, "", func(name string) bool {
+		if strings.HasPrefix(name, "@dev/") {
+			return open[name]
+		}
+		rest, ok := strings.CutPrefix(name, "proc/")
+		pid, _, _ := strings.Cut(rest, "/")
+		_, err := strconv.Atoi(pid)
+		return !ok || err != nil || known[pid]
+	})
 }

@@ -9,18 +9,19 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // Write writes the canonical recording: answers first, then files, both sorted.
-// Keep, when not nil, tells which processes belong into it; the recorder's own
-// do not.
-func (r *Recorder) Write(w io.Writer, comment string, keep func(pid int) bool) error {
+// Keep, when not nil, chooses by entry name: the recorder's own processes do not
+// belong into a recording.
+func (r *Recorder) Write(w io.Writer, comment string, keep func(name string) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root := r.tree(keep)
+	if keep == nil {
+		keep = func(string) bool { return true }
+	}
 	out := bufio.NewWriter(w)
 	if comment = strings.TrimSpace(comment); comment != "" {
 		fmt.Fprintln(out, strings.ReplaceAll(comment, "\n-- ", "\n - "))
@@ -31,31 +32,18 @@ func (r *Recorder) Write(w io.Writer, comment string, keep func(pid int) bool) e
 			if kind != "clock" && kind != "hostname" && kind != "kmsg" {
 				name += "/" + key
 			}
-			n := r.answers[kind][key]
-			if kind == "dev" && !kept(key, keep) || !writable(name) {
-				continue
+			if n := r.answers[kind][key]; keep(name) && writable(name) {
+				writeEntry(out, name, &n)
 			}
-			writeEntry(out, name, &n)
 		}
 	}
-	writeTree(out, "", root)
+	writeTree(out, "", r.tree(keep))
 	return out.Flush()
-}
-
-// kept tells whether a path is of a process that belongs into the recording.
-func kept(p string, keep func(int) bool) bool {
-	rest, ok := strings.CutPrefix(p, "proc/")
-	if !ok || keep == nil {
-		return true
-	}
-	first, _, _ := strings.Cut(rest, "/")
-	pid, err := strconv.Atoi(first)
-	return err != nil || keep(pid)
 }
 
 // tree places what was seen: links first and short paths before long ones, so
 // that everything read through a link lands where the link leads.
-func (r *Recorder) tree(keep func(int) bool) *node {
+func (r *Recorder) tree(keep func(string) bool) *node {
 	root := &node{kind: Dir}
 	paths := slices.Collect(maps.Keys(r.seen))
 	slices.SortFunc(paths, func(a, b string) int {
@@ -65,7 +53,7 @@ func (r *Recorder) tree(keep func(int) bool) *node {
 		return strings.Compare(a, b)
 	})
 	for _, p := range paths {
-		if kept(p, keep) && writable(p) {
+		if keep(clean(p)) && writable(p) {
 			n := *r.seen[p]
 			if r.Mask != nil && n.kind == File && n.data != nil {
 				n.data = r.Mask(clean(p), n.data)
@@ -74,7 +62,7 @@ func (r *Recorder) tree(keep func(int) bool) *node {
 		}
 	}
 	dirs := slices.DeleteFunc(slices.Sorted(maps.Keys(r.listed)), func(dir string) bool {
-		return !kept(dir, keep) || !writable(dir)
+		return !keep(dir) || !writable(dir)
 	})
 	for _, dir := range dirs {
 		place(root, dir, &node{kind: Dir})
@@ -102,10 +90,10 @@ func rank(p string, n *node) int {
 }
 
 // placeNames makes the names of a listing exist that nobody asked more about.
-func (r *Recorder) placeNames(root *node, dir string, keep func(int) bool) {
+func (r *Recorder) placeNames(root *node, dir string, keep func(string) bool) {
 	for _, name := range r.listed[dir] {
 		p := path.Join(dir, name)
-		if r.absent[p] || r.seen[p] != nil || !kept(p, keep) || !writable(p) {
+		if r.absent[p] || r.seen[p] != nil || !keep(p) || !writable(p) {
 			continue
 		}
 		if other, ok := otherSpelling(p); ok {
