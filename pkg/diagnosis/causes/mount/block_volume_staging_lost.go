@@ -32,7 +32,7 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			if v.Block() && v.PVName() != "" {
-				for _, node := range blockNodes(v) {
+				for _, node := range blockNodes(p, v) {
 					stagingOn(p, v, node)
 				}
 			}
@@ -41,10 +41,10 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 }
 
 // blockNodes are the nodes of the pods that cannot start or cannot end.
-func blockNodes(v *snapshot.Volume) []string {
+func blockNodes(p *diagnosis.Pass, v *snapshot.Volume) []string {
 	var out []string
 	for _, c := range v.Live() {
-		if n := c.Node(); n != "" && (c.Waiting() || c.Terminating()) && !slices.Contains(out, n) {
+		if n := c.Node(); n != "" && asked(p, n) && (c.Waiting() || c.Terminating()) && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}

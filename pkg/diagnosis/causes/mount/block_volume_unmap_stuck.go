@@ -41,6 +41,9 @@ var BlockVolumeUnmapStuck = &diagnosis.Rule{
 
 func unmapOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	view := p.View(node)
+	if !asked(p, node) {
+		return
+	}
 	if view == nil {
 		if released, _ := p.WantedReleased(v, node); released && p.Suffers(v, "pod-stuck-terminating", "unmount-blocked", "detach-stuck") {
 			p.Probed(node)

@@ -142,8 +142,10 @@ func pairOf(ns *probes.MountNamespace, host probes.Mount) (plain, prefixed *prob
 	return plain, prefixed
 }
 
-// missingPath is what the kubelet says of a path that it does not see.
-var missingPath = regexp.MustCompile(`(?:path|hostPath type check failed:|special device|stat) "?(/[^"\s:]+)"?:? (?:does not exist|is not a \w+|no such file or directory)|failed to get hostpath type: stat "?(/[^"\s:]+)`)
+// missingPath is what the kubelet says of a path that it does not see. What a
+// driver's plugin or the runtime says (a gRPC error, a bind into a container) is
+// about another namespace.
+var missingPath = regexp.MustCompile(`path "(/[^"\s]+)" does not exist|hostPath type check failed: (/\S+) is not an? |failed to get hostpath type: stat (/[^"\s:]+)|\bstat (/[^"\s:]+): no such file or directory`)
 
 // hiddenFrom reports a path that a text calls missing, that the host has, and that
 // no bind of the kubelet's container covers.
@@ -154,10 +156,10 @@ func hiddenFrom(p *diagnosis.Pass, k contained) {
 		}
 		for _, t := range podTexts(p, pod) {
 			m := missingPath.FindStringSubmatch(t.Raw)
-			if m == nil || !t.Fresh {
+			if m == nil || !t.Fresh || strings.Contains(t.Raw, "rpc error") || strings.Contains(t.Raw, "to rootfs") {
 				continue
 			}
-			if at := m[1] + m[2]; hostHas(k.view, at) && !bound(k.ns, at) && !inKubeletRoot(k, at) {
+			if at := m[1] + m[2] + m[3] + m[4]; hostHas(k.view, at) && !bound(k.ns, at) && !inKubeletRoot(k, at) {
 				reportHidden(p, k, pod, at, t)
 				return
 			}

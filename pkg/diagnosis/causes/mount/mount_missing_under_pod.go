@@ -58,7 +58,7 @@ func bindsDirectories(v *snapshot.Volume) bool {
 func missingUnder(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) {
 	node := pod.Spec.NodeName
 	ended := pod.DeletionTimestamp != nil && !runs(pod)
-	if node == "" || pod.Status.Phase != corev1.PodRunning && !ended {
+	if node == "" || !asked(p, node) || pod.Status.Phase != corev1.PodRunning && !ended {
 		return
 	}
 	view := p.View(node)

@@ -30,6 +30,9 @@ var MountOfDeadDevice = &diagnosis.Rule{
 func mountOfDeadDevice(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		for _, node := range nodesOf(p, v) {
+			if !asked(p, node) {
+				continue
+			}
 			view := p.View(node)
 			if view == nil {
 				if len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "pod-stuck-terminating") {

@@ -78,21 +78,21 @@ func demandsOn(p *diagnosis.Pass, node string) []demand {
 	root := kubeletRoot(p, node)
 	var out []demand
 	for _, pod := range p.PodsOn(node) {
-		asked := p.Question.Kind == "pod" && p.Question.Namespace == pod.Namespace && p.Question.Name == pod.Name
+		mine := p.Question.Kind == "pod" && p.Question.Namespace == pod.Namespace && p.Question.Name == pod.Name
 		for _, t := range refusals(p, pod) {
-			if m := notShared.FindStringSubmatch(t.Raw); asked || p.Sweep() || storagePath(root, m[1]) {
+			if m := notShared.FindStringSubmatch(t.Raw); mine || p.Sweep() || storagePath(root, m[1]) {
 				out = append(out, demand{pod: pod, path: m[1], slave: m[3] != "", text: t, mount: m[2]})
 			}
 		}
 		for _, v := range pod.Spec.Volumes {
-			if v.HostPath == nil || !asked && !storagePath(root, v.HostPath.Path) {
+			if v.HostPath == nil || !mine && !storagePath(root, v.HostPath.Path) {
 				continue
 			}
 			switch propagation(pod, v.Name) {
 			case corev1.MountPropagationBidirectional:
 				out = append(out, demand{pod: pod, path: v.HostPath.Path})
 			case corev1.MountPropagationHostToContainer:
-				if asked {
+				if mine {
 					out = append(out, demand{pod: pod, path: v.HostPath.Path, slave: true})
 				}
 			}

@@ -36,6 +36,9 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 // orphanNodes are the nodes of the question, and those with traces of its volumes.
 func orphanNodes(p *diagnosis.Pass) []string {
 	out := slices.Clone(p.Nodes())
+	if p.Sweep() {
+		return out
+	}
 	for _, v := range p.Volumes() {
 		for _, n := range nodesOf(p, v) {
 			if !slices.Contains(out, n) {

@@ -60,6 +60,12 @@ func nodesOf(p *diagnosis.Pass, v *snapshot.Volume) []string {
 	return out
 }
 
+// asked tells whether a node's own faults belong to the question: one about a node
+// is about that node only.
+func asked(p *diagnosis.Pass, node string) bool {
+	return p.Question.Kind != "node" || node == p.Question.Name
+}
+
 // nodeNames are the probed nodes, sorted.
 func nodeNames(p *diagnosis.Pass) []string {
 	var out []string
