@@ -18,7 +18,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 	switch {
 	case !p.scope.found && len(roots) == 0:
 		return report.UnknownState
-	case worst == report.Blocking || blockedBySymptom(r.Unexplained):
+	case worst == report.Blocking || blockedBySymptom(r.Unexplained) || p.onlyGuessed():
 		return report.Broken
 	case worst == report.Degraded || len(r.Unexplained) > 0:
 		return report.VerdictDegr
@@ -54,6 +54,24 @@ var harmless = map[string]bool{"volume-degraded": true, "expansion-pending": tru
 func blockedBySymptom(list []report.Unexplained) bool {
 	for _, u := range list {
 		if !u.Past && !harmless[u.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyGuessed tells whether a present symptom has no better explanation than a mere
+// possibility: the volume is broken, whatever the reason is.
+func (p *Pass) onlyGuessed() bool {
+	for _, s := range p.symptoms {
+		if s.Past || s.Informal || harmless[s.Name] || len(s.explainedBy) == 0 {
+			continue
+		}
+		best := 0
+		for _, f := range s.explainedBy {
+			best = max(best, f.Certainty.Rank())
+		}
+		if best < report.Likely.Rank() {
 			return true
 		}
 	}
