@@ -2,11 +2,8 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
-
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -31,19 +28,11 @@ func (s saved) Snapshot(ctx context.Context, _ diagnosis.Question) (*snapshot.Sn
 	return out, nil
 }
 
-// newLive builds the source that reads a live cluster; nil in a build without it.
-var newLive func(config *genericclioptions.ConfigFlags, probe bool) (Source, error)
-
-var errNoLive = errors.New("this build reads saved snapshots only: give --from PATH")
-
 func (o *diagnoseOptions) source() (Source, error) {
 	if o.from != "" {
 		return saved{o.from}, nil
 	}
-	if newLive == nil {
-		return nil, errNoLive
-	}
-	return newLive(o.config, !o.noProbe)
+	return newLive(o.config, nil, o.streams.ErrOut)
 }
 
 // withoutNodes removes what the probes of a snapshot found, so that the answer

@@ -1,0 +1,246 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// want is one request: an object by name, or a list.
+type want struct {
+	res            *resource
+	namespace      string
+	name           string // empty: a list
+	fields, labels string // selectors of a list
+	pages          int    // of a list; 0: all
+}
+
+// key tells two wants apart.
+func (w want) key() string {
+	return strings.Join([]string{w.res.group, w.res.plural, w.namespace, w.name, w.fields, w.labels}, "|")
+}
+
+// refusal is what a failed want has in common with others that would fail alike.
+func (w want) refusal() string {
+	verb := "get"
+	if w.name == "" {
+		verb = "list"
+	}
+	return strings.Join([]string{verb, w.res.group, w.res.plural, w.namespace}, "|")
+}
+
+// answer is what became of a want.
+type answer struct {
+	items []json.RawMessage
+	err   error
+}
+
+// collector reads in rounds: each round asks for what the objects so far refer
+// to, until nothing new is wanted.
+type collector struct {
+	*client
+	q    Question
+	o    Options
+	snap *snapshot.Snapshot
+
+	asked   map[string]bool // wants, by key
+	refused map[string]bool // kinds of wants that the server refuses
+	have    map[string]bool // objects, by resource, namespace and name
+	gapped  map[string]bool
+	rounds  int
+	pending []want
+}
+
+func newCollector(c *client, q Question, o Options) *collector {
+	return &collector{
+		client: c, q: q, o: o,
+		snap:  &snapshot.Snapshot{TakenAt: o.Now.UTC(), Server: c.server, Nodes: map[string]*snapshot.NodeRecord{}},
+		asked: map[string]bool{}, refused: map[string]bool{}, have: map[string]bool{}, gapped: map[string]bool{},
+	}
+}
+
+// maxRounds bounds the rounds; a chain of references is shorter by far.
+const maxRounds = 40
+
+func (c *collector) run(ctx context.Context) error {
+	for range maxRounds {
+		c.plan()
+		if len(c.pending) == 0 {
+			return c.logs(ctx)
+		}
+		if err := c.round(ctx); err != nil {
+			return err
+		}
+	}
+	c.gap("api", snapshot.Truncated, "the objects refer to each other without end")
+	return c.logs(ctx)
+}
+
+// want asks for something once.
+func (c *collector) want(w want) {
+	if k := w.key(); !c.asked[k] && w.res != nil {
+		c.asked[k] = true
+		c.pending = append(c.pending, w)
+	}
+}
+
+// byName asks for one object.
+func (c *collector) byName(r *resource, namespace, name string) {
+	if name != "" && !c.have[haveKey(r, namespace, name)] {
+		c.want(want{res: r, namespace: namespace, name: name})
+	}
+}
+
+// wasAsked tells whether an object was asked for by name and is not there.
+func (c *collector) wasAsked(r *resource, namespace, name string) bool {
+	return c.asked[want{res: r, namespace: namespace, name: name}.key()]
+}
+
+func haveKey(r *resource, namespace, name string) string {
+	return r.group + "|" + r.plural + "|" + namespace + "|" + name
+}
+
+// round answers what is pending, in parallel, and takes the answers in order.
+func (c *collector) round(ctx context.Context) error {
+	c.rounds++
+	batch := c.pending
+	c.pending = nil
+	sort.Slice(batch, func(i, j int) bool { return batch[i].key() < batch[j].key() })
+	batch = c.allowed(batch)
+	c.o.Progress(fmt.Sprintf("reading %s", summary(batch)))
+	answers := make([]answer, len(batch))
+	slots := make(chan struct{}, c.o.Parallel)
+	var wait sync.WaitGroup
+	for i, w := range batch {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				answers[i] = c.ask(ctx, w)
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, w := range batch {
+		if err := c.take(w, answers[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowed drops what the server has refused already, and what it does not serve.
+func (c *collector) allowed(batch []want) []want {
+	var out []want
+	for _, w := range batch {
+		switch {
+		case c.refused[w.refusal()]:
+		case c.version(w.res) == "":
+			c.notServed(w, "the API server does not serve "+w.res.plural+" of "+w.res.group)
+		default:
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (c *collector) ask(ctx context.Context, w want) answer {
+	version := c.version(w.res)
+	if w.name == "" {
+		items, err := c.list(ctx, w, version)
+		return answer{items, err}
+	}
+	raw, err := c.get(ctx, w.res.path(version, w.namespace, w.name), nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{items: []json.RawMessage{raw}}
+}
+
+// take adds the objects of an answer, or the gap that it leaves.
+func (c *collector) take(w want, a answer) error {
+	for _, raw := range a.items {
+		c.add(w.res, raw)
+	}
+	switch {
+	case a.err == nil, w.name != "" && absent(a.err), w.pages > 0 && a.err == errCut && w.name == "":
+		return nil
+	case unauthorized(a.err):
+		return a.err
+	case reason(a.err) == snapshot.NotServed:
+		c.notServed(w, words(a.err))
+		return nil
+	}
+	c.refused[w.refusal()] = true
+	c.gap(w.res.need(w.namespace), reason(a.err), words(a.err))
+	return nil
+}
+
+// notServed leaves a gap, unless the resource belongs to an add-on that the
+// cluster does not have.
+func (c *collector) notServed(w want, words string) {
+	c.refused[w.refusal()] = true
+	if c.groups != nil && len(c.groups[w.res.group]) == 0 && optional[w.res.group] {
+		return
+	}
+	c.gap(w.res.need(""), snapshot.NotServed, words)
+}
+
+// add takes one object, once.
+func (c *collector) add(r *resource, raw []byte) {
+	var o struct {
+		Metadata struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		c.gap(r.need(""), snapshot.Malformed, words(err))
+		return
+	}
+	k := haveKey(r, o.Metadata.Namespace, o.Metadata.Name)
+	if c.have[k] {
+		return
+	}
+	c.have[k] = true
+	if _, err := c.snap.Cluster.AddRaw(r.gvk(c.version(r)), raw); err != nil {
+		c.gap(r.need(o.Metadata.Namespace), snapshot.Malformed, words(err))
+	}
+}
+
+// gap adds a gap, once per need.
+func (c *collector) gap(need, reason, detail string) {
+	if c.gapped[need] {
+		return
+	}
+	c.gapped[need] = true
+	c.snap.Gaps = append(c.snap.Gaps, snapshot.Gap{Need: need, Reason: reason, Detail: detail})
+}
+
+// finish puts everything in order.
+func (c *collector) finish() *snapshot.Snapshot {
+	c.snap.Cluster.Sort()
+	sort.SliceStable(c.snap.Gaps, func(i, j int) bool { return c.snap.Gaps[i].Need < c.snap.Gaps[j].Need })
+	return c.snap
+}
+
+// summary names the resources of a round.
+func summary(batch []want) string {
+	var names []string
+	seen := map[string]bool{}
+	for _, w := range batch {
+		if !seen[w.res.plural] {
+			seen[w.res.plural] = true
+			names = append(names, w.res.plural)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,93 @@
+package collect_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// TestCorpus serves every case as a live cluster and collects only what its
+// question needs; with the recordings of the nodes that must lead to the same
+// causes as the whole snapshot does.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	root, err := corpus.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := corpus.Names(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := corpus.Read(filepath.Join(root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			saved, err := snapshot.Load(c.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			live := fromServer(t, c, saved)
+			want, got := answer(c.Ask, saved), answer(c.Ask, live)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the live cluster is judged otherwise (-saved +live):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fromServer collects a case from a server and adds what its nodes said.
+func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot) *snapshot.Snapshot {
+	t.Helper()
+	server, err := testcluster.Start(c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	q := collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}
+	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.Nodes = saved.Nodes
+	for _, g := range saved.Gaps {
+		if len(g.Need) > 5 && g.Need[:5] == "node/" {
+			live.Gaps = append(live.Gaps, g)
+		}
+	}
+	return live
+}
+
+// answer is what of a report must not depend on how the snapshot was taken.
+func answer(q diagnosis.Question, s *snapshot.Snapshot) []string {
+	r := causes.Catalog().Evaluate(snapshot.NewIndex(s), q)
+	out := []string{"verdict " + string(r.Verdict), "error " + r.Error}
+	line := func(kind string, f report.Cause) {
+		out = append(out, fmt.Sprintf("%s %s %s %s: %s", kind, f.Name, f.Certainty, f.Subject, f.Message))
+	}
+	for _, f := range r.RootCauses {
+		line("root", f)
+	}
+	for _, f := range r.Findings {
+		line("nested", f)
+	}
+	for _, f := range r.Unexplained {
+		out = append(out, "unexplained "+f.Name+" "+f.Subject.String())
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package collect
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const (
+	// logBytes bounds one tail, should its lines be very long.
+	logBytes = 2 << 20
+	// maxLogs bounds the tails of one collection.
+	maxLogs = 120
+	// maxConsumers is how many consumers' own logs are read.
+	maxConsumers = 10
+)
+
+// tail is one container whose last lines are wanted.
+type tail struct {
+	namespace, pod, container string
+	previous                  bool
+}
+
+// logs reads the tails of the containers that know more than the objects say.
+func (c *collector) logs(ctx context.Context) error {
+	if c.o.NoLogs {
+		return nil
+	}
+	wanted := c.tails()
+	if len(wanted) > maxLogs {
+		c.gap("logs", snapshot.Truncated, "the tails of "+strconv.Itoa(maxLogs)+" of "+strconv.Itoa(len(wanted))+" containers were read")
+		wanted = wanted[:maxLogs]
+	}
+	c.o.Progress("reading logs")
+	lines, errs := make([][]string, len(wanted)), make([]error, len(wanted))
+	slots := make(chan struct{}, c.o.Parallel)
+	var wait sync.WaitGroup
+	for i, t := range wanted {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				lines[i], errs[i] = c.tail(ctx, t)
+			}
+		})
+	}
+	wait.Wait()
+	for i, t := range wanted {
+		switch err := errs[i]; {
+		case err == nil:
+			if len(lines[i]) > 0 {
+				c.snap.Logs = append(c.snap.Logs, snapshot.Log{Namespace: t.namespace, Pod: t.pod, Container: t.container, Previous: t.previous, Lines: lines[i]})
+			}
+		case apierrors.IsBadRequest(err), apierrors.IsNotFound(err): // it has not started, or is gone: there is no log
+		default:
+			c.gap("logs/"+t.namespace+"/"+t.pod+"/"+t.container, reason(err), words(err))
+		}
+	}
+	return ctx.Err()
+}
+
+func (c *collector) tail(ctx context.Context, t tail) ([]string, error) {
+	params := map[string]string{
+		"container": t.container, "tailLines": strconv.Itoa(c.o.LogLines), "limitBytes": strconv.Itoa(logBytes),
+	}
+	if t.previous {
+		params["previous"] = "true"
+	}
+	raw, err := c.get(ctx, "/api/v1/namespaces/"+t.namespace+"/pods/"+t.pod+"/log", params)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimSuffix(string(raw), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
+}
+
+// tails lists the containers whose logs matter to the question, without those
+// whose node does not answer: their kubelet would have to give the log.
+func (c *collector) tails() []tail {
+	x := snapshot.NewIndex(c.snap)
+	var list []*corev1.Pod
+	add := func(p ...*corev1.Pod) {
+		for _, pod := range p {
+			if pod != nil && !slices.Contains(list, pod) {
+				list = append(list, pod)
+			}
+		}
+	}
+	volumes := c.volumes(x)
+	if c.q.Kind == "cluster" {
+		volumes = troubled(x)
+	}
+	near := c.near(x, volumes)
+	for _, v := range volumes {
+		add(logPods(x, v, near)...)
+	}
+	for _, pod := range x.Cluster.Pods {
+		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !ready(pod) {
+			add(pod)
+		}
+	}
+	var out []tail
+	for _, pod := range list {
+		if node := x.NodeReady(pod.Spec.NodeName); pod.Spec.NodeName != "" && (!node.Known || node.Ready) {
+			out = append(out, containers(pod)...)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].less(out[j]) })
+	return out
+}
+
+func (t tail) less(o tail) bool {
+	a, b := t.namespace+"/"+t.pod+"/"+t.container, o.namespace+"/"+o.pod+"/"+o.container
+	if a != b {
+		return a < b
+	}
+	return !t.previous && o.previous
+}
+
+// troubled are the volumes of a sweep for which somebody waits.
+func troubled(x *snapshot.Index) []*snapshot.Volume {
+	return slices.DeleteFunc(slices.Clone(x.Volumes), func(v *snapshot.Volume) bool {
+		return len(v.Waiting()) == 0 && len(v.Terminating()) == 0
+	})
+}
+
+// logPods are the pods that work on a volume: its consumers, its driver on the
+// nodes in question, the driver's attacher, and Longhorn's parts.
+func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i, consumer := range v.Consumers {
+		if i < maxConsumers {
+			out = append(out, consumer.Pod)
+		}
+	}
+	driver := v.CSIName()
+	for _, n := range near {
+		if driver != "" {
+			out = append(out, x.DriverPodOn(driver, n))
+		}
+	}
+	if driver != "" {
+		out = append(out, x.SidecarPods(driver, "csi-attacher")...)
+	}
+	if !v.IsLonghorn() {
+		return out
+	}
+	ns := x.LonghornNamespace()
+	out = append(out, x.ShareManagerPod(v))
+	for _, pod := range x.Cluster.Pods {
+		if pod.Namespace == ns && slices.Contains(near, pod.Spec.NodeName) &&
+			(pod.Labels["app"] == "longhorn-manager" || strings.HasPrefix(pod.Name, "instance-manager-")) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// containers are the containers of a pod that have a log; of one that was
+// restarted also the log of its last run.
+func containers(pod *corev1.Pod) []tail {
+	var out []tail
+	for _, k := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if strings.Contains(k.Name, "liveness") {
+			continue
+		}
+		t := tail{namespace: pod.Namespace, pod: pod.Name, container: k.Name}
+		out = append(out, t)
+		if restarted(pod, k.Name) {
+			t.previous = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func restarted(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == container && s.RestartCount > 0
+	})
+}

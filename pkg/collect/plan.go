@@ -1,0 +1,221 @@
+package collect
+
+import (
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// plan looks at what was read so far and asks for what it refers to. It runs
+// before each round; what was asked before is not asked again.
+func (c *collector) plan() {
+	if c.q.Kind == "cluster" {
+		c.sweep()
+		return
+	}
+	x := snapshot.NewIndex(c.snap)
+	c.start(x)
+	c.constants()
+	volumes := c.volumes(x)
+	for _, v := range volumes {
+		c.volume(x, v)
+	}
+	near := c.near(x, volumes)
+	c.candidates(x, volumes, near)
+	for _, n := range near {
+		c.node(x, n)
+	}
+	c.drivers(x, volumes, near)
+	c.longhornSystem(x, volumes, near)
+	if len(c.pending) == 0 {
+		c.widen(x, volumes, near)
+	}
+}
+
+// start asks for what the question names.
+func (c *collector) start(x *snapshot.Index) {
+	switch c.q.Kind {
+	case "pvc":
+		c.byName(claims, c.q.Namespace, c.q.Name)
+		if x.Claim(c.q.Namespace, c.q.Name) == nil && c.wasAsked(claims, c.q.Namespace, c.q.Name) && c.later() {
+			c.want(want{res: claims, namespace: c.q.Namespace, pages: 1})
+			c.want(want{res: claims, fields: "metadata.name=" + c.q.Name})
+		}
+	case "pod":
+		c.byName(pods, c.q.Namespace, c.q.Name)
+		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
+			c.pod(x, pod)
+		} else if c.wasAsked(pods, c.q.Namespace, c.q.Name) && c.later() {
+			c.want(want{res: pods, namespace: c.q.Namespace, pages: 1})
+			c.want(want{res: pods, fields: "metadata.name=" + c.q.Name})
+		}
+	case "volume":
+		c.byName(pvs, "", c.q.Name)
+		c.want(want{res: lhVolumes, fields: "metadata.name=" + c.q.Name})
+	case "node":
+		c.byName(nodes, "", c.q.Name)
+		if x.Node(c.q.Name) == nil && c.wasAsked(nodes, "", c.q.Name) && c.later() {
+			c.want(want{res: nodes, pages: 1})
+		}
+		c.nodeVolumes(x)
+	}
+}
+
+// later tells whether the first round is over: then what is not there is absent.
+func (c *collector) later() bool { return len(c.have) > 0 || c.rounds > 0 }
+
+// constants are lists whose length does not grow with the cluster.
+func (c *collector) constants() {
+	for _, r := range []*resource{classes, csiDrivers, daemonSets} {
+		c.want(want{res: r})
+	}
+}
+
+// volumes are those of the question, and those that a waiting pod waits for, too.
+func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	add := func(v *snapshot.Volume) {
+		if v != nil && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	switch c.q.Kind {
+	case "pvc":
+		add(x.VolumeOfClaim(c.q.Namespace, c.q.Name))
+	case "pod":
+		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
+			for _, v := range x.VolumesOfPod(pod) {
+				add(v)
+			}
+		}
+	case "volume":
+		add(x.VolumeOfPV(c.q.Name))
+		add(x.VolumeOfLonghorn(c.q.Name))
+	case "node":
+		for _, v := range x.VolumesOn(c.q.Name) {
+			add(v)
+		}
+	}
+	for _, v := range slices.Clone(out) {
+		for _, w := range v.Waiting() {
+			c.claimsOf(w.Pod)
+			for _, sibling := range x.VolumesOfPod(w.Pod) {
+				add(sibling)
+			}
+		}
+	}
+	return out
+}
+
+// volume asks for what a volume's own objects refer to.
+func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
+	if ns, claim := v.ClaimRef(); claim != "" {
+		c.byName(claims, ns, claim)
+		c.byName(namespaces, "", ns)
+		c.want(want{res: pods, namespace: ns})
+		c.eventsOf(ns, claim)
+		// Of a pod that is gone only this event tells that it went just now.
+		c.want(want{res: events, namespace: ns, fields: "reason=Killing"})
+		c.want(want{res: migrations, namespace: ns})
+		c.want(want{res: networkPolicies, namespace: ns})
+	}
+	if pv := v.PVName(); pv != "" {
+		c.byName(pvs, "", pv)
+		c.clusterEventsOf("PersistentVolume", pv)
+	}
+	for _, consumer := range v.Consumers {
+		c.pod(x, consumer.Pod)
+	}
+	for _, va := range v.Attachments {
+		c.clusterEventsOf("VolumeAttachment", va.Name)
+	}
+	if v.Driver == snapshot.LonghornDriver {
+		c.longhornVolume(x, v)
+	}
+	for _, n := range affinityNodes(v.PV) {
+		c.byName(nodes, "", n)
+	}
+}
+
+// pod asks for a pod's claims, events and owners.
+func (c *collector) pod(x *snapshot.Index, pod *corev1.Pod) {
+	c.claimsOf(pod)
+	c.eventsOf(pod.Namespace, pod.Name)
+	c.owners(x, pod)
+}
+
+func (c *collector) claimsOf(pod *corev1.Pod) {
+	for i := range pod.Spec.Volumes {
+		switch v := &pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			c.byName(claims, pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			c.byName(claims, pod.Namespace, pod.Name+"-"+v.Name)
+		}
+	}
+}
+
+// eventsOf asks for the events about an object of a namespace, whatever its kind.
+func (c *collector) eventsOf(namespace, name string) {
+	c.want(want{res: events, namespace: namespace, fields: "involvedObject.name=" + name})
+}
+
+// clusterEventsOf asks for the events about an object without a namespace: they
+// lie in "default", or where the one who wrote them lives.
+func (c *collector) clusterEventsOf(kind, name string) {
+	c.want(want{res: events, fields: "involvedObject.kind=" + kind + ",involvedObject.name=" + name})
+}
+
+// near are the nodes that have, had or want a volume of the question.
+func (c *collector) near(x *snapshot.Index, volumes []*snapshot.Volume) []string {
+	var out []string
+	add := func(n string) {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	switch c.q.Kind {
+	case "node":
+		return []string{c.q.Name}
+	case "pod":
+		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
+			add(pod.Spec.NodeName)
+		}
+	}
+	for _, v := range volumes {
+		for _, n := range slices.Concat(x.DeviceNodes(v), x.OtherNodes(v), affinityNodes(v.PV)) {
+			add(n)
+		}
+		for _, n := range longhornNodes(v) {
+			add(n)
+		}
+		if v.Claim != nil {
+			add(v.Claim.Annotations[selectedNode])
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// selectedNode is where the scheduler wants a volume that waits for its first
+// consumer (pkg/scheduler/framework/plugins/volumebinding of Kubernetes).
+const selectedNode = "volume.kubernetes.io/selected-node"
+
+// affinityNodes are the nodes that a local volume is bound to by name.
+func affinityNodes(pv *corev1.PersistentVolume) []string {
+	if pv == nil || pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return nil
+	}
+	var out []string
+	for _, term := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		for _, e := range slices.Concat(term.MatchExpressions, term.MatchFields) {
+			if e.Operator == corev1.NodeSelectorOpIn && (e.Key == corev1.LabelHostname || e.Key == "metadata.name" || isHostKey(e.Key)) {
+				out = append(out, e.Values...)
+			}
+		}
+	}
+	return out
+}

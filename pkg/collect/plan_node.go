@@ -1,0 +1,202 @@
+package collect
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// node asks for a node and everything that lives on it.
+func (c *collector) node(x *snapshot.Index, name string) {
+	c.byName(nodes, "", name)
+	c.byName(csiNodes, "", name)
+	c.byName(leases, corev1.NamespaceNodeLease, name)
+	c.clusterEventsOf("Node", name)
+	c.want(want{res: pods, fields: "spec.nodeName=" + name})
+	for _, pod := range x.PodsOn(name) {
+		if reachesHost(pod) {
+			c.owners(x, pod)
+		}
+	}
+}
+
+// reachesHost tells whether a pod can hold a volume that is not its own.
+func reachesHost(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		if pod.Spec.Volumes[i].HostPath != nil {
+			return true
+		}
+	}
+	return pod.Spec.HostPID
+}
+
+// owners asks for the controllers of a pod, up to the first that has none.
+func (c *collector) owners(x *snapshot.Index, pod *corev1.Pod) {
+	ref := metav1.GetControllerOf(pod)
+	for ref != nil {
+		r := ownerResource(ref)
+		if r == nil {
+			return
+		}
+		c.byName(r, pod.Namespace, ref.Name)
+		if !c.have[haveKey(r, pod.Namespace, ref.Name)] {
+			return
+		}
+		ref = controllerOf(x, r, pod.Namespace, ref.Name)
+	}
+}
+
+// ownerKinds are the controllers that own pods or each other.
+var ownerKinds = map[schema.GroupKind]*resource{
+	{Group: "apps", Kind: "ReplicaSet"}:  replicaSets,
+	{Group: "apps", Kind: "Deployment"}:  deployments,
+	{Group: "apps", Kind: "StatefulSet"}: statefulSets,
+	{Group: "apps", Kind: "DaemonSet"}:   daemonSets,
+	{Group: "batch", Kind: "Job"}:        jobs,
+	{Group: "batch", Kind: "CronJob"}:    cronJobs,
+	{Group: "kubevirt.io", Kind: "VirtualMachineInstance"}: {
+		group: "kubevirt.io", versions: []string{"v1", "v1alpha3"}, kind: "VirtualMachineInstance", plural: "virtualmachineinstances"},
+	{Group: "kubevirt.io", Kind: "VirtualMachine"}: {
+		group: "kubevirt.io", versions: []string{"v1", "v1alpha3"}, kind: "VirtualMachine", plural: "virtualmachines"},
+}
+
+func ownerResource(ref *metav1.OwnerReference) *resource {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return nil
+	}
+	return ownerKinds[schema.GroupKind{Group: gv.Group, Kind: ref.Kind}]
+}
+
+// controllerOf is the owner of a controller that was read.
+func controllerOf(x *snapshot.Index, r *resource, namespace, name string) *metav1.OwnerReference {
+	o := find(x, r, namespace, name)
+	if o == nil {
+		return nil
+	}
+	return metav1.GetControllerOf(o)
+}
+
+func find(x *snapshot.Index, r *resource, namespace, name string) metav1.Object {
+	switch r {
+	case replicaSets:
+		return named(x.Cluster.ReplicaSets, namespace, name)
+	case jobs:
+		return named(x.Cluster.Jobs, namespace, name)
+	case deployments, statefulSets, daemonSets, cronJobs:
+		return nil // nobody owns them but operators
+	}
+	for _, u := range x.Cluster.Others {
+		if u.GetKind() == r.kind && u.GetNamespace() == namespace && u.GetName() == name {
+			return u
+		}
+	}
+	return nil
+}
+
+func named[T metav1.Object](list []T, namespace, name string) metav1.Object {
+	for _, o := range list {
+		if o.GetNamespace() == namespace && o.GetName() == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// isHostKey tells whether a topology label of a driver names single nodes.
+func isHostKey(key string) bool {
+	return strings.HasSuffix(key, "/node") || strings.HasSuffix(key, "/hostname") || strings.HasSuffix(key, "/nodename")
+}
+
+// candidates asks, by their computed names, for the VolumeAttachments that may
+// exist: a list of them grows with the cluster.
+func (c *collector) candidates(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
+	for _, v := range volumes {
+		driver, handle := v.CSIName(), v.Handle
+		if driver == "" || handle == "" {
+			continue
+		}
+		for _, n := range near {
+			c.byName(attachments, "", snapshot.AttachmentName(handle, driver, n))
+		}
+		if v.Longhorn == nil || v.Longhorn.Attachment == nil {
+			continue
+		}
+		for _, t := range v.Longhorn.Attachment.Tickets {
+			if strings.HasPrefix(t.ID, "csi-") { // the id of a ticket of the CSI plugin is the name of the object
+				c.byName(attachments, "", t.ID)
+			}
+		}
+	}
+}
+
+// csiVolume begins the name of a CSI volume in a node's status:
+// kubernetes.io/csi/DRIVER^HANDLE.
+const csiVolume = "kubernetes.io/csi/"
+
+// nodeVolumes asks for the volumes of the node in question.
+func (c *collector) nodeVolumes(x *snapshot.Index) {
+	for _, pod := range x.PodsOn(c.q.Name) {
+		c.claimsOf(pod)
+		for i := range pod.Spec.Volumes {
+			if claim := claimName(pod, &pod.Spec.Volumes[i]); claim != "" {
+				if v := x.VolumeOfClaim(pod.Namespace, claim); v != nil {
+					c.byName(pvs, "", v.PVName())
+				}
+			}
+		}
+	}
+	c.want(want{res: lhEngines, labels: "longhornnode=" + c.q.Name})
+	c.want(want{res: lhReplicas, labels: "longhornnode=" + c.q.Name})
+	for _, e := range x.Cluster.Longhorn.Engines {
+		c.want(want{res: lhVolumes, fields: "metadata.name=" + e.VolumeName})
+	}
+	node := x.Node(c.q.Name)
+	if node == nil {
+		return
+	}
+	for _, name := range reported(node) {
+		driver, handle, ok := strings.Cut(strings.TrimPrefix(name, csiVolume), "^")
+		if !ok || !strings.HasPrefix(name, csiVolume) {
+			continue
+		}
+		c.byName(attachments, "", snapshot.AttachmentName(handle, driver, c.q.Name))
+		if driver == snapshot.LonghornDriver {
+			c.want(want{res: lhVolumes, fields: "metadata.name=" + handle})
+		}
+	}
+	for _, va := range x.Cluster.Attachments {
+		if va.Spec.NodeName == c.q.Name && va.Spec.Source.PersistentVolumeName != nil {
+			c.byName(pvs, "", *va.Spec.Source.PersistentVolumeName)
+		}
+	}
+	for _, lh := range x.Cluster.Longhorn.Volumes {
+		c.byName(pvs, "", lh.Status.Kubernetes.PVName)
+	}
+}
+
+// reported are the volumes that a node's status names.
+func reported(node *corev1.Node) []string {
+	var out []string
+	for _, v := range node.Status.VolumesInUse {
+		out = append(out, string(v))
+	}
+	for _, v := range node.Status.VolumesAttached {
+		out = append(out, string(v.Name))
+	}
+	return out
+}
+
+func claimName(pod *corev1.Pod, v *corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return pod.Name + "-" + v.Name
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// widen reads lists that grow with the cluster, and only where what was read by
+// name leaves a question open that no name answers.
+func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
+	for _, v := range volumes {
+		c.widenUnbound(v)
+		c.widenHolder(x, v)
+		c.widenDriver(x, v, near)
+	}
+	if c.q.Kind == "node" {
+		c.widenNode(x)
+	}
+	c.widenManagers(x)
+	c.widenNames(x)
+}
+
+// widenUnbound: which PV would fit, and which nodes, only the lists tell.
+func (c *collector) widenUnbound(v *snapshot.Volume) {
+	unbound := v.Claim != nil && v.PV == nil
+	unscheduled := slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return w.Node() == "" })
+	if unbound {
+		c.want(want{res: pvs})
+		c.want(want{res: capacities})
+	}
+	if unbound || unscheduled {
+		c.want(want{res: nodes})
+		c.want(want{res: csiNodes})
+	}
+}
+
+// widenHolder: a pod waits for a volume that one node only may have, and no
+// node is known that has it. Only the list of attachments knows the old node.
+func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
+	if len(v.Waiting()) == 0 || v.CSIName() == "" || !v.Exclusive() {
+		return
+	}
+	elsewhere := 0
+	for _, va := range v.Attachments {
+		if len(v.WaitingOn(va.Spec.NodeName)) == 0 {
+			elsewhere++
+		} else if va.Status.Attached {
+			return // the waiting pod's node has it: nobody else holds it up
+		}
+	}
+	if elsewhere == 0 {
+		c.want(want{res: attachments})
+	}
+}
+
+// widenDriver: a driver that is missing on a node may be missing everywhere.
+func (c *collector) widenDriver(x *snapshot.Index, v *snapshot.Volume, near []string) {
+	driver := v.CSIName()
+	if driver == "" {
+		return
+	}
+	for _, n := range near {
+		registered, known := x.HasDriver(n, driver)
+		if registered || !known || x.Node(n) == nil {
+			continue
+		}
+		c.want(want{res: csiNodes})
+		if ds := x.DriverDaemonSet(driver); ds != nil {
+			c.want(want{res: pods, namespace: ds.Namespace})
+		}
+	}
+}
+
+// widenNode: a volume that the node's status names and no pod leads to.
+func (c *collector) widenNode(x *snapshot.Index) {
+	node := x.Node(c.q.Name)
+	if node == nil {
+		return
+	}
+	for _, name := range reported(node) {
+		driver, handle, ok := strings.Cut(strings.TrimPrefix(name, csiVolume), "^")
+		if !ok || x.VolumeByHandle(driver, handle) == nil {
+			c.want(want{res: pvs})
+			return
+		}
+	}
+}
+
+// widenManagers: when no manager that was read is Ready, all of them matter.
+func (c *collector) widenManagers(x *snapshot.Index) {
+	ns, seen := x.LonghornNamespace(), false
+	for _, pod := range x.Cluster.Pods {
+		if pod.Namespace != ns || pod.Labels["app"] != "longhorn-manager" {
+			continue
+		}
+		seen = true
+		if ready(pod) {
+			return
+		}
+	}
+	if !seen && len(x.Cluster.Longhorn.Volumes) == 0 {
+		return
+	}
+	c.want(want{res: pods, namespace: ns, labels: "app=longhorn-manager"})
+	for _, pod := range x.Cluster.Pods {
+		if pod.Namespace == ns && pod.Labels["app"] == "longhorn-manager" {
+			c.byName(nodes, "", pod.Spec.NodeName)
+		}
+	}
+}
+
+func ready(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// widenNames: where names are not resolved, the cluster's DNS matters.
+func (c *collector) widenNames(x *snapshot.Index) {
+	if slices.ContainsFunc(x.Cluster.Events, func(e *snapshot.Event) bool { return strings.Contains(e.Message, "lookup ") }) {
+		c.want(want{res: pods, labels: "k8s-app=kube-dns"})
+	}
+}

@@ -1,0 +1,46 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// live reads a cluster through the kubeconfig that kubectl would use.
+type live struct {
+	config   *rest.Config
+	probe    prober // nil: nodes are not asked
+	progress *progress
+}
+
+// prober looks at the nodes of a question and adds what it finds to the snapshot.
+type prober func(ctx context.Context, s *snapshot.Snapshot, q diagnosis.Question) error
+
+// newLive builds the source that reads a live cluster.
+func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Writer) (Source, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	config.UserAgent = "kubectl-mountdoctor/" + version()
+	config.WarningHandler = rest.NoWarnings{} // deprecations are no news to who reads at night
+	return live{config: config, probe: probe, progress: newProgress(errOut)}, nil
+}
+
+func (l live) Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Snapshot, error) {
+	defer l.progress.done()
+	s, err := collect.Collect(ctx, l.config, collect.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name},
+		collect.Options{Progress: l.progress.show})
+	if err != nil || l.probe == nil {
+		return s, err
+	}
+	l.progress.show("looking at nodes")
+	return s, l.probe(ctx, s, q)
+}
