@@ -9,7 +9,7 @@ import (
 type sentence struct {
 	kind Kind
 	re   *regexp.Regexp
-	need []string // lower-case words, one of which every match contains; empty: none is known
+	need [][]string // lower-case words; every match contains all of one of these lists; empty: none is known
 }
 
 // says compiles a pattern, without regard to case. A cluster has a hundred
@@ -20,27 +20,36 @@ func says(kind Kind, pattern string) sentence {
 
 // matches tells whether a text, and the same in lower case, says the sentence.
 func (s sentence) matches(text, lower string) bool {
-	for _, w := range s.need {
-		if strings.Contains(lower, w) {
+	for _, words := range s.need {
+		if containsAll(lower, words) {
 			return s.re.MatchString(text)
 		}
 	}
 	return len(s.need) == 0 && s.re.MatchString(text)
 }
 
+func containsAll(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // shortest is the length below which a word filters nothing.
 const shortest = 3
 
-// needed finds, for each alternative of a pattern, the longest run of plain
-// characters. With an alternative that has none, nothing is needed.
-func needed(pattern string) []string {
-	var out []string
+// needed finds, for each alternative of a pattern, its runs of plain characters.
+// With an alternative that has none, nothing is needed.
+func needed(pattern string) [][]string {
+	var out [][]string
 	for _, branch := range branches(pattern) {
-		word := longestPlain(branch)
-		if len(word) < shortest {
+		words := plainRuns(branch)
+		if len(words) == 0 {
 			return nil
 		}
-		out = append(out, strings.ToLower(word))
+		out = append(out, words)
 	}
 	return out
 }
@@ -67,14 +76,14 @@ func branches(pattern string) []string {
 	return append(out, pattern[start:])
 }
 
-// longestPlain reads characters that stand for themselves outside of groups and
+// plainRuns reads characters that stand for themselves outside of groups and
 // classes. What a ?, * or { follows may be missing.
-func longestPlain(branch string) string {
-	best, run := "", ""
-	depth := 0
+func plainRuns(branch string) []string {
+	var out []string
+	run, depth := "", 0
 	end := func() {
-		if len(run) > len(best) {
-			best = run
+		if len(run) >= shortest {
+			out = append(out, strings.ToLower(run))
 		}
 		run = ""
 	}
@@ -102,5 +111,5 @@ func longestPlain(branch string) string {
 		}
 	}
 	end()
-	return best
+	return out
 }
