@@ -66,10 +66,10 @@ func needsFsck(p *diagnosis.Pass, v *snapshot.Volume) {
 var manually = regexp.MustCompile(`(?i)found errors on device \S+ but could not correct them|RUN fsck MANUALLY|structure needs cleaning|please run '?e2fsck -f`)
 
 // refusal is the newest fresh text that asks for a repair by hand, or nil. A tool
-// that could not check at all (in use, unknown features) found no damage.
+// that does not know the filesystem's features found no damage.
 func refusal(p *diagnosis.Pass, v *snapshot.Volume) *diagnosis.Text {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && manually.MatchString(t.Raw) && !t.Is(message.FsckMounted) && !t.Is(message.FsckUnsupported) {
+		if t.Fresh && manually.MatchString(t.Raw) && !t.Is(message.FsckUnsupported) {
 			return &t
 		}
 	}

@@ -90,6 +90,19 @@ func disksOf(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) []d
 	return out
 }
 
+// evicted tells whether the driver itself was driven off the node while its last
+// pods there end: the loss of the disk is a part of that, I/O of a lost disk fails at
+// once, and what the unmount waits for is the plugin.
+func evicted(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	driver := v.CSIName()
+	if driver == "" || p.DriverPodOn(driver, node) != nil {
+		return false
+	}
+	registered, known := p.HasDriver(node, driver)
+	released, _ := p.WantedReleased(v, node)
+	return known && !registered && released
+}
+
 func allLost(view *snapshot.NodeView, paths []*probes.BlockDevice) bool {
 	for _, b := range paths {
 		if judge(view, b).lost == "" {
@@ -101,7 +114,7 @@ func allLost(view *snapshot.NodeView, paths []*probes.BlockDevice) bool {
 
 func sessionLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d disk) {
 	j := judge(view, d.BlockDevice)
-	if j.lost == "" && j.recovering == "" {
+	if j.lost == "" && j.recovering == "" || j.lost != "" && evicted(p, v, view.Name) {
 		return
 	}
 	certainty := report.Certain

@@ -69,7 +69,7 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 	}
 	c := &view.Facts.ISCSI
 	socket, read := daemonSocket(view.Facts)
-	if len(c.DaemonPIDs) > 0 || socket != "" || toolsRead(view.Facts) && view.Facts.Tool("iscsiadm") == "" || !validInitiator(c) {
+	if len(c.DaemonPIDs) > 0 || socket != "" || cannotRun(view.Facts) {
 		return // it runs, systemd starts it, or something below keeps it from running
 	}
 	if len(said) == 0 && !attempted(n) {
@@ -88,6 +88,17 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 	f.Unless("a process iscsid, or its listening socket, on the node")
 	f.Advise(startDaemon(n.node, view))
 	p.Report(f)
+}
+
+// cannotRun tells whether the daemon has no chance: it is not installed, the
+// initiator has no valid name, or the kernel has no iSCSI at all, so that the daemon
+// ends at its start for want of NETLINK_ISCSI.
+func cannotRun(f *probes.Facts) bool {
+	if toolsRead(f) && f.Tool("iscsiadm") == "" || !validInitiator(&f.ISCSI) {
+		return true
+	}
+	m := f.Module("scsi_transport_iscsi")
+	return m.Listed && !m.Available() && len(f.ISCSI.Transports) == 0
 }
 
 // attempted tells whether the attach got as far as iSCSI: a Longhorn volume that is

@@ -98,21 +98,39 @@ func helperMissing(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer) 
 		}
 	}
 	root, where := mountRoot(view, v)
-	if hasHelper(view, root, s.helper) || s.said == nil && v.RegularRWX() && !served(v) {
+	if hasHelper(view, root, s.helper) || ran(p, v, node, s.helper) || s.said == nil && v.RegularRWX() && !served(v) {
 		return
 	}
+	elsewhere := view.Facts.ToolElsewhere(s.helper)
+	if elsewhere != "" && !s.explicit {
+		return // a host with its own layout finds its own programs
+	}
 	certainty := report.Certain
-	if !onHost(v) {
+	if !onHost(v) || elsewhere != "" {
 		certainty = report.Likely // the driver may mount with the programs of its own image
 	}
 	f := s.finding(p, certainty, v, c)
 	f.Sayf("Node %s has no %s in the directories that mount(8) searches%s, so %s cannot be mounted for pod %s/%s. The words about a bad option or filesystem type are what mount says without its helper; the options are well. "+
 		"A driver that brings the program in its own image mounts here all the same.", node, s.helper, where, s.source, c.Pod.Namespace, c.Pod.Name)
 	f.Fact(diagnosis.FromNode(node, root+"{sbin,usr/sbin}/"+s.helper, "not there"))
-	if certainty != report.Certain {
+	switch {
+	case elsewhere != "":
+		f.Fact(diagnosis.FromNode(node, elsewhere, "there, outside the searched directories"))
+		f.Missing("the PATH that mount is started with")
+	case certainty != report.Certain:
 		f.Missing("the programs in the image of driver " + v.Driver)
 	}
 	p.Report(f)
+}
+
+// ran tells whether the helper itself spoke: "mount.nfs: access denied by server".
+func ran(p *diagnosis.Pass, v *snapshot.Volume, node, helper string) bool {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && (t.Node == node || t.OnNode == node) && (strings.Contains(t.Raw, helper+": ") || strings.Contains(t.Raw, helper+"4: ")) {
+			return true
+		}
+	}
+	return false
 }
 
 // onHost tells whether the mount is made with the host's programs: by the kubelet
