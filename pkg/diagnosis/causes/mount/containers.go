@@ -32,11 +32,14 @@ func endedContainers(pod *corev1.Pod) []string {
 	return out
 }
 
-// containerRuns tells whether one container runs.
-func containerRuns(pod *corev1.Pod, name string) bool {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == name {
-			return s.State.Running != nil
+// cannotStart tells whether a container waits to be created, or failed and waits
+// for its next start.
+func cannotStart(pod *corev1.Pod, name string) bool {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for _, s := range list {
+			if s.Name == name {
+				return s.State.Waiting != nil || s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
+			}
 		}
 	}
 	return false

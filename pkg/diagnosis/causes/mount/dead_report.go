@@ -28,7 +28,7 @@ func reportDead(p *diagnosis.Pass, d dead) {
 	}
 	f.Sayf("On node %s %s still mounted from %s: %s.%s%s", d.view.Name, d.paths(), d.name(), d.reason, d.present(), d.users(pods))
 	for _, m := range d.mounts {
-		f.Fact(tableLine(d.view.Name, d.view.Init, m.Mount))
+		f.Fact(tableLine(d.view.Name, m.NS, m.Mount))
 		if st, ok := d.view.Statfs(m.Mount.Point); ok && st.Err != "" {
 			f.Fact(diagnosis.FromNode(d.view.Name, "@statfs"+m.Mount.Point, st.Err))
 		}

@@ -90,6 +90,48 @@ func deadMounts(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) 
 		}
 		out[i].mounts = append(out[i].mounts, m)
 	}
+	return append(out, deadInside(p, v, view, out)...)
+}
+
+// deadInside finds running pods of the volume whose containers still mount a gone
+// device while the host's mounts were made anew: a container keeps what it got at
+// its start. The volume is known by the source, or is the pod's only one.
+func deadInside(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, known []dead) []dead {
+	var out []dead
+	for _, c := range v.LiveConsumersOn(view.Name) {
+		for _, ns := range namespacesOf(view, string(c.Pod.UID)) {
+			for _, m := range ns.Mounts {
+				has := func(d dead) bool { return d.dev == m.Dev }
+				own := v.IsLonghorn() && m.Source == "/dev/longhorn/"+v.Handle || len(p.VolumesOfPod(c.Pod)) == 1
+				if !own || !view.Dead(m.Dev) || !strings.HasPrefix(m.Source, "/dev/") || slices.ContainsFunc(known, has) || slices.ContainsFunc(out, has) {
+					continue
+				}
+				d := dead{volume: v, view: view, dev: m.Dev}
+				if now, ok := p.DeviceOn(v, view.Name); ok {
+					d.now = &now
+				}
+				inside := snapshot.VolumeMount{Use: snapshot.Use{NS: ns, Mount: m}, Path: snapshot.VolumePath{Kind: snapshot.Publish, PodUID: string(c.Pod.UID), PV: v.PVName()}}
+				if d.judge(p, inside) {
+					d.mounts = []snapshot.VolumeMount{inside}
+					out = append(out, d)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// namespacesOf are the mount namespaces of a pod's processes besides the host's.
+func namespacesOf(view *snapshot.NodeView, uid string) []*probes.MountNamespace {
+	var out []*probes.MountNamespace
+	for _, proc := range view.ProcessesOfPod(uid) {
+		for i := range view.Facts.Namespaces {
+			ns := &view.Facts.Namespaces[i]
+			if ns.ID == proc.MntNS && ns.ID != 0 && ns != view.Init && !slices.Contains(out, ns) {
+				out = append(out, ns)
+			}
+		}
+	}
 	return out
 }
 

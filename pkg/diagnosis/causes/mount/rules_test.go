@@ -133,6 +133,12 @@ func TestMountOfDeadDevice(t *testing.T) {
 		{"offline and EIO", user, []string{"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/device/state", "offline", "@statfs" + publish, "@error EIO"}, []string{"certain Device a/8:16"}, []string{"delete-pod"}},
 		{"offline, the mount still answers", user, []string{"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/device/state", "offline"}, nil, []string{}},
 	}
+	t.Run("only the container still has it", func(t *testing.T) {
+		t.Parallel()
+		inside := process("77", podUID, "4026532000", "31 30 8:16 / /data rw - ext4 /dev/sdb rw")
+		anew := "31 21 8:64 / " + publish + " rw shared:9 - ext4 /dev/sde rw"
+		check(t, scene{pods: []string{user}, nodes: map[string]string{"a": machine(anew, append(disk("sde", "8:64"), inside...)...)}}.run(t, claim, MountOfDeadDevice), "certain Device a/8:16")
+	})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -89,7 +89,7 @@ func staleBinds(p *diagnosis.Pass, pod *corev1.Pod, view *snapshot.NodeView) {
 		}
 		st, _ := view.Statfs(u.Mount.Point)
 		broken := slices.Contains([]string{"ESTALE", "EIO", "ENOTCONN"}, st.Err)
-		gone := u.Mount.Deleted() && (pod.DeletionTimestamp != nil || !containerRuns(pod, u.Path.Container))
+		gone := u.Mount.Deleted() && (overdue(p, pod) && !runs(pod) || cannotStart(pod, u.Path.Container))
 		if !broken && !gone {
 			continue
 		}
