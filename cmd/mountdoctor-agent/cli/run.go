@@ -39,6 +39,9 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, "mountdoctor-agent", Version)
 		return 0
 	}
+	if len(args) == 1 && args[0] == "sha256" {
+		return printOwnSum(stdout, stderr)
+	}
 	var o options
 	flags := flag.NewFlagSet("mountdoctor-agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)

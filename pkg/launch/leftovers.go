@@ -1,0 +1,75 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Leftovers lists the probe pods in a namespace ("" is all of them), also those
+// of runs that still go on; Expired tells them apart.
+func Leftovers(ctx context.Context, client kubernetes.Interface, namespace string) ([]corev1.Pod, error) {
+	var ours []corev1.Pod
+	options := metav1.ListOptions{LabelSelector: LabelProbe + "=true", Limit: 500}
+	for {
+		list, err := client.CoreV1().Pods(namespace).List(ctx, options)
+		if err != nil {
+			return nil, fmt.Errorf("list probe pods: %w", err)
+		}
+		for _, p := range list.Items {
+			if Ours(&p) {
+				ours = append(ours, p)
+			}
+		}
+		if options.Continue = list.Continue; options.Continue == "" {
+			return ours, nil
+		}
+	}
+}
+
+// Ours tells whether this tool made a pod. A label alone can be copied by
+// anybody, and what is deleted must be ours beyond doubt.
+func Ours(p *corev1.Pod) bool {
+	_, dated := p.Annotations[AnnotationExpiry]
+	return strings.HasPrefix(p.Name, NamePrefix) && p.Labels[LabelProbe] == "true" &&
+		p.Labels[managedBy] == manager && dated && len(p.OwnerReferences) == 0
+}
+
+// Expired tells whether the run that made a pod must be over.
+func Expired(p *corev1.Pod, now time.Time) bool {
+	end, err := time.Parse(time.RFC3339, p.Annotations[AnnotationExpiry])
+	return err == nil && now.After(end)
+}
+
+// Remove deletes exactly this pod: not one that got its name later.
+func Remove(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
+	uid := p.UID
+	err := client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	return nil
+}
+
+// sweep deletes what earlier runs left in the namespace, when it may. It is no
+// part of the diagnosis, so its failures are not reported.
+func (r *run) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, createTimeout)
+	defer cancel()
+	pods, err := Leftovers(ctx, r.client, r.namespace)
+	if err != nil {
+		return
+	}
+	for i := range pods {
+		if Expired(&pods[i], time.Now()) && Remove(ctx, r.client, &pods[i]) == nil {
+			r.opts.Progress(pods[i].Spec.NodeName, "removed pod "+pods[i].Namespace+"/"+pods[i].Name+" of an earlier run")
+		}
+	}
+}

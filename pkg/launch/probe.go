@@ -1,0 +1,167 @@
+package launch
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Probe looks at the nodes of a plan, several at once, and returns what it saw
+// of each, and a gap for each node of which it saw nothing or not all. It leaves
+// no pod behind, also when ctx ends.
+func Probe(ctx context.Context, cfg *rest.Config, plan Plan, opts Options) (map[string]*snapshot.NodeRecord, []snapshot.Gap) {
+	opts = opts.complete()
+	records, gaps := map[string]*snapshot.NodeRecord{}, append([]snapshot.Gap{}, plan.Gaps...)
+	if len(plan.Targets) == 0 {
+		return records, gaps
+	}
+	r, err := newRun(cfg, plan.Namespace, opts)
+	if err != nil {
+		for _, t := range plan.Targets {
+			gaps = append(gaps, snapshot.Gap{Need: "node/" + t.Node, Reason: snapshot.Unsupported, Detail: clean(err.Error())})
+		}
+		return records, gaps
+	}
+	r.sweep(ctx)
+	var lock sync.Mutex
+	var all sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	for _, t := range plan.Targets {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			record, why := r.node(ctx, t)
+			lock.Lock()
+			defer lock.Unlock()
+			if record != nil {
+				records[t.Node] = record
+			}
+			if why != nil {
+				gaps = append(gaps, snapshot.Gap{Need: "node/" + t.Node, Reason: why.reason, Detail: why.detail})
+			}
+		})
+	}
+	all.Wait()
+	sortGaps(gaps)
+	return records, gaps
+}
+
+// run is what all nodes of one call share.
+type run struct {
+	opts      Options
+	client    kubernetes.Interface
+	exec      executor
+	namespace string
+	id        string
+}
+
+func newRun(cfg *rest.Config, namespace string, opts Options) (*run, error) {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("build a client for the probe pods: %w", err)
+	}
+	streams := rest.CopyConfig(cfg)
+	streams.Timeout = 0 // --request-timeout is for requests, not for streams
+	return &run{opts: opts, client: client, exec: executor{client, streams}, namespace: namespace, id: random(8)}, nil
+}
+
+// nodeRun is the turn of one node.
+type nodeRun struct {
+	*run
+	target Target
+}
+
+func (n *nodeRun) say(format string, args ...any) {
+	n.opts.Progress(n.target.Node, fmt.Sprintf(format, args...))
+}
+
+// node tries one image after the other until a pod answers.
+func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusal) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
+	defer cancel()
+	n := &nodeRun{run: r, target: t}
+	if len(t.images) == 0 {
+		t.images = []candidate{{Image: DefaultImage}}
+	}
+	var tried []string
+	for i, image := range t.images {
+		if ctx.Err() != nil {
+			return nil, interrupted(ctx, "create the probe pod")
+		}
+		record, why := n.try(ctx, image)
+		if why == nil || record != nil || !why.next || i == len(t.images)-1 {
+			if why != nil && len(tried) > 0 {
+				why.detail += " (before that: " + strings.Join(tried, "; ") + ")"
+			}
+			return record, why
+		}
+		n.say("%s", why.detail)
+		tried = append(tried, why.detail)
+	}
+	return nil, nil
+}
+
+// try is one pod from its creation to its deletion.
+func (n *nodeRun) try(ctx context.Context, image candidate) (*snapshot.NodeRecord, *refusal) {
+	pod := n.podFor(image, random(8))
+	n.say("create pod %s/%s with image %s", pod.Namespace, pod.Name, image.Image)
+	created, why := n.create(ctx, pod)
+	if created {
+		defer n.remove(ctx, pod.Namespace, pod.Name)
+	}
+	if why != nil {
+		return nil, why
+	}
+	pod, why = waitRunning(ctx, n.client, pod, pickupTimeout)
+	if why != nil {
+		return nil, why
+	}
+	path, why := n.upload(ctx, pod)
+	if why != nil {
+		return nil, n.explain(ctx, why)
+	}
+	record, why := n.fetch(ctx, pod, path)
+	if why != nil && why.reason == snapshot.Truncated && ctx.Err() == nil && time.Until(deadline(ctx)) > 2*answerReserve {
+		n.say("%s; once more", why.detail)
+		if again, rest := n.fetch(ctx, pod, path); rest == nil || (record == nil && again != nil) {
+			return again, rest
+		}
+	}
+	return record, why
+}
+
+// explain keeps the words of an interruption apart from those of a refusal.
+func (n *nodeRun) explain(ctx context.Context, why *refusal) *refusal {
+	if ctx.Err() != nil && why.reason != snapshot.Timeout {
+		return interrupted(ctx, "upload the agent")
+	}
+	return why
+}
+
+func deadline(ctx context.Context) time.Time {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return time.Now().Add(time.Hour)
+	}
+	return end
+}
+
+// random is a name's tail from the alphabet that Kubernetes itself uses for
+// names: no vowels, so that no words come out.
+func random(n int) string {
+	const letters = "bcdfghjklmnpqrstvwxz2456789"
+	raw := make([]byte, n)
+	_, _ = rand.Read(raw) // never fails: crypto/rand
+	for i := range raw {
+		raw[i] = letters[int(raw[i])%len(letters)]
+	}
+	return string(raw)
+}

@@ -1,0 +1,166 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Reasons for which a container waits and that do not pass by themselves within
+// the time that anybody would wait here: pkg/kubelet/images/types.go and
+// pkg/kubelet/container/sync_result.go of Kubernetes.
+var (
+	imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+		"ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"}
+	startReasons = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+		"PreCreateHookError", "CrashLoopBackOff"}
+)
+
+// Pauses between two looks at the pod.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// waitRunning returns the pod once its container runs, or why it never will. It
+// asks instead of watching: that needs one verb less and survives a restart of
+// the API server.
+func waitRunning(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, pickup time.Duration) (*corev1.Pod, *refusal) {
+	begin := time.Now()
+	var last error
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		current, err := getPod(ctx, client, pod)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, &refusal{reason: snapshot.PodRejected, detail: "somebody deleted the probe pod while it started"}
+		case apierrors.IsForbidden(err):
+			return nil, &refusal{reason: snapshot.Forbidden, detail: "get the probe pod: " + clean(err.Error()) + " (deploy/rbac/probe.yaml grants it)"}
+		case err != nil:
+			last = err
+		default:
+			last = nil
+			if done, why := judge(current, time.Since(begin) > pickup); done || why != nil {
+				return current, why
+			}
+		}
+		select {
+		case <-ctx.Done():
+			why := interrupted(ctx, "start the probe pod")
+			if words := state(ctx, client, current, last); words != "" {
+				why.detail += ": " + words
+			}
+			return nil, why
+		case <-time.After(pause):
+		}
+	}
+}
+
+func getPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) (*corev1.Pod, error) {
+	ctx, cancel := context.WithTimeout(ctx, createTimeout)
+	defer cancel()
+	return client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+}
+
+// judge tells whether the pod runs, or why it never will. late means that the
+// kubelet should have said something by now.
+func judge(pod *corev1.Pod, late bool) (running bool, why *refusal) {
+	if pod.DeletionTimestamp != nil {
+		return false, &refusal{reason: snapshot.PodRejected, detail: "somebody deleted the probe pod while it started"}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running != nil && c.Name == containerName {
+			return true, nil
+		}
+		if why := refusedState(pod, c.State); why != nil {
+			return false, why
+		}
+	}
+	switch {
+	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+		return false, &refusal{reason: snapshot.PodRejected, detail: fmt.Sprintf("the node refused the probe pod: %s",
+			orElse(clean(pod.Status.Reason+": "+pod.Status.Message), string(pod.Status.Phase)))}
+	case late && pod.Status.StartTime == nil && len(pod.Status.ContainerStatuses) == 0:
+		return false, &refusal{reason: snapshot.Timeout, detail: fmt.Sprintf(
+			"the kubelet did not take the probe pod up within %s, though the node is called ready", pickupTimeout)}
+	}
+	return false, nil
+}
+
+// refusedState reads the state of the container.
+func refusedState(pod *corev1.Pod, s corev1.ContainerState) *refusal {
+	image := ""
+	if len(pod.Spec.Containers) > 0 {
+		image = pod.Spec.Containers[0].Image
+	}
+	if w := s.Waiting; w != nil {
+		words := clean(w.Reason + ": " + w.Message)
+		switch {
+		case slices.Contains(imageReasons, w.Reason):
+			return &refusal{reason: snapshot.ImagePull, next: true, detail: fmt.Sprintf(
+				"image %s: %s (ways out: --probe-image with one that the node has or may pull, --probe-pull-secret)", image, words)}
+		case slices.Contains(startReasons, w.Reason):
+			return notStarted(image, words)
+		}
+	}
+	if t := s.Terminated; t != nil {
+		return notStarted(image, clean(fmt.Sprintf("%s: exit code %d %s", t.Reason, t.ExitCode, t.Message)))
+	}
+	return nil
+}
+
+func notStarted(image, words string) *refusal {
+	r := &refusal{reason: snapshot.Unsupported, next: true}
+	switch {
+	case strings.Contains(words, "exec format error"):
+		r.detail = fmt.Sprintf("image %s is for another architecture than the node: %s", image, words)
+	case strings.Contains(words, "executable file not found"), strings.Contains(words, "no such file or directory"):
+		r.detail = fmt.Sprintf("image %s has no shell: %s (way out: --probe-image with one that has sh, cat and chmod)", image, words)
+	default:
+		r.detail = fmt.Sprintf("the probe's container does not start: %s", words)
+	}
+	return r
+}
+
+// state says in the cluster's own words how far a pod came that is too late: the
+// container's state, else its last warning (sandboxes fail in events only).
+func state(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, last error) string {
+	if last != nil {
+		return clean(last.Error())
+	}
+	if pod == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout/4)
+	defer cancel()
+	events, err := client.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=Pod,involvedObject.name=" + pod.Name, Limit: 50})
+	if err == nil {
+		for _, e := range slices.Backward(events.Items) {
+			if e.Type == corev1.EventTypeWarning {
+				return clean(e.Reason + ": " + e.Message)
+			}
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Waiting != nil {
+			return clean(c.State.Waiting.Reason + " " + c.State.Waiting.Message)
+		}
+	}
+	return "the pod is " + orElse(string(pod.Status.Phase), "not known to the kubelet")
+}
+
+func orElse(s, other string) string {
+	if strings.Trim(s, ": ") == "" {
+		return other
+	}
+	return s
+}
