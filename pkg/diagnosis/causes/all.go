@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/attach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/claim"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/device"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/longhorn"
@@ -20,6 +21,11 @@ import (
 // rules is the explicit list; one line per rule, sorted by layer and name.
 var rules = []*diagnosis.Rule{
 	// claim
+	claim.AttachLimitExceeded,
+	claim.ClaimKeptByFinishedPod,
+	claim.ClaimrefStale,
+	claim.TopologyConflict,
+	claim.WFFCBypassedByNodename,
 
 	// attach
 	attach.AttachStateOutOfStep,

@@ -1,0 +1,68 @@
+package claim
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed claim_kept_by_finished_pod.md
+var claimKeptByFinishedPodDoc string
+
+// ClaimKeptByFinishedPod finds a claim that stays Terminating because finished pods name it.
+var ClaimKeptByFinishedPod = &diagnosis.Rule{
+	Name: "claim-kept-by-finished-pod", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.API("/pods")},
+	Explains: []string{"pod-waiting-for-volume", "claim-pending"},
+	Offers:   []string{"delete-pod"},
+	Doc:      claimKeptByFinishedPodDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			c := v.Claim
+			if c == nil || c.DeletionTimestamp == nil || !slices.Contains(c.Finalizers, "kubernetes.io/pvc-protection") {
+				continue
+			}
+			if len(v.Consumers) > 0 && len(v.Live()) == 0 {
+				keptByFinished(p, v)
+			}
+		}
+	},
+}
+
+func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
+	c := v.Claim
+	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name)).On(v)
+	var names []string
+	for _, k := range v.Consumers {
+		f.Pod(k.Pod)
+		o := p.TopOwner(k.Pod)
+		who := k.Pod.Name + " (" + string(k.Pod.Status.Phase)
+		if !o.Pod {
+			who += ", " + o.Kind + " " + o.Name
+		}
+		names = append(names, who+")")
+		f.Fact(diagnosis.FromAPI("Pod "+k.Pod.Namespace+"/"+k.Pod.Name, "status.phase", string(k.Pod.Status.Phase)))
+	}
+	f.Sayf("Claim %s/%s has been Terminating for %s. Nothing runs with it any more, but finished pods still name it, and its protection finalizer stays as long as their objects do: %s.",
+		c.Namespace, c.Name, p.Age(c.DeletionTimestamp.Time).Round(time.Second), strings.Join(names, ", "))
+	f.Fact(diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.finalizers", strings.Join(c.Finalizers, " ")))
+	f.Unless("a pod in phase Pending or Running that names the claim")
+	policy := ""
+	if v.PV != nil && v.PV.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+		policy = " Its volume has the reclaim policy Delete: the data go with the claim."
+	}
+	f.Advise(remedy.Words("Save the logs of the finished pods that are still wanted." + policy + " The finalizer goes by itself."))
+	for _, k := range v.Consumers {
+		f.Advise(remedy.DeletePod(k.Pod, true, fmt.Sprintf("the pod is finished (%s); deleting its Job does the same", k.Pod.Status.Phase)))
+	}
+	p.Report(f)
+}

@@ -1,0 +1,73 @@
+package claim
+
+import (
+	_ "embed"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed claimref_stale.md
+var claimrefStaleDoc string
+
+// ClaimrefStale finds a PV that remembers an older claim.
+var ClaimrefStale = &diagnosis.Rule{
+	Name: "claimref-stale", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.API("/persistentvolumes"), diagnosis.API("/persistentvolumeclaims")},
+	Explains: []string{"claim-pending", "pod-waiting-for-volume", "mount-failed"},
+	Doc:      claimrefStaleDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			if v.Claim == nil || v.Claim.DeletionTimestamp != nil {
+				continue
+			}
+			for _, pv := range p.Cluster.PVs {
+				if remembersOther(p, v.Claim, pv) {
+					staleRef(p, v, pv)
+				}
+			}
+		}
+	},
+}
+
+// remembersOther tells whether a PV is reserved by name for the claim, or asked for by
+// it, but carries the UID of a claim that exists no more.
+func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) bool {
+	r := pv.Spec.ClaimRef
+	if r == nil || r.UID == "" || r.UID == c.UID {
+		return false
+	}
+	named := r.Namespace == c.Namespace && r.Name == c.Name
+	asked := c.Spec.VolumeName == pv.Name
+	if !asked && !(named && c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimPending) || !named {
+		return false
+	}
+	for _, o := range p.Cluster.Claims {
+		if o.UID == r.UID {
+			return false // the other claim exists: a true conflict
+		}
+	}
+	return true
+}
+
+func staleRef(p *diagnosis.Pass, v *snapshot.Volume, pv *corev1.PersistentVolume) {
+	c := v.Claim
+	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", pv.Name)).On(v)
+	f.Object("pv", pv.Name)
+	f.Sayf("Volume %s (%s) remembers an older claim of the name %s/%s in spec.claimRef: its uid %s is not that of the present claim (%s), and no claim with that uid exists any more. So it counts as bound to another claim.",
+		pv.Name, pv.Status.Phase, c.Namespace, c.Name, pv.Spec.ClaimRef.UID, c.UID)
+	f.Fact(
+		diagnosis.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef.uid", string(pv.Spec.ClaimRef.UID)),
+		diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.uid", string(c.UID)),
+		diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)),
+	)
+	f.Unless("equal UIDs, or another claim that has the remembered one")
+	f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to this claim (they become visible to it), clear the old uid: "+
+		`kubectl patch pv %s --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'. The reservation by name stays.`, pv.Name, pv.Name)))
+	p.Report(f)
+}
