@@ -40,14 +40,14 @@ func detachedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		return
 	}
 	view := p.View(node)
-	if view == nil {
+	if view == nil || view.Init == nil {
 		if released && p.Suffers(v, "unmount-blocked", "detach-stuck", "multi-attach-error") || wanted && p.Suffers(v, "mount-busy", "format-failed") {
-			p.Probed(node)
+			tablesMissing(p, node)
 		}
 		return
 	}
 	d, ok := p.DeviceOn(v, node)
-	if !ok || view.Init == nil {
+	if !ok {
 		return
 	}
 	top := d.Top()

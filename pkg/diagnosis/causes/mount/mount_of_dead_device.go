@@ -34,9 +34,9 @@ func mountOfDeadDevice(p *diagnosis.Pass) {
 				continue
 			}
 			view := p.View(node)
-			if view == nil {
+			if view == nil || view.Init == nil {
 				if len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "pod-stuck-terminating") {
-					p.Probed(node)
+					tablesMissing(p, node)
 				}
 				continue
 			}

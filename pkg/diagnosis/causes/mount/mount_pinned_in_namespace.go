@@ -44,9 +44,9 @@ func pinnedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		return
 	}
 	view := p.View(node)
-	if view == nil {
+	if view == nil || view.Init == nil {
 		if stuck || busy {
-			p.Probed(node) // notes the gap
+			tablesMissing(p, node)
 		}
 		if stuck {
 			perhapsPinned(p, v, node, why)
@@ -56,4 +56,17 @@ func pinnedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	if !pinnedCopies(p, v, view, why) {
 		perhapsUnread(p, v, view)
 	}
+}
+
+// tablesMissing notes that the mount tables of a node were wanted and not read.
+func tablesMissing(p *diagnosis.Pass, node string) {
+	view, ok := p.Probed(node) // without a probe this notes the gap
+	if !ok {
+		return
+	}
+	need := "node/" + node
+	if st := view.Facts.Status["mountns"]; st.State != "" {
+		need += "/mountns"
+	}
+	p.Miss(need, node)
 }

@@ -137,9 +137,13 @@ func keeper(view *snapshot.NodeView, ns *probes.MountNamespace) *probes.Process 
 }
 
 // rightful tells whether the process may have the volume mounted: a container of
-// a living pod of the claim, or the share-manager.
+// a living pod of the claim, the share-manager, or the driver's own plugin while it
+// stages the volume for a pod that waits here.
 func rightful(p *diagnosis.Pass, v *snapshot.Volume, node string, who snapshot.Who) bool {
-	return p.IsConsumerProcess(v, node, who)
+	if p.IsConsumerProcess(v, node, who) {
+		return true
+	}
+	return who.Pod != nil && p.WantedHere(v, node) && v.CSIName() != "" && slices.Contains(p.DriverPods(v.CSIName()), who.Pod)
 }
 
 // receives tells whether unmounts of the host still reach the copy.

@@ -35,7 +35,7 @@ func perhapsPinned(p *diagnosis.Pass, v *snapshot.Volume, node, why string) {
 	host, at := privateHostMount(pod, root)
 	f := p.Find(report.Possible, diagnosis.PodSubject(pod)).On(v).Located(node)
 	f.Pod(pod)
-	f.Sayf("Node %s does not let go of volume %s, although %s. The node was not probed (%s), so who holds it is not known. "+
+	f.Sayf("Node %s does not let go of volume %s, although %s. Its mount tables were not read (%s), so who holds it is not known. "+
 		"One specific indication: %s mounts %s of the host at %s without mount propagation and began to run on %s while the volume was mounted there; such a pod keeps a private copy of every mount that exists when it starts.",
 		node, volumeName(v), why, gapOf(p, node), owned(p, pod), host, at, startedAt(pod, root).UTC().Format(time.RFC3339))
 	for _, o := range suspects[1:] {
@@ -89,7 +89,11 @@ func startedWhileMounted(p *diagnosis.Pass, v *snapshot.Volume, node string, pod
 	return true
 }
 
+// gapOf says why the mount tables of a node are not there.
 func gapOf(p *diagnosis.Pass, node string) string {
+	if view := p.View(node); view != nil {
+		return "the probe of mount namespaces did not succeed"
+	}
 	g, _ := p.NodeGap(node)
 	if g.Detail != "" {
 		return g.Reason + ": " + g.Detail
