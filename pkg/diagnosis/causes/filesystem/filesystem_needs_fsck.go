@@ -98,8 +98,12 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 	}
 	f := p.Find(certainty, diagnosis.DeviceSubject(c.view.Name, c.block.Dev))
 	c.about(f)
-	f.Sayf("The filesystem of volume %s on device %s of node %s has errors that the automatic check does not repair alone.%s The device is readable and mounted in no mount namespace that was read.%s%s",
-		volumeName(c.volume), c.name(), c.view.Name, quoted(said), stateWords(content), unclean(hints))
+	what := "has errors that the automatic check does not repair alone"
+	if said == nil {
+		what = "is damaged, by all signs, and wants a check by hand"
+	}
+	f.Sayf("The filesystem of volume %s on device %s of node %s %s.%s The device is readable and mounted in no mount namespace that was read.%s%s",
+		volumeName(c.volume), c.name(), c.view.Name, what, quoted(said), stateWords(content), unclean(hints))
 	if said != nil {
 		f.Fact(said.Evidence())
 	}

@@ -52,15 +52,22 @@ func damagedWhileMounted(p *diagnosis.Pass, c carrier) bool {
 }
 
 // formerDamage are damage lines about the volume's disk under a name that it had
-// before on this node: a name that has no device now, or the present one.
+// before on this node: a name that has no device now, or the present one. Where
+// requests of that name failed, the lines tell of an outage and not of damage.
 func (c carrier) formerDamage() []probes.KernelLine {
+	failed := map[string]bool{}
+	for _, l := range c.view.KernelLines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd) {
+		for _, n := range l.Names {
+			failed[n] = true
+		}
+	}
 	var out []probes.KernelLine
 	for _, l := range c.view.KernelLines(kmsg.Ext4Error, kmsg.XFSCorruption) {
 		if !speaksOfDamage(l) {
 			continue
 		}
 		for _, n := range l.Names {
-			if n == c.block.Name || c.view.ByName(n) == nil && strings.HasPrefix(n, "sd") {
+			if !failed[n] && (n == c.block.Name || c.view.ByName(n) == nil && strings.HasPrefix(n, "sd")) {
 				out = append(out, l)
 				break
 			}

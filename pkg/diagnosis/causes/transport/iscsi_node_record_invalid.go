@@ -106,7 +106,7 @@ func recordsOn(p *diagnosis.Pass, n need, said complaintOf, unknown, elsewhere [
 	}
 	f := p.Find(certainty, diagnosis.NodeSubject(n.node))
 	n.tie(f)
-	f.Sayf("%s", recordWords(n.node, bad, said))
+	f.Sayf("%s", recordWords(n.node, bad, said, certainty))
 	for i, r := range bad {
 		if i < 6 {
 			f.Fact(recordEvidence(n.node, r, unknown))
@@ -126,8 +126,12 @@ func recordsOn(p *diagnosis.Pass, n need, said complaintOf, unknown, elsewhere [
 	p.Report(f)
 }
 
-func recordWords(node string, bad []badRecord, said complaintOf) string {
+func recordWords(node string, bad []badRecord, said complaintOf, certainty report.Certainty) string {
 	r := bad[0]
+	if certainty != report.Certain {
+		return fmt.Sprintf("On node %s %s records of open-iscsi carry a parameter that the iscsiadm of another node refuses, first %s (%s). If the node's own version refuses it, too, every call of iscsiadm there fails, also for healthy volumes.",
+			node, atLeast(len(bad)), r.Path, r.why)
+	}
 	text := fmt.Sprintf("A node record of open-iscsi on node %s cannot be read: %s (%s). ", node, r.Path, r.why)
 	if len(bad) > 1 {
 		text += fmt.Sprintf("There are %d such records. ", len(bad))
@@ -136,6 +140,13 @@ func recordWords(node string, bad []badRecord, said complaintOf) string {
 		text += fmt.Sprintf("The node's iscsiadm refuses the parameter %s. ", said.parameter)
 	}
 	return text + "iscsiadm reads the whole database at every call, so every call on this node fails, also for healthy volumes."
+}
+
+func atLeast(n int) string {
+	if n == 1 {
+		return "one of the"
+	}
+	return fmt.Sprintf("%d", n)
 }
 
 func recordEvidence(node string, r badRecord, unknown []string) report.Evidence {

@@ -41,7 +41,9 @@ var NFSServerUnreachable = &diagnosis.Rule{
 			return
 		}
 		for _, v := range p.Volumes() {
-			serverWithoutEndpoints(p, v)
+			if !mountFails(p, v) {
+				serverWithoutEndpoints(p, v)
+			}
 		}
 	},
 }
@@ -133,8 +135,14 @@ func silence(view *snapshot.NodeView, m nfsMount) *silentServer {
 	return s
 }
 
-func (s silentServer) proven() bool {
-	// A UDP mount says nothing about a TCP port (nfs(5), proto=).
+// proven tells whether the failed dial stands alone. A UDP mount says nothing about a
+// TCP port (nfs(5), proto=), and a statfs that returned was answered by the server.
+func (s silentServer) proven(view *snapshot.NodeView) bool {
+	for _, m := range s.mounts {
+		if st, ok := view.Statfs(m.Point); ok && st.Err == "" && m.Point != "" {
+			return false
+		}
+	}
 	return s.dial.failed() && !strings.HasPrefix(s.mounts[0].SuperValue("proto"), "udp")
 }
 
@@ -160,7 +168,7 @@ func reportSilent(p *diagnosis.Pass, found []*silentNode) {
 func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
 	certainty := report.Likely
 	for _, x := range s.servers {
-		if x.proven() {
+		if x.proven(s.view) {
 			certainty = report.Certain
 		}
 	}
@@ -188,6 +196,9 @@ func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
 		}
 		if x.kernel != "" {
 			f.Fact(diagnosis.FromNode(node, x.line, x.kernel))
+		}
+		if x.dial.failed() && !x.proven(s.view) {
+			f.Missing("why a request of " + m.addr + " was answered although its port is silent")
 		}
 	}
 	if len(s.tasks) > 0 {
