@@ -114,9 +114,14 @@ func (c *client) get(ctx context.Context, path string, params map[string]string)
 	for k, v := range params {
 		req = req.Param(k, v)
 	}
-	raw, err := req.Do(ctx).Raw()
+	result := req.Do(ctx)
+	raw, err := result.Raw()
 	c.stats.add(len(raw))
-	return raw, err
+	if err != nil {
+		// Raw knows the code only; Error reads what the server said.
+		return nil, result.Error()
+	}
+	return raw, nil
 }
 
 // page is one answer of a list.
@@ -131,6 +136,9 @@ type page struct {
 func (c *client) list(ctx context.Context, w want, version string) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	params := map[string]string{"limit": strconv.Itoa(pageSize)}
+	if w.try {
+		params["limit"], w.pages = "1", 1
+	}
 	if w.fields != "" {
 		params["fieldSelector"] = w.fields
 	}

@@ -22,6 +22,9 @@ type Options struct {
 	LogLines int       // of each log's tail
 	NoLogs   bool      // read no logs
 	Now      time.Time // when the snapshot is taken; zero: now
+	// Nodes is called once, when the objects are read, and may add what the nodes
+	// themselves say; then the objects that the nodes name are read, too.
+	Nodes func(ctx context.Context, s *snapshot.Snapshot) error
 	// Progress is told what is being read, from one goroutine.
 	Progress func(text string)
 }

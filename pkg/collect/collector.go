@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,11 +19,12 @@ type want struct {
 	name           string // empty: a list
 	fields, labels string // selectors of a list
 	pages          int    // of a list; 0: all
+	try            bool   // only whether the list may be read; nothing is kept
 }
 
 // key tells two wants apart.
 func (w want) key() string {
-	return strings.Join([]string{w.res.group, w.res.plural, w.namespace, w.name, w.fields, w.labels}, "|")
+	return strings.Join([]string{w.res.group, w.res.plural, w.namespace, w.name, w.fields, w.labels, strconv.FormatBool(w.try)}, "|")
 }
 
 // refusal is what a failed want has in common with others that would fail alike.
@@ -52,6 +54,7 @@ type collector struct {
 	refused map[string]bool // kinds of wants that the server refuses
 	have    map[string]bool // objects, by resource, namespace and name
 	gapped  map[string]bool
+	touched map[*resource]bool // resources of which anything was asked
 	rounds  int
 	pending []want
 }
@@ -60,7 +63,7 @@ func newCollector(c *client, q Question, o Options) *collector {
 	return &collector{
 		client: c, q: q, o: o,
 		snap:  &snapshot.Snapshot{TakenAt: o.Now.UTC(), Server: c.server, Nodes: map[string]*snapshot.NodeRecord{}},
-		asked: map[string]bool{}, refused: map[string]bool{}, have: map[string]bool{}, gapped: map[string]bool{},
+		asked: map[string]bool{}, refused: map[string]bool{}, have: map[string]bool{}, gapped: map[string]bool{}, touched: map[*resource]bool{},
 	}
 }
 
@@ -68,23 +71,40 @@ func newCollector(c *client, q Question, o Options) *collector {
 const maxRounds = 40
 
 func (c *collector) run(ctx context.Context) error {
+	if err := c.close(ctx); err != nil {
+		return err
+	}
+	if c.o.Nodes != nil {
+		if err := c.o.Nodes(ctx, c.snap); err != nil {
+			return err
+		}
+		if err := c.close(ctx); err != nil {
+			return err
+		}
+	}
+	return c.logs(ctx)
+}
+
+// close reads until no object refers to one that was not asked for.
+func (c *collector) close(ctx context.Context) error {
 	for range maxRounds {
 		c.plan()
 		if len(c.pending) == 0 {
-			return c.logs(ctx)
+			return nil
 		}
 		if err := c.round(ctx); err != nil {
 			return err
 		}
 	}
 	c.gap("api", snapshot.Truncated, "the objects refer to each other without end")
-	return c.logs(ctx)
+	return nil
 }
 
 // want asks for something once.
 func (c *collector) want(w want) {
 	if k := w.key(); !c.asked[k] && w.res != nil {
 		c.asked[k] = true
+		c.touched[w.res] = true
 		c.pending = append(c.pending, w)
 	}
 }
@@ -167,8 +187,10 @@ func (c *collector) ask(ctx context.Context, w want) answer {
 
 // take adds the objects of an answer, or the gap that it leaves.
 func (c *collector) take(w want, a answer) error {
-	for _, raw := range a.items {
-		c.add(w.res, raw)
+	if !w.try {
+		for _, raw := range a.items {
+			c.add(w.res, raw)
+		}
 	}
 	switch {
 	case a.err == nil, w.name != "" && absent(a.err), w.pages > 0 && a.err == errCut && w.name == "":

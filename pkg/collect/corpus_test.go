@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,15 +61,18 @@ func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot) *snapsho
 	}
 	defer server.Close()
 	q := collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}
-	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt})
+	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
+		s.Nodes = saved.Nodes
+		for _, g := range saved.Gaps {
+			if strings.HasPrefix(g.Need, "node/") {
+				s.Gaps = append(s.Gaps, g)
+			}
+		}
+		return nil
+	}
+	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt, Nodes: nodes})
 	if err != nil {
 		t.Fatal(err)
-	}
-	live.Nodes = saved.Nodes
-	for _, g := range saved.Gaps {
-		if len(g.Need) > 5 && g.Need[:5] == "node/" {
-			live.Gaps = append(live.Gaps, g)
-		}
 	}
 	return live
 }
@@ -88,6 +92,9 @@ func answer(q diagnosis.Question, s *snapshot.Snapshot) []string {
 	}
 	for _, f := range r.Unexplained {
 		out = append(out, "unexplained "+f.Name+" "+f.Subject.String())
+	}
+	for _, g := range r.NotChecked {
+		out = append(out, "not checked "+g.Need+" "+g.Node+" "+g.Reason)
 	}
 	return out
 }

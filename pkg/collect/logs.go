@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -104,6 +106,8 @@ func (c *collector) tails() []tail {
 	near := c.near(x, volumes)
 	for _, v := range volumes {
 		add(logPods(x, v, near)...)
+		add(c.agents(x, v, near)...)
+		add(servers(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
 		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !ready(pod) {
@@ -161,6 +165,42 @@ func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod
 	for _, pod := range x.Cluster.Pods {
 		if pod.Namespace == ns && slices.Contains(near, pod.Spec.NodeName) &&
 			(pod.Labels["app"] == "longhorn-manager" || strings.HasPrefix(pod.Name, "instance-manager-")) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// agents are the other pods of a driver's namespaces on the nodes in question: a
+// driver's storage agent often is a DaemonSet of its own.
+func (c *collector) agents(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod {
+	driver := v.CSIName()
+	if driver == "" || v.IsLonghorn() {
+		return nil
+	}
+	var out []*corev1.Pod
+	spaces := c.driverNamespaces(x, driver)
+	for _, pod := range x.Cluster.Pods {
+		if pod.Namespace != metav1.NamespaceSystem && slices.Contains(spaces, pod.Namespace) && slices.Contains(near, pod.Spec.NodeName) && reachesHost(pod) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// servers are the pods in the cluster that a volume is mounted from.
+func servers(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+	host := serverOf(v)
+	if host == "" {
+		return nil
+	}
+	var out []*corev1.Pod
+	for _, pod := range x.Cluster.Pods {
+		behind := slices.ContainsFunc(x.Cluster.Services, func(s *corev1.Service) bool {
+			return s.Namespace == pod.Namespace && answersTo(s, host) && len(s.Spec.Selector) > 0 &&
+				labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels))
+		})
+		if behind || pod.Status.PodIP == host {
 			out = append(out, pod)
 		}
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"maps"
 	"slices"
 	"sort"
 
@@ -24,14 +25,46 @@ func (c *collector) plan() {
 		c.volume(x, v)
 	}
 	near := c.near(x, volumes)
-	c.candidates(x, volumes, near)
+	named := namedNodes(x, volumes)
+	c.candidates(x, volumes, slices.Concat(near, named))
 	for _, n := range near {
 		c.node(x, n)
 	}
+	for _, n := range named {
+		c.nodeObjects(n)
+	}
 	c.drivers(x, volumes, near)
 	c.longhornSystem(x, volumes, near)
+	c.mounted(x)
 	if len(c.pending) == 0 {
 		c.widen(x, volumes, near)
+	}
+	if len(c.pending) == 0 {
+		c.permissions()
+	}
+}
+
+// permissions tries what no object led to: without a gap a rule would take the
+// resource for read and empty, although it may not be read at all.
+func (c *collector) permissions() {
+	for _, r := range []*resource{pvs, nodes, attachments, csiNodes} {
+		if !c.touched[r] {
+			c.want(want{res: r, try: true})
+		}
+	}
+}
+
+// mounted asks for the volumes that probed nodes have mounted: whose a device is
+// that is not the asked volume's only its PV tells.
+func (c *collector) mounted(x *snapshot.Index) {
+	for _, n := range slices.Sorted(maps.Keys(x.NodeViews)) {
+		for _, m := range x.NodeViews[n].VolumePaths() {
+			c.byName(pvs, "", m.Path.PV)
+			if v := x.VolumeOfPV(m.Path.PV); v != nil {
+				ns, claim := v.ClaimRef()
+				c.byName(claims, ns, claim)
+			}
+		}
 	}
 }
 
@@ -134,6 +167,8 @@ func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 	}
 	if v.Driver == snapshot.LonghornDriver {
 		c.longhornVolume(x, v)
+	} else {
+		c.server(x, v)
 	}
 	for _, n := range affinityNodes(v.PV) {
 		c.byName(nodes, "", n)

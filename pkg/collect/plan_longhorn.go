@@ -2,6 +2,7 @@ package collect
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -32,6 +33,7 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.eventsOf(ns, r.Name)
 		c.instanceManager(ns, r.InstanceManager)
 	}
+	c.served(v.Longhorn.Attachment)
 	if v.RegularRWX() || v.Longhorn.ShareManager != nil {
 		pod := "share-manager-" + name
 		c.byName(pods, ns, pod)
@@ -41,6 +43,23 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.want(want{res: endpointSlices, namespace: ns, labels: "kubernetes.io/service-name=" + name})
 		c.byName(configMaps, ns, snapshot.RecoveryBackend+name)
 		c.byName(leases, ns, name)
+	}
+}
+
+// served asks for the object that a ticket was made for: a ticket outlives it.
+func (c *collector) served(a *snapshot.LHAttachment) {
+	if a == nil {
+		return
+	}
+	for i := range a.Tickets {
+		t := &a.Tickets[i]
+		name := strings.TrimPrefix(t.ID, t.Type+"-")
+		switch t.Type {
+		case "backup-controller":
+			c.byName(lhBackups, a.Namespace, name)
+		case "snapshot-controller":
+			c.byName(lhSnapshots, a.Namespace, name)
+		}
 	}
 }
 

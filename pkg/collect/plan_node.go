@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,16 +13,64 @@ import (
 
 // node asks for a node and everything that lives on it.
 func (c *collector) node(x *snapshot.Index, name string) {
-	c.byName(nodes, "", name)
-	c.byName(csiNodes, "", name)
-	c.byName(leases, corev1.NamespaceNodeLease, name)
-	c.clusterEventsOf("Node", name)
+	c.nodeObjects(name)
 	c.want(want{res: pods, fields: "spec.nodeName=" + name})
 	for _, pod := range x.PodsOn(name) {
 		if reachesHost(pod) {
 			c.owners(x, pod)
 		}
 	}
+}
+
+// nodeObjects asks for what there is of a node itself.
+func (c *collector) nodeObjects(name string) {
+	c.byName(nodes, "", name)
+	c.byName(csiNodes, "", name)
+	c.byName(leases, corev1.NamespaceNodeLease, name)
+	c.clusterEventsOf("Node", name)
+}
+
+// namedNodes are the nodes that some object names: a rule that looks one of them
+// up must find it, or know that it does not exist.
+func namedNodes(x *snapshot.Index, volumes []*snapshot.Volume) []string {
+	seen := map[string]bool{"": true}
+	var out []string
+	add := func(names ...string) {
+		for _, n := range names {
+			if !seen[n] {
+				seen[n] = true
+				out = append(out, n)
+			}
+		}
+	}
+	for _, v := range volumes {
+		for _, consumer := range v.Consumers {
+			add(consumer.Node())
+		}
+	}
+	for _, va := range x.Cluster.Attachments {
+		add(va.Spec.NodeName)
+	}
+	l := &x.Cluster.Longhorn
+	for _, v := range l.Volumes {
+		add(v.NodeID, v.MigrationNodeID, v.Status.OwnerID, v.Status.CurrentNodeID, v.Status.PendingNodeID)
+	}
+	for _, e := range l.Engines {
+		add(e.NodeID, e.OwnerID)
+	}
+	for _, r := range l.Replicas {
+		add(r.NodeID, r.OwnerID)
+	}
+	for _, a := range l.Attachments {
+		for i := range a.Tickets {
+			add(a.Tickets[i].NodeID)
+		}
+	}
+	for _, m := range l.ShareManagers {
+		add(m.OwnerID)
+	}
+	sort.Strings(out)
+	return out
 }
 
 // reachesHost tells whether a pod can hold a volume that is not its own.
@@ -150,6 +199,8 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 			}
 		}
 	}
+	// An attachment whose volume is gone is named by nothing but itself.
+	c.want(want{res: attachments})
 	c.want(want{res: lhEngines, labels: "longhornnode=" + c.q.Name})
 	c.want(want{res: lhReplicas, labels: "longhornnode=" + c.q.Name})
 	for _, e := range x.Cluster.Longhorn.Engines {

@@ -104,6 +104,8 @@ var (
 	lhBackingImages    = longhorn("BackingImage", "backingimages")
 	lhSettings         = longhorn("Setting", "settings")
 	lhOrphans          = longhorn("Orphan", "orphans")
+	lhBackups          = longhorn("Backup", "backups")
+	lhSnapshots        = longhorn("Snapshot", "snapshots")
 
 	migrations = &resource{group: "kubevirt.io", versions: []string{"v1", "v1alpha3"}, kind: "VirtualMachineInstanceMigration", plural: "virtualmachineinstancemigrations"}
 )
@@ -115,7 +117,7 @@ var everything = []*resource{
 	classes, csiDrivers, csiNodes, attachments, capacities,
 	endpointSlices, leases, networkPolicies, budgets,
 	lhVolumes, lhEngines, lhReplicas, lhShareManagers, lhInstanceManagers, lhNodes,
-	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, migrations,
+	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, lhBackups, lhSnapshots, migrations,
 }
 
 // optional groups are add-ons: a cluster without them lacks nothing.

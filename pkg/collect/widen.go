@@ -39,22 +39,36 @@ func (c *collector) widenUnbound(v *snapshot.Volume) {
 }
 
 // widenHolder: a pod waits for a volume that one node only may have, and no
-// node is known that has it. Only the list of attachments knows the old node.
+// other node is known that has it. The old node stands in the list of attachments
+// or, without one, only in the status of the node.
 func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
-	if len(v.Waiting()) == 0 || v.CSIName() == "" || !v.Exclusive() {
+	if len(v.Waiting()) == 0 || !v.Exclusive() || !attaches(x, v) {
 		return
 	}
-	elsewhere := 0
 	for _, va := range v.Attachments {
-		if len(v.WaitingOn(va.Spec.NodeName)) == 0 {
-			elsewhere++
-		} else if va.Status.Attached {
-			return // the waiting pod's node has it: nobody else holds it up
+		if len(v.WaitingOn(va.Spec.NodeName)) == 0 || va.Status.Attached {
+			return
 		}
 	}
-	if elsewhere == 0 {
+	if v.CSIName() != "" && !c.asked[want{res: attachments}.key()] {
 		c.want(want{res: attachments})
+		return
 	}
+	for _, n := range x.OtherNodes(v) {
+		if len(v.WaitingOn(n)) == 0 {
+			return
+		}
+	}
+	c.want(want{res: nodes})
+}
+
+// attaches tells whether a volume is attached to a node before it is mounted.
+func attaches(x *snapshot.Index, v *snapshot.Volume) bool {
+	if v.PV == nil || v.PV.Spec.CSI != nil {
+		return v.AttachRequired(x)
+	}
+	s := &v.PV.Spec
+	return s.NFS == nil && s.HostPath == nil && s.Local == nil && s.CephFS == nil && s.Glusterfs == nil && s.AzureFile == nil
 }
 
 // widenDriver: a driver that is missing on a node may be missing everywhere.
