@@ -1,0 +1,54 @@
+# Mounts that nobody sees any more, and mounts that are not what they seem.
+
+scenario private-namespace
+engine_up
+attach
+stage_mount
+process exporter "$(pod_group $exporter_uid 4)" private node_exporter infinity
+umount "$stage"
+mkfs.ext4 -F -m0 "$device" >"$out/refused" 2>&1
+examine
+end $pid_exporter
+detach
+
+scenario mount-detached
+engine_up
+attach
+stage_mount && publish_mount
+cp /bin/sleep "$publish/reader"
+(cd "$publish" && in_group "$(pod_group "$pod_uid" 3)" app infinity) &
+sleep 0.5
+umount -l "$publish"
+umount -l "$stage"
+mkfs.ext4 -F -m0 "$device" >"$out/refused" 2>&1
+examine
+end $(pgrep -x app)
+sleep 1
+detach
+
+scenario filesystem-aborted
+engine_up
+attach
+stage_mount && publish_mount && pod_up
+# The abort of the journal that an I/O error leads to; the table still says rw.
+python3 -c "
+import fcntl, os, struct
+fcntl.ioctl(os.open('$stage', os.O_RDONLY), 0x8004587d, struct.pack('I', 2))"
+touch "$publish/new" 2>"$out/refused"
+examine
+end $pid_app
+unmount
+detach
+
+scenario new-disk-old-mount
+engine_up
+attach
+stage_mount && publish_mount && pod_up
+sync
+detach
+sleep 1
+attach
+examine
+end $pid_app
+unmount
+detach

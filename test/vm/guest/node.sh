@@ -1,0 +1,61 @@
+# Processes of a node: the kubelet, the instance manager with the iSCSI target,
+# the CSI plugin. Each lies in the control group of its pod and, where pods have
+# one, in a mount namespace of its own.
+
+portal=10.42.0.15 # the instance manager's pod
+manager_uid=2b7f0b9e-51c7-4d3a-8f5e-0a4f4f6f1c01
+plugin_uid=5d0a1f1e-7f3c-4a58-9a1f-6be6b2c54f02
+exporter_uid=9c3b6f52-0c1d-4f5b-a1b6-2f3dce0a7d03
+
+node_up() {
+	modprobe -a iscsi_tcp dm_mod dm_crypt loop dummy
+	ip link add pods type dummy
+	ip addr add $portal/24 dev pods
+	ip link set pods up
+	mkdir -p /dev/longhorn /var/lib/target /run/lock/iscsi /var/lib/kubelet/plugins
+	for name in kubelet longhorn-manager node_exporter app; do cp /bin/sleep "/usr/bin/$name"; done
+	mkdir -p /sys/fs/cgroup/system.slice/kubelet.service
+	process kubelet /system.slice/kubelet.service "" kubelet infinity
+	process plugin "$(pod_group $plugin_uid 2)" shared longhorn-manager infinity
+	in_group "$(pod_group $manager_uid 1)" tgtd --iscsi portal=$portal:3260
+	wait_for tgtadm --op show --mode system
+	iscsid
+	wait_for pgrep -x iscsid
+}
+
+# pod_group UID DIGIT: the control group of a pod's container, made when missing.
+pod_group() {
+	local container=$(printf "$2%.0s" $(seq 64))
+	local group=/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${1//-/_}.slice/cri-containerd-$container.scope
+	mkdir -p "/sys/fs/cgroup$group"
+	echo "$group"
+}
+
+in_group() {
+	local group=$1
+	shift
+	(echo $BASHPID >"/sys/fs/cgroup$group/cgroup.procs" && exec "$@" >/dev/null 2>&1 </dev/null)
+}
+
+# process NAME GROUP PROPAGATION COMMAND...: start it in the background; its pid
+# is in $pid_NAME. With a propagation it has a copy of the node's mounts.
+process() {
+	local name=$1 group=$2 propagation=$3
+	shift 3
+	if [ -n "$propagation" ]; then set -- unshare --mount --propagation "$propagation" "$@"; fi
+	in_group "$group" "$@" &
+	eval "pid_$name=$!"
+	sleep 0.5 # until it has its namespace and name
+}
+
+end() { kill -9 "$1" 2>/dev/null && wait "$1" 2>/dev/null; }
+
+# wait_for COMMAND...: until it succeeds, 20 s at most.
+wait_for() {
+	local tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || { echo "VM: gave up waiting for: $*"; return 1; }
+		sleep 0.1
+	done
+}

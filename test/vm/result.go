@@ -1,0 +1,93 @@
+package vm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/agent"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+)
+
+// Result is one scenario, as the guest left it.
+type Result struct {
+	Name      string
+	Volume    string
+	PodUID    string
+	Device    string // MAJOR:MINOR of the volume's disk
+	Disk      string // its name in the kernel
+	Server    string // of a shared volume
+	Refused   string // what the last program said that did not get its way
+	Took      time.Duration
+	Left      string // threads of the agent that outlived it
+	Code      string // its exit code; empty when it had to be killed
+	Facts     *probes.Facts
+	Recording []byte
+}
+
+// answerLimit is far above what a node can have to say.
+const answerLimit = 64 << 20
+
+// Read reads the results of one scenario.
+func Read(dir string) (*Result, error) {
+	r := &Result{Name: filepath.Base(dir)}
+	text, err := os.ReadFile(filepath.Join(dir, "facts"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "volume":
+			r.Volume = value
+		case "pod_uid":
+			r.PodUID = value
+		case "device":
+			r.Device = value
+		case "disk":
+			r.Disk = value
+		case "server":
+			r.Server = value
+		case "left":
+			r.Left = value
+		case "code":
+			r.Code = value
+		case "seconds":
+			seconds, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Name, err)
+			}
+			r.Took = time.Duration(seconds * float64(time.Second))
+		}
+	}
+	refused, err := os.ReadFile(filepath.Join(dir, "refused"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	r.Refused = strings.TrimSpace(string(refused))
+	answer, err := os.ReadFile(filepath.Join(dir, "answer"))
+	if err != nil {
+		return nil, err
+	}
+	if r.Facts, r.Recording, err = agent.ReadFrames(bytes.NewReader(answer), answerLimit); err != nil {
+		words, _ := os.ReadFile(filepath.Join(dir, "errors"))
+		return nil, fmt.Errorf("%s: %w: %s", r.Name, err, words)
+	}
+	return r, nil
+}
+
+// Clock is when the guest was looked at.
+func (r *Result) Clock() (time.Time, error) {
+	recorded, err := host.ParseRecording(r.Recording)
+	if err != nil {
+		return time.Time{}, err
+	}
+	clock, err := recorded.Clock()
+	return clock.Wall, err
+}

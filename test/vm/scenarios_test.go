@@ -1,0 +1,100 @@
+package vm
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+)
+
+// scenario is what is wanted of one state of the machine.
+type scenario struct {
+	name    string
+	running bool   // the pod started before the trouble
+	cause   string // empty: nothing is wrong
+	// subject of the cause; DEVICE and VOLUME stand for those of the guest.
+	subject   string
+	certainty string
+	not       []string // causes that would be wrong
+	say       []string // regular expressions for the report
+	never     []string // remedies that would be dangerous
+}
+
+func (s scenario) wanted(r *Result) corpus.Want {
+	fill := strings.NewReplacer("DEVICE", r.Device, "VOLUME", r.Volume).Replace
+	w := corpus.Want{NotCauses: s.not, MustNotAdvise: s.never}
+	for _, text := range s.say {
+		w.MustSay = append(w.MustSay, fill(text))
+	}
+	if s.cause != "" {
+		w.RootCauses = []corpus.WantCause{{Name: s.cause, Subject: fill(s.subject), Certainty: s.certainty}}
+	}
+	return w
+}
+
+// boots are the machines and what is looked at in each. Scenarios of one boot
+// share its kernel log, as the volumes of a node do.
+var boots = []struct {
+	script    string
+	scenarios []scenario
+}{
+	{"holders", []scenario{
+		{name: "healthy", running: true},
+		{
+			name: "multipath-claims", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
+			not: []string{"multipath-map-orphaned", "device-held-by-process"}, say: []string{"mpath"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "multipath-map-orphaned", cause: "multipath-map-orphaned", subject: "Device vm-node/DEVICE", certainty: "certain",
+			not: []string{"multipath-claims-device"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "multipath-wwid-remembered", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
+			say: []string{"wwids"}, never: []string{"mkfs", "fsck"},
+		},
+		{name: "multipath-excluded", running: true},
+		{
+			name: "lvm", cause: "lvm-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
+			say: []string{"guests"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "md", cause: "md-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
+			say: []string{"md0"}, never: []string{"mkfs", "fsck"},
+		},
+		{name: "luks", running: true},
+	}},
+	{"mounts", []scenario{
+		{
+			name: "private-namespace", cause: "mount-pinned-in-namespace", subject: "Device vm-node/DEVICE", certainty: "certain",
+			say: []string{"node-exporter"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "mount-detached", cause: "mount-lazily-detached", subject: "Device vm-node/DEVICE", certainty: "certain",
+			never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "filesystem-aborted", running: true, cause: "filesystem-readonly-after-error",
+			subject: "Volume VOLUME", certainty: "certain", never: []string{"mkfs"},
+		},
+		{
+			name: "new-disk-old-mount", running: true, cause: "mount-of-dead-device", subject: "Volume VOLUME", certainty: "certain",
+			never: []string{"mkfs"},
+		},
+	}},
+	{"dead", []scenario{
+		{
+			name: "target-dead-waiting", running: true, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "certain",
+			never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "target-dead-failed", running: true, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "certain",
+			never: []string{"mkfs"},
+		},
+	}},
+	{"nfs", []scenario{
+		{
+			name: "nfs-silent", running: true, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
+			say: []string{`10\.42\.0\.16`},
+		},
+		{name: "nfs-stale-handle", running: true, cause: "nfs-handle-stale", subject: "Volume VOLUME", certainty: "certain"},
+	}},
+}

@@ -1,0 +1,105 @@
+package vm
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+)
+
+var (
+	image  = flag.String("image", "", "folder that image/build.sh made")
+	binary = flag.String("agent", "", "static agent of amd64")
+	keep   = flag.String("keep", "", "write the cases to this folder, and results of boots that were kept there are read again")
+)
+
+// bootLimit is far above the slowest boot on two busy cores.
+const bootLimit = 6 * time.Minute
+
+// agentLimit is what the agent may take in the emulated machine, whose processors
+// are about ten times slower than real ones. Where something hangs it waits for
+// its own deadlines, never for the kernel.
+const agentLimit = 65 * time.Second
+
+func TestScenarios(t *testing.T) {
+	if *image == "" || *binary == "" {
+		t.Skip("SKIP: the virtual machine tests did NOT run: -image and -agent are not given; use run.sh")
+	}
+	for _, b := range boots {
+		t.Run(b.script, func(t *testing.T) {
+			t.Parallel()
+			out := boot(t, b.script)
+			for _, s := range b.scenarios {
+				t.Run(s.name, func(t *testing.T) { check(t, filepath.Join(out, s.name), s) })
+			}
+		})
+	}
+}
+
+func boot(t *testing.T, script string) string {
+	t.Helper()
+	share := t.TempDir()
+	if *keep != "" {
+		share = filepath.Join(*keep, script)
+		if _, err := os.Stat(filepath.Join(share, "out", "finished")); err == nil {
+			return filepath.Join(share, "out")
+		}
+		if err := os.MkdirAll(share, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	started := time.Now()
+	out, err := Machine{Image: *image, Agent: *binary}.Boot(context.Background(), script, share, bootLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %s", script, time.Since(started).Round(time.Second))
+	return out
+}
+
+// check holds one scenario against what is wanted: the agent came to an end by
+// itself and left nothing behind, and the diagnosis is right.
+func check(t *testing.T, dir string, s scenario) {
+	r, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the agent took %s", r.Took.Round(100*time.Millisecond))
+	if r.Left != "" || r.Code != "0" {
+		t.Errorf("the agent ended with code %q and left %q", r.Code, r.Left)
+	}
+	if r.Took > agentLimit {
+		t.Errorf("the agent took %s", r.Took)
+	}
+	for name, state := range r.Facts.Status {
+		if state.State != "ok" {
+			t.Logf("probe %s: %s after %s: %s", name, state.State, state.Elapsed.Round(time.Millisecond), state.Detail)
+		}
+	}
+	for _, problem := range r.Facts.Problems {
+		t.Logf("problem: %+v", problem)
+	}
+	caseDir := t.TempDir()
+	if *keep != "" {
+		caseDir = filepath.Join(*keep, "cases", s.name)
+	}
+	if err := WriteCase(caseDir, r, s.wanted(r), s.running); err != nil {
+		t.Fatal(err)
+	}
+	got, err := corpus.Run(caseDir, causes.Catalog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range got.Failures {
+		t.Error(failure)
+	}
+	if t.Failed() {
+		t.Log(strings.TrimSpace(got.Text))
+	}
+}
