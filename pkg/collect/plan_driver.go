@@ -101,7 +101,22 @@ func (c *collector) driverNamespaces(x *snapshot.Index, driver string) []string 
 			add(l.Namespace)
 		}
 	}
+	for _, pod := range x.Cluster.Pods {
+		if names(pod, driver) {
+			add(pod.Namespace)
+		}
+	}
 	return out
+}
+
+// names tells whether an argument of a pod's containers names the driver.
+func names(pod *corev1.Pod, driver string) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(k corev1.Container) bool {
+		return slices.ContainsFunc(slices.Concat(k.Command, k.Args), func(a string) bool {
+			_, value, ok := strings.Cut(a, "=")
+			return ok && (value == driver || strings.Contains(value, "/plugins/"+driver+"/"))
+		})
+	})
 }
 
 // controllers are the selectors of the workloads in a namespace that run a
