@@ -23,6 +23,7 @@ func yield() {
 	)
 	runtime.GOMAXPROCS(min(2, runtime.NumCPU()))
 	debug.SetMemoryLimit(192 << 20)
+	debug.SetGCPercent(50)
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return // less polite, but able to work

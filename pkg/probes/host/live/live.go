@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -81,12 +82,20 @@ func within[T any](h *Host, limit time.Duration, call func() (T, error)) (T, err
 	}
 }
 
+// guarded runs a call under the deadline unless its path cannot block.
+func guarded[T any](h *Host, path string, call func() (T, error)) (T, error) {
+	if prompt(path) {
+		return call()
+	}
+	return within(h, h.deadline, call)
+}
+
 // ReadFile reads a file of proc, of sysfs or of the host's root.
 func (h *Host) ReadFile(path string, limit int) ([]byte, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	data, err := within(h, h.deadline, func() ([]byte, error) {
+	data, err := guarded(h, path, func() ([]byte, error) {
 		fd, err := h.openFile(path)
 		if err != nil {
 			return nil, err
@@ -139,33 +148,40 @@ func (h *Host) ReadTail(path string, limit int) ([]byte, error) {
 	return got.data, fmt.Errorf("read the end of %s: %w", path, host.ErrCut)
 }
 
+// buffers are what files, directories and links are read into.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
 // readAll reads to the end or to the limit. Files of proc have no length, and
 // give at most a page per read on older kernels (fs/seq_file.c).
 func readAll(fd, limit int) ([]byte, error) {
-	buf := make([]byte, 0, min(limit+1, 4096))
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	var data []byte // what did not fit
+	buf, used := *pooled, 0
 	for {
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, cap(buf))
-		}
-		n, err := unix.Read(fd, buf[len(buf):cap(buf)])
+		n, err := unix.Read(fd, buf[used:])
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
 			return nil, err
 		case n <= 0:
-			return slices.Clip(buf), nil
+			return append(data, buf[:used]...), nil
 		}
-		buf = buf[:len(buf)+n]
-		if len(buf) > limit {
-			return buf[:limit:limit], host.ErrCut
+		used += n
+		if len(data)+used > limit {
+			data = append(data, buf[:used]...)
+			return data[:limit:limit], host.ErrCut
+		}
+		if used == len(buf) {
+			data, used = append(data, buf...), 0
 		}
 	}
 }
 
 // ReadDir lists a directory.
 func (h *Host) ReadDir(path string) ([]string, error) {
-	names, err := within(h, h.deadline, func() ([]string, error) {
+	names, err := guarded(h, path, func() ([]string, error) {
 		fd, err := h.openDir(path)
 		if err != nil {
 			return nil, err
@@ -181,7 +197,9 @@ func (h *Host) ReadDir(path string) ([]string, error) {
 }
 
 func list(fd int) ([]string, error) {
-	buf := make([]byte, 32<<10)
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	buf := *pooled
 	var names []string
 	for {
 		n, err := unix.Getdents(fd, buf)
@@ -199,7 +217,7 @@ func list(fd int) ([]string, error) {
 
 // ReadLink reads a link, those of proc included, and follows none at the end.
 func (h *Host) ReadLink(path string) (string, error) {
-	text, err := within(h, h.deadline, func() (string, error) { return h.readLink(path) })
+	text, err := guarded(h, path, func() (string, error) { return h.readLink(path) })
 	if err != nil {
 		return "", fmt.Errorf("read link %s: %w", path, err)
 	}

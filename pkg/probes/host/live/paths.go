@@ -68,6 +68,27 @@ func magic(parts []string, follow bool) bool {
 	return len(parts) > depth || len(parts) == depth && follow
 }
 
+// prompt tells whether the kernel answers from memory under spin locks or RCU
+// alone (fs/proc/base.c, fs/proc/array.c, fs/proc/fd.c). There are thousands of
+// these per run. Not among them: cmdline, environ and maps, which take the
+// process's mmap lock; cgroup and mountinfo, which take locks of whole subsystems.
+func prompt(path string) bool {
+	rest, ok := strings.CutPrefix(path, "proc/")
+	if !ok {
+		return false
+	}
+	pid, name, _ := strings.Cut(rest, "/")
+	if pid == "" || pid[0] < '1' || pid[0] > '9' {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "/")
+	switch name {
+	case "stat", "comm", "status", "wchan", "ns", "fd", "fdinfo", "cwd", "root":
+		return true
+	}
+	return false
+}
+
 // openFile opens a file for reading.
 func (h *Host) openFile(path string) (int, error) {
 	if forbidden(path, true) {
@@ -115,7 +136,9 @@ func (h *Host) readLink(path string) (string, error) {
 	if forbidden(path, false) {
 		return "", ErrUnsafe
 	}
-	buf := make([]byte, unix.PathMax)
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	buf := (*pooled)[:unix.PathMax]
 	if p, ok := direct(path); ok {
 		n, err := unix.Readlink(p, buf)
 		return string(buf[:max(n, 0)]), err
