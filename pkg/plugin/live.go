@@ -21,7 +21,7 @@ type live struct {
 }
 
 // prober looks at the nodes of a question and adds what it finds to the snapshot.
-type prober func(ctx context.Context, s *snapshot.Snapshot, q diagnosis.Question) error
+type prober func(ctx context.Context, config *rest.Config, show func(string), s *snapshot.Snapshot, q diagnosis.Question) error
 
 // newLive builds the source that reads a live cluster.
 func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Writer) (Source, error) {
@@ -34,13 +34,16 @@ func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Write
 	return live{config: config, probe: probe, progress: newProgress(errOut)}, nil
 }
 
+// Snapshot reads the objects, looks at the nodes that they lead to, and reads the
+// objects that the nodes name.
 func (l live) Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Snapshot, error) {
 	defer l.progress.done()
-	s, err := collect.Collect(ctx, l.config, collect.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name},
-		collect.Options{Progress: l.progress.show})
-	if err != nil || l.probe == nil {
-		return s, err
+	o := collect.Options{Progress: l.progress.show}
+	if l.probe != nil {
+		o.Nodes = func(ctx context.Context, s *snapshot.Snapshot) error {
+			l.progress.show("looking at nodes")
+			return l.probe(ctx, l.config, l.progress.show, s, q)
+		}
 	}
-	l.progress.show("looking at nodes")
-	return s, l.probe(ctx, s, q)
+	return collect.Collect(ctx, l.config, collect.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name}, o)
 }
