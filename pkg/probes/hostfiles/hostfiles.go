@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -111,12 +112,18 @@ func (c *collector) read(p string, how how, v *probes.File) {
 	}
 	if err != nil {
 		v.Err = attr.ErrName(err)
-		if v.Kind != string(host.Link) {
+		if v.Kind != string(host.Link) && !writeOnly(p, err) {
 			attr.Note(c.f, "hostfiles", p, err)
 		}
 		return
 	}
 	v.Content = mask(p, string(b))
+}
+
+// writeOnly tells a module parameter that nobody may read, such as md_mod's
+// new_array (mode 0200): its refusal is no gap.
+func writeOnly(p string, err error) bool {
+	return strings.HasPrefix(p, "sys/module/") && errors.Is(err, fs.ErrPermission)
 }
 
 // tailReader is a host that can read the end of a long file without the rest.

@@ -29,6 +29,8 @@ nfs 1 0 - Live 0x0
 6.1.0
 -- sys/module/dm_multipath/parameters/queue --
 1
+-- sys/module/md_mod/parameters/new_array --
+@error EACCES
 -- etc/mdadm.conf --
 @error EIO
 -- var/log/syslog --
