@@ -42,10 +42,10 @@ func needsFsck(p *diagnosis.Pass, v *snapshot.Volume) {
 	for _, c := range list {
 		mounted = mounted || len(c.uses) > 0
 	}
-	judged := false
+	judged := mounted // the refusal is past where the mount succeeded since
 	for _, c := range list {
 		if len(c.uses) > 0 {
-			judged = damagedWhileMounted(p, c) || judged
+			damagedWhileMounted(p, c, unclean(said))
 			continue
 		}
 		if said != nil && said.Node != "" && said.Node != c.view.Name {
@@ -72,6 +72,15 @@ func refusal(p *diagnosis.Pass, v *snapshot.Volume) *diagnosis.Text {
 		if t.Fresh && manually.MatchString(t.Raw) && !t.Is(message.FsckUnsupported) {
 			return &t
 		}
+	}
+	return nil
+}
+
+// unclean keeps a text of something that works on the mounted filesystem and gets
+// EUCLEAN; an event of the kubelet is about a mount that failed.
+func unclean(t *diagnosis.Text) *diagnosis.Text {
+	if t != nil && t.Source == "log" && strings.Contains(strings.ToLower(t.Raw), "structure needs cleaning") {
+		return t
 	}
 	return nil
 }
@@ -103,7 +112,7 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 		what = "is damaged, by all signs, and wants a check by hand"
 	}
 	f.Sayf("The filesystem of volume %s on device %s of node %s %s.%s The device is readable and mounted in no mount namespace that was read.%s%s",
-		volumeName(c.volume), c.name(), c.view.Name, what, quoted(said), stateWords(content), unclean(hints))
+		volumeName(c.volume), c.name(), c.view.Name, what, quoted(said), stateWords(content), earlier(hints))
 	if said != nil {
 		f.Fact(said.Evidence())
 	}
@@ -197,7 +206,7 @@ func stateWords(x probes.Content) string {
 	return ""
 }
 
-func unclean(hints []report.Evidence) string {
+func earlier(hints []report.Evidence) string {
 	if len(hints) == 0 {
 		return ""
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// damagedWhileMounted judges a filesystem in use by the kernel's words alone: XFS
-// that found bad metadata and asks for xfs_repair leaves no doubt; ext4 and btrfs
-// may go on, so their lines make it likely. It tells whether there was damage.
-func damagedWhileMounted(p *diagnosis.Pass, c carrier) bool {
+// damagedWhileMounted judges a filesystem in use by the kernel's words: XFS that
+// found bad metadata and asks for xfs_repair leaves no doubt; ext4 and btrfs may go
+// on, so their lines, or an application that gets EUCLEAN, make it likely.
+func damagedWhileMounted(p *diagnosis.Pass, c carrier, app *diagnosis.Text) {
 	lines := c.damageLines()
-	if len(lines) == 0 || gone(c.block) {
-		return false
+	if gone(c.block) || len(lines) == 0 && (app == nil || len(c.failedRequests()) > 0) {
+		return
 	}
 	certainty := report.Likely
 	for _, l := range lines {
@@ -31,8 +31,17 @@ func damagedWhileMounted(p *diagnosis.Pass, c carrier) bool {
 	m := c.uses[0].Mount
 	f := p.Find(certainty, diagnosis.DeviceSubject(c.view.Name, c.block.Dev))
 	c.about(f)
-	f.Sayf("The %s filesystem of volume %s on device %s of node %s is corrupt: the kernel found bad metadata in it while it was mounted at %s, and no request to the device has failed since. Kernel: %q.%s",
-		m.FSType, volumeName(c.volume), c.name(), c.view.Name, m.Point, strings.TrimSpace(lines[0].Text), c.users())
+	who, text := "Kernel", ""
+	if len(lines) > 0 {
+		text = strings.TrimSpace(lines[0].Text)
+	} else {
+		who, text = "An application", app.Raw
+	}
+	if app != nil {
+		f.Fact(app.Evidence())
+	}
+	f.Sayf("The %s filesystem of volume %s on device %s of node %s is corrupt: bad metadata was found in it while it was mounted at %s, and no request to the device has failed since. %s: %q.%s",
+		m.FSType, volumeName(c.volume), c.name(), c.view.Name, m.Point, who, text, c.users())
 	for i, l := range lines {
 		if i < 5 {
 			f.Fact(evidenceOf(c.view.Name, l))
@@ -48,7 +57,6 @@ func damagedWhileMounted(p *diagnosis.Pass, c carrier) bool {
 	f.Unless("failed requests of the device before these lines, or a check without a finding")
 	c.adviseRepair(f, p)
 	p.Report(f)
-	return true
 }
 
 // formerDamage are damage lines about the volume's disk under a name that it had
