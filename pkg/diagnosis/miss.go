@@ -38,7 +38,10 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 	}
 	if node, probe, ok := strings.Cut(strings.TrimPrefix(k.need, "node/"), "/"); ok {
 		if v := p.View(node); v != nil {
-			st := v.Facts.Status[probe]
+			st, ran := v.Facts.Status[probe]
+			if !ran || st.State == "" {
+				return "ProbeNotRun", ""
+			}
 			return "Probe" + strings.ToUpper(st.State[:1]) + st.State[1:], st.Detail
 		}
 	}
