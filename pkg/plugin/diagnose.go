@@ -21,11 +21,11 @@ type diagnoseOptions struct {
 	question   diagnosis.Question
 	namespaced bool
 
-	from    string
-	noProbe bool
-	output  string
-	failOn  string
-	color   string
+	from   string
+	probe  probeFlags
+	output string
+	failOn string
+	color  string
 
 	page render.Options
 }
@@ -48,10 +48,11 @@ func newDiagnose(v verb, kind, use, short, example string) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "Read this snapshot (a directory or .tar.gz) instead of a cluster.")
-	f.BoolVar(&o.noProbe, "no-probe", false, "Do not look at nodes; what only a node can tell is reported as not checked.")
+	o.probe.add(f, kind)
 	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(render.Formats, ", ")+".")
 	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
 	f.StringVar(&o.color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
+	o.complete(cmd)
 	return cmd
 }
 
@@ -113,12 +114,15 @@ func (o *diagnoseOptions) Validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return usagef("unknown --color %q, want auto, always or never", o.color)
 	}
-	return nil
+	return o.probe.validate()
 }
 
 // Run answers the question. In the formats for programs there is one document
 // even when the run failed.
 func (o *diagnoseOptions) Run(ctx context.Context) error {
+	if o.probe.print {
+		return o.printPods(ctx)
+	}
 	r, err := o.diagnose(ctx)
 	if err != nil {
 		r = failed(o.question, err)
@@ -136,6 +140,18 @@ func (o *diagnoseOptions) Run(ctx context.Context) error {
 	return nil
 }
 
+func (o *diagnoseOptions) printPods(ctx context.Context) error {
+	source, err := o.source()
+	if err != nil {
+		return err
+	}
+	s, err := source.Snapshot(ctx, o.question)
+	if err != nil {
+		return err
+	}
+	return o.probe.printPods(o.streams.Out, o.streams.ErrOut, s, o.question)
+}
+
 func (o *diagnoseOptions) diagnose(ctx context.Context) (*report.Report, error) {
 	source, err := o.source()
 	if err != nil {
@@ -145,7 +161,7 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*report.Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	if o.noProbe {
+	if o.probe.off {
 		withoutNodes(s)
 	}
 	return causes.Catalog().Evaluate(snapshot.NewIndex(s), o.question), nil

@@ -15,9 +15,10 @@ import (
 )
 
 // Main runs the command line and returns the exit code. Nothing below it ends
-// the process, so that every defer runs, also on SIGINT and SIGTERM.
+// the process, so that every defer runs, also on a signal. A closed pipe is one,
+// too: progress goes to a terminal or file that may vanish while pods run.
 func Main(args []string, streams genericiooptions.IOStreams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	code := ExitOK
 	cmd := NewCmd(streams, &code)
@@ -60,7 +61,7 @@ Exit codes, the same for every output format:
 	flags := genericclioptions.NewConfigFlags(true)
 	flags.AddFlags(cmd.PersistentFlags())
 	shared := verb{streams: streams, config: flags, code: code}
-	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared),
+	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared), newCapture(shared),
 		newExplain(shared), newCauses(shared), newVersion(shared))
 	return cmd
 }
