@@ -15,11 +15,13 @@ import (
 )
 
 // Main runs the command line and returns the exit code. Nothing below it ends
-// the process, so that every defer runs, also on a signal. A closed pipe is one,
-// too: progress goes to a terminal or file that may vanish while pods run.
+// the process, so that every defer runs, also on a signal. A closed pipe is no
+// signal but an error of the write: once a program asks for SIGPIPE, it gets one
+// for every socket that a peer closed early, an exec stream's too (os/signal).
 func Main(args []string, streams genericiooptions.IOStreams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	signal.Ignore(syscall.SIGPIPE)
 	code := ExitOK
 	cmd := NewCmd(streams, &code)
 	cmd.SetArgs(args)
