@@ -37,7 +37,7 @@ for name in lab driver pause; do
 	CGO_ENABLED=0 $go build -trimpath -ldflags '-s -w' -o "$programs/$name" "./$name"
 done
 CGO_ENABLED=0 $go test -c -o "$programs/e2e.test" .
-make -s -C ../.. build BIN="$programs"
+make -s -C ../.. agents build BIN="$programs" >&2
 
 export MOUNTDOCTOR_LAB_CACHE=$cache MOUNTDOCTOR_LAB_BIN=$bin MOUNTDOCTOR_LAB_PROGRAMS=$programs
 if [ $# -eq 0 ]; then

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -51,6 +52,12 @@ func (d *driver) serve() error {
 	}
 	r := grpc.NewServer()
 	registration.RegisterRegistrationServer(r, d)
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	go func() {
+		<-end
+		r.Stop() // closes its socket, which removes it: the kubelet forgets the driver
+	}()
 	return r.Serve(registry)
 }
 

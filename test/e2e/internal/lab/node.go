@@ -138,8 +138,8 @@ func (l Lab) makeGroups(node string) error {
 	return nil
 }
 
-// hierarchies are the mounted controllers of cgroup v1, without links such as
-// cpu,cpuacct and without the unified one.
+// hierarchies are the mounted ones of cgroup v1, without links such as
+// cpu,cpuacct. The unified one beside them takes processes too.
 func hierarchies() []string {
 	entries, err := os.ReadDir(groupRoot)
 	if err != nil {
@@ -147,7 +147,7 @@ func hierarchies() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != "unified" {
+		if e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
