@@ -53,7 +53,7 @@ func TestInitiator(t *testing.T) {
 		}), clean},
 		{"sockets were not read", host(func(f *probes.Facts) { delete(f.Files, "proc/1/net/unix") }), []string{"iscsid-not-running likely Node n1"}},
 		{"daemon runs now, text is old state", host(func(f *probes.Facts) { f.ISCSI.DaemonPIDs = []int{77} }).says("web", refused), clean},
-		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused), []string{"iscsid-not-running certain Node n1"}},
+		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused), []string{"iscsid-not-running likely Node n1"}},
 		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), clean},
 		{"not installed", host(func(f *probes.Facts) { delete(f.Files, "usr/sbin/iscsiadm") }), []string{"iscsi-tools-missing certain Node n1"}},
 		{"installed where nobody looks", host(func(f *probes.Facts) {

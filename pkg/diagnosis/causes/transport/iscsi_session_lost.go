@@ -100,7 +100,7 @@ func evicted(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	}
 	registered, known := p.HasDriver(node, driver)
 	released, _ := p.WantedReleased(v, node)
-	return known && !registered && released
+	return released && (!known || !registered)
 }
 
 func allLost(view *snapshot.NodeView, paths []*probes.BlockDevice) bool {

@@ -62,6 +62,7 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 		n.tie(f)
 		f.Sayf("The iSCSI daemon of node %s does not run: iscsiadm was refused by its socket (111). %s.", n.node, sentence(n.why))
 		f.Fact(said...)
+		f.Missing("what may keep the daemon from running (its package, the initiator's name, the kernel's module) on node " + n.node)
 		f.Unless("a process iscsid, or its listening socket, on the node")
 		f.Advise(startDaemon(n.node, nil))
 		p.Report(f)

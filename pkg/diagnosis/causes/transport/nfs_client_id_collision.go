@@ -135,6 +135,9 @@ func (c collision) proven(p *diagnosis.Pass) {
 		if missing != "" {
 			f.Missing(missing)
 		}
+		for _, n := range c.unseen {
+			f.Missing("the host name of node " + n + ", which uses the share, too")
+		}
 		p.Report(f)
 	}
 }
