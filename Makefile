@@ -7,10 +7,10 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node lint fmt bench cover golden new-cause cases demo install clean
+.PHONY: help build agents test test-node e2e-vm lint fmt bench cover golden new-cause cases demo install clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 build: ## build bin/kubectl-mountdoctor
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/kubectl-mountdoctor ./cmd/kubectl-mountdoctor
@@ -24,6 +24,9 @@ test: ## every test that needs no privileges and no network
 
 test-node: ## the agent on the kernel of this machine (root; mounts and loop devices)
 	$(GO) test -tags node -count=1 -v ./test/node/...
+
+e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (root, a Debian mirror)
+	test/vm/run.sh
 
 lint: $(BIN)/golangci-lint-$(LINT) ## golangci-lint, pinned; the import table and the style
 	$(BIN)/golangci-lint-$(LINT) run ./...

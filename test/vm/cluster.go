@@ -27,10 +27,20 @@ var cluster = template.Must(template.New("cluster.yaml.tmpl").Funcs(template.Fun
 	"repeat": strings.Repeat,
 }).ParseFS(templates, "cluster.yaml.tmpl"))
 
+// State is what has become of the pod and its volume, as the API sees it.
+type State string
+
+// The states.
+const (
+	Waiting   State = "waiting"   // the pod cannot start; the kubelet reports why
+	Running   State = "running"   // it started before the trouble
+	Releasing State = "releasing" // it is gone, and the volume should be detached
+)
+
 // half is what the template of the cluster half needs.
 type half struct {
 	*Result
-	Running    bool // the pod started
+	State      State
 	Event      *event
 	Attachment string
 	Pods       []pod
@@ -68,20 +78,20 @@ var pods = []pod{
 type event struct{ Reason, Message string }
 
 // WriteCase writes the snapshot of one scenario with its question and the answer
-// that is wanted, in the form of the corpus. Running tells whether the pod started.
-func WriteCase(dir string, r *Result, want corpus.Want, running bool) error {
+// that is wanted, in the form of the corpus.
+func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 	now, err := r.Clock()
 	if err != nil {
 		return err
 	}
 	h := half{
-		Result: r, Running: running, Pods: pods,
+		Result: r, State: state, Pods: pods,
 		Attachment: snapshot.AttachmentName(r.Volume, "driver.longhorn.io", "vm-node"),
 		Ago: map[string]string{
-			"week": stamp(now.Add(-7 * 24 * time.Hour)), "attach": stamp(now.Add(-30 * time.Second)), "now": stamp(now),
+			"week": stamp(now.Add(-7 * 24 * time.Hour)), "attach": stamp(now.Add(-time.Minute)), "release": stamp(now.Add(-30 * time.Second)), "now": stamp(now),
 		},
 	}
-	if !running {
+	if state == Waiting {
 		h.Event = &event{"FailedMount", mountEvent(r)}
 	}
 	var objects strings.Builder

@@ -21,7 +21,9 @@ type Result struct {
 	Volume    string
 	PodUID    string
 	Device    string // MAJOR:MINOR of the volume's disk
+	Before    string // the one that it was at an earlier login
 	Disk      string // its name in the kernel
+	Map       string // MAJOR:MINOR of a map over the disk
 	Server    string // of a shared volume
 	Refused   string // what the last program said that did not get its way
 	Took      time.Duration
@@ -49,9 +51,11 @@ func Read(dir string) (*Result, error) {
 		case "pod_uid":
 			r.PodUID = value
 		case "device":
-			r.Device = value
+			r.Before, r.Device = r.Device, value
 		case "disk":
 			r.Disk = value
+		case "map":
+			r.Map = value
 		case "server":
 			r.Server = value
 		case "left":

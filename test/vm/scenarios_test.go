@@ -8,10 +8,10 @@ import (
 
 // scenario is what is wanted of one state of the machine.
 type scenario struct {
-	name    string
-	running bool   // the pod started before the trouble
-	cause   string // empty: nothing is wrong
-	// subject of the cause; DEVICE and VOLUME stand for those of the guest.
+	name  string
+	pod   State  // Waiting when empty
+	cause string // empty: nothing is wrong
+	// subject of the cause; DEVICE, BEFORE, MAP and VOLUME stand for those of the guest.
 	subject   string
 	certainty string
 	not       []string // causes that would be wrong
@@ -19,8 +19,15 @@ type scenario struct {
 	never     []string // remedies that would be dangerous
 }
 
+func (s scenario) state() State {
+	if s.pod == "" {
+		return Waiting
+	}
+	return s.pod
+}
+
 func (s scenario) wanted(r *Result) corpus.Want {
-	fill := strings.NewReplacer("DEVICE", r.Device, "VOLUME", r.Volume).Replace
+	fill := strings.NewReplacer("DEVICE", r.Device, "MAP", r.Map, "BEFORE", r.Before, "VOLUME", r.Volume).Replace
 	w := corpus.Want{NotCauses: s.not, MustNotAdvise: s.never}
 	for _, text := range s.say {
 		w.MustSay = append(w.MustSay, fill(text))
@@ -38,20 +45,24 @@ var boots = []struct {
 	scenarios []scenario
 }{
 	{"holders", []scenario{
-		{name: "healthy", running: true},
+		{name: "healthy", pod: Running},
 		{
 			name: "multipath-claims", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			not: []string{"multipath-map-orphaned", "device-held-by-process"}, say: []string{"mpath"}, never: []string{"mkfs", "fsck"},
 		},
 		{
-			name: "multipath-map-orphaned", cause: "multipath-map-orphaned", subject: "Device vm-node/DEVICE", certainty: "certain",
+			name: "multipath-daemon-gone", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
+			not: []string{"multipath-map-orphaned"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "multipath-map-orphaned", pod: Releasing, cause: "multipath-map-orphaned", subject: "Device vm-node/MAP", certainty: "certain",
 			not: []string{"multipath-claims-device"}, never: []string{"mkfs", "fsck"},
 		},
 		{
 			name: "multipath-wwid-remembered", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			say: []string{"wwids"}, never: []string{"mkfs", "fsck"},
 		},
-		{name: "multipath-excluded", running: true},
+		{name: "multipath-excluded", pod: Running},
 		{
 			name: "lvm", cause: "lvm-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			say: []string{"guests"}, never: []string{"mkfs", "fsck"},
@@ -60,11 +71,11 @@ var boots = []struct {
 			name: "md", cause: "md-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			say: []string{"md0"}, never: []string{"mkfs", "fsck"},
 		},
-		{name: "luks", running: true},
+		{name: "luks", pod: Running},
 	}},
 	{"mounts", []scenario{
 		{
-			name: "private-namespace", cause: "mount-pinned-in-namespace", subject: "Device vm-node/DEVICE", certainty: "certain",
+			name: "private-namespace", cause: "mount-pinned-in-namespace", subject: "Pod monitoring/node-exporter-x7k2p", certainty: "certain",
 			say: []string{"node-exporter"}, never: []string{"mkfs", "fsck"},
 		},
 		{
@@ -72,29 +83,29 @@ var boots = []struct {
 			never: []string{"mkfs", "fsck"},
 		},
 		{
-			name: "filesystem-aborted", running: true, cause: "filesystem-readonly-after-error",
-			subject: "Volume VOLUME", certainty: "certain", never: []string{"mkfs"},
-		},
-		{
-			name: "new-disk-old-mount", running: true, cause: "mount-of-dead-device", subject: "Volume VOLUME", certainty: "certain",
+			name: "new-disk-old-mount", pod: Running, cause: "mount-of-dead-device", subject: "Device vm-node/BEFORE", certainty: "certain",
 			never: []string{"mkfs"},
 		},
 	}},
 	{"dead", []scenario{
 		{
-			name: "target-dead-waiting", running: true, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "certain",
+			name: "target-dead-waiting", pod: Running, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "likely",
 			never: []string{"mkfs", "fsck"},
 		},
 		{
-			name: "target-dead-failed", running: true, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "certain",
+			name: "target-dead-failed", pod: Running, cause: "iscsi-session-lost", subject: "Device vm-node/DEVICE", certainty: "certain",
 			never: []string{"mkfs"},
+		},
+		{
+			name: "filesystem-aborted", pod: Running, cause: "filesystem-readonly-after-error", subject: "Device vm-node/DEVICE",
+			certainty: "certain", not: []string{"iscsi-session-lost", "mount-of-dead-device"}, never: []string{"mkfs"},
 		},
 	}},
 	{"nfs", []scenario{
 		{
-			name: "nfs-silent", running: true, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
+			name: "nfs-silent", pod: Running, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
 			say: []string{`10\.42\.0\.16`},
 		},
-		{name: "nfs-stale-handle", running: true, cause: "nfs-handle-stale", subject: "Volume VOLUME", certainty: "certain"},
+		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Volume VOLUME", certainty: "certain"},
 	}},
 }

@@ -89,7 +89,7 @@ func check(t *testing.T, dir string, s scenario) {
 	if *keep != "" {
 		caseDir = filepath.Join(*keep, "cases", s.name)
 	}
-	if err := WriteCase(caseDir, r, s.wanted(r), s.running); err != nil {
+	if err := WriteCase(caseDir, r, s.wanted(r), s.state()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := corpus.Run(caseDir, causes.Catalog())

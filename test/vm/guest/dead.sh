@@ -1,10 +1,11 @@
 # The target dies under a mounted volume: first every access waits, then fails.
+# When it comes back, the disk works again and the filesystem does not.
 
 scenario target-dead-waiting
 engine_up 128M
 attach
 stage_mount && publish_mount && pod_up
-echo 40 >/sys/class/iscsi_session/session*/recovery_tmo
+echo 60 >/sys/class/iscsi_session/session*/recovery_tmo
 sync
 (while :; do echo more >>"$publish/log"; sync -f "$publish"; sleep 0.3; done) >/dev/null 2>&1 &
 writer=$!
@@ -13,14 +14,18 @@ engine_down
 wait_for disk_is blocked
 examine
 fact state_after "$(cat "/sys/block/$disk/device/state")"
-before=$out/facts
 
-out=/host/out/target-dead-failed
-mkdir -p "$out"
-echo "VM: target-dead-failed at $(cut -d' ' -f1 /proc/uptime) s"
-grep -E '^(volume|pod_uid|device|disk)=' "$before" >"$out/facts"
+continue_as target-dead-failed
 for wait in 1 2 3; do not_blocked || wait_for not_blocked && break; done
 sleep 8
 examine
 
+continue_as filesystem-aborted
+targets_up
+engine_up
+wait_for session_is LOGGED_IN
+wait_for disk_is running
+sleep 2
+touch "$publish/new" 2>"$out/refused"
+examine
 kill -9 $writer

@@ -23,7 +23,7 @@ examine
 multipath_away
 detach
 
-scenario multipath-map-orphaned
+scenario multipath-daemon-gone
 engine_up
 multipathd_up "$claiming"
 attach
@@ -31,8 +31,15 @@ wait_for taken
 multipathd_down
 stage_mount
 examine
-multipath_away
+
+# Longhorn's engine goes: the session ends, the map stays without a path.
+continue_as multipath-map-orphaned
+map=$(cat /sys/block/"$disk"/holders/*/dev 2>/dev/null || cat /sys/block/dm-*/dev)
+fact map "$map"
 detach
+sleep 1
+examine
+multipath_away
 
 scenario multipath-wwid-remembered
 engine_up

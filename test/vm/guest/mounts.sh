@@ -6,7 +6,7 @@ attach
 stage_mount
 process exporter "$(pod_group $exporter_uid 4)" private node_exporter infinity
 umount "$stage"
-mkfs.ext4 -F -m0 "$device" >"$out/refused" 2>&1
+format ext4
 examine
 end $pid_exporter
 detach
@@ -20,24 +20,10 @@ cp /bin/sleep "$publish/reader"
 sleep 0.5
 umount -l "$publish"
 umount -l "$stage"
-mkfs.ext4 -F -m0 "$device" >"$out/refused" 2>&1
+format ext4
 examine
 end $(pgrep -x app)
 sleep 1
-detach
-
-scenario filesystem-aborted
-engine_up
-attach
-stage_mount && publish_mount && pod_up
-# The abort of the journal that an I/O error leads to; the table still says rw.
-python3 -c "
-import fcntl, os, struct
-fcntl.ioctl(os.open('$stage', os.O_RDONLY), 0x8004587d, struct.pack('I', 2))"
-touch "$publish/new" 2>"$out/refused"
-examine
-end $pid_app
-unmount
 detach
 
 scenario new-disk-old-mount

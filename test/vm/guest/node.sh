@@ -17,10 +17,15 @@ node_up() {
 	mkdir -p /sys/fs/cgroup/system.slice/kubelet.service
 	process kubelet /system.slice/kubelet.service "" kubelet infinity
 	process plugin "$(pod_group $plugin_uid 2)" shared longhorn-manager infinity
-	in_group "$(pod_group $manager_uid 1)" tgtd --iscsi portal=$portal:3260
-	wait_for tgtadm --op show --mode system
+	targets_up
 	iscsid
 	wait_for pgrep -x iscsid
+}
+
+# targets_up: the process that serves every volume of the node.
+targets_up() {
+	in_group "$(pod_group $manager_uid 1)" tgtd --iscsi portal=$portal:3260
+	wait_for tgtadm --lld iscsi --op show --mode system
 }
 
 # pod_group UID DIGIT: the control group of a pod's container, made when missing.

@@ -22,6 +22,16 @@ scenario() {
 	fact pod_uid "$pod_uid"
 }
 
+# continue_as NAME: the next scenario, with the volume of the one before.
+continue_as() {
+	local before=$out/facts
+	name=$1
+	out=/host/out/$name
+	mkdir -p "$out"
+	echo "VM: $name at $(cut -d' ' -f1 /proc/uptime) s"
+	grep -E '^(volume|pod_uid|device|disk|server)=' "$before" >"$out/facts"
+}
+
 fact() { echo "$1=$2" >>"$out/facts"; }
 
 target() { echo "iqn.2019-10.io.longhorn:$volume"; }
@@ -74,11 +84,17 @@ detach() {
 stage_mount() {
 	local type=${1:-ext4}
 	if ! blkid -p -s TYPE "$device" >/dev/null 2>&1; then
-		"mkfs.$type" $([ "$type" = ext4 ] && echo -F -m0 || echo -f) "$device" >"$out/refused" 2>&1 || return
+		format "$type" || return
 	else
 		fsck -a "$device" >/dev/null 2>&1
 	fi
 	mount -t "$type" -o defaults "$device" "$stage" >"$out/refused" 2>&1 && rm -f "$out/refused"
+}
+
+format() {
+	local force=-f
+	if [ "$1" = ext4 ]; then force="-F -m0"; fi
+	"mkfs.$1" $force "$device" >"$out/refused" 2>&1
 }
 
 publish_mount() { mount --bind "$stage" "$publish"; }
@@ -92,5 +108,6 @@ pod_up() {
 
 unmount() { umount "$publish" 2>/dev/null; umount "$stage"; }
 
+session_is() { [ "$(cat /sys/class/iscsi_session/session*/state)" = "$1" ]; }
 disk_is() { [ "$(cat "/sys/block/$disk/device/state")" = "$1" ]; }
 not_blocked() { ! disk_is blocked; }
