@@ -53,6 +53,7 @@ var kernel = []want{
 	{"sys/fs/fuse/connections/*/waiting", whole}, {"sys/fs/nfs/net/nfs_client/identifier", whole},
 	{"sys/kernel/mm/hugepages/hugepages-2048kB/*_hugepages", whole}, {"sys/bus/rbd/supported_features", whole},
 	{"sys/devices/system/cpu/online", whole},
+	{"sys/kernel/config/target/core/*/*/udev_path", whole}, {"sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path", whole},
 	{"sys/class/net/*/operstate", whole}, {"sys/class/net/*/mtu", whole}, {"sys/class/net/*/address", whole},
 	{"sys/class/net/*/device/vendor", whole},
 	{"sys/class/net/*/statistics/[rt]x_errors", whole}, {"sys/class/net/*/statistics/[rt]x_dropped", whole},

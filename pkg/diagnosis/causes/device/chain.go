@@ -123,3 +123,16 @@ func chainText(h snapshot.Holder) string {
 	}
 	return strings.Join(names, " → ")
 }
+
+// usedByConsumer tells whether a process of a pod of the claim has one of the holders
+// open: then somebody built it on purpose (an OSD on a block volume, a guest's disk).
+func (s *stack) usedByConsumer(p *diagnosis.Pass, holders []snapshot.Holder) bool {
+	for _, h := range holders {
+		for _, o := range s.view.Openers(h.Device.Dev) {
+			if p.IsConsumerProcess(s.volume, s.view.Name, p.WhoIs(s.view, o.Process)) {
+				return true
+			}
+		}
+	}
+	return false
+}

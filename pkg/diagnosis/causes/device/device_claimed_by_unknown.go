@@ -25,12 +25,29 @@ var DeviceClaimedByUnknown = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			for _, s := range stacks(p, v) {
-				if s.found && s.device.Block != nil {
+				if s.found && s.device.Block != nil && p.Suffers(v, busySymptoms...) && !s.inUse() {
 					claimedByUnknown(p, &s)
 				}
 			}
 		}
 	},
+}
+
+// busySymptoms are what an unknown claim can be the reason of.
+var busySymptoms = []string{"mount-busy", "format-failed", "fsck-failed", "unmount-blocked", "mount-failed", "pod-waiting-for-volume"}
+
+// inUse tells whether a running pod of the node uses the volume raw: its own exclusive
+// open is rightful, seen or not.
+func (s *stack) inUse() bool {
+	if !s.volume.Block() {
+		return false
+	}
+	for _, c := range s.volume.Running() {
+		if c.Pod.Spec.NodeName == s.view.Name {
+			return true
+		}
+	}
+	return false
 }
 
 func claimedByUnknown(p *diagnosis.Pass, s *stack) {

@@ -38,7 +38,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 func heldDevice(p *diagnosis.Pass, s *stack) {
 	released, why := p.WantedReleased(s.volume, s.view.Name)
 	wanted := p.WantedHere(s.volume, s.view.Name)
-	if wanted && heldBySwap(p, s) || (wanted || released) && heldByHostMount(p, s) {
+	if (wanted || released) && heldByTarget(p, s) || wanted && heldBySwap(p, s) || (wanted || released) && heldByHostMount(p, s) {
 		return
 	}
 	if wanted && s.view.Facts.Claims[s.device.Dev] == "EBUSY" && len(s.above) == 0 && !mounted(s.view, s.device.Dev) && s.view.Superblock(s.device.Dev) == nil {

@@ -25,12 +25,14 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 	Doc:      deviceIsNotTheVolumeDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			if v.Longhorn == nil {
-				continue
-			}
 			for _, node := range p.DeviceNodes(v) {
-				if view, ok := p.Probed(node); ok {
+				view, ok := p.Probed(node)
+				switch {
+				case !ok:
+				case v.Longhorn != nil:
 					wrongNumber(p, v, view)
+				default:
+					wrongMounted(p, v, view)
 				}
 			}
 		}

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -68,4 +70,28 @@ func fstabNote(view *snapshot.NodeView, point string) string {
 		}
 	}
 	return ""
+}
+
+// heldByTarget reports a kernel target (LIO, nvmet) that exports the volume's device
+// from the node: it has the device open exclusively, and no process shows it.
+func heldByTarget(p *diagnosis.Pass, s *stack) bool {
+	for _, name := range slices.Sorted(maps.Keys(s.view.Facts.Files)) {
+		if !strings.HasPrefix(name, "sys/kernel/config/target/core/") && !strings.HasPrefix(name, "sys/kernel/config/nvmet/") {
+			continue
+		}
+		path := strings.TrimSpace(s.view.Facts.Files[name].Content)
+		if dev, ok := s.view.NumberAt(path); !ok || path == "" || !slices.Contains(s.numbers(), dev) {
+			continue
+		}
+		f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, s.device.Dev)).On(s.volume).Located(s.view.Name)
+		f.Device(s.view.Name, s.device.Dev)
+		f.Sayf("The kernel target of node %s exports %s (%s), the device of volume %s, as a backstore. A backstore holds its device exclusively.",
+			s.view.Name, path, s.device.Dev, volumeName(s.volume))
+		f.Fact(diagnosis.FromNode(s.view.Name, name, path))
+		f.Unless("another number of the path that the backstore names")
+		f.Advise(remedy.Words("Remove this backstore on node " + s.view.Name + " through whoever configured it (targetcli, nvmetcli, a storage agent), after its initiators have logged out."))
+		p.Report(f)
+		return true
+	}
+	return false
 }

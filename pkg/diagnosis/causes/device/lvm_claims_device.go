@@ -49,8 +49,8 @@ func lvmHolder(p *diagnosis.Pass, s *stack) bool {
 		return false
 	}
 	d := s.bottom(lvs[0])
-	if d == nil {
-		return false
+	if d == nil || s.usedByConsumer(p, lvs) {
+		return d != nil
 	}
 	vg, _ := splitLV(lvs[0].Device.DM.Name)
 	f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, d.Dev)).On(s.volume).Located(s.view.Name)

@@ -37,7 +37,7 @@ func mdHolder(p *diagnosis.Pass, s *stack) {
 			continue
 		}
 		d := s.bottom(h)
-		if d == nil {
+		if d == nil || s.usedByConsumer(p, []snapshot.Holder{h}) {
 			continue
 		}
 		f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, d.Dev)).On(s.volume).Located(s.view.Name)

@@ -51,23 +51,27 @@ func orphanedMaps(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 			continue
 		}
 		released, why := p.WantedReleased(v, view.Name)
-		if released && stuck(v, view.Name) && (mine || !ownedByOther(p, v, view, m)) {
+		if released && stuck(p, v, view.Name) && (mine || !ownedByOther(p, v, view, m)) {
 			leftOver(p, v, view, m, mine, how, why)
 		}
 	}
 }
 
-// stuck tells whether the volume's attachment to a node should go and does not.
-func stuck(v *snapshot.Volume, node string) bool {
-	va := v.AttachmentOn(node)
-	return va != nil && (va.DeletionTimestamp != nil || len(v.LiveConsumersOn(node)) == 0)
+// stuck tells whether the volume's attachment to a node should go and does not. Drivers
+// without VolumeAttachments show it in the node's volumesInUse.
+func stuck(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if va := v.AttachmentOn(node); va != nil {
+		return va.DeletionTimestamp != nil || len(v.LiveConsumersOn(node)) == 0
+	}
+	return len(v.LiveConsumersOn(node)) == 0 && (p.ReportedInUse(node, v) || p.ReportedAttached(node, v))
 }
 
 // leftOver reports a map that nobody mounts and that has no path left.
 func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice, mine bool, how, why string) {
 	c := report.Certain
-	if !mine && v.AttachmentOn(view.Name).DeletionTimestamp == nil && len(orphans(view)) > 1 {
-		c = report.Likely
+	va := v.AttachmentOn(view.Name)
+	if !mine && (va == nil || va.DeletionTimestamp == nil || len(orphans(view)) > 1) {
+		c = report.Likely // the map is tied to the volume by its stuck attachment only, or not even by that
 	}
 	f := p.Find(c, diagnosis.DeviceSubject(view.Name, m.Dev)).On(v).Located(view.Name)
 	f.Device(view.Name, m.Dev)
@@ -83,7 +87,7 @@ func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m 
 	if how != "" {
 		f.Fact(diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", how))
 	}
-	if va := v.AttachmentOn(view.Name); va != nil {
+	if va != nil {
 		f.Object("va", va.Name)
 		f.Fact(diagnosis.FromAPI("VolumeAttachment "+va.Name, "status.attached", fmt.Sprintf("%t on %s", va.Status.Attached, view.Name)))
 	}

@@ -112,7 +112,11 @@ func because(p *diagnosis.Pass, node string) string {
 // remembers that multipath owned the disk, and the daemon is active.
 func claimedAMomentAgo(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) {
 	text, ok := busyText(p, v)
-	if !ok || mountedAbove(view, d.Dev) || len(d.Block.Holders) > 0 || view.Facts.Claims[d.Dev] == "EBUSY" || !view.Facts.Multipath.Active() {
+	if !ok || mountedAbove(view, d.Dev) || len(d.Block.Holders) > 0 || !view.Facts.Multipath.Active() {
+		return
+	}
+	if view.Facts.Claims[d.Dev] == "EBUSY" {
+		daemonHasItOpen(p, v, view, d, text)
 		return
 	}
 	for _, line := range view.Facts.Udev[d.Dev] {
@@ -127,6 +131,26 @@ func claimedAMomentAgo(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.Nod
 		f.NotConfirmed = append(f.NotConfirmed, "the map itself: it is gone")
 		f.Unless("another holder of the disk at the time of the error")
 		f.Advise(remedy.Words("Exclude the disk from multipath on node " + view.Name + " before the next attachment; the waiting pod is tried again by itself."))
+		p.Report(f)
+		return
+	}
+}
+
+// daemonHasItOpen reports a disk that multipathd has open while something claims it
+// and no map is seen: a plain descriptor claims nothing, so it is possible, never more.
+func daemonHasItOpen(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, text diagnosis.Text) {
+	for _, o := range view.Openers(d.Dev) {
+		if !strings.HasPrefix(o.Process.Comm, "multipathd") {
+			continue
+		}
+		f := p.Find(report.Possible, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
+		f.Device(view.Name, d.Dev)
+		f.Sayf("multipathd (process %d) on node %s has %s (%s), the disk of volume %s, open, and the disk is claimed by something that was not seen. A map over it was not seen either.",
+			o.Process.PID, view.Name, d.Block.Name, d.Dev, volumeName(v))
+		f.Fact(text.Evidence(), diagnosis.FromNode(view.Name, o.Descriptor.Path, o.Descriptor.Target))
+		f.NotConfirmed = append(f.NotConfirmed, "a holder of the disk whose dm uuid begins with mpath-")
+		f.Unless("another holder, mount or exclusive opener of the disk")
+		f.Advise(remedy.Words("Take a second sample: a map that is just being built shows as a holder of the disk within seconds. Then exclude the disk from multipath before anything else."))
 		p.Report(f)
 		return
 	}
