@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -64,7 +65,9 @@ type run struct {
 }
 
 func newRun(cfg *rest.Config, namespace string, opts Options) (*run, error) {
-	client, err := kubernetes.NewForConfig(cfg)
+	requests := rest.CopyConfig(cfg)
+	requests.ContentType, requests.AcceptContentTypes = runtime.ContentTypeJSON, "" // few and small; logs of proxies can be read
+	client, err := kubernetes.NewForConfig(requests)
 	if err != nil {
 		return nil, fmt.Errorf("build a client for the probe pods: %w", err)
 	}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package launch
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+func planOf(nodes ...string) Plan {
+	p := Plan{Namespace: "longhorn-system"}
+	for _, n := range nodes {
+		p.Targets = append(p.Targets, Target{Node: n, Arch: "amd64", images: []candidate{{Image: "longhornio/longhorn-manager:v1.8.1"}}})
+	}
+	return p
+}
+
+func optionsFor(t *testing.T, body string) Options {
+	t.Helper()
+	return Options{Timeout: 20 * time.Second, Agent: script(t, body), Progress: func(node, what string) { t.Logf("%s: %s", node, what) }}
+}
+
+// answered checks that every node answered in full and nothing is left.
+func answered(t *testing.T, s *server, records map[string]*snapshot.NodeRecord, gaps []snapshot.Gap, nodes ...string) {
+	t.Helper()
+	if len(gaps) > 0 {
+		t.Errorf("gaps: %+v", gaps)
+	}
+	for _, n := range nodes {
+		r := records[n]
+		if r == nil {
+			t.Errorf("node %s: no record", n)
+			continue
+		}
+		if r.Facts.Identity.Hostname != "node-1" || len(r.Facts.Namespaces) != 1 || len(r.Recording) == 0 {
+			t.Errorf("node %s: facts %+v, recording of %d bytes", n, r.Facts.Identity, len(r.Recording))
+		}
+	}
+	if diff := cmp.Diff([]string(nil), s.left()); diff != "" {
+		t.Errorf("pods left behind (-want +got):\n%s", diff)
+	}
+}
+
+// TestProbe is the ordinary way, through both protocols and in containers that
+// have more or fewer programs.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		programs []string
+		spdy     bool
+	}{
+		{name: "programs of this machine"},
+		{name: "programs of this machine, SPDY", spdy: true},
+		{name: "busybox", programs: []string{"cat", "chmod", "head", "gzip", "sha256sum"}},
+		{name: "busybox, SPDY", programs: []string{"cat", "chmod", "head", "gzip", "sha256sum"}, spdy: true},
+		{name: "without gzip", programs: []string{"cat", "chmod", "head", "sha256sum"}},
+		{name: "without sha256sum", programs: []string{"cat", "chmod", "head", "gzip"}},
+		{name: "without head", programs: []string{"cat", "chmod", "gzip", "sha256sum"}},
+		{name: "only cat and chmod", programs: []string{"cat", "chmod"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, newSandbox(t, test.programs...))
+			s.noWeb = test.spdy
+			records, gaps := Probe(context.Background(), s.config(), planOf("worker-1"), optionsFor(t, answers))
+			answered(t, s, records, gaps, "worker-1")
+		})
+	}
+}
+
+// TestProbeMany looks at more nodes than are looked at at once.
+func TestProbeMany(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, newSandbox(t))
+	nodes := strings.Fields("a b c d e f g h i j k l")
+	records, gaps := Probe(context.Background(), s.config(), planOf(nodes...), optionsFor(t, answers))
+	answered(t, s, records, gaps, nodes...)
+	if len(s.created) != len(nodes) {
+		t.Errorf("%d pods were made for %d nodes", len(s.created), len(nodes))
+	}
+}
