@@ -52,7 +52,7 @@ func newDiagnose(v verb, kind, use, short, example string) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(render.Formats, ", ")+".")
 	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
 	f.StringVar(&o.color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
-	o.complete(cmd)
+	o.addCompletion(cmd)
 	return cmd
 }
 

@@ -60,3 +60,14 @@ func withKind(gvk schema.GroupVersionKind, raw []byte) ([]byte, error) {
 	m["apiVersion"], m["kind"] = gvk.ToAPIVersionAndKind()
 	return json.Marshal(m)
 }
+
+// Objects is how many objects of the cluster the snapshot holds.
+func (s *Snapshot) Objects() int {
+	n := 0
+	for _, k := range allKinds {
+		if k.Group != eventsGroup {
+			n += len(k.objects(&s.Cluster))
+		}
+	}
+	return n
+}
