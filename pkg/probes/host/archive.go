@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,14 +65,14 @@ func checkName(name string) error {
 	switch {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("name is not UTF-8")
-	case strings.ContainsRune(name, 0):
-		return fmt.Errorf("name holds a NUL byte")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("name holds a control character")
 	case strings.HasPrefix(name, "/"):
 		return fmt.Errorf("name begins with a slash")
 	case len(name) > 4096:
 		return fmt.Errorf("name is longer than PATH_MAX")
 	}
-	for _, c := range strings.Split(strings.TrimSuffix(name, "/"), "/") {
+	for _, c := range strings.Split(name, "/") {
 		if c == "" || c == "." || c == ".." {
 			return fmt.Errorf("name has a component %q", c)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -47,8 +48,8 @@ func (r *Recorded) add(e entry) error {
 // kept, because a reader ignores what it does not know.
 func (r *Recorded) addAnswer(name string, n *node) error {
 	kind, key, _ := strings.Cut(name[1:], "/")
-	if !utf8.ValidString(name) {
-		return fmt.Errorf("name is not UTF-8")
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("name is not UTF-8 or holds a control character")
 	}
 	if n.kind != File {
 		return fmt.Errorf("an answer cannot be a %s", n.kind)

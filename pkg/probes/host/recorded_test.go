@@ -173,6 +173,7 @@ func TestParseRecordingRefuses(t *testing.T) {
 		{"way out", "-- etc/../../a --\n", `component ".."`},
 		{"empty component", "-- etc//a --\n", `component ""`},
 		{"not UTF-8", "-- etc/\xff --\n", "not UTF-8"},
+		{"control character", "-- a\tb --\n", "control character"},
 		{"twice", "-- a --\n-- a --\n", "line 2: entry \"a\": name appears twice"},
 		{"file as directory", "-- a --\n-- a/b --\n", "cannot hold entries"},
 		{"directory as file", "-- a/b --\n-- a --\nx\n", "make it a directory"},

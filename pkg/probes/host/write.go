@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -23,9 +24,7 @@ func (r *Recorder) Write(w io.Writer, comment string, keep func(name string) boo
 		keep = func(string) bool { return true }
 	}
 	out := bufio.NewWriter(w)
-	if comment = strings.TrimSpace(comment); comment != "" {
-		fmt.Fprintln(out, strings.ReplaceAll(comment, "\n-- ", "\n - "))
-	}
+	writeComment(out, comment)
 	for _, kind := range slices.Sorted(maps.Keys(r.answers)) {
 		for _, key := range slices.Sorted(maps.Keys(r.answers[kind])) {
 			name := "@" + kind
@@ -41,6 +40,21 @@ func (r *Recorder) Write(w io.Writer, comment string, keep func(name string) boo
 	return out.Flush()
 }
 
+// writeComment writes the text before the first entry; no line of it may look
+// like the beginning of one.
+func writeComment(out *bufio.Writer, comment string) {
+	comment = strings.TrimSpace(comment)
+	if comment == "" {
+		return
+	}
+	for line := range strings.SplitSeq(comment, "\n") {
+		if _, ok := marker([]byte(line)); ok {
+			line = "| " + line
+		}
+		fmt.Fprintln(out, line)
+	}
+}
+
 // tree places what was seen: links first and short paths before long ones, so
 // that everything read through a link lands where the link leads.
 func (r *Recorder) tree(keep func(string) bool) *node {
@@ -53,7 +67,7 @@ func (r *Recorder) tree(keep func(string) bool) *node {
 		return strings.Compare(a, b)
 	})
 	for _, p := range paths {
-		if keep(clean(p)) && writable(p) {
+		if keep(clean(p)) && writable(clean(p)) {
 			n := *r.seen[p]
 			if r.Mask != nil && n.kind == File && n.data != nil {
 				n.data = r.Mask(clean(p), n.data)
@@ -93,7 +107,7 @@ func rank(p string, n *node) int {
 func (r *Recorder) placeNames(root *node, dir string, keep func(string) bool) {
 	for _, name := range r.listed[dir] {
 		p := path.Join(dir, name)
-		if r.absent[p] || r.seen[p] != nil || !keep(p) || !writable(p) {
+		if r.absent[p] || r.seen[p] != nil || !keep(p) || !writable(clean(p)) {
 			continue
 		}
 		if other, ok := otherSpelling(p); ok {
@@ -146,7 +160,7 @@ func place(root *node, p string, n *node) {
 
 // writable tells whether a name can stand in the archive.
 func writable(name string) bool {
-	if !utf8.ValidString(name) || strings.ContainsAny(name, "\n\r\x00") || strings.TrimSpace(name) != name {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) || strings.TrimSpace(name) != name {
 		return false
 	}
 	return strings.HasPrefix(name, "@") || checkName(name) == nil
