@@ -44,9 +44,12 @@ var rules = []*diagnosis.Rule{
 
 	// longhorn
 	longhorn.AttachmentTicketLeftover,
+	longhorn.BackingImageUnavailable,
 	longhorn.ControlPlaneDown,
 	longhorn.DiskFull,
 	longhorn.DiskUnusable,
+	longhorn.EngineImageNotReady,
+	longhorn.EngineRecordStale,
 	longhorn.IPFamilyUnsupported,
 	longhorn.InstanceManagerRestarted,
 	longhorn.RemountPending,
@@ -81,12 +84,14 @@ var rules = []*diagnosis.Rule{
 	device.RBDLockOrWatcherStale,
 
 	// transport
+	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
 	transport.NFSClientIDCollision,
 	transport.NFSClientMissing,
+	transport.NFSHandleStale,
 	transport.NFSServerUnreachable,
 
 	// filesystem
