@@ -31,6 +31,9 @@ nfs 1 0 - Live 0x0
 1
 -- sys/module/md_mod/parameters/new_array --
 @error EACCES
+-- proc/1/root --
+@link /
+-- proc/77/root/usr/sbin/iscsiadm --
 -- etc/mdadm.conf --
 @error EIO
 -- var/log/syslog --
@@ -80,6 +83,14 @@ func TestLookups(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+	for p := range f.Files {
+		if strings.HasPrefix(p, "proc/1/root") {
+			t.Errorf("%s is the same file under another name", p)
+		}
+	}
+	if f.Files["proc/77/root/usr/sbin/iscsiadm"].Kind == "" {
+		t.Error("a container's own program is not kept")
 	}
 	if len(f.Problems) != 1 || f.Problems[0].Path != "etc/mdadm.conf" {
 		t.Errorf("problems: %v", f.Problems)

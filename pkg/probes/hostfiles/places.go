@@ -131,9 +131,13 @@ func (c *collector) containerPrograms(ctx context.Context) {
 		}
 	}
 	if c.h.Recorded() {
-		c.w.Glob(ctx, "proc/[0-9]*/root/**", func(e tree.Entry) {
-			if e.Kind != host.Dir {
-				c.keep(e, presence)
+		c.w.Glob(ctx, "proc/[0-9]*/root", func(root tree.Entry) {
+			if root.Kind == host.Dir { // a link leads back to the whole recording
+				c.w.Walk(ctx, root.Path, func(e tree.Entry) {
+					if e.Kind != host.Dir {
+						c.keep(e, presence)
+					}
+				})
 			}
 		})
 	}
