@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 arches=${ARCHES:-"amd64 arm64 arm ppc64le s390x riscv64"}
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo devel)}
 out=pkg/launch/agents/bin
-ldflags="-s -w -X github.com/mountdoctor/kubectl-mountdoctor/cmd/mountdoctor-agent/cli.Version=$version"
+ldflags="-s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/agent/cli.Version=$version"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -7,7 +7,7 @@ package main
 import (
 	"os"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/cmd/mountdoctor-agent/cli"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/agent/cli"
 )
 
 func main() { os.Exit(cli.Run(os.Args[1:], os.Stdout, os.Stderr)) }
