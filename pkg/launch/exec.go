@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
@@ -42,7 +43,9 @@ func (e executor) run(ctx context.Context, pod *corev1.Pod, command []string, o 
 	if err != nil {
 		return fmt.Errorf("prepare exec: %w", err)
 	}
-	return either.StreamWithContext(ctx, o)
+	// A broken stream is told in a gap; client-go's own log lines on standard error
+	// would only repeat it.
+	return either.StreamWithContext(klog.NewContext(ctx, klog.New(nil)), o)
 }
 
 // tail keeps the first bytes of a stream and swallows the rest, so that a

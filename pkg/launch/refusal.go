@@ -68,6 +68,8 @@ func refusedExec(doing string, err error) *refusal {
 	case strings.Contains(low, "executable file not found"), strings.Contains(low, "no such file or directory"),
 		strings.Contains(low, "exec format error"):
 		r.next = true
+	case strings.Contains(low, "unexpected eof"), strings.Contains(low, "connection reset"), strings.Contains(low, "broken pipe"):
+		r.reason, r.detail = snapshot.Truncated, "the connection broke: "+words
 	}
 	return r
 }

@@ -130,13 +130,15 @@ type cutter struct {
 }
 
 func (k *cutter) Write(p []byte) (int, error) {
-	if k.left -= len(p); k.left < 0 {
+	if k.left < len(p) {
+		_, _ = k.out.Write(p[:k.left])
 		k.c.lock.Lock()
 		k.c.cuts++
 		k.c.lock.Unlock()
 		k.cut()
 		return 0, io.ErrClosedPipe
 	}
+	k.left -= len(p)
 	return k.out.Write(p)
 }
 
