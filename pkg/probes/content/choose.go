@@ -10,7 +10,9 @@ import (
 // choose decides what a live node is asked. Contents are read of the disks that
 // can be volumes and that answer; the claim is tried only where nothing else
 // explains a device, because the open itself can make a mount of that instant
-// fail; statfs is asked of volumes whose device is alive.
+// fail; statfs is asked of volumes whose device is alive. A live superblock in no
+// mount table is no explanation but what the claim has to prove, and it refuses
+// the open before that can stand in anybody's way.
 func choose(f *probes.Facts) questions {
 	n := newNode(f)
 	var q questions
@@ -33,7 +35,9 @@ type node struct {
 	f       *probes.Facts
 	at      map[string]*probes.BlockDevice
 	byDev   map[probes.Dev]*probes.BlockDevice
-	inUse   map[probes.Dev]bool
+	inUse   map[probes.Dev]bool // mounted, swapped on or under a loop
+	open    map[probes.Dev]bool // some process has it, or something on it, open
+	alive   map[probes.Dev]bool // its superblock is alive
 	system  map[string]bool // disks that carry the machine itself
 	session map[string]bool // disks of iSCSI sessions
 }
@@ -41,7 +45,8 @@ type node struct {
 func newNode(f *probes.Facts) *node {
 	n := &node{
 		f: f, at: map[string]*probes.BlockDevice{}, byDev: map[probes.Dev]*probes.BlockDevice{},
-		inUse: map[probes.Dev]bool{}, system: map[string]bool{}, session: map[string]bool{},
+		inUse: map[probes.Dev]bool{}, open: map[probes.Dev]bool{}, alive: map[probes.Dev]bool{},
+		system: map[string]bool{}, session: map[string]bool{},
 	}
 	for i := range f.Block {
 		n.at[f.Block[i].Name] = &f.Block[i]
@@ -74,12 +79,12 @@ func (n *node) uses() {
 	}
 	for _, p := range n.f.Processes {
 		for _, o := range p.Open {
-			n.inUse[o.Dev] = true
+			n.open[o.Dev] = true
 		}
 	}
 	for _, sb := range n.f.Superblocks {
 		if d := n.at[sb.KName]; d != nil {
-			n.inUse[d.Dev] = true
+			n.alive[d.Dev] = true
 		}
 	}
 	for i := range n.f.Block {
@@ -175,12 +180,12 @@ func (n *node) sessionSick(disk string) bool {
 // used tells whether anything that was seen already explains a claim on a disk or
 // one of its partitions.
 func (n *node) used(d *probes.BlockDevice) bool {
-	if n.inUse[d.Dev] {
+	if n.inUse[d.Dev] || n.open[d.Dev] && !n.alive[d.Dev] {
 		return true
 	}
 	for i := range n.f.Block {
 		p := &n.f.Block[i]
-		if p.Parent == d.Name && (n.inUse[p.Dev] || len(p.Holders) > 0) {
+		if p.Parent == d.Name && (n.inUse[p.Dev] || n.open[p.Dev] || n.alive[p.Dev] || len(p.Holders) > 0) {
 			return true
 		}
 	}

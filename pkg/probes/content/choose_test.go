@@ -33,6 +33,7 @@ func sick() *probes.Facts {
 			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~csi/f", Dev: probes.Dev{Minor: 51}, FSType: "fuse.x"}}}},
 		Superblocks: []probes.Superblock{{KName: "sdf", FSType: "ext4"}},
 	}
+	f.Processes = []probes.Process{{PID: 9, Open: []probes.Descriptor{{Path: "proc/9/cwd", Dev: dev(80)}}}}
 	f.Identity.InitMntNS = 1
 	f.ISCSI.Sessions = []probes.ISCSISession{
 		{State: "LOGGED_IN", Disks: []string{"sdb", "sdc", "sdd", "sde", "sdf"}}, {State: "FAILED", Disks: []string{"sdg"}}}
@@ -45,8 +46,9 @@ func TestChooseAsksNothingHarmful(t *testing.T) {
 	want := map[string][]probes.Dev{
 		// Neither the machine's own disk, nor a suspended map, nor disks that do not answer.
 		"content": {dev(16), dev(32), dev(48), dev(80)},
-		// Only the disk that nothing explains: sdb is mounted, sdd held, sdf alive.
-		"claim": {dev(32)},
+		// Only the disks that nothing explains: sdb is mounted, sdd held; sdf is alive
+		// without a mount.
+		"claim": {dev(32), dev(80)},
 	}
 	if diff := cmp.Diff(want, map[string][]probes.Dev{"content": q.content, "claim": q.claim}); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
