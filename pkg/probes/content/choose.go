@@ -38,8 +38,8 @@ type node struct {
 	inUse   map[probes.Dev]bool // mounted, swapped on or under a loop
 	open    map[probes.Dev]bool // some process has it, or something on it, open
 	alive   map[probes.Dev]bool // its superblock is alive
-	system  map[string]bool // disks that carry the machine itself
-	session map[string]bool // disks of iSCSI sessions
+	system  map[string]bool     // disks that carry the machine itself
+	session map[string]bool     // disks of iSCSI sessions
 }
 
 func newNode(f *probes.Facts) *node {
