@@ -50,10 +50,13 @@ var rules = []*diagnosis.Rule{
 	longhorn.DiskUnusable,
 	longhorn.EngineImageNotReady,
 	longhorn.EngineRecordStale,
+	longhorn.ExpansionIncomplete,
 	longhorn.IPFamilyUnsupported,
 	longhorn.InstanceManagerRestarted,
 	longhorn.RemountPending,
+	longhorn.ReplicaUnschedulable,
 	longhorn.ShareManagerDown,
+	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
 
 	// mount
@@ -89,10 +92,12 @@ var rules = []*diagnosis.Rule{
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
+	transport.NFSAccessDenied,
 	transport.NFSClientIDCollision,
 	transport.NFSClientMissing,
 	transport.NFSHandleStale,
 	transport.NFSServerUnreachable,
+	transport.NFSStatdMissing,
 
 	// filesystem
 	filesystem.NeedsFsck,
