@@ -47,6 +47,11 @@ func Nodes(x *snapshot.Index, q Question) []string {
 	for _, v := range volumes {
 		nodes.addOf(x, v)
 	}
+	for _, v := range volumes {
+		for _, n := range elsewhere(x, v) {
+			nodes.add(n)
+		}
+	}
 	return nodes
 }
 

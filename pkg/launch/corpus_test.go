@@ -1,0 +1,76 @@
+package launch
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// TestNodesOfCorpus: the nodes that the live tool would choose to look at are
+// enough to find the same causes as with every node that was recorded.
+func TestNodesOfCorpus(t *testing.T) {
+	t.Parallel()
+	asks, err := filepath.Glob(filepath.Join("..", "..", "testdata", "cases", "*", "ask.txt"))
+	if err != nil || len(asks) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range asks {
+		dir := filepath.Dir(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			ask, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := questionOf(string(ask))
+			want := roots(t, dir, q, nil)
+			if diff := cmp.Diff(want, roots(t, dir, q, Nodes)); diff != "" {
+				t.Errorf("causes with all nodes and with the chosen ones (-all +chosen):\n%s", diff)
+			}
+		})
+	}
+}
+
+// roots are the causes of a case, with the nodes that choose leaves.
+func roots(t *testing.T, dir string, q Question, choose func(*snapshot.Index, Question) []string) []string {
+	t.Helper()
+	s, err := snapshot.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if choose != nil {
+		chosen := choose(snapshot.NewIndex(s), q)
+		maps.DeleteFunc(s.Nodes, func(name string, _ *snapshot.NodeRecord) bool { return !slices.Contains(chosen, name) })
+	}
+	r := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name})
+	var out []string
+	for _, c := range r.RootCauses {
+		out = append(out, fmt.Sprintf("%s %s %s %s", c.Certainty, c.Name, c.Subject.Kind, c.Subject.Name))
+	}
+	return out
+}
+
+func questionOf(ask string) Question {
+	f := strings.Fields(ask)
+	q := Question{Kind: f[0], Namespace: "default"}
+	for i := 1; i < len(f); i++ {
+		switch {
+		case f[i] == "-n" && i+1 < len(f):
+			q.Namespace = f[i+1]
+			i++
+		case !strings.HasPrefix(f[i], "-") && q.Name == "":
+			q.Name = f[i]
+		}
+	}
+	return q
+}
