@@ -96,8 +96,11 @@ var rules = []*diagnosis.Rule{
 	transport.NFSClientIDCollision,
 	transport.NFSClientMissing,
 	transport.NFSHandleStale,
+	transport.NFSIdmapMismatch,
+	transport.NFSKernelIncompatible,
 	transport.NFSServerUnreachable,
 	transport.NFSStatdMissing,
+	transport.NFSVersionUnsupported,
 
 	// filesystem
 	filesystem.NeedsFsck,
