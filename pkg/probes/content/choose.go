@@ -193,22 +193,23 @@ func (n *node) used(d *probes.BlockDevice) bool {
 }
 
 // mountPoints are the volumes below the kubelet's root in the namespace of process
-// 1, one place for each filesystem: block devices that answer, and NFS, whose
-// statfs the host abandons at its deadline.
-func (n *node) mountPoints() []string {
+// 1: those on block devices that answer, and NFS, whose statfs the host abandons at
+// its deadline. Every place is asked, for a bind of a directory that its server has
+// forgotten is stale while the rest of the share is well.
+func (n *node) mountPoints() []place {
 	root := strings.TrimSuffix(n.f.Kubelet.Root, "/")
 	if root == "" {
 		root = "/var/lib/kubelet"
 	}
-	seen := map[probes.Dev]bool{}
-	var list []string
+	seen := map[string]bool{}
+	var list []place
 	for _, ns := range n.f.Namespaces {
 		if ns.ID != n.f.Identity.InitMntNS {
 			continue
 		}
 		for i := range ns.Mounts {
 			m := &ns.Mounts[i]
-			if seen[m.Dev] || !strings.HasPrefix(m.Point, root+"/") || m.Deleted() {
+			if seen[m.Point] || !strings.HasPrefix(m.Point, root+"/") || m.Deleted() {
 				continue
 			}
 			d := n.byDev[m.Dev]
@@ -216,8 +217,8 @@ func (n *node) mountPoints() []string {
 			if !local && m.FSType != "nfs" && m.FSType != "nfs4" {
 				continue
 			}
-			seen[m.Dev] = true
-			list = append(list, strings.TrimPrefix(m.Point, "/"))
+			seen[m.Point] = true
+			list = append(list, place{strings.TrimPrefix(m.Point, "/"), m.Dev})
 		}
 	}
 	return list

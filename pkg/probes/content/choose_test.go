@@ -53,8 +53,11 @@ func TestChooseAsksNothingHarmful(t *testing.T) {
 	if diff := cmp.Diff(want, map[string][]probes.Dev{"content": q.content, "claim": q.claim}); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	points := []string{"var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", "var/lib/kubelet/pods/v/volumes/kubernetes.io~nfs/n"}
-	if diff := cmp.Diff(points, q.statfs); diff != "" {
+	points := []place{
+		{"var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", dev(16)}, {"var/lib/kubelet/plugins/x/globalmount", dev(16)},
+		{"var/lib/kubelet/pods/v/volumes/kubernetes.io~nfs/n", probes.Dev{Minor: 50}},
+	}
+	if diff := cmp.Diff(points, q.statfs, cmp.AllowUnexported(place{})); diff != "" {
 		t.Errorf("statfs mismatch (-want +got):\n%s", diff)
 	}
 }

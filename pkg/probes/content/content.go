@@ -19,7 +19,7 @@ const name = "content"
 // that it has; on a machine the questions are chosen so that none can do harm.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	f.Contents, f.Claims, f.Statfs = map[probes.Dev]probes.Content{}, map[probes.Dev]string{}, map[string]probes.FSStat{}
-	q := questions{content: devices(h.Asked("content")), claim: devices(h.Asked("claim")), statfs: h.Asked("statfs")}
+	q := questions{content: devices(h.Asked("content")), claim: devices(h.Asked("claim")), statfs: places(h.Asked("statfs"))}
 	if !h.Recorded() {
 		q = choose(f)
 	}
@@ -47,11 +47,15 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		}
 		f.Claims[dev] = answer
 	}
-	for _, path := range q.statfs {
+	// One hanging question is enough for a filesystem: each costs a thread.
+	hangs := map[probes.Dev]bool{}
+	for _, at := range q.statfs {
 		if ctx.Err() != nil {
 			break
 		}
-		statfs(h, f, path)
+		if !hangs[at.dev] && statfs(h, f, at.path) && !h.Recorded() {
+			hangs[at.dev] = true
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("ask about devices and filesystems: %w", err)
@@ -59,22 +63,38 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	return nil
 }
 
-func statfs(h host.Host, f *probes.Facts, path string) {
+// statfs asks one place and tells whether the question hangs.
+func statfs(h host.Host, f *probes.Facts, path string) bool {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "@statfs/"), "/")
 	st, err := h.Statfs(path)
 	if errors.Is(err, host.ErrNotAsked) {
-		return
+		return false
 	}
 	if err != nil {
 		st.Err = attr.ErrName(err)
 	}
 	f.Statfs["/"+path] = st
+	return errors.Is(err, host.ErrHang)
 }
 
 // questions are what to ask, in a fixed order.
 type questions struct {
 	content, claim []probes.Dev
-	statfs         []string
+	statfs         []place
+}
+
+// place is a mount point, without leading slash, and the filesystem's device.
+type place struct {
+	path string
+	dev  probes.Dev
+}
+
+func places(asked []string) []place {
+	var list []place
+	for _, path := range asked {
+		list = append(list, place{path: path})
+	}
+	return list
 }
 
 func devices(asked []string) []probes.Dev {
