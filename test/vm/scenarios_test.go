@@ -106,6 +106,6 @@ var boots = []struct {
 			name: "nfs-silent", pod: Running, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
 			say: []string{`10\.42\.0\.16`},
 		},
-		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Volume VOLUME", certainty: "certain"},
+		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Node vm-node", certainty: "certain"},
 	}},
 }

@@ -6,7 +6,7 @@ examine_limit=80
 
 examine() {
 	local started=$(date +%s%N) pid tries=0
-	/host/mountdoctor-agent -record - -deadline 60s >"$out/answer" 2>"$out/errors" &
+	/lab/mountdoctor-agent -record - -deadline 60s >"$out/answer" 2>"$out/errors" &
 	pid=$!
 	while running $pid && [ $tries -lt $((examine_limit * 10)) ]; do
 		sleep 0.1

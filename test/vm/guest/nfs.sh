@@ -29,14 +29,14 @@ fact server $server
 mount -t nfs -o "vers=4.1,noresvport,softerr,timeo=600,retrans=5" "$server:/vol" "$stage" && publish_mount && pod_up
 echo data >"$publish/file"
 sync
-nft add table inet lab
-nft add chain inet lab out '{ type filter hook output priority 0; }'
-nft add rule inet lab out tcp dport 2049 drop
-nft add rule inet lab out tcp sport 2049 drop
+nft add table inet silence
+nft add chain inet silence out '{ type filter hook output priority 0; }'
+nft add rule inet silence out tcp dport 2049 drop
+nft add rule inet silence out tcp sport 2049 drop
 (in_group "$(pod_group "$pod_uid" 3)" dd if=/dev/zero of="$publish/file" bs=4k count=1 conv=fsync) &
 sleep 5
 examine
-nft flush chain inet lab out
+nft flush chain inet silence out
 wait_for timeout 5 ls "$publish"
 
 continue_as nfs-stale-handle

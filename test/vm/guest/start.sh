@@ -9,11 +9,11 @@ mount --make-rshared / # as systemd leaves it
 udevadm trigger --type=devices --action=add --subsystem-match=block --subsystem-match=misc
 udevadm settle -t 20
 boot=$(sed -n 's/.*boot=\([^ ]*\).*/\1/p' /proc/cmdline)
-. /host/guest/node.sh
-. /host/guest/volume.sh
-. /host/guest/multipath.sh
-. /host/guest/examine.sh
+. /lab/guest/node.sh
+. /lab/guest/volume.sh
+. /lab/guest/multipath.sh
+. /lab/guest/examine.sh
 node_up
-. "/host/guest/$boot.sh"
+. "/lab/guest/$boot.sh"
 echo "VM: $boot finished after $(cut -d' ' -f1 /proc/uptime) s"
-touch "/host/out/finished"
+touch "/lab/out/finished"

@@ -8,7 +8,7 @@ targets=0
 # needs to know goes to out/NAME/facts.
 scenario() {
 	name=$1
-	out=/host/out/$name
+	out=/lab/out/$name
 	mkdir -p "$out"
 	echo "VM: $name at $(cut -d' ' -f1 /proc/uptime) s"
 	id=$(printf %s "$name" | md5sum | sed 's/^\(.\{8\}\)\(.\{4\}\).\(.\{3\}\).\(.\{3\}\)\(.\{12\}\).*/\1-\2-4\3-8\4-\5/')
@@ -26,7 +26,7 @@ scenario() {
 continue_as() {
 	local before=$out/facts
 	name=$1
-	out=/host/out/$name
+	out=/lab/out/$name
 	mkdir -p "$out"
 	echo "VM: $name at $(cut -d' ' -f1 /proc/uptime) s"
 	grep -E '^(volume|pod_uid|device|disk|server)=' "$before" >"$out/facts"

@@ -4,11 +4,11 @@
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs tmpfs /tmp
-mkdir -p /host /dev/pts /dev/shm /run/lock
+mkdir -p /lab /dev/pts /dev/shm /run/lock
 mount -t devpts devpts /dev/pts
 modprobe 9pnet_virtio && modprobe 9p
-if mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none host /host; then
-	bash /host/guest/start.sh >/dev/console 2>&1
+if mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none host /lab; then
+	bash /lab/guest/start.sh >/dev/console 2>&1
 else
 	echo "VM: the folder of the host cannot be mounted" >/dev/console
 fi
