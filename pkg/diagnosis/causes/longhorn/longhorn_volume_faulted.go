@@ -50,6 +50,12 @@ func faulted(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 		when = fmt.Sprintf(" %d of %d replicas failed between %s and %s.", len(failed), len(v.Longhorn.Replicas), failed[0], failed[len(failed)-1])
 	}
 	f.Sayf("Longhorn volume %s is faulted: no usable replica is left.%s %s", lh.Name, when, whyNoSalvage(p, v, failed))
+	for _, r := range v.Longhorn.Replicas {
+		if r.NodeID != "" && p.View(r.NodeID) == nil {
+			p.Miss("node/"+r.NodeID, r.NodeID)
+			f.Missing("the disk of replica " + r.Name + " on node " + r.NodeID + ", which may be the reason")
+		}
+	}
 	f.Unless("a robustness other than faulted")
 	f.Advise(
 		remedy.Words("Cure the disks, nodes and network of the replicas first, and keep a copy of the replica directories where they may differ."),
