@@ -196,17 +196,35 @@ func eachNamespaced(c *Cluster, visit func(string, metav1.Object)) {
 	}
 }
 
-// opaque learns an identifier that may have structure; its UID-shaped parts stay.
+// opaque learns an identifier that may have structure ("name##iscsi##wwid"): its parts
+// are replaced one by one, so that a WWID in a handle stays that of the disk.
 func (w *vocabulary) opaque(kind, s string) {
 	if s == "" || keptName(s) || w.exact[s] != "" {
 		return
 	}
-	token := kind + "-" + w.token("name", s)[:16]
+	token := handlePart.ReplaceAllStringFunc(s, func(part string) string { return w.part(kind, part) })
 	w.put(s, token)
 	// NVMe serials are volume ids without dashes.
 	if bare := strings.ReplaceAll(s, "-", ""); bare != s && len(bare) > 8 && w.exact[bare] == "" {
 		w.put(bare, strings.ReplaceAll(token, "-", ""))
 	}
+}
+
+var (
+	handlePart = regexp.MustCompile(`[A-Za-z0-9_.-]+`)
+	wwidShape  = regexp.MustCompile(`^[0-9a-fA-F]{16,33}$`)
+)
+
+// part is one part of an identifier: UID-shaped ones, numbers and words of protocols stay.
+func (w *vocabulary) part(kind, s string) string {
+	switch {
+	case keptName(s), len(s) < 6:
+		return s
+	case wwidShape.MatchString(s):
+		w.identity(s)
+		return w.whole(s)
+	}
+	return kind + "-" + w.token("name", s)[:16]
 }
 
 func (w *vocabulary) learnNodes(s *Snapshot) {
@@ -226,6 +244,11 @@ func (w *vocabulary) learnNodes(s *Snapshot) {
 		for _, b := range n.Facts.Block {
 			w.identity(b.WWID)
 			w.serial(b.Serial)
+			if b.DM != nil {
+				if _, id, ok := strings.Cut(b.DM.UUID, "mpath-"); ok {
+					w.identity(strings.TrimPrefix(id, "3"))
+				}
+			}
 		}
 	}
 }
