@@ -116,9 +116,9 @@ func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusa
 func (n *nodeRun) try(ctx context.Context, image candidate) (*snapshot.NodeRecord, *refusal) {
 	pod := n.podFor(image, random(8))
 	n.say("create pod %s/%s with image %s", pod.Namespace, pod.Name, image.Image)
-	created, why := n.create(ctx, pod)
-	if created {
-		defer n.remove(ctx, pod.Namespace, pod.Name)
+	was, why := n.create(ctx, pod)
+	if was != madeNot {
+		defer n.remove(ctx, pod.Namespace, pod.Name, was)
 	}
 	if why != nil {
 		return nil, why
