@@ -53,6 +53,8 @@ var rules = []*diagnosis.Rule{
 	longhorn.ExpansionIncomplete,
 	longhorn.IPFamilyUnsupported,
 	longhorn.InstanceManagerRestarted,
+	longhorn.InstanceManagerStuck,
+	longhorn.MigrationInconsistent,
 	longhorn.RemountPending,
 	longhorn.ReplicaUnschedulable,
 	longhorn.ShareManagerDown,
@@ -89,6 +91,8 @@ var rules = []*diagnosis.Rule{
 	// transport
 	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
+	transport.ISCSIInitiatorNameInvalid,
+	transport.ISCSIModuleMissing,
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
