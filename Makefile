@@ -1,7 +1,7 @@
 # Every target says what it needs; a target that cannot run says so and why.
 GO        ?= go
 BIN       ?= bin
-LINT      ?= v2.15.0
+GOLANGCI  ?= v2.15.0
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION)
 CASE      ?= multipathd-mount-busy-1210
@@ -28,12 +28,12 @@ test-node: ## the agent on the kernel of this machine (root; mounts and loop dev
 e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (root, a Debian mirror)
 	test/vm/run.sh
 
-lint: $(BIN)/golangci-lint-$(LINT) ## golangci-lint, pinned; the import table and the style
-	$(BIN)/golangci-lint-$(LINT) run ./...
+lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style
+	$(BIN)/golangci-lint-$(GOLANGCI) run ./...
 
-$(BIN)/golangci-lint-$(LINT):
+$(BIN)/golangci-lint-$(GOLANGCI):
 	@mkdir -p $(BIN)
-	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT)
+	GOBIN=$(abspath $(BIN)) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	mv $(BIN)/golangci-lint $@
 
 fmt: ## gofmt everything
