@@ -30,6 +30,19 @@ func TestCluster(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"healthy claim", healthyClaim},
+		{"device pinned by a private mount", pinnedDevice},
+		{"rolling update over two nodes", rollingUpdate},
+		{"driver missing on a node", driverMissing},
+		{"user who may read one namespace", limitedUser},
+		{"probe pod refused", podRefused},
+		{"probe image unusable", imageMissing},
+		{"two nodes with one host name", oneHostName},
+		{"interrupted", interrupted},
+		{"killed", killed},
+		{"kubelet killed during the probe", kubeletKilled},
+		{"kubelet dead and containers alive", kubeletDead},
+		{"node powered off", nodeOff},
+		{"node powered off during the probe", offMidRun},
 	} {
 		if !t.Run(s.name, s.run) {
 			describe(t)

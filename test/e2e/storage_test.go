@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +34,7 @@ func waitDriver(t *testing.T, node, driver string) {
 // The volume goes when the namespace is gone.
 func claim(t *testing.T, driver vars, ns string) vars {
 	t.Helper()
-	v := driver.with(vars{"NS": ns, "VOLUME": "pvc-" + ns})
+	v := driver.with(vars{"NS": ns, "VOLUME": volumeName(ns)})
 	t.Cleanup(func() {
 		if _, err := cluster.Kubectl("delete", "persistentvolume", v["VOLUME"], "--timeout=60s"); err != nil {
 			t.Error(err)
@@ -67,4 +69,11 @@ func globalMount(t *testing.T, v vars, node string) string {
 		t.Fatalf("one staged volume of %s was expected on %s, got %q", v["DRIVER"], node, out)
 	}
 	return out
+}
+
+// volumeName is a name as provisioners make them, the same in every run: what is
+// too short to be unique is not taken for a volume's name by the tool.
+func volumeName(ns string) string {
+	h := fmt.Sprintf("%x", sha256.Sum256([]byte(ns)))
+	return "pvc-" + h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
 }

@@ -130,8 +130,9 @@ losetup -n -O NAME -j "$IMAGE" | head -n 1`
 		return &spec.NodeUnstageVolumeResponse{}, err
 	}
 	if err := exclusive(loop); err != nil {
+		err = status.Errorf(codes.Internal, "unmap %s: device %s is still in use: %v", r.VolumeId, loop, err)
 		log.Printf("NodeUnstageVolume %s: %v", r.VolumeId, err)
-		return nil, status.Errorf(codes.Internal, "unmap %s: device %s is still in use: %v", r.VolumeId, loop, err)
+		return nil, err
 	}
 	_, err = d.run("NodeUnstageVolume", `set -e; losetup -d "$LOOP"; rm -f "$LINK"`, r.VolumeId, "LOOP="+loop)
 	return &spec.NodeUnstageVolumeResponse{}, err
