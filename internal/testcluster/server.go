@@ -30,6 +30,8 @@ type Server struct {
 	version  string
 	// Requests and Bytes count what was asked and answered.
 	Requests, Bytes atomic.Int64
+	// Crowd is who else lives in the cluster.
+	Crowd Crowd
 	// Intercept may answer a request instead of the server.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
 }
@@ -241,17 +243,33 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, q question) {
 			items = append(items, o.raw)
 		}
 	}
+	total := len(items)
+	if r.URL.Query().Get("fieldSelector") == "" && selector.Empty() {
+		total += s.Crowd.size(q)
+	}
+	s.page(w, r, q, items, total)
+}
+
+// page answers with the part of a list that was asked for.
+func (s *Server) page(w http.ResponseWriter, r *http.Request, q question, items []json.RawMessage, total int) {
 	start, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	end := len(items)
-	next := ""
+	end, next := total, ""
 	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && start+limit < end {
 		end = start + limit
 		next = strconv.Itoa(end)
 	}
+	out := []json.RawMessage{}
+	for i := start; i < end; i++ {
+		if i < len(items) {
+			out = append(out, items[i])
+		} else {
+			out = append(out, filler(q, i))
+		}
+	}
 	s.answer(w, map[string]any{
 		"kind": "List", "apiVersion": "v1",
 		"metadata": map[string]any{"continue": next, "resourceVersion": "1"},
-		"items":    items[min(start, end):end],
+		"items":    out,
 	})
 }
 

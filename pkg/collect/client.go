@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
@@ -145,8 +146,15 @@ func (c *client) list(ctx context.Context, w want, version string) ([]json.RawMe
 	if w.labels != "" {
 		params["labelSelector"] = w.labels
 	}
+	again := false
 	for pages := 1; ; pages++ {
 		raw, err := c.get(ctx, w.res.path(version, w.namespace, ""), params)
+		if err != nil && params["continue"] != "" && apierrors.IsResourceExpired(err) && !again {
+			// etcd forgot the revision of the first page (410): from the start, once.
+			again, items, pages = true, nil, 0
+			delete(params, "continue")
+			continue
+		}
 		if err != nil {
 			return items, err
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -197,6 +199,10 @@ func (c *collector) take(w want, a answer) error {
 		return nil
 	case unauthorized(a.err):
 		return a.err
+	case w.fields != "" && apierrors.IsBadRequest(a.err):
+		// An older server does not select by this field: the whole list has it, too.
+		c.want(want{res: w.res, namespace: w.namespace})
+		return nil
 	case reason(a.err) == snapshot.NotServed:
 		c.notServed(w, words(a.err))
 		return nil

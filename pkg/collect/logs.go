@@ -108,6 +108,7 @@ func (c *collector) tails() []tail {
 		add(logPods(x, v, near)...)
 		add(c.agents(x, v, near)...)
 		add(servers(x, v)...)
+		add(outsiders(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
 		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !ready(pod) {

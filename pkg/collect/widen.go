@@ -15,7 +15,11 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 	for _, v := range volumes {
 		c.widenUnbound(v)
 		c.widenHolder(x, v)
-		c.widenDriver(x, v, near)
+		c.widenLonghorn(x, v)
+		c.widenDriver(x, v.CSIName(), near)
+	}
+	for _, driver := range c.inline(x) {
+		c.widenDriver(x, driver, near)
 	}
 	if c.q.Kind == "node" {
 		c.widenNode(x)
@@ -38,20 +42,24 @@ func (c *collector) widenUnbound(v *snapshot.Volume) {
 	}
 }
 
-// widenHolder: a pod waits for a volume that one node only may have, and no
-// other node is known that has it. The old node stands in the list of attachments
-// or, without one, only in the status of the node.
+// widenHolder: no node is known to have the volume attached, and yet one may hold
+// it up: the one that had it before, of which no pod and no ticket is left. Then
+// only the list of attachments knows, or, without one, the status of that node.
 func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
-	if len(v.Waiting()) == 0 || !v.Exclusive() || !attaches(x, v) {
+	if v.PV == nil || !attaches(x, v) || !v.Exclusive() && len(v.Live()) > 0 {
 		return
 	}
 	for _, va := range v.Attachments {
-		if len(v.WaitingOn(va.Spec.NodeName)) == 0 || va.Status.Attached {
+		if va.Status.Attached || len(v.WaitingOn(va.Spec.NodeName)) == 0 {
 			return
 		}
 	}
-	if v.CSIName() != "" && !c.asked[want{res: attachments}.key()] {
-		c.want(want{res: attachments})
+	whole := want{res: attachments}
+	if v.CSIName() != "" && !c.asked[whole.key()] {
+		c.want(whole)
+		return
+	}
+	if len(v.Waiting()) == 0 {
 		return
 	}
 	for _, n := range x.OtherNodes(v) {
@@ -72,14 +80,10 @@ func attaches(x *snapshot.Index, v *snapshot.Volume) bool {
 }
 
 // widenDriver: a driver that is missing on a node may be missing everywhere.
-func (c *collector) widenDriver(x *snapshot.Index, v *snapshot.Volume, near []string) {
-	driver := v.CSIName()
-	if driver == "" {
-		return
-	}
+func (c *collector) widenDriver(x *snapshot.Index, driver string, near []string) {
 	for _, n := range near {
 		registered, known := x.HasDriver(n, driver)
-		if registered || !known || x.Node(n) == nil {
+		if driver == "" || registered || !known || x.Node(n) == nil {
 			continue
 		}
 		c.want(want{res: csiNodes})
