@@ -64,7 +64,7 @@ Exit codes, the same for every output format:
 	flags.AddFlags(cmd.PersistentFlags())
 	shared := verb{streams: streams, config: flags, code: code}
 	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared), newCapture(shared),
-		newExplain(shared), newCauses(shared), newVersion(shared))
+		newExplain(shared), newCauses(shared), newCleanup(shared), newVersion(shared))
 	return cmd
 }
 
