@@ -56,6 +56,7 @@ var rules = []*diagnosis.Rule{
 	longhorn.InstanceManagerStuck,
 	longhorn.MigrationInconsistent,
 	longhorn.RemountPending,
+	longhorn.ReplicaInconsistent,
 	longhorn.ReplicaUnschedulable,
 	longhorn.ShareManagerDown,
 	longhorn.VolumeDrivenTwice,
