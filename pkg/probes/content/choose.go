@@ -36,7 +36,7 @@ type node struct {
 	at      map[string]*probes.BlockDevice
 	byDev   map[probes.Dev]*probes.BlockDevice
 	inUse   map[probes.Dev]bool // mounted, swapped on or under a loop
-	open    map[probes.Dev]bool // some process has it, or something on it, open
+	open    map[probes.Dev]bool // something on it is open, or a tool works on it
 	alive   map[probes.Dev]bool // its superblock is alive
 	system  map[string]bool     // disks that carry the machine itself
 	session map[string]bool     // disks of iSCSI sessions
@@ -79,7 +79,7 @@ func (n *node) uses() {
 	}
 	for _, p := range n.f.Processes {
 		for _, o := range p.Open {
-			n.open[o.Dev] = true
+			n.open[o.Dev] = n.open[o.Dev] || !o.Device || preparing(p.Comm)
 		}
 	}
 	for _, sb := range n.f.Superblocks {
@@ -94,6 +94,16 @@ func (n *node) uses() {
 			}
 		}
 	}
+}
+
+// preparing tells the programs that run before a mount: one may come at any instant.
+func preparing(comm string) bool {
+	for _, tool := range []string{"mkfs", "mke2fs", "fsck", "e2fsck", "xfs_repair", "resize2fs", "mount", "blkid", "cryptsetup", "wipefs"} {
+		if strings.HasPrefix(comm, tool) {
+			return true
+		}
+	}
+	return false
 }
 
 // carries marks a device and everything below it as the machine's own.

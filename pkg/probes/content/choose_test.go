@@ -22,6 +22,8 @@ func sick() *probes.Facts {
 			{Name: "sde", Dev: dev(64), Sectors: 8, State: "blocked"},
 			{Name: "sdf", Dev: dev(80), Sectors: 8, State: "running"},
 			{Name: "sdg", Dev: dev(96), Sectors: 8, State: "running"},
+			{Name: "sdh", Dev: dev(112), Sectors: 8, State: "running"},
+			{Name: "sdi", Dev: dev(128), Sectors: 8, State: "running"},
 		},
 		Namespaces: []probes.MountNamespace{{ID: 1, Mounts: []probes.Mount{
 			{Point: "/", Dev: dev(1), FSType: "ext4"},
@@ -33,10 +35,14 @@ func sick() *probes.Facts {
 			{Point: "/var/lib/kubelet/pods/v/volumes/kubernetes.io~csi/f", Dev: probes.Dev{Minor: 51}, FSType: "fuse.x"}}}},
 		Superblocks: []probes.Superblock{{KName: "sdf", FSType: "ext4"}},
 	}
-	f.Processes = []probes.Process{{PID: 9, Open: []probes.Descriptor{{Path: "proc/9/cwd", Dev: dev(80)}}}}
+	f.Processes = []probes.Process{
+		{PID: 9, Open: []probes.Descriptor{{Path: "proc/9/cwd", Dev: dev(80)}}},
+		{PID: 10, Comm: "agent", Open: []probes.Descriptor{{Path: "proc/10/fd/3", Dev: dev(112), Device: true}}},
+		{PID: 11, Comm: "mkfs.ext4", Open: []probes.Descriptor{{Path: "proc/11/fd/3", Dev: dev(128), Device: true}}},
+	}
 	f.Identity.InitMntNS = 1
 	f.ISCSI.Sessions = []probes.ISCSISession{
-		{State: "LOGGED_IN", Disks: []string{"sdb", "sdc", "sdd", "sde", "sdf"}}, {State: "FAILED", Disks: []string{"sdg"}}}
+		{State: "LOGGED_IN", Disks: []string{"sdb", "sdc", "sdd", "sde", "sdf", "sdh", "sdi"}}, {State: "FAILED", Disks: []string{"sdg"}}}
 	return f
 }
 
@@ -45,10 +51,10 @@ func TestChooseAsksNothingHarmful(t *testing.T) {
 	q := choose(sick())
 	want := map[string][]probes.Dev{
 		// Neither the machine's own disk, nor a suspended map, nor disks that do not answer.
-		"content": {dev(16), dev(32), dev(48), dev(80)},
-		// Only the disks that nothing explains: sdb is mounted, sdd held; sdf is alive
-		// without a mount.
-		"claim": {dev(32), dev(80)},
+		"content": {dev(16), dev(32), dev(48), dev(80), dev(112), dev(128)},
+		// Only the disks that nothing explains: sdb is mounted, sdd held, sdi about to
+		// be mounted; sdf is alive without a mount, and sdh is open, perhaps with O_EXCL.
+		"claim": {dev(32), dev(80), dev(112)},
 	}
 	if diff := cmp.Diff(want, map[string][]probes.Dev{"content": q.content, "claim": q.claim}); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
