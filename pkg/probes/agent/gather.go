@@ -68,7 +68,7 @@ func Step(ctx context.Context, h host.Host, p Probe, f *probes.Facts) {
 }
 
 // grace is how long a probe whose time is over may take to hand in what it has.
-const grace = 500 * time.Millisecond
+const grace = 2 * time.Second
 
 // linger waits for a probe that honours its context; one that hangs in the
 // kernel is left behind.

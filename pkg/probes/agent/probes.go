@@ -33,7 +33,7 @@ var Probes = []Probe{
 	{"devnode", 10 * time.Second, devnode.Run},
 	{"swap", 3 * time.Second, swap.Run},
 	{"superblock", 5 * time.Second, superblock.Run},
-	{"hostfiles", 10 * time.Second, hostfiles.Run},
+	{"hostfiles", 20 * time.Second, hostfiles.Run},
 	{"kubelet", 10 * time.Second, kubelet.Run},
 	{"iscsi", 10 * time.Second, iscsi.Run},
 	{"nvme", 5 * time.Second, nvme.Run},
