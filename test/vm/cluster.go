@@ -125,13 +125,18 @@ func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 // of the program that really refused.
 func mountEvent(r *Result) string {
 	stage := fmt.Sprintf("/var/lib/kubelet/plugins/kubernetes.io/csi/driver.longhorn.io/%x/globalmount", sha256.Sum256([]byte(r.Volume)))
-	verb := "mount failed: exit status 32\nMounting command: mount\n" +
-		fmt.Sprintf("Mounting arguments: -t ext4 -o defaults /dev/longhorn/%s %s\nOutput: %s\n", r.Volume, stage, r.Refused)
-	if strings.Contains(r.Refused, "mke2fs") {
-		verb = fmt.Sprintf("format of disk %q failed: type:(\"ext4\") target:(%q) options:(\"defaults\") errcode:(exit status 1) output:(%s\n) ",
-			"/dev/longhorn/"+r.Volume, stage, r.Refused)
+	device := "/dev/longhorn/" + r.Volume
+	reason := r.Refused
+	switch {
+	case strings.HasPrefix(r.Refused, "'fsck'"):
+	case strings.Contains(r.Refused, "mke2fs"):
+		reason = fmt.Sprintf("format of disk %q failed: type:(\"ext4\") target:(%q) options:(\"defaults\") errcode:(exit status 1) output:(%s\n) ",
+			device, stage, r.Refused)
+	default:
+		reason = fmt.Sprintf("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults %s %s\nOutput: %s\n",
+			device, stage, r.Refused)
 	}
-	return fmt.Sprintf("MountVolume.MountDevice failed for volume %q : rpc error: code = Internal desc = %s", r.Volume, verb)
+	return fmt.Sprintf("MountVolume.MountDevice failed for volume %q : rpc error: code = Internal desc = %s", r.Volume, reason)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

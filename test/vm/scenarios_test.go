@@ -101,11 +101,23 @@ var boots = []struct {
 			certainty: "certain", not: []string{"iscsi-session-lost", "mount-of-dead-device"}, never: []string{"mkfs"},
 		},
 	}},
+	{"others", []scenario{
+		{
+			name: "exclusive-opener", cause: "device-held-by-process", subject: "Pod monitoring/node-exporter-x7k2p", certainty: "likely",
+			not: []string{"device-claimed-by-unknown"}, never: []string{"mkfs", "fsck"},
+		},
+		{
+			name: "filesystem-damaged", cause: "filesystem-needs-fsck", subject: "Device vm-node/DEVICE", certainty: "certain",
+			never: []string{"mkfs"},
+		},
+		{name: "filesystem-full", pod: Running, cause: "filesystem-full", subject: "PersistentVolumeClaim shop/data", certainty: "certain"},
+		{name: "target-short-outage", pod: Running},
+	}},
 	{"nfs", []scenario{
 		{
 			name: "nfs-silent", pod: Running, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
 			say: []string{`10\.42\.0\.16`},
 		},
-		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Node vm-node", certainty: "certain"},
+		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Pod shop/db-0", certainty: "certain"},
 	}},
 }

@@ -82,11 +82,16 @@ detach() {
 # stage_mount [FSTYPE]: format when blank, check, mount. The words of the program
 # that refused are kept for the event that the kubelet would have sent.
 stage_mount() {
-	local type=${1:-ext4}
+	local type=${1:-ext4} code
 	if ! blkid -p -s TYPE "$device" >/dev/null 2>&1; then
 		format "$type" || return
 	else
-		fsck -a "$device" >/dev/null 2>&1
+		fsck -a "$device" >/run/checked 2>&1
+		code=$?
+		if [ $((code & 4)) -ne 0 ]; then # as mount-utils words it
+			echo "'fsck' found errors on device $device but could not correct them: $(cat /run/checked)." >"$out/refused"
+			return 1
+		fi
 	fi
 	mount -t "$type" -o defaults "$device" "$stage" >"$out/refused" 2>&1 && rm -f "$out/refused"
 }

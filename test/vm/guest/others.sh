@@ -1,0 +1,53 @@
+# Devices that a process holds, and filesystems that cannot be used as they are.
+
+scenario exclusive-opener
+engine_up
+attach
+stage_mount && unmount
+in_group "$(pod_group $exporter_uid 4)" python3 -c "
+import os, time
+os.open('$device', os.O_RDWR | os.O_EXCL)
+open('/run/opened', 'w')
+time.sleep(1000)" &
+opener=$!
+wait_for test -e /run/opened
+stage_mount
+examine
+end $opener
+detach
+
+scenario filesystem-damaged
+engine_up
+attach
+stage_mount && unmount
+debugfs -w -R 'clri <2>' "$device" 2>/dev/null
+stage_mount
+examine
+detach
+
+scenario filesystem-full
+engine_up
+attach
+stage_mount && publish_mount && pod_up
+dd if=/dev/zero of="$publish/fill" bs=1M 2>"$out/refused"
+sync
+examine
+end $pid_app
+unmount
+detach
+
+scenario target-short-outage
+engine_up
+attach
+stage_mount && publish_mount && pod_up
+engine_down
+wait_for disk_is blocked
+targets_up
+engine_up
+wait_for session_is LOGGED_IN
+wait_for disk_is running
+touch "$publish/new" && sync
+examine
+end $pid_app
+unmount
+detach
