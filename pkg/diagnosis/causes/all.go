@@ -57,8 +57,10 @@ var rules = []*diagnosis.Rule{
 	longhorn.MigrationInconsistent,
 	longhorn.RemountPending,
 	longhorn.ReplicaInconsistent,
+	longhorn.ReplicaNetworkUnstable,
 	longhorn.ReplicaUnschedulable,
 	longhorn.ShareManagerDown,
+	longhorn.ShareManagerMisplaced,
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
 
@@ -93,6 +95,7 @@ var rules = []*diagnosis.Rule{
 	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
 	transport.ISCSIInitiatorNameInvalid,
+	transport.ISCSIInterfaceMisbound,
 	transport.ISCSIModuleMissing,
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
@@ -106,6 +109,8 @@ var rules = []*diagnosis.Rule{
 	transport.NFSServerUnreachable,
 	transport.NFSStatdMissing,
 	transport.NFSVersionUnsupported,
+	transport.NetworkHostToPodBlocked,
+	transport.SELinuxDeniesISCSI,
 
 	// filesystem
 	filesystem.NeedsFsck,

@@ -49,7 +49,8 @@ func iscsiNeeds(p *diagnosis.Pass) []need {
 }
 
 // usesISCSI tells whether a volume reaches its node over iSCSI: Longhorn's v1
-// engine, an in-tree iSCSI PV, or a CSI volume whose attributes name a target.
+// engine, an in-tree iSCSI PV, a CSI volume whose attributes name a target, or one
+// for which iscsiadm was called just now.
 func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	if v.IsLonghorn() {
 		lh := v.LH()
@@ -68,7 +69,11 @@ func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
 			}
 		}
 	}
-	return false
+	return saidISCSI(p, v)
+}
+
+func saidISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool { return t.Fresh && strings.Contains(t.Raw, "iscsiadm") })
 }
 
 // wantedOn tells whether a pod waits on the node for the volume's disk and the

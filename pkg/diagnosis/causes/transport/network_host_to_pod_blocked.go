@@ -1,0 +1,178 @@
+package transport
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed network_host_to_pod_blocked.md
+var networkHostToPodBlockedDoc string
+
+// NetworkHostToPodBlocked finds nodes whose own network namespace cannot reach a pod
+// that serves storage, although the pod is well.
+var NetworkHostToPodBlocked = &diagnosis.Rule{
+	Name: "network-host-to-pod-blocked", Layer: diagnosis.Transport, Severity: report.Blocking,
+	Explains: []string{"attach-failed", "volume-attach-loop", "mount-failed", "volume-hung", "volume-io-error", "pod-waiting-for-volume"},
+	LeadsTo:  []string{"iscsi-session-lost", "nfs-server-unreachable", "longhorn-share-manager-down", "longhorn-control-plane-down"},
+	Doc:      networkHostToPodBlockedDoc,
+	Run: func(p *diagnosis.Pass) {
+		var blocked []storagePath
+		for _, s := range storagePaths(p) {
+			if s.judge(p) {
+				blocked = append(blocked, s)
+			}
+		}
+		for _, s := range blocked {
+			pathBlocked(p, s)
+		}
+	},
+}
+
+// storagePath is the way from a node's own network to a pod that serves storage.
+type storagePath struct {
+	node    string
+	volumes []*snapshot.Volume
+	server  *corev1.Pod
+	service string // the address that the client uses when it is not the pod's
+	port    string
+
+	pod, svc dial
+	said     report.Evidence
+	policy   *blockingPolicy
+}
+
+// storagePaths lists the ways that volumes of the question need: to the instance
+// manager of the engine (v1 engines log in to their own node's), and to the share.
+func storagePaths(p *diagnosis.Pass) []storagePath {
+	var out []storagePath
+	for _, n := range iscsiNeeds(p) {
+		for _, im := range p.InstanceManagersOn(n.node) {
+			pod := p.Pod(p.LonghornNamespace(), im.Name)
+			mine := slices.DeleteFunc(slices.Clone(n.volumes), func(v *snapshot.Volume) bool {
+				e := p.EngineActive(v)
+				return e == nil || e.InstanceManager != "" && e.InstanceManager != im.Name || e.InstanceManager == "" && e.NodeID != n.node
+			})
+			if pod != nil && len(mine) > 0 {
+				out = append(out, storagePath{node: n.node, volumes: mine, server: pod, port: "3260"})
+			}
+		}
+	}
+	for _, v := range p.Volumes() {
+		sm := p.ShareManagerPod(v)
+		if sm == nil {
+			continue
+		}
+		service, _ := mountedServer(p, v)
+		for _, node := range p.Nodes() {
+			if len(v.LiveConsumersOn(node)) > 0 {
+				out = append(out, storagePath{node: node, volumes: []*snapshot.Volume{v}, server: sm, service: service, port: nfsPort(v)})
+			}
+		}
+	}
+	return out
+}
+
+// judge tells whether the way is blocked: the address that the client uses does not
+// answer the node, and the pod behind it is Ready on a Ready node.
+func (s *storagePath) judge(p *diagnosis.Pass) bool {
+	if !podReady(s.server) || s.server.Status.PodIP == "" || !p.NodeReady(s.server.Spec.NodeName).Ready || !p.NodeReady(s.node).Ready {
+		return false
+	}
+	s.policy = policyAgainst(p, s.server, s.node, s.port)
+	if view := p.View(s.node); view != nil {
+		s.pod = dialOf(view, s.port, s.server.Status.PodIP)
+		if s.service != "" && s.service != s.server.Status.PodIP {
+			s.svc = dialOf(view, s.port, s.service)
+		}
+		used := s.pod
+		if s.svc.asked() {
+			used = s.svc
+		}
+		if !used.failed() {
+			return false
+		}
+		// Nobody listens before the server is started: a refusal of the pod itself
+		// is no word of the network.
+		return s.pod.answer != "ECONNREFUSED"
+	}
+	_, s.said = unreachedTarget(p, s.node)
+	return s.policy != nil && (s.said.Text != "" || p.Sweep() && len(s.volumes) > 0 && p.Suffers(s.volumes[0], "attach-failed", "mount-failed"))
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+func pathBlocked(p *diagnosis.Pass, s storagePath) {
+	subject := diagnosis.NodeSubject(s.node)
+	if s.policy != nil {
+		subject = diagnosis.ObjectSubject("NetworkPolicy", s.policy.namespace, s.policy.name)
+	}
+	certainty := report.Certain
+	if !s.pod.asked() && !s.svc.asked() {
+		certainty = report.Likely
+		p.Probed(s.node)
+	}
+	f := p.Find(certainty, subject).Located(s.node)
+	for _, v := range s.volumes {
+		f.Volume(v)
+		for _, c := range v.LiveConsumersOn(s.node) {
+			f.Pod(c.Pod)
+		}
+	}
+	f.Pod(s.server)
+	server := fmt.Sprintf("pod %s/%s (%s)", s.server.Namespace, s.server.Name, s.server.Status.PodIP)
+	text := fmt.Sprintf("The host network of node %s does not reach TCP port %s of %s, although the pod is Ready: ", s.node, s.port, server)
+	switch {
+	case s.svc.failed() && s.pod.answered():
+		text = fmt.Sprintf("The host network of node %s does not reach TCP port %s of the service address %s (%s), while %s behind it answers: the node's service rules (kube-proxy or the CNI) or its address translation lose the connection. ", s.node, s.port, s.service, s.svc.answer, server)
+	case s.svc.failed():
+		text += fmt.Sprintf("its service address %s says %s. ", s.service, s.svc.answer)
+	case s.pod.failed():
+		text += s.pod.answer + ". "
+	default:
+		text += "no answer of node " + s.node + " was recorded, and the attach fails. "
+	}
+	if s.policy != nil {
+		text += s.policy.words(s.port)
+		f.Fact(diagnosis.FromAPI("NetworkPolicy "+s.policy.namespace+"/"+s.policy.name, "spec", s.policy.spec))
+	} else {
+		text += "Connections that were open before may go on. Why the network drops it (a policy of the CNI, a firewall, address translation) was not seen."
+	}
+	f.Sayf("%s", text)
+	for _, d := range []dial{s.svc, s.pod} {
+		if d.asked() {
+			f.Fact(d.evidence(s.node))
+		}
+	}
+	f.Fact(s.said)
+	if certainty != report.Certain {
+		f.Missing("a connection from node " + s.node + " to " + s.server.Status.PodIP + ":" + s.port)
+	}
+	f.Unless("an answer of this address and port to the node itself; a connection from a pod proves nothing")
+	f.Advise(s.remedies()...)
+	p.Report(f)
+}
+
+func (s storagePath) remedies() []report.Remedy {
+	if s.policy != nil {
+		return []report.Remedy{remedy.Words(fmt.Sprintf("Let NetworkPolicy %s/%s admit TCP port %s from the addresses of the nodes (ipBlock), and from nothing else: the port gives raw access to volumes. The next attempt succeeds by itself.", s.policy.namespace, s.policy.name, s.port))}
+	}
+	if s.svc.failed() && s.pod.answered() {
+		return []report.Remedy{remedy.Words("Look at the service rules of node " + s.node + " (kube-proxy, CNI). With flannel's VXLAN test switching the checksum offload of flannel.1 off (ethtool -K flannel.1 tx-checksum-ip-generic off, until the next boot), and update it.")}
+	}
+	return []report.Remedy{remedy.Words("Look for what drops connections from the host of node " + s.node + " to pods on port " + s.port + ": policies of the CNI, the host's firewall, the CNI's update. Open the port for the nodes only.")}
+}
