@@ -44,7 +44,7 @@ var boots = []struct {
 	script    string
 	scenarios []scenario
 }{
-	{"holders", []scenario{
+	{"maps", []scenario{
 		{name: "healthy", pod: Running},
 		{
 			name: "multipath-claims", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
@@ -63,6 +63,8 @@ var boots = []struct {
 			say: []string{"wwids"}, never: []string{"mkfs", "fsck"},
 		},
 		{name: "multipath-excluded", pod: Running},
+	}},
+	{"holders", []scenario{
 		{
 			name: "lvm", cause: "lvm-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			say: []string{"guests"}, never: []string{"mkfs", "fsck"},
@@ -72,6 +74,10 @@ var boots = []struct {
 			say: []string{"md0"}, never: []string{"mkfs", "fsck"},
 		},
 		{name: "luks", pod: Running},
+		{
+			name: "exclusive-opener", cause: "device-held-by-process", subject: "Pod monitoring/node-exporter-x7k2p", certainty: "likely",
+			not: []string{"device-claimed-by-unknown"}, never: []string{"mkfs", "fsck"},
+		},
 	}},
 	{"mounts", []scenario{
 		{
@@ -101,11 +107,7 @@ var boots = []struct {
 			certainty: "certain", not: []string{"iscsi-session-lost", "mount-of-dead-device"}, never: []string{"mkfs"},
 		},
 	}},
-	{"others", []scenario{
-		{
-			name: "exclusive-opener", cause: "device-held-by-process", subject: "Pod monitoring/node-exporter-x7k2p", certainty: "likely",
-			not: []string{"device-claimed-by-unknown"}, never: []string{"mkfs", "fsck"},
-		},
+	{"filesystems", []scenario{
 		{
 			name: "filesystem-damaged", cause: "filesystem-needs-fsck", subject: "Device vm-node/DEVICE", certainty: "certain",
 			never: []string{"mkfs"},

@@ -1,20 +1,4 @@
-# Devices that a process holds, and filesystems that cannot be used as they are.
-
-scenario exclusive-opener
-engine_up
-attach
-stage_mount && unmount
-in_group "$(pod_group $exporter_uid 4)" python3 -c "
-import os, time
-os.open('$device', os.O_RDWR | os.O_EXCL)
-open('/run/opened', 'w')
-time.sleep(1000)" &
-opener=$!
-wait_for test -e /run/opened
-stage_mount
-examine
-end $opener
-detach
+# Filesystems that cannot be used as they are, and an outage that left none.
 
 scenario filesystem-damaged
 engine_up
