@@ -4,12 +4,14 @@ package launch
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/agents"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -84,5 +86,32 @@ func TestProbeMany(t *testing.T) {
 	answered(t, s, records, gaps, nodes...)
 	if len(s.created) != len(nodes) {
 		t.Errorf("%d pods were made for %d nodes", len(s.created), len(nodes))
+	}
+}
+
+// TestRealAgent uploads the agent that is embedded in this build and lets it look
+// at this machine.
+func TestRealAgent(t *testing.T) {
+	t.Parallel()
+	if _, _, ok := agents.For(runtime.GOARCH); !ok || runtime.GOOS != "linux" {
+		t.Skip("NOT TESTED: " + agents.BuiltWithout)
+	}
+	for _, programs := range [][]string{nil, {"cat", "chmod"}} {
+		s := newServer(t, newSandbox(t, programs...))
+		plan := planOf("worker-1")
+		plan.Targets[0].Arch = runtime.GOARCH
+		begin := time.Now()
+		records, gaps := Probe(context.Background(), s.config(), plan, Options{})
+		t.Logf("took %s", time.Since(begin))
+		r := records["worker-1"]
+		if len(gaps) > 0 || r == nil {
+			t.Fatalf("gaps: %+v", gaps)
+		}
+		if r.Facts.Identity.Kernel == "" || len(r.Facts.Processes) == 0 || len(r.Recording) == 0 {
+			t.Errorf("identity %+v, %d processes, recording of %d bytes", r.Facts.Identity, len(r.Facts.Processes), len(r.Recording))
+		}
+		if left := s.left(); len(left) > 0 {
+			t.Errorf("pods left behind: %v", left)
+		}
 	}
 }

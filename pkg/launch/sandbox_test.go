@@ -36,6 +36,7 @@ type sandbox struct {
 	limit int // bytes of the agent's answer after which the connection is cut; 0: none
 
 	lock  sync.Mutex
+	over  bool // nothing is started any more
 	procs map[string][]*os.Process
 	cuts  int // connections that were cut
 }
@@ -45,6 +46,7 @@ type sandbox struct {
 func newSandbox(t *testing.T, programs ...string) *sandbox {
 	t.Helper()
 	c := &sandbox{t: t, tmp: t.TempDir(), procs: map[string][]*os.Process{}, shell: "/bin/sh", path: os.Getenv("PATH")}
+	t.Cleanup(c.close)
 	if len(programs) == 0 {
 		return c
 	}
@@ -65,7 +67,7 @@ func newSandbox(t *testing.T, programs ...string) *sandbox {
 func (c *sandbox) exec(pod string, command []string, s *streams) {
 	args := append([]string{}, command[1:]...)
 	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "for d in /tmp ", "for d in "+c.tmp+" ")
+		args[i] = strings.ReplaceAll(args[i], "for d in /tmp /var/tmp /run ''", "for d in "+c.tmp)
 	}
 	name := c.shell
 	if command[0] != "sh" {
@@ -83,13 +85,21 @@ func (c *sandbox) exec(pod string, command []string, s *streams) {
 	if c.limit > 0 && strings.Contains(strings.Join(command, " "), "--record") {
 		cmd.Stdout = &cutter{c: c, out: s.stdout, left: c.limit, cut: s.cut}
 	}
-	if err := cmd.Start(); err != nil {
+	c.lock.Lock()
+	if c.over {
+		c.lock.Unlock()
+		s.cut()
+		return
+	}
+	err = cmd.Start()
+	if err == nil {
+		c.procs[pod] = append(c.procs[pod], cmd.Process)
+	}
+	c.lock.Unlock()
+	if err != nil {
 		s.end(failure(500, metav1.StatusReasonInternalError, "OCI runtime exec failed: exec failed: unable to start container process: exec: \""+command[0]+"\": executable file not found in $PATH"))
 		return
 	}
-	c.lock.Lock()
-	c.procs[pod] = append(c.procs[pod], cmd.Process)
-	c.lock.Unlock()
 	go func() {
 		_, _ = io.Copy(in, s.stdin)
 		_ = in.Close()
@@ -118,6 +128,20 @@ func (c *sandbox) kill(pod string) {
 	defer c.lock.Unlock()
 	for _, p := range c.procs[pod] {
 		_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
+	}
+}
+
+// close ends everything.
+func (c *sandbox) close() {
+	c.lock.Lock()
+	c.over = true
+	var pods []string
+	for pod := range c.procs {
+		pods = append(pods, pod)
+	}
+	c.lock.Unlock()
+	for _, pod := range pods {
+		c.kill(pod)
 	}
 }
 
