@@ -1,0 +1,124 @@
+package longhorn
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Shares above which counters since boot speak of a link that loses packets.
+const (
+	badRetransmits = 0.02  // of the TCP segments sent
+	badDrops       = 0.001 // of the packets of an interface
+)
+
+// lossy describes what the network counters of a node show, or nothing. Counters run
+// since boot; two samples would tell whether they still rise.
+func lossy(view *snapshot.NodeView) (string, []report.Evidence) {
+	if view == nil {
+		return "", nil
+	}
+	var said []string
+	var evidence []report.Evidence
+	if share, text, where := retransmits(view); share > badRetransmits {
+		said = append(said, fmt.Sprintf("%.1f %% of the TCP segments were sent again", share*100))
+		evidence = append(evidence, diagnosis.FromNode(view.Name, where, text))
+	}
+	for _, i := range interfaces(view) {
+		if i.share > badDrops {
+			said = append(said, fmt.Sprintf("interface %s dropped or failed %d of %d packets (%s)", i.name, i.lost, i.packets, i.way))
+			evidence = append(evidence, diagnosis.FromNode(view.Name, i.where, i.text))
+		}
+	}
+	return strings.Join(said, ", "), evidence
+}
+
+// retransmits reads the line pair "Tcp:" of /proc/net/snmp: names, then numbers.
+func retransmits(view *snapshot.NodeView) (share float64, text, where string) {
+	for _, where := range []string{"proc/1/net/snmp", "proc/net/snmp"} {
+		var names []string
+		for _, line := range strings.Split(view.Facts.Files[where].Content, "\n") {
+			f := strings.Fields(line)
+			switch {
+			case len(f) == 0 || f[0] != "Tcp:":
+			case names == nil:
+				names = f
+			case len(f) == len(names):
+				if sent, again := number(f, names, "OutSegs"), number(f, names, "RetransSegs"); sent > 0 {
+					return float64(again) / float64(sent), fmt.Sprintf("Tcp: OutSegs %d RetransSegs %d", sent, again), where
+				}
+			}
+		}
+	}
+	return 0, "", ""
+}
+
+func number(values, names []string, name string) uint64 {
+	i := slices.Index(names, name)
+	if i < 0 || i >= len(values) {
+		return 0
+	}
+	n, _ := strconv.ParseUint(values[i], 10, 64)
+	return n
+}
+
+// link is one direction of an interface.
+type link struct {
+	name, way, where, text string
+	lost, packets          uint64
+	share                  float64
+}
+
+// interfaces reads /proc/net/dev (proc(5)): after the name eight numbers received,
+// eight sent; the second is packets, the third errors, the fourth drops.
+func interfaces(view *snapshot.NodeView) []link {
+	var out []link
+	for _, where := range []string{"proc/1/net/dev", "proc/net/dev"} {
+		for _, line := range strings.Split(view.Facts.Files[where].Content, "\n") {
+			name, rest, ok := strings.Cut(line, ":")
+			f := strings.Fields(rest)
+			name = strings.TrimSpace(name)
+			if !ok || len(f) < 16 || name == "lo" {
+				continue
+			}
+			for _, w := range []struct {
+				way string
+				at  int
+			}{{"received", 0}, {"sent", 8}} {
+				packets, lost := parse(f[w.at+1]), parse(f[w.at+2])+parse(f[w.at+3])
+				if packets > 0 && lost > 0 {
+					out = append(out, link{name, w.way, where, strings.TrimSpace(line), lost, packets, float64(lost) / float64(packets)})
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return out
+}
+
+func parse(s string) uint64 {
+	n, _ := strconv.ParseUint(s, 10, 64)
+	return n
+}
+
+// mtus lists the MTU of the node's interfaces where two nodes can be compared.
+func mtus(view *snapshot.NodeView) map[string]string {
+	out := map[string]string{}
+	if view == nil {
+		return out
+	}
+	for name, f := range view.Facts.Files {
+		if rest, ok := strings.CutPrefix(name, "sys/class/net/"); ok && path.Base(rest) == "mtu" {
+			out[path.Dir(rest)] = strings.TrimSpace(f.Content)
+		}
+	}
+	return out
+}
