@@ -49,6 +49,7 @@ var rules = []*diagnosis.Rule{
 	longhorn.DiskFull,
 	longhorn.DiskUnusable,
 	longhorn.EngineImageNotReady,
+	longhorn.EngineOrphaned,
 	longhorn.EngineRecordStale,
 	longhorn.ExpansionIncomplete,
 	longhorn.IPFamilyUnsupported,
@@ -59,10 +60,13 @@ var rules = []*diagnosis.Rule{
 	longhorn.ReplicaInconsistent,
 	longhorn.ReplicaNetworkUnstable,
 	longhorn.ReplicaUnschedulable,
+	longhorn.RestorePending,
 	longhorn.ShareManagerDown,
 	longhorn.ShareManagerMisplaced,
+	longhorn.V2MemoryShort,
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
+	longhorn.VolumeStatusLeftover,
 
 	// mount
 	mount.BlockVolumeStagingLost,
