@@ -124,6 +124,17 @@ func chainText(h snapshot.Holder) string {
 	return strings.Join(names, " → ")
 }
 
+// podLives tells whether a pod of the volume still runs on the node: it is not being
+// deleted, or processes of it are left.
+func (s *stack) podLives() bool {
+	for _, c := range s.volume.LiveConsumersOn(s.view.Name) {
+		if !c.Terminating() && !c.Waiting() || len(s.view.ProcessesOfPod(string(c.Pod.UID))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // usedByConsumer tells whether a process of a pod of the claim has one of the holders
 // open: then somebody built it on purpose (an OSD on a block volume, a guest's disk).
 func (s *stack) usedByConsumer(p *diagnosis.Pass, holders []snapshot.Holder) bool {

@@ -44,11 +44,14 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 // wrong while everything else is right.
 func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
 	node := view.DeviceNode("/dev/longhorn/" + longhornName(v))
-	if node == nil || node.Dev.IsZero() || isV2(v) {
+	if node == nil || node.Dev.IsZero() || !attached(v) {
 		return
 	}
 	d, ok := p.DeviceOn(v, view.Name)
 	trueDisk := ok && d.Proven && d.Block != nil
+	if isV2(v) && !trueDisk {
+		return // nothing to compare with: its disks look like any other NVMe or ublk disk
+	}
 	if trueDisk && (d.Dev == node.Dev || leadsOnto(view, d.Dev, node.Dev)) {
 		return
 	}
@@ -63,6 +66,9 @@ func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 	c := report.Certain
 	if !trueDisk && !strings.Contains(foreign, "belongs to") {
 		c = report.Likely
+		if at := hostMount(view, wrong); at != "" {
+			c, foreign = report.Certain, ", it is the node's own disk, which has "+at+" mounted"
+		}
 	}
 	f := p.Find(c, diagnosis.DeviceSubject(view.Name, wrong.Dev)).On(v).Located(view.Name)
 	f.Device(view.Name, wrong.Dev)
@@ -87,6 +93,26 @@ func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 	f.Advise(remedy.Words("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, remove the wrong device node " + node.Path +
 		" on node " + view.Name + " if it stays, attach again, and compare the session's disk with the node's number before anything is mounted. Nothing may be formatted or checked before that."))
 	p.Report(f)
+}
+
+// attached tells whether Longhorn calls the volume attached: before that its device
+// node may be an old one that the attachment replaces.
+func attached(v *snapshot.Volume) bool {
+	lh := v.LH()
+	return lh == nil || lh.Status.State == "" || lh.Status.State == "attached"
+}
+
+// hostMount is where the node itself mounts the disk or a partition of it for its own
+// use: the root, or what the kubelet's directory lies on.
+func hostMount(view *snapshot.NodeView, disk *probes.BlockDevice) string {
+	for _, point := range []string{"/", "/boot", "/boot/efi", "/usr", "/var"} {
+		for _, m := range view.MountsAt(point) {
+			if b := view.Device(m.Dev); b != nil && (b.Name == disk.Name || b.Parent == disk.Name) {
+				return point
+			}
+		}
+	}
+	return ""
 }
 
 // leadsOnto tells whether one device lies on the other (an encrypted or v2 volume).

@@ -80,12 +80,14 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 // initMounts returns the staging mount in init, and whether a line below a pod's
 // directory exists.
 func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapshot.Use, below bool) {
-	for _, u := range view.InitUses(d.Dev) {
-		if strings.Contains(u.Mount.Point, "/pods/") {
-			return nil, true
-		}
-		if stage == nil {
-			stage = &u
+	for _, dev := range d.Numbers() {
+		for _, u := range view.InitUses(dev) {
+			if strings.Contains(u.Mount.Point, "/pods/") {
+				return nil, true
+			}
+			if stage == nil {
+				stage = &u
+			}
 		}
 	}
 	return stage, false
@@ -93,22 +95,26 @@ func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapsh
 
 // heldByOthers tells whether something named keeps the device, which is then the cause.
 func heldByOthers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
-	for _, u := range view.ForeignUses(d.Dev) {
-		if u.Mount.Master == 0 || len(view.InitUses(d.Dev)) == 0 {
-			return true // a copy that init's unmount does not reach
+	for _, dev := range d.Numbers() {
+		for _, u := range view.ForeignUses(dev) {
+			if u.Mount.Master == 0 || len(view.InitUses(dev)) == 0 {
+				return true // a copy that init's unmount does not reach
+			}
 		}
 	}
 	for _, h := range view.HoldersOf(d.Dev) {
-		if d.Mapper == nil || h.Device.Dev != d.Mapper.Dev {
+		if !d.Above(h.Device.Dev) {
 			return true
 		}
 	}
-	for _, o := range view.Openers(d.Dev) {
-		if !transient(o.Process) {
-			return true
+	for _, dev := range d.Numbers() {
+		for _, o := range view.Openers(dev) {
+			if !transient(o.Process) {
+				return true
+			}
 		}
 	}
-	return view.Superblock(d.Dev) != nil && len(view.Uses(d.Dev)) == 0
+	return view.Superblock(d.Top()) != nil && len(view.Uses(d.Top())) == 0
 }
 
 // unattached tells whether Kubernetes does not want the volume on the node any more:

@@ -79,8 +79,12 @@ func adviseLVM(p *diagnosis.Pass, f *diagnosis.Finding, s *stack, vg string, lvs
 	switch user := lvUser(s.view, lvs); {
 	case user != "":
 		f.Advise(remedy.Words("Stop the guest first: " + user + " has a logical volume open. Deactivating the group under it destroys its data."))
-	case len(s.volume.LiveConsumersOn(s.view.Name)) > 0 && len(s.volume.Terminating()) == 0:
+	case s.podLives():
 		f.Advise(remedy.Words("A pod that uses the volume still runs on node " + s.view.Name + ". Stop it before the volume group " + vg + " is deactivated."))
+	case !s.view.AllNamespacesRead():
+		f.Advise(remedy.Words("Some mount namespaces of the node could not be read: make sure that none of them mounts a logical volume of " + vg + " before the group is deactivated."))
+	case groupElsewhere(s, lvs[0].Device) != "":
+		f.Advise(remedy.Words("The volume group " + vg + " does not lie on this volume alone, or is in use: see to " + groupElsewhere(s, lvs[0].Device) + " before the group is deactivated."))
 	default:
 		f.Advise(remedy.VgchangeDeactivate(s.view.Name, vg,
 			fmt.Sprintf("no logical volume of %s is mounted in any namespace, no process has one open, and its physical volume is %s", vg, s.bottom(lvs[0]).Name)))
@@ -91,6 +95,31 @@ func adviseLVM(p *diagnosis.Pass, f *diagnosis.Finding, s *stack, vg string, lvs
 func preventLVM(node string) report.Remedy {
 	return remedy.Words("Keep LVM on node " + node + " away from volumes: in /etc/lvm/lvm.conf set a global_filter that rejects /dev/longhorn/, " +
 		"/dev/mapper/pvc-, /dev/loop, /dev/rbd and /dev/drbd (without a trailing accept-all pattern), or use the devices file.")
+}
+
+// groupElsewhere names a logical volume of the same group that is mounted, open, or
+// lies on another disk than this volume's. The uuid of a logical volume in
+// device-mapper is "LVM-" and 32 characters of its group, then its own.
+func groupElsewhere(s *stack, lv *probes.BlockDevice) string {
+	const group = len("LVM-") + 32
+	if len(lv.DM.UUID) < group {
+		return ""
+	}
+	for i := range s.view.Facts.Block {
+		b := &s.view.Facts.Block[i]
+		if !hasPrefix(b, lv.DM.UUID[:group]) {
+			continue
+		}
+		if mountedAbove(s.view, b.Dev) || len(s.view.Openers(b.Dev)) > 0 {
+			return b.DM.Name
+		}
+		for _, leaf := range s.view.Leaves(b.Dev) {
+			if s.device.Block == nil || !s.view.Rests(leaf.Dev, s.device.Dev) {
+				return b.DM.Name + " on " + leaf.Name
+			}
+		}
+	}
+	return ""
 }
 
 // lvUser names a process that has one of the logical volumes open.

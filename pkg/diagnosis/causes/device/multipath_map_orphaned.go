@@ -51,10 +51,18 @@ func orphanedMaps(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 			continue
 		}
 		released, why := p.WantedReleased(v, view.Name)
-		if released && stuck(p, v, view.Name) && (mine || !ownedByOther(p, v, view, m)) {
+		if released && stuck(p, v, view.Name) && (mine || !hasOwnDevice(p, v, view) && !ownedByOther(p, v, view, m)) {
 			leftOver(p, v, view, m, mine, how, why)
 		}
 	}
+}
+
+// hasOwnDevice tells whether the volume's device on the node is known by its identity,
+// or is of a kind that never lies under a multipath map: then a map that is not tied
+// to it is somebody else's.
+func hasOwnDevice(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) bool {
+	d, ok := p.DeviceOn(v, view.Name)
+	return ok && d.Proven && d.Block != nil || v.IsLonghorn() || isRBD(v)
 }
 
 // stuck tells whether the volume's attachment to a node should go and does not. Drivers

@@ -118,7 +118,9 @@ func refusal(view *snapshot.NodeView, disks []*probes.BlockDevice) (string, []re
 				break
 			}
 		}
-		return "multipathd does not run on the node", ev
+		if len(ev) > 0 {
+			return "multipathd does not run on the node", ev
+		}
 	}
 	for _, d := range disks {
 		excluded, why := multipath.Excluded(m.Config, multipath.Disk{Vendor: strings.TrimSpace(d.Vendor), Product: strings.TrimSpace(d.Model), WWID: multipathWWID(d), Devnode: d.Name})

@@ -15,7 +15,7 @@ import (
 // wantsItsMap tells whether a driver stages the map itself: the in-tree iSCSI and FC
 // plugins look for it, PVs with several portals need it, and with an unknown driver
 // a map of several paths with one identity is how a SAN is meant to be used.
-func wantsItsMap(v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
+func wantsItsMap(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
 	if v.Longhorn != nil || v.PV == nil {
 		return false
 	}
@@ -29,6 +29,9 @@ func wantsItsMap(v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDev
 			}
 		}
 	}
+	if mountsMaps(p, v) {
+		return true
+	}
 	ids := map[string]bool{}
 	paths := 0
 	for _, s := range m.Slaves {
@@ -38,6 +41,24 @@ func wantsItsMap(v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDev
 		}
 	}
 	return paths > 1 && len(ids) == 1
+}
+
+// mountsMaps tells whether another volume of the same driver is mounted through a
+// multipath map on some node: then the driver stages maps, also of one path.
+func mountsMaps(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, o := range p.Index.Volumes {
+		if o == v || o.Driver != v.Driver {
+			continue
+		}
+		for _, d := range p.Devices(o) {
+			for _, m := range p.VolumeMounts(o, d.Node) {
+				if b := d.View.Device(m.Mount.Dev); b != nil && (hasPrefix(b, "mpath-") || isPartitionMap(b)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // othersUnder names other disks below the map that belong to other targets.

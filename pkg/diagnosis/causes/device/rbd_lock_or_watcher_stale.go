@@ -51,7 +51,7 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	if len(mappedOn) > 0 || len(kernel) == 0 && text.Raw == "" {
 		return // a node maps it: that is the reason
 	}
-	if len(kernel) == 0 && anotherAttachment(v) {
+	if len(kernel) == 0 && (anotherAttachment(v) || noWatcher(p, v)) {
 		return
 	}
 	c := report.Likely
@@ -106,12 +106,43 @@ func lockLines(p *diagnosis.Pass, v *snapshot.Volume) []report.Evidence {
 			continue
 		}
 		for _, l := range view.Facts.Kernel {
-			if lockKernel.MatchString(l.Text) && l.At.After(w.Pod.CreationTimestamp.Time) && p.Age(l.At) < 10*time.Minute {
+			if lockKernel.MatchString(l.Text) && l.At.After(w.Pod.CreationTimestamp.Time) && p.Age(l.At) < 10*time.Minute && !ofAnotherImage(view, v, l.Text) {
 				out = append(out, diagnosis.FromNode(view.Name, "@kmsg", l.Text))
 			}
 		}
 	}
 	return out
+}
+
+var rbdName = regexp.MustCompile(`\brbd: (rbd\d+): `)
+
+// ofAnotherImage tells whether a kernel line is about a device that maps another image
+// now; a map that failed leaves no device.
+func ofAnotherImage(view *snapshot.NodeView, v *snapshot.Volume, line string) bool {
+	m := rbdName.FindStringSubmatch(line)
+	_, image, known := v.RBDImage()
+	if m == nil || !known {
+		return false
+	}
+	for _, r := range view.Facts.RBD {
+		if "rbd"+r.ID == m[1] {
+			return r.Image != image
+		}
+	}
+	return false
+}
+
+var watcherNone = regexp.MustCompile(`(?i)watchers?:\s*none\b`)
+
+// noWatcher tells whether rbd status said that nobody watches the image: then no dead
+// owner keeps it, whatever the driver says.
+func noWatcher(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && watcherNone.MatchString(t.Raw) {
+			return true
+		}
+	}
+	return false
 }
 
 // deniedCaps tells whether the kernel says that the user lacks the right: EACCES is 13.

@@ -114,6 +114,9 @@ func noMount(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod, view *snaps
 			}
 		}
 	}
+	if dir == nil && len(view.ProcessesOfPod(string(pod.UID))) == 0 {
+		return // the node's record does not know the pod at all: no proof that it runs there
+	}
 	if ended && len(files) == 0 || !ended && !p.NodeReady(view.Name).Ready && len(view.ProcessesOfPod(string(pod.UID))) == 0 {
 		return
 	}
