@@ -7,7 +7,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node e2e-vm lint fmt bench cover golden new-cause cases demo install clean
+.PHONY: help build agents test test-node e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -61,5 +61,10 @@ demo: build ## a real report from a recorded incident: make demo CASE=founding-r
 install: build ## install as a kubectl plugin into ~/.local/bin
 	install -D -m 0755 $(BIN)/kubectl-mountdoctor $(HOME)/.local/bin/kubectl-mountdoctor
 
+RELEASE   ?= v0.0.0-snapshot
+
+snapshot-release: agents ## archives, checksums and krew manifest into dist/ (no network): make snapshot-release RELEASE=v1.2.3
+	$(GO) run ./scripts/release -version $(RELEASE)
+
 clean: ## remove what was built
-	rm -rf $(BIN) coverage.out
+	rm -rf $(BIN) dist coverage.out
