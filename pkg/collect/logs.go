@@ -172,8 +172,9 @@ func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod
 	return out
 }
 
-// agents are the other pods of a driver's namespaces on the nodes in question: a
-// driver's storage agent often is a DaemonSet of its own.
+// agents are the other pods on the nodes in question that work on its disks: a
+// driver's storage agent often is a DaemonSet of its own, and a plugin that names
+// its driver nowhere is known by its looks only.
 func (c *collector) agents(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod {
 	driver := v.CSIName()
 	if driver == "" || v.IsLonghorn() {
@@ -182,11 +183,21 @@ func (c *collector) agents(x *snapshot.Index, v *snapshot.Volume, near []string)
 	var out []*corev1.Pod
 	spaces := c.driverNamespaces(x, driver)
 	for _, pod := range x.Cluster.Pods {
-		if pod.Namespace != metav1.NamespaceSystem && slices.Contains(spaces, pod.Namespace) && slices.Contains(near, pod.Spec.NodeName) && reachesHost(pod) {
+		if !slices.Contains(near, pod.Spec.NodeName) {
+			continue
+		}
+		ours := slices.Contains(spaces, pod.Namespace) && pod.Namespace != metav1.NamespaceSystem
+		if ours && reachesHost(pod) || len(x.DriverPods(driver)) == 0 && looksCSI(pod) {
 			out = append(out, pod)
 		}
 	}
 	return out
+}
+
+func looksCSI(pod *corev1.Pod) bool {
+	return strings.Contains(pod.Name, "csi") || slices.ContainsFunc(pod.Spec.Containers, func(k corev1.Container) bool {
+		return strings.Contains(k.Name, "csi") || strings.Contains(k.Image, "csi")
+	})
 }
 
 // servers are the pods in the cluster that a volume is mounted from.

@@ -16,6 +16,7 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 		c.widenUnbound(v)
 		c.widenHolder(x, v)
 		c.widenLonghorn(x, v)
+		c.widenRights(v)
 		c.widenDriver(x, v.CSIName(), near)
 	}
 	for _, driver := range c.inline(x) {
@@ -89,6 +90,17 @@ func (c *collector) widenDriver(x *snapshot.Index, driver string, near []string)
 		c.want(want{res: csiNodes})
 		if ds := x.DriverDaemonSet(driver); ds != nil {
 			c.want(want{res: pods, namespace: ds.Namespace})
+		}
+	}
+}
+
+// widenRights: an attachment that somebody waits for and that is not made may be
+// one that the attacher has no right to update.
+func (c *collector) widenRights(v *snapshot.Volume) {
+	for _, va := range v.Attachments {
+		if !va.Status.Attached && len(v.WaitingOn(va.Spec.NodeName)) > 0 {
+			c.want(want{res: roles})
+			c.want(want{res: roleBindings})
 		}
 	}
 }

@@ -23,6 +23,9 @@ func (c *collector) widenLonghorn(x *snapshot.Index, v *snapshot.Volume) {
 	if lh.Status.State == "attaching" || lh.Status.State == "detaching" {
 		c.neighbours(x, v)
 	}
+	if lh.Status.Robustness == "degraded" || lh.Status.Robustness == "faulted" {
+		c.sufferers(x, v)
+	}
 	if drivenFromOutside(v) && len(c.groups[harvesterGroup]) > 0 {
 		c.want(want{res: pods, namespace: harvesterNamespace})
 	}
@@ -52,6 +55,35 @@ func (c *collector) neighbours(x *snapshot.Index, v *snapshot.Volume) {
 	for _, e := range x.Cluster.Longhorn.Engines {
 		c.byName(lhVolumes, e.Namespace, e.VolumeName)
 		c.byName(lhAttachments, e.Namespace, e.VolumeName)
+	}
+}
+
+// sufferers asks for the other volumes with an engine or a replica on the nodes of
+// a volume that is not healthy: what hits one of them alone is no fault of a node.
+func (c *collector) sufferers(x *snapshot.Index, v *snapshot.Volume) {
+	ns := v.LH().Namespace
+	for _, n := range longhornNodes(v) {
+		if n != "" {
+			c.want(want{res: lhEngines, namespace: ns, labels: "longhornnode=" + n})
+			c.want(want{res: lhReplicas, namespace: ns, labels: "longhornnode=" + n})
+		}
+	}
+	var others []string
+	for _, e := range x.Cluster.Longhorn.Engines {
+		others = append(others, e.VolumeName)
+	}
+	for _, r := range x.Cluster.Longhorn.Replicas {
+		others = append(others, r.VolumeName)
+	}
+	slices.Sort(others)
+	for _, name := range slices.Compact(others) {
+		c.byName(lhVolumes, ns, name)
+		c.want(want{res: lhEngines, namespace: ns, labels: "longhornvolume=" + name})
+		c.want(want{res: lhReplicas, namespace: ns, labels: "longhornvolume=" + name})
+		c.eventsOf(ns, name)
+	}
+	for _, e := range x.Cluster.Longhorn.Engines {
+		c.eventsOf(ns, e.Name)
 	}
 }
 

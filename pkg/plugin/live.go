@@ -2,8 +2,10 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
@@ -25,6 +27,9 @@ type prober func(ctx context.Context, config *rest.Config, show func(string), s 
 
 // newLive builds the source that reads a live cluster.
 func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Writer) (Source, error) {
+	if nowhere(flags) {
+		return nil, errNowhere
+	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
@@ -32,6 +37,15 @@ func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Write
 	config.UserAgent = "kubectl-mountdoctor/" + version()
 	config.WarningHandler = rest.NoWarnings{} // deprecations are no news to who reads at night
 	return live{config: config, probe: probe, progress: newProgress(errOut)}, nil
+}
+
+var errNowhere = errors.New("no cluster is configured: name one with KUBECONFIG or the flags of kubectl, or give a snapshot with --from PATH")
+
+// nowhere tells whether nothing says where the cluster is. client-go then takes
+// localhost:8080, whose refusal would send the reader the wrong way.
+func nowhere(flags *genericclioptions.ConfigFlags) bool {
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	return err == nil && len(raw.Clusters) == 0 && (flags.APIServer == nil || *flags.APIServer == "") && os.Getenv("KUBERNETES_SERVICE_HOST") == ""
 }
 
 // Snapshot reads the objects, looks at the nodes that they lead to, and reads the
