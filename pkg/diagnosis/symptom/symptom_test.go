@@ -103,6 +103,11 @@ var tests = []struct {
 		c.runs()
 		c.mounted("rw").Statfs[publish] = probes.FSStat{Err: "hang"}
 	}, []string{"volume-hung"}, nil},
+	{"a read of the device hangs", func(c *cluster) {
+		c.runs()
+		f := c.mounted("rw")
+		f.Contents = map[probes.Dev]probes.Content{f.Namespaces[0].Mounts[len(f.Namespaces[0].Mounts)-1].Dev: {Err: "hang"}}
+	}, []string{"volume-hung"}, nil},
 	{"a healthy mount", func(c *cluster) { c.runs(); c.mounted("rw") }, nil, nil},
 	{"kernel errors of yesterday", func(c *cluster) {
 		c.runs()

@@ -12,6 +12,7 @@ import (
 // volumeHung: access to a mounted volume never returns.
 var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
+		readsHang(p, v)
 		seen := map[string]bool{}
 		for _, m := range mounts(p, v) {
 			neverAnswers(p, v, m)
@@ -59,6 +60,29 @@ func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s does not answer.", name(v), m.mount.Point, m.view.Name))
 	s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@statfs"+m.mount.Point, st.Err))
 	p.AddSymptom(s)
+}
+
+// readsHang takes a read of the device that did not return: a target that froze
+// shows nowhere else until the session's own time is over, for statfs of a local
+// filesystem asks the superblock in memory.
+func readsHang(p *diagnosis.Pass, v *snapshot.Volume) {
+	for _, node := range p.Nodes() {
+		view := p.View(node)
+		d, ok := p.DeviceOn(v, node)
+		if view == nil || !ok {
+			continue
+		}
+		for _, n := range d.Numbers() {
+			if view.Facts.Contents[n].Err != "hang" {
+				continue
+			}
+			s := onVolume(v, fmt.Sprintf("A read of the device of %s (%s) on node %s does not return.", name(v), n, node))
+			s.At(node)
+			s.Device(node, n)
+			s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "@content/"+n.String(), "hang"))
+			p.AddSymptom(s)
+		}
+	}
 }
 
 // tasksHang finds tasks of the volume's pods, or with a descriptor on it, that
