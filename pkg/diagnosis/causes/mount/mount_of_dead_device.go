@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -149,27 +150,51 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 		d.reason = "every disk below it is gone or offline"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
 		return b.DM == nil || !strings.HasPrefix(b.DM.UUID, "mpath-") // a map without paths: multipath-map-orphaned
+	case bareMapper(d, b):
+		st, _ := d.view.Statfs(m.Mount.Point)
+		d.reason = "nothing lies below the mapper any more"
+		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", "(empty)"))
+		return st.Err == "EIO" || d.now != nil && d.now.Proven && d.now.Block != nil
 	case offline(b):
 		st, _ := d.view.Statfs(m.Mount.Point)
 		d.reason = "the kernel has taken the disk offline (" + b.State + "), and the mount answers EIO"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
 		return st.Err == "EIO" // else the session may come back under it: iscsi-session-lost
-	case d.now != nil && d.now.Proven && d.now.Block != nil:
+	case d.now != nil && d.now.Proven && d.now.Block != nil, foreignHere(p, d):
 		return d.replaced(p, b)
 	}
 	return false
+}
+
+// foreignHere tells whether another volume that is attached to the node has this
+// number by its identity: also a volume whose own disk is gone can have lost it so.
+func foreignHere(p *diagnosis.Pass, d *dead) bool {
+	if d.volume == nil {
+		return false
+	}
+	o := ownerOf(p, d)
+	return o != nil && (o.AttachmentOn(d.view.Name) != nil || p.ReportedInUse(d.view.Name, o) || len(o.LiveConsumersOn(d.view.Name)) > 0)
+}
+
+// bareMapper is a dm-crypt mapping without a disk below: a living one always has one.
+func bareMapper(d *dead, b *probes.BlockDevice) bool {
+	return b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-") && len(b.Slaves) == 0 && len(d.view.Leaves(b.Dev)) == 1 && d.view.Leaves(b.Dev)[0].Dev == b.Dev
 }
 
 // replaced judges a mount of a living disk while the volume is another one. A mount
 // that was made before one of the two disks appeared is a dead one; one that was
 // made later has the wrong disk, which is another fault.
 func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
-	if d.view.Rests(d.dev, d.now.Dev) || d.view.Rests(d.now.Dev, d.dev) {
+	known := d.now != nil && d.now.Proven && d.now.Block != nil
+	if known && (d.view.Rests(d.dev, d.now.Dev) || d.view.Rests(d.now.Dev, d.dev)) {
 		return false // a map, mapper or partition of the volume's own disk
 	}
 	owner := ownerOf(p, d)
 	began, sure := mountedBefore(p, d)
-	came, now := appeared(p, d.view, b.Name, owner), appeared(p, d.view, d.now.Block.Name, d.volume)
+	came, now := appeared(p, d.view, b.Name, owner), time.Time{}
+	if known {
+		now = appeared(p, d.view, d.now.Block.Name, d.volume)
+	}
 	switch {
 	case began.IsZero():
 		return false
