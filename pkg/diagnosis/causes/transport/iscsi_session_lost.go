@@ -105,7 +105,7 @@ func evicted(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 
 func allLost(view *snapshot.NodeView, paths []*probes.BlockDevice) bool {
 	for _, b := range paths {
-		if judge(view, b).lost == "" {
+		if judge(view, b, true).lost == "" {
 			return false
 		}
 	}
@@ -113,7 +113,7 @@ func allLost(view *snapshot.NodeView, paths []*probes.BlockDevice) bool {
 }
 
 func sessionLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d disk) {
-	j := judge(view, d.BlockDevice)
+	j := judge(view, d.BlockDevice, usesISCSI(p, v))
 	if j.lost == "" && j.recovering == "" || j.lost != "" && evicted(p, v, view.Name) {
 		return
 	}

@@ -23,8 +23,9 @@ type judgement struct {
 }
 
 // judge reads the state of a disk, its session or controller, and the kernel's
-// lines about it since it was attached.
-func judge(view *snapshot.NodeView, b *probes.BlockDevice) judgement {
+// lines about it since it was attached. Of an offline disk without a session entry it
+// must be known that it is one of iSCSI.
+func judge(view *snapshot.NodeView, b *probes.BlockDevice, iscsi bool) judgement {
 	if strings.HasPrefix(b.Name, "nvme") {
 		return judgeNVMe(view, b)
 	}
@@ -41,7 +42,7 @@ func judge(view *snapshot.NodeView, b *probes.BlockDevice) judgement {
 	}
 	switch {
 	case b.State == "offline" || b.State == "transport-offline":
-		if s == nil && !iscsiDisk(b) {
+		if s == nil && !iscsi && !iscsiDisk(b) {
 			return judgement{} // FC, SAS: no session that this rule knows
 		}
 		j.lost = fmt.Sprintf("its state is %s", b.State)
