@@ -13,6 +13,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -53,11 +54,7 @@ func roots(t *testing.T, dir string, q Question, choose func(*snapshot.Index, Qu
 		maps.DeleteFunc(s.Nodes, func(name string, _ *snapshot.NodeRecord) bool { return !slices.Contains(chosen, name) })
 	}
 	r := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name})
-	var out []string
-	for _, c := range r.RootCauses {
-		out = append(out, fmt.Sprintf("%s %s %s %s", c.Certainty, c.Name, c.Subject.Kind, c.Subject.Name))
-	}
-	return out
+	return names(r)
 }
 
 func questionOf(ask string) Question {
@@ -73,4 +70,12 @@ func questionOf(ask string) Question {
 		}
 	}
 	return q
+}
+
+func names(r *report.Report) []string {
+	var out []string
+	for _, c := range r.RootCauses {
+		out = append(out, fmt.Sprintf("%s %s %s %s", c.Certainty, c.Name, c.Subject.Kind, c.Subject.Name))
+	}
+	return out
 }

@@ -33,7 +33,8 @@ type sandbox struct {
 	shell string // path of sh
 	path  string // PATH
 	tmp   string
-	limit int // bytes of the agent's answer after which the connection is cut; 0: none
+	node  func(pod string) string // for the agent's $NODE; may be nil
+	limit int                     // bytes of the agent's answer after which the connection is cut; 0: none
 
 	lock  sync.Mutex
 	over  bool // nothing is started any more
@@ -75,6 +76,9 @@ func (c *sandbox) exec(pod string, command []string, s *streams) {
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Env = []string{"PATH=" + c.path, "TMP=" + c.tmp}
+	if c.node != nil {
+		cmd.Env = append(cmd.Env, "NODE="+c.node(pod))
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// A descriptor of its own, so that Wait does not wait for more input.
 	in, err := cmd.StdinPipe()
