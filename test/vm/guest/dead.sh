@@ -1,5 +1,22 @@
-# The target dies under a mounted volume: first every access waits, then fails.
+# The target freezes, and later dies, under a mounted volume: first every access
+# waits, then fails.
 # When it comes back, the disk works again and the filesystem does not.
+
+scenario target-frozen
+engine_up
+attach
+stage_mount && publish_mount && pod_up
+sync
+echo 3 >/proc/sys/vm/drop_caches
+# Nobody has noticed yet: the disk still counts as running, and reads of it wait.
+kill -STOP $(pgrep -x tgtd)
+examine
+kill -CONT $(pgrep -x tgtd)
+wait_for session_is LOGGED_IN
+wait_for disk_is running
+end $pid_app
+unmount
+detach
 
 scenario target-dead-waiting
 engine_up 128M

@@ -13,13 +13,13 @@ mirror=${MIRROR:-http://deb.debian.org/debian}
 packages=$(grep -v '^#' "$here/packages.txt" | paste -sd,)
 key=$({ echo "$suite $kernel $mirror"; cat "$here"/*; } | sha256sum | cut -c1-16)
 dir=$cache/$suite-$key
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9 # somebody else may be building the same
 if [ -e "$dir/complete" ]; then
 	echo "$dir"
 	exit
 fi
-mkdir -p "$cache"
-exec 9>"$cache/lock"
-flock 9
 work=$(mktemp -d "$cache/building.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 echo "building the root file system of the virtual machine (about a minute)" >&2

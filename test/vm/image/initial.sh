@@ -3,7 +3,8 @@
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sysfs /sys
 /bin/busybox mount -t devtmpfs devtmpfs /dev
-while read -r name; do /bin/busybox insmod "/modules/$name"; done </modules/order
+# Some drivers are for other hardware and refuse.
+while read -r name; do /bin/busybox insmod "/modules/$name" 2>/dev/null; done </modules/order
 tries=0
 while [ ! -b /dev/vda ] && [ $tries -lt 200 ]; do
 	/bin/busybox usleep 50000
