@@ -1,0 +1,163 @@
+package attach
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed device_link_missing.md
+var deviceLinkMissingDoc string
+
+// DeviceLinkMissing finds disks that are on the node under no name that the driver
+// looks for.
+var DeviceLinkMissing = &diagnosis.Rule{
+	Name: "device-link-missing", Layer: diagnosis.Attach, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("devnode")},
+	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
+	YieldsTo: []string{"csi-plugin-host-path-missing"},
+	Doc:      deviceLinkMissingDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			seen := map[string]bool{}
+			for _, w := range v.Waiting() {
+				if node := w.Node(); node != "" && !seen[node] {
+					seen[node] = true
+					linkMissing(p, v, node)
+				}
+			}
+		}
+	},
+}
+
+// noName is how drivers and the kubelet say that a disk does not appear under the
+// name that they expect.
+var noName = regexp.MustCompile(missingDiskForm.String() + `|(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
+
+func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
+	t, ok := textAbout(p, v, node, noName)
+	if !ok || !t.Fresh || v.IsLonghorn() {
+		return
+	}
+	va := v.AttachmentOn(node)
+	attached := va != nil && va.Status.Attached && va.DeletionTimestamp == nil || va == nil && (p.ReportedAttached(node, v) || !v.AttachRequired(p.Index))
+	if !attached || va != nil && p.Age(va.CreationTimestamp.Time) < 30*time.Second {
+		return
+	}
+	view, ok := p.Probed(node)
+	if !ok {
+		return
+	}
+	s := linkScene{p: p, v: v, view: view, text: t}
+	if d, found := p.DeviceOn(v, node); found && d.Block != nil && d.Proven {
+		s.provenDisk(d)
+		return
+	}
+	s.likelyDisk()
+}
+
+// linkScene is one volume that shall appear on one node.
+type linkScene struct {
+	p    *diagnosis.Pass
+	v    *snapshot.Volume
+	view *snapshot.NodeView
+	text diagnosis.Text
+}
+
+var devPath = regexp.MustCompile(`/dev/[\w./:@+=-]+`)
+
+// provenDisk: the disk carries the volume's identity, and the name is not there.
+func (s linkScene) provenDisk(d snapshot.VolumeDevice) {
+	if len(s.view.Uses(d.Dev)) > 0 || len(d.Block.Holders) > 0 {
+		return // somebody found it
+	}
+	expected, exists := "", false
+	for _, path := range devPath.FindAllString(s.text.Raw, -1) {
+		path = strings.TrimRight(path, ".:")
+		if strings.HasPrefix(path, "/dev/longhorn") {
+			continue
+		}
+		expected = path
+		if dev, ok := s.view.NumberAt(path); ok && dev == d.Dev {
+			exists = true
+		}
+	}
+	links := linksTo(s.view, d.Dev)
+	if exists || expected == "" && len(links) > 0 {
+		return // the host has the name: what the driver sees of it is another matter
+	}
+	f := s.find(report.Certain, diagnosis.DeviceSubject(s.view.Name, d.Dev))
+	f.Device(s.view.Name, d.Dev)
+	missing := "no link below /dev/disk/by-id leads to it"
+	if expected != "" {
+		missing = expected + ", where it is looked for, is not there"
+	}
+	f.Sayf("Volume %s is on node %s as %s (%s, known by %s), unused, but %s. The driver waits for the name and calls the disk missing. %s",
+		volumeName(s.v), s.view.Name, d.Block.Name, d.Dev, d.How, missing, s.branch(d.Block, expected))
+	f.Fact(diagnosis.FromNode(s.view.Name, d.Locator, d.How), diagnosis.FromNode(s.view.Name, "dev/disk/by-id", orNone(links)))
+	s.report(f, d.Block, expected)
+}
+
+// likelyDisk: no disk carries an identity that could be compared, and one that
+// nobody uses has the volume's size.
+func (s linkScene) likelyDisk() {
+	if compareDisks(s.v, s.view).Match || sizeOf(s.v) == 0 {
+		return
+	}
+	var fits []*probes.BlockDevice
+	for i := range s.view.Facts.Block {
+		b := &s.view.Facts.Block[i]
+		if wholeDisk(b) && !system(s.view, b) && idle(s.view, b) && b.Sectors*512 == sizeOf(s.v) && !ownIdentity(s.view, b) {
+			fits = append(fits, b)
+		}
+	}
+	if len(fits) == 0 {
+		return
+	}
+	b, names := fits[0], []string{}
+	for _, x := range fits {
+		names = append(names, x.Name)
+	}
+	subject := diagnosis.DeviceSubject(s.view.Name, b.Dev)
+	if len(fits) > 1 {
+		subject = diagnosis.NodeSubject(s.view.Name)
+	}
+	f := s.find(report.Likely, subject)
+	f.Device(s.view.Name, b.Dev)
+	f.Sayf("Volume %s seems to be on node %s as %s (%s): nobody uses it and it has the volume's size of %d bytes. The driver does not find it by the name or address that it looks for%s. %s",
+		volumeName(s.v), s.view.Name, strings.Join(names, " or "), b.Dev, sizeOf(s.v), s.metadata(), s.branch(b, ""))
+	for _, x := range fits {
+		f.Fact(diagnosis.FromNode(s.view.Name, "sys/class/block/"+x.Name+"/size", fmt.Sprint(x.Sectors)))
+	}
+	f.Fact(appeared(s.view, names)...)
+	f.Fact(diagnosis.FromNode(s.view.Name, "dev/disk/by-id", orNone(linksTo(s.view, b.Dev))))
+	f.NotConfirmed = append(f.NotConfirmed, "an identity of the disk that names the volume: the node shows none")
+	s.report(f, b, "")
+}
+
+func (s linkScene) find(c report.Certainty, subject report.Subject) *diagnosis.Finding {
+	f := s.p.Find(c, subject).On(s.v).Located(s.view.Name).Fact(s.text.Evidence())
+	for _, w := range s.v.WaitingOn(s.view.Name) {
+		f.Pod(w.Pod)
+	}
+	if va := s.v.AttachmentOn(s.view.Name); va != nil {
+		f.Object("va", va.Name)
+		f.Fact(attachedEvidence(va))
+	}
+	return f
+}
+
+func (s linkScene) report(f *diagnosis.Finding, b *probes.BlockDevice, expected string) {
+	f.Unless("the expected name on the node, leading to this disk")
+	f.Advise(s.advice(b, expected))
+	f.Advise(remedy.Words("Never link a name by hand to a disk that was only guessed, and never format it."))
+	s.p.Report(f)
+}
