@@ -76,6 +76,15 @@ func (k Keys) related(o Keys) bool {
 // sameObject is related in either direction.
 func (k Keys) sameObject(o Keys) bool { return k.related(o) || o.related(k) }
 
+// meets tells whether two findings are in one place: what ails a volume on one
+// node does not say why it is stuck on another. Nowhere in particular is everywhere.
+func (k Keys) meets(o Keys) bool {
+	if len(k.at) == 0 || len(o.at) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(k.at, func(n string) bool { return slices.Contains(o.at, n) })
+}
+
 func (k *Keys) merge(o Keys) {
 	for _, x := range o.objects {
 		k.objects = add(k.objects, x)

@@ -46,7 +46,7 @@ func (c *Catalog) relate(all []*Finding) {
 			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(b.Keys) {
 				continue
 			}
-			if c.yields(b, a) && !a.yieldsAround(b) {
+			if c.yields(b, a) && !a.yieldsAround(b) && !c.leads(b.Cause, a.Cause, nil) {
 				b.yieldTo = better(b.yieldTo, a)
 			}
 		}
@@ -80,7 +80,7 @@ func (c *Catalog) yields(b, a *Finding) bool {
 	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
 		return false
 	}
-	return slices.Contains(b.rule.Residual, a.rule.Layer) || c.leads(a.Cause, b.Cause, nil)
+	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(b.Keys) || c.leads(a.Cause, b.Cause, nil)
 }
 
 // yieldsAround tells whether f itself gives way to o, which would make a circle.

@@ -70,6 +70,9 @@ func (p *Pass) onlyGuessed() bool {
 		best := 0
 		for _, f := range s.explainedBy {
 			best = max(best, f.Certainty.Rank())
+			if f.Waiting {
+				best = report.Certain.Rank() // it needs only time, however sure that is
+			}
 		}
 		if best < report.Likely.Rank() {
 			return true

@@ -49,6 +49,56 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestVerdictWaits: a symptom whose only explanation needs time is not broken, even
+// when that explanation is no more than possible.
+func TestVerdictWaits(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{true, false} {
+		f := &Finding{Severity: report.Blocking, Certainty: report.Possible, Waiting: waits, rule: &Rule{Severity: report.Blocking}}
+		p := &Pass{Index: snapshot.NewIndex(&snapshot.Snapshot{}), scope: scope{found: true},
+			symptoms: []*Symptom{{Name: "pod-waiting-for-volume", explainedBy: []*Finding{f}}}}
+		want := report.Broken
+		if waits {
+			want = report.Waiting
+		}
+		if got := p.verdict([]*Finding{f}, &report.Report{}); got != want {
+			t.Errorf("waiting %v: verdict %s, want %s", waits, got, want)
+		}
+	}
+}
+
+// TestResidualYieldsInItsPlace: what is left over on one node does not give way to
+// what ails the same volume on another, nor to what it produces itself.
+func TestResidualYieldsInItsPlace(t *testing.T) {
+	t.Parallel()
+	all := []Layer{Claim, Attach, Mount}
+	left := &Rule{Name: "left-over", Layer: Attach, Severity: report.Blocking, Residual: all, LeadsTo: []string{"full"}}
+	other := &Rule{Name: "other", Layer: Mount, Severity: report.Blocking}
+	full := &Rule{Name: "full", Layer: Claim, Severity: report.Blocking}
+	c := &Catalog{Rules: []*Rule{left, other, full}, byName: map[string]*Rule{"left-over": left, "other": other, "full": full}}
+	finding := func(r *Rule, node string) *Finding {
+		f := &Finding{Cause: r.Name, Certainty: report.Certain, Severity: r.Severity, rule: r}
+		f.Object("volume", "v")
+		f.At(node)
+		return f
+	}
+	for name, k := range map[string]struct {
+		rule   *Rule
+		node   string
+		yields bool
+	}{
+		"same node":                      {other, "old", true},
+		"another node of the volume":     {other, "new", false},
+		"its own consequence, same node": {full, "old", false},
+	} {
+		b, a := finding(left, "old"), finding(k.rule, k.node)
+		c.relate([]*Finding{b, a})
+		if got := b.yieldTo == a; got != k.yields {
+			t.Errorf("%s: yields %v, want %v", name, got, k.yields)
+		}
+	}
+}
+
 func TestAge(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]time.Duration{
