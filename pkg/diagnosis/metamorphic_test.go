@@ -162,6 +162,9 @@ func compareWeaker(t *testing.T, need string, whole, less *report.Report) {
 	before := map[string]report.Certainty{}
 	for _, f := range append(slices.Clone(whole.RootCauses), whole.Findings...) {
 		before[key(f)] = f.Certainty
+		for _, y := range f.Yielded {
+			before[y] = report.Certain // it was seen, and gave way to f
+		}
 	}
 	for _, f := range less.RootCauses {
 		if old, known := before[key(f)]; known && f.Certainty.Rank() > old.Rank() {

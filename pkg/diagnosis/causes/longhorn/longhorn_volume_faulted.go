@@ -52,8 +52,7 @@ func faulted(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 	f.Sayf("Longhorn volume %s is faulted: no usable replica is left.%s %s", lh.Name, when, whyNoSalvage(p, v, failed))
 	for _, r := range v.Longhorn.Replicas {
 		if r.NodeID != "" && p.View(r.NodeID) == nil {
-			p.Miss("node/"+r.NodeID, r.NodeID)
-			f.Missing("the disk of replica " + r.Name + " on node " + r.NodeID + ", which may be the reason")
+			p.Miss("node/"+r.NodeID, r.NodeID) // its disk may be the reason; that the volume is faulted is proven
 		}
 	}
 	f.Unless("a robustness other than faulted")
