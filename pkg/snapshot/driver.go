@@ -180,16 +180,27 @@ func registers(p *corev1.Pod, driver string) bool {
 }
 
 // DriverPodOn returns the driver's plugin pod on a node, or nil: one that lives
-// before one that goes.
+// before one that goes, and before one that has ended.
 func (x *Index) DriverPodOn(driver, node string) *corev1.Pod {
 	var found *corev1.Pod
 	for _, p := range x.DriverPods(driver) {
 		if p.Spec.NodeName != node {
 			continue
 		}
-		if found == nil || (found.DeletionTimestamp != nil && p.DeletionTimestamp == nil) {
+		if found == nil || life(p) > life(found) {
 			found = p
 		}
 	}
 	return found
+}
+
+// life orders pods: ended, being deleted, alive.
+func life(p *corev1.Pod) int {
+	switch {
+	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+		return 0
+	case p.DeletionTimestamp != nil:
+		return 1
+	}
+	return 2
 }

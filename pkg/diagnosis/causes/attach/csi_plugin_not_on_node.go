@@ -35,10 +35,13 @@ const young = 5 * time.Minute
 func pluginNotOnNode(p *diagnosis.Pass) {
 	for _, u := range driverUses(p) {
 		n := p.Node(u.Node)
-		if n == nil || !p.NodeReady(u.Node).Ready || p.DriverPodOn(u.Driver, u.Node) != nil {
+		if pod := p.DriverPodOn(u.Driver, u.Node); n == nil || !p.NodeReady(u.Node).Ready || pod != nil && !finished(pod) {
 			continue
 		}
-		if r := registered(p, u.Node, u.Driver); r.Known && !r.Registered {
+		switch r := registered(p, u.Node, u.Driver); {
+		case !r.Known:
+			p.Has("storage.k8s.io/csinodes")
+		case !r.Registered:
 			reportNotOnNode(p, u, n, r)
 		}
 	}
