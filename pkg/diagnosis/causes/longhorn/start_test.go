@@ -1,0 +1,113 @@
+package longhorn
+
+import "testing"
+
+const engine = vol + "-e-0"
+
+func TestEngineImageNotReady(t *testing.T) {
+	t.Parallel()
+	missing := func() *scene { return newScene().edit("image", "n2: true", "n2: false") }
+	check(t, EngineImageNotReady, []branch{
+		{"on the node of the engine", newScene().edit("image", "n1: true", "n1: false"), []string{"certain EngineImage ei-1"}},
+		{"absent on the node of a replica that waits", newScene().edit("image", ", n2: true", "").edit("replica-2", "currentState: running", "currentState: stopped"), []string{"certain EngineImage ei-1"}},
+		{"replica there runs already", missing(), silent},
+		{"on a node without any part", newScene().edit("image", "n3: true", "n3: false"), silent},
+		{"node is down", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("node-n2", "status: 'True'", "status: Unknown"), silent},
+		{"manager of the node is down", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("lhnode-n2", "{type: Ready, status: 'True'}], diskStatus", "{type: Ready, status: 'False', reason: ManagerPodDown}], diskStatus"), silent},
+		{"incompatible image", newScene().edit("image", "state: deployed", "state: deployed, incompatible: true"), []string{"certain EngineImage ei-1"}},
+		{"volume of the v2 data engine", newScene().edit("image", "n1: true", "n1: false").edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2"), silent},
+		{"another image of the volume", newScene().edit("image", "n1: true", "n1: false").edit("volume", "e:v1", "e:v0"), silent},
+		{"attached volume", newScene().edit("image", "n1: true", "n1: false").edit("volume", "state: attaching", "state: attached"), silent},
+	})
+}
+
+func TestBackingImageUnavailable(t *testing.T) {
+	t.Parallel()
+	image := func(state, condition string) *scene {
+		s := newScene().edit("volume", "accessMode: rwo", "accessMode: rwo, backingImage: base").add("backing", lhAPI+"BackingImage\nmetadata: {name: base, namespace: longhorn-system}\nspec: {sourceType: upload}\nstatus: {diskFileStatusMap: {"+state+"}}\n")
+		if condition != "" {
+			s.edit("volume", "conditions: [", "conditions: [{type: WaitForBackingImage, status: 'True', reason: "+condition+"}, ")
+		}
+		return s
+	}
+	check(t, BackingImageUnavailable, []branch{
+		{"every copy failed", image("d1: {state: failed}", "Waiting"), []string{"certain BackingImage base"}},
+		{"no copy on any disk", image("", "Waiting"), []string{"certain BackingImage base"}},
+		{"image does not exist", image("", "GetBackingImageFailed").drop("backing"), []string{"certain BackingImage base"}},
+		{"failed without a condition", image("d1: {state: failed}", ""), []string{"likely BackingImage base"}},
+		{"one ready copy", image("d1: {state: failed}, d2: {state: ready}", "Waiting"), silent},
+	})
+	got, r := image("d1: {state: in-progress, progress: 40}", "Waiting").run(t, BackingImageUnavailable)
+	if len(got) != 1 || r.Verdict != "waiting" {
+		t.Errorf("a copy in progress: got %v with verdict %s, want one cause that waits", got, r.Verdict)
+	}
+}
+
+func TestEngineRecordStale(t *testing.T) {
+	t.Parallel()
+	record := func(state string) *scene {
+		return newScene().edit("im-n1", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: "+state+"}}}")
+	}
+	check(t, EngineRecordStale, []branch{
+		{"record of an ended process", record("stopped"), []string{"certain Engine " + engine}},
+		{"record in error", record("error"), []string{"certain Engine " + engine}},
+		{"no record", newScene(), silent},
+		{"record starts", record("starting"), silent},
+		{"engine has its instance-manager", record("stopped").edit("engine", "instanceManagerName: ''", "instanceManagerName: im-n1"), silent},
+		{"attaching for a minute", record("stopped").edit("va", "11:30:00Z", "11:59:00Z"), silent},
+		{"starts and fails again and again", record("error").event("Engine", engine, "FailedStarting", "exit status 7", 9, "2026-01-02T11:59:00Z"), silent},
+		{"volume detached", record("stopped").edit("volume", "state: attaching", "state: detached"), silent},
+	})
+}
+
+func TestEngineRecordAdvice(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"other-r-n1: {status: {state: running}}": false, "": true} {
+		s := newScene().edit("im-n1", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: stopped}}}")
+		s.edit("im-n1", "other-r-n1: {status: {state: running}}", name)
+		_, r := s.run(t, EngineRecordStale)
+		offered := false
+		for _, m := range r.RootCauses[0].Remedies {
+			offered = offered || m.Name == "delete-instance-manager"
+		}
+		if offered != want {
+			t.Errorf("delete-instance-manager with replicas {%s}: got offered %t, want %t", name, offered, want)
+		}
+	}
+}
+
+func TestInstanceManagerStuck(t *testing.T) {
+	t.Parallel()
+	twin := func(image string) *scene {
+		return newScene().edit("replica-2", "currentState: running, instanceManagerName: im-n2", "currentState: stopped, instanceManagerName: ''").
+			add("twin", lhAPI+"InstanceManager\nmetadata: {name: im-twin, namespace: longhorn-system, creationTimestamp: '2026-01-02T00:00:00Z'}\nspec: {nodeID: n2, type: aio, dataEngine: v1, image: '"+image+"'}\nstatus: {currentState: running}\n")
+	}
+	stuck := func(state string) *scene {
+		return newScene().edit("im-n1", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: "+state+"}}}").edit("engine", "instanceManagerName: ''", "instanceManagerName: im-n1")
+	}
+	timeout := "time=\"2026-01-02T11:58:00Z\" level=error msg=\"ProcessList of instance manager im-n1 failed: context deadline exceeded\"\n"
+	check(t, InstanceManagerStuck, []branch{
+		{"two of one image", twin("im:v1"), []string{"certain InstanceManager im-twin"}},
+		{"two of different images", twin("im:v2"), silent},
+		{"two on a node without any part", twin("im:v1").edit("twin", "nodeID: n2", "nodeID: n3"), silent},
+		{"what was to start there runs", twin("im:v1").edit("replica-2", "currentState: stopped", "currentState: running"), silent},
+		{"one volume alone", stuck("starting"), silent},
+		{"one volume, and calls time out", stuck("starting").file("logs/longhorn-system/longhorn-manager-1/longhorn-manager.log", timeout), []string{"likely InstanceManager im-n1"}},
+		{"calls timed out yesterday", stuck("starting").file("logs/longhorn-system/longhorn-manager-1/longhorn-manager.log", "time=\"2026-01-01T11:58:00Z\""+timeout[27:]), silent},
+	})
+}
+
+func TestVolumeDrivenTwice(t *testing.T) {
+	t.Parallel()
+	driven := func(state string) *scene {
+		return newScene().edit("tickets", "nodeID: n1", "nodeID: n2").edit("volume", "state: attaching", "state: "+state)
+	}
+	check(t, VolumeDrivenTwice, []branch{
+		{"attached for twenty minutes", driven("attached").event("Volume", vol, "Attached", "attached to n1", 1, "2026-01-02T11:40:00Z"), []string{"certain Volume " + vol}},
+		{"ticket just removed", driven("detaching"), silent},
+		{"in turns", driven("detaching").event("Volume", vol, "Attached", "attached to n1", 9, "2026-01-02T11:58:00Z").event("Volume", vol, "Detached", "detached", 9, "2026-01-02T11:59:00Z"), []string{"certain Volume " + vol}},
+		{"writer names itself", driven("attached").edit("volume", "nodeID: n1", "nodeID: n1, lastAttachedBy: virt"), []string{"likely Volume " + vol}},
+		{"a ticket explains the node", newScene(), silent},
+		{"before there were tickets", driven("attached").drop("tickets").event("Volume", vol, "Attached", "attached to n1", 1, "2026-01-02T11:40:00Z"), silent},
+	})
+}
