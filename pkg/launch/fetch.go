@@ -47,7 +47,10 @@ func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, path string) (*sna
 	if err == nil {
 		close(read)
 		select { // the end of the process is a courtesy, not a condition
-		case <-ended:
+		case late := <-ended:
+			if late != nil {
+				n.say("everything arrived, then: %s", clean(late.Error()))
+			}
 		case <-time.After(time.Second):
 		}
 		return &snapshot.NodeRecord{Name: n.target.Node, Facts: facts, Recording: recording}, nil

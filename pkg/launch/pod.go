@@ -33,12 +33,12 @@ func (n *nodeRun) podFor(image candidate, suffix string) *corev1.Pod {
 // PrintPod is the pod that would be created first on a node, for
 // --print-probe-pod.
 func PrintPod(plan Plan, t Target, o Options) *corev1.Pod {
-	n := nodeRun{run: &run{opts: o.complete(), namespace: plan.Namespace, id: random(8)}, target: t}
+	n := nodeRun{run: &run{opts: o.complete(), namespace: plan.Namespace, id: random()}, target: t}
 	image := candidate{Image: t.Image()}
 	if len(t.images) > 0 {
 		image = t.images[0]
 	}
-	return n.podFor(image, random(8))
+	return n.podFor(image, random())
 }
 
 // made says whether there is a pod after its creation was asked for.

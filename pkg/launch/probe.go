@@ -73,7 +73,7 @@ func newRun(cfg *rest.Config, namespace string, opts Options) (*run, error) {
 	}
 	streams := rest.CopyConfig(cfg)
 	streams.Timeout = 0 // --request-timeout is for requests, not for streams
-	return &run{opts: opts, client: client, exec: executor{client, streams}, namespace: namespace, id: random(8)}, nil
+	return &run{opts: opts, client: client, exec: executor{client, streams}, namespace: namespace, id: random()}, nil
 }
 
 // nodeRun is the turn of one node.
@@ -114,7 +114,7 @@ func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusa
 
 // try is one pod from its creation to its deletion.
 func (n *nodeRun) try(ctx context.Context, image candidate) (*snapshot.NodeRecord, *refusal) {
-	pod := n.podFor(image, random(8))
+	pod := n.podFor(image, random())
 	n.say("create pod %s/%s with image %s", pod.Namespace, pod.Name, image.Image)
 	was, why := n.create(ctx, pod)
 	if was != madeNot {
@@ -159,9 +159,9 @@ func deadline(ctx context.Context) time.Time {
 
 // random is a name's tail from the alphabet that Kubernetes itself uses for
 // names: no vowels, so that no words come out.
-func random(n int) string {
+func random() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
-	raw := make([]byte, n)
+	raw := make([]byte, 8)
 	_, _ = rand.Read(raw) // never fails: crypto/rand
 	for i := range raw {
 		raw[i] = letters[int(raw[i])%len(letters)]

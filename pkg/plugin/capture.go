@@ -94,7 +94,7 @@ func (o *captureOptions) Validate() error {
 
 // Run takes the snapshot and writes it, whole or not at all.
 func (o *captureOptions) Run(ctx context.Context) error {
-	if o.probe.print {
+	if o.probe.show {
 		return o.printPods(ctx)
 	}
 	source, err := o.source()

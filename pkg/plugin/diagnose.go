@@ -120,7 +120,7 @@ func (o *diagnoseOptions) Validate() error {
 // Run answers the question. In the formats for programs there is one document
 // even when the run failed.
 func (o *diagnoseOptions) Run(ctx context.Context) error {
-	if o.probe.print {
+	if o.probe.show {
 		return o.printPods(ctx)
 	}
 	r, err := o.diagnose(ctx)

@@ -21,7 +21,7 @@ type probeFlags struct {
 	off        bool // --no-probe
 	on         bool // --probe, only where it is not the default
 	asked      bool // whether this verb has --probe
-	print      bool
+	show       bool // --print-probe-pod
 	image      string
 	namespace  string
 	pullSecret string
@@ -39,7 +39,7 @@ func (p *probeFlags) add(f *pflag.FlagSet, kind string) {
 	f.StringVar(&p.namespace, "probe-namespace", "", "Namespace of the probe pods. Default: where Longhorn runs, else kube-system.")
 	f.StringVar(&p.pullSecret, "probe-pull-secret", "", "Name of a Secret in that namespace to pull the image with.")
 	f.DurationVar(&p.timeout, "probe-timeout", launch.DefaultTimeout, "Give up a node after this time, image pull included.")
-	f.BoolVar(&p.print, "print-probe-pod", false, "Print the pods that would be created, and create none.")
+	f.BoolVar(&p.show, "print-probe-pod", false, "Print the pods that would be created, and create none.")
 }
 
 // validate refuses flags that exclude each other.
@@ -47,7 +47,7 @@ func (p *probeFlags) validate() error {
 	switch {
 	case p.off && p.on:
 		return usagef("--probe and --no-probe exclude each other")
-	case p.off && p.print:
+	case p.off && p.show:
 		return usagef("--print-probe-pod and --no-probe exclude each other")
 	case p.timeout < 5*time.Second:
 		return usagef("--probe-timeout %s is shorter than any pod takes to start, want at least 5s", p.timeout)
@@ -64,7 +64,7 @@ func (p *probeFlags) options() launch.Options {
 
 // prober looks at the nodes of a question, or is nil when they are left alone.
 func (p *probeFlags) prober(errOut io.Writer) prober {
-	if !p.wanted() || p.print {
+	if !p.wanted() || p.show {
 		return nil
 	}
 	return func(ctx context.Context, config *rest.Config, show func(string), s *snapshot.Snapshot, q diagnosis.Question) error {

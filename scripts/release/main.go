@@ -65,7 +65,7 @@ func release(version, out string, names []string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	var archives []archive
 	for _, p := range names {
 		a := describe(p)
