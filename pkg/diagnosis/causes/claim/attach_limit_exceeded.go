@@ -31,13 +31,19 @@ var AttachLimitExceeded = &diagnosis.Rule{
 			for _, w := range v.Waiting() {
 				if w.Pod.Spec.NodeName != "" {
 					nodeFull(p, v, w)
+				} else {
+					noNodeHasRoom(p, v, w)
 				}
 			}
 		}
 	},
 }
 
-var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|[Mm]aximum number of|[Aa]ttach(?:ment)? limit|exceed(?:s|ed)? max volume count`)
+// exhausted is how attachers and backends say that no slot is left; notSlots are other
+// uses of the same code.
+var notSlots = regexp.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)
+
+var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|[Mm]aximum number of|[Aa]ttach(?:ment)? limit|errorCode: 8\b`)
 
 // nodeFull weighs, for a volume that waits on a node: the published limit, the count
 // of attachments there, and what the driver says.
@@ -49,7 +55,7 @@ func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	}
 	attached := attachedOn(p, v.Driver, node)
 	limit, published := limitOf(p.CSINode(node), v.Driver)
-	text, said := exhaustedText(p, v)
+	text, said := exhaustedText(p, v, node)
 	c := report.Certainty("")
 	how := ""
 	switch {
@@ -123,10 +129,12 @@ func limitText(limit int, published bool) string {
 	return fmt.Sprint(limit)
 }
 
-// exhaustedText is a fresh statement of the attacher that there is no room.
-func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume) (diagnosis.Text, bool) {
+// exhaustedText is a fresh statement of the attacher that there is no room on the node:
+// the same gRPC code answers creating and resizing a volume, too.
+func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, node string) (diagnosis.Text, bool) {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && exhausted.MatchString(t.Raw) {
+		attach := t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach" || strings.Contains(strings.ToLower(t.Raw), "attach")
+		if t.Fresh && attach && (t.Node == "" || t.Node == node) && exhausted.MatchString(t.Raw) && !notSlots.MatchString(t.Raw) {
 			return t, true
 		}
 	}

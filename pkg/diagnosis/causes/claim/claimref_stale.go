@@ -44,7 +44,12 @@ func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *core
 	}
 	named := r.Namespace == c.Namespace && r.Name == c.Name
 	asked := c.Spec.VolumeName == pv.Name
-	if !asked && !(named && c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimPending) || !named {
+	switch {
+	case asked && named:
+	case asked && pv.Status.Phase == corev1.VolumeReleased && c.Status.Phase == corev1.ClaimPending:
+		// kept for a claim of another name that is gone
+	case named && c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimPending:
+	default:
 		return false
 	}
 	for _, o := range p.Cluster.Claims {
@@ -59,14 +64,21 @@ func staleRef(p *diagnosis.Pass, v *snapshot.Volume, pv *corev1.PersistentVolume
 	c := v.Claim
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", pv.Name)).On(v)
 	f.Object("pv", pv.Name)
-	f.Sayf("Volume %s (%s) remembers an older claim of the name %s/%s in spec.claimRef: its uid %s is not that of the present claim (%s), and no claim with that uid exists any more. So it counts as bound to another claim.",
-		pv.Name, pv.Status.Phase, c.Namespace, c.Name, pv.Spec.ClaimRef.UID, c.UID)
+	r := pv.Spec.ClaimRef
+	f.Sayf("Volume %s (%s) remembers an older claim %s/%s in spec.claimRef: its uid %s is not that of the present claim %s/%s (%s), and no claim with that uid exists any more. So it counts as bound to another claim.",
+		pv.Name, pv.Status.Phase, r.Namespace, r.Name, r.UID, c.Namespace, c.Name, c.UID)
 	f.Fact(
 		diagnosis.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef.uid", string(pv.Spec.ClaimRef.UID)),
 		diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.uid", string(c.UID)),
 		diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)),
 	)
 	f.Unless("equal UIDs, or another claim that has the remembered one")
+	if r.Namespace != c.Namespace || r.Name != c.Name {
+		f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to claim %s/%s (they become visible to it), let spec.claimRef of the volume name that claim, without a uid. "+
+			"Do not delete the volume.", pv.Name, c.Namespace, c.Name)))
+		p.Report(f)
+		return
+	}
 	f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to this claim (they become visible to it), clear the old uid: "+
 		`kubectl patch pv %s --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'. The reservation by name stays.`, pv.Name, pv.Name)))
 	p.Report(f)
