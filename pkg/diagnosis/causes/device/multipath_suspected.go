@@ -29,18 +29,28 @@ func wantsItsMap(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 			}
 		}
 	}
-	if mountsMaps(p, v) {
+	if mountsMaps(p, v) || asksForMap(p, v) {
 		return true
 	}
-	ids := map[string]bool{}
 	paths := 0
-	for _, s := range m.Slaves {
-		if b := view.ByName(s); b != nil {
+	for _, name := range m.Slaves {
+		if view.ByName(name) != nil {
 			paths++
-			ids[bareWWID(b.WWID)] = true
 		}
 	}
-	return paths > 1 && len(ids) == 1
+	return paths > 1 // one identity: a SAN's paths; several: device-lun-reused
+}
+
+// asksForMap tells whether the driver said that it wants a map, or addresses its disks
+// by WWN, as drivers of arrays do, and nobody said that the plain disk is busy.
+func asksForMap(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, t := range p.Texts(v) {
+		if wantsMap.MatchString(t.Raw + "\n" + t.Desc) {
+			return true
+		}
+	}
+	_, said := busyText(p, v)
+	return !said && len(volumeWWIDs(v)) > 0
 }
 
 // mountsMaps tells whether another volume of the same driver is mounted through a

@@ -19,7 +19,6 @@ import (
 // attached to node "a", where a pod waits for it; each test adds what node a looks
 // like. Every rule of the catalog runs.
 const (
-	driver = "disk.example.com"
 	handle = "vol-0a1b2c3d4e5f"
 	podUID = "11111111-1111-1111-1111-111111111111"
 	vg     = "LVM-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -27,6 +26,8 @@ const (
 
 type scene struct {
 	mode    string // volumeMode; empty: Filesystem
+	driver  string // empty: disk.example.com
+	attrs   string // of the PV: "pool: p, imageName: i"
 	state   string // of the pod: waiting (empty), ended, running
 	message string // of a fresh FailedMount event
 	entries []string
@@ -60,10 +61,14 @@ func (s scene) objects() []string {
 	if mode == "" {
 		mode = "Filesystem"
 	}
+	driver := s.driver
+	if driver == "" {
+		driver = "disk.example.com"
+	}
 	out := []string{
 		"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {volumesInUse: ['kubernetes.io/csi/" + driver + "^" + handle + "'], nodeInfo: {kubeletVersion: v1.31.2}, conditions: [{type: Ready, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}\n",
 		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data, uid: c}\nspec: {volumeName: pv-1, accessModes: [ReadWriteOnce], volumeMode: " + mode + "}\nstatus: {phase: Bound}\n",
-		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-1}\nspec: {accessModes: [ReadWriteOnce], volumeMode: " + mode + ", claimRef: {namespace: shop, name: data, uid: c}, csi: {driver: " + driver + ", volumeHandle: " + handle + "}}\nstatus: {phase: Bound}\n",
+		"apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-1}\nspec: {accessModes: [ReadWriteOnce], volumeMode: " + mode + ", claimRef: {namespace: shop, name: data, uid: c}, csi: {driver: " + driver + ", volumeHandle: " + handle + ", volumeAttributes: {" + s.attrs + "}}}\nstatus: {phase: Bound}\n",
 		"apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: " + snapshot.AttachmentName(handle, driver, "a") + ", creationTimestamp: '2026-01-02T09:00:00Z'}\nspec: {attacher: " + driver + ", nodeName: a, source: {persistentVolumeName: pv-1}}\nstatus: {attached: true}\n",
 		"apiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: a}\nspec: {drivers: [{name: " + driver + ", nodeID: a, topologyKeys: null}]}\n",
 		"apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: " + driver + "}\nspec: {attachRequired: true}\n",
