@@ -37,6 +37,9 @@ var missingDiskForm = regexp.MustCompile(`(?i)no device path for device|find dis
 
 func missingOnNode(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
+		if _, _, mapped := v.RBDImage(); mapped {
+			continue // an image is mapped when it is staged: attaching makes no disk
+		}
 		for _, va := range v.Attachments {
 			waiters := waitersOn(v, va.Spec.NodeName)
 			if !va.Status.Attached || va.DeletionTimestamp != nil || len(waiters) == 0 || p.Age(va.CreationTimestamp.Time) <= time.Minute {

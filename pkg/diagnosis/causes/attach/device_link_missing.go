@@ -42,9 +42,14 @@ var DeviceLinkMissing = &diagnosis.Rule{
 // name that they expect.
 var noName = regexp.MustCompile(missingDiskForm.String() + `|(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
 
+// missingMap is said of a multipath map, which is not a link to a disk: then the disk
+// may be well known (multipath-off-for-san).
+var missingMap = regexp.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)
+
 func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	t, ok := textAbout(p, v, node, noName)
-	if !ok || !t.Fresh || v.IsLonghorn() {
+	_, _, mapped := v.RBDImage() // an image is mapped when it is staged, not linked
+	if !ok || !t.Fresh || v.IsLonghorn() || mapped || missingMap.MatchString(t.Raw) {
 		return
 	}
 	va := v.AttachmentOn(node)
