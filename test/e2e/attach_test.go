@@ -50,7 +50,7 @@ func driverMissing(t *testing.T) {
 		return !strings.Contains(field("{.spec.drivers[*].name}", "csinode", "worker-2"), v["DRIVER"])
 	})
 	apply(t, "pod.yaml", v.with(vars{"POD": "db", "NODE": "worker-2"}))
-	waitEvent(t, "nodriver", "db", "AttachVolume.Attach failed")
+	waitEvent(t, "nodriver", "db", "does not contain driver")
 
 	a := doctor(t, "pvc", "data", "-n", "nodriver")
 	c := a.root(t, "csi-plugin-not-on-node", "Node worker-2", "certain")

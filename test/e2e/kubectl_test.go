@@ -42,12 +42,12 @@ func apply(t *testing.T, file string, v vars) {
 	}
 }
 
-func submit(verb, file string, v vars) (string, error) {
+func submit(verb, file string, v vars, more ...string) (string, error) {
 	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("kubectl", verb, "-f", "-")
+	cmd := exec.Command("kubectl", append([]string{verb, "-f", "-"}, more...)...)
 	cmd.Stdin = strings.NewReader(os.Expand(string(text), func(name string) string { return v[name] }))
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -37,6 +37,7 @@ func TestCluster(t *testing.T) {
 		{"probe pod refused", podRefused},
 		{"probe image unusable", imageMissing},
 		{"two nodes with one host name", oneHostName},
+		{"volume of Longhorn", longhornVolume},
 		{"interrupted", interrupted},
 		{"killed", killed},
 		{"kubelet killed during the probe", kubeletKilled},
@@ -44,9 +45,7 @@ func TestCluster(t *testing.T) {
 		{"node powered off", nodeOff},
 		{"node powered off during the probe", offMidRun},
 	} {
-		if !t.Run(s.name, s.run) {
-			describe(t)
-		}
+		t.Run(s.name, s.run)
 		nothingLeft(t)
 	}
 }

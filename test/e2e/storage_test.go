@@ -41,6 +41,11 @@ func claim(t *testing.T, driver vars, ns string) vars {
 		}
 	})
 	namespace(t, ns)
+	t.Cleanup(func() { // before the namespace goes
+		if t.Failed() {
+			describe(t)
+		}
+	})
 	apply(t, "claim.yaml", v)
 	waitBound(t, ns)
 	return v

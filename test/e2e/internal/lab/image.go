@@ -43,7 +43,7 @@ func (l Lab) writeImages() error {
 	shell := [2]string{"bin/busybox", "/bin/busybox"}
 	images := []image{
 		{file: "pause", tags: []string{pauseImage}, files: [][2]string{{"bin/pause", l.Own + "/pause"}}},
-		{file: "busybox", tags: []string{ShellImage, "docker.io/longhornio/longhorn-instance-manager:v1.10.0"}, files: [][2]string{shell}, links: links},
+		{file: "busybox", tags: []string{ShellImage, "docker.io/longhornio/longhorn-instance-manager:v1.10.0", "docker.io/longhornio/longhorn-manager:v1.10.0"}, files: [][2]string{shell}, links: links},
 		{file: "driver", tags: []string{DriverImage}, files: [][2]string{shell, {"bin/driver", l.Own + "/driver"}}, links: links},
 		// An image without a shell: a probe cannot use it.
 		{file: "bare", tags: []string{"lab.local/bare:1"}, files: [][2]string{{"bin/pause", l.Own + "/pause"}}},
