@@ -122,8 +122,11 @@ var rules = []*diagnosis.Rule{
 	transport.SELinuxDeniesISCSI,
 
 	// filesystem
+	filesystem.FeatureUnsupported,
+	filesystem.MkfsRisk,
 	filesystem.NeedsFsck,
 	filesystem.ReadonlyAfterError,
+	filesystem.XFSUUIDDuplicate,
 
 	// risk
 	risk.HostRootMountedPrivately,
