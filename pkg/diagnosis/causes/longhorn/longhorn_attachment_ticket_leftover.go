@@ -36,7 +36,7 @@ var AttachmentTicketLeftover = &diagnosis.Rule{
 
 func leftover(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) {
 	need := judge(p, v, t)
-	if !need.unneeded {
+	if !need.unneeded || !holds(p, v, t) {
 		return
 	}
 	harm, evidence := harmOf(p, v, t)
@@ -59,6 +59,21 @@ func leftover(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) {
 	f.Unless(need.refute)
 	adviseTicket(p, f, v, t, need)
 	p.Report(f)
+}
+
+// holds tells whether it is this ticket that keeps the volume on its node: the volume
+// is there, or on its way there, and no other ticket for that node is needed.
+func holds(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) bool {
+	lh := v.Longhorn.Volume
+	if lh.Status.CurrentNodeID != t.NodeID && lh.NodeID != t.NodeID {
+		return false
+	}
+	for i := range v.Longhorn.Attachment.Tickets {
+		if o := &v.Longhorn.Attachment.Tickets[i]; o.ID != t.ID && o.NodeID == t.NodeID && !judge(p, v, o).unneeded {
+			return false
+		}
+	}
+	return true
 }
 
 // adviseTicket names the owner's own way first; taking an entry out by hand needs

@@ -33,6 +33,7 @@ var DiskFull = &diagnosis.Rule{
 					diskFull(p, v, r)
 				}
 			}
+			noRoomAnywhere(p, v)
 		}
 	},
 }
@@ -58,12 +59,22 @@ func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	}
 	f.Sayf("The Longhorn disk %s (%s) on node %s is under pressure: %s. Its replica %s of volume %s is out of service, and a disk under pressure takes part neither in scheduling nor in salvage, automatic or by hand.",
 		r.disk.Name, r.disk.Path, r.node.Name, numbers, r.replica.Name, v.Longhorn.Volume.Name)
+	adviseRoom(f)
+	// Several full disks of a node are one finding: the second is a remark on the first.
+	for _, o := range placement(p, v) {
+		if st, why, _ := o.condition("Schedulable"); o.node == r.node && o.disk != r.disk && st == "False" && why == "DiskPressure" {
+			f.Also = append(f.Also, fmt.Sprintf("Disk %s (%s) of the node is under pressure, too.", o.disk.Name, o.disk.Path))
+		}
+	}
+	p.Report(f)
+}
+
+func adviseRoom(f *diagnosis.Finding) {
 	f.Unless("a disk condition Schedulable True")
 	f.Advise(
 		remedy.Words("Make room on the disk: foreign files, snapshots that are not needed (purging needs some space first), another disk. Touch nothing below its replicas directory."),
 		remedy.Words("Or lower storage-minimal-available-percentage for a while so that the disk counts again, salvage the volume, and set it back."),
 	)
-	p.Report(f)
 }
 
 // minimalAvailable is the threshold in percent; Longhorn's default is 25.

@@ -45,11 +45,14 @@ func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 		return
 	}
 	c := report.Certain
-	if proof == "" {
-		c = report.Likely
+	if proof == "" || !broken && r.otherDisk() != "" {
+		c = report.Likely // Longhorn itself does not reject the disk
 	}
 	f := p.Find(c, diagnosis.NodeSubject(r.node.Name)).On(v).Located(r.node.Name)
 	f.Fact(evidence...)
+	if why := managerDown(p, r.node.Name); why != "" && broken {
+		f.Missing("that the condition of the disk is of now: longhorn-manager on node " + r.node.Name + " is not ready (" + why + ")")
+	}
 	said := "Longhorn's own condition of the disk still says Ready."
 	if broken {
 		said = "Longhorn says: " + strings.TrimSpace(reason+" "+message) + "."
@@ -70,6 +73,20 @@ func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	p.Report(f)
 }
 
+// otherDisk tells whether the disk at the replica's path is another one than the
+// replica was placed on: such as after its node was created again under its name.
+func (r placed) otherDisk() string {
+	if r.replica.DiskID == "" || r.disk.UUID == "" {
+		return ""
+	}
+	for _, d := range r.node.Disks {
+		if d.UUID == r.replica.DiskID {
+			return ""
+		}
+	}
+	return fmt.Sprintf("it has the UUID %s now, and the replica was placed on %s, which the node has no more", r.disk.UUID, r.replica.DiskID)
+}
+
 // unusableOnNode looks at the node for what makes the disk unusable: another UUID, a
 // missing mount, a read-only filesystem.
 func unusableOnNode(r placed) (string, []report.Evidence) {
@@ -84,6 +101,10 @@ func unusableOnNode(r placed) (string, []report.Evidence) {
 		if json.Unmarshal([]byte(file.Content), &cfg) == nil && cfg.DiskUUID != "" && r.disk.UUID != "" && cfg.DiskUUID != r.disk.UUID {
 			return fmt.Sprintf("it carries the UUID %s, recorded is %s", cfg.DiskUUID, r.disk.UUID), []report.Evidence{diagnosis.FromNode(r.node.Name, name, strings.TrimSpace(file.Content))}
 		}
+	}
+	if at := r.otherDisk(); at != "" {
+		return at, []report.Evidence{diagnosis.FromAPI("Replica "+r.replica.Name, "spec.diskID", r.replica.DiskID),
+			diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].diskUUID", r.disk.UUID)}
 	}
 	_, reason, _ := r.condition("Ready")
 	if m := r.mount(); reason == "DiskFilesystemChanged" && m != nil && m.Point != path.Clean(r.disk.Path) {

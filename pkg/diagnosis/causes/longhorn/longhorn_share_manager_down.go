@@ -49,7 +49,11 @@ func shareManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 		diagnosis.FromAPI("Volume "+lh.Name, "status.shareState", lh.Status.ShareState),
 	)
 	f.Fact(lastWords(p, lh)...)
-	for _, x := range p.DeviceNodes(v) {
+	nodes := p.DeviceNodes(v)
+	if len(nodes) == 0 {
+		f.Missing("the node of the share-manager: the volume is attached nowhere, so no device was looked at")
+	}
+	for _, x := range nodes {
 		f.Located(x)
 		if _, ok := p.Probed(x); !ok {
 			f.Missing("the device and its mount on node " + x + ", where the share-manager runs")

@@ -36,12 +36,12 @@ func judge(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict 
 	case "share-manager-controller":
 		return judgeShare(p, v, t)
 	}
-	return verdict{}
+	return judgeWork(p, v, t)
 }
 
 // judgeCSI: the id of a csi ticket is the name of its VolumeAttachment.
 func judgeCSI(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
-	if !p.Collected("storage.k8s.io/volumeattachments") || p.Attachment(t.ID) != nil || v.Longhorn.Volume.Migratable {
+	if !p.Has("storage.k8s.io/volumeattachments") || p.Attachment(t.ID) != nil || v.Longhorn.Volume.Migratable {
 		return verdict{}
 	}
 	return verdict{unneeded: true, why: "its id is that of a VolumeAttachment that does not exist any more", refute: "a VolumeAttachment named " + t.ID}
@@ -110,7 +110,7 @@ func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	if t.Type == "snapshot-controller" {
 		kind = "Snapshot"
 	}
-	if !p.Collected("longhorn.io/" + strings.ToLower(kind) + "s") {
+	if !p.Has("longhorn.io/" + strings.ToLower(kind) + "s") {
 		return verdict{}
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(t.ID, t.Type+"-"), strings.ToLower(kind)+"-")
@@ -156,7 +156,7 @@ func messagesOf(o *unstructured.Unstructured) string {
 
 // judgeShare: the share-manager that wanted the device is gone.
 func judgeShare(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
-	if !p.Collected("longhorn.io/sharemanagers") {
+	if !p.Has("longhorn.io/sharemanagers") {
 		return verdict{}
 	}
 	for _, o := range v.Longhorn.Attachment.Tickets {

@@ -1,0 +1,78 @@
+package longhorn
+
+import "testing"
+
+// failed is the scene with replica 2 failed on n2.
+func failed() *scene {
+	return newScene().edit("replica-2", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'")
+}
+
+const pressed = "{type: Schedulable, status: 'False', reason: DiskPressure, message: below the threshold}"
+
+func pressure(s *scene, nodes ...string) *scene {
+	for _, n := range nodes {
+		s.edit("lhnode-"+n, "{type: Schedulable, status: 'True'}", pressed)
+	}
+	return s
+}
+
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	nowhere := func() *scene {
+		s := newScene().edit("volume", "{type: Scheduled, status: 'True'}", "{type: Scheduled, status: 'False', reason: ReplicaSchedulingFailure, message: insufficient storage}")
+		return s.edit("replica-1", "nodeID: n1", "nodeID: ''").edit("replica-2", "nodeID: n2", "nodeID: ''")
+	}
+	statfs := func(avail string) *scene {
+		return pressure(failed(), "n2").machine("n2", "@statfs/var/lib/longhorn", "1000 "+avail+" "+avail+" 1000 900 4096")
+	}
+	certain := []string{"certain Node n2"}
+	check(t, DiskFull, []branch{
+		{"pressure on the disk of a failed replica", pressure(failed(), "n2"), certain},
+		{"conditions as a map (v1beta1)", failed().edit("lhnode-n2", "v1beta2", "v1beta1").
+			edit("lhnode-n2", "[{type: Ready, status: 'True'}, {type: Schedulable, status: 'True'}]", "{Ready: {type: Ready, status: 'True'}, Schedulable: "+pressed+"}"), certain},
+		{"pressure on the disk of a sound replica", pressure(newScene(), "n2"), silent},
+		{"pressure on a disk of nobody", pressure(failed(), "n3"), silent},
+		{"the node agrees", statfs("10"), certain},
+		{"the node has space", statfs("800"), []string{"likely Node n2"}},
+		{"no disk takes a replica", pressure(nowhere(), "n1", "n2", "n3"), []string{"certain Node n1", "certain Node n2", "certain Node n3"}},
+		{"one disk has room", pressure(nowhere(), "n1", "n2"), silent},
+	})
+}
+
+func TestDiskUnusable(t *testing.T) {
+	t.Parallel()
+	rejected := func() *scene {
+		return failed().edit("lhnode-n2", "conditions: [{type: Ready, status: 'True'}, {type: Schedulable", "conditions: [{type: Ready, status: 'False', reason: DiskFilesystemChanged, message: another disk}, {type: Schedulable")
+	}
+	mounted := func(s *scene, options string) *scene {
+		return s.file("nodes/n2.txtar", "-- proc/1/mountinfo --\n21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n22 21 8:16 / /var/lib/longhorn "+options+" shared:2 - ext4 /dev/sdb "+options+
+			"\n-- proc/1/ns/mnt --\n@link mnt:[4026531841]\n-- proc/1/comm --\nsystemd\n-- sys/class/block/sda2/dev --\n8:2\n-- sys/class/block/sdb/dev --\n8:16\n")
+	}
+	certain, likely := []string{"certain Node n2"}, []string{"likely Node n2"}
+	check(t, DiskUnusable, []branch{
+		{"Longhorn says so, node not looked at", rejected(), likely},
+		{"nothing is mounted there", rejected().machine("n2"), certain},
+		{"read-only", mounted(rejected(), "ro"), certain},
+		{"mounted and writable", mounted(rejected(), "rw"), likely},
+		{"the manager there is down", rejected().machine("n2").edit("lhnode-n2", "status: {conditions: [{type: Ready, status: 'True'}]", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}]"), likely},
+		{"another disk at the same path", failed().edit("replica-2", "disk-n2", "disk-old"), likely},
+		{"another disk at the same path, rejected", rejected().edit("replica-2", "disk-n2", "disk-old"), certain},
+		{"failed on a sound disk", failed(), silent},
+		{"rejected, but the replica works", rejected().edit("replica-2", "failedAt: '2026-01-02T11:00:00Z'", "failedAt: ''"), silent},
+	})
+}
+
+func TestShareManagerDown(t *testing.T) {
+	t.Parallel()
+	shared := func(state string) *scene {
+		return newScene().edit("volume", "accessMode: rwo", "accessMode: rwx").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n2").
+			add("share", lhAPI+"ShareManager\nmetadata: {name: "+vol+", namespace: longhorn-system}\nspec: {}\nstatus: {state: "+state+"}\n")
+	}
+	check(t, ShareManagerDown, []branch{
+		{"in error, its node looked at", shared("error").machine("n2"), []string{"certain ShareManager " + vol}},
+		{"in error, its node not looked at", shared("error"), []string{"likely ShareManager " + vol}},
+		{"in error, attached nowhere", shared("error").edit("volume", "currentNodeID: n2", "currentNodeID: ''").edit("volume", "nodeID: n1,", "nodeID: '',"), []string{"likely ShareManager " + vol}},
+		{"running", shared("running").machine("n2"), silent},
+		{"starting for a minute", shared("starting").edit("pod", "11:30:00Z", "11:59:00Z"), silent},
+	})
+}

@@ -1,0 +1,77 @@
+package longhorn
+
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// held is the scene with the volume attached on n2 by another ticket.
+func held(ticket, status string) *scene {
+	s := newScene().edit("volume", "state: attaching", "state: attached").edit("volume", "nodeID: n1,", "nodeID: n2,").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n2")
+	return s.edit("tickets", "attachmentTickets: {", "attachmentTickets: {"+ticket+", ").edit("tickets", "attachmentTicketStatuses: {", "attachmentTicketStatuses: {"+status)
+}
+
+func TestAttachmentTicketLeftover(t *testing.T) {
+	t.Parallel()
+	gone := "csi-0000: {type: csi-attacher, nodeID: n2, generation: 0}"
+	backup := "backup-controller-b1: {type: backup-controller, nodeID: n2, generation: 0}"
+	clone := "volume-clone-controller-a: {type: volume-clone-controller, nodeID: n2, generation: 0}"
+	changed := func(at string) string {
+		return "volume-clone-controller-a: {satisfied: true, generation: 0, conditions: [{type: Satisfied, status: 'True', lastTransitionTime: '" + at + "'}]}, "
+	}
+	cloned := func(at, state string) *scene {
+		return held(clone, changed(at)).edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: "+state+"}")
+	}
+	va := snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n2")
+	certain := []string{"certain Volume " + vol}
+	check(t, AttachmentTicketLeftover, []branch{
+		{"csi ticket without attachment", held(gone, ""), certain},
+		{"volume is on a third node", held(gone, "").edit("volume", "nodeID: n2,", "nodeID: n3,").edit("volume", "currentNodeID: n2", "currentNodeID: n3"), silent},
+		{"another ticket needs the node, too", held(gone+", restore: {type: volume-restore-controller, nodeID: n2, generation: 0}", ""), silent},
+		{"csi ticket with its attachment", held(va+": {type: csi-attacher, nodeID: n2, generation: 0}", "").
+			add("va-2", "apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: "+va+"}\nspec: {attacher: driver.longhorn.io, nodeName: n2, source: {persistentVolumeName: "+vol+"}}\nstatus: {attached: true}\n"), silent},
+		{"backup that is gone", held(backup, ""), certain},
+		{"backup in progress", held(backup, "").add("backup", lhAPI+"Backup\nmetadata: {name: b1, namespace: longhorn-system, creationTimestamp: '2026-01-02T11:50:00Z'}\nstatus: {state: InProgress}\n"), silent},
+		{"clone that ended half an hour ago", cloned("2026-01-02T11:30:00Z", "completed"), certain},
+		{"clone that ended just now", cloned("2026-01-02T11:59:00Z", "completed"), silent},
+		{"clone that goes on", cloned("2026-01-02T11:30:00Z", "initiated"), silent},
+		{"made by hand, another waits", held("longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}", ""), certain},
+		{"made by hand, nobody waits, no date", held("longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}", "").drop("va").drop("pod").
+			edit("tickets", snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n1")+": {type: csi-attacher, nodeID: n1, generation: 0}", ""), silent},
+	})
+}
+
+func TestVolumeFaulted(t *testing.T) {
+	t.Parallel()
+	faulted := func() *scene {
+		s := newScene().edit("volume", "robustness: unknown", "robustness: faulted")
+		return s.edit("replica-1", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'").edit("replica-2", "failedAt: ''", "failedAt: '2026-01-02T11:00:20Z'")
+	}
+	check(t, VolumeFaulted, []branch{
+		{"faulted, no node looked at", faulted(), []string{"certain Volume " + vol}},
+		{"unknown while detached", newScene(), silent},
+		{"restore", faulted().edit("volume", "ownerID: n1", "ownerID: n1, restoreRequired: true"), silent},
+		{"written as null by a bundle", newScene().edit("replica-1", "failedAt: ''", "failedAt: 'null'"), silent},
+	})
+}
+
+func TestRemountPending(t *testing.T) {
+	t.Parallel()
+	asked := func(at string) *scene {
+		s := newScene().edit("volume", "state: attaching", "state: attached").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n1, remountRequestedAt: '"+at+"'")
+		return s.edit("pod", "status: {phase: Pending}", "status: {phase: Running, startTime: '2026-01-02T11:30:00Z', containerStatuses: [{name: app, ready: true, state: {running: {startedAt: '2026-01-02T11:30:00Z'}}}]}").edit("va", "attached: false", "attached: true")
+	}
+	owned := func(at string) *scene {
+		return asked(at).edit("pod", "uid: u,", "uid: u, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: s, controller: true}],")
+	}
+	certain := []string{"certain Pod db-0"}
+	check(t, RemountPending, []branch{
+		{"bare pod", asked("2026-01-02T11:45:00Z"), certain},
+		{"owned, the setting is off", owned("2026-01-02T11:45:00Z").add("auto", lhAPI+"Setting\nmetadata: {name: auto-delete-pod-when-volume-detached-unexpectedly, namespace: longhorn-system}\nvalue: 'false'\n"), certain},
+		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
+		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
+		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
+		{"shared volume without an error", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx"), silent},
+	})
+}
