@@ -25,6 +25,8 @@
 //     volume is gone is named by nothing.
 //   - Nodes, for a pod without a node, for a claim without a volume, and for a
 //     volume without VolumeAttachments that a pod waits for: status.volumesInUse.
+//   - VolumeAttachments, Nodes and CSINodes, when a backend refuses an attach or a
+//     node has too many volumes: any node may be the one that is named or counted.
 //   - PersistentVolumes and CSIStorageCapacities, for a claim without a volume.
 //   - CSINodes and the pods of a driver, when the driver is missing on a node: it
 //     may be missing everywhere.

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -81,6 +82,7 @@ func (c *collector) start(x *snapshot.Index) {
 		c.byName(pods, c.q.Namespace, c.q.Name)
 		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
 			c.pod(x, pod)
+			c.siblings(x, pod)
 		} else if c.wasAsked(pods, c.q.Namespace, c.q.Name) && c.later() {
 			c.want(want{res: pods, namespace: c.q.Namespace, pages: 1})
 			c.want(want{res: pods, fields: "metadata.name=" + c.q.Name})
@@ -94,6 +96,26 @@ func (c *collector) start(x *snapshot.Index) {
 			c.want(want{res: nodes, pages: 1})
 		}
 		c.nodeVolumes(x)
+	}
+}
+
+// maxSiblings is how many pods of one owner are compared.
+const maxSiblings = 20
+
+// siblings asks for the pods of the same owner: whether they suffer alike tells a
+// fault of the manifest from one of a node.
+func (c *collector) siblings(x *snapshot.Index, pod *corev1.Pod) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return
+	}
+	c.want(want{res: pods, namespace: pod.Namespace})
+	n := 0
+	for _, o := range x.Cluster.Pods {
+		if ref := metav1.GetControllerOf(o); ref != nil && ref.UID == owner.UID && o.Status.Phase == corev1.PodPending && n < maxSiblings {
+			n++
+			c.eventsOf(o.Namespace, o.Name)
+		}
 	}
 }
 
@@ -158,6 +180,9 @@ func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 	if pv := v.PVName(); pv != "" {
 		c.byName(pvs, "", pv)
 		c.clusterEventsOf("PersistentVolume", pv)
+		if o := x.PV(pv); o != nil && o.Spec.ClaimRef != nil { // it may name another claim
+			c.byName(claims, o.Spec.ClaimRef.Namespace, o.Spec.ClaimRef.Name)
+		}
 	}
 	for _, consumer := range v.Consumers {
 		c.pod(x, consumer.Pod)

@@ -58,6 +58,11 @@ func (c *collector) driver(x *snapshot.Index, driver string, near []string) {
 	for _, lease := range []string{"external-attacher-leader-" + dashed, "external-resizer-" + dashed, dashed} {
 		c.want(want{res: leases, fields: "metadata.name=" + lease})
 	}
+	for _, l := range x.Cluster.Leases {
+		if l.Name == "external-attacher-leader-"+dashed && l.Spec.HolderIdentity != nil {
+			c.byName(pods, l.Namespace, *l.Spec.HolderIdentity) // the attacher is called by its pod
+		}
+	}
 	for _, ns := range c.driverNamespaces(x, driver) {
 		c.want(want{res: deployments, namespace: ns})
 		c.want(want{res: statefulSets, namespace: ns})

@@ -17,6 +17,8 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 		c.widenHolder(x, v)
 		c.widenLonghorn(x, v)
 		c.widenRights(v)
+		c.widenRefused(x, v)
+		c.widenAttacher(x, v)
 		c.widenDriver(x, v.CSIName(), near)
 	}
 	for _, driver := range c.inline(x) {
@@ -92,6 +94,63 @@ func (c *collector) widenDriver(x *snapshot.Index, driver string, near []string)
 			c.want(want{res: pods, namespace: ds.Namespace})
 		}
 	}
+}
+
+// widenRefused: a storage backend refuses to attach a volume, or the scheduler finds
+// a node's volumes too many. The machine that the backend names may be any
+// node, by its provider's id, and a node's volumes are counted by their attachments.
+func (c *collector) widenRefused(x *snapshot.Index, v *snapshot.Volume) {
+	if v.IsLonghorn() || v.CSIName() == "" {
+		return
+	}
+	if x.CSIDriver(v.Driver) == nil && x.Collected("storage.k8s.io/csidrivers") && len(v.Waiting()) > 0 {
+		c.want(want{res: attachments}) // whether the driver ever attached anything
+	}
+	for _, w := range v.Waiting() {
+		va := v.AttachmentOn(w.Node())
+		refused := va != nil && va.Status.AttachError != nil && !va.Status.Attached
+		for _, e := range x.Events("Pod", w.Pod.Namespace, w.Pod.Name) {
+			refused = refused || e.Reason == "FailedAttachVolume" && (va == nil || !va.Status.Attached) || strings.Contains(e.Message, volumeCount)
+		}
+		for _, condition := range w.Pod.Status.Conditions {
+			refused = refused || strings.Contains(condition.Message, volumeCount)
+		}
+		if refused {
+			c.want(want{res: attachments})
+			c.want(want{res: nodes})
+			c.want(want{res: csiNodes})
+		}
+	}
+}
+
+// volumeCount is what the scheduler's filter NodeVolumeLimits says.
+const volumeCount = "exceed max volume count"
+
+// widenAttacher: a controller that was not found where its driver lives may live
+// elsewhere; only all pods show that there is none.
+func (c *collector) widenAttacher(x *snapshot.Index, v *snapshot.Volume) {
+	driver := v.CSIName()
+	if driver == "" || v.IsLonghorn() || !v.AttachRequired(x) || len(x.SidecarPods(driver, "csi-attacher")) > 0 || !unattached(v) {
+		return
+	}
+	spaces := c.driverNamespaces(x, driver)
+	asked := len(spaces) > 0
+	for _, ns := range spaces {
+		whole := want{res: pods, namespace: ns}
+		asked = asked && c.asked[whole.key()]
+		c.want(whole)
+	}
+	if asked || len(spaces) == 0 {
+		c.want(want{res: pods})
+	}
+}
+
+// unattached tells whether a pod waits on a node that does not have the volume attached.
+func unattached(v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
+		va := v.AttachmentOn(w.Node())
+		return w.Node() != "" && (va == nil || !va.Status.Attached)
+	})
 }
 
 // widenRights: an attachment that somebody waits for and that is not made may be
