@@ -7,7 +7,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
+.PHONY: help build agents test test-node e2e e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ test-node: ## the agent on the kernel of this machine (root; mounts and loop dev
 
 e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (root, a Debian mirror)
 	test/vm/run.sh
+
+e2e: ## a real cluster on this machine (root; about 5 min more the first time)
+	GO='$(GO)' test/e2e/run.sh
 
 lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style
 	$(BIN)/golangci-lint-$(GOLANGCI) run ./...
