@@ -84,7 +84,7 @@ func blocksRelease(s *stack, o snapshot.Opener) bool {
 func heldExclusively(p *diagnosis.Pass, s *stack) {
 	var open []snapshot.Opener
 	for _, o := range exclusiveOpeners(s.view, s.device.Dev) {
-		if !transient(o.Process) {
+		if !transient(o.Process) && !p.IsConsumerProcess(s.volume, s.view.Name, p.WhoIs(s.view, o.Process)) {
 			open = append(open, o)
 		}
 	}

@@ -18,6 +18,7 @@ func TestHoldersOfTheDisk(t *testing.T) {
 	fd := func(flags string) []string {
 		return []string{"proc/77/comm", "backupd", "proc/77/cgroup", "0::/system.slice/backupd.service", "proc/77/ns/mnt", "@link mnt:[4026531841]", "proc/77/fd/5", "@link /dev/sdb", "@dev/proc/77/fd/5", "8:16", "proc/77/fdinfo/5", "pos:\t0\nflags:\t" + flags + "\n"}
 	}
+	consumer := []string{"proc/78/comm", "qemu", "proc/78/cgroup", "0::/kubepods/pod" + podUID + "/0123", "proc/78/ns/mnt", "@link mnt:[4026531841]", "proc/78/fd/5", "@link /dev/sdb", "@dev/proc/78/fd/5", "8:16", "proc/78/fdinfo/5", "pos:\t0\nflags:\t0100200\n"}
 	tests := []struct {
 		name     string
 		scene    scene
@@ -38,6 +39,7 @@ func TestHoldersOfTheDisk(t *testing.T) {
 		{"swap", scene{message: busy, entries: join(taken, []string{"proc/swaps", "Filename Type Size Used Priority\n/dev/sdb partition 1048572 0 -2"})}, []string{"certain device-held-by-process Device a/8:16"}, nil},
 		{"opened exclusively", scene{message: busy, entries: join(read, taken, fd("0100200"))}, []string{"certain device-held-by-process Process a/77"}, []string{"restart-holder"}},
 		{"opened, the flag unseen", scene{message: busy, entries: join(read, taken, fd("0100000"))}, []string{"likely device-held-by-process Process a/77"}, []string{"restart-holder"}},
+		{"opened by the pod itself", scene{mode: "Block", message: busy, entries: join(read, taken, consumer)}, nil, nil},
 		{"a plain descriptor on a free disk", scene{message: busy, entries: join(read, fd("0100000"), []string{"@claim/8:16", "free"})}, nil, nil},
 		{"a filesystem without a mount", scene{message: busy, entries: join(read, taken, []string{"sys/fs/ext4/sdb/errors_count", "0"})}, []string{"certain mount-lazily-detached Device a/8:16"}, nil},
 		{"not probed, busy text only", scene{message: busy, noProbe: true}, nil, nil},
