@@ -12,7 +12,12 @@ func TestReplicaUnschedulable(t *testing.T) {
 		return s.edit("replica-2", "nodeID: n2", "nodeID: ''")
 	}
 	all := func() *scene { return none().edit("replica-1", "nodeID: n1", "nodeID: ''") }
+	unbound := func() *scene {
+		s := all().drop("pv").drop("va").drop("tickets").drop("pod").edit("volume", "state: attaching", "state: detached")
+		return s.edit("claim", "uid: c}", "uid: "+strings.TrimPrefix(vol, "pvc-")+"}").edit("claim", "volumeName: "+vol+", ", "").edit("claim", "phase: Bound", "phase: Pending")
+	}
 	check(t, ReplicaUnschedulable, []branch{
+		{"claim still unbound", unbound(), []string{"certain Volume " + vol}},
 		{"no replica placed", all(), []string{"certain Volume " + vol}},
 		{"one of two placed, v1", none(), silent},
 		{"one of two placed, v2", none().edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2"), []string{"certain Volume " + vol}},
@@ -99,8 +104,12 @@ func TestExpansionIncomplete(t *testing.T) {
 
 func TestReplicaInconsistent(t *testing.T) {
 	t.Parallel()
-	local := func() *scene { return newScene().edit("volume", "dataLocality: disabled", "dataLocality: strict-local") }
-	large := func() *scene { return newScene().edit("engine", "currentSize: '10737418240'", "currentSize: '21474836480'") }
+	local := func() *scene {
+		return newScene().edit("volume", "dataLocality: disabled", "dataLocality: strict-local")
+	}
+	large := func() *scene {
+		return newScene().edit("engine", "currentSize: '10737418240'", "currentSize: '21474836480'")
+	}
 	said := "BUG: The expected size 10737418240 of engine " + engine + " should not be smaller than the current size 21474836480"
 	half := func(entries ...string) *scene {
 		return newScene().edit("engine", "currentState: stopped", "currentState: error").machine("n2", entries...)

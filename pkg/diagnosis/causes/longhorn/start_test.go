@@ -1,6 +1,9 @@
 package longhorn
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const engine = vol + "-e-0"
 
@@ -109,5 +112,24 @@ func TestVolumeDrivenTwice(t *testing.T) {
 		{"writer names itself", driven("attached").edit("volume", "nodeID: n1", "nodeID: n1, lastAttachedBy: virt"), []string{"likely Volume " + vol}},
 		{"a ticket explains the node", newScene(), silent},
 		{"before there were tickets", driven("attached").drop("tickets").event("Volume", vol, "Attached", "attached to n1", 1, "2026-01-02T11:40:00Z"), silent},
+	})
+}
+
+func TestInstanceManagerHangsForTwo(t *testing.T) {
+	t.Parallel()
+	two := func(state string) *scene {
+		s := newScene().edit("engine", "instanceManagerName: ''", "instanceManagerName: im-n1")
+		for _, name := range []string{"volume", "engine", "replica-1", "replica-2", "pv", "claim", "va", "pod"} {
+			text := strings.ReplaceAll(s.objects[name], vol, "pvc-other")
+			text = strings.ReplaceAll(strings.ReplaceAll(text, "data, uid: c}", "data2, uid: c2}"), "claimName: data}", "claimName: data2}")
+			text = strings.ReplaceAll(strings.ReplaceAll(text, "name: csi-", "name: csi-0"), "db-0, uid: u", "db2-0, uid: u2")
+			s.add("second-"+name, text)
+		}
+		return s.edit("im-n1", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: "+state+"}}, pvc-other-e-0: {status: {state: "+state+"}}}")
+	}
+	check(t, InstanceManagerStuck, []branch{
+		{"two engines start for ever", two("starting"), []string{"certain InstanceManager im-n1"}},
+		{"two engines ended", two("stopped"), silent},
+		{"node is down", two("starting").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
 	})
 }
