@@ -122,9 +122,11 @@ var rules = []*diagnosis.Rule{
 	transport.SELinuxDeniesISCSI,
 
 	// filesystem
+	filesystem.EncryptionToolsMissing,
 	filesystem.FeatureUnsupported,
 	filesystem.MkfsRisk,
 	filesystem.NeedsFsck,
+	filesystem.NodeWatchLimitReached,
 	filesystem.ReadonlyAfterError,
 	filesystem.XFSUUIDDuplicate,
 
