@@ -32,6 +32,7 @@ var rules = []*diagnosis.Rule{
 	attach.AttachedInAPIMissingOnNode,
 	attach.AttacherNotWorking,
 	attach.AttachmentStaleInBackend,
+	attach.CSICredentialsWrong,
 	attach.CSIDriverObjectWrong,
 	attach.CSIPluginNotOnNode,
 	attach.CSIPluginNotRegistered,
@@ -123,11 +124,13 @@ var rules = []*diagnosis.Rule{
 
 	// filesystem
 	filesystem.EncryptionToolsMissing,
+	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
 	filesystem.MkfsRisk,
 	filesystem.NeedsFsck,
 	filesystem.NodeWatchLimitReached,
 	filesystem.ReadonlyAfterError,
+	filesystem.SELinuxLabelConflict,
 	filesystem.XFSUUIDDuplicate,
 
 	// risk
