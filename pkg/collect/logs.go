@@ -109,6 +109,7 @@ func (c *collector) tails() []tail {
 		add(c.agents(x, v, near)...)
 		add(servers(x, v)...)
 		add(outsiders(x, v)...)
+		add(workers(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
 		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !ready(pod) {
@@ -198,6 +199,25 @@ func looksCSI(pod *corev1.Pod) bool {
 	return strings.Contains(pod.Name, "csi") || slices.ContainsFunc(pod.Spec.Containers, func(k corev1.Container) bool {
 		return strings.Contains(k.Name, "csi") || strings.Contains(k.Image, "csi")
 	})
+}
+
+// workers are the pods that somebody runs by hand beside a volume's device, a
+// repair for example: they reach the host's devices and no DaemonSet makes them.
+func workers(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, n := range x.DeviceNodes(v) {
+		for _, pod := range x.PodsOn(n) {
+			if !ofDaemonSet(pod) && pod.Namespace != x.LonghornNamespace() && slices.ContainsFunc(pod.Spec.Volumes, ofDevices) {
+				out = append(out, pod)
+			}
+		}
+	}
+	return out
+}
+
+// ofDevices tells whether a pod's volume shows the devices of its host.
+func ofDevices(v corev1.Volume) bool {
+	return v.HostPath != nil && (v.HostPath.Path == "/" || v.HostPath.Path == "/dev" || strings.HasPrefix(v.HostPath.Path, "/dev/"))
 }
 
 // servers are the pods in the cluster that a volume is mounted from.
