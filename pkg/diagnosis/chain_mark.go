@@ -39,6 +39,7 @@ func (c *chain) rowOf(f *Finding) int {
 	subject := f.Subject.String()
 	tests := []func(row) bool{
 		func(r row) bool { return r.subject == subject || sameName(r.subject, f.Subject) },
+		func(r row) bool { return f.Subject.Kind == "Replica" && r.Kind == "Replicas" },
 		func(r row) bool { return r.Kind == "Device" && f.about(r.subject) },
 		func(r row) bool { return r.layer == f.rule.Layer && r.node != "" && len(f.at) > 0 && r.node == f.at[0] },
 		func(r row) bool { return r.Kind == "Device" && len(f.at) > 0 && r.node == f.at[0] },
