@@ -33,6 +33,7 @@ type scene struct {
 	entries []string
 	table   string // further lines of process 1's mount table
 	noProbe bool
+	offline bool // the disk's state
 	extra   []string
 }
 
@@ -87,7 +88,7 @@ func (s scene) machine() string {
 		"proc/1/ns/mnt", "@link mnt:[4026531841]",
 		"proc/1/comm", "systemd",
 		"sys/class/block/sda2/dev", "8:2",
-		"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/size", "2097152", "sys/class/block/sdb/device/serial", handle, "sys/class/block/sdb/device/state", "running",
+		"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/size", "2097152", "sys/class/block/sdb/device/serial", handle, "sys/class/block/sdb/device/state", s.disk(),
 		"@clock", "2026-01-02T12:00:00Z\n86400.00",
 	}, s.entries...)
 	var b strings.Builder
@@ -95,6 +96,14 @@ func (s scene) machine() string {
 		fmt.Fprintf(&b, "-- %s --\n%s\n", all[i], strings.TrimSuffix(all[i+1], "\n"))
 	}
 	return b.String()
+}
+
+// disk is the state of sdb.
+func (s scene) disk() string {
+	if s.offline {
+		return "transport-offline"
+	}
+	return "running"
 }
 
 // dm is a device-mapper device over others.
