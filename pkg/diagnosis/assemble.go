@@ -40,11 +40,12 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 // gather attaches every finding to its root and returns the roots in order.
 func (c *Catalog) gather(p *Pass) []*Finding {
 	var roots []*Finding
+	near := indexKeys(p.findings)
 	for _, f := range p.findings {
 		switch {
 		case f.folded:
 		case f.rule.Severity == report.Risk:
-			if top := c.riskRoot(p, f); top != nil {
+			if top := c.riskRoot(near, f); top != nil {
 				top.risks = append(top.risks, f)
 			} else if p.Sweep() {
 				roots = append(roots, f)
@@ -64,8 +65,8 @@ func (c *Catalog) gather(p *Pass) []*Finding {
 }
 
 // riskRoot finds the proven cause that a risk made possible.
-func (c *Catalog) riskRoot(p *Pass, risk *Finding) *Finding {
-	for _, f := range p.findings {
+func (c *Catalog) riskRoot(near keyIndex, risk *Finding) *Finding {
+	for _, f := range near.of(risk.Keys) {
 		if f.rule.Severity == report.Risk || f.Certainty.Rank() < report.Likely.Rank() || !risk.sameObject(f.Keys) {
 			continue
 		}

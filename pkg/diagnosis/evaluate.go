@@ -33,7 +33,10 @@ func (c *Catalog) Evaluate(x *snapshot.Index, q Question) *report.Report {
 }
 
 func newPass(x *snapshot.Index, q Question) *Pass {
-	p := &Pass{Index: x, Question: q, missed: map[missKey]map[string]bool{}}
+	p := &Pass{
+		Index: x, Question: q, missed: map[missKey]map[string]bool{},
+		findingOf: map[identity]*Finding{}, symptomOf: map[identity]*Symptom{}, symptomsOn: map[nameOn][]*Symptom{},
+	}
 	p.scope = newScope(x, q)
 	p.texts = newTexts(x, p.scope)
 	return p

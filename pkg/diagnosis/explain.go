@@ -14,12 +14,16 @@ var bringsWaiting = []string{
 
 // explain joins symptoms with the findings that declare them.
 func (c *Catalog) explain(p *Pass, roots []*Finding) {
+	near, isRoot := indexKeys(p.findings), map[*Finding]bool{}
+	for _, f := range roots {
+		isRoot[f] = true
+	}
 	for _, s := range p.symptoms {
-		for _, f := range p.findings {
+		for _, f := range near.of(s.Keys) {
 			if f.folded || f.rule.Severity == report.Risk || !f.declares(s.Name) || !f.Keys.related(s.Keys) {
 				continue
 			}
-			if top := f.root(); !slices.Contains(s.explainedBy, top) && slices.Contains(roots, top) {
+			if top := f.root(); !slices.Contains(s.explainedBy, top) && isRoot[top] {
 				s.explainedBy = append(s.explainedBy, top)
 			}
 		}
@@ -80,12 +84,8 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 		if !slices.Contains(r.Explains, s.Name) {
 			continue
 		}
-		for _, m := range p.missesOf(r.Name) {
-			if m.node != "" && len(s.at) > 0 && !slices.Contains(s.at, m.node) {
-				continue
-			}
+		if m, ok := p.missesOf(r.Name).first(s.at); ok {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
-			break
 		}
 	}
 	return out

@@ -19,14 +19,49 @@ func (p *Pass) sortedMisses() []missKey {
 	return keys
 }
 
-func (p *Pass) missesOf(rule string) []missKey {
-	var out []missKey
-	for _, k := range p.sortedMisses() {
-		if p.missed[k][rule] {
-			out = append(out, k)
+// misses are what one rule could not read, in order of need.
+type misses struct {
+	all    []missKey
+	byNode map[string]missKey // the first of each node; "" for what is no node's
+}
+
+// missesOf sorts them once, when every rule has run.
+func (p *Pass) missesOf(rule string) misses {
+	if p.missing == nil {
+		p.missing = map[string]misses{}
+		for _, k := range p.sortedMisses() {
+			for r := range p.missed[k] {
+				m := p.missing[r]
+				if m.byNode == nil {
+					m.byNode = map[string]missKey{}
+				}
+				if _, ok := m.byNode[k.node]; !ok {
+					m.byNode[k.node] = k
+				}
+				m.all = append(m.all, k)
+				p.missing[r] = m
+			}
 		}
 	}
-	return out
+	return p.missing[rule]
+}
+
+// first is what kept the rule from being checked for something located on nodes (none:
+// anywhere).
+func (m misses) first(at []string) (missKey, bool) {
+	if len(at) == 0 {
+		if len(m.all) == 0 {
+			return missKey{}, false
+		}
+		return m.all[0], true
+	}
+	best, found := m.byNode[""]
+	for _, n := range at {
+		if k, ok := m.byNode[n]; ok && (!found || k.need < best.need) {
+			best, found = k, true
+		}
+	}
+	return best, found
 }
 
 // reason finds why something is missing.

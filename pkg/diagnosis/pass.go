@@ -31,7 +31,20 @@ type Pass struct {
 	symptoms []*Symptom
 	noises   []report.Noise
 	missed   map[missKey]map[string]bool // → rules
+
+	findingOf  map[identity]*Finding
+	symptomOf  map[identity]*Symptom
+	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
+	missing    map[string]misses     // by rule; made once, when all rules have run
 }
+
+// identity is what makes two findings, or two symptoms, one.
+type identity struct {
+	name    string
+	subject report.Subject
+}
+
+type nameOn struct{ name, volume string }
 
 type missKey struct{ need, node string }
 
@@ -45,6 +58,7 @@ type Symptom struct {
 	Past     bool // from an old event only: may support, need not be explained
 	Informal bool // volume-degraded: never listed as unexplained
 
+	filed       bool
 	explainedBy []*Finding
 }
 
@@ -52,7 +66,7 @@ type Symptom struct {
 func (p *Pass) Volumes() []*snapshot.Volume { return p.scope.volumes }
 
 // InScope tells whether a volume belongs to the question.
-func (p *Pass) InScope(v *snapshot.Volume) bool { return slices.Contains(p.scope.volumes, v) }
+func (p *Pass) InScope(v *snapshot.Volume) bool { return p.scope.member[v] }
 
 // Nodes are the nodes of the question: for a volume those that hold its device,
 // run its consumers or had it before; for "node" that one; for "cluster" all.
@@ -107,12 +121,12 @@ func (p *Pass) Report(f *Finding) {
 		f.Severity = p.rule.Severity
 	}
 	p.capByNeeds(f)
-	for _, old := range p.findings {
-		if old.Cause == f.Cause && old.Subject == f.Subject {
-			old.join(f)
-			return
-		}
+	id := identity{f.Cause, f.Subject}
+	if old := p.findingOf[id]; old != nil {
+		old.join(f)
+		return
 	}
+	p.findingOf[id] = f
 	p.findings = append(p.findings, f)
 }
 
@@ -159,30 +173,44 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	if s.Name == "" {
 		s.Name = p.symptom
 	}
-	for _, old := range p.symptoms {
-		if old.Name == s.Name && old.Subject == s.Subject {
-			old.merge(s.Keys)
-			old.Past = old.Past && s.Past
-			for _, e := range s.Evidence {
-				if !slices.Contains(old.Evidence, e) {
-					old.Evidence = append(old.Evidence, e)
-				}
+	id := identity{s.Name, s.Subject}
+	if old := p.symptomOf[id]; old != nil {
+		old.merge(s.Keys)
+		old.Past = old.Past && s.Past
+		for _, e := range s.Evidence {
+			if !slices.Contains(old.Evidence, e) {
+				old.Evidence = append(old.Evidence, e)
 			}
-			return
+		}
+		p.file(old)
+		return
+	}
+	p.symptomOf[id] = s
+	p.symptoms = append(p.symptoms, s)
+	p.file(s)
+}
+
+// file makes a symptom findable by its name and its volumes.
+func (p *Pass) file(s *Symptom) {
+	if !s.filed {
+		s.filed = true
+		all := nameOn{s.Name, ""}
+		p.symptomsOn[all] = append(p.symptomsOn[all], s)
+	}
+	for _, on := range s.objects {
+		k := nameOn{s.Name, on}
+		if !slices.Contains(p.symptomsOn[k], s) {
+			p.symptomsOn[k] = append(p.symptomsOn[k], s)
 		}
 	}
-	p.symptoms = append(p.symptoms, s)
 }
 
 // Symptoms returns those of a name that concern a volume (nil: all of that name).
 func (p *Pass) Symptoms(name string, v *snapshot.Volume) []*Symptom {
-	var out []*Symptom
-	for _, s := range p.symptoms {
-		if s.Name == name && (v == nil || slices.Contains(s.objects, v.Key())) {
-			out = append(out, s)
-		}
+	if v == nil {
+		return p.symptomsOn[nameOn{name, ""}]
 	}
-	return out
+	return p.symptomsOn[nameOn{name, v.Key()}]
 }
 
 // Suffers tells whether a volume has one of the symptoms now (past ones do not count).

@@ -41,8 +41,9 @@ func (c *Catalog) relate(all []*Finding) {
 		found[f.Cause] = true
 	}
 	likely := func(f *Finding) bool { return f.Certainty.Rank() >= report.Likely.Rank() }
+	near := indexKeys(all)
 	for _, b := range all {
-		for _, a := range all {
+		for _, a := range near.of(b.Keys) {
 			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(b.Keys) {
 				continue
 			}
@@ -55,7 +56,7 @@ func (c *Catalog) relate(all []*Finding) {
 		if b.rule.Severity == report.Risk {
 			continue
 		}
-		for _, a := range all {
+		for _, a := range near.of(b.Keys) {
 			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}

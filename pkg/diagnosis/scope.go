@@ -14,9 +14,19 @@ type scope struct {
 	volumes []*snapshot.Volume
 	nodes   []string
 	found   bool // the asked object is in the snapshot
+	member  map[*snapshot.Volume]bool
 }
 
 func newScope(x *snapshot.Index, q Question) scope {
+	s := scopeOf(x, q)
+	s.member = make(map[*snapshot.Volume]bool, len(s.volumes))
+	for _, v := range s.volumes {
+		s.member[v] = true
+	}
+	return s
+}
+
+func scopeOf(x *snapshot.Index, q Question) scope {
 	s := scope{found: true}
 	switch q.Kind {
 	case "pvc":

@@ -32,6 +32,8 @@ type lookups struct {
 	leases      map[key]*coordinationv1.Lease
 	daemonSets  map[key]*appsv1.DaemonSet
 	events      map[eventKey][]*Event
+	inUse       map[string][]string // unique volume name → nodes that list it, sorted
+	attachedOn  map[string][]string
 
 	longhornNS      string
 	lhVolumes       map[string]*LHVolume
@@ -56,6 +58,7 @@ func NewIndex(s *Snapshot) *Index {
 	}
 	x := &Index{Snapshot: s, NodeViews: map[string]*NodeView{}}
 	x.indexCluster()
+	x.indexNodeLists()
 	x.indexEvents()
 	x.indexLonghorn()
 	for name, record := range s.Nodes {

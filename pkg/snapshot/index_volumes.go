@@ -124,9 +124,9 @@ func (x *Index) OtherNodes(v *Volume) []string {
 	for _, n := range longhornTraces(v) {
 		nodes.add(n)
 	}
-	for _, n := range x.Cluster.Nodes {
-		if n != nil && (x.ReportedInUse(n.Name, v) || x.ReportedAttached(n.Name, v)) {
-			nodes.add(n.Name)
+	for _, u := range v.uniqueNames() {
+		for _, n := range append(slices.Clone(x.inUse[u]), x.attachedOn[u]...) {
+			nodes.add(n)
 		}
 	}
 	device := x.DeviceNodes(v)
@@ -172,25 +172,27 @@ func (x *Index) ShareManagerPod(v *Volume) *corev1.Pod {
 // ReportedInUse tells whether the kubelet of a node lists the volume in
 // status.volumesInUse.
 func (x *Index) ReportedInUse(node string, v *Volume) bool {
-	n := x.Node(node)
-	if n == nil {
-		return false
+	return slices.ContainsFunc(v.uniqueNames(), func(u string) bool { return slices.Contains(x.inUse[u], node) })
+}
+
+// indexNodeLists turns volumesInUse and volumesAttached of all nodes around.
+func (x *Index) indexNodeLists() {
+	x.inUse, x.attachedOn = map[string][]string{}, map[string][]string{}
+	for _, n := range x.Cluster.Nodes {
+		if n == nil {
+			continue
+		}
+		for _, u := range n.Status.VolumesInUse {
+			x.inUse[string(u)] = append(x.inUse[string(u)], n.Name)
+		}
+		for _, a := range n.Status.VolumesAttached {
+			x.attachedOn[string(a.Name)] = append(x.attachedOn[string(a.Name)], n.Name)
+		}
 	}
-	names := v.uniqueNames()
-	return slices.ContainsFunc(n.Status.VolumesInUse, func(u corev1.UniqueVolumeName) bool {
-		return slices.Contains(names, string(u))
-	})
 }
 
 // ReportedAttached tells whether the attach-detach controller lists the volume
 // in the node's status.volumesAttached.
 func (x *Index) ReportedAttached(node string, v *Volume) bool {
-	n := x.Node(node)
-	if n == nil {
-		return false
-	}
-	names := v.uniqueNames()
-	return slices.ContainsFunc(n.Status.VolumesAttached, func(a corev1.AttachedVolume) bool {
-		return slices.Contains(names, string(a.Name))
-	})
+	return slices.ContainsFunc(v.uniqueNames(), func(u string) bool { return slices.Contains(x.attachedOn[u], node) })
 }

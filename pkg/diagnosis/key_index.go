@@ -1,0 +1,59 @@
+package diagnosis
+
+import "sort"
+
+// keyIndex finds the findings that may share something with given keys, so that a
+// sweep of a large cluster does not compare everything with everything.
+type keyIndex struct {
+	byObject map[string][]int
+	byNode   map[string][]int // findings about a whole node
+	byAt     map[string][]int // findings located on a node
+	list     []*Finding
+}
+
+func indexKeys(list []*Finding) keyIndex {
+	x := keyIndex{byObject: map[string][]int{}, byNode: map[string][]int{}, byAt: map[string][]int{}, list: list}
+	for i, f := range list {
+		for _, o := range f.objects {
+			x.byObject[o] = append(x.byObject[o], i)
+		}
+		for _, n := range f.nodes {
+			x.byNode[n] = append(x.byNode[n], i)
+		}
+		for _, n := range f.at {
+			x.byAt[n] = append(x.byAt[n], i)
+		}
+	}
+	return x
+}
+
+// of returns every finding that is related to the keys in either direction, and
+// perhaps some more, in the order of the list.
+func (x keyIndex) of(k Keys) []*Finding {
+	seen := map[int]bool{}
+	take := func(hits []int) {
+		for _, i := range hits {
+			seen[i] = true
+		}
+	}
+	for _, o := range k.objects {
+		take(x.byObject[o])
+	}
+	for _, n := range k.at {
+		take(x.byNode[n])
+	}
+	for _, n := range k.nodes {
+		take(x.byNode[n])
+		take(x.byAt[n])
+	}
+	order := make([]int, 0, len(seen))
+	for i := range seen {
+		order = append(order, i)
+	}
+	sort.Ints(order)
+	out := make([]*Finding, len(order))
+	for i, n := range order {
+		out[i] = x.list[n]
+	}
+	return out
+}
