@@ -71,6 +71,12 @@ func controlPlaneDown(p *diagnosis.Pass) {
 		reportControlPlane(p, held, r, report.Likely)
 	case r.Lookup && r.Fresh:
 		reportControlPlane(p, held, r, report.Certain)
+	default:
+		for _, v := range held {
+			if volumeOf(v) != nil {
+				nodeManagerDown(p, v)
+			}
+		}
 	}
 }
 

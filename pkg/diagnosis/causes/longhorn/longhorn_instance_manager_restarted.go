@@ -3,6 +3,7 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,16 +28,41 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		seen := map[string]bool{}
 		for _, v := range p.Volumes() {
-			lh := volumeOf(v)
-			if lh == nil || lh.Status.CurrentNodeID == "" || seen[lh.Status.CurrentNodeID] {
-				continue
-			}
-			seen[lh.Status.CurrentNodeID] = true
-			for _, im := range p.InstanceManagersOn(lh.Status.CurrentNodeID) {
-				restarted(p, im)
+			for _, node := range engineNodes(v) {
+				if seen[node] {
+					continue
+				}
+				seen[node] = true
+				for _, im := range p.InstanceManagersOn(node) {
+					restarted(p, im)
+				}
 			}
 		}
 	},
+}
+
+// engineNodes are the nodes whose instance-manager runs the volume's engine, or ran it:
+// a volume that lost its engine may be attached nowhere now.
+func engineNodes(v *snapshot.Volume) []string {
+	lh := volumeOf(v)
+	switch {
+	case lh == nil:
+		return nil
+	case lh.Status.CurrentNodeID != "":
+		return []string{lh.Status.CurrentNodeID}
+	}
+	var out []string
+	for _, e := range v.Longhorn.Engines {
+		if e.NodeID != "" {
+			out = append(out, e.NodeID)
+		}
+	}
+	for _, c := range v.Running() {
+		if !v.RegularRWX() {
+			out = append(out, c.Pod.Spec.NodeName)
+		}
+	}
+	return out
 }
 
 // restart is one start of an instance-manager with what it hit.
@@ -57,7 +83,7 @@ func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
 	}
 	for _, v := range p.Index.Volumes {
 		lh := volumeOf(v)
-		if lh == nil || lh.Status.CurrentNodeID != im.NodeID && !ranOn(v, im.NodeID) {
+		if lh == nil || lh.Status.CurrentNodeID != im.NodeID && !ranOn(v, im.NodeID) && !slices.Contains(engineNodes(v), im.NodeID) {
 			continue
 		}
 		if ev, ok := hitBy(p, v, lh, r.at); ok {
@@ -133,14 +159,18 @@ func ranOn(v *snapshot.Volume, node string) bool {
 	return false
 }
 
-// olderPod tells whether a pod of the volume started before the restart, or waits.
+// olderPod tells whether a pod of the volume started before the restart, or waits. The
+// pods of a shared volume have an NFS mount, which recovers: there a symptom decides.
 func olderPod(v *snapshot.Volume, start time.Time) bool {
+	if v.RegularRWX() {
+		return false
+	}
 	for _, c := range v.Live() {
 		if s := c.Pod.Status.StartTime; s != nil && s.Time.Before(start) {
 			return true
 		}
 	}
-	return v.RegularRWX() || len(v.Waiting()) > 0
+	return len(v.Waiting()) > 0
 }
 
 // countConnections counts iSCSI connections that broke within one second around the start.

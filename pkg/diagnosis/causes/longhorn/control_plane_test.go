@@ -1,0 +1,64 @@
+package longhorn
+
+import "testing"
+
+func TestControlPlaneDown(t *testing.T) {
+	t.Parallel()
+	manager := func(ready string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-n1, labels: {app: longhorn-manager}, creationTimestamp: '2026-01-01T00:00:00Z'}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\n" +
+			"status: {phase: Running, conditions: [{type: Ready, status: '" + ready + "', lastTransitionTime: '2026-01-02T11:00:00Z'}]}\n"
+	}
+	other := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-n2, labels: {app: longhorn-manager}}\nspec: {nodeName: n2, containers: [{name: m, image: m}]}\n" +
+		"status: {phase: Running, conditions: [{type: Ready, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}\n"
+	down := func(reason, ready string) *scene {
+		return newScene().add("m1", manager(ready)).add("m2", other).
+			edit("lhnode-n1", "status: {conditions: [{type: Ready, status: 'True'}]", "status: {conditions: [{type: Ready, status: 'False', reason: "+reason+"}]")
+	}
+	refused := "rpc error: code = Unavailable desc = node n1 is not ready, couldn't attach volume " + vol + " to it"
+	unreachable := "rpc error: code = Internal desc = Post \"http://longhorn-backend:9500/v1/volumes\": dial tcp 10.43.0.9:9500: connect: connection refused"
+	pod := []string{"certain Pod longhorn-manager-n1"}
+	check(t, ControlPlaneDown, []branch{
+		{"the manager of the wanted node is down, refused", down("ManagerPodDown", "False").attachError(refused), pod},
+		{"the manager of the wanted node is down, nothing said", down("ManagerPodDown", "False"), []string{"likely Pod longhorn-manager-n1"}},
+		{"the manager is back", down("ManagerPodDown", "True").attachError(refused), silent},
+		{"there is no manager, nothing said", down("ManagerPodMissing", "False").drop("m1"), silent},
+		{"the kubelet of the node is silent", down("ManagerPodDown", "False").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
+		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
+		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
+		{"managers are up", newScene().add("m1", manager("True")).attachError(unreachable), silent},
+	})
+}
+
+func TestInstanceManagerRestarted(t *testing.T) {
+	t.Parallel()
+	im := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: im-n1}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, startTime: '2026-01-02T11:45:00Z'}\n"
+	hit := func() *scene {
+		s := newScene().add("im-pod", im).edit("volume", "state: attaching", "state: attached").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n1, remountRequestedAt: '2026-01-02T11:45:20Z'")
+		return s.edit("pod", "status: {phase: Pending}", "status: {phase: Running, startTime: '2026-01-02T11:30:00Z', containerStatuses: [{name: app, ready: true, state: {running: {startedAt: '2026-01-02T11:30:00Z'}}}]}").edit("va", "attached: false", "attached: true")
+	}
+	errors := "6,1,85500000000,-; connection1:0: detected conn error (1020)\n6,2,85500100000,-; connection2:0: detected conn error (1020)"
+	check(t, InstanceManagerRestarted, []branch{
+		{"one volume hit, node not looked at", hit(), []string{"likely Pod im-n1"}},
+		{"one volume hit, connections broke together", hit().machine("n1", "@kmsg", errors), []string{"certain Pod im-n1"}},
+		{"engine gone, volume attached nowhere", hit().edit("volume", "currentNodeID: n1", "currentNodeID: ''"), []string{"likely Pod im-n1"}},
+		{"the pod is younger", hit().edit("pod", "startTime: '2026-01-02T11:30:00Z'", "startTime: '2026-01-02T11:50:00Z'"), silent},
+		{"no effect on the volume", hit().edit("volume", "11:45:20Z", "09:00:00Z"), silent},
+		{"shared volume that recovered", hit().edit("volume", "accessMode: rwo", "accessMode: rwx"), silent},
+	})
+}
+
+func TestIPFamilyUnsupported(t *testing.T) {
+	t.Parallel()
+	shared := func(ip, line string) *scene {
+		return newScene().edit("volume", "accessMode: rwo", "accessMode: rwx").
+			add("sm", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: share-manager-"+vol+"}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, podIP: '"+ip+"', podIPs: [{ip: '"+ip+"'}]}\n").
+			file("logs/longhorn-system/longhorn-manager-n1/m.log", line+"\n")
+	}
+	glued := `time="2026-01-02T11:59:00Z" level=error msg="timeout to [fd00::2e:9600]:9600"`
+	check(t, IPFamilyUnsupported, []branch{
+		{"glued to its port", shared("fd00::2e", glued), []string{"likely ShareManager " + vol}},
+		{"an hour ago", shared("fd00::2e", `time="2026-01-02T10:59:00Z" level=error msg="timeout to [fd00::2e:9600]:9600"`), silent},
+		{"well-formed", shared("fd00::2e", `time="2026-01-02T11:59:00Z" level=error msg="timeout to [fd00::2e]:9600"`), silent},
+		{"IPv4 first", shared("10.42.0.7", glued), silent},
+	})
+}
