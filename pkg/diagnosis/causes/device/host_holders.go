@@ -31,13 +31,22 @@ func heldBySwap(p *diagnosis.Pass, s *stack) bool {
 // heldByHostMount reports a mount of the device that the host itself made, outside
 // the kubelet's directory.
 func heldByHostMount(p *diagnosis.Pass, s *stack) bool {
-	for _, dev := range s.numbers() {
+	numbers := s.numbers()
+	for _, part := range s.view.PartitionsOf(s.device.Dev) {
+		numbers = append(numbers, part.Dev)
+	}
+	for _, dev := range numbers {
 		for _, u := range s.view.InitUses(dev) {
 			if !hostMade(s.view, u) {
 				continue
 			}
-			f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, dev)).On(s.volume).Located(s.view.Name)
+			subject := dev
+			if b := s.view.Device(dev); b != nil && b.Partition > 0 {
+				subject = s.device.Dev // the disk that is held
+			}
+			f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, subject)).On(s.volume).Located(s.view.Name)
 			f.Device(s.view.Name, dev)
+			f.Device(s.view.Name, s.device.Dev)
 			f.Sayf("Node %s itself has the device %s of volume %s mounted on %s, outside the kubelet's directory%s. Neither the driver nor the kubelet will unmount that.",
 				s.view.Name, dev, volumeName(s.volume), u.Mount.Point, fstabNote(s.view, u.Mount.Point))
 			f.Fact(diagnosis.FromNode(s.view.Name, "proc/1/mountinfo", u.Mount.Raw))

@@ -39,6 +39,8 @@ func TestHoldersOfTheDisk(t *testing.T) {
 		{"swap", scene{message: busy, entries: join(taken, []string{"proc/swaps", "Filename Type Size Used Priority\n/dev/sdb partition 1048572 0 -2"})}, []string{"certain device-held-by-process Device a/8:16"}, nil},
 		{"opened exclusively", scene{message: busy, entries: join(read, taken, fd("0100200"))}, []string{"certain device-held-by-process Process a/77"}, []string{"restart-holder"}},
 		{"opened, the flag unseen", scene{message: busy, entries: join(read, taken, fd("0100000"))}, []string{"likely device-held-by-process Process a/77"}, []string{"restart-holder"}},
+		{"a partition is mounted by the host", scene{message: busy, entries: join(read, taken, []string{"sys/class/block/sdb1/dev", "8:17", "sys/class/block/sdb1/partition", "1"}), table: "31 21 8:17 / /srv rw shared:9 - ext4 /dev/sdb1 rw"}, []string{"certain device-held-by-process Device a/8:16"}, nil},
+		{"another kind of holder", scene{message: busy, entries: join(read, taken, []string{"sys/class/block/sdb/holders/bcache0", "@dir"})}, []string{"likely device-claimed-by-unknown Device a/8:16"}, nil},
 		{"opened by the pod itself", scene{mode: "Block", message: busy, entries: join(read, taken, consumer)}, nil, nil},
 		{"a plain descriptor on a free disk", scene{message: busy, entries: join(read, fd("0100000"), []string{"@claim/8:16", "free"})}, nil, nil},
 		{"a filesystem without a mount", scene{message: busy, entries: join(read, taken, []string{"sys/fs/ext4/sdb/errors_count", "0"})}, []string{"certain mount-lazily-detached Device a/8:16"}, nil},
