@@ -40,7 +40,7 @@ var ReplicaNetworkUnstable = &diagnosis.Rule{
 }
 
 // netWords are how a broken connection between two processes reads.
-var netWords = regexp.MustCompile(`(?i)i/o timeout|connection timed out|connection reset|no route to host|broken pipe|r/w timeout|read timeout|write timeout|transport is closing|error reading from server|keepalive|\bDisconnection\b`)
+var netWords = regexp.MustCompile(`(?i)i/o timeout|connection timed out|connection reset|no route to host|broken pipe|r/w timeout|read timeout|write timeout|transport is closing|error reading from (server|wire)|no response received|keepalive|\bDisconnection\b`)
 
 // broken is a replica whose connection to the engine breaks again and again.
 type broken struct {
@@ -48,6 +48,7 @@ type broken struct {
 	engine   *snapshot.LHEngine
 	times    int
 	first    time.Time
+	hosts    int // replicas whose connection the engine's own log calls broken
 	evidence []report.Evidence
 }
 
@@ -59,12 +60,13 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 		return nil
 	}
 	var out []broken
+	hosts, lines := engineLog(p, e)
 	for _, r := range v.Longhorn.Replicas {
 		if r.NodeID == "" || r.NodeID == e.NodeID || e.ReplicaModes[r.Name] == "RW" && !rebuildFailed(r) {
 			continue
 		}
-		b := broken{replica: r, engine: e}
-		network := false
+		b := broken{replica: r, engine: e, hosts: hosts}
+		network := len(lines) > 0
 		if c, ok := r.Conditions.Get("RebuildFailed"); ok && c.Status == "True" && netWords.MatchString(c.Reason+" "+c.Message) {
 			network = true
 			b.times += max(1, retries(r))
@@ -81,6 +83,7 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 			}
 			b.evidence = append(b.evidence, report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message})
 		}
+		b.evidence = append(b.evidence, lines...)
 		if network && b.times >= 3 && !managerRestarted(p, b) {
 			out = append(out, b)
 		}
@@ -122,7 +125,7 @@ func networkUnstable(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolum
 	switch {
 	case here != "" && there != "" && pair >= 2:
 		c = report.Certain
-	case here != "" || there != "" || pair+near >= 2:
+	case here != "" || there != "" || pair+near >= 2 || b.hosts >= 2:
 		c = report.Likely
 	}
 	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v).Located(b.replica.NodeID).Located(b.engine.NodeID)
@@ -186,6 +189,9 @@ func counterWords(p *diagnosis.Pass, b broken, here, there string) string {
 			out += fmt.Sprintf(" On %s processes wait for the CPU (%s), which can be the reason.", n.name, cpu)
 		}
 	}
+	if b.hosts >= 2 {
+		out += fmt.Sprintf(" The engine's own log has broken connections to %d replicas.", b.hosts)
+	}
 	a, z := mtus(p.View(b.engine.NodeID)), mtus(p.View(b.replica.NodeID))
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if other, ok := z[name]; ok && other != a[name] {
@@ -193,18 +199,4 @@ func counterWords(p *diagnosis.Pass, b broken, here, there string) string {
 		}
 	}
 	return out
-}
-
-var someAvg60 = regexp.MustCompile(`some avg10=\S+ avg60=(\d+)\S*`)
-
-// cpuPressure quotes /proc/pressure/cpu when tasks waited over a quarter of a minute.
-func cpuPressure(view *snapshot.NodeView) string {
-	if view == nil {
-		return ""
-	}
-	m := someAvg60.FindStringSubmatch(view.Facts.Files["proc/pressure/cpu"].Content)
-	if m == nil || parse(m[1]) < 25 {
-		return ""
-	}
-	return m[0]
 }

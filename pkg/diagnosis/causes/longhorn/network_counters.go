@@ -3,6 +3,7 @@ package longhorn
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,4 +122,18 @@ func mtus(view *snapshot.NodeView) map[string]string {
 		}
 	}
 	return out
+}
+
+var someAvg60 = regexp.MustCompile(`some avg10=\S+ avg60=(\d+)\S*`)
+
+// cpuPressure quotes /proc/pressure/cpu when tasks waited over a quarter of a minute.
+func cpuPressure(view *snapshot.NodeView) string {
+	if view == nil {
+		return ""
+	}
+	m := someAvg60.FindStringSubmatch(view.Facts.Files["proc/pressure/cpu"].Content)
+	if m == nil || parse(m[1]) < 25 {
+		return ""
+	}
+	return m[0]
 }

@@ -118,11 +118,17 @@ func TestReplicaNetworkUnstable(t *testing.T) {
 	counters := func(s *scene, node, again string) *scene {
 		return s.machine(node, "proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 "+again)
 	}
+	lines := ""
+	for _, ip := range []string{"10.9.0.2", "10.9.0.3"} {
+		lines += "[" + engine + "] time=\"2026-01-02T11:58:00Z\" level=error msg=\"Failed to read from replica tcp://" + ip + ":10000: r/w timeout\"\n"
+	}
 	check(t, ReplicaNetworkUnstable, []branch{
 		{"words alone", flaky(9, broken), []string{"possible Volume " + vol}},
 		{"one end retransmits", counters(flaky(9, broken), "n2", "90000"), []string{"likely Volume " + vol}},
 		{"both ends, one volume", counters(counters(flaky(9, broken), "n2", "90000"), "n1", "80000"), []string{"likely Volume " + vol}},
 		{"clean counters", counters(flaky(9, broken), "n2", "90"), []string{"possible Volume " + vol}},
+		{"engine log names two replicas", flaky(9, "Detected replica "+vol+"-r-2 in error").file("logs/longhorn-system/im-n1/instance-manager.log", lines), []string{"likely Volume " + vol}},
+		{"in error without a word of the network", flaky(9, "Detected replica "+vol+"-r-2 in error"), silent},
 		{"happened twice", flaky(2, broken), silent},
 		{"fails for its files", flaky(9, "failed to sync files: file sizes are not equal, replica 10.1.0.2:10010"), silent},
 		{"replica works again", flaky(9, broken).edit("engine", "r-2: WO", "r-2: RW"), silent},
