@@ -34,6 +34,7 @@ var rules = []*diagnosis.Rule{
 	attach.AttachmentStaleInBackend,
 	attach.CSICredentialsWrong,
 	attach.CSIDriverObjectWrong,
+	attach.CSIPluginHostPathMissing,
 	attach.CSIPluginNotOnNode,
 	attach.CSIPluginNotRegistered,
 	attach.DeviceLinkMissing,

@@ -1,0 +1,147 @@
+package attach
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed csi_plugin_host_path_missing.md
+var csiPluginHostPathMissingDoc string
+
+// CSIPluginHostPathMissing finds plugins whose container lacks a path or namespace of
+// the host that its tools wait for.
+var CSIPluginHostPathMissing = &diagnosis.Rule{
+	Name: "csi-plugin-host-path-missing", Layer: diagnosis.Attach, Severity: report.Blocking,
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("process")},
+	Explains: []string{"mount-failed", "volume-hung", "pod-waiting-for-volume"},
+	LeadsTo:  []string{"device-link-missing"},
+	Doc:      csiPluginHostPathMissingDoc,
+	Run: func(p *diagnosis.Pass) {
+		for _, v := range p.Volumes() {
+			seen := map[string]bool{}
+			for _, w := range v.Waiting() {
+				node := w.Node()
+				plugin := p.DriverPodOn(v.CSIName(), node)
+				view := p.View(node)
+				if plugin == nil || view == nil || seen[node] {
+					continue
+				}
+				seen[node] = true
+				pathMissing(p, v, plugin, view)
+			}
+		}
+	},
+}
+
+// needs are what tools that wait for the kernel's devices cannot do without.
+var toolNeeds = map[string][]string{
+	"rbd":      {"/dev", "/run/udev"},
+	"udevadm":  {"/run/udev"},
+	"iscsiadm": {"/dev"},
+	"nvme":     {"/dev"},
+}
+
+// stuckTool is a process of the plugin that has waited for minutes.
+func stuckTool(p *diagnosis.Pass, plugin *corev1.Pod, view *snapshot.NodeView) *probes.Process {
+	for _, q := range view.ProcessesOfPod(string(plugin.UID)) {
+		if _, ok := toolNeeds[q.Comm]; ok && !q.Started.IsZero() && p.Age(q.Started) > 2*time.Minute && (q.State == "S" || q.State == "D") {
+			return q
+		}
+	}
+	return nil
+}
+
+// sees tells whether a container of the plugin mounts a path of the host, or one above it.
+func sees(plugin *corev1.Pod, want string) bool {
+	for _, v := range plugin.Spec.Volumes {
+		if v.HostPath == nil {
+			continue
+		}
+		host := path.Clean(v.HostPath.Path)
+		if host != want && host != "/" && !strings.HasPrefix(want, host+"/") && !(want == "/run/udev" && (host == "/var/run" || host == "/var/run/udev")) {
+			continue
+		}
+		for _, c := range plugin.Spec.Containers {
+			if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func pathMissing(p *diagnosis.Pass, v *snapshot.Volume, plugin *corev1.Pod, view *snapshot.NodeView) {
+	q := stuckTool(p, plugin, view)
+	if q == nil {
+		return
+	}
+	var missing []string
+	for _, want := range toolNeeds[q.Comm] {
+		if !sees(plugin, want) {
+			missing = append(missing, want)
+		}
+	}
+	d, found := p.DeviceOn(v, view.Name)
+	if len(missing) == 0 || !found || d.Block == nil || len(view.Uses(d.Dev)) > 0 {
+		return // the kernel itself has not made the device: it hangs elsewhere
+	}
+	subject, owner := diagnosis.PodSubject(plugin), "pod "+podName(plugin)
+	if ds := p.DriverDaemonSet(v.CSIName()); ds != nil {
+		subject, owner = diagnosis.ObjectSubject("DaemonSet", ds.Namespace, ds.Name), "DaemonSet "+ds.Namespace+"/"+ds.Name
+	}
+	f := p.Find(report.Likely, subject).On(v).Located(view.Name)
+	f.Pod(plugin)
+	f.Device(view.Name, d.Dev)
+	for _, w := range v.WaitingOn(view.Name) {
+		f.Pod(w.Pod)
+	}
+	command := strings.Join(q.Cmdline, " ")
+	if command == "" {
+		command = q.Comm
+	}
+	f.Sayf("In the plugin pod %s on node %s the process %d (%s) has waited for %s, while the kernel has had the device %s (%s) all the time, free and unused. The plugin's container lacks %s of the host, for which the tool waits; %s must mount it. On the host the same command ends.",
+		podName(plugin), view.Name, q.PID, q.Comm, ago(p, q.Started), d.Block.Name, d.Dev, strings.Join(missing, " and "), owner)
+	f.Fact(
+		diagnosis.FromNode(view.Name, fmt.Sprintf("proc/%d/cmdline", q.PID), command),
+		diagnosis.FromNode(view.Name, d.Locator, d.How),
+		diagnosis.FromAPI("Pod "+podName(plugin), "spec.volumes[].hostPath", hostPathList(plugin)),
+	)
+	if q.WChan != "" {
+		f.Fact(diagnosis.FromNode(view.Name, fmt.Sprintf("proc/%d/wchan", q.PID), q.WChan))
+	}
+	for _, t := range p.Texts(v) {
+		if t.Fresh && t.Node == view.Name && t.Source == "event" {
+			f.Fact(t.Evidence())
+			break
+		}
+	}
+	f.NotConfirmed = append(f.NotConfirmed, "what the process waits for: only the missing path suggests it")
+	f.Unless("the path in the plugin's container, or a device that the kernel has not made")
+	f.Advise(
+		remedy.Words("Add the hostPath "+strings.Join(missing, ", ")+" to "+owner+", as the driver's current manifest does, and let its pods be made anew."),
+		remedy.Words("Newer versions of ceph-csi map images without waiting for udev (map option noudev)."),
+	)
+	p.Report(f)
+}
+
+func hostPathList(pod *corev1.Pod) string {
+	var out []string
+	for _, v := range pod.Spec.Volumes {
+		if v.HostPath != nil {
+			out = append(out, v.HostPath.Path)
+		}
+	}
+	return list(out)
+}
