@@ -31,7 +31,7 @@ func compareDisks(v *snapshot.Volume, view *snapshot.NodeView) disks {
 		out.Count++
 		id, locator := diskIdentity(view, b)
 		for _, want := range ids {
-			out.Match = out.Match || strings.Contains(plain(id), want)
+			out.Match = out.Match || strings.Contains(plain(id), want) || cutIdentity(plain(b.Serial), want)
 		}
 		switch {
 		case id == "" && !system(view, b):
@@ -44,6 +44,12 @@ func compareDisks(v *snapshot.Volume, view *snapshot.NodeView) disks {
 		}
 	}
 	return out
+}
+
+// cutIdentity tells whether a serial is the beginning of the volume's name: hypervisors
+// cut it to the 20 characters of a virtio serial.
+func cutIdentity(serial, want string) bool {
+	return len(serial) >= 12 && strings.HasPrefix(want, serial)
 }
 
 // wholeDisk leaves out partitions and what is made on the node itself.

@@ -39,7 +39,7 @@ func lostNodes(p *diagnosis.Pass, v *snapshot.Volume) []lostNode {
 	for _, n := range p.Cluster.Nodes {
 		l := lostNode{Name: n.Name, Volume: v, Ready: p.NodeReady(n.Name)}
 		if l.Ready.Ready || !l.Ready.Known {
-			l.Silent = l.Ready.Known && l.Ready.LeaseAge > leaseGrace
+			l.Silent = l.Ready.Known && l.Ready.LeaseAge > leaseGrace && !clockSkewed(p)
 			if !l.Silent {
 				continue
 			}
@@ -59,6 +59,22 @@ func lostNodes(p *diagnosis.Pass, v *snapshot.Volume) []lostNode {
 		}
 	}
 	return out
+}
+
+// clockSkewed tells whether every kubelet looks silent: then the clock that dated the
+// snapshot is ahead of the cluster's, not all nodes down.
+func clockSkewed(p *diagnosis.Pass) bool {
+	seen := 0
+	for _, n := range p.Cluster.Nodes {
+		r := p.NodeReady(n.Name)
+		if r.LeaseAge >= 0 && r.LeaseAge <= leaseGrace {
+			return false
+		}
+		if r.LeaseAge > leaseGrace && r.Ready {
+			seen++
+		}
+	}
+	return seen > 1
 }
 
 // blocks tells whether the silence of the node keeps the volume from anybody. A

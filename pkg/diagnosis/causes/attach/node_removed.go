@@ -48,7 +48,7 @@ func nodeRemoved(p *diagnosis.Pass) {
 // blockedByAttachment tells whether the leftover attachment is in somebody's way:
 // it cannot go, or a pod waits elsewhere for a volume that only one node may have.
 func blockedByAttachment(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
-	return va.DeletionTimestamp != nil || va.Status.DetachError != nil || len(kept(v, va)) > 0
+	return va.DeletionTimestamp != nil || va.Status.DetachError != nil || va.Status.Attached && len(kept(v, va)) > 0
 }
 
 // kept are the pods that the attachment keeps from the volume.

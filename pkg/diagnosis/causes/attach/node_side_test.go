@@ -73,6 +73,15 @@ func TestPlugin(t *testing.T) {
 		}, []string{"csi-plugin-not-on-node certain Node n1"}},
 		{"reason unknown", func() *cluster { return waiting("/var/lib/kubelet", 24*time.Hour, "n2", "n3") },
 			[]string{"csi-plugin-not-on-node likely Node n1"}},
+		{"its pod was evicted and stays", func() *cluster {
+			c := waiting("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+			for _, pod := range c.s.Cluster.Pods {
+				if pod.Spec.NodeName == "n1" && pod.Name != "new" {
+					pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+				}
+			}
+			return c
+		}, []string{"csi-plugin-not-on-node certain Node n1"}},
 		{"new node", func() *cluster {
 			c := waiting("/var/lib/kubelet", 24*time.Hour, "n2", "n3")
 			c.node("n1").CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))

@@ -202,6 +202,22 @@ func TestLeftoverAttachment(t *testing.T) {
 					Point: "/var/lib/kubelet/pods/uid-gone/volumes/kubernetes.io~csi/" + pvName + "/mount", FSType: "ext4", Line: 2})
 			})
 		}, []string{}},
+		{"a disk without a name is there", func() *cluster {
+			return left(20*time.Minute).probed("n1", func(f *probes.Facts) {
+				f.Block = append(f.Block, probes.BlockDevice{Name: "sdb", Dev: probes.Dev{Major: 8, Minor: 16}, Sectors: 1 << 20})
+			})
+		}, []string{"volumeattachment-stale likely " + va}},
+		{"the waiting pod's node lacks the plugin, too", func() *cluster {
+			c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n3").unregister("n2").probed("n1", nil)
+			c.attached("n1", 24*time.Hour)
+			owned(c.pod("new", "n2", corev1.PodPending, 20*time.Minute), "StatefulSet", "db")
+			return c
+		}, []string{"volumeattachment-stale certain " + va, "csi-plugin-not-on-node likely Node n2"}},
+		{"never attached to a node that is gone", func() *cluster {
+			c := left(20 * time.Minute)
+			c.s.Cluster.Attachments[0].Status.Attached = false
+			return c.remove("n1")
+		}, []string{}},
 		{"a namespace could not be read", func() *cluster {
 			return left(20*time.Minute).probed("n1", func(f *probes.Facts) {
 				f.Namespaces = append(f.Namespaces, probes.MountNamespace{ID: 2, PIDs: []int{99}})

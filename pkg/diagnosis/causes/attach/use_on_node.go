@@ -36,6 +36,7 @@ func useOn(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) use {
 		u.Missing = append(u.Missing, fmt.Sprintf("%d mount namespaces of node %s, whose tables could not be read", len(view.Unread()), view.Name))
 	}
 	if !found {
+		u.unidentified(v, view)
 		u.Free = "it has no mount and no device of the volume"
 		u.Evidence = append(u.Evidence, diagnosis.FromNode(view.Name, "sys/class/block", "no device of volume "+volumeName(v)))
 		return u
@@ -46,6 +47,23 @@ func useOn(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) use {
 		u.Evidence = append(u.Evidence, diagnosis.FromNode(view.Name, "sys/class/block/"+d.Block.Name+"/holders", strings.Join(d.Block.Holders, " ")+" (empty)"))
 	}
 	return u
+}
+
+// unidentified notes disks that may be the volume's: where no disk was found by its
+// identity, one without any, or of the volume's size, refutes nothing.
+func (u *use) unidentified(v *snapshot.Volume, view *snapshot.NodeView) {
+	if v.Longhorn != nil {
+		return // Longhorn's disks are known by their session
+	}
+	d := compareDisks(v, view)
+	for _, name := range append(d.Blank, d.Unclaimed) {
+		if name != "" {
+			u.Missing = append(u.Missing, "whether disk "+name+" of node "+view.Name+" is the volume's (nothing on it says so)")
+		}
+	}
+	if d.Match {
+		u.Missing = append(u.Missing, "which disk of node "+view.Name+" is the volume's: one carries its name but could not be matched")
+	}
 }
 
 func deviceUse(v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) string {
