@@ -40,9 +40,6 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-require (
-	github.com/google/go-cmp v0.7.0
-	github.com/mountdoctor/kubectl-mountdoctor v0.0.0
-)
+require github.com/mountdoctor/kubectl-mountdoctor v0.0.0
 
 replace github.com/mountdoctor/kubectl-mountdoctor => ../..

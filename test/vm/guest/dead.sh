@@ -2,13 +2,20 @@
 # waits, then fails.
 # When it comes back, the disk works again and the filesystem does not.
 
+# pings_every SECONDS: how often sessions that are made from now on ask whether
+# their target lives; 0: never.
+pings_every() { sed -i "s/^\(node.conn\[0\].timeo.noop_out_interval\) = .*/\1 = $1/" /etc/iscsi/iscsid.conf; }
+
 scenario target-frozen
 engine_up
+pings_every 0
 attach
+pings_every 5
+echo 300 >"/sys/block/$disk/device/timeout"
 stage_mount && publish_mount && pod_up
 sync
 echo 3 >/proc/sys/vm/drop_caches
-# Nobody has noticed yet: the disk still counts as running, and reads of it wait.
+# Nobody notices: the disk still counts as running, and reads of it wait.
 kill -STOP $(pgrep -x tgtd)
 examine
 kill -CONT $(pgrep -x tgtd)
