@@ -39,9 +39,30 @@ const answerLimit = 64 << 20
 // Read reads the results of one scenario.
 func Read(dir string) (*Result, error) {
 	r := &Result{Name: filepath.Base(dir)}
-	text, err := os.ReadFile(filepath.Join(dir, "facts"))
+	if err := r.readFacts(filepath.Join(dir, "facts")); err != nil {
+		return nil, err
+	}
+	refused, err := os.ReadFile(filepath.Join(dir, "refused"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	r.Refused = strings.TrimSpace(string(refused))
+	answer, err := os.ReadFile(filepath.Join(dir, "answer"))
 	if err != nil {
 		return nil, err
+	}
+	if r.Facts, r.Recording, err = agent.ReadFrames(bytes.NewReader(answer), answerLimit); err != nil {
+		words, _ := os.ReadFile(filepath.Join(dir, "errors"))
+		return nil, fmt.Errorf("%s: %w: %s", r.Name, err, words)
+	}
+	return r, nil
+}
+
+// readFacts reads KEY=VALUE lines; the last one of a key counts.
+func (r *Result) readFacts(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
 	}
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -65,25 +86,12 @@ func Read(dir string) (*Result, error) {
 		case "seconds":
 			seconds, err := strconv.ParseFloat(value, 64)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", r.Name, err)
+				return fmt.Errorf("%s: %w", r.Name, err)
 			}
 			r.Took = time.Duration(seconds * float64(time.Second))
 		}
 	}
-	refused, err := os.ReadFile(filepath.Join(dir, "refused"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	r.Refused = strings.TrimSpace(string(refused))
-	answer, err := os.ReadFile(filepath.Join(dir, "answer"))
-	if err != nil {
-		return nil, err
-	}
-	if r.Facts, r.Recording, err = agent.ReadFrames(bytes.NewReader(answer), answerLimit); err != nil {
-		words, _ := os.ReadFile(filepath.Join(dir, "errors"))
-		return nil, fmt.Errorf("%s: %w: %s", r.Name, err, words)
-	}
-	return r, nil
+	return nil
 }
 
 // Clock is when the guest was looked at.
