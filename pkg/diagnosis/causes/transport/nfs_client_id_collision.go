@@ -136,8 +136,7 @@ func (c collision) proven(p *diagnosis.Pass) {
 			f.Missing(missing)
 		}
 		for _, n := range c.unseen {
-			p.Probed(n) // the two are proven without it; it may be a third
-			f.Also = append(f.Also, "Node "+n+" uses the share, too, and was not probed: it may have the same host name.")
+			f.Missing("the host name of node " + n + ", which uses the share, too")
 		}
 		p.Report(f)
 	}
