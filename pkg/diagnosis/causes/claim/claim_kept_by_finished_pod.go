@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -56,6 +58,11 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 		c.Namespace, c.Name, p.Age(c.DeletionTimestamp.Time).Round(time.Second), strings.Join(names, ", "))
 	f.Fact(diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.finalizers", strings.Join(c.Finalizers, " ")))
 	f.Unless("a pod in phase Pending or Running that names the claim")
+	if f.Waiting = allExpire(p, v); f.Waiting {
+		f.Advise(remedy.Words("Wait: the Jobs of these pods have ttlSecondsAfterFinished, so their controller removes them, and the claim goes then."))
+		p.Report(f)
+		return
+	}
 	policy := ""
 	if v.PV != nil && v.PV.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
 		policy = " Its volume has the reclaim policy Delete: the data go with the claim."
@@ -65,4 +72,18 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Advise(remedy.DeletePod(k.Pod, true, fmt.Sprintf("the pod is finished (%s); deleting its Job does the same", k.Pod.Status.Phase)))
 	}
 	p.Report(f)
+}
+
+// allExpire tells whether every finished pod belongs to a Job that is removed by itself
+// a while after its end, and the time has not long run out.
+func allExpire(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, k := range v.Consumers {
+		if !slices.ContainsFunc(p.Cluster.Jobs, func(j *batchv1.Job) bool {
+			return metav1.IsControlledBy(k.Pod, j) && j.Spec.TTLSecondsAfterFinished != nil && j.Status.CompletionTime != nil &&
+				p.Age(j.Status.CompletionTime.Time) < time.Duration(*j.Spec.TTLSecondsAfterFinished)*time.Second+time.Minute
+		}) {
+			return false
+		}
+	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,6 +68,20 @@ func pending(s *snapshot.Snapshot) {
 	s.Cluster.Claims[0].UID = "u2"
 }
 
+var hours = int32(7200)
+
+// finished makes the claim go away while the pod of a Job has ended.
+func finished(ttl *int32) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		at, yes := metav1.NewTime(now.Add(-time.Hour)), true
+		s.Cluster.Claims[0].DeletionTimestamp, s.Cluster.Claims[0].Finalizers = &at, []string{"kubernetes.io/pvc-protection"}
+		s.Cluster.Pods[0].Status.Phase = corev1.PodSucceeded
+		s.Cluster.Pods[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "j", Controller: &yes}}
+		s.Cluster.Jobs = []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "j", UID: "j"},
+			Spec: batchv1.JobSpec{TTLSecondsAfterFinished: ttl}, Status: batchv1.JobStatus{CompletionTime: &at}}}
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,6 +102,14 @@ func TestRules(t *testing.T) {
 			pending(s)
 			s.Cluster.PVs[0].Spec.ClaimRef.Name, s.Cluster.PVs[0].Status.Phase = "old-data", corev1.VolumeReleased
 		}, "certain PersistentVolume/pv-w"},
+		"finished pod": {claim.ClaimKeptByFinishedPod, finished(nil), "certain PersistentVolumeClaim/data"},
+		"finished pod of a Job that will be removed": {claim.ClaimKeptByFinishedPod, finished(&hours), "certain PersistentVolumeClaim/data waiting"},
+		"finished pod, another runs": {claim.ClaimKeptByFinishedPod, func(s *snapshot.Snapshot) {
+			finished(nil)(s)
+			other := s.Cluster.Pods[0].DeepCopy()
+			other.Name, other.UID, other.Status.Phase = "x", "x", corev1.PodRunning
+			s.Cluster.Pods = append(s.Cluster.Pods, other)
+		}, ""},
 		"claimref: the other claim exists": {claim.ClaimrefStale, func(s *snapshot.Snapshot) {
 			pending(s)
 			s.Cluster.Claims = append(s.Cluster.Claims, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "x", UID: "u1"}})
@@ -104,6 +127,9 @@ func TestRules(t *testing.T) {
 			got := ""
 			for _, f := range r.RootCauses {
 				got += string(f.Certainty) + " " + f.Subject.Kind + "/" + f.Subject.Name
+				if f.Waiting {
+					got += " waiting"
+				}
 			}
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
