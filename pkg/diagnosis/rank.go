@@ -65,8 +65,6 @@ func (c *Catalog) relate(all []*Finding) {
 			} else if likely(b) {
 				b.perhaps = add(b.perhaps, a.Cause)
 				a.folded = true
-			} else {
-				b.parent = better(b.parent, a)
 			}
 		}
 	}
