@@ -24,6 +24,7 @@ var rules = []*diagnosis.Rule{
 	claim.AttachLimitExceeded,
 	claim.ClaimKeptByFinishedPod,
 	claim.ClaimrefStale,
+	claim.StorageclassMissing,
 	claim.TopologyConflict,
 	claim.WFFCBypassedByNodename,
 
