@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -10,11 +9,17 @@ import (
 
 // stuck lists the volumes with a symptom, with the cause that explains it.
 func (c *chain) stuck(roots []*Finding) {
+	on := map[string][]*Symptom{}
+	for _, s := range c.p.symptoms {
+		for _, o := range s.objects {
+			on[o] = append(on[o], s)
+		}
+	}
 	for _, v := range c.p.scope.volumes {
 		var names []string
 		var by []*Finding
-		for _, s := range c.p.symptoms {
-			if s.Past || s.Informal || !slices.Contains(s.objects, v.Key()) {
+		for _, s := range on[v.Key()] {
+			if s.Past || s.Informal {
 				continue
 			}
 			names = add(names, s.Name)

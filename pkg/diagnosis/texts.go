@@ -17,6 +17,7 @@ const freshText = 10 * time.Minute
 
 // texts holds what was said about each volume of a question.
 type texts struct {
+	byNode   map[string][]Text // made when first asked for
 	x        *snapshot.Index
 	byVolume map[*snapshot.Volume][]Text
 	byPod    map[*corev1.Pod][]Text

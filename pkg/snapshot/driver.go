@@ -3,6 +3,7 @@ package snapshot
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -151,6 +152,26 @@ func (x *Index) podsOfSet(ds *appsv1.DaemonSet) []*corev1.Pod {
 
 // DriverPods returns the pods of a driver's node plugin.
 func (x *Index) DriverPods(driver string) []*corev1.Pod {
+	x.podsOfDriver.Lock()
+	defer x.podsOfDriver.Unlock()
+	if pods, known := x.podsOfDriver.byName[driver]; known {
+		return pods
+	}
+	if x.podsOfDriver.byName == nil {
+		x.podsOfDriver.byName = map[string][]*corev1.Pod{}
+	}
+	pods := x.findDriverPods(driver)
+	x.podsOfDriver.byName[driver] = pods
+	return pods
+}
+
+// driverPods keeps the node plugin's pods of each driver that was asked for.
+type driverPods struct {
+	sync.Mutex
+	byName map[string][]*corev1.Pod
+}
+
+func (x *Index) findDriverPods(driver string) []*corev1.Pod {
 	sets := x.driverSets[driver]
 	if len(sets) == 0 {
 		if ds := x.setByPresence(driver); ds != nil {

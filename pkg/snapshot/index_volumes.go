@@ -196,3 +196,15 @@ func (x *Index) indexNodeLists() {
 func (x *Index) ReportedAttached(node string, v *Volume) bool {
 	return slices.ContainsFunc(v.uniqueNames(), func(u string) bool { return slices.Contains(x.attachedOn[u], node) })
 }
+
+// AttachedNodes are the nodes whose status.volumesAttached lists the volume, sorted.
+func (x *Index) AttachedNodes(v *Volume) []string {
+	var nodes nodeList
+	for _, u := range v.uniqueNames() {
+		for _, n := range x.attachedOn[u] {
+			nodes.add(n)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}

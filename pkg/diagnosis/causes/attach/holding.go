@@ -27,17 +27,14 @@ func attachments(p *diagnosis.Pass, v *snapshot.Volume) []attachment {
 			out = append(out, attachment{Node: va.Spec.NodeName, VA: va, Evidence: []report.Evidence{attachedEvidence(va)}})
 		}
 	}
-	for _, n := range p.Cluster.Nodes {
-		if !p.ReportedAttached(n.Name, v) {
-			continue
-		}
-		ev := diagnosis.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName())
-		i := slices.IndexFunc(out, func(a attachment) bool { return a.Node == n.Name })
+	for _, n := range p.AttachedNodes(v) {
+		ev := diagnosis.FromAPI("Node "+n, "status.volumesAttached", v.UniqueName())
+		i := slices.IndexFunc(out, func(a attachment) bool { return a.Node == n })
 		if i >= 0 {
 			out[i].Evidence = append(out[i].Evidence, ev)
 			continue
 		}
-		out = append(out, attachment{Node: n.Name, Evidence: []report.Evidence{ev}})
+		out = append(out, attachment{Node: n, Evidence: []report.Evidence{ev}})
 	}
 	slices.SortStableFunc(out, func(a, b attachment) int { return compare(a.Node, b.Node) })
 	return out

@@ -22,12 +22,8 @@ func iscsiTexts(p *diagnosis.Pass, node string) []diagnosis.Text {
 			out = append(out, t)
 		}
 	}
-	for _, v := range p.Volumes() {
-		for _, t := range p.Texts(v) {
-			if t.Node == node || t.OnNode == node {
-				add(t)
-			}
-		}
+	for _, t := range p.TextsOn(node) {
+		add(t)
 	}
 	for _, l := range p.Logs {
 		pod := p.Pod(l.Namespace, l.Pod)
