@@ -84,11 +84,16 @@ func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 	if err != nil {
 		return err
 	}
+	attached := now.Add(-time.Minute)
+	if state == Releasing { // long enough ago to be stuck
+		attached = now.Add(-10 * time.Minute)
+	}
 	h := half{
 		Result: r, State: state, Pods: pods,
 		Attachment: snapshot.AttachmentName(r.Volume, "driver.longhorn.io", "vm-node"),
 		Ago: map[string]string{
-			"week": stamp(now.Add(-7 * 24 * time.Hour)), "attach": stamp(now.Add(-time.Minute)), "release": stamp(now.Add(-30 * time.Second)), "now": stamp(now),
+			"week": stamp(now.Add(-7 * 24 * time.Hour)), "attach": stamp(attached),
+			"release": stamp(now.Add(-5 * time.Minute)), "now": stamp(now),
 		},
 	}
 	if state == Waiting {

@@ -56,9 +56,11 @@ var boots = []struct {
 			name: "multipath-daemon-gone", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			not: []string{"multipath-map-orphaned"}, never: []string{"mkfs", "fsck"},
 		},
+		// The logout succeeds below the map, and what is left names no volume: it must
+		// not be blamed for an attachment that stays.
 		{
-			name: "multipath-map-orphaned", pod: Releasing, cause: "multipath-map-orphaned", subject: "Device vm-node/MAP", certainty: "certain",
-			not: []string{"multipath-claims-device"}, never: []string{"mkfs", "fsck"},
+			name: "multipath-map-orphaned", pod: Releasing, unexplained: []string{"detach-stuck"},
+			not: []string{"multipath-claims-device", "device-claimed-by-unknown"},
 		},
 		{
 			name: "multipath-wwid-remembered", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
