@@ -9,6 +9,7 @@ import (
 func oneHostName(t *testing.T) {
 	v := claim(t, disk, "hostname")
 	runPod(t, v, "db", "worker-1")
+	runPod(t, claim(t, disk, "hostname-too"), "db", "worker-2")
 	t.Cleanup(func() { on(t, "worker-2", "hostname worker-2") })
 	on(t, "worker-2", "hostname worker-1")
 

@@ -68,17 +68,20 @@ func interrupted(t *testing.T) {
 	}
 }
 
-// killed: nothing can be tidied by a run that is killed; the next one and the
-// verb cleanup can.
+// killed: a run that is killed can tidy nothing. The verb cleanup takes the pod
+// for that of a run that still goes on, until told otherwise.
 func killed(t *testing.T) {
 	v := claim(t, disk, "killed")
 	runPod(t, v, "db", "worker-1")
 	r := begin(t, "Running", "pvc", "data", "-n", "killed", "-o", "json")
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
-	c := plugin(t, "cleanup", "--yes")
-	if c.code != 0 {
-		t.Errorf("cleanup: exit code %d: %s%s", c.code, c.out, c.errors)
+	young := plugin(t, "cleanup", "--yes")
+	if left := field("{.items[*].metadata.name}", "-A", "pods", "-l", "mountdoctor.io/probe"); young.code != 0 || left == "" {
+		t.Errorf("cleanup: exit code %d, pods left %q, want the pod of a young run to stay: %s%s", young.code, left, young.out, young.errors)
+	}
+	if all := plugin(t, "cleanup", "--yes", "--all"); all.code != 0 {
+		t.Errorf("cleanup --all: exit code %d: %s%s", all.code, all.out, all.errors)
 	}
 	nothingLeft(t)
 }
