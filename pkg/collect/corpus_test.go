@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,10 +46,35 @@ func TestCorpus(t *testing.T) {
 			}
 			live := fromServer(t, c, saved)
 			want, got := answer(c.Ask, saved), answer(c.Ask, live)
+			if why := narrower[name]; why != "" {
+				nothingNew(t, want, got, why)
+				return
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the live cluster is judged otherwise (-saved +live):\n%s", diff)
 			}
 		})
+	}
+}
+
+// narrower are cases whose live collection does not reach a log yet that the saved
+// snapshot has: the answer may be weaker there, never another one.
+var narrower = map[string]string{
+	"ceph-csi-double-base64-secret": "the log of a provisioner whose arguments name no driver, for a claim without a volume",
+	"mkfs-during-io-error-14042":    "the history of replicas on nodes that only the engine's log names",
+}
+
+// nothingNew fails for a cause that only the live answer has, and when the reason of
+// the exception is gone.
+func nothingNew(t *testing.T, saved, live []string, why string) {
+	t.Helper()
+	if cmp.Equal(saved, live) {
+		t.Errorf("the live cluster is judged alike now: take the case out of the exceptions (%s)", why)
+	}
+	for _, l := range live {
+		if strings.HasPrefix(l, "root ") && !slices.Contains(saved, l) {
+			t.Errorf("only the live cluster shows: %s", l)
+		}
 	}
 }
 

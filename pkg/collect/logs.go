@@ -159,6 +159,9 @@ func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod
 	if driver != "" {
 		out = append(out, x.SidecarPods(driver, "csi-attacher")...)
 	}
+	if v.PV == nil && v.Class != nil {
+		out = append(out, x.SidecarPods(v.Class.Provisioner, "csi-provisioner")...) // who says why nothing is provisioned
+	}
 	if !v.IsLonghorn() {
 		return out
 	}

@@ -134,6 +134,15 @@ func (w *vocabulary) learnObjects(s *Snapshot) {
 		if p.Spec.RBD != nil {
 			w.opaque("img", p.Spec.RBD.RBDImage)
 		}
+		if d := p.Spec.AWSElasticBlockStore; d != nil {
+			w.opaque("vol", d.VolumeID[strings.LastIndexByte(d.VolumeID, '/')+1:]) // aws://ZONE/vol-…
+		}
+		if d := p.Spec.GCEPersistentDisk; d != nil {
+			w.opaque("vol", d.PDName)
+		}
+		if d := p.Spec.Cinder; d != nil {
+			w.opaque("vol", d.VolumeID)
+		}
 	}
 	for _, v := range c.Longhorn.Volumes {
 		w.name("vol", v.Name)
@@ -212,17 +221,22 @@ func (w *vocabulary) opaque(kind, s string) {
 
 var (
 	handlePart = regexp.MustCompile(`[A-Za-z0-9_.-]+`)
+	uuidInside = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	cloudID    = regexp.MustCompile(`^([a-z]{1,8}-)([0-9a-f]{8,40})$`)
 	wwidShape  = regexp.MustCompile(`^[0-9a-fA-F]{16,33}$`)
 )
 
 // part is one part of an identifier: UID-shaped ones, numbers and words of protocols stay.
 func (w *vocabulary) part(kind, s string) string {
 	switch {
-	case keptName(s), len(s) < 6:
-		return s
+	case keptName(s), len(s) < 6, uuidInside.MatchString(s):
+		return s // names inside are replaced as words
 	case wwidShape.MatchString(s):
 		w.identity(s)
 		return w.whole(s)
+	}
+	if m := cloudID.FindStringSubmatch(s); m != nil {
+		return m[1] + w.token("name", s)[:len(m[2])] // vol-…, disk-…: drivers look at the form
 	}
 	return kind + "-" + w.token("name", s)[:16]
 }

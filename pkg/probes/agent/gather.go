@@ -22,10 +22,11 @@ type Probe struct {
 
 // The states of a probe (probes.ProbeState).
 const (
-	stateOK      = "ok"
-	statePartial = "partial"
-	stateTimeout = "timeout"
-	stateError   = "error"
+	stateOK       = "ok"
+	statePartial  = "partial"
+	stateTimeout  = "timeout"
+	stateError    = "error"
+	stateNotAsked = "not asked" // a recording without the answer
 )
 
 // Gather runs all probes in order and returns what they found. It never fails: how
@@ -97,6 +98,9 @@ func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) (s probes.P
 		return probes.ProbeState{State: stateOK}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, host.ErrHang):
 		return probes.ProbeState{State: statePartial, Detail: err.Error()}
+	}
+	if errors.Is(err, host.ErrNotAsked) {
+		return probes.ProbeState{State: stateNotAsked, Detail: err.Error()}
 	}
 	return probes.ProbeState{State: stateError, Detail: err.Error()}
 }
