@@ -77,7 +77,7 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 			if !ran || st.State == "" {
 				return "ProbeNotRun", ""
 			}
-			if st.State == "not asked" {
+			if st.State == "not-asked" {
 				return snapshot.NotRequested, "the recording does not have it"
 			}
 			return "Probe" + strings.ToUpper(st.State[:1]) + st.State[1:], st.Detail

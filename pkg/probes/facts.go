@@ -40,7 +40,7 @@ type Facts struct {
 
 // ProbeState says how a probe ended.
 type ProbeState struct {
-	State   string        `json:"state"` // ok | partial | timeout | error | not asked
+	State   string        `json:"state"` // ok | partial | timeout | error | not-asked
 	Detail  string        `json:"detail,omitempty"`
 	Elapsed time.Duration `json:"elapsed,omitempty"`
 }

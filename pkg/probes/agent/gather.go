@@ -26,7 +26,7 @@ const (
 	statePartial  = "partial"
 	stateTimeout  = "timeout"
 	stateError    = "error"
-	stateNotAsked = "not asked" // a recording without the answer
+	stateNotAsked = "not-asked" // a recording without the answer
 )
 
 // Gather runs all probes in order and returns what they found. It never fails: how
