@@ -39,7 +39,6 @@ func TestCluster(t *testing.T) {
 		{"volume of Longhorn", longhornVolume},
 		{"interrupted", interrupted},
 		{"killed", killed},
-		// Missing pods of a node younger than five minutes may still come.
 		{"driver missing on a node", driverMissing},
 		{"kubelet killed during the probe", kubeletKilled},
 		{"kubelet dead and containers alive", kubeletDead},
