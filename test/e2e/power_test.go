@@ -16,6 +16,7 @@ var dangerous = []string{"taint-out-of-service", "delete-volumeattachment", "for
 func stranded(t *testing.T, ns string, take func() error) vars {
 	t.Helper()
 	v := claim(t, disk, ns)
+	t.Cleanup(func() { restore(t) }) // before the claim goes, which needs the node
 	apply(t, "deployment.yaml", v.with(vars{"NODE": "worker-2"}))
 	kubectl(t, "-n", ns, "rollout", "status", "deployment/app", "--timeout=60s")
 	old := field("{.items[0].metadata.name}", "-n", ns, "pods")
@@ -36,7 +37,6 @@ func stranded(t *testing.T, ns string, take func() error) vars {
 
 // nodeOff: a power cut. The volume stays attached to a node that does not report.
 func nodeOff(t *testing.T) {
-	t.Cleanup(func() { restore(t) })
 	stranded(t, "nodeoff", func() error { return cluster.PowerOff("worker-2") })
 
 	// A node that went a moment ago may only be rebooting.
@@ -82,7 +82,6 @@ func restore(t *testing.T) {
 // kubeletDead: to the API the node is as dead as in a power cut, but the pod
 // still writes to the disk. Nothing that the tool says may bring a second writer.
 func kubeletDead(t *testing.T) {
-	t.Cleanup(func() { restore(t) })
 	stranded(t, "kubeletdead", func() error { return cluster.StopKubelet("worker-2") })
 	if alive := on(t, "worker-2", "pgrep -cx sleep || true"); alive == "0" {
 		t.Fatal("the containers of worker-2 do not live")
