@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	oracle "github.com/moby/sys/mountinfo"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 

@@ -126,6 +126,27 @@ func (w *vocabulary) learnObjects(s *Snapshot) {
 			w.name("node", d.NodeID)
 		}
 	}
+	w.learnVolumes(c)
+	for _, v := range c.Longhorn.Volumes {
+		w.name("vol", v.Name)
+	}
+	for _, p := range c.Pods {
+		w.known[p.Status.PodIP] = true
+		for _, ip := range p.Status.PodIPs {
+			w.known[ip.IP] = true
+		}
+	}
+	eachNamespaced(c, w.object)
+	for _, e := range c.Events {
+		if !systemSpace.MatchString(e.ObjNamespace) && e.ObjNamespace != "" {
+			w.name("ns", e.ObjNamespace)
+			w.name("o", e.ObjName)
+		}
+	}
+}
+
+// learnVolumes learns PVs and what their drivers call them.
+func (w *vocabulary) learnVolumes(c *Cluster) {
 	for _, p := range c.PVs {
 		w.name("pv", p.Name)
 		if p.Spec.CSI != nil {
@@ -142,22 +163,6 @@ func (w *vocabulary) learnObjects(s *Snapshot) {
 		}
 		if d := p.Spec.Cinder; d != nil {
 			w.opaque("vol", d.VolumeID)
-		}
-	}
-	for _, v := range c.Longhorn.Volumes {
-		w.name("vol", v.Name)
-	}
-	for _, p := range c.Pods {
-		w.known[p.Status.PodIP] = true
-		for _, ip := range p.Status.PodIPs {
-			w.known[ip.IP] = true
-		}
-	}
-	eachNamespaced(c, w.object)
-	for _, e := range c.Events {
-		if !systemSpace.MatchString(e.ObjNamespace) && e.ObjNamespace != "" {
-			w.name("ns", e.ObjNamespace)
-			w.name("o", e.ObjName)
 		}
 	}
 }

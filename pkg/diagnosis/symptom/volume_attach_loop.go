@@ -8,9 +8,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// attachingLong is how long an engine may need to come up.
-const attachingLong = 3 * time.Minute
-
 // volumeAttachLoop: a Longhorn volume attaches and detaches again and again.
 var volumeAttachLoop = &diagnosis.SymptomRule{Name: "volume-attach-loop", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {

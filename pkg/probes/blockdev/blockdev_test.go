@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -181,7 +182,7 @@ func writeTree(out *bufio.Writer, at string, n *node) {
 func writeEntry(out *bufio.Writer, name string, n *node) {
 	fmt.Fprintf(out, "-- %s --\n", name)
 	switch {
-	case n.err == ErrHang:
+	case errors.Is(n.err, ErrHang):
 		out.WriteString("@hang\n")
 	case n.err != nil:
 		fmt.Fprintf(out, "@error %s\n", ErrnoName(n.err))

@@ -110,15 +110,15 @@ func (p *parser) flush() {
 func words(line string, n int) []token {
 	var out []token
 	for i := 0; i < len(line); {
-		switch c := line[i]; {
-		case c == ' ' || c == '\t' || c == '\r':
+		switch c := line[i]; c {
+		case ' ', '\t', '\r':
 			i++
-		case c == '#' || c == '!':
+		case '#', '!':
 			return out
-		case c == '{' || c == '}':
+		case '{', '}':
 			out = append(out, token{string(c), false, n})
 			i++
-		case c == '"':
+		case '"':
 			text, next := quoted(line, i+1)
 			out = append(out, token{text, true, n})
 			i = next

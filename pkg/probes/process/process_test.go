@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
@@ -33,10 +34,10 @@ func TestParseStat(t *testing.T) {
 }
 
 const (
-	uid  = "a0db77f5-81b1-50fd-a128-52a3e954efce"
-	uid_ = "a0db77f5_81b1_50fd_a128_52a3e954efce"
-	cid  = "636cd9f046065a4d5c19801f54f06a0d5be01e67ef6efc3f28a2d380ad0b4eec"
-	cid2 = "0119faf4fad0968b6e1455f3f33df7cb6d59827f91ec46a0cd3b0ba78a18a8fd"
+	uid      = "a0db77f5-81b1-50fd-a128-52a3e954efce"
+	uidUnder = "a0db77f5_81b1_50fd_a128_52a3e954efce"
+	cid      = "636cd9f046065a4d5c19801f54f06a0d5be01e67ef6efc3f28a2d380ad0b4eec"
+	cid2     = "0119faf4fad0968b6e1455f3f33df7cb6d59827f91ec46a0cd3b0ba78a18a8fd"
 )
 
 func TestParseCgroup(t *testing.T) {
@@ -45,17 +46,17 @@ func TestParseCgroup(t *testing.T) {
 		name, in, above string
 		want            Membership
 	}{
-		{"systemd, containerd", "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + uid_ + ".slice/cri-containerd-" + cid + ".scope", "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
-		{"systemd, CRI-O with its own subgroup", "0::/kubepods.slice/kubepods-pod" + uid_ + ".slice/crio-" + cid + ".scope/container", "", Membership{PodUID: uid, ContainerID: cid}},
-		{"CRI-O's monitor", "0::/kubepods.slice/kubepods-pod" + uid_ + ".slice/crio-conmon-" + cid + ".scope", "", Membership{PodUID: uid, ContainerID: cid}},
+		{"systemd, containerd", "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + uidUnder + ".slice/cri-containerd-" + cid + ".scope", "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
+		{"systemd, CRI-O with its own subgroup", "0::/kubepods.slice/kubepods-pod" + uidUnder + ".slice/crio-" + cid + ".scope/container", "", Membership{PodUID: uid, ContainerID: cid}},
+		{"CRI-O's monitor", "0::/kubepods.slice/kubepods-pod" + uidUnder + ".slice/crio-conmon-" + cid + ".scope", "", Membership{PodUID: uid, ContainerID: cid}},
 		{"cgroupfs, version 1", "11:memory:/kubepods/besteffort/pod" + uid + "/" + cid + "\n1:name=systemd:/kubepods/besteffort/pod" + uid + "/" + cid + "\n0::/", "", Membership{PodUID: uid, ContainerID: cid}},
-		{"docker below systemd", "0::/kubepods.slice/kubepods-pod" + uid_ + ".slice/docker-" + cid + ".scope", "", Membership{PodUID: uid, ContainerID: cid}},
-		{"containerd without the systemd driver's help", "0::/system.slice/containerd.service/kubepods-burstable-pod" + uid_ + ".slice:cri-containerd:" + cid, "", Membership{PodUID: uid, ContainerID: cid}},
+		{"docker below systemd", "0::/kubepods.slice/kubepods-pod" + uidUnder + ".slice/docker-" + cid + ".scope", "", Membership{PodUID: uid, ContainerID: cid}},
+		{"containerd without the systemd driver's help", "0::/system.slice/containerd.service/kubepods-burstable-pod" + uidUnder + ".slice:cri-containerd:" + cid, "", Membership{PodUID: uid, ContainerID: cid}},
 		{"static pod", "0::/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" + cid, "", Membership{PodUID: "0123456789abcdef0123456789abcdef", ContainerID: cid}},
 		{"only one controller is in the pod", "11:memory:/kubepods/pod" + uid + "/" + cid + "\n1:name=systemd:/system.slice/docker.service", "", Membership{PodUID: uid, ContainerID: cid}},
 		{"docker within a pod", "0::/kubepods/pod" + uid + "/" + cid + "/docker/" + cid2, "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
 		{"the node is a container in an outer pod", "0::/kubepods/pod11111111-2222-3333-4444-555555555555/" + cid2 + "/kubepods/pod" + uid + "/" + cid, "/kubepods/pod11111111-2222-3333-4444-555555555555/" + cid2 + "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
-		{"kind", "0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod" + uid_ + ".slice/cri-containerd-" + cid + ".scope", "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
+		{"kind", "0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod" + uidUnder + ".slice/cri-containerd-" + cid + ".scope", "/init.scope", Membership{PodUID: uid, ContainerID: cid}},
 		{"unit", "0::/system.slice/system-iscsi.slice/iscsid@1.service", "/init.scope", Membership{Unit: "iscsid@1.service"}},
 		{"unit, version 1", "11:memory:/system.slice/kubelet.service\n4:pids:/\n1:name=systemd:/system.slice/kubelet.service", "", Membership{Unit: "kubelet.service"}},
 		{"login session", "0::/user.slice/user-0.slice/session-41.scope", "", Membership{Unit: "session-41.scope"}},
@@ -116,7 +117,7 @@ func FuzzParseStat(f *testing.F) {
 }
 
 func FuzzParseCgroup(f *testing.F) {
-	f.Add("0::/kubepods.slice/kubepods-pod"+uid_+".slice/crio-"+cid+".scope", "/init.scope")
+	f.Add("0::/kubepods.slice/kubepods-pod"+uidUnder+".slice/crio-"+cid+".scope", "/init.scope")
 	f.Add("0::/pod"+uid[:30], "")
 	f.Fuzz(func(t *testing.T, text, above string) {
 		m := ParseCgroup(text, above)

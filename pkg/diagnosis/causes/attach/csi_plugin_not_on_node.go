@@ -55,8 +55,8 @@ func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registra
 	f := u.keyed(p.Find(report.Certain, diagnosis.NodeSubject(u.Node)))
 	f.Fact(r.Evidence)
 	reason := "why is not known"
-	switch {
-	case ds == nil:
+	switch ds {
+	case nil:
 		f.Missing("the DaemonSet of driver " + u.Driver)
 	default:
 		why, ok := whyAbsent(p, ds, u.Node)

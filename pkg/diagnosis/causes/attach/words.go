@@ -28,15 +28,6 @@ func volumeName(v *snapshot.Volume) string {
 // podName is a pod as kubectl names it.
 func podName(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// podNames joins the names of pods.
-func podNames(pods []*corev1.Pod) string {
-	names := make([]string, 0, len(pods))
-	for _, p := range pods {
-		names = append(names, podName(p))
-	}
-	return strings.Join(names, ", ")
-}
-
 // ago says how long something has lasted: "9m", "3h".
 func ago(p *diagnosis.Pass, t time.Time) string {
 	if t.IsZero() {

@@ -28,10 +28,9 @@ const iqn = "iqn.2020-01.org.example:disk7"
 
 // host is a node with the volume's disk sdb behind an iSCSI session.
 type host struct {
-	s     *snapshot.Snapshot
-	f     *probes.Facts
-	pv    *corev1.PersistentVolume
-	mount *probes.Mount
+	s  *snapshot.Snapshot
+	f  *probes.Facts
+	pv *corev1.PersistentVolume
 }
 
 func newHost(phase corev1.PodPhase) *host {

@@ -43,6 +43,7 @@ type moduleState struct {
 	facts   []report.Evidence
 }
 
+//nolint:funlen // one decision, read from top to bottom
 func moduleMissing(p *diagnosis.Pass, n need) {
 	var s moduleState
 	view := p.View(n.node)

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -63,7 +64,8 @@ func (h *Host) Claim(d probes.Dev) (string, error) {
 			unix.Close(fd)
 			return "free", nil
 		}
-		if _, ok := err.(syscall.Errno); ok {
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
 			return host.ErrnoName(err), nil
 		}
 		return "", err

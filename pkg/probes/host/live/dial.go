@@ -93,7 +93,7 @@ func connectTo(family, kind int, sa unix.Sockaddr, limit time.Duration) (int, er
 		return -1, err
 	}
 	err = unix.Connect(fd, sa)
-	if err == unix.EINPROGRESS || err == unix.EAGAIN {
+	if errors.Is(err, unix.EINPROGRESS) || errors.Is(err, unix.EAGAIN) {
 		err = finish(fd, limit)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ package live
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -131,7 +132,7 @@ func (h *Host) ReadTail(path string, limit int) ([]byte, error) {
 			return tail{}, err
 		}
 		data, err := readAll(fd, limit)
-		if err == host.ErrCut {
+		if errors.Is(err, host.ErrCut) {
 			err = nil // it grew meanwhile
 		}
 		return tail{data, from > 0}, err
@@ -229,7 +230,7 @@ func (h *Host) ReadLink(path string) (string, error) {
 func (h *Host) Lstat(path string) (host.Kind, probes.Dev, error) {
 	st, err := within(h, h.deadline, func() (*unix.Statx_t, error) { return h.lstat(path) })
 	switch {
-	case err == unix.ENOENT, err == unix.ENOTDIR:
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
 		return host.Absent, probes.Dev{}, nil
 	case err != nil:
 		return host.Absent, probes.Dev{}, fmt.Errorf("lstat %s: %w", path, err)
@@ -252,6 +253,6 @@ func (h *Host) Lstat(path string) (host.Kind, probes.Dev, error) {
 
 // isErrno tells whether an error is this errno.
 func isErrno(err error, want syscall.Errno) bool {
-	e, ok := err.(syscall.Errno)
-	return ok && e == want
+	var e syscall.Errno
+	return errors.As(err, &e) && e == want
 }
