@@ -160,7 +160,7 @@ func (a answer) says(t *testing.T, patterns ...string) {
 func noPods(t *testing.T) {
 	t.Helper()
 	left := ""
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		if left = field("{.items[*].metadata.name}", "-A", "pods", "-l", "mountdoctor.io/probe"); left == "" {
 			return
 		}

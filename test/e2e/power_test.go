@@ -65,6 +65,7 @@ func nodeOff(t *testing.T) {
 
 func restore(t *testing.T) {
 	t.Helper()
+	begin := time.Now()
 	if !cluster.On("worker-2") {
 		if err := cluster.PowerOn("worker-2"); err != nil {
 			t.Fatal(err)
@@ -73,6 +74,11 @@ func restore(t *testing.T) {
 	if err := cluster.StartKubelet("worker-2"); err != nil {
 		t.Fatal(err)
 	}
+	// The API shows the old kubelet's word for a while.
+	eventually(t, time.Minute, "the kubelet of worker-2 reports again", func() bool {
+		renewed, err := time.Parse(time.RFC3339, field("{.spec.renewTime}", "-n", "kube-node-lease", "lease", "worker-2"))
+		return err == nil && renewed.After(begin)
+	})
 	if err := cluster.WaitReady("worker-2"); err != nil {
 		t.Fatal(err)
 	}
