@@ -43,7 +43,8 @@ fmt: ## gofmt everything
 	gofmt -w cmd internal pkg
 
 bench: ## agent against grep and lsof, and growth with size
-	$(GO) test -run '^$$' -bench . -benchmem ./test/bench/... ./pkg/...
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime 1x -timeout 30m ./test/bench/...
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
 
 cover: ## coverage of the tests, by package
 	$(GO) test -coverprofile=coverage.out -coverpkg=./pkg/... ./... >/dev/null
@@ -59,7 +60,7 @@ cases: ## run the corpus and print one line per case
 	$(GO) run ./internal/casetool
 
 demo: build ## a real report from a recorded incident: make demo CASE=founding-rbd-node-exporter
-	-$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE)
+	@$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE) || [ $$? = 2 ] # 2: a cause was found
 
 install: build ## install as a kubectl plugin into ~/.local/bin
 	install -D -m 0755 $(BIN)/kubectl-mountdoctor $(HOME)/.local/bin/kubectl-mountdoctor
