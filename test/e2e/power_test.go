@@ -51,7 +51,7 @@ func nodeOff(t *testing.T) {
 	}
 	a.root(t, "node-down", "Node worker-2", "certain")
 	a.neverAdvises(t, dangerous...)
-	a.says(t, `out-of-service`, `6 min|six minutes`)
+	a.says(t, `out[- ]of[- ]service`, `6 min|six minutes`)
 	notSeen(t, a, "worker-2")
 	byNode := doctor(t, "node", "worker-2")
 	byNode.root(t, "node-down", "Node worker-2", "certain")
@@ -106,6 +106,10 @@ func offMidRun(t *testing.T) {
 	runPod(t, v, "db", "worker-2")
 	t.Cleanup(func() {
 		restore(t)
+		// The new kubelet first has to find out what the old one left.
+		eventually(t, 90*time.Second, "the kubelet has ended the probe pod", func() bool {
+			return field("{.items[*].metadata.name}", "-A", "pods", "-l", "mountdoctor.io/probe") == ""
+		})
 		nothingLeft(t)
 	})
 	r := begin(t, "Running", "pvc", "data", "-n", "offmidrun", "-o", "json", "--probe-timeout", "30s")
