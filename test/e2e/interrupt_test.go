@@ -49,10 +49,16 @@ func (r *running) end(t *testing.T, limit time.Duration) answer {
 	return a
 }
 
-// interrupted: Ctrl-C and SIGTERM at two moments leave nothing behind.
-func interrupted(t *testing.T) {
+// interruptions: one claim that works, and runs that somebody ends.
+func interruptions(t *testing.T) {
 	v := claim(t, disk, "interrupted")
 	runPod(t, v, "db", "worker-1")
+	t.Run("by a signal", interrupted)
+	t.Run("without a chance to tidy", killed)
+}
+
+// interrupted: Ctrl-C and SIGTERM at two moments leave nothing behind.
+func interrupted(t *testing.T) {
 	for _, phase := range []string{"Pending", "Running"} {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			r := begin(t, phase, "pvc", "data", "-n", "interrupted", "-o", "json")
@@ -71,9 +77,7 @@ func interrupted(t *testing.T) {
 // killed: a run that is killed can tidy nothing. The verb cleanup takes the pod
 // for that of a run that still goes on, until told otherwise.
 func killed(t *testing.T) {
-	v := claim(t, disk, "killed")
-	runPod(t, v, "db", "worker-1")
-	r := begin(t, "Running", "pvc", "data", "-n", "killed", "-o", "json")
+	r := begin(t, "Running", "pvc", "data", "-n", "interrupted", "-o", "json")
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
 	young := plugin(t, "cleanup", "--yes")

@@ -97,8 +97,15 @@ func namespace(t *testing.T, name string) {
 		return field("{.metadata.name}", "-n", name, "serviceaccount", "default") != ""
 	})
 	t.Cleanup(func() {
-		if _, err := cluster.Kubectl("delete", "namespace", name, "--timeout=90s"); err != nil {
-			t.Error(err)
+		// Pods first: the namespace controller looks again only after many seconds.
+		for _, args := range [][]string{
+			{"-n", name, "delete", "deployments,pods", "--all", "--timeout=90s"},
+			{"-n", name, "wait", "pods", "--all", "--for=delete", "--timeout=90s"},
+			{"delete", "namespace", name, "--timeout=90s"},
+		} {
+			if _, err := cluster.Kubectl(args...); err != nil && args[2] != "wait" {
+				t.Error(err)
+			}
 		}
 	})
 }
