@@ -31,7 +31,7 @@ func TestNFSClientMissing(t *testing.T) {
 		{"words alone", waiting().says("web", helperText), []string{"nfs-client-missing likely Node n1"}},
 		{"host with a layout of its own", waiting().probed("n1", with("run/current-system/sw/bin/mount.nfs")), clean},
 		{"programs were not read", waiting().probed("n1", func(f *probes.Facts) { f.Files = nil }), clean},
-		{"the helper itself spoke", waiting().says("web", "mount.nfs: access denied by server while mounting 10.1.1.9:/export/data").probed("n1", with("")), clean},
+		{"the helper itself spoke", waiting().says("web", "mount.nfs: access denied by server while mounting 10.1.1.9:/export/data").probed("n1", with("")), []string{"nfs-access-denied certain Node n1"}},
 		{"same words for a block device", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).
 			says("web", "MountVolume.MountDevice failed : mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 /dev/sdb /mnt\nOutput: mount: /mnt: wrong fs type, bad option, bad superblock on /dev/sdb"), clean},
 	})
@@ -53,8 +53,9 @@ func TestInitiator(t *testing.T) {
 		}), clean},
 		{"sockets were not read", host(func(f *probes.Facts) { delete(f.Files, "proc/1/net/unix") }), []string{"iscsid-not-running likely Node n1"}},
 		{"daemon runs now, text is old state", host(func(f *probes.Facts) { f.ISCSI.DaemonPIDs = []int{77} }).says("web", refused), clean},
-		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused), []string{"iscsid-not-running likely Node n1"}},
-		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), clean},
+		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused), []string{"iscsid-not-running certain Node n1"}},
+		{"status 20 without the reason and without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "iscsiadm: Could not perform SendTargets discovery: exit status 20"), []string{"iscsid-not-running likely Node n1"}},
+		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), []string{"iscsi-initiator-name-invalid likely Node n1"}},
 		{"not installed", host(func(f *probes.Facts) { delete(f.Files, "usr/sbin/iscsiadm") }), []string{"iscsi-tools-missing certain Node n1"}},
 		{"installed where nobody looks", host(func(f *probes.Facts) {
 			delete(f.Files, "usr/sbin/iscsiadm")

@@ -177,7 +177,7 @@ func nameNotAllowed(p *diagnosis.Pass, n need, view *snapshot.NodeView) {
 }
 
 // registeredName finds another initiator name for the node: in its Node object or the
-// volume's attributes (present state), else in the log of the driver's pod there.
+// driver's entry in CSINode (present state), else in the log of the driver's pod there.
 func registeredName(p *diagnosis.Pass, n need, mine string) (name string, from report.Evidence, current bool) {
 	if node := p.Node(n.node); node != nil {
 		for _, key := range sortedKeys(node.Annotations) {
@@ -189,6 +189,12 @@ func registeredName(p *diagnosis.Pass, n need, mine string) (name string, from r
 	for _, v := range n.volumes {
 		if v.IsLonghorn() {
 			return "", report.Evidence{}, false // its targets accept any valid name
+		}
+		if name, from := registeredByDriver(p, v, n.node); name != "" {
+			if name == mine {
+				return "", report.Evidence{}, false
+			}
+			return name, from, true
 		}
 	}
 	for _, l := range p.Logs {
@@ -208,6 +214,22 @@ func registeredName(p *diagnosis.Pass, n need, mine string) (name string, from r
 		}
 	}
 	return "", report.Evidence{}, false
+}
+
+// registeredByDriver is the initiator name that a driver gave as its id of the node;
+// the storage opens volumes to that name.
+func registeredByDriver(p *diagnosis.Pass, v *snapshot.Volume, node string) (string, report.Evidence) {
+	for _, c := range p.Cluster.CSINodes {
+		if c.Name != node {
+			continue
+		}
+		for _, d := range c.Spec.Drivers {
+			if name := anyIQN.FindString(d.NodeID); name != "" && d.Name == v.CSIName() {
+				return name, diagnosis.FromAPI("CSINode "+node, "spec.drivers["+d.Name+"].nodeID", d.NodeID)
+			}
+		}
+	}
+	return "", report.Evidence{}
 }
 
 // isTarget tells whether a name is that of a volume's target, not of an initiator.

@@ -39,6 +39,33 @@ func iscsiTexts(p *diagnosis.Pass, node string) []diagnosis.Text {
 			add(diagnosis.Text{Source: "log", Component: l.Container, Locator: where, Node: node, At: at, Fresh: true, Raw: line, Failure: message.Parse(line)})
 		}
 	}
+	for _, t := range hostLines(p, node) {
+		add(t)
+	}
 	slices.SortStableFunc(out, func(a, b diagnosis.Text) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// hostLines are the fresh lines about iSCSI in the text logs that the host keeps
+// itself: iscsid and the kubelet write there and name no volume.
+func hostLines(p *diagnosis.Pass, node string) []diagnosis.Text {
+	view := p.View(node)
+	if view == nil {
+		return nil
+	}
+	var out []diagnosis.Text
+	for _, path := range sortedFiles(view, "var/log/") {
+		if strings.Contains(path, "/audit/") {
+			continue
+		}
+		for i, line := range strings.Split(view.Facts.Files[path].Content, "\n") {
+			if !strings.Contains(strings.ToLower(line), "iscsi") {
+				continue
+			}
+			if at := message.Date(line, p.TakenAt); !at.IsZero() && p.Age(at) < 10*time.Minute {
+				out = append(out, diagnosis.Text{Source: "log", Component: "host", Locator: fmt.Sprintf("%s:%d", path, i+1), Node: node, At: at, Fresh: true, Raw: line, Failure: message.Parse(line)})
+			}
+		}
+	}
 	return out
 }

@@ -90,7 +90,7 @@ func install(node string, view *snapshot.NodeView) report.Remedy {
 
 // withoutTool is what Longhorn's environment check and nsenter(1) say.
 var (
-	withoutTool = regexp.MustCompile(`make sure you have iscsiadm/open-iscsi installed|(?i)iscsiadm"?: (executable file )?(not found|no such file)|execute iscsiadm: No such file|iscsiadm: command not found`)
+	withoutTool = regexp.MustCompile(`make sure you have iscsiadm/open-iscsi installed|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsiadm.*exit status 127\b`)
 	firstHand   = regexp.MustCompile(`make sure you have iscsiadm/open-iscsi installed`)
 )
 

@@ -40,29 +40,37 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 // 111 is ECONNREFUSED (iscsid_connect in usr/iscsid_req.c). Without the driver of
 // the kernel the words are about NETLINK_ISCSI instead.
 var (
-	refused = regexp.MustCompile(`(?i)can ?not connect to iSCSI daemon \(111\)|could not connect to iscsid`)
-	netlink = regexp.MustCompile(`NETLINK_ISCSI`)
+	refused     = regexp.MustCompile(refusedCode.String() + `|(?i)can ?not connect to iSCSI daemon|could not connect to iscsid|(?s)iscsiadm.*exit status (18|20)\b`)
+	refusedCode = regexp.MustCompile(`(?i)can ?not connect to iSCSI daemon ?\(111\)`)
+	netlink     = regexp.MustCompile(`NETLINK_ISCSI`)
 )
 
 func daemonMissing(p *diagnosis.Pass, n need) {
 	view := p.View(n.node)
-	var said []report.Evidence
-	for _, t := range iscsiTexts(p, n.node) {
-		if refused.MatchString(t.Raw) && !netlink.MatchString(t.Raw) {
-			said = append(said, t.Evidence())
-			break
-		}
+	said, explicit := nameText(p, n, refusedCode)
+	if !explicit {
+		said, _ = nameText(p, n, refused)
+	}
+	if len(said) > 0 && netlink.MatchString(said[0].Text) {
+		said = nil
 	}
 	switch {
 	case view == nil && len(said) == 0:
 		p.Probed(n.node)
 		return
 	case view == nil:
-		f := p.Find(report.Certain, diagnosis.NodeSubject(n.node))
+		certainty, how := report.Likely, "iscsiadm could not reach it"
+		if explicit {
+			certainty, how = report.Certain, "iscsiadm was refused by its socket (111)"
+		}
+		f := p.Find(certainty, diagnosis.NodeSubject(n.node))
 		n.tie(f)
-		f.Sayf("The iSCSI daemon of node %s does not run: iscsiadm was refused by its socket (111). %s.", n.node, sentence(n.why))
+		f.Sayf("The iSCSI daemon of node %s does not run: %s. What keeps it from running (its package, the initiator's name, the kernel's module, or nothing but a unit that is not enabled) was not seen. %s.", n.node, how, sentence(n.why))
 		f.Fact(said...)
-		f.Missing("what may keep the daemon from running (its package, the initiator's name, the kernel's module) on node " + n.node)
+		p.Probed(n.node)
+		if certainty != report.Certain {
+			f.Missing("the processes and sockets of node " + n.node)
+		}
 		f.Unless("a process iscsid, or its listening socket, on the node")
 		f.Advise(startDaemon(n.node, nil))
 		p.Report(f)

@@ -4,10 +4,12 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -53,31 +55,62 @@ type storagePath struct {
 // manager of the engine (v1 engines log in to their own node's), and to the share.
 func storagePaths(p *diagnosis.Pass) []storagePath {
 	var out []storagePath
-	for _, n := range iscsiNeeds(p) {
-		for _, im := range p.InstanceManagersOn(n.node) {
+	for _, node := range p.Nodes() {
+		for _, im := range p.InstanceManagersOn(node) {
 			pod := p.Pod(p.LonghornNamespace(), im.Name)
-			mine := slices.DeleteFunc(slices.Clone(n.volumes), func(v *snapshot.Volume) bool {
-				e := p.EngineActive(v)
-				return e == nil || e.InstanceManager != "" && e.InstanceManager != im.Name || e.InstanceManager == "" && e.NodeID != n.node
-			})
+			mine := enginesIn(p, node, im)
 			if pod != nil && len(mine) > 0 {
-				out = append(out, storagePath{node: n.node, volumes: mine, server: pod, port: "3260"})
+				out = append(out, storagePath{node: node, volumes: mine, server: pod, port: "3260"})
 			}
 		}
 	}
 	for _, v := range p.Volumes() {
-		sm := p.ShareManagerPod(v)
-		if sm == nil {
-			continue
-		}
-		service, _ := mountedServer(p, v)
-		for _, node := range p.Nodes() {
-			if len(v.LiveConsumersOn(node)) > 0 {
-				out = append(out, storagePath{node: node, volumes: []*snapshot.Volume{v}, server: sm, service: service, port: nfsPort(v)})
+		for _, server := range shareServers(p, v) {
+			service, _ := mountedServer(p, v)
+			for _, node := range p.Nodes() {
+				if len(v.LiveConsumersOn(node)) > 0 {
+					out = append(out, storagePath{node: node, volumes: []*snapshot.Volume{v}, server: server, service: service, port: nfsPort(v)})
+				}
 			}
 		}
 	}
 	return out
+}
+
+// enginesIn are the volumes of the question whose v1 engine an instance manager runs,
+// and whose disk a pod of the node waits for or uses.
+func enginesIn(p *diagnosis.Pass, node string, im *snapshot.LHInstanceManager) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, v := range p.Volumes() {
+		if !v.IsLonghorn() || !usesISCSI(p, v) || !wantedOn(p, v, node) && len(v.LiveConsumersOn(node)) == 0 {
+			continue
+		}
+		e := p.EngineActive(v)
+		if e != nil && (e.InstanceManager == im.Name || e.InstanceManager == "" && e.NodeID == node) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// shareServers are the pods that offer a volume over NFS: the share-manager, or what
+// stands behind the Service that the PV names.
+func shareServers(p *diagnosis.Pass, v *snapshot.Volume) []*corev1.Pod {
+	if sm := p.ShareManagerPod(v); sm != nil {
+		return []*corev1.Pod{sm}
+	}
+	server, _ := mountedServer(p, v)
+	named, _ := serverOf(v)
+	if server == "" && named == "" {
+		return nil
+	}
+	svc, _ := serviceOf(p, server, named)
+	for _, pod := range p.Cluster.Pods {
+		if pod.DeletionTimestamp == nil && (behind(svc, pod) || pod.Status.PodIP != "" && pod.Status.PodIP == server && !pod.Spec.HostNetwork) {
+			return []*corev1.Pod{pod} // an NFS server has one active pod
+		}
+	}
+	return nil
 }
 
 // judge tells whether the way is blocked: the address that the client uses does not
@@ -92,19 +125,47 @@ func (s *storagePath) judge(p *diagnosis.Pass) bool {
 		if s.service != "" && s.service != s.server.Status.PodIP {
 			s.svc = dialOf(view, s.port, s.service)
 		}
-		used := s.pod
-		if s.svc.asked() {
-			used = s.svc
-		}
-		if !used.failed() {
-			return false
-		}
-		// Nobody listens before the server is started: a refusal of the pod itself
-		// is no word of the network.
-		return s.pod.answer != "ECONNREFUSED"
 	}
-	_, s.said = unreachedTarget(p, s.node)
-	return s.policy != nil && (s.said.Text != "" || p.Sweep() && len(s.volumes) > 0 && p.Suffers(s.volumes[0], "attach-failed", "mount-failed"))
+	if s.pod.answered() {
+		s.policy = nil // it keeps nobody off
+	}
+	used := s.pod
+	if s.svc.asked() {
+		used = s.svc
+	}
+	switch {
+	case used.failed() && used.answer == "ECONNREFUSED" && !s.pod.answered():
+		// Nobody listens before the server is started: a refusal is a word of the
+		// network only when the same address answers somebody else.
+		return s.answersElsewhere(p, used.key)
+	case used.failed() || used.slow():
+		return true
+	case used.asked():
+		return false
+	}
+	s.said = s.saidUnreached(p)
+	return s.policy != nil && (s.said.Text != "" || p.Sweep() && p.Suffers(s.volumes[0], "attach-failed", "mount-failed"))
+}
+
+// saidUnreached is the fresh word of the client that the server's address does not answer.
+func (s *storagePath) saidUnreached(p *diagnosis.Pass) report.Evidence {
+	if s.port == "3260" {
+		_, said := unreachedTarget(p, s.node)
+		return said
+	}
+	for _, t := range p.Texts(s.volumes[0]) {
+		if t.Fresh && (t.Node == s.node || t.OnNode == s.node) && (t.Is(message.NFSTimeout) || t.Is(message.NFSNoRoute)) {
+			return t.Evidence()
+		}
+	}
+	return report.Evidence{}
+}
+
+// answersElsewhere tells whether another node reaches the same address and port.
+func (s *storagePath) answersElsewhere(p *diagnosis.Pass, key string) bool {
+	return slices.ContainsFunc(viewNames(p), func(n string) bool {
+		return n != s.node && strings.HasPrefix(p.View(n).Facts.Dials[key], "ok")
+	})
 }
 
 func podReady(pod *corev1.Pod) bool {
@@ -122,8 +183,10 @@ func pathBlocked(p *diagnosis.Pass, s storagePath) {
 		subject = diagnosis.ObjectSubject("NetworkPolicy", s.policy.namespace, s.policy.name)
 	}
 	certainty := report.Certain
-	if !s.pod.asked() && !s.svc.asked() {
+	if !s.pod.failed() && !s.svc.failed() {
 		certainty = report.Likely
+	}
+	if !s.pod.asked() && !s.svc.asked() {
 		p.Probed(s.node)
 	}
 	f := p.Find(certainty, subject).Located(s.node)
@@ -143,6 +206,8 @@ func pathBlocked(p *diagnosis.Pass, s storagePath) {
 		text += fmt.Sprintf("its service address %s says %s. ", s.service, s.svc.answer)
 	case s.pod.failed():
 		text += s.pod.answer + ". "
+	case s.svc.slow(), s.pod.slow():
+		text = fmt.Sprintf("The host network of node %s reaches TCP port %s of %s only after seconds (%s), longer than a login or a mount waits: packets on the way are lost. ", s.node, s.port, server, orDefault(s.svc.answer, s.pod.answer))
 	default:
 		text += "no answer of node " + s.node + " was recorded, and the attach fails. "
 	}
@@ -159,8 +224,11 @@ func pathBlocked(p *diagnosis.Pass, s storagePath) {
 		}
 	}
 	f.Fact(s.said)
-	if certainty != report.Certain {
+	switch {
+	case !s.pod.asked() && !s.svc.asked():
 		f.Missing("a connection from node " + s.node + " to " + s.server.Status.PodIP + ":" + s.port)
+	case certainty != report.Certain:
+		f.Missing("a connection that fails, not only one that is slow")
 	}
 	f.Unless("an answer of this address and port to the node itself; a connection from a pod proves nothing")
 	f.Advise(s.remedies()...)

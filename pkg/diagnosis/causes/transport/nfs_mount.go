@@ -5,6 +5,7 @@ package transport
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -89,6 +90,14 @@ func (d dial) failed() bool {
 		}
 	}
 	return false
+}
+
+// slow tells whether the port answered after more than five seconds: packets get
+// lost, and what needs several of them does not end in time.
+func (d dial) slow() bool {
+	_, took, _ := strings.Cut(d.answer, " ")
+	t, err := time.ParseDuration(strings.ReplaceAll(took, " ", ""))
+	return d.answered() && err == nil && t > 5*time.Second
 }
 
 func (d dial) evidence(node string) report.Evidence {

@@ -104,8 +104,10 @@ func mounted(f *probes.Facts, pod, options string) string {
 func (w *world) roots(t *testing.T) []string {
 	t.Helper()
 	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{
-		transport.ISCSIDNotRunning, transport.ISCSINodeRecordInvalid, transport.ISCSISessionLost, transport.ISCSIToolsMissing,
-		transport.NFSClientIDCollision, transport.NFSClientMissing, transport.NFSServerUnreachable,
+		transport.FUSEDaemonDead, transport.ISCSIDNotRunning, transport.ISCSIInitiatorNameInvalid, transport.ISCSIInterfaceMisbound, transport.ISCSIModuleMissing,
+		transport.ISCSINodeRecordInvalid, transport.ISCSISessionLost, transport.ISCSIToolsMissing, transport.NetworkHostToPodBlocked,
+		transport.NFSAccessDenied, transport.NFSClientIDCollision, transport.NFSClientMissing, transport.NFSHandleStale, transport.NFSIdmapMismatch,
+		transport.NFSKernelIncompatible, transport.NFSServerUnreachable, transport.NFSStatdMissing, transport.NFSVersionUnsupported, transport.SELinuxDeniesISCSI,
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
