@@ -3,7 +3,6 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -44,7 +43,7 @@ func leftover(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) {
 		return
 	}
 	c := report.Certain
-	if need.maybeRepair && !strings.Contains(harm, "drain") && blockedTicket(v, t) == nil {
+	if need.maybeRepair && !drained(p, v, t.NodeID).blocked && blockedTicket(p, v, t) == nil {
 		c = report.Likely
 	}
 	lh := v.Longhorn.Volume
@@ -95,13 +94,23 @@ func adviseTicket(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, t
 		t.NodeID, t.ID, v.Longhorn.Attachment.Name)))
 }
 
-// blockedTicket is another ticket that waits because of this one.
-func blockedTicket(v *snapshot.Volume, t *snapshot.LHTicket) *snapshot.LHTicket {
+// blockedTicket is another ticket that waits because of this one, and that somebody
+// wants: of the waiting ones, those that are left over themselves do not count.
+func blockedTicket(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) *snapshot.LHTicket {
 	for i := range v.Longhorn.Attachment.Tickets {
 		o := &v.Longhorn.Attachment.Tickets[i]
-		if o.ID != t.ID && o.NodeID != t.NodeID && !(o.Satisfied && o.SatisfiedGeneration) {
-			return o
+		if o.ID == t.ID || o.NodeID == t.NodeID || o.Satisfied && o.SatisfiedGeneration {
+			continue
 		}
+		switch o.Type {
+		case "csi-attacher":
+			if judgeCSI(p, v, o).unneeded {
+				continue
+			}
+		case "backup-controller", "snapshot-controller":
+			continue // they yield to a workload elsewhere
+		}
+		return o
 	}
 	return nil
 }
@@ -110,7 +119,7 @@ func blockedTicket(v *snapshot.Volume, t *snapshot.LHTicket) *snapshot.LHTicket 
 // drain, or it keeps a volume attached that nobody wants.
 func harmOf(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) (string, []report.Evidence) {
 	lh := v.Longhorn.Volume
-	if o := blockedTicket(v, t); o != nil {
+	if o := blockedTicket(p, v, t); o != nil {
 		text := ""
 		for _, c := range o.Conditions {
 			if c.Message != "" {
@@ -123,25 +132,15 @@ func harmOf(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) (string
 	if lh.Status.State != "attached" || lh.Status.CurrentNodeID != t.NodeID {
 		return "", nil
 	}
-	if n := p.Node(t.NodeID); n != nil && n.Spec.Unschedulable && len(v.Live()) == 0 {
-		return "it keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends",
-			append([]report.Evidence{diagnosis.FromAPI("Node "+t.NodeID, "spec.unschedulable", "true")}, evictions(p, t.NodeID)...)
+	if d := drained(p, v, t.NodeID); d.cordoned && len(v.Live()) == 0 {
+		said := "node " + t.NodeID + " is cordoned, and a drain of it cannot end while the ticket keeps its instance-manager from being evicted"
+		if d.blocked {
+			said = "it keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends"
+		}
+		return said, append([]report.Evidence{diagnosis.FromAPI("Node "+t.NodeID, "spec.unschedulable", "true")}, d.evidence...)
 	}
 	if len(v.Live()) == 0 && len(v.Attachments) == 0 {
 		return "the volume stays attached although no pod and no VolumeAttachment want it", []report.Evidence{diagnosis.FromAPI("Volume "+lh.Name, "status.state", "attached on "+lh.Status.CurrentNodeID)}
 	}
 	return "", nil
-}
-
-// evictions are events that say that an instance-manager may not be evicted.
-func evictions(p *diagnosis.Pass, node string) []report.Evidence {
-	var out []report.Evidence
-	for _, im := range p.InstanceManagersOn(node) {
-		for _, e := range p.Events("Pod", im.Namespace, im.Name) {
-			if strings.Contains(e.Message, "disruption budget") {
-				out = append(out, report.Evidence{Source: "event", Locator: "Event Pod " + im.Name + " " + e.Reason, Text: e.Message})
-			}
-		}
-	}
-	return out
 }

@@ -41,7 +41,7 @@ func judge(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict 
 
 // judgeCSI: the id of a csi ticket is the name of its VolumeAttachment.
 func judgeCSI(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
-	if !p.Has("storage.k8s.io/volumeattachments") || p.Attachment(t.ID) != nil || v.Longhorn.Volume.Migratable {
+	if !p.Has("storage.k8s.io/volumeattachments") || p.Attachment(t.ID) != nil {
 		return verdict{}
 	}
 	return verdict{unneeded: true, why: "its id is that of a VolumeAttachment that does not exist any more", refute: "a VolumeAttachment named " + t.ID}
@@ -57,10 +57,7 @@ func judgeManual(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	if len(v.LiveConsumersOn(t.NodeID)) > 0 {
 		return verdict{}
 	}
-	waits := blockedTicket(v, t) != nil
-	n := p.Node(t.NodeID)
-	drained := n != nil && n.Spec.Unschedulable
-	if !waits && !drained && (len(v.Live()) > 0 || !idleFor(p, v, 10*time.Minute)) {
+	if blockedTicket(p, v, t) == nil && !drained(p, v, t.NodeID).blocked && (len(v.Live()) > 0 || !idleFor(p, v, t, 10*time.Minute)) {
 		return verdict{}
 	}
 	return verdict{
@@ -70,11 +67,21 @@ func judgeManual(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	}
 }
 
-// idleFor tells whether no pod has used the volume for a while. Longhorn dates the
-// last one; without that date nobody knows, and a repair may just have begun.
-func idleFor(p *diagnosis.Pass, v *snapshot.Volume, d time.Duration) bool {
-	t, err := time.Parse(time.RFC3339, v.Longhorn.Volume.Status.Kubernetes.LastPodRefAt)
-	return err == nil && p.Age(t) > d
+// idleFor tells whether no pod has used the volume for a while, and nothing on the
+// ticket's node does. Longhorn dates the last pod; where there never was one, the age
+// of the ticket counts. Without either nobody knows: a repair may just have begun.
+func idleFor(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket, d time.Duration) bool {
+	if view := p.View(t.NodeID); view != nil {
+		if dev, ok := p.DeviceOn(v, t.NodeID); ok && (len(view.Uses(dev.Dev)) > 0 || len(view.Openers(dev.Dev)) > 0) {
+			return false // somebody works with it
+		}
+	}
+	text := v.Longhorn.Volume.Status.Kubernetes.LastPodRefAt
+	if text == "" {
+		return settledSince(p, t, d)
+	}
+	last, err := time.Parse(time.RFC3339, text)
+	return err == nil && p.Age(last) > d
 }
 
 // judgeUpgrader: tickets that the upgrade to 1.5 wrote once for attached volumes.
@@ -85,23 +92,29 @@ func judgeUpgrader(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) 
 	return verdict{unneeded: true, why: "the upgrade that made it is over, and neither a VolumeAttachment nor a pod on the node wants the volume", refute: "a longhorn-manager of the old version"}
 }
 
-// upgradeOver tells whether every longhorn-manager runs the current version.
+// upgradeOver tells whether every longhorn-manager runs the current version. One whose
+// image carries no tag proves nothing.
 func upgradeOver(p *diagnosis.Pass) bool {
 	want, ok := p.Setting("current-longhorn-version")
 	if !ok {
 		return false
 	}
+	managers := 0
 	for _, pod := range p.Cluster.Pods {
 		if pod.Labels["app"] != "longhorn-manager" {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
-			if strings.Contains(c.Image, "longhorn-manager:") && !strings.HasSuffix(c.Image, ":"+want) {
+			image, _, _ := strings.Cut(c.Image, "@")
+			if !strings.Contains(image, "longhorn-manager") {
+				continue
+			}
+			if managers++; !strings.HasSuffix(image, ":"+want) {
 				return false
 			}
 		}
 	}
-	return true
+	return managers > 0
 }
 
 // judgeBackup: the Backup or Snapshot that the ticket serves is gone, failed or stuck.
@@ -113,16 +126,12 @@ func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	if !p.Has("longhorn.io/" + strings.ToLower(kind) + "s") {
 		return verdict{}
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(t.ID, t.Type+"-"), strings.ToLower(kind)+"-")
-	var found *unstructured.Unstructured
-	for _, o := range p.Cluster.Others {
-		if o.GetKind() == kind && strings.Contains(t.ID, o.GetName()) {
-			found, name = o, o.GetName()
-		}
-	}
+	name := strings.TrimPrefix(t.ID, t.Type+"-")
+	found := servedBy(p, kind, t.ID)
 	if found == nil {
 		return verdict{unneeded: true, why: "the " + kind + " " + name + " that it serves does not exist any more", refute: "a " + kind + " named " + name}
 	}
+	name = found.GetName()
 	state, _, _ := unstructured.NestedString(found.Object, "status", "state")
 	message, _, _ := unstructured.NestedString(found.Object, "status", "error")
 	if message == "" {
@@ -131,7 +140,7 @@ func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	if message == "" {
 		message = messagesOf(found)
 	}
-	stuck := state == "Error" || state == "Pending" && p.Age(found.GetCreationTimestamp().Time) > 10*time.Minute || strings.Contains(message, "not found")
+	stuck := strings.EqualFold(state, "Error") || strings.EqualFold(state, "Pending") && p.Age(found.GetCreationTimestamp().Time) > 10*time.Minute || strings.Contains(message, "not found")
 	if !stuck {
 		return verdict{}
 	}
@@ -141,6 +150,22 @@ func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 		first:    fmt.Sprintf("Delete the stuck %s %s in namespace %s: while it exists the controller makes the ticket again.", kind, name, found.GetNamespace()),
 		evidence: []report.Evidence{diagnosis.FromAPI(kind+" "+name, "status.state", strings.TrimSpace(state+" "+message))},
 	}
+}
+
+// servedBy finds the object that a ticket serves: its id is the type of the ticket and
+// the object's name, so of several names that fit it is the longest.
+func servedBy(p *diagnosis.Pass, kind, id string) *unstructured.Unstructured {
+	var found *unstructured.Unstructured
+	for _, o := range p.Cluster.Others {
+		n := o.GetName()
+		if o.GetKind() != kind || !strings.HasPrefix(o.GetAPIVersion(), "longhorn.io/") || id != n && !strings.HasSuffix(id, "-"+n) {
+			continue
+		}
+		if found == nil || len(n) > len(found.GetName()) {
+			found = o
+		}
+	}
+	return found
 }
 
 // messagesOf joins status.messages of a Backup, a map from kind to text.
@@ -159,9 +184,11 @@ func judgeShare(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ver
 	if !p.Has("longhorn.io/sharemanagers") {
 		return verdict{}
 	}
-	for _, o := range v.Longhorn.Attachment.Tickets {
-		if o.Type == "csi-attacher" {
-			return verdict{}
+	if v.RegularRWX() || v.Longhorn.ShareManager != nil {
+		for i := range v.Longhorn.Attachment.Tickets {
+			if o := &v.Longhorn.Attachment.Tickets[i]; o.Type == "csi-attacher" && !judgeCSI(p, v, o).unneeded {
+				return verdict{}
+			}
 		}
 	}
 	if v.Longhorn.ShareManager != nil && len(v.Live()) > 0 {

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -33,12 +34,38 @@ func TestAttachmentTicketLeftover(t *testing.T) {
 			add("va-2", "apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: "+va+"}\nspec: {attacher: driver.longhorn.io, nodeName: n2, source: {persistentVolumeName: "+vol+"}}\nstatus: {attached: true}\n"), silent},
 		{"backup that is gone", held(backup, ""), certain},
 		{"backup in progress", held(backup, "").add("backup", lhAPI+"Backup\nmetadata: {name: b1, namespace: longhorn-system, creationTimestamp: '2026-01-02T11:50:00Z'}\nstatus: {state: InProgress}\n"), silent},
+		{"backup that is gone, one with a longer name lives", held(backup, "").add("backup", lhAPI+"Backup\nmetadata: {name: b12, namespace: longhorn-system}\nstatus: {state: InProgress}\n"), certain},
+		{"backup in progress, one whose name is the end of it failed", held(strings.ReplaceAll(backup, "b1", "a-b1"), "").
+			add("backup", lhAPI+"Backup\nmetadata: {name: a-b1, namespace: longhorn-system, creationTimestamp: '2026-01-02T11:50:00Z'}\nstatus: {state: InProgress}\n").
+			add("other", lhAPI+"Backup\nmetadata: {name: b1, namespace: longhorn-system}\nstatus: {state: Error}\n"), silent},
+		{"the one that waits is left over, too", held(gone, "").drop("va"), silent},
 		{"clone that ended half an hour ago", cloned("2026-01-02T11:30:00Z", "completed"), certain},
 		{"clone that ended just now", cloned("2026-01-02T11:59:00Z", "completed"), silent},
 		{"clone that goes on", cloned("2026-01-02T11:30:00Z", "initiated"), silent},
 		{"made by hand, another waits", held("longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}", ""), certain},
 		{"made by hand, nobody waits, no date", held("longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}", "").drop("va").drop("pod").
 			edit("tickets", snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n1")+": {type: csi-attacher, nodeID: n1, generation: 0}", ""), silent},
+	})
+}
+
+// TestManualTicket is a ticket made by hand on a node while no pod names the claim.
+func TestManualTicket(t *testing.T) {
+	t.Parallel()
+	waits := snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n1") + ": {type: csi-attacher, nodeID: n1, generation: 0}"
+	manual := func(status string) *scene {
+		return held("longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}", status).drop("va").drop("pod").edit("tickets", waits, "")
+	}
+	since := "longhorn-ui: {satisfied: true, generation: 0, conditions: [{type: Satisfied, status: 'True', lastTransitionTime: '2026-01-02T09:00:00Z'}]}, "
+	cordoned := func() *scene {
+		return manual("").edit("node-n2", "metadata: {name: n2}", "metadata: {name: n2}\nspec: {unschedulable: true}")
+	}
+	app := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: other}\nspec: {nodeName: n2, containers: [{name: a, image: i}]}\nstatus: {phase: Running}\n"
+	certain, likely := []string{"certain Volume " + vol}, []string{"likely Volume " + vol}
+	check(t, AttachmentTicketLeftover, []branch{
+		{"for hours", manual(since), likely},
+		{"cordoned, an hour of nothing", cordoned().add("app", app), silent},
+		{"cordoned, eviction refused", cordoned().add("app", app).event("Pod", "im-n2", "EvictionBlocked", "Cannot evict pod as it would violate the pod's disruption budget.", 9, "2026-01-02T11:59:00Z"), certain},
+		{"cordoned, only its DaemonSets are left", cordoned().add("daemon", strings.ReplaceAll(app, "name: other", "name: proxy, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: proxy, uid: d, controller: true}]")), certain},
 	})
 }
 
