@@ -31,7 +31,7 @@ func nodeManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 		}
 		pod := managerOn(p, node)
 		if pod != nil {
-			if since, sick := notReadySince(pod); !sick || p.Age(since) <= upgradeGrace {
+			if since, sick := notReadySince(pod); !sick || p.Age(since) <= upgradeGrace && !crashing(pod) {
 				continue // it is back, or restarts
 			}
 		}

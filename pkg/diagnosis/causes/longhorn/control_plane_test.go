@@ -1,6 +1,9 @@
 package longhorn
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestControlPlaneDown(t *testing.T) {
 	t.Parallel()
@@ -24,6 +27,7 @@ func TestControlPlaneDown(t *testing.T) {
 		{"there is no manager, nothing said", down("ManagerPodMissing", "False").drop("m1"), silent},
 		{"the kubelet of the node is silent", down("ManagerPodDown", "False").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
 		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
+		{"every manager crashes again and again", newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]")).attachError(unreachable), pod},
 		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
 		{"managers are up", newScene().add("m1", manager("True")).attachError(unreachable), silent},
 	})

@@ -22,6 +22,8 @@ func TestReplicaUnschedulable(t *testing.T) {
 		{"one of two placed, v1", none(), silent},
 		{"one of two placed, v2", none().edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2"), []string{"certain Volume " + vol}},
 		{"strict-local", none().edit("volume", "dataLocality: disabled", "dataLocality: strict-local"), []string{"certain Volume " + vol}},
+		{"best effort, its node has no room", none().edit("volume", "dataLocality: disabled", "dataLocality: best-effort").edit("volume", "ReplicaSchedulingFailure", "LocalReplicaSchedulingFailure"), silent},
+		{"the placed one failed, the other has no place", none().edit("replica-1", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'"), silent},
 		{"refused for it", none().attachError("rpc error: code = Aborted desc = volume " + vol + " is not ready for workloads: volume is currently in detached state with some un-schedulable replicas"), []string{"certain Volume " + vol}},
 		{"attached and degraded", all().edit("volume", "state: attaching", "state: attached"), silent},
 		{"scheduled", newScene(), silent},

@@ -88,7 +88,7 @@ func managerReach(p *diagnosis.Pass, held []*snapshot.Volume) reach {
 			continue
 		}
 		r.Managers++
-		if since, ok := notReadySince(pod); ok && p.Age(since) > upgradeGrace {
+		if since, ok := notReadySince(pod); ok && (p.Age(since) > upgradeGrace || crashing(pod)) {
 			r.Down = append(r.Down, pod)
 		}
 	}
@@ -117,6 +117,17 @@ func notReadySince(pod *corev1.Pod) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// crashing tells whether a container of the pod ends again and again: each start makes
+// its condition Ready a young one.
+func crashing(pod *corev1.Pod) bool {
+	for _, c := range append(append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...) {
+		if c.RestartCount >= 3 && !c.Ready && (c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff" || c.State.Terminated != nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // listen looks for a word of somebody who could not reach the managers: what was said

@@ -30,7 +30,8 @@ var EngineOrphaned = &diagnosis.Rule{
 		}
 		for _, im := range p.Cluster.Longhorn.InstanceManagers {
 			for i := range im.Engines {
-				if im.Engines[i].State == "running" {
+				// The list of an instance-manager that does not answer is an old one.
+				if im.Engines[i].State == "running" && im.CurrentState == "running" && nodeWorks(p, im.NodeID) {
 					engineProcess(p, im, im.Engines[i].Name)
 				}
 			}
@@ -128,20 +129,12 @@ func orphanRecord(p *diagnosis.Pass, im *snapshot.LHInstanceManager, name string
 // the age of its Orphan, the volume's last detach, or how long it is wanted elsewhere.
 func longEnough(p *diagnosis.Pass, v *snapshot.Volume, o *snapshot.LHOrphan) bool {
 	const tolerated = 2 * time.Minute
-	if o != nil && p.Age(o.CreationTimestamp.Time) > tolerated || v == nil {
-		return true
-	}
-	if wantedFor(p, v) > tolerated {
+	if o != nil && p.Age(o.CreationTimestamp.Time) > tolerated {
 		return true
 	}
 	lh := v.LH()
 	if lh == nil {
-		return true
-	}
-	for _, va := range v.Attachments {
-		if va.Status.Attached && va.Spec.NodeName == lh.Status.CurrentNodeID && p.Age(va.CreationTimestamp.Time) > tolerated {
-			return true
-		}
+		return false // nothing dates the end of the volume
 	}
 	var last time.Time
 	for _, e := range p.Events("Volume", lh.Namespace, lh.Name) {
@@ -149,7 +142,18 @@ func longEnough(p *diagnosis.Pass, v *snapshot.Volume, o *snapshot.LHOrphan) boo
 			last = e.Last
 		}
 	}
-	return !last.IsZero() && p.Age(last) > tolerated
+	if !last.IsZero() {
+		return p.Age(last) > tolerated
+	}
+	if wantedFor(p, v) > tolerated {
+		return true
+	}
+	for _, va := range v.Attachments {
+		if va.Status.Attached && va.Spec.NodeName == lh.Status.CurrentNodeID && p.Age(va.CreationTimestamp.Time) > tolerated {
+			return true
+		}
+	}
+	return false
 }
 
 func adviseOrphan(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, im *snapshot.LHInstanceManager, name string, o *snapshot.LHOrphan) {

@@ -104,7 +104,14 @@ func remountBlocker(p *diagnosis.Pass, pod *corev1.Pod) (string, report.Evidence
 		}
 	}
 	if why := managerDown(p, pod.Spec.NodeName); why != "" {
-		return "longhorn-manager on node " + pod.Spec.NodeName + " is not ready (" + why + "), and only it recreates pods of that node", report.Evidence{}
+		return "longhorn-manager on node " + pod.Spec.NodeName + " is not ready (" + why + "), and only it recreates pods of that node",
+			diagnosis.FromAPI("Node.longhorn.io "+pod.Spec.NodeName, "status.conditions[Ready]", "False "+why)
+	}
+	if m := managerOn(p, pod.Spec.NodeName); m != nil {
+		if _, sick := notReadySince(m); sick {
+			return "longhorn-manager " + m.Name + " on node " + pod.Spec.NodeName + " is not Ready (" + waitingReason(m) + "), and only it recreates pods of that node",
+				diagnosis.FromAPI("Pod "+m.Namespace+"/"+m.Name, "status.conditions[Ready]", "not True: "+waitingReason(m))
+		}
 	}
 	return "", report.Evidence{}
 }

@@ -47,8 +47,8 @@ func unschedulable(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume,
 		switch {
 		case r.NodeID == "":
 			unplaced = append(unplaced, r.Name)
-		case r.FailedAt == "":
-			placed++
+		default:
+			placed++ // a failed one has its place, and is another cause
 		}
 	}
 	text, fresh := refusal(p, v)
@@ -59,7 +59,7 @@ func unschedulable(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume,
 		harm = "No replica of the volume is scheduled"
 	case lh.DataEngine == "v2" && len(unplaced) > 0:
 		harm = fmt.Sprintf("With the v2 data engine one unplaced replica is enough to keep the volume from attaching; %d of %d are placed", placed, lh.NumberOfReplicas)
-	case lh.DataLocality == "strict-local" || cond.Reason == "LocalReplicaSchedulingFailure" && lh.DataLocality != "disabled":
+	case lh.DataLocality == "strict-local": // best-effort attaches without a local replica
 		harm = "The volume wants its replica on the node of the workload (data locality " + lh.DataLocality + "), and it does not fit there"
 	case text.Text != "":
 		harm = "Longhorn refuses the volume for that reason"

@@ -76,6 +76,7 @@ func memoryShort(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	case (short || none) && error:
 		c = report.Certain
 	case short, none && queue.Text != "":
+	case error && len(numbers) == 0: // how many pages are free was not seen
 	default:
 		return // SPDK takes its pages when it starts: none free is normal while it works
 	}
@@ -111,6 +112,9 @@ func noFreePages(p *diagnosis.Pass, node string) (bool, []report.Evidence) {
 // and in what was said about the volume.
 func allocationError(p *diagnosis.Pass, v *snapshot.Volume, node string) (bool, []report.Evidence) {
 	for _, im := range p.InstanceManagersOn(node) {
+		if im.DataEngine == "v1" {
+			continue // no SPDK in it
+		}
 		for _, log := range p.LogsOf(im.Namespace, im.Name) {
 			for i := len(log.Lines) - 1; i >= 0; i-- {
 				line := log.Lines[i]
@@ -162,6 +166,9 @@ func hugepageWords(p *diagnosis.Pass, node string, short bool, engines int) stri
 	}
 	if none, ev := noFreePages(p, node); none {
 		out = append(out, "free huge pages: "+ev[0].Text)
+	}
+	if len(out) == 0 {
+		out = append(out, "its instance-manager says that it gets no memory; how many pages are free was not seen")
 	}
 	return strings.Join(append(out, fmt.Sprintf("%d v2 engines run there", engines)), "; ")
 }

@@ -58,6 +58,9 @@ func TestEngineOrphaned(t *testing.T) {
 		{"detached a moment ago", quiet().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:59:30Z"), []string{"likely Engine " + engine}},
 		{"Engine object is gone", left().drop("engine"), []string{"certain InstanceManager im-n2"}},
 		{"detach in progress", left().edit("volume", "state: detached", "state: detaching"), silent},
+		{"instance-manager does not answer", left().edit("im-n2", "currentState: running", "currentState: unknown"), silent},
+		{"node is down, its list an old one", left().edit("node-n2", "status: 'True'", "status: Unknown"), silent},
+		{"detached a moment ago, wanted for long", left().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:59:30Z"), []string{"likely Engine " + engine}},
 		{"engine runs", left().edit("engine", "currentState: stopped", "currentState: running"), silent},
 		{"record ended", left().edit("im-n2", engine+": {status: {state: running}}", engine+": {status: {state: stopped}}"), silent},
 	})
@@ -85,7 +88,9 @@ func TestShareManagerMisplaced(t *testing.T) {
 
 func TestV2MemoryShort(t *testing.T) {
 	t.Parallel()
-	v2 := func() *scene { return newScene().edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2") }
+	v2 := func() *scene {
+		return newScene().edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2").edit("im-n1", "dataEngine: v1", "dataEngine: v2")
+	}
 	short := func() *scene {
 		return v2().edit("lhnode-n1", "conditions: [{type: Ready, status: 'True'}], diskStatus", "conditions: [{type: HugePagesAvailable, status: 'False', reason: InsufficientHugePages}], diskStatus")
 	}
@@ -103,6 +108,8 @@ func TestV2MemoryShort(t *testing.T) {
 		{"no free page and a fresh error", log(pages("0"), now), []string{"certain Node n1"}},
 		{"no free page alone", pages("0"), silent},
 		{"free pages and a fresh error", log(pages("512"), now), silent},
+		{"a fresh error, pages not seen", log(v2(), now), []string{"likely Node n1"}},
+		{"an error of the v1 instance-manager", log(v2(), now).edit("im-n1", "dataEngine: v2", "dataEngine: v1"), silent},
 		{"volume of the v1 data engine", log(short(), now).edit("volume", "dataEngine: v2", "dataEngine: v1"), silent},
 	})
 }

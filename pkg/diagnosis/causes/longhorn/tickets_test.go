@@ -96,6 +96,7 @@ func TestRemountPending(t *testing.T) {
 	check(t, RemountPending, []branch{
 		{"bare pod", asked("2026-01-02T11:45:00Z"), certain},
 		{"owned, the setting is off", owned("2026-01-02T11:45:00Z").add("auto", lhAPI+"Setting\nmetadata: {name: auto-delete-pod-when-volume-detached-unexpectedly, namespace: longhorn-system}\nvalue: 'false'\n"), certain},
+		{"owned, the manager of the node is not Ready", owned("2026-01-02T11:45:00Z").add("m", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-x, labels: {app: longhorn-manager}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, conditions: [{type: Ready, status: 'False'}]}\n"), certain},
 		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
 		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
 		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
