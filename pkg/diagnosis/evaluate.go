@@ -26,6 +26,7 @@ func (c *Catalog) Evaluate(x *snapshot.Index, q Question) *report.Report {
 		p.noise = n.Name
 		n.Run(p)
 	}
+	p.keepToNode()
 	p.setNearness()
 	p.sortFindings()
 	c.relate(p.findings)

@@ -66,6 +66,9 @@ func (f *Finding) explained(p *Pass) []string {
 // listSymptoms fills symptoms and unexplained.
 func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 	for _, s := range p.symptoms {
+		if len(s.explainedBy) == 0 && p.elsewhere(s.Keys) {
+			continue
+		}
 		out := report.Symptom{Name: s.Name, Subject: s.Subject, Message: s.Message, Evidence: s.Evidence, Past: s.Past}
 		for _, f := range s.explainedBy {
 			out.ExplainedBy = append(out.ExplainedBy, f.id())

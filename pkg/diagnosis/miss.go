@@ -115,9 +115,30 @@ func (p *Pass) notChecked() []report.NotChecked {
 		slices.Sort(n.Causes)
 		out = append(out, n)
 	}
+	out = append(out, p.notProbed(out)...)
 	for _, g := range p.Gaps {
 		if p.concerns(g) && !slices.ContainsFunc(out, func(n report.NotChecked) bool { return n.Need == g.Need }) {
 			out = append(out, report.NotChecked{Need: g.Need, Reason: g.Reason, Detail: g.Detail})
+		}
+	}
+	return out
+}
+
+// notProbed lists the nodes of a node or cluster question that were not looked at:
+// their hazards are unknown, also when no volume led a rule there.
+func (p *Pass) notProbed(known []report.NotChecked) []report.NotChecked {
+	if !p.Sweep() {
+		return nil
+	}
+	said := map[string]bool{}
+	for _, n := range known {
+		said[n.Need] = true
+	}
+	var out []report.NotChecked
+	for _, node := range p.Nodes() {
+		need := "node/" + node
+		if g, missing := p.NodeGap(node); missing && !said[need] {
+			out = append(out, report.NotChecked{Need: need, Node: node, Reason: g.Reason, Detail: g.Detail})
 		}
 	}
 	return out

@@ -62,8 +62,15 @@ type Symptom struct {
 	explainedBy []*Finding
 }
 
-// Volumes are the volumes of the question, in a stable order.
-func (p *Pass) Volumes() []*snapshot.Volume { return p.scope.volumes }
+// Volumes are the volumes of the question, in a stable order. Those that only have a
+// replica on the asked node are for the symptoms and for Longhorn's own rules.
+func (p *Pass) Volumes() []*snapshot.Volume {
+	if p.noise != "" || p.rule != nil && p.rule.Layer != Longhorn {
+		n := len(p.scope.volumes) - p.scope.alsoStored
+		return p.scope.volumes[:n:n]
+	}
+	return p.scope.volumes
+}
 
 // InScope tells whether a volume belongs to the question.
 func (p *Pass) InScope(v *snapshot.Volume) bool { return p.scope.member[v] }

@@ -15,13 +15,18 @@ type scope struct {
 	nodes   []string
 	found   bool // the asked object is in the snapshot
 	member  map[*snapshot.Volume]bool
+	// stored are the volumes of a node question of which the node has a replica
+	// and nothing else: they count for what is wrong with that node. They are the
+	// last ones of volumes.
+	stored     map[string]bool // by key
+	alsoStored int
 }
 
 func newScope(x *snapshot.Index, q Question) scope {
 	s := scopeOf(x, q)
 	s.member = make(map[*snapshot.Volume]bool, len(s.volumes))
 	for _, v := range s.volumes {
-		s.member[v] = true
+		s.member[v] = !s.stored[v.Key()]
 	}
 	return s
 }
@@ -52,6 +57,7 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.subject = NodeSubject(q.Name)
 		s.volumes = x.VolumesOn(q.Name)
 		s.nodes = []string{q.Name}
+		s.addStored(x, q.Name)
 		s.found = x.Node(q.Name) != nil || x.View(q.Name) != nil
 		return s
 	case "cluster":
@@ -110,6 +116,22 @@ func (s *scope) addSiblings(x *snapshot.Index) {
 					s.volumes = append(s.volumes, o)
 				}
 			}
+		}
+	}
+}
+
+// addStored adds the Longhorn volumes that only have a replica on a node: its disks
+// can be the reason why they fail.
+func (s *scope) addStored(x *snapshot.Index, node string) {
+	s.stored = map[string]bool{}
+	for _, v := range x.Volumes {
+		if !v.IsLonghorn() || slices.Contains(s.volumes, v) {
+			continue
+		}
+		if slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID == node }) {
+			s.volumes = append(s.volumes, v)
+			s.stored[v.Key()] = true
+			s.alsoStored++
 		}
 	}
 }

@@ -40,6 +40,9 @@ func missingOnNode(p *diagnosis.Pass) {
 		if _, _, mapped := v.RBDImage(); mapped {
 			continue // an image is mapped when it is staged: attaching makes no disk
 		}
+		if v.Handle == "" && !p.Has("/persistentvolumes") {
+			continue // without the handle no disk can be told from the volume's
+		}
 		for _, va := range v.Attachments {
 			waiters := waitersOn(v, va.Spec.NodeName)
 			if !va.Status.Attached || va.DeletionTimestamp != nil || len(waiters) == 0 || p.Age(va.CreationTimestamp.Time) <= time.Minute {
