@@ -118,6 +118,7 @@ var rules = []*diagnosis.Rule{
 	transport.NFSHandleStale,
 	transport.NFSIdmapMismatch,
 	transport.NFSKernelIncompatible,
+	transport.NFSServerNameUnresolvable,
 	transport.NFSServerUnreachable,
 	transport.NFSStatdMissing,
 	transport.NFSVersionUnsupported,
