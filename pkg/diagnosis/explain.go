@@ -28,6 +28,35 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 			}
 		}
 	}
+	explainSame(p)
+}
+
+// narrower are the symptoms that a failing mount can turn out to be: a text that says
+// both "the mount failed" and "because the device is busy" is one complaint.
+var narrower = []string{"mount-busy", "format-failed", "fsck-failed"}
+
+// explainSame gives a failed mount that nobody explains to those who explain what
+// the same text says more precisely.
+func explainSame(p *Pass) {
+	for _, s := range p.symptoms {
+		if s.Name != "mount-failed" || len(s.explainedBy) > 0 {
+			continue
+		}
+		for _, o := range p.symptoms {
+			if slices.Contains(narrower, o.Name) && s.quotes(o) {
+				for _, f := range o.explainedBy {
+					if !slices.Contains(s.explainedBy, f) {
+						s.explainedBy = append(s.explainedBy, f)
+					}
+				}
+			}
+		}
+	}
+}
+
+// quotes tells whether two symptoms rest on one text.
+func (s *Symptom) quotes(o *Symptom) bool {
+	return slices.ContainsFunc(s.Evidence, func(e report.Evidence) bool { return slices.Contains(o.Evidence, e) })
 }
 
 // declares tells whether a finding explains a symptom by its rule or, narrower,

@@ -3,16 +3,60 @@ package remedy
 import (
 	"path"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 const holderGone = "the device is in no mount namespace of the holder any more, and the driver's next attempt succeeds"
 
+// Holder is a process that keeps a device, and whom it belongs to.
+type Holder struct {
+	Pod  *corev1.Pod // nil: it is no pod's
+	Unit string      // systemd unit, or empty
+	PID  int
+	Comm string
+}
+
+// EndHolder makes a holder let a device go, through its owner: the pod, the service,
+// or whoever started the process.
+func EndHolder(node string, h Holder, checked string) report.Remedy {
+	switch {
+	case h.Pod != nil:
+		return RestartHolderPod(h.Pod, checked)
+	case servesAll(h.Unit):
+		return Words("Unit " + h.Unit + " on node " + node + " serves every pod there: drain the node, then restart the unit.")
+	case strings.HasSuffix(h.Unit, ".service") && !strings.HasPrefix(h.Unit, "user@"):
+		return RestartHolderUnit(node, h.Unit, checked)
+	}
+	return RestartHolderProcess(node, h.PID, h.Comm, checked)
+}
+
+// servesAll names units whose restart touches every pod of the node.
+func servesAll(unit string) bool {
+	for _, u := range []string{"kubelet", "containerd", "docker", "crio", "k3s", "rke2", "k0s", "snap.microk8s"} {
+		if strings.HasPrefix(unit, u) {
+			return true
+		}
+	}
+	return false
+}
+
 // RestartHolderPod makes a foreign pod let a device go.
 func RestartHolderPod(pod *corev1.Pod, checked string) report.Remedy {
+	if pod.Annotations["kubernetes.io/config.mirror"] != "" {
+		return Words(titled("Pod %s/%s holds the device. It is a static pod: restart it on node %s (move its manifest away and back), deleting it here ends nothing.", pod.Namespace, pod.Name, pod.Spec.NodeName))
+	}
+	if metav1.GetControllerOf(pod) == nil {
+		return report.Remedy{
+			Name: "restart-holder", Title: titled("Save the manifest of pod %s/%s, which holds the device, delete the pod and make it anew: no controller does.", pod.Namespace, pod.Name),
+			Commands: []string{kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml"), kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
+			Risk:     Disruptive, Precondition: checked, Verify: holderGone,
+		}
+	}
 	return report.Remedy{
 		Name: "restart-holder", Title: titled("Delete pod %s/%s, which holds the device; its controller makes a new one.", pod.Namespace, pod.Name),
 		Commands: []string{kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},

@@ -61,3 +61,36 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestEndHolder asks that what serves all pods, and what no command can restart, is
+// not restarted by one.
+func TestEndHolder(t *testing.T) {
+	t.Parallel()
+	yes := true
+	owned := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", OwnerReferences: []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: &yes}}}}
+	static := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Annotations: map[string]string{"kubernetes.io/config.mirror": "x"}}}
+	for _, tt := range []struct {
+		name   string
+		holder Holder
+		want   string // in the last command; empty: words only
+	}{
+		{"pod of a controller", Holder{Pod: owned}, "kubectl -n ns delete pod p"},
+		{"static pod", Holder{Pod: static}, ""},
+		{"service", Holder{Unit: "backupd.service", PID: 7}, "systemctl restart backupd.service"},
+		{"container runtime", Holder{Unit: "containerd.service", PID: 7}, ""},
+		{"shell of a person", Holder{Unit: "session-3.scope", PID: 7}, "-p 7"},
+		{"no unit", Holder{PID: 7}, "-p 7"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := EndHolder("n", tt.holder, "checked")
+			last := ""
+			if len(r.Commands) > 0 {
+				last = r.Commands[len(r.Commands)-1]
+			}
+			if (tt.want == "") != (last == "") || !strings.HasSuffix(last, tt.want) {
+				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
+			}
+		})
+	}
+}

@@ -127,13 +127,7 @@ func holderFinding(p *diagnosis.Pass, s *stack, c report.Certainty, o snapshot.O
 // restart ends a holder through its owner.
 func restart(node string, proc *probes.Process, who snapshot.Who) report.Remedy {
 	checked := fmt.Sprintf("process %d (%s) was identified by its open file and its cgroup, and it is no consumer of the claim", proc.PID, proc.Comm)
-	switch {
-	case who.Pod != nil:
-		return remedy.RestartHolderPod(who.Pod, checked)
-	case who.Unit != "":
-		return remedy.RestartHolderUnit(node, who.Unit, checked)
-	}
-	return remedy.RestartHolderProcess(node, proc.PID, proc.Comm, checked)
+	return remedy.EndHolder(node, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: proc.PID, Comm: proc.Comm}, checked)
 }
 
 func belongsTo(who snapshot.Who) string {

@@ -3,7 +3,9 @@ package device
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,7 @@ var deviceMappedOnOtherNodeDoc string
 // DeviceMappedOnOtherNode finds a map, session or mount that the old node kept.
 var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	Name: "device-mapped-on-other-node", Layer: diagnosis.Device, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("mountns"), diagnosis.Probe("openfiles")},
 	Explains: []string{"multi-attach-error", "attach-failed", "mount-failed", "detach-stuck", "volume-io-error", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "filesystem-needs-fsck"},
 	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
@@ -31,9 +33,12 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 			if !v.Exclusive() || v.RegularRWX() {
 				continue
 			}
-			for _, node := range p.OtherNodes(v) {
+			for _, node := range tracedNodes(p, v) {
+				if len(v.LiveConsumersOn(node)) > 0 || p.WantedHere(v, node) {
+					continue
+				}
 				view, ok := p.Probed(node)
-				if !ok || len(v.LiveConsumersOn(node)) > 0 || p.WantedHere(v, node) {
+				if !ok {
 					continue
 				}
 				if d, ok := p.DeviceOn(v, node); ok && d.Block != nil {
@@ -42,6 +47,19 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 			}
 		}
 	},
+}
+
+// tracedNodes are the nodes that have or had the volume, also those of which the API
+// knows nothing any more: a force-deleted pod of a driver without attachments leaves
+// its device and no trace of it.
+func tracedNodes(p *diagnosis.Pass, v *snapshot.Volume) []string {
+	out := nodesOf(p, v)
+	for _, node := range slices.Sorted(maps.Keys(p.NodeViews)) {
+		if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && (d.Proven || len(p.VolumeMounts(v, node)) > 0) && !slices.Contains(out, node) {
+			out = append(out, node)
+		}
+	}
+	return out
 }
 
 // leftBehind reports the volume's device on a node where no pod uses it.
@@ -54,10 +72,12 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven) {
 		return
 	}
+	if mountedHere && namesake(view, *stage) {
+		return // the kubelet counts a dead mount with the same source: mount-of-dead-device
+	}
 	c, pending := report.Certain, ""
-	if mountedHere && p.ReportedInUse(view.Name, v) {
-		// The kubelet knows the mount and should undo it: why it does not is the question.
-		c, pending = report.Possible, " The kubelet there still lists the volume as in use, so its own unmount is pending or fails."
+	if why := stillPending(p, v, view.Name); mountedHere && why != "" {
+		c, pending = report.Possible, why
 	}
 	f := p.Find(c, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
 	f.Device(view.Name, d.Dev)
@@ -92,6 +112,39 @@ func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapsh
 	}
 	return stage, false
 }
+
+// namesake tells whether a mount of a dead device has the same source. The kubelet
+// counts references by that name (GetDeviceMountRefs in mount-utils).
+func namesake(view *snapshot.NodeView, stage snapshot.Use) bool {
+	return slices.ContainsFunc(view.VolumePaths(), func(m snapshot.VolumeMount) bool {
+		return m.Mount.Source == stage.Mount.Source && m.Mount.Dev != stage.Mount.Dev && view.Dead(m.Mount.Dev)
+	})
+}
+
+// stillPending tells why a mount that the kubelet knows may yet go by itself, or has
+// another reason to stay: nobody has wanted it elsewhere for longer than the kubelet's
+// retries take (2m2s), or the driver that has to unmount it is not registered.
+func stillPending(p *diagnosis.Pass, v *snapshot.Volume, node string) string {
+	if registered, known := p.HasDriver(node, v.CSIName()); v.CSIName() != "" && known && !registered {
+		return " The driver is not registered on that node, so nobody can unmount it there."
+	}
+	if !p.ReportedInUse(node, v) {
+		return ""
+	}
+	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil && p.Age(va.DeletionTimestamp.Time) > retryTime {
+		return ""
+	}
+	for _, w := range v.Waiting() {
+		if p.Age(w.Pod.CreationTimestamp.Time) > retryTime {
+			return ""
+		}
+	}
+	return " The kubelet there still lists the volume as in use, so its own unmount may be under way."
+}
+
+// retryTime is how long the kubelet waits between two tries at most, with the call
+// itself (maxDurationBeforeRetry, 2m2s).
+const retryTime = 4 * time.Minute
 
 // heldByOthers tells whether something named keeps the device, which is then the cause.
 func heldByOthers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {

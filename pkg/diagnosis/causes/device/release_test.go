@@ -22,6 +22,8 @@ func TestReleaseBlocked(t *testing.T) {
 		{"a shell stands in it", scene{state: "ended", table: staged, entries: join(alive, proc("/user.slice/user-0.slice/session-4.scope", "cwd", globalmount, "8:16"))}, []string{"certain device-held-by-process Process a/77"}, []string{"restart-holder"}},
 		{"a detached mount with a holder", scene{state: "ended", entries: join(alive, []string{"@claim/8:16", "EBUSY"}, proc("/user.slice", "cwd", "/", "8:16"))}, []string{"certain mount-lazily-detached Device a/8:16"}, []string{"restart-holder"}},
 		{"a mount of the host", scene{state: "ended", table: "31 21 8:16 / /mnt/rescue rw shared:9 - ext4 /dev/sdb rw", entries: alive}, []string{"certain device-held-by-process Device a/8:16"}, nil},
+		{"left mounted where the attachment still is", scene{state: "moved", table: staged, entries: alive}, []string{"certain device-mapped-on-other-node Device a/8:16"}, nil},
+		{"left mounted, a dead mount has its name", scene{state: "moved", table: staged + "32 21 8:99 / /var/lib/kubelet/plugins/kubernetes.io/csi/pv/pv-2/globalmount rw shared:8 - ext4 /dev/sdb rw", entries: alive}, []string{"likely mount-of-dead-device Device a/8:99"}, []string{"unmount-lazy"}},
 		{"the pod runs", scene{state: "running", table: staged + "32 21 8:16 / /var/lib/kubelet/pods/" + podUID + "/volumes/kubernetes.io~csi/pv-1/mount rw shared:9 - ext4 /dev/sdb rw", entries: join(alive, proc("/kubepods/pod"+podUID+"/0123", "fd/5", "/data/x", "8:16"))}, nil, nil},
 	}
 	for _, tt := range tests {

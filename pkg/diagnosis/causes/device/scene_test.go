@@ -28,7 +28,7 @@ type scene struct {
 	mode    string // volumeMode; empty: Filesystem
 	driver  string // empty: disk.example.com
 	attrs   string // of the PV: "pool: p, imageName: i"
-	state   string // of the pod: waiting (empty), ended, running
+	state   string // of the pod: waiting (empty), ended, running, moved (waits on another node)
 	message string // of a fresh FailedMount event
 	entries []string
 	table   string // further lines of process 1's mount table
@@ -40,21 +40,23 @@ type scene struct {
 const busy = `MountVolume.SetUp failed for volume "pv-1": mount failed: exit status 32: mount: /data: /dev/sdb already mounted or mount point busy.`
 
 func (s scene) pod() string {
-	meta, phase, state := "", "Pending", "waiting: {reason: ContainerCreating}"
+	meta, phase, state, on := "", "Pending", "waiting: {reason: ContainerCreating}", "a"
 	switch s.state {
 	case "ended":
 		meta, phase = ", deletionTimestamp: '2026-01-02T11:00:00Z', deletionGracePeriodSeconds: 30", "Running"
 		state = "terminated: {exitCode: 0, finishedAt: '2026-01-02T11:00:10Z'}"
 	case "running":
 		phase, state = "Running", "running: {startedAt: '2026-01-02T10:01:00Z'}"
+	case "moved":
+		on = "b"
 	}
 	use := "volumeMounts: [{name: data, mountPath: /data}]"
 	if s.mode == "Block" {
 		use = "volumeDevices: [{name: data, devicePath: /dev/data}]"
 	}
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: db, uid: %s, creationTimestamp: '2026-01-02T10:00:00Z'%s, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: x, controller: true}]}\n"+
-		"spec: {nodeName: a, volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], containers: [{name: app, image: i, %s}]}\n"+
-		"status: {phase: %s, startTime: '2026-01-02T10:00:00Z', containerStatuses: [{name: app, image: i, imageID: i, ready: false, restartCount: 0, state: {%s}}]}\n", podUID, meta, use, phase, state)
+		"spec: {nodeName: %s, volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], containers: [{name: app, image: i, %s}]}\n"+
+		"status: {phase: %s, startTime: '2026-01-02T10:00:00Z', containerStatuses: [{name: app, image: i, imageID: i, ready: false, restartCount: 0, state: {%s}}]}\n", podUID, meta, on, use, phase, state)
 }
 
 func (s scene) objects() []string {

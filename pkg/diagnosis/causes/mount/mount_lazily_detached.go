@@ -132,12 +132,5 @@ func adviseHolder(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, v
 		return
 	}
 	checked := fmt.Sprintf("process %d was identified by %s, which leads into the detached filesystem, and it is no consumer of the claim", o.Process.PID, o.Descriptor.Path)
-	switch {
-	case who.Pod != nil:
-		f.Advise(remedy.RestartHolderPod(who.Pod, checked))
-	case who.Unit != "" && !runtimeUnit(who.Unit):
-		f.Advise(remedy.RestartHolderUnit(view.Name, who.Unit, checked))
-	default:
-		f.Advise(remedy.RestartHolderProcess(view.Name, o.Process.PID, o.Process.Comm, checked))
-	}
+	f.Advise(remedy.EndHolder(view.Name, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: o.Process.PID, Comm: o.Process.Comm}, checked))
 }

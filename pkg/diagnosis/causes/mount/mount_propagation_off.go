@@ -78,7 +78,7 @@ func demandsOn(p *diagnosis.Pass, node string) []demand {
 	root := kubeletRoot(p, node)
 	var out []demand
 	for _, pod := range p.PodsOn(node) {
-		mine := p.Question.Kind == "pod" && p.Question.Namespace == pod.Namespace && p.Question.Name == pod.Name
+		mine := !p.Sweep() && ofQuestion(p, pod)
 		for _, t := range refusals(p, pod) {
 			if m := notShared.FindStringSubmatch(t.Raw); mine || p.Sweep() || storagePath(root, m[1]) {
 				out = append(out, demand{pod: pod, path: m[1], slave: m[3] != "", text: t, mount: m[2]})

@@ -93,10 +93,17 @@ func ofKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
 	return ns.ID != 0 && ns.ID == view.Facts.Kubelet.MntNS
 }
 
-// hostSide cuts what a pod puts before the host's paths: /host/var/lib/kubelet/…
+// hostSide undoes what a pod puts before the host's paths (/host/var/lib/kubelet/…)
+// or in the place of the kubelet's directory (/kubelet/plugins/kubernetes.io/…).
 func hostSide(view *snapshot.NodeView, point string) string {
-	if i := strings.Index(point, view.KubeletRoot()+"/"); i > 0 {
+	root := view.KubeletRoot()
+	if i := strings.Index(point, root+"/"); i >= 0 {
 		return point[i:]
+	}
+	for _, below := range []string{"/plugins/kubernetes.io/", "/pods/"} {
+		if i := strings.LastIndex(point, below); i >= 0 {
+			return root + point[i:]
+		}
 	}
 	return point
 }
@@ -137,13 +144,9 @@ func keeper(view *snapshot.NodeView, ns *probes.MountNamespace) *probes.Process 
 }
 
 // rightful tells whether the process may have the volume mounted: a container of
-// a living pod of the claim, the share-manager, or the driver's own plugin while it
-// stages the volume for a pod that waits here.
+// a living pod of the claim, or the share-manager.
 func rightful(p *diagnosis.Pass, v *snapshot.Volume, node string, who snapshot.Who) bool {
-	if p.IsConsumerProcess(v, node, who) {
-		return true
-	}
-	return who.Pod != nil && p.WantedHere(v, node) && v.CSIName() != "" && slices.Contains(p.DriverPods(v.CSIName()), who.Pod)
+	return p.IsConsumerProcess(v, node, who)
 }
 
 // receives tells whether unmounts of the host still reach the copy.
@@ -221,16 +224,7 @@ func busyWords(p *diagnosis.Pass, v *snapshot.Volume, node string) report.Eviden
 // and makes its hostPath receive unmounts from then on.
 func advisePinned(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, view *snapshot.NodeView, proc *probes.Process, who snapshot.Who) {
 	checked := fmt.Sprintf("process %d was identified by its mount table and its cgroup, it uses the claim of volume %s in no other way, and process 1 does not mount the device", proc.PID, volumeName(v))
-	switch {
-	case who.Pod != nil:
-		f.Advise(remedy.RestartHolderPod(who.Pod, checked))
-	case who.Unit != "" && !runtimeUnit(who.Unit):
-		f.Advise(remedy.RestartHolderUnit(view.Name, who.Unit, checked))
-	case who.Unit != "":
-		f.Advise(remedy.Words("Unit " + who.Unit + " on node " + view.Name + " serves every pod there: drain the node, then restart the unit."))
-	default:
-		f.Advise(remedy.RestartHolderProcess(view.Name, proc.PID, proc.Comm, checked))
-	}
+	f.Advise(remedy.EndHolder(view.Name, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: proc.PID, Comm: proc.Comm}, checked))
 	if who.Pod != nil {
 		if host, at := privateHostMount(who.Pod, view.KubeletRoot()); host != "" {
 			f.Advise(remedy.Words(fmt.Sprintf("Set mountPropagation: HostToContainer on the mount %s of hostPath %s in %s, so that later unmounts reach it. "+
@@ -243,14 +237,4 @@ func advisePinned(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, v
 	if strings.TrimSpace(view.Facts.Files["proc/sys/fs/may_detach_mounts"].Content) == "0" {
 		f.Advise(remedy.Words("Set the sysctl fs.may_detach_mounts to 1 on node " + view.Name + ": with 0 a directory that any namespace mounts cannot be removed."))
 	}
-}
-
-// runtimeUnit names units whose restart touches every pod of the node.
-func runtimeUnit(unit string) bool {
-	for _, u := range []string{"kubelet", "containerd", "docker", "crio", "k3s", "rke2", "snap.microk8s"} {
-		if strings.HasPrefix(unit, u) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package mount
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,7 @@ func TestMountPinnedInNamespace(t *testing.T) {
 	}{
 		{"private copy in an agent", scene{pods: []string{waiting, agent}, nodes: probed("", copyOf+" - ext4 /dev/sdb rw")}, []string{"certain Pod shop/agent"}},
 		{"copy that still receives unmounts", scene{pods: []string{waiting, agent}, nodes: probed("", copyOf+" master:9 - ext4 /dev/sdb rw")}, []string{"likely Pod shop/agent"}},
+		{"the agent sees the kubelet's directory elsewhere", scene{pods: []string{waiting, agent}, nodes: probed("", "40 30 8:16 / /kubelet"+strings.TrimPrefix(staging, root)+" rw - ext4 /dev/mapper/x rw")}, []string{"certain Pod shop/agent"}},
 		{"mounted on the host, too", scene{pods: []string{waiting, agent}, nodes: probed("31 21 8:16 / "+staging+" rw shared:9 - ext4 /dev/sdb rw", copyOf+" - ext4 /dev/sdb rw")}, nil},
 		{"the holder is a pod of the claim", scene{pods: []string{pod("db", agentUID, "a", "running", claimVolume, claimMount)}, nodes: probed("", "40 30 8:16 / /data rw - ext4 /dev/sdb rw")}, nil},
 		{"not probed, one pod may hold it", scene{pods: []string{waiting, agent}}, []string{"possible Pod shop/agent"}},
@@ -97,6 +99,7 @@ lastTimestamp: '%s'
 		{"only the runtime's words, fresh", scene{pods: []string{plugin, user}, extra: []string{replace(said, "2026-01-02T11:59:00Z")}}, []string{"certain Node a"}},
 		{"only the runtime's words, old", scene{pods: []string{plugin, user}, extra: []string{replace(said, "2026-01-02T11:10:00Z")}}, []string{"likely Node a"}},
 		{"old words, shared now", scene{pods: []string{plugin, user}, extra: []string{replace(said, "2026-01-02T11:59:00Z")}, nodes: map[string]string{"a": machine("")}}, nil},
+		{"the claim's own pod is refused", scene{pods: []string{user}, extra: []string{strings.NewReplacer("name: plugin", "name: db", agentUID, podUID, `path "/var/lib/kubelet/pods"`, `path "/"`, "shared mount", "shared or slave mount").Replace(replace(said, "2026-01-02T11:59:00Z"))}}, []string{"certain Node a"}},
 		{"private root, nobody asks for propagation", scene{pods: []string{user}, nodes: map[string]string{"a": private}}, nil},
 	}
 	for _, tt := range tests {
