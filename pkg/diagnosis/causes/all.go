@@ -22,7 +22,9 @@ import (
 var rules = []*diagnosis.Rule{
 	// claim
 	claim.AttachLimitExceeded,
+	claim.ClaimInUseRWOP,
 	claim.ClaimKeptByFinishedPod,
+	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
 	claim.StorageclassMissing,
 	claim.TopologyConflict,
