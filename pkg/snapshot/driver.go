@@ -107,12 +107,17 @@ func (x *Index) setByPresence(driver string) *appsv1.DaemonSet {
 	slices.Sort(want)
 	var found *appsv1.DaemonSet
 	for _, ds := range x.Cluster.DaemonSets {
-		if ds == nil || !looksCSI(ds) {
+		if ds == nil {
 			continue
 		}
 		var nodes nodeList
+		specs := []*corev1.PodSpec{&ds.Spec.Template.Spec}
 		for _, p := range x.podsOfSet(ds) {
 			nodes.add(p.Spec.NodeName)
+			specs = append(specs, &p.Spec)
+		}
+		if !looksCSI(specs) {
+			continue
 		}
 		slices.Sort(nodes)
 		if !slices.Equal(nodes, want) {
@@ -126,13 +131,18 @@ func (x *Index) setByPresence(driver string) *appsv1.DaemonSet {
 	return found
 }
 
-func looksCSI(ds *appsv1.DaemonSet) bool {
-	if len(driversOf(&ds.Spec.Template.Spec)) > 0 {
-		return false // it registers another driver
+// looksCSI judges a DaemonSet by its template and its pods.
+func looksCSI(specs []*corev1.PodSpec) bool {
+	found := false
+	for _, s := range specs {
+		if len(driversOf(s)) > 0 {
+			return false // it registers another driver
+		}
+		found = found || slices.ContainsFunc(s.Containers, func(c corev1.Container) bool {
+			return strings.Contains(c.Image, "registrar") || strings.Contains(c.Name, "registrar") || strings.Contains(c.Name, "csi")
+		})
 	}
-	return slices.ContainsFunc(ds.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
-		return strings.Contains(c.Image, "registrar") || strings.Contains(c.Name, "registrar") || strings.Contains(c.Name, "csi")
-	})
+	return found
 }
 
 // podsOfSet are the pods that a DaemonSet controls.

@@ -133,9 +133,27 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 	if asked && st.Err == "" {
 		return false // this mount answers; the task waits for another one
 	}
+	if namesOther(p, v, m, proc) {
+		return false
+	}
 	if who := p.WhoIs(m.view, proc); who.PodUID != "" {
 		return p.IsConsumerProcess(v, m.view.Name, who)
 	}
 	low := strings.ToLower(where + " " + proc.Stack)
 	return nfs && (strings.Contains(low, "rpc") || strings.Contains(low, "nfs"))
+}
+
+// namesOther tells whether the task works on the mount of another volume by its own
+// command line, as an umount does.
+func namesOther(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Process) bool {
+	root := m.view.KubeletRoot() + "/"
+	for _, arg := range proc.Cmdline {
+		if !strings.HasPrefix(arg, root) {
+			continue
+		}
+		if o := p.VolumeOfPath(m.view.Name, arg); o != nil && o != v {
+			return true
+		}
+	}
+	return false
 }

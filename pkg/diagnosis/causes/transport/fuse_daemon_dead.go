@@ -121,7 +121,7 @@ func daemonDeadByText(p *diagnosis.Pass, v *snapshot.Volume) {
 			continue
 		}
 		for _, c := range v.Live() {
-			if c.Node() == "" || t.Pod != "" && t.Pod != c.Pod.Namespace+"/"+c.Pod.Name || p.View(c.Node()) != nil {
+			if c.Node() == "" || t.Pod != "" && t.Pod != c.Pod.Namespace+"/"+c.Pod.Name || p.View(c.Node()) != nil && !unasked(p, v, c) {
 				continue
 			}
 			plugin := p.DriverPodOn(v.CSIName(), c.Node())
@@ -140,4 +140,14 @@ func daemonDeadByText(p *diagnosis.Pass, v *snapshot.Volume) {
 			return
 		}
 	}
+}
+
+// unasked tells whether the pod's FUSE mount is there and no statfs of it was recorded.
+func unasked(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer) bool {
+	for _, m := range p.VolumeMounts(v, c.Node()) {
+		if _, ok := p.View(c.Node()).Statfs(m.Mount.Point); !ok && isFUSE(m.Mount.FSType) {
+			return true
+		}
+	}
+	return false
 }

@@ -54,6 +54,7 @@ func TestInitiator(t *testing.T) {
 		{"sockets were not read", host(func(f *probes.Facts) { delete(f.Files, "proc/1/net/unix") }), []string{"iscsid-not-running likely Node n1"}},
 		{"daemon runs now, text is old state", host(func(f *probes.Facts) { f.ISCSI.DaemonPIDs = []int{77} }).says("web", refused), clean},
 		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused), []string{"iscsid-not-running certain Node n1"}},
+		{"refusal that asks for a name, too", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused+"\niscsiadm: Cannot perform discovery. Initiatorname required."), []string{"iscsid-not-running likely Node n1"}},
 		{"status 20 without the reason and without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "iscsiadm: Could not perform SendTargets discovery: exit status 20"), []string{"iscsid-not-running likely Node n1"}},
 		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), []string{"iscsi-initiator-name-invalid likely Node n1"}},
 		{"not installed", host(func(f *probes.Facts) { delete(f.Files, "usr/sbin/iscsiadm") }), []string{"iscsi-tools-missing certain Node n1"}},
@@ -85,6 +86,8 @@ func TestNodeRecords(t *testing.T) {
 		{"parameter that this node refuses", record(same).says("web", unknown), []string{"iscsi-node-record-invalid certain Node n1"}},
 		{"refused file is gone", record(func(_ *probes.Facts, r *probes.ISCSIRecord) { delete(r.Values, "node.odd") }).says("web", unknown), clean},
 		{"refusal without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", unknown), []string{"iscsi-node-record-invalid certain Node n1"}},
+		{"bare status without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "failed to execute: iscsiadm -m discovery: exit status 7"), []string{"iscsi-node-record-invalid likely Node n1"}},
+		{"the status of an invalid name", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "iscsiadm: Cannot perform discovery. Invalid Initiatorname.\nexit status 7"), []string{"iscsi-initiator-name-invalid likely Node n1"}},
 	})
 }
 

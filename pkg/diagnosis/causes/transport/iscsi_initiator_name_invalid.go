@@ -44,12 +44,13 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 const initiatorFile = "etc/iscsi/initiatorname.iscsi"
 
 var (
-	nameWords   = regexp.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
-	wrongName   = regexp.MustCompile(`Invalid Initiatorname`)
-	noPortals   = regexp.MustCompile(`No portals found|(?i)authorization failure|exit status 24\b`)
-	anyIQN      = regexp.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
-	ownName     = regexp.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
-	placeholder = regexp.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
+	nameWords    = regexp.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
+	wrongName    = regexp.MustCompile(`Invalid Initiatorname`)
+	nothingShown = regexp.MustCompile(`No portals found`)
+	noPortals    = regexp.MustCompile(`No portals found|(?i)authorization failure|exit status 24\b`)
+	anyIQN       = regexp.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
+	ownName      = regexp.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
+	placeholder  = regexp.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
 )
 
 // nameDefect says what is wrong with the name's file, or nothing. The place-holder
@@ -135,6 +136,16 @@ func nameRefusedByText(p *diagnosis.Pass, n need) {
 		if _, maybe := nameText(p, n, nameWords); maybe {
 			p.Probed(n.node)
 		}
+		if said, ok = nameText(p, n, nothingShown); ok && !longhornOnly(n) {
+			p.Probed(n.node)
+			f := p.Find(report.Possible, diagnosis.NodeSubject(n.node))
+			n.tie(f)
+			f.Sayf("The iSCSI target shows nothing to node %s (No portals found). That is how storage answers an initiator whose name it does not know; the name stands in /%s of the node. %s.", n.node, initiatorFile, sentence(n.why))
+			f.Fact(said...).Missing(initiatorFile + " of node " + n.node)
+			f.Unless("the name in the file is the one that the storage has for this node")
+			f.Advise(remedy.Words("Compare the name in /" + initiatorFile + " of node " + n.node + " with the one that the storage has registered for it."))
+			p.Report(f)
+		}
 		return
 	}
 	p.Probed(n.node)
@@ -145,6 +156,11 @@ func nameRefusedByText(p *diagnosis.Pass, n need) {
 	f.Unless("an InitiatorName in the file that begins with iqn., eui. or naa.")
 	f.Advise(nameAdvice(n.node, nil, "InitiatorName=$(iscsi-iname)"))
 	p.Report(f)
+}
+
+// longhornOnly tells whether all that waits is Longhorn's, whose targets accept any valid name.
+func longhornOnly(n need) bool {
+	return !slices.ContainsFunc(n.volumes, func(v *snapshot.Volume) bool { return !v.IsLonghorn() })
 }
 
 // nameNotAllowed compares the node's name with the one that the storage has for it,

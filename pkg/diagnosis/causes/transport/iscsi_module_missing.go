@@ -69,6 +69,9 @@ func moduleMissing(p *diagnosis.Pass, n need) {
 	case len(said) > 0:
 		certainty = report.Likely
 	default:
+		if n.attach() {
+			p.Probed(n.node) // absence of a word proves nothing
+		}
 		return
 	}
 	release, where := kernelOf(p, n.node)

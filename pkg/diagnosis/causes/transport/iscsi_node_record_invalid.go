@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,10 +85,13 @@ func works(view *snapshot.NodeView, bad []badRecord) bool {
 func recordsOn(p *diagnosis.Pass, n need, said complaintOf, unknown, elsewhere []string) {
 	view := p.View(n.node)
 	if view == nil {
-		if said.file != "" {
+		switch {
+		case said.file != "" || said.parameter != "":
 			reportUnread(p, n, said)
-		} else if n.attach() && len(unknown) > 0 {
+		case n.attach() && len(unknown) > 0:
 			p.Probed(n.node)
+		default:
+			statusOfDatabase(p, n)
 		}
 		return
 	}
@@ -189,6 +193,12 @@ func reportUnread(p *diagnosis.Pass, n need, said complaintOf) {
 	f := p.Find(report.Certain, diagnosis.NodeSubject(n.node))
 	n.tie(f)
 	text := fmt.Sprintf("iscsiadm on node %s refuses the node record %s. ", n.node, said.file)
+	if said.file == "" {
+		text = fmt.Sprintf("iscsiadm on node %s refuses a node record of its database. ", n.node)
+		said.file = "/var/lib/iscsi/nodes/…/default"
+		f.Missing("the file that iscsiadm of node " + n.node + " refuses")
+		p.Probed(n.node)
+	}
 	if said.parameter != "" {
 		text += fmt.Sprintf("It does not know the parameter %s. ", said.parameter)
 	}
@@ -196,5 +206,26 @@ func reportUnread(p *diagnosis.Pass, n need, said complaintOf) {
 	f.Fact(said.evidence...)
 	f.Unless("a later call of iscsiadm on the node without this error")
 	f.Advise(remedy.Words("On node " + n.node + " look whether " + path.Dir(said.file) + " is damaged and whether its target has a session in /sys/class/iscsi_session; without a session remove exactly this directory. Never remove the whole database on a node with sessions."))
+	p.Report(f)
+}
+
+// databaseStatus are the exit statuses 6 and 7 of iscsiadm (ISCSI_ERR_IDBM,
+// ISCSI_ERR_INVAL in include/iscsi_err.h), and the function that reads all records.
+var databaseStatus = regexp.MustCompile(`(?s)iscsiadm.*exit status [67]\b|_idbm_recs_read`)
+
+// statusOfDatabase takes the bare status of iscsiadm on a node that was not probed:
+// an invalid initiator name ends with the same number, and then says so.
+func statusOfDatabase(p *diagnosis.Pass, n need) {
+	said, ok := nameText(p, n, databaseStatus)
+	if !ok || nameWords.MatchString(said[0].Text) {
+		return
+	}
+	p.Probed(n.node)
+	f := p.Find(report.Likely, diagnosis.NodeSubject(n.node))
+	n.tie(f)
+	f.Sayf("iscsiadm of node %s ends with the status of a database that it cannot read: by all signs a record below /etc/iscsi/nodes or /var/lib/iscsi/nodes is damaged or holds a parameter that it does not know. It reads the whole database at every call. %s.", n.node, sentence(n.why))
+	f.Fact(said...).Missing("the node records of node " + n.node)
+	f.Unless("records that end with # END RECORD and hold no parameter which this node's iscsiadm refuses")
+	f.Advise(remedy.Words("On node " + n.node + " look for records that are empty, cut or full of NUL bytes below /etc/iscsi/nodes and /var/lib/iscsi/nodes; remove exactly those directories whose target has no session in /sys/class/iscsi_session. Never remove the whole database on a node with sessions."))
 	p.Report(f)
 }

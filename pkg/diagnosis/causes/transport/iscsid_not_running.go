@@ -60,7 +60,7 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 		return
 	case view == nil:
 		certainty, how := report.Likely, "iscsiadm could not reach it"
-		if explicit {
+		if explicit && !nameWords.MatchString(said[0].Text) { // else the name's file decides
 			certainty, how = report.Certain, "iscsiadm was refused by its socket (111)"
 		}
 		f := p.Find(certainty, diagnosis.NodeSubject(n.node))
@@ -159,6 +159,9 @@ func containerised(view *snapshot.NodeView) string {
 func startDaemon(node string, view *snapshot.NodeView) report.Remedy {
 	if view != nil && containerised(view) != "" {
 		return remedy.Words("Run iscsid inside the container that is node " + node + "; a daemon of the machine around it does not serve it.")
+	}
+	if view == nil {
+		return remedy.Words("On node " + node + " see first that /etc/iscsi/initiatorname.iscsi holds a name and that modprobe iscsi_tcp works, then start the daemon and keep it: systemctl enable --now iscsid. Its own words say what keeps it from running.")
 	}
 	return remedy.Words("On node " + node + " start the daemon and keep it: systemctl enable --now iscsid. The next attempt succeeds by itself.")
 }

@@ -53,7 +53,8 @@ func onlyThisKernel(p *diagnosis.Pass, r refusal) bool {
 func kernelRefuses(p *diagnosis.Pass, r refusal) {
 	release, where := kernelOf(p, r.node)
 	known := knownBroken(release)
-	if clientLacks(r.view, r.version()) != nil || pinnedVersion(p, r, r.version()) != nil || !known && !onlyThisKernel(p, r) {
+	pinned, _ := pinnedVersion(p, r, r.version())
+	if clientLacks(r.view, r.version()) != nil || pinned != nil || !known && !onlyThisKernel(p, r) {
 		return // nfs-version-unsupported
 	}
 	certainty, works := report.Likely, worksOn(p, r.volume, r.node)

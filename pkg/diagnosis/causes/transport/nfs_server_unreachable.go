@@ -62,6 +62,7 @@ type silentServer struct {
 	dial   dial
 	kernel string // the kernel's last complaint
 	line   string
+	waits  bool // a task waits for an answer of the network, and the mount does not answer
 }
 
 // nodesOfNFS are the question's nodes, those of waiting and ending pods first.
@@ -106,7 +107,7 @@ func silentOn(p *diagnosis.Pass, view *snapshot.NodeView) *silentNode {
 	byServer := map[string]int{}
 	mine := false
 	for _, m := range nfsMounts(p, view) {
-		x := silence(view, m)
+		x := silence(view, m, s.tasks)
 		if x == nil {
 			continue
 		}
@@ -125,11 +126,22 @@ func silentOn(p *diagnosis.Pass, view *snapshot.NodeView) *silentNode {
 }
 
 // silence judges the server of one mount: a failed dial is proof, a complaint of
-// the kernel without a later "OK" is a strong hint, an answer refutes both.
-func silence(view *snapshot.NodeView, m nfsMount) *silentServer {
+// the kernel without a later "OK" or a task that waits for the network is a strong
+// hint, an answer refutes all.
+func silence(view *snapshot.NodeView, m nfsMount, tasks []task) *silentServer {
 	s := &silentServer{mounts: []nfsMount{m}, dial: dialOf(view, m.port, m.addr, m.server)}
 	s.kernel, s.line = complaint(view, m)
-	if s.dial.answered() || !s.dial.failed() && s.kernel == "" {
+	st, asked := view.Statfs(m.Point)
+	switch {
+	case s.dial.failed():
+		return s
+	case s.dial.answered(), asked && st.Err == "":
+		return nil
+	}
+	// Without a dial: a mount that does not answer, and a task that waits for the
+	// network and not for the state of an open file.
+	s.waits = asked && st.Err == "hang" && slices.ContainsFunc(tasks, func(t task) bool { return strings.HasPrefix(t.where, "rpc_wait_bit") })
+	if s.kernel == "" && !s.waits {
 		return nil
 	}
 	return s
@@ -243,6 +255,8 @@ func (s *silentNode) words() string {
 		switch {
 		case x.dial.failed():
 			fmt.Fprintf(&b, "TCP port %s of its server %s does not answer the node: %s. ", m.port, m.addr, x.dial.answer)
+		case x.kernel == "":
+			fmt.Fprintf(&b, "The mount does not answer, and a task waits for the network below it; whether server %s answers on TCP port %s was not seen. ", m.addr, m.port)
 		default:
 			fmt.Fprintf(&b, "The kernel complains of its server %s: %q, and no OK follows. ", m.addr, x.kernel)
 		}

@@ -24,7 +24,9 @@ var NFSStatdMissing = &diagnosis.Rule{
 	Doc:      nfsStatdMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			for _, r := range refusals(p, v, func(t diagnosis.Text) bool { return statdWords.MatchString(t.Raw) }) {
+			for _, r := range refusals(p, v, func(t diagnosis.Text) bool {
+				return statdWords.MatchString(t.Raw) || badOption.MatchString(t.Raw)
+			}) {
 				statdMissing(p, r)
 			}
 		}
@@ -46,9 +48,12 @@ func statdMissing(p *diagnosis.Pass, r refusal) {
 			return // it runs now
 		}
 	}
+	if !statdWords.MatchString(r.text.Raw) && (r.view == nil || !strings.HasPrefix(r.version(), "3") || optionSet(r, "nolock")) {
+		return // the line about the option alone means this only for NFSv3 with locks
+	}
 	certainty := report.Likely
 	v3 := r.version() == "" || strings.HasPrefix(r.version(), "3")
-	if statdAbsent.MatchString(r.text.Raw) || r.view != nil && v3 {
+	if statdAbsent.MatchString(r.text.Raw) || r.view != nil && v3 && statdWords.MatchString(r.text.Raw) {
 		certainty = report.Certain
 	}
 	f := p.Find(certainty, diagnosis.NodeSubject(r.node))
@@ -63,7 +68,12 @@ func statdMissing(p *diagnosis.Pass, r refusal) {
 			text += " The program is installed (" + at + ")."
 			f.Fact(diagnosis.FromNode(r.node, strings.TrimPrefix(at, "/"), "there"))
 		}
-	} else if certainty != report.Certain {
+	}
+	switch {
+	case certainty == report.Certain:
+	case r.view != nil:
+		f.Missing("the words of mount.nfs about rpc.statd")
+	default:
 		f.Missing("the processes of node " + r.node)
 	}
 	if works := worksOn(p, r.volume, r.node); len(works) > 0 {
@@ -76,6 +86,14 @@ func statdMissing(p *diagnosis.Pass, r refusal) {
 		remedy.Words("Or mount with NFSv4 (mount option vers=4), which needs no rpc.statd. The option nolock is a way out only for data with a single writer."),
 	)
 	p.Report(f)
+}
+
+// optionSet tells whether the mount was asked for with an option.
+func optionSet(r refusal, option string) bool {
+	if r.volume.PV != nil && slices.Contains(r.volume.PV.Spec.MountOptions, option) {
+		return true
+	}
+	return slices.Contains(strings.FieldsFunc(r.text.Args, func(c rune) bool { return c == ',' || c == ' ' }), option)
 }
 
 func statdProcess(view *snapshot.NodeView) string {

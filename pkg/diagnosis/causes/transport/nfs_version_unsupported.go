@@ -32,8 +32,8 @@ var NFSVersionUnsupported = &diagnosis.Rule{
 
 // The words of mount.nfs for EPROTONOSUPPORT and EINVAL (utils/mount/error.c).
 var (
-	notSupported = regexp.MustCompile(`mount\.nfs4?: (Protocol not supported|requested NFS version or transport protocol is not supported)`)
-	badOption    = regexp.MustCompile(`mount\.nfs4?: an incorrect mount option was specified`)
+	notSupported = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?([Pp]rotocol not supported|requested NFS version or transport protocol is not supported)`)
+	badOption    = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?an incorrect mount option was specified`)
 )
 
 // speaksOfVersion leaves out rpc.statd's failure, which prints the line about the
@@ -45,15 +45,15 @@ func speaksOfVersion(t diagnosis.Text) bool {
 func versionRefused(p *diagnosis.Pass, r refusal) {
 	want := r.version()
 	lack := clientLacks(r.view, want)
-	pinned := pinnedVersion(p, r, want)
+	pinned, read := pinnedVersion(p, r, want)
 	release, where := kernelOf(p, r.node)
 	explicit := notSupported.MatchString(r.text.Raw)
 	certainty := report.Certain
 	switch {
-	case lack != nil || pinned != nil && r.view != nil:
+	case lack != nil || pinned != nil && read:
 	case explicit && (knownBroken(release) || onlyThisKernel(p, r)):
 		return // nfs-kernel-incompatible
-	case pinned != nil, explicit:
+	case pinned != nil, explicit, r.view != nil && withoutModule(r.view, want):
 		certainty = report.Likely
 	case r.view != nil && configRead(r.view), want == "" || want == "3":
 		return // an option is wrong, and not the version
@@ -90,7 +90,7 @@ func versionRefused(p *diagnosis.Pass, r refusal) {
 }
 
 func versionAdvice(r refusal, want string) []report.Remedy {
-	out := []report.Remedy{remedy.Words("Give node " + r.node + " a kernel (or its module package) with NFS " + want + " in the client, and take Defaultvers or Nfsvers out of nfsmount.conf where they say otherwise.")}
+	out := []report.Remedy{remedy.Words("Give node " + r.node + " a kernel (or its module package) with " + strings.TrimSpace("NFS "+want) + " in the client, and take Defaultvers or Nfsvers out of nfsmount.conf where they say otherwise.")}
 	if r.volume.IsLonghorn() {
 		return append(out, remedy.Words("Or, from Longhorn 1.11 on, use nfsOptions with vers=4.0 in a new StorageClass; until then keep the pod on nodes whose kernel does it."))
 	}
@@ -152,22 +152,33 @@ func clientLacks(view *snapshot.NodeView, want string) *report.Evidence {
 var defaultVersion = regexp.MustCompile(`(?i)^\s*(?:Defaultvers|Nfsvers|vers)\s*=\s*([0-9.]+)`)
 
 // pinnedVersion finds a default version in nfsmount.conf that contradicts the wanted
-// one, or Longhorn's own finding about it.
-func pinnedVersion(p *diagnosis.Pass, r refusal, want string) *report.Evidence {
+// one (then it was read on the node), or Longhorn's own finding about it, which a
+// file that was read since outranks.
+func pinnedVersion(p *diagnosis.Pass, r refusal, want string) (e *report.Evidence, read bool) {
 	if r.view != nil {
 		for i, l := range strings.Split(r.view.Facts.Files["etc/nfsmount.conf"].Content, "\n") {
 			if m := defaultVersion.FindStringSubmatch(l); m != nil && want != "" && m[1] != want && !strings.HasPrefix(want, m[1]+".") {
 				e := diagnosis.FromNode(r.node, fmt.Sprintf("etc/nfsmount.conf:%d", i+1), strings.TrimSpace(l))
-				return &e
+				return &e, true
 			}
+		}
+		if _, ok := r.view.Facts.Files["etc/nfsmount.conf"]; ok {
+			return nil, true
 		}
 	}
 	if lh := p.LHNode(r.node); lh != nil && r.volume.IsLonghorn() {
 		c, ok := lh.Conditions.Get("NFSClientInstalled")
 		if ok && c.Status == "False" && c.Reason == "NFSClientIsMisconfigured" {
 			e := diagnosis.FromAPI("nodes.longhorn.io "+r.node, "status.conditions[NFSClientInstalled]", c.Reason+": "+c.Message)
-			return &e
+			return &e, false
 		}
 	}
-	return nil
+	return nil, false
+}
+
+// withoutModule tells whether the kernel's lists were read and have no module for the
+// version: nfsv4 does 4.0 and later (fs/nfs/Makefile).
+func withoutModule(view *snapshot.NodeView, want string) bool {
+	dep, read := view.Facts.HostFile("lib/modules/" + view.Facts.Identity.Kernel + "/modules.dep")
+	return strings.HasPrefix(want, "4") && read && dep.Err == "" && !view.Facts.Module("nfsv4").Available()
 }

@@ -156,6 +156,17 @@ func TestNFSServerUnreachable(t *testing.T) {
 		return probes.KernelLine{Sequence: n, Kind: kind, Text: text, Server: server}
 	}
 	lost := line(1, kmsg.NFSNotResponding, "nfs: server 10.1.1.9 not responding, still trying")
+	waits := func(w *world, where string) *world {
+		f := w.s.Nodes["n1"].Facts
+		f.Processes = append(f.Processes, probes.Process{PID: 55, Comm: "nginx", State: "D", WChan: where, MntNS: 1})
+		return w
+	}
+	answers := func(w *world) *world {
+		for k := range w.s.Nodes["n1"].Facts.Statfs {
+			w.s.Nodes["n1"].Facts.Statfs[k] = probes.FSStat{Blocks: 10, Free: 5}
+		}
+		return w
+	}
 	check(t, []branch{
 		{"refused dial", silent("ECONNREFUSED"), []string{"nfs-server-unreachable certain Node n1"}},
 		{"port answers although the mount hangs", silent("ok 0.4ms", lost), clean},
@@ -163,6 +174,9 @@ func TestNFSServerUnreachable(t *testing.T) {
 		{"server came back", silent("", lost, line(2, kmsg.NFSOK, "nfs: server 10.1.1.9 OK")), clean},
 		{"error of the asking machine", silent("EMFILE"), clean},
 		{"hang without any word of the server", silent(""), clean},
+		{"hang and a task that waits for the network", waits(silent(""), "rpc_wait_bit_killable"), []string{"nfs-server-unreachable likely Node n1"}},
+		{"hang and a task that waits for an open file's state", waits(silent(""), "nfs_set_open_stateid_locked"), clean},
+		{"complaint about a mount that answers", answers(silent("", lost)), clean},
 		{"mount waits for a silent server", newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : mount.nfs: Connection timed out").
 			probed("n1", func(f *probes.Facts) {
 				f.Dials[server+":2049"] = "timeout 3s"
@@ -193,6 +207,7 @@ func TestNFSClientIDCollision(t *testing.T) {
 		{"one host name and fresh session errors", pair("golden", "golden", "", failed), []string{"nfs-client-id-collision certain Node n1"}},
 		{"one host name and old session errors", pair("golden", "golden", "", old), []string{"nfs-client-id-collision likely Node n1"}},
 		{"one host name is a risk only", pair("golden", "golden", ""), clean},
+		{"a third client that was not seen", pair("golden", "golden", "", failed).pod("c", "n3", corev1.PodRunning), []string{"nfs-client-id-collision certain Node n1"}},
 		{"distinct unique ids", pair("golden", "golden", "n2-id", failed), clean},
 		{"distinct host names", pair("alpha", "beta", "", failed), clean},
 	})
