@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -25,7 +27,7 @@ var AttachLimitExceeded = &diagnosis.Rule{
 	Doc:      attachLimitExceededDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			if v.Longhorn != nil || v.PV == nil || v.PV.Spec.CSI == nil {
+			if v.Longhorn != nil || slotDriver(v) == "" {
 				continue
 			}
 			for _, w := range v.Waiting() {
@@ -39,11 +41,11 @@ var AttachLimitExceeded = &diagnosis.Rule{
 	},
 }
 
-// exhausted is how attachers and backends say that no slot is left; notSlots are other
-// uses of the same code.
+// notSlots are other uses of the code with which attachers say that no slot is left.
 var notSlots = regexp.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)
 
-var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|[Mm]aximum number of|[Aa]ttach(?:ment)? limit|errorCode: 8\b`)
+// exhausted is how attachers and backends say that no slot is left.
+var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))|errorCode: 8\b`)
 
 // nodeFull weighs, for a volume that waits on a node: the published limit, the count
 // of attachments there, and what the driver says.
@@ -53,19 +55,21 @@ func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	if va == nil || va.Status.Attached {
 		return
 	}
-	attached := attachedOn(p, v.Driver, node)
-	limit, published := limitOf(p.CSINode(node), v.Driver)
-	text, said := exhaustedText(p, v, node)
+	driver := slotDriver(v)
+	attached := attachedOn(p, driver, node)
+	limit, published := limitOf(p.CSINode(node), driver)
+	said, told := exhaustedText(p, v, va)
+	hangs := attaching(p, v)
 	c := report.Certainty("")
 	how := ""
 	switch {
-	case said && attached > 0:
+	case told && attached > 0:
 		c, how = report.Certain, "the driver says that no more can be attached"
 	case published && attached >= limit:
 		c, how = report.Certain, fmt.Sprintf("CSINode publishes a limit of %d", limit)
-	case published && attached == limit-1 && attached > 0 && attaching(p, v):
+	case published && hangs && attached > 0 && (attached == limit-1 || attached >= limit-hiddenSlots && crowded(p, driver, node, attached)):
 		c, how = report.Likely, fmt.Sprintf("CSINode publishes a limit of %d, but root disk and network interfaces share the slots and are not subtracted", limit)
-	case !published && attached > 0 && attaching(p, v) && crowded(p, v.Driver, node, attached):
+	case !published && hangs && attached > 0 && crowded(p, driver, node, attached):
 		c, how = report.Likely, "CSINode publishes no limit (allocatable is absent), so the scheduler knows none"
 	default:
 		return
@@ -73,27 +77,71 @@ func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	f := p.Find(c, diagnosis.NodeSubject(node)).On(v).Located(node)
 	f.Object("va", va.Name)
 	f.Pod(w.Pod)
-	f.Sayf("Node %s has %d volumes of driver %s attached, and volume %s does not become attached: %s.", node, attached, v.Driver, v.PVName(), how)
+	f.Sayf("Node %s has %d volumes of driver %s attached, and volume %s does not become attached: %s.", node, attached, driver, v.PVName(), how)
 	f.Fact(
-		diagnosis.FromAPI("CSINode "+node, "spec.drivers["+v.Driver+"].allocatable.count", limitText(limit, published)),
-		diagnosis.FromAPI("VolumeAttachments", "of "+v.Driver+" on "+node, fmt.Sprintf("%d attached, %s waiting", attached, va.Name)),
+		diagnosis.FromAPI("CSINode "+node, "spec.drivers["+driver+"].allocatable.count", limitText(limit, published)),
+		diagnosis.FromAPI("VolumeAttachments", "of "+driver+" on "+node, fmt.Sprintf("%d attached, %s waiting", attached, va.Name)),
 	)
-	if said {
-		f.Fact(text.Evidence())
-	}
+	f.Fact(said)
+	f.Also = append(f.Also, unusedOn(p, driver, node)...)
 	f.Unless("a further volume of the driver that becomes attached on the node")
 	f.Advise(remedy.Words("Move pods to other nodes or add nodes. Then let the scheduler know the limit: the driver's volumeAttachLimit or reserved attachments. Attachments of mounted volumes are no place to make room."))
 	p.Report(f)
 }
 
+// slotDriver is the driver whose slots a volume takes: of one that is not provisioned
+// yet the one that its class names.
+func slotDriver(v *snapshot.Volume) string {
+	if name := v.CSIName(); name != "" || v.PV != nil {
+		return name
+	}
+	return v.Driver
+}
+
+// hiddenSlots is how many slots of an instance network interfaces usually take.
+const hiddenSlots = 3
+
 func attachedOn(p *diagnosis.Pass, driver, node string) int {
-	n := 0
+	return len(holdersOfSlots(p, driver, node, func(va *storagev1.VolumeAttachment) bool { return va.Status.Attached }))
+}
+
+// holdersOfSlots are the distinct volumes of a driver that have, or are to get, a place
+// on a node; an inline source is known by its attachment.
+func holdersOfSlots(p *diagnosis.Pass, driver, node string, counts func(*storagev1.VolumeAttachment) bool) []string {
+	var seen []string
 	for _, va := range p.Cluster.Attachments {
-		if va.Spec.Attacher == driver && va.Spec.NodeName == node && va.Status.Attached {
-			n++
+		if va.Spec.Attacher != driver || va.Spec.NodeName != node || !counts(va) {
+			continue
+		}
+		name := va.Name
+		if pv := va.Spec.Source.PersistentVolumeName; pv != nil {
+			name = *pv
+		}
+		if !slices.Contains(seen, name) {
+			seen = append(seen, name)
 		}
 	}
-	return n
+	return seen
+}
+
+// unusedOn names the volumes of a driver that are attached to a node on which no pod
+// uses them: letting them go frees slots.
+func unusedOn(p *diagnosis.Pass, driver, node string) []string {
+	var idle []string
+	for _, name := range holdersOfSlots(p, driver, node, func(va *storagev1.VolumeAttachment) bool { return va.Status.Attached }) {
+		if v := p.VolumeOfPV(name); v != nil && len(v.LiveConsumersOn(node)) == 0 && !p.ReportedInUse(node, v) {
+			idle = append(idle, name)
+		}
+	}
+	if len(idle) == 0 || !p.Collected("/pods") || !p.Collected("/nodes") {
+		return nil
+	}
+	const shown = 5
+	names := strings.Join(idle[:min(shown, len(idle))], ", ")
+	if len(idle) > shown {
+		names += " …"
+	}
+	return []string{fmt.Sprintf("%d of the volumes attached to node %s are used by no pod there (%s): look why they are still attached, their slots would be free.", len(idle), node, names)}
 }
 
 // crowded tells whether no other node carries as many volumes of the driver.
@@ -129,17 +177,28 @@ func limitText(limit int, published bool) string {
 	return fmt.Sprint(limit)
 }
 
+// slotsExhausted is the gRPC code ResourceExhausted.
+const slotsExhausted = 8
+
 // exhaustedText is a fresh statement of the attacher that there is no room on the node:
 // the same gRPC code answers creating and resizing a volume, too.
-func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, node string) (diagnosis.Text, bool) {
+func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
+	node := va.Spec.NodeName
 	for _, t := range p.Texts(v) {
 		attach := t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach" || strings.Contains(strings.ToLower(t.Raw), "attach")
 		if t.Fresh && attach && (t.Node == "" || t.Node == node) && exhausted.MatchString(t.Raw) && !notSlots.MatchString(t.Raw) {
-			return t, true
+			return t.Evidence(), true
 		}
 	}
-	return diagnosis.Text{}, false
+	e := va.Status.AttachError
+	if e == nil || e.ErrorCode == nil || *e.ErrorCode != slotsExhausted || p.Age(e.Time.Time) >= freshError || notSlots.MatchString(e.Message) {
+		return report.Evidence{}, false
+	}
+	return diagnosis.FromAPI("VolumeAttachment "+va.Name, "status.attachError", fmt.Sprintf("errorCode %d: %s", *e.ErrorCode, e.Message)), true
 }
+
+// freshError is how long an attachError speaks of the present.
+const freshError = 10 * time.Minute
 
 // attaching tells whether the driver says that the volume hangs on its way to the node.
 func attaching(p *diagnosis.Pass, v *snapshot.Volume) bool {

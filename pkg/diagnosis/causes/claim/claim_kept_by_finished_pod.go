@@ -30,7 +30,7 @@ var ClaimKeptByFinishedPod = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			c := v.Claim
-			if c == nil || c.DeletionTimestamp == nil || !slices.Contains(c.Finalizers, "kubernetes.io/pvc-protection") {
+			if c == nil || c.DeletionTimestamp == nil || !slices.Contains(c.Finalizers, pvcProtection) {
 				continue
 			}
 			if len(v.Consumers) > 0 && len(v.Live()) == 0 {
@@ -39,6 +39,9 @@ var ClaimKeptByFinishedPod = &diagnosis.Rule{
 		}
 	},
 }
+
+// pvcProtection keeps a claim while a pod names it (pkg/volume/util/finalizer.go).
+const pvcProtection = "kubernetes.io/pvc-protection"
 
 func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 	c := v.Claim
@@ -58,6 +61,11 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 		c.Namespace, c.Name, p.Age(c.DeletionTimestamp.Time).Round(time.Second), strings.Join(names, ", "))
 	f.Fact(diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.finalizers", strings.Join(c.Finalizers, " ")))
 	f.Unless("a pod in phase Pending or Running that names the claim")
+	for _, other := range c.Finalizers {
+		if other != pvcProtection {
+			f.Missing("that the finalizer " + other + " of another controller goes by itself")
+		}
+	}
 	if f.Waiting = allExpire(p, v); f.Waiting {
 		f.Advise(remedy.Words("Wait: the Jobs of these pods have ttlSecondsAfterFinished, so their controller removes them, and the claim goes then."))
 		p.Report(f)
@@ -69,9 +77,18 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	f.Advise(remedy.Words("Save the logs of the finished pods that are still wanted." + policy + " The finalizer goes by itself."))
 	for _, k := range v.Consumers {
-		f.Advise(remedy.DeletePod(k.Pod, true, fmt.Sprintf("the pod is finished (%s); deleting its Job does the same", k.Pod.Status.Phase)))
+		f.Advise(deleteFinished(k.Pod))
 	}
 	p.Report(f)
+}
+
+// deleteFinished removes the object of a pod that has ended: nobody makes a new one.
+func deleteFinished(pod *corev1.Pod) report.Remedy {
+	r := remedy.DeletePod(pod, true, fmt.Sprintf("the pod is finished (%s); deleting its Job does the same", pod.Status.Phase))
+	r.Title = fmt.Sprintf("Delete the finished pod %s/%s.", pod.Namespace, pod.Name)
+	r.Undo = "none: its log and its object are gone"
+	r.Verify = "the claim is gone when the last of these pods is"
+	return r
 }
 
 // allExpire tells whether every finished pod belongs to a Job that is removed by itself

@@ -3,6 +3,8 @@ package claim
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -23,24 +25,31 @@ var ClaimrefStale = &diagnosis.Rule{
 	Doc:      claimrefStaleDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			if v.Claim == nil || v.Claim.DeletionTimestamp != nil {
-				continue
-			}
-			for _, pv := range p.Cluster.PVs {
-				if remembersOther(p, v.Claim, pv) {
-					staleRef(p, v, pv)
+			if c := v.Claim; c != nil {
+				for _, pv := range p.Cluster.PVs {
+					staleFor(p, v, c, pv)
+				}
+			} else if v.PV != nil { // asked about the volume itself: it has no claim
+				for _, c := range p.Cluster.Claims {
+					staleFor(p, v, c, v.PV)
 				}
 			}
 		}
 	},
 }
 
+func staleFor(p *diagnosis.Pass, v *snapshot.Volume, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) {
+	if c.DeletionTimestamp == nil && remembersOther(p, c, pv) {
+		staleRef(p, v, c, pv)
+	}
+}
+
 // remembersOther tells whether a PV is reserved by name for the claim, or asked for by
 // it, but carries the UID of a claim that exists no more.
 func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) bool {
 	r := pv.Spec.ClaimRef
-	if r == nil || r.UID == "" || r.UID == c.UID {
-		return false
+	if r == nil || r.UID == "" || r.UID == c.UID || pv.Status.Phase == corev1.VolumeFailed || pv.DeletionTimestamp != nil {
+		return false // a volume that failed or goes is no volume to bind
 	}
 	named := r.Namespace == c.Namespace && r.Name == c.Name
 	asked := c.Spec.VolumeName == pv.Name
@@ -48,7 +57,8 @@ func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *core
 	case asked && named:
 	case asked && pv.Status.Phase == corev1.VolumeReleased && c.Status.Phase == corev1.ClaimPending:
 		// kept for a claim of another name that is gone
-	case named && c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimPending:
+	case named && c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimPending && !provisioned(p, c):
+		// reserved by name for a claim that can get no other volume
 	default:
 		return false
 	}
@@ -60,10 +70,27 @@ func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *core
 	return true
 }
 
-func staleRef(p *diagnosis.Pass, v *snapshot.Volume, pv *corev1.PersistentVolume) {
-	c := v.Claim
+// provisioned tells whether a claim gets a volume of its own from its class: then a
+// volume that was kept of an earlier claim of the same name is in nobody's way.
+func provisioned(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim) bool {
+	name, set := className(c)
+	if !set {
+		return slices.ContainsFunc(p.Cluster.StorageClasses, isDefault)
+	}
+	class := p.Class(name)
+	return class != nil && class.Provisioner != "kubernetes.io/no-provisioner"
+}
+
+// boundElsewhere is how the volume controller and the kubelet say it.
+var boundElsewhere = regexp.MustCompile(`already bound to a different claim|bound to the same volume|does not point to claim\.UID|pv\.Spec\.ClaimRef`)
+
+func staleRef(p *diagnosis.Pass, v *snapshot.Volume, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) {
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", pv.Name)).On(v)
+	f.Volume(p.VolumeOfClaim(c.Namespace, c.Name))
 	f.Object("pv", pv.Name)
+	for _, pod := range p.PodsOfClaim(c.Namespace, c.Name) {
+		f.Pod(pod)
+	}
 	r := pv.Spec.ClaimRef
 	f.Sayf("Volume %s (%s) remembers an older claim %s/%s in spec.claimRef: its uid %s is not that of the present claim %s/%s (%s), and no claim with that uid exists any more. So it counts as bound to another claim.",
 		pv.Name, pv.Status.Phase, r.Namespace, r.Name, r.UID, c.Namespace, c.Name, c.UID)
@@ -72,6 +99,15 @@ func staleRef(p *diagnosis.Pass, v *snapshot.Volume, pv *corev1.PersistentVolume
 		diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.uid", string(c.UID)),
 		diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)),
 	)
+	for _, t := range p.Texts(v) {
+		if boundElsewhere.MatchString(t.Raw) {
+			f.Fact(t.Evidence())
+			break
+		}
+	}
+	if c.Spec.VolumeName == "" && !p.Collected("storage.k8s.io/storageclasses") {
+		f.Missing("whether the claim's class gives it a volume of its own (storageclasses could not be read)")
+	}
 	f.Unless("equal UIDs, or another claim that has the remembered one")
 	if r.Namespace != c.Namespace || r.Name != c.Name {
 		f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to claim %s/%s (they become visible to it), let spec.claimRef of the volume name that claim, without a uid. "+
@@ -80,6 +116,6 @@ func staleRef(p *diagnosis.Pass, v *snapshot.Volume, pv *corev1.PersistentVolume
 		return
 	}
 	f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to this claim (they become visible to it), clear the old uid: "+
-		`kubectl patch pv %s --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'. The reservation by name stays.`, pv.Name, pv.Name)))
+		`kubectl patch pv %s --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'. The reservation by name stays. Do not delete the volume.`, pv.Name, pv.Name)))
 	p.Report(f)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -82,4 +83,23 @@ func selectorText(s *corev1.NodeSelector) string {
 		terms = append(terms, strings.Join(all, " and "))
 	}
 	return strings.Join(terms, " or ")
+}
+
+// renamed are the labels of zone and region under their old names: nodes and volumes
+// of one cluster may carry different ones, and the scheduler takes them for the same
+// (TranslateInTreePVToCSI of k8s.io/csi-translation-lib).
+var renamed = map[string]string{
+	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+	corev1.LabelTopologyZone: corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion: corev1.LabelFailureDomainBetaRegion,
+}
+
+// volumeAllows tells whether a volume's node affinity admits a node.
+func volumeAllows(a *corev1.NodeSelector, n *corev1.Node) bool {
+	both := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
+	for k, v := range n.Labels {
+		if other := renamed[k]; other != "" && n.Labels[other] == "" {
+			both.Labels[other] = v
+		}
+	}
+	return snapshot.NodeMatches(a, both)
 }

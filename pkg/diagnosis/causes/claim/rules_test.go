@@ -119,21 +119,27 @@ func TestRules(t *testing.T) {
 			t.Parallel()
 			s := scene()
 			c.change(s)
-			catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{c.rule}, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := catalog.Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "a", Name: "data"})
-			got := ""
-			for _, f := range r.RootCauses {
-				got += string(f.Certainty) + " " + f.Subject.Kind + "/" + f.Subject.Name
-				if f.Waiting {
-					got += " waiting"
-				}
-			}
+			got := rootsOf(t, c.rule, s, diagnosis.Question{Kind: "pvc", Namespace: "a", Name: "data"})
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
+}
+
+// rootsOf runs one rule and prints what it found.
+func rootsOf(t *testing.T, rule *diagnosis.Rule, s *snapshot.Snapshot, q diagnosis.Question) string {
+	t.Helper()
+	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{rule}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, f := range catalog.Evaluate(snapshot.NewIndex(s), q).RootCauses {
+		got += string(f.Certainty) + " " + f.Subject.Kind + "/" + f.Subject.Name
+		if f.Waiting {
+			got += " waiting"
+		}
+	}
+	return got
 }

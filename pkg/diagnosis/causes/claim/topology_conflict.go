@@ -29,9 +29,14 @@ var TopologyConflict = &diagnosis.Rule{
 		seen := map[*corev1.Pod]bool{}
 		for _, v := range p.Volumes() {
 			for _, w := range v.Waiting() {
-				if w.Pod.Spec.NodeName == "" && !seen[w.Pod] && p.Age(w.Pod.CreationTimestamp.Time) > time.Minute {
-					seen[w.Pod] = true
+				if seen[w.Pod] || p.Age(w.Pod.CreationTimestamp.Time) <= time.Minute {
+					continue
+				}
+				seen[w.Pod] = true
+				if w.Pod.Spec.NodeName == "" {
 					noNodeFits(p, w.Pod)
+				} else if n := p.Node(w.Pod.Spec.NodeName); n != nil {
+					placedPast(p, w.Pod, n)
 				}
 			}
 		}
@@ -40,31 +45,99 @@ var TopologyConflict = &diagnosis.Rule{
 
 // fit says what keeps a pod off one node, ignoring resources.
 type fit struct {
-	node     string
-	volumes  []*snapshot.Volume // whose node affinity excludes it
-	placed   string             // why the pod itself may not run there; empty: it may
-	volumeOK bool
+	node    string
+	volumes []*snapshot.Volume // whose node affinity excludes it
+	placed  string             // why the pod itself may not run there; empty: it may
 }
 
 func noNodeFits(p *diagnosis.Pass, pod *corev1.Pod) {
 	var fits []fit
+	volumes, left := p.VolumesOfPod(pod), false // left: a node that every volume allows
 	for _, n := range p.Cluster.Nodes {
-		f := fit{node: n.Name, placed: podExcludes(pod, n), volumeOK: true}
-		for _, v := range p.VolumesOfPod(pod) {
-			if a := affinity(v); a != nil && !snapshot.NodeMatches(a, n) {
-				f.volumes, f.volumeOK = append(f.volumes, v), false
+		f := fit{node: n.Name, placed: podExcludes(pod, n), volumes: excludedBy(volumes, n)}
+		if len(f.volumes) == 0 {
+			if f.placed == "" {
+				return // a node is left: something else keeps the pod waiting
 			}
-		}
-		if f.volumeOK && f.placed == "" {
-			return // a node is left: something else keeps the pod waiting
+			left = true
 		}
 		fits = append(fits, f)
 	}
-	guilty := excluding(fits)
-	if len(guilty) == 0 {
+	bound := slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool { return affinity(v) == nil })
+	if len(bound) == 0 || len(fits) == 0 {
 		return // the pod's own placement excludes every node, whatever its volumes are
 	}
-	reportConflict(p, pod, fits, guilty)
+	guilty := excluding(fits)
+	if len(guilty) == 0 && !left {
+		guilty = bound // the volumes' places do not meet, or are gone
+	}
+	subject := diagnosis.PodSubject(pod)
+	if len(guilty) > 0 {
+		subject = diagnosis.ObjectSubject("PersistentVolume", "", guilty[0].PVName())
+	}
+	f := p.Find(report.Certain, subject)
+	why := fmt.Sprintf("No node of the cluster satisfies both the volumes of pod %s/%s and the pod's own placement: %s.", pod.Namespace, pod.Name, volumePlaces(f, bound))
+	if own := placementText(pod); own != "" {
+		why += " The pod asks for " + own + "."
+		f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec", own))
+	}
+	for _, place := range missingPlaces(p, bound) {
+		why += " " + place
+	}
+	reportConflict(p, f, pod, why+" "+perNode(fits))
+}
+
+// excludedBy lists the volumes whose node affinity excludes a node.
+func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, v := range volumes {
+		if a := affinity(v); a != nil && !volumeAllows(a, n) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// placedPast handles a pod that was put on a node without asking the scheduler: the
+// kubelet refuses to mount what may not be used there (NodeAffinity check).
+func placedPast(p *diagnosis.Pass, pod *corev1.Pod, n *corev1.Node) {
+	guilty := excludedBy(p.VolumesOfPod(pod), n)
+	if len(guilty) == 0 {
+		return
+	}
+	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", guilty[0].PVName())).Located(n.Name)
+	for _, t := range p.Texts(guilty[0]) {
+		if strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms") {
+			f.Fact(t.Evidence())
+			break
+		}
+	}
+	reportConflict(p, f, pod, fmt.Sprintf("Pod %s/%s was placed on node %s, where its volume may not be used: %s. The kubelet mounts it only on a node of that kind.",
+		pod.Namespace, pod.Name, n.Name, volumePlaces(f, guilty)))
+}
+
+// missingPlaces names the single nodes that volumes are bound to and that are gone or
+// cordoned.
+func missingPlaces(p *diagnosis.Pass, volumes []*snapshot.Volume) []string {
+	var out []string
+	for _, v := range volumes {
+		for _, t := range affinity(v).NodeSelectorTerms {
+			for _, r := range t.MatchExpressions {
+				if r.Key != corev1.LabelHostname || r.Operator != corev1.NodeSelectorOpIn || len(r.Values) != 1 {
+					continue
+				}
+				host := r.Values[0]
+				i := slices.IndexFunc(p.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[corev1.LabelHostname] == host })
+				switch {
+				case i < 0:
+					out = append(out, fmt.Sprintf("No node has the host name label %s of volume %s any more: it was removed or renamed.", host, v.PVName()))
+				case p.Cluster.Nodes[i].Spec.Unschedulable:
+					out = append(out, fmt.Sprintf("Node %s, where volume %s lies, is cordoned.", p.Cluster.Nodes[i].Name, v.PVName()))
+				}
+			}
+		}
+	}
+	return out
 }
 
 // excluding lists the volumes that exclude a node which the pod could use.
@@ -83,27 +156,25 @@ func excluding(fits []fit) []*snapshot.Volume {
 	return out
 }
 
-func reportConflict(p *diagnosis.Pass, pod *corev1.Pod, fits []fit, guilty []*snapshot.Volume) {
-	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", guilty[0].PVName()))
-	f.Pod(pod)
+// volumePlaces says, and quotes, where volumes may be used.
+func volumePlaces(f *diagnosis.Finding, volumes []*snapshot.Volume) string {
 	var where []string
-	for _, v := range p.VolumesOfPod(pod) {
-		if a := affinity(v); a != nil {
-			f.Volume(v)
-			where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), selectorText(a)))
-			f.Fact(diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", selectorText(a)))
-		}
+	for _, v := range volumes {
+		f.Volume(v)
+		text := selectorText(affinity(v))
+		where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), text))
+		f.Fact(diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", text))
 	}
-	why := fmt.Sprintf("No node of the cluster satisfies both the volumes of pod %s/%s and the pod's own placement: %s.", pod.Namespace, pod.Name, strings.Join(where, "; "))
-	if own := placementText(pod); own != "" {
-		why += " The pod asks for " + own + "."
-		f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec", own))
-	}
-	f.Sayf("%s %s", why, perNode(fits))
+	return strings.Join(where, "; ")
+}
+
+func reportConflict(p *diagnosis.Pass, f *diagnosis.Finding, pod *corev1.Pod, message string) {
+	f.Pod(pod)
+	f.Sayf("%s", message)
 	f.Unless("a node that meets the affinity of every volume and the pod's selectors and tolerations")
 	f.Advise(
 		remedy.Words("Where the volumes lie in different zones: use a StorageClass with volumeBindingMode WaitForFirstConsumer, and create or migrate one of the volumes again so that both lie in one zone."),
-		remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's zone: change that, or add a node there. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
+		remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's place: change that, bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
 	)
 	p.Report(f)
 }

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -52,6 +54,15 @@ func bypassed(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Pod(w.Pod)
 		f.Sayf("Pod %s/%s was created with spec.nodeName %s, so no scheduler ever chose a node for it. Claim %s has the class %s, which waits for a scheduler to write the selected node: both wait for each other.",
 			w.Pod.Namespace, w.Pod.Name, w.Pod.Spec.NodeName, v.Claim.Name, v.Class.Name)
+		switch where, written := authored(p, w.Pod); {
+		case written:
+			f.Fact(where)
+		case where.Locator != "":
+			f.Fact(where)
+			f.Missing("who set nodeName: the template of " + p.TopOwner(w.Pod).String() + " has none")
+		default:
+			f.Missing("the template of " + p.TopOwner(w.Pod).String() + ", which should have the nodeName")
+		}
 		f.Fact(
 			diagnosis.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "spec.nodeName", w.Pod.Spec.NodeName),
 			diagnosis.FromAPI("PersistentVolumeClaim "+v.Claim.Namespace+"/"+v.Claim.Name, "metadata.annotations["+selectedNode+"]", "absent"),
@@ -61,22 +72,59 @@ func bypassed(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Advise(
 			remedy.Words("Replace nodeName by a nodeSelector (kubernetes.io/hostname: "+w.Pod.Spec.NodeName+") or node affinity in the manifest of the pod or its template."),
 			remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod waits and uses nothing; delete it after its manifest was changed"),
+			remedy.Words("In an emergency the annotation "+selectedNode+": "+w.Pod.Spec.NodeName+" on claim "+v.Claim.Namespace+"/"+v.Claim.Name+" does what the scheduler would have done. Verify: the claim becomes Bound."),
 		)
 		p.Report(f)
 	}
 }
 
-// scheduled tells whether a scheduler placed the pod: its event, or a condition that
-// changed after the pod was created.
+// authored finds the nodeName where a person wrote it: in the bare pod's own spec, or in
+// the template of the controller that made the pod. No locator: it was not collected.
+func authored(p *diagnosis.Pass, pod *corev1.Pod) (where report.Evidence, written bool) {
+	if !snapshot.HasController(pod) {
+		return diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "metadata.ownerReferences", "none"), true
+	}
+	o := p.TopOwner(pod)
+	var node string
+	switch x := o.Object.(type) {
+	case *appsv1.Deployment:
+		node = x.Spec.Template.Spec.NodeName
+	case *appsv1.ReplicaSet:
+		node = x.Spec.Template.Spec.NodeName
+	case *appsv1.StatefulSet:
+		node = x.Spec.Template.Spec.NodeName
+	case *appsv1.DaemonSet:
+		node = x.Spec.Template.Spec.NodeName
+	case *batchv1.Job:
+		node = x.Spec.Template.Spec.NodeName
+	case *batchv1.CronJob:
+		node = x.Spec.JobTemplate.Spec.Template.Spec.NodeName
+	default:
+		return report.Evidence{}, false
+	}
+	text := node
+	if node == "" {
+		text = "absent"
+	}
+	return diagnosis.FromAPI(o.String(), "spec.template.spec.nodeName", text), node != ""
+}
+
+// scheduled tells whether a scheduler had to do with the pod: its event, or, where
+// nobody is known to have written the nodeName, a condition that changed after the pod
+// was created.
 func scheduled(p *diagnosis.Pass, pod *corev1.Pod) bool {
 	for _, e := range p.Events("Pod", pod.Namespace, pod.Name) {
-		if e.Reason == "Scheduled" {
+		if e.Reason == "Scheduled" || e.Reason == "FailedScheduling" {
 			return true
 		}
 	}
+	if _, written := authored(p, pod); written && snapshot.HasController(pod) {
+		return false
+	}
+	const second = 2 * time.Second // the API cuts times to whole seconds
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
-			return c.LastTransitionTime.After(pod.CreationTimestamp.Time.Add(time.Second))
+			return c.LastTransitionTime.After(pod.CreationTimestamp.Add(second))
 		}
 	}
 	return false
