@@ -128,6 +128,7 @@ var rules = []*diagnosis.Rule{
 	transport.SELinuxDeniesISCSI,
 
 	// filesystem
+	filesystem.CheckedWhileMounted,
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
