@@ -45,14 +45,14 @@ func heldDevice(p *diagnosis.Pass, s *stack) {
 		heldExclusively(p, s)
 		return
 	}
-	if released {
-		heldOpen(p, s, why)
+	if released && !heldOpen(p, s, why) {
+		heldByStranger(p, s, why)
 	}
 }
 
 // heldOpen reports a process that keeps a file of the volume's filesystem, or the
 // device itself, open although the volume should be let go.
-func heldOpen(p *diagnosis.Pass, s *stack, why string) {
+func heldOpen(p *diagnosis.Pass, s *stack, why string) (found bool) {
 	for _, dev := range s.numbers() {
 		for _, o := range s.view.Openers(dev) {
 			who := p.WhoIs(s.view, o.Process)
@@ -64,8 +64,10 @@ func heldOpen(p *diagnosis.Pass, s *stack, why string) {
 				o.Process.PID, o.Process.Comm, belongsTo(who), s.view.Name, o.Descriptor.Target, o.Descriptor.Path, kindOf(o), volumeName(s.volume), why)
 			f.Unless("that the process ends or closes the file and the volume still does not go")
 			p.Report(f)
+			found = true
 		}
 	}
+	return found
 }
 
 // blocksRelease tells whether an open file keeps the volume: a file in a filesystem
@@ -118,7 +120,7 @@ func holderFinding(p *diagnosis.Pass, s *stack, c report.Certainty, o snapshot.O
 		diagnosis.FromNode(s.view.Name, o.Descriptor.Path, o.Descriptor.Target),
 		diagnosis.FromNode(s.view.Name, fmt.Sprintf("proc/%d/cgroup", o.Process.PID), o.Process.Cgroup),
 	)
-	if o.Process.PodUID != "" && who.Pod == nil {
+	if who.Unknown() && !p.Collected("/pods") {
 		f.Missing("the pod with UID " + o.Process.PodUID + " (it is not in the API)")
 	}
 	return f.Advise(restart(s.view.Name, o.Process, who))

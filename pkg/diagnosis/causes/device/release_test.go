@@ -24,6 +24,7 @@ func TestReleaseBlocked(t *testing.T) {
 		{"a mount of the host", scene{state: "ended", table: "31 21 8:16 / /mnt/rescue rw shared:9 - ext4 /dev/sdb rw", entries: alive}, []string{"certain device-held-by-process Device a/8:16"}, nil},
 		{"left mounted where the attachment still is", scene{state: "moved", table: staged, entries: alive}, []string{"certain device-mapped-on-other-node Device a/8:16"}, nil},
 		{"left mounted, a dead mount has its name", scene{state: "moved", table: staged + "32 21 8:99 / /var/lib/kubelet/plugins/kubernetes.io/csi/pv/pv-2/globalmount rw shared:8 - ext4 /dev/sdb rw", entries: alive}, []string{"likely mount-of-dead-device Device a/8:99"}, []string{"unmount-lazy"}},
+		{"a container of a pod deleted by force", scene{state: "moved", table: staged + "32 21 8:16 / /var/lib/kubelet/pods/33333333-3333-3333-3333-333333333333/volumes/kubernetes.io~csi/pv-1/mount rw shared:9 - ext4 /dev/sdb rw\n", entries: join(alive, []string{"proc/77/comm", "db", "proc/77/cgroup", "0::/kubepods/pod33333333-3333-3333-3333-333333333333/0123", "proc/77/ns/mnt", "@link mnt:[4026532000]", "proc/77/mountinfo", "40 30 8:16 / /data rw - ext4 /dev/sdb rw"})}, []string{"likely device-held-by-process Process a/77"}, nil},
 		{"the pod runs", scene{state: "running", table: staged + "32 21 8:16 / /var/lib/kubelet/pods/" + podUID + "/volumes/kubernetes.io~csi/pv-1/mount rw shared:9 - ext4 /dev/sdb rw", entries: join(alive, proc("/kubepods/pod"+podUID+"/0123", "fd/5", "/data/x", "8:16"))}, nil, nil},
 	}
 	for _, tt := range tests {

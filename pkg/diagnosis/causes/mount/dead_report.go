@@ -147,9 +147,13 @@ func (d dead) advise(p *diagnosis.Pass, f *diagnosis.Finding, pods []*corev1.Pod
 	for _, m := range d.mounts {
 		pod := p.PodByUID(m.Path.PodUID)
 		free := m.Path.PodUID == "" && len(pods) == 0 || m.Path.PodUID != "" && (pod == nil && p.Collected("/pods") || pod != nil && pod.DeletionTimestamp != nil && !runs(pod))
-		if free && len(d.view.ProcessesOfPod(m.Path.PodUID)) == 0 {
+		switch {
+		case !free || len(d.view.ProcessesOfPod(m.Path.PodUID)) > 0:
+		case d.alive:
+			f.Advise(remedy.Words("Unmount " + m.Mount.Point + " plainly on node " + d.view.Name + ": its disk still answers, and no pod runs on it."))
+		default:
 			f.Advise(remedy.UnmountLazy(d.view.Name, m.Mount.Point, false,
-				"this exact path is in proc/1/mountinfo, its device "+d.dev.String()+" is gone, and no pod runs on it; only if a plain unmount fails"))
+				"this exact path is in proc/1/mountinfo, its device "+d.dev.String()+" is gone or offline, and no pod runs on it; only if a plain unmount fails"))
 		}
 	}
 	f.Advise(remedy.Words("Never format or repair the volume's present disk while a pod still runs on the old mount, and delete nothing below these paths. Have the filesystem checked before its next use when writes were lost, and find out why the device went away."))

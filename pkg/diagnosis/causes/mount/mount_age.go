@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -45,14 +46,26 @@ func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
 // appeared is when a disk came: the kernel's announcement, else the creation of the
 // VolumeAttachment that brought its volume to the node; or zero.
 func appeared(p *diagnosis.Pass, view *snapshot.NodeView, name string, v *snapshot.Volume) time.Time {
+	t := attachLine(view, name)
+	if va := v.AttachmentOn(view.Name); t.IsZero() && va != nil {
+		t = va.CreationTimestamp.Time
+	}
+	return t
+}
+
+// attachLine is when the kernel last announced a SCSI disk of this name, or zero.
+func attachLine(view *snapshot.NodeView, name string) time.Time {
 	var t time.Time
 	for _, l := range view.Facts.Kernel {
 		if slices.Contains(l.Names, name) && strings.Contains(l.Text, "Attached SCSI") {
 			t = l.At
 		}
 	}
-	if va := v.AttachmentOn(view.Name); t.IsZero() && va != nil {
-		t = va.CreationTimestamp.Time
-	}
 	return t
+}
+
+// logReaches tells whether the kernel log begins before a moment: then what it does
+// not announce is older.
+func logReaches(view *snapshot.NodeView, at time.Time) bool {
+	return slices.ContainsFunc(view.Facts.Kernel, func(l probes.KernelLine) bool { return l.At.Before(at) })
 }

@@ -225,9 +225,17 @@ func remote(fstype string) bool {
 	return strings.HasPrefix(fstype, "nfs") || strings.HasPrefix(fstype, "fuse") || slices.Contains([]string{"cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "9p", "virtiofs"}, fstype)
 }
 
+// shareWords stand in the names of drivers that mount a server's share or a daemon's
+// filesystem and attach nothing.
+var shareWords = []string{"nfs", "smb", "cifs", "cephfs", "gluster", "juicefs", "lustre", "efs.", "s3", "azurefile", "file.csi.azure.com", "filestore", "quobyte", "beegfs", "gpfs", "spectrumscale", "seaweedfs", "cvmfs"}
+
 // realStorage tells whether the driver is known to mount devices or shares: it
-// attaches, or some volume of it is mounted from one on a probed node.
+// attaches, it is a network filesystem's by its name, or some volume of it is mounted
+// from one on a probed node.
 func realStorage(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	if d := strings.ToLower(v.Driver); slices.ContainsFunc(shareWords, func(w string) bool { return strings.Contains(d, w) }) {
+		return true
+	}
 	if v.IsLonghorn() || strings.HasPrefix(v.Driver, "kubernetes.io/") || len(v.Attachments) > 0 || v.CSIName() != "" && p.CSIDriver(v.Driver) != nil && v.AttachRequired(p.Index) {
 		return true
 	}

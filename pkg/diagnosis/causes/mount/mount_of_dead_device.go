@@ -65,6 +65,7 @@ type dead struct {
 	now    *snapshot.VolumeDevice // where the volume is now
 	reason string
 	reused bool   // the number belongs to a disk of somebody else now
+	alive  bool   // the disk still answers: it is not the volume any more
 	unsure string // what was not read and would confirm it
 	facts  []report.Evidence
 }
@@ -157,9 +158,13 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 		return st.Err == "EIO" || d.now != nil && d.now.Proven && d.now.Block != nil
 	case offline(b):
 		st, _ := d.view.Statfs(m.Mount.Point)
-		d.reason = "the kernel has taken the disk offline (" + b.State + "), and the mount answers EIO"
+		d.reason = "the kernel has taken the disk offline (" + b.State + ")"
+		if st.Err == "EIO" {
+			d.reason += ", and the mount answers EIO"
+		}
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
-		return st.Err == "EIO" // else the session may come back under it: iscsi-session-lost
+		// Without either the session may come back under it: iscsi-session-lost.
+		return st.Err == "EIO" || d.now != nil && d.now.Proven && d.now.Block != nil && !d.view.Rests(d.dev, d.now.Dev)
 	case d.now != nil && d.now.Proven && d.now.Block != nil, foreignHere(p, d):
 		return d.replaced(p, b)
 	}
@@ -189,6 +194,7 @@ func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
 	if known && (d.view.Rests(d.dev, d.now.Dev) || d.view.Rests(d.now.Dev, d.dev)) {
 		return false // a map, mapper or partition of the volume's own disk
 	}
+	d.alive = true
 	owner := ownerOf(p, d)
 	began, sure := mountedBefore(p, d)
 	came, now := appeared(p, d.view, b.Name, owner), time.Time{}
@@ -203,6 +209,10 @@ func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
 		d.reason = "that number was given to another disk after the mount was made" + ofVolume(owner)
 	case now.After(began):
 		d.reason = "the volume is another disk now, which appeared after the mount was made"
+	case known && owner == nil && !logReaches(d.view, began):
+		d.reason = "the volume is another disk now"
+		d.unsure = "when that disk appeared (the kernel log does not tell): after the mount, or before it"
+		return true
 	default:
 		return false
 	}

@@ -24,6 +24,7 @@ func TestSubpathBindStale(t *testing.T) {
 	}{
 		{"deleted under a container that cannot start", "waiting", table, nil, []string{"certain Pod shop/db"}},
 		{"deleted under a running container", "running", table, nil, nil},
+		{"deleted, and the pod has ended", "ended", table, nil, []string{"certain Pod shop/db"}},
 		{"stale handle", "running", alive, []string{"@statfs" + bind, "@error ESTALE"}, []string{"certain Pod shop/db"}},
 		{"well", "waiting", alive, nil, nil},
 	}

@@ -126,18 +126,34 @@ func reportStale(p *diagnosis.Pass, pod *corev1.Pod, view *snapshot.NodeView, u 
 	if errno != "" {
 		what = "answers " + errno
 	}
-	f.Sayf("The subPath bind %s of container %s in pod %s on node %s %s, while the volume %s itself is well. A restarted container gets the same bind again, so restarts do not help.",
-		u.Mount.Point, u.Path.Container, podName(pod), view.Name, what, u.Path.Volume)
+	then := "A restarted container gets the same bind again, so restarts do not help."
+	if pod.DeletionTimestamp != nil {
+		then = "The kubelet does not get rid of it, so the pod does not end."
+	}
+	f.Sayf("The subPath bind %s of container %s in pod %s on node %s %s, while the volume %s itself is well. %s",
+		u.Mount.Point, u.Path.Container, podName(pod), view.Name, what, u.Path.Volume, then)
 	f.Fact(tableLine(view.Name, view.Init, u.Mount))
 	if errno != "" {
+		f.Explains = []string{"mount-failed", "pod-stuck-terminating", "unmount-blocked", "pod-waiting-for-volume", "volume-io-error"}
 		f.Fact(diagnosis.FromNode(view.Name, "@statfs"+u.Mount.Point, errno))
 	}
 	f.Unless("the same state of the volume's main mount")
-	f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod), "the stale bind belongs to the UID of this pod; a new pod gets new binds"))
-	if errno != "" && pod.DeletionTimestamp != nil && !runs(pod) {
-		f.Advise(remedy.UnmountLazy(view.Name, u.Mount.Point, remote(u.Mount.FSType), "this exact path is in proc/1/mountinfo and answers "+errno+", and its pod has ended; only if a plain unmount fails"))
-	}
+	adviseStale(f, pod, view, u, errno)
 	p.Report(f)
+}
+
+// adviseStale replaces a living pod; of one that ends already only the bind must go.
+func adviseStale(f *diagnosis.Finding, pod *corev1.Pod, view *snapshot.NodeView, u snapshot.VolumeMount, errno string) {
+	switch {
+	case pod.DeletionTimestamp == nil:
+		f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod), "the stale bind belongs to the UID of this pod; a new pod gets new binds"))
+	case runs(pod) || len(view.ProcessesOfPod(string(pod.UID))) > 0:
+		f.Advise(remedy.Words("Wait until the containers of pod " + podName(pod) + " have ended; the bind is in use until then."))
+	case errno != "":
+		f.Advise(remedy.UnmountLazy(view.Name, u.Mount.Point, remote(u.Mount.FSType), "this exact path is in proc/1/mountinfo and answers "+errno+", and its pod has ended; only if a plain unmount fails"))
+	default:
+		f.Advise(remedy.Words("Unmount exactly " + u.Mount.Point + " plainly on node " + view.Name + "; that no process of the pod is left was checked. The kubelet finishes with the pod by itself then."))
+	}
 }
 
 // subPathWords are the kubelet's and the runtime's words about a subPath.
