@@ -79,6 +79,24 @@ func (p *Pass) InScope(v *snapshot.Volume) bool { return p.scope.member[v] }
 // run its consumers or had it before; for "node" that one; for "cluster" all.
 func (p *Pass) Nodes() []string { return p.scope.nodes }
 
+// VolumesAt are the volumes of the question with a trace on a node, in the order of
+// Volumes.
+func (p *Pass) VolumesAt(node string) []*snapshot.Volume {
+	if p.Question.Kind == "cluster" {
+		return p.VolumesOn(node)
+	}
+	var out []*snapshot.Volume
+	for _, v := range p.scope.volumes {
+		if p.Traced(v, node) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Views are the nodes of the question that were probed.
+func (p *Pass) Views() []*snapshot.NodeView { return p.scope.views }
+
 // Sweep tells whether the question is about nodes (node, cluster) rather than volumes.
 func (p *Pass) Sweep() bool { return p.Question.Kind == "node" || p.Question.Kind == "cluster" }
 

@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -13,7 +12,8 @@ type scope struct {
 	subject report.Subject
 	volumes []*snapshot.Volume
 	nodes   []string
-	found   bool // the asked object is in the snapshot
+	views   []*snapshot.NodeView // of nodes, as far as they were probed
+	found   bool                 // the asked object is in the snapshot
 	member  map[*snapshot.Volume]bool
 	// stored are the volumes of a node question of which the node has a replica
 	// and nothing else: they count for what is wrong with that node. They are the
@@ -27,6 +27,11 @@ func newScope(x *snapshot.Index, q Question) scope {
 	s.member = make(map[*snapshot.Volume]bool, len(s.volumes))
 	for _, v := range s.volumes {
 		s.member[v] = !s.stored[v.Key()]
+	}
+	for _, n := range s.nodes {
+		if view := x.View(n); view != nil {
+			s.views = append(s.views, view)
+		}
 	}
 	return s
 }
@@ -64,12 +69,13 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.subject = report.Subject{Kind: "Cluster", Name: "cluster"}
 		s.volumes = x.Volumes
 		for _, n := range x.Cluster.Nodes {
-			s.addNode(n.Name)
+			s.nodes = append(s.nodes, n.Name)
 		}
 		for n := range x.NodeViews {
-			s.addNode(n)
+			s.nodes = append(s.nodes, n)
 		}
-		sort.Strings(s.nodes)
+		slices.Sort(s.nodes)
+		s.nodes = slices.Compact(s.nodes)
 		return s
 	}
 	s.addSiblings(x)

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -89,38 +88,55 @@ func (x *Index) DriverDaemonSet(driver string) *appsv1.DaemonSet {
 	return x.setByPresence(driver)
 }
 
-// setByPresence finds the only DaemonSet with a CSI look whose pods exist
-// exactly where CSINode lists the driver.
-func (x *Index) setByPresence(driver string) *appsv1.DaemonSet {
-	var want []string
+// DriverNodes returns the nodes whose CSINode lists a driver, sorted.
+func (x *Index) DriverNodes(driver string) []string { return x.nodesOfDriver[driver] }
+
+// indexDriverNodes turns the drivers of all CSINodes around.
+func (x *Index) indexDriverNodes() {
+	x.nodesOfDriver = map[string][]string{}
 	for _, n := range x.Cluster.CSINodes {
 		if n == nil {
 			continue
 		}
-		if has, _ := x.HasDriver(n.Name, driver); has {
-			want = append(want, n.Name)
+		for _, d := range n.Spec.Drivers {
+			x.nodesOfDriver[d.Name] = append(x.nodesOfDriver[d.Name], n.Name)
 		}
 	}
+	for driver, nodes := range x.nodesOfDriver {
+		slices.Sort(nodes)
+		x.nodesOfDriver[driver] = slices.Compact(nodes)
+	}
+}
+
+// setByPresence finds the only DaemonSet with a CSI look whose pods exist
+// exactly where CSINode lists the driver.
+func (x *Index) setByPresence(driver string) *appsv1.DaemonSet {
+	return x.setOfDriver.get(driver, x.findSetByPresence)
+}
+
+func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
+	want := x.DriverNodes(driver)
 	if len(want) == 0 {
 		return nil
 	}
-	slices.Sort(want)
 	var found *appsv1.DaemonSet
 	for _, ds := range x.Cluster.DaemonSets {
 		if ds == nil {
 			continue
 		}
-		var nodes nodeList
+		var nodes []string
 		specs := []*corev1.PodSpec{&ds.Spec.Template.Spec}
 		for _, p := range x.podsOfSet(ds) {
-			nodes.add(p.Spec.NodeName)
+			if n := p.Spec.NodeName; n != "" {
+				nodes = append(nodes, n)
+			}
 			specs = append(specs, &p.Spec)
 		}
 		if !looksCSI(specs) {
 			continue
 		}
 		slices.Sort(nodes)
-		if !slices.Equal(nodes, want) {
+		if !slices.Equal(slices.Compact(nodes), want) {
 			continue
 		}
 		if found != nil {
@@ -147,38 +163,12 @@ func looksCSI(specs []*corev1.PodSpec) bool {
 
 // podsOfSet are the pods that a DaemonSet controls.
 func (x *Index) podsOfSet(ds *appsv1.DaemonSet) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, p := range x.Cluster.Pods {
-		if p == nil || p.Namespace != ds.Namespace {
-			continue
-		}
-		ref := metav1.GetControllerOf(p)
-		if ref != nil && ref.Kind == "DaemonSet" && ref.Name == ds.Name {
-			out = append(out, p)
-		}
-	}
-	return out
+	return x.podsBySet[key{ds.Namespace, ds.Name}]
 }
 
 // DriverPods returns the pods of a driver's node plugin.
 func (x *Index) DriverPods(driver string) []*corev1.Pod {
-	x.podsOfDriver.Lock()
-	defer x.podsOfDriver.Unlock()
-	if pods, known := x.podsOfDriver.byName[driver]; known {
-		return pods
-	}
-	if x.podsOfDriver.byName == nil {
-		x.podsOfDriver.byName = map[string][]*corev1.Pod{}
-	}
-	pods := x.findDriverPods(driver)
-	x.podsOfDriver.byName[driver] = pods
-	return pods
-}
-
-// driverPods keeps the node plugin's pods of each driver that was asked for.
-type driverPods struct {
-	sync.Mutex
-	byName map[string][]*corev1.Pod
+	return x.podsOfDriver.get(driver, x.findDriverPods)
 }
 
 func (x *Index) findDriverPods(driver string) []*corev1.Pod {

@@ -18,23 +18,26 @@ type eventKey struct{ kind, namespace, name string }
 
 // lookups are the maps behind Index, filled once by NewIndex.
 type lookups struct {
-	pods         map[key]*corev1.Pod
-	podsByUID    map[string]*corev1.Pod
-	podsByNode   map[string][]*corev1.Pod
-	podsByClaim  map[key][]*corev1.Pod
-	nodes        map[key]*corev1.Node
-	claims       map[key]*corev1.PersistentVolumeClaim
-	pvs          map[key]*corev1.PersistentVolume
-	classes      map[key]*storagev1.StorageClass
-	drivers      map[key]*storagev1.CSIDriver
-	csiNodes     map[key]*storagev1.CSINode
-	attachments  map[key]*storagev1.VolumeAttachment
-	leases       map[key]*coordinationv1.Lease
-	daemonSets   map[key]*appsv1.DaemonSet
-	events       map[eventKey][]*Event
-	podsOfDriver driverPods
-	inUse        map[string][]string // unique volume name → nodes that list it, sorted
-	attachedOn   map[string][]string
+	pods           map[key]*corev1.Pod
+	podsByUID      map[string]*corev1.Pod
+	podsByNode     map[string][]*corev1.Pod
+	podsByClaim    map[key][]*corev1.Pod
+	podsBySet      map[key][]*corev1.Pod // by the DaemonSet that controls them
+	nodes          map[key]*corev1.Node
+	claims         map[key]*corev1.PersistentVolumeClaim
+	claimsByVolume map[string]*corev1.PersistentVolumeClaim // by spec.volumeName; the first of several
+	pvs            map[key]*corev1.PersistentVolume
+	classes        map[key]*storagev1.StorageClass
+	drivers        map[key]*storagev1.CSIDriver
+	csiNodes       map[key]*storagev1.CSINode
+	attachments    map[key]*storagev1.VolumeAttachment
+	leases         map[key]*coordinationv1.Lease
+	daemonSets     map[key]*appsv1.DaemonSet
+	events         map[eventKey][]*Event
+	podsOfDriver   memo[[]*corev1.Pod]
+	setOfDriver    memo[*appsv1.DaemonSet]
+	inUse          map[string][]string // unique volume name → nodes that list it, sorted
+	attachedOn     map[string][]string
 
 	longhornNS      string
 	lhVolumes       map[string]*LHVolume
@@ -49,7 +52,9 @@ type lookups struct {
 	volumesByLonghorn map[string]*Volume
 	volumesByHandle   map[key]*Volume // driver, handle
 	driverSets        map[string][]*appsv1.DaemonSet
+	nodesOfDriver     map[string][]string
 	devices           deviceCache
+	onNode            volumesOnNode
 }
 
 // NewIndex computes the index of a snapshot, which must not change afterwards.
@@ -68,6 +73,7 @@ func NewIndex(s *Snapshot) *Index {
 		}
 	}
 	x.buildVolumes()
+	x.indexDriverNodes()
 	x.indexDrivers()
 	return x
 }
@@ -92,6 +98,12 @@ func (x *Index) indexCluster() {
 	x.pods = byName(c.Pods, func(o *corev1.Pod) bool { return o == nil })
 	x.nodes = byName(c.Nodes, func(o *corev1.Node) bool { return o == nil })
 	x.claims = byName(c.Claims, func(o *corev1.PersistentVolumeClaim) bool { return o == nil })
+	x.claimsByVolume = map[string]*corev1.PersistentVolumeClaim{}
+	for _, o := range c.Claims {
+		if o != nil && o.Spec.VolumeName != "" && x.claimsByVolume[o.Spec.VolumeName] == nil {
+			x.claimsByVolume[o.Spec.VolumeName] = o
+		}
+	}
 	x.pvs = byName(c.PVs, func(o *corev1.PersistentVolume) bool { return o == nil })
 	x.classes = byName(c.StorageClasses, func(o *storagev1.StorageClass) bool { return o == nil })
 	x.drivers = byName(c.CSIDrivers, func(o *storagev1.CSIDriver) bool { return o == nil })
@@ -102,6 +114,7 @@ func (x *Index) indexCluster() {
 	x.podsByUID = map[string]*corev1.Pod{}
 	x.podsByNode = map[string][]*corev1.Pod{}
 	x.podsByClaim = map[key][]*corev1.Pod{}
+	x.podsBySet = map[key][]*corev1.Pod{}
 	for _, p := range c.Pods {
 		if p != nil {
 			x.indexPod(p)
@@ -124,6 +137,10 @@ func (x *Index) indexPod(p *corev1.Pod) {
 	}
 	if p.Spec.NodeName != "" {
 		x.podsByNode[p.Spec.NodeName] = append(x.podsByNode[p.Spec.NodeName], p)
+	}
+	if ref := metav1.GetControllerOf(p); ref != nil && ref.Kind == "DaemonSet" {
+		k := key{p.Namespace, ref.Name}
+		x.podsBySet[k] = append(x.podsBySet[k], p)
 	}
 	seen := map[string]bool{}
 	for i := range p.Spec.Volumes {

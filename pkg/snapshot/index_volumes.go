@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"maps"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -39,34 +41,57 @@ func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume {
 }
 
 // VolumesOn returns the volumes that are attached to a node, in use, mounted or
-// consumed there.
+// consumed there, in the order of Volumes.
 func (x *Index) VolumesOn(node string) []*Volume {
-	var out []*Volume
-	for _, v := range x.Volumes {
-		if x.touches(v, node) {
-			out = append(out, v)
+	x.onNode.once.Do(func() {
+		x.onNode.volumes = map[string][]*Volume{}
+		views := slices.Sorted(maps.Keys(x.NodeViews))
+		for _, v := range x.Volumes {
+			for _, n := range x.nodesWith(v, views) {
+				x.onNode.volumes[n] = append(x.onNode.volumes[n], v)
+			}
 		}
-	}
-	return out
+	})
+	return x.onNode.volumes[node]
 }
 
-func (x *Index) touches(v *Volume, node string) bool {
-	if node == "" {
-		return false
+// volumesOnNode turns around which nodes have a trace of a volume. It is made when
+// first asked for: only questions about many nodes need it.
+type volumesOnNode struct {
+	once    sync.Once
+	volumes map[string][]*Volume
+}
+
+// nodesWith are the nodes with a trace of the volume in the API or in what was
+// probed of them.
+func (x *Index) nodesWith(v *Volume, views []string) []string {
+	nodes := x.NodesOf(v)
+	for _, n := range views {
+		if slices.Contains(nodes, n) {
+			continue
+		}
+		if _, ok := x.DeviceOn(v, n); ok || len(x.VolumeMounts(v, n)) > 0 {
+			nodes = append(nodes, n)
+		}
 	}
-	if v.AttachmentOn(node) != nil || x.ReportedInUse(node, v) || x.ReportedAttached(node, v) {
-		return true
+	return nodes
+}
+
+// Traced tells whether a node has a trace of the volume: see VolumesOn.
+func (x *Index) Traced(v *Volume, node string) bool {
+	var views []string
+	if x.View(node) != nil {
+		views = append(views, node)
 	}
-	if len(v.consumers(func(c *Consumer) bool { return c.Node() == node })) > 0 {
-		return true
-	}
-	if slices.Contains(x.DeviceNodes(v), node) || slices.Contains(longhornTraces(v), node) {
-		return true
-	}
-	if _, ok := x.DeviceOn(v, node); ok {
-		return true
-	}
-	return len(x.VolumeMounts(v, node)) > 0
+	return slices.Contains(x.nodesWith(v, views), node)
+}
+
+// NodesOf returns every node with a trace of the volume in the API: DeviceNodes and
+// OtherNodes together, sorted.
+func (x *Index) NodesOf(v *Volume) []string {
+	nodes := append(slices.Clone(x.DeviceNodes(v)), x.OtherNodes(v)...)
+	slices.Sort(nodes)
+	return nodes
 }
 
 // DeviceNodes returns the nodes that should have the volume's block device: what

@@ -68,12 +68,7 @@ func (x *Index) addPV(pv *corev1.PersistentVolume) {
 func (x *Index) claimOfPV(pv *corev1.PersistentVolume) *corev1.PersistentVolumeClaim {
 	ref := pv.Spec.ClaimRef
 	if ref == nil {
-		for _, c := range x.Cluster.Claims {
-			if c != nil && c.Spec.VolumeName == pv.Name {
-				return c
-			}
-		}
-		return nil
+		return x.claimsByVolume[pv.Name]
 	}
 	claim := x.Claim(ref.Namespace, ref.Name)
 	if claim == nil {

@@ -21,11 +21,8 @@ type mounted struct {
 // mounts lists the mounts of a volume on the nodes of the question.
 func mounts(p *diagnosis.Pass, v *snapshot.Volume) []mounted {
 	var out []mounted
-	for _, node := range p.Nodes() {
-		view := p.View(node)
-		if view == nil {
-			continue
-		}
+	for _, view := range p.Views() {
+		node := view.Name
 		for _, m := range p.VolumeMounts(v, node) {
 			out = append(out, mounted{view: view, mount: m.Mount, ns: m.NS})
 		}

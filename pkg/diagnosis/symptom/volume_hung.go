@@ -66,10 +66,10 @@ func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 // shows nowhere else until the session's own time is over, for statfs of a local
 // filesystem asks the superblock in memory.
 func readsHang(p *diagnosis.Pass, v *snapshot.Volume) {
-	for _, node := range p.Nodes() {
-		view := p.View(node)
+	for _, view := range p.Views() {
+		node := view.Name
 		d, ok := p.DeviceOn(v, node)
-		if view == nil || !ok {
+		if !ok {
 			continue
 		}
 		for _, n := range d.Numbers() {

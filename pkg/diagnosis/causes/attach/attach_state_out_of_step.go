@@ -40,9 +40,9 @@ func outOfStep(p *diagnosis.Pass) {
 		if v.PV == nil || v.PV.Spec.CSI == nil || v.Handle == "" || !v.AttachRequired(p.Index) {
 			continue // in-tree volumes have other names and no VolumeAttachment
 		}
-		for _, n := range p.Cluster.Nodes {
-			w := waiterOf(p, v, n.Name)
-			if w == nil || !p.NodeReady(n.Name).Ready || p.Age(n.CreationTimestamp.Time) <= settled {
+		for _, name := range p.NodesOf(v) {
+			n, w := p.Node(name), waiterOf(p, v, name)
+			if n == nil || w == nil || !p.NodeReady(n.Name).Ready || p.Age(n.CreationTimestamp.Time) <= settled {
 				continue
 			}
 			judgeStep(p, v, n, w)

@@ -24,48 +24,54 @@ type driverUse struct {
 // waiting pods, of pods that are being deleted, and those that must detach for a
 // pod elsewhere. Sorted as found: the nearest to the asked volume first.
 func driverUses(p *diagnosis.Pass) []*driverUse {
-	var out []*driverUse
+	out := useList{byNode: map[driverOn]*driverUse{}}
 	for _, v := range p.Volumes() {
 		if isCSI(v) {
-			out = volumeUses(p, v, out)
+			out.addVolume(p, v)
 		}
 	}
 	for _, pod := range askedPods(p) {
 		if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName != "" {
 			for _, vol := range pod.Spec.Volumes {
 				if vol.CSI != nil {
-					out = addUse(out, vol.CSI.Driver, pod.Spec.NodeName, nil, pod)
+					out.add(driverOn{vol.CSI.Driver, pod.Spec.NodeName}, nil, pod)
 				}
 			}
 		}
 	}
-	return out
+	return out.uses
 }
+
+// useList collects driver uses, one for each driver on each node.
+type useList struct {
+	uses   []*driverUse
+	byNode map[driverOn]*driverUse
+}
+
+type driverOn struct{ driver, node string }
 
 func isCSI(v *snapshot.Volume) bool {
 	return v.PV != nil && v.PV.Spec.CSI != nil && v.Driver != ""
 }
 
-func volumeUses(p *diagnosis.Pass, v *snapshot.Volume, out []*driverUse) []*driverUse {
+func (l *useList) addVolume(p *diagnosis.Pass, v *snapshot.Volume) {
 	for _, c := range v.Consumers {
 		switch {
 		case finished(c.Pod):
 		case c.Pod.Spec.NodeName == "":
 			for _, n := range onlyNodesFor(p, v, c.Pod) {
-				out = addUse(out, v.Driver, n, v, c.Pod)
-				out[len(out)-1].Unscheduled = true
+				l.add(driverOn{v.Driver, n}, v, c.Pod).Unscheduled = true
 			}
 		case c.Waiting() || c.Pod.DeletionTimestamp != nil:
-			out = addUse(out, v.Driver, c.Pod.Spec.NodeName, v, c.Pod)
+			l.add(driverOn{v.Driver, c.Pod.Spec.NodeName}, v, c.Pod)
 		}
 	}
 	for _, a := range attachments(p, v) {
 		waiters := waitersAwayFrom(v, a.Node)
 		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
-			out = addUse(out, v.Driver, a.Node, v, waiters...)
+			l.add(driverOn{v.Driver, a.Node}, v, waiters...)
 		}
 	}
-	return out
 }
 
 // askedPods are the pods whose inline volumes belong to the question.
@@ -83,13 +89,13 @@ func askedPods(p *diagnosis.Pass) []*corev1.Pod {
 	return nil
 }
 
-func addUse(list []*driverUse, driver, node string, v *snapshot.Volume, pods ...*corev1.Pod) []*driverUse {
-	i := slices.IndexFunc(list, func(u *driverUse) bool { return u.Driver == driver && u.Node == node })
-	if i < 0 {
-		list = append(list, &driverUse{Driver: driver, Node: node})
-		i = len(list) - 1
+func (l *useList) add(on driverOn, v *snapshot.Volume, pods ...*corev1.Pod) *driverUse {
+	u := l.byNode[on]
+	if u == nil {
+		u = &driverUse{Driver: on.driver, Node: on.node}
+		l.byNode[on] = u
+		l.uses = append(l.uses, u)
 	}
-	u := list[i]
 	if v != nil && !slices.Contains(u.Volumes, v) {
 		u.Volumes = append(u.Volumes, v)
 	}
@@ -98,7 +104,7 @@ func addUse(list []*driverUse, driver, node string, v *snapshot.Volume, pods ...
 			u.Pods = append(u.Pods, pod)
 		}
 	}
-	return list
+	return u
 }
 
 // keyed ties a finding to the volumes and pods that need the driver.
@@ -181,6 +187,9 @@ func list(names []string) string {
 
 // knownElsewhere tells whether any node has the driver: then it is installed.
 func knownElsewhere(p *diagnosis.Pass, driver string) bool {
+	if p.Collected("storage.k8s.io/csinodes") {
+		return len(p.DriverNodes(driver)) > 0
+	}
 	for _, n := range p.Cluster.Nodes {
 		if registered(p, n.Name, driver).Registered {
 			return true

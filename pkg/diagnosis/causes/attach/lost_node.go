@@ -36,7 +36,11 @@ const (
 // lostNodes finds the nodes that have a volume of the question and do not report.
 func lostNodes(p *diagnosis.Pass, v *snapshot.Volume) []lostNode {
 	var out []lostNode
-	for _, n := range p.Cluster.Nodes {
+	for _, name := range p.NodesOf(v) {
+		n := p.Node(name)
+		if n == nil {
+			continue
+		}
 		l := lostNode{Name: n.Name, Volume: v, Ready: p.NodeReady(n.Name)}
 		if l.Ready.Ready || !l.Ready.Known {
 			l.Silent = l.Ready.Known && l.Ready.LeaseAge > leaseGrace && !clockSkewed(p)

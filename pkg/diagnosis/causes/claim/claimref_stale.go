@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -24,13 +25,14 @@ var ClaimrefStale = &diagnosis.Rule{
 	Explains: []string{"claim-pending", "pod-waiting-for-volume", "mount-failed"},
 	Doc:      claimrefStaleDoc,
 	Run: func(p *diagnosis.Pass) {
+		pairs := pairings(p)
 		for _, v := range p.Volumes() {
 			if c := v.Claim; c != nil {
-				for _, pv := range p.Cluster.PVs {
+				for _, pv := range pairs.volumesFor(p, c) {
 					staleFor(p, v, c, pv)
 				}
 			} else if v.PV != nil { // asked about the volume itself: it has no claim
-				for _, c := range p.Cluster.Claims {
+				for _, c := range pairs.claimsFor(p, v.PV) {
 					staleFor(p, v, c, v.PV)
 				}
 			}
@@ -42,6 +44,44 @@ func staleFor(p *diagnosis.Pass, v *snapshot.Volume, c *corev1.PersistentVolumeC
 	if c.DeletionTimestamp == nil && remembersOther(p, c, pv) {
 		staleRef(p, v, c, pv)
 	}
+}
+
+// paired is which PVs remember a claim, and which claims ask for a PV by name.
+type paired struct {
+	remembering map[types.NamespacedName][]*corev1.PersistentVolume
+	asking      map[string][]*corev1.PersistentVolumeClaim
+}
+
+func pairings(p *diagnosis.Pass) paired {
+	out := paired{map[types.NamespacedName][]*corev1.PersistentVolume{}, map[string][]*corev1.PersistentVolumeClaim{}}
+	for _, pv := range p.Cluster.PVs {
+		if r := pv.Spec.ClaimRef; r != nil {
+			of := types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
+			out.remembering[of] = append(out.remembering[of], pv)
+		}
+	}
+	for _, c := range p.Cluster.Claims {
+		out.asking[c.Spec.VolumeName] = append(out.asking[c.Spec.VolumeName], c)
+	}
+	return out
+}
+
+func (b paired) volumesFor(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
+	list := slices.Clone(b.remembering[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}])
+	if pv := p.PV(c.Spec.VolumeName); pv != nil && !slices.Contains(list, pv) {
+		list = append(list, pv)
+	}
+	return list
+}
+
+func (b paired) claimsFor(p *diagnosis.Pass, pv *corev1.PersistentVolume) []*corev1.PersistentVolumeClaim {
+	list := slices.Clone(b.asking[pv.Name])
+	if r := pv.Spec.ClaimRef; r != nil {
+		if c := p.Claim(r.Namespace, r.Name); c != nil && !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // remembersOther tells whether a PV is reserved by name for the claim, or asked for by

@@ -26,7 +26,7 @@ func iscsiNeeds(p *diagnosis.Pass) []need {
 	var out []need
 	for _, node := range p.Nodes() {
 		n := need{node: node}
-		for _, v := range p.Volumes() {
+		for _, v := range p.VolumesAt(node) {
 			if usesISCSI(p, v) && wantedOn(p, v, node) {
 				n.volumes = append(n.volumes, v)
 			}

@@ -107,10 +107,8 @@ func worksOn(p *diagnosis.Pass, v *snapshot.Volume, except string) []string {
 			out = append(out, node)
 		}
 	}
-	for _, node := range p.Nodes() {
-		if p.View(node) == nil {
-			continue
-		}
+	for _, view := range p.Views() {
+		node := view.Name
 		for _, m := range p.VolumeMounts(v, node) {
 			if _, ok := asNFS(m.Mount); ok {
 				add(node)

@@ -67,8 +67,8 @@ func storagePaths(p *diagnosis.Pass) []storagePath {
 	for _, v := range p.Volumes() {
 		for _, server := range shareServers(p, v) {
 			service, _ := mountedServer(p, v)
-			for _, node := range p.Nodes() {
-				if len(v.LiveConsumersOn(node)) > 0 {
+			for _, node := range p.NodesOf(v) {
+				if slices.Contains(p.Nodes(), node) && len(v.LiveConsumersOn(node)) > 0 {
 					out = append(out, storagePath{node: node, volumes: []*snapshot.Volume{v}, server: server, service: service, port: nfsPort(v)})
 				}
 			}

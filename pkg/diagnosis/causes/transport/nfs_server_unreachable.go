@@ -67,25 +67,31 @@ type silentServer struct {
 
 // nodesOfNFS are the question's nodes, those of waiting and ending pods first.
 func nodesOfNFS(p *diagnosis.Pass) []string {
-	nodes := slices.Clone(p.Nodes())
-	slices.SortStableFunc(nodes, func(a, b string) int { return troubled(p, b) - troubled(p, a) })
-	return nodes
+	var first, rest []string
+	for _, n := range p.Nodes() {
+		if troubled(p, n) {
+			first = append(first, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return append(first, rest...)
 }
 
-func troubled(p *diagnosis.Pass, node string) int {
-	for _, v := range p.Volumes() {
+func troubled(p *diagnosis.Pass, node string) bool {
+	for _, v := range p.VolumesAt(node) {
 		for _, c := range v.LiveConsumersOn(node) {
 			if c.Waiting() || c.Terminating() {
-				return 1
+				return true
 			}
 		}
 	}
-	return 0
+	return false
 }
 
 // expectsNFS tells whether a pod on the node has trouble with a volume over NFS.
 func expectsNFS(p *diagnosis.Pass, node string) bool {
-	for _, v := range p.Volumes() {
+	for _, v := range p.VolumesAt(node) {
 		if server, _ := serverOf(v); server != "" || v.RegularRWX() {
 			for _, c := range v.LiveConsumersOn(node) {
 				if c.Waiting() || c.Terminating() || p.Suffers(v, "volume-hung", "volume-io-error") {

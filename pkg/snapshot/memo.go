@@ -1,0 +1,24 @@
+package snapshot
+
+import "sync"
+
+// memo keeps what was computed for a name, so that rules which ask for each of many
+// nodes or volumes cost one computation. It is safe for concurrent use.
+type memo[T any] struct {
+	mu     sync.Mutex
+	byName map[string]T
+}
+
+func (m *memo[T]) get(name string, compute func(string) T) T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, known := m.byName[name]; known {
+		return v
+	}
+	if m.byName == nil {
+		m.byName = map[string]T{}
+	}
+	v := compute(name)
+	m.byName[name] = v
+	return v
+}
