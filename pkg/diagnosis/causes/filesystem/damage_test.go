@@ -114,7 +114,10 @@ func (h *host) change(f func(*host)) *host { f(h); return h }
 
 func (h *host) report(t *testing.T) *report.Report {
 	t.Helper()
-	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{filesystem.NeedsFsck, filesystem.ReadonlyAfterError}, nil, nil)
+	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{
+		filesystem.NeedsFsck, filesystem.ReadonlyAfterError, filesystem.FeatureUnsupported, filesystem.MkfsRisk, filesystem.XFSUUIDDuplicate,
+		filesystem.EncryptionToolsMissing, filesystem.FSGroupChownSlow, filesystem.SELinuxLabelConflict, filesystem.NodeWatchLimitReached,
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

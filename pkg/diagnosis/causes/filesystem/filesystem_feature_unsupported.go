@@ -43,9 +43,15 @@ func kernelTooOld(p *diagnosis.Pass, c carrier) {
 	}
 	lines := c.freshLines(kmsg.UnsupportedFeature)
 	if len(lines) == 0 {
+		newerThanKernel(p, c)
 		return
 	}
 	l := lines[len(lines)-1]
+	for _, x := range lines { // XFS adds a line that names no feature
+		if xfsFeature.MatchString(x.Text) || ext4Feature.MatchString(x.Text) {
+			l = x
+		}
+	}
 	release := c.view.Facts.Identity.Kernel
 	f := p.Find(report.Certain, diagnosis.DeviceSubject(c.view.Name, c.block.Dev))
 	c.about(f)

@@ -31,8 +31,12 @@ var MkfsRisk = &diagnosis.Rule{
 			if v.Block() || len(v.Waiting()) == 0 {
 				continue
 			}
-			for _, c := range carriers(p, v) {
+			list := carriers(p, v)
+			for _, c := range list {
 				mkfsRisk(p, c)
+			}
+			if len(list) == 0 {
+				mkfsUnseen(p, v, nil)
 			}
 		}
 	},
@@ -43,11 +47,16 @@ var formats = regexp.MustCompile(`(?i)appears to be unformatted|format of disk "
 // formatText is the newest word about a format of the volume on a node.
 func formatText(p *diagnosis.Pass, c carrier) *diagnosis.Text {
 	for _, t := range p.Texts(c.volume) {
-		if t.Fresh && (t.Node == "" || t.Node == c.view.Name) && (formats.MatchString(t.Raw) || t.Is(message.FormatFailed)) {
+		if t.Fresh && (t.Node == "" || t.Node == c.view.Name) && (formats.MatchString(t.Raw) || t.Is(message.FormatFailed)) && !refusedBusy(t) {
 			return &t
 		}
 	}
 	return nil
+}
+
+// refusedBusy tells whether mkfs wrote nothing because somebody holds the disk.
+func refusedBusy(t diagnosis.Text) bool {
+	return t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev)
 }
 
 // heldData tells whether the volume provably was written to, and by what.
@@ -75,7 +84,14 @@ func (c carrier) looksEmpty() (unreadable, empty bool, x probes.Content) {
 func mkfsRisk(p *diagnosis.Pass, c carrier) {
 	unreadable, empty, x := c.looksEmpty()
 	d := c.device.Block
-	if len(c.uses) > 0 || d == nil || !c.isTheVolume() || len(c.view.HoldersOf(d.Dev)) > 0 || !unreadable && !empty {
+	if len(c.uses) > 0 || d == nil || !c.isTheVolume() || len(c.view.HoldersOf(d.Dev)) > 0 {
+		return
+	}
+	if _, read := c.view.Facts.Contents[c.device.Dev]; !read {
+		mkfsUnseen(p, c.volume, &c)
+		return
+	}
+	if !unreadable && !empty {
 		return
 	}
 	said := formatText(p, c)

@@ -36,6 +36,10 @@ var NodeWatchLimitReached = &diagnosis.Rule{
 // watches, EMFILE of inotify_init(2) for instances.
 var watchError = regexp.MustCompile(`(?i)(plugin watcher|inotify|fsnotify|failed to (?:create|add|start) \S*\s*watch|failed to watch|watcher).*(no space left on device|too many open files)`)
 
+// ofKubelet is the program that writes, or its own log; several distributions have
+// the kubelet in a program of another name.
+var ofKubelet = regexp.MustCompile(`\b(kubelet|kubelite|k3s|rke2|k0s)\b`)
+
 func watchLimit(p *diagnosis.Pass, view *snapshot.NodeView) {
 	line, locator := "", ""
 	for path, file := range view.Facts.Files {
@@ -44,7 +48,7 @@ func watchLimit(p *diagnosis.Pass, view *snapshot.NodeView) {
 		}
 		for i, l := range strings.Split(file.Content, "\n") {
 			at := message.Date(l, p.TakenAt)
-			if !watchError.MatchString(l) || !strings.Contains(l, "kubelet") || at.IsZero() || p.Age(at) >= freshLine {
+			if !watchError.MatchString(l) || !ofKubelet.MatchString(path+" "+l) || at.IsZero() || p.Age(at) >= freshLine {
 				continue
 			}
 			if where := fmt.Sprintf("%s:%d", path, i+1); locator == "" || path <= strings.SplitN(locator, ":", 2)[0] {
@@ -69,8 +73,8 @@ func watchLimit(p *diagnosis.Pass, view *snapshot.NodeView) {
 			f.Fact(diagnosis.FromNode(view.Name, "proc/sys/fs/inotify/"+name, strings.TrimSpace(v.Content)))
 		}
 	}
-	f.Sayf("The kubelet of node %s cannot start a watcher: inotify's limit is reached (%s). Its words \"no space left on device\" or \"too many open files\" are about this limit: the disk has room.%s Without the kubelet nothing on the node is mounted, unmounted or reported; containers and mounts live on.",
-		view.Name, strings.Join(limits, ", "), room(ok && st.Err == "", root, st.Avail, st.FilesFree))
+	f.Sayf("The kubelet of node %s cannot start a watcher: inotify's limit is reached%s. Its words \"no space left on device\" or \"too many open files\" are about this limit: the disk has room.%s Without the kubelet nothing on the node is mounted, unmounted or reported; containers and mounts live on.",
+		view.Name, inBrackets(limits), room(ok && st.Err == "", root, st.Avail, st.FilesFree))
 	f.Fact(diagnosis.FromNode(view.Name, locator, line))
 	if ok && st.Err == "" {
 		f.Fact(diagnosis.FromNode(view.Name, "@statfs"+root, fmt.Sprintf("%d blocks and %d inodes free", st.Avail, st.FilesFree)))
@@ -90,4 +94,11 @@ func room(known bool, root string, blocks, inodes uint64) string {
 		return ""
 	}
 	return fmt.Sprintf(" %s has %d blocks and %d inodes free.", root, blocks, inodes)
+}
+
+func inBrackets(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
 }

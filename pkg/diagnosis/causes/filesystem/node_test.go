@@ -1,0 +1,60 @@
+package filesystem_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+func TestWatchLimit(t *testing.T) {
+	t.Parallel()
+	log := func(path, line string, free uint64) *host {
+		h := newHost(corev1.PodPending)
+		h.f.Files = map[string]probes.File{path: {Kind: "file", Content: line}, "proc/sys/fs/inotify/max_user_watches": {Kind: "file", Content: "8192"}}
+		h.f.Statfs = map[string]probes.FSStat{"/var/lib/kubelet": {Blocks: 100, Avail: free, Files: 100, FilesFree: 50}}
+		return h
+	}
+	const klog = "E0302 02:58:00.000000    1234 plugin_manager.go:120] \"Failed to start Plugin Watcher\" err=\"failed to watch /var/lib/kubelet/plugins_registry: no space left on device\""
+	reached := []string{"node-watch-limit-reached certain Node n1"}
+	check(t, []branch{
+		{"the kubelet's own log", log("var/log/kubelet.log", klog, 50), reached},
+		{"the system's log, too many instances", log("var/log/syslog", "Mar  2 02:58:00 n1 k3s[88]: E0302 02:58:00.1 88 x.go:1] Failed to start Plugin Watcher: too many open files", 50), reached},
+		{"the disk is full", log("var/log/kubelet.log", klog, 0), []string{}},
+		{"an old line", log("var/log/kubelet.log", "E0302 01:58:00.000000    1234 x.go:120] Failed to start Plugin Watcher: no space left on device", 50), []string{}},
+		{"another program", log("var/log/syslog", "Mar  2 02:58:00 n1 tail[77]: inotify cannot be used: no space left on device", 50), []string{}},
+	})
+}
+
+func TestFSGroupChownSlow(t *testing.T) {
+	t.Parallel()
+	group, once := int64(2000), corev1.FSGroupChangeOnRootMismatch
+	build := func(files uint64, policy *corev1.PodFSGroupChangePolicy) *host {
+		h := newHost(corev1.PodPending).says("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition").mounts("ext4", "rw")
+		h.s.Cluster.Pods[0].Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: &group, FSGroupChangePolicy: policy}
+		h.f.Statfs = map[string]probes.FSStat{h.f.Namespaces[0].Mounts[1].Point: {Blocks: 10, Avail: 5, Files: 10_000_000, FilesFree: 10_000_000 - files}}
+		return h
+	}
+	walks := func(h *host) {
+		h.f.Kubelet.PID = 9
+		h.f.Processes = append(h.f.Processes, probes.Process{PID: 9, Comm: "kubelet", MntNS: 1, Threads: []probes.Thread{{TID: 12, State: "R", Stack: "[<0>] chown_common+0x16e/0x1b0"}}})
+	}
+	check(t, []branch{
+		{"millions of files", build(4_000_000, nil), []string{"fsgroup-chown-slow likely Pod shop/db"}},
+		{"and a thread that changes owners", build(4_000_000, nil).change(walks), []string{"fsgroup-chown-slow certain Pod shop/db"}},
+		{"the kubelet says so", build(500, nil).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},
+		{"few files", build(500, nil), []string{}},
+		{"only on mismatch", build(4_000_000, &once), []string{}},
+		{"an error of the mount", build(4_000_000, nil).says(wrongType), []string{}},
+	})
+}
+
+func TestSELinuxLabelConflict(t *testing.T) {
+	t.Parallel()
+	check(t, []branch{
+		{"the kubelet's words", newHost(corev1.PodPending).says(`conflicting SELinux labels of volume data: "system_u:object_r:container_file_t:s0:c1,c2" and "system_u:object_r:container_file_t:s0:c3,c4"`), []string{"selinux-label-conflict certain Pod shop/db"}},
+		{"waits for an unmount", newHost(corev1.PodPending).says("waiting for unmount of volume pv-data, because it is already mounted to a different pod with a different SELinux label"), []string{"selinux-label-conflict certain Pod shop/db"}},
+		{"plain permissions", newHost(corev1.PodPending).says("open /data/x: permission denied"), []string{}},
+	})
+}
