@@ -129,6 +129,7 @@ var rules = []*diagnosis.Rule{
 
 	// filesystem
 	filesystem.CheckedWhileMounted,
+	filesystem.EncryptionKeyWrong,
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
