@@ -12,7 +12,7 @@ import (
 )
 
 // yield makes the agent the least important program of a machine in trouble:
-// lowest priority for processor and disk, two threads, a modest heap. Priorities
+// lowest priority for processor and disk, one processor at a time, a modest heap. Priorities
 // are per thread on Linux, and new threads inherit them (setpriority(2), BUGS;
 // ioprio_set(2)).
 func yield() {
@@ -21,7 +21,7 @@ func yield() {
 		whoThread = 1       // IOPRIO_WHO_PROCESS, which means one thread
 		idle      = 3 << 13 // IOPRIO_CLASS_IDLE
 	)
-	runtime.GOMAXPROCS(min(2, runtime.NumCPU()))
+	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(192 << 20)
 	debug.SetGCPercent(50)
 	tasks, err := os.ReadDir("/proc/self/task")
