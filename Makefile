@@ -7,7 +7,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node e2e e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
+.PHONY: help build agents test test-node fuzz e2e e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ test: ## every test that needs no privileges and no network
 
 test-node: ## the agent on the kernel of this machine (root; mounts and loop devices)
 	$(GO) test -tags node -count=1 -v ./test/node/...
+
+fuzz: ## every parser for a minute of hostile input (FUZZTIME=60s)
+	scripts/fuzz.sh
 
 e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (root, a Debian mirror)
 	test/vm/run.sh
