@@ -14,8 +14,9 @@ import (
 )
 
 // nodeManagerDown handles one manager that is down on a node which a volume needs:
-// Longhorn refuses to attach there, while the other managers work.
-func nodeManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
+// Longhorn refuses to attach there, while the other managers work. It tells whether it
+// found one.
+func nodeManagerDown(p *diagnosis.Pass, v *snapshot.Volume) (found bool) {
 	nodes := wantedNodes(v)
 	if lh := volumeOf(v); lh != nil && lh.Status.CurrentNodeID != "" && !slices.Contains(nodes, lh.Status.CurrentNodeID) {
 		nodes = append(nodes, lh.Status.CurrentNodeID)
@@ -35,8 +36,9 @@ func nodeManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 				continue // it is back, or restarts
 			}
 		}
-		reportNodeManager(p, v, node, c, pod)
+		found = reportNodeManager(p, v, node, c, pod) || found
 	}
+	return found
 }
 
 func managerOn(p *diagnosis.Pass, node string) *corev1.Pod {
@@ -48,7 +50,7 @@ func managerOn(p *diagnosis.Pass, node string) *corev1.Pod {
 	return nil
 }
 
-func reportNodeManager(p *diagnosis.Pass, v *snapshot.Volume, node string, c snapshot.Condition, pod *corev1.Pod) {
+func reportNodeManager(p *diagnosis.Pass, v *snapshot.Volume, node string, c snapshot.Condition, pod *corev1.Pod) bool {
 	subject, state := diagnosis.ObjectSubject("Service", p.LonghornNamespace(), backendService), "there is no longhorn-manager pod on it"
 	if pod != nil {
 		subject, state = diagnosis.PodSubject(pod), "its longhorn-manager pod "+pod.Name+" is not Ready: "+waitingReason(pod)
@@ -65,7 +67,7 @@ func reportNodeManager(p *diagnosis.Pass, v *snapshot.Volume, node string, c sna
 	}
 	switch {
 	case !refused && pod == nil:
-		return // what keeps its pod off the node keeps the plugin off, too: that is the cause
+		return false // what keeps its pod off the node keeps the plugin off, too: that is the cause
 	case !refused:
 		f.Missing("a fresh refusal to attach the volume to node " + node)
 	}
@@ -73,4 +75,5 @@ func reportNodeManager(p *diagnosis.Pass, v *snapshot.Volume, node string, c sna
 	f.Unless("a Ready longhorn-manager pod on node " + node)
 	f.Advise(remedy.Words(fmt.Sprintf("Read the last log of the longhorn-manager on node %s and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node %s is True.", node, node)))
 	p.Report(f)
+	return true
 }

@@ -29,7 +29,11 @@ func TestControlPlaneDown(t *testing.T) {
 		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
 		{"every manager crashes again and again", newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]")).attachError(unreachable), pod},
 		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
-		{"managers are up", newScene().add("m1", manager("True")).attachError(unreachable), silent},
+		{"managers are up and a call fails", newScene().add("m1", manager("True")).attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"managers are up and answer", newScene().add("m1", manager("True")).attachError("rpc error: code = Internal desc = Bad response statusCode [500]. Status [500]. Body: [message=dial tcp 10.1.0.2:8500: connect: connection refused, detail=] from [http://longhorn-backend:9500/v1/volumes]"), silent},
+		{"managers are up, nothing said", newScene().add("m1", manager("True")), silent},
+		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
+			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-backend"}},
 	})
 }
 

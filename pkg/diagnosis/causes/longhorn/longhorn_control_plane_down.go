@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,10 @@ var ControlPlaneDown = &diagnosis.Rule{
 	Run:      controlPlaneDown,
 }
 
+// controlServices are the services through which Longhorn's managers are called: the
+// webhooks stand before every write of a Longhorn object.
+var controlServices = []string{backendService, "longhorn-admission-webhook", "longhorn-conversion-webhook"}
+
 const (
 	backendService = "longhorn-backend"
 	upgradeGrace   = 5 * time.Minute // managers that restart during an upgrade
@@ -47,6 +52,7 @@ type reach struct {
 	Managers  int
 	Down      []*corev1.Pod // managers that have not been Ready for longer than an upgrade takes
 	Addresses int           // of longhorn-backend; -1: no Endpoints object was read
+	Empty     string        // the first of Longhorn's services that has no endpoints
 	Said      report.Evidence
 	Fresh     bool // what was said is of this moment
 	Lookup    bool // it speaks of the name, not of the service
@@ -63,7 +69,7 @@ func controlPlaneDown(p *diagnosis.Pass) {
 		return
 	}
 	r := managerReach(p, held)
-	gone := r.Managers > 0 && len(r.Down) == r.Managers || r.Addresses == 0
+	gone := r.Managers > 0 && len(r.Down) == r.Managers || r.Empty != ""
 	switch {
 	case gone && r.Said.Text != "" && r.Fresh:
 		reportControlPlane(p, held, r, report.Certain)
@@ -72,10 +78,14 @@ func controlPlaneDown(p *diagnosis.Pass) {
 	case r.Lookup && r.Fresh:
 		reportControlPlane(p, held, r, report.Certain)
 	default:
+		found := false
 		for _, v := range held {
-			if volumeOf(v) != nil {
-				nodeManagerDown(p, v)
+			if volumeOf(v) != nil && nodeManagerDown(p, v) {
+				found = true
 			}
+		}
+		if !found && r.Fresh && len(r.Down) < r.Managers {
+			reportControlPlane(p, held, r, report.Likely)
 		}
 	}
 }
@@ -93,11 +103,18 @@ func managerReach(p *diagnosis.Pass, held []*snapshot.Volume) reach {
 		}
 	}
 	for _, e := range p.Cluster.Endpoints {
-		if e.Namespace == ns && e.Name == backendService {
-			r.Addresses = 0
-			for _, s := range e.Subsets {
-				r.Addresses += len(s.Addresses)
-			}
+		if e.Namespace != ns || !slices.Contains(controlServices, e.Name) {
+			continue
+		}
+		n := 0
+		for _, s := range e.Subsets {
+			n += len(s.Addresses)
+		}
+		if n == 0 && r.Empty == "" {
+			r.Empty = e.Name
+		}
+		if e.Name == backendService {
+			r.Addresses = n
 		}
 	}
 	r.listen(p, held, ns)
@@ -163,6 +180,9 @@ func (r *reach) listen(p *diagnosis.Pass, held []*snapshot.Volume, ns string) {
 }
 
 func (r *reach) hear(ev report.Evidence, text string, fresh bool) {
+	if strings.Contains(text, "statusCode [") || strings.Contains(text, "awaiting headers") {
+		return // a manager took the call
+	}
 	if !unreachableForm.MatchString(text) && !lookupForm.MatchString(text) || r.Said.Text != "" && (r.Fresh || !fresh) {
 		return
 	}
@@ -188,7 +208,12 @@ func reportControlPlane(p *diagnosis.Pass, held []*snapshot.Volume, r reach, c r
 	}
 	f.Sayf("Longhorn's control plane cannot be reached through service %s/%s: %s. Without it no volume is attached, detached or created; Longhorn's CSI plugin and sidecars end for the same reason.", ns, backendService, r.why(p, f))
 	if c == report.Likely {
-		f.Missing("a fresh failure of somebody who called the managers")
+		switch {
+		case r.Said.Text == "" || !r.Fresh:
+			f.Missing("a fresh failure of somebody who called the managers")
+		case r.Empty == "" && len(r.Down) < r.Managers:
+			f.Missing("why the call fails although the managers are Ready")
+		}
 	}
 	f.Unless("Ready managers behind " + backendService + " and a call to it that is answered")
 	f.Advise(remedy.Words("Read the last log of the longhorn-manager pods, and of the cluster's DNS pods when a name is not resolved (CoreDNS: its upstream resolv.conf, a forwarding loop); " +
@@ -202,8 +227,12 @@ func (r reach) why(p *diagnosis.Pass, f *diagnosis.Finding) string {
 	switch {
 	case r.Managers > 0 && len(r.Down) == r.Managers:
 		return fmt.Sprintf("none of its %d longhorn-manager pods on Ready nodes is Ready", r.Managers)
-	case r.Addresses == 0:
+	case r.Empty == backendService:
 		return "the service has no endpoints"
+	case r.Empty != "":
+		return "service " + r.Empty + ", which every write of a Longhorn object passes, has no endpoints"
+	case !r.Lookup:
+		return fmt.Sprintf("%d of %d longhorn-manager pods are Ready and the services have endpoints, but a call to them failed just now. What lies between (a firewall, a hairpin route, the network of the API server) was not seen", r.Managers-len(r.Down), r.Managers)
 	}
 	s := fmt.Sprintf("%d of %d longhorn-manager pods are Ready, but the name of the service is not resolved (DNS lookup fails)", r.Managers-len(r.Down), r.Managers)
 	for _, pod := range p.Cluster.Pods {
