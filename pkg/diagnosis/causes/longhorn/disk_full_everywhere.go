@@ -27,6 +27,9 @@ func noRoomAnywhere(p *diagnosis.Pass, v *snapshot.Volume) {
 			if !d.AllowScheduling || d.Type != "" && (d.Type == "block") != (lh.DataEngine == "v2") {
 				continue
 			}
+			if _, _, _, broken := rejected(d); broken {
+				continue // takes nothing either
+			}
 			if s, _ := d.Conditions.Get("Schedulable"); s.Status != "False" || s.Reason != "DiskPressure" {
 				return // a disk is not full: something else keeps the replica away
 			}

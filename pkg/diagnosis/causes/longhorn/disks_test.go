@@ -34,6 +34,9 @@ func TestDiskFull(t *testing.T) {
 		{"pressure on a disk of nobody", pressure(failed(), "n3"), silent},
 		{"the node agrees", statfs("10"), certain},
 		{"the node has space", statfs("800"), []string{"likely Node n2"}},
+		{"no inode is left, Longhorn counts bytes", failed().machine("n2", "@statfs/var/lib/longhorn", "1000 500 500 1000 0 4096"), []string{"likely Node n2"}},
+		{"a filesystem without inode counts", failed().machine("n2", "@statfs/var/lib/longhorn", "1000 500 500 0 0 4096"), silent},
+		{"no disk takes a replica, one is rejected", pressure(nowhere(), "n1", "n2").edit("lhnode-n3", "{type: Schedulable, status: 'True'}", "{type: Schedulable, status: 'False', reason: DiskNotReady}"), []string{"certain Node n1", "certain Node n2"}},
 		{"no disk takes a replica", pressure(nowhere(), "n1", "n2", "n3"), []string{"certain Node n1", "certain Node n2", "certain Node n3"}},
 		{"one disk has room", pressure(nowhere(), "n1", "n2"), silent},
 	})
@@ -52,6 +55,11 @@ func TestDiskUnusable(t *testing.T) {
 	check(t, DiskUnusable, []branch{
 		{"Longhorn says so, node not looked at", rejected(), likely},
 		{"nothing is mounted there", rejected().machine("n2"), certain},
+		{"a directory of a mounted disk", mounted(rejected().edit("lhnode-n2", "path: /var/lib/longhorn/", "path: /var/lib/longhorn/sub"), "rw"), likely},
+		{"the machine's table mounts it", rejected().edit("lhnode-n2", "DiskFilesystemChanged", "NoDiskInfo").machine("n2", "etc/fstab", "UUID=1 /var/lib/longhorn ext4 defaults,nofail 0 2"), certain},
+		{"only Schedulable says so", failed().edit("lhnode-n2", "{type: Schedulable, status: 'True'}", "{type: Schedulable, status: 'False', reason: DiskFilesystemChanged}").machine("n2"), certain},
+		{"the replica does not start", rejected().edit("replica-2", "failedAt: '2026-01-02T11:00:00Z'", "failedAt: ''").edit("replica-2", "currentState: running", "currentState: stopped"), likely},
+		{"the node has other disks now", failed().edit("replica-2", "disk-n2, diskPath: /var/lib/longhorn/", "disk-old, diskPath: /mnt/old"), likely},
 		{"read-only", mounted(rejected(), "ro"), certain},
 		{"mounted and writable", mounted(rejected(), "rw"), likely},
 		{"the manager there is down", rejected().machine("n2").edit("lhnode-n2", "status: {conditions: [{type: Ready, status: 'True'}]", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}]"), likely},

@@ -41,6 +41,7 @@ var DiskFull = &diagnosis.Rule{
 func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	status, reason, message := r.condition("Schedulable")
 	if status != "False" || reason != "DiskPressure" {
+		fullOnNode(p, v, r)
 		return
 	}
 	c, threshold := report.Certain, minimalAvailable(p)
@@ -52,8 +53,8 @@ func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	numbers := fmt.Sprintf("%s of %s are available (%s), the setting storage-minimal-available-percentage asks for %d %%",
 		gib(r.disk.Available), gib(r.disk.Maximum), percent(r.disk.Available, r.disk.Maximum), threshold)
 	if st, ok := statOf(r); ok {
-		f.Fact(diagnosis.FromNode(r.node.Name, "@statfs"+path.Clean(r.disk.Path), fmt.Sprintf("%d of %d blocks available, %d inodes free", st.avail, st.blocks, st.inodes)))
-		if st.blocks > 0 && st.avail*100 > st.blocks*uint64(threshold) && st.inodes > 0 {
+		f.Fact(diagnosis.FromNode(r.node.Name, "@statfs"+path.Clean(r.disk.Path), st.String()))
+		if st.blocks > 0 && st.avail*100 > st.blocks*uint64(threshold) && !st.full() {
 			f.Missing("a full filesystem: statfs on the node shows more space than the threshold asks for")
 		}
 	}
@@ -66,6 +67,22 @@ func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 			f.Also = append(f.Also, fmt.Sprintf("Disk %s (%s) of the node is under pressure, too.", o.disk.Name, o.disk.Path))
 		}
 	}
+	p.Report(f)
+}
+
+// fullOnNode finds a disk that Longhorn takes for sound and that has nothing left on its
+// node: Longhorn looks at bytes alone, and only while its manager there works.
+func fullOnNode(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
+	st, ok := statOf(r)
+	if !ok || !st.full() {
+		return
+	}
+	f := p.Find(report.Likely, diagnosis.NodeSubject(r.node.Name)).On(v).Located(r.node.Name)
+	f.Fact(diagnosis.FromNode(r.node.Name, "@statfs"+path.Clean(r.disk.Path), st.String()), diagnosis.FromAPI("Replica "+r.replica.Name, "spec.failedAt", none(r.replica.FailedAt)))
+	f.Sayf("The Longhorn disk %s (%s) on node %s has nothing left: %s. Its replica %s of volume %s is out of service. Longhorn's own condition does not say so: it counts bytes, no inodes, and only from time to time.",
+		r.disk.Name, r.disk.Path, r.node.Name, st, r.replica.Name, v.Longhorn.Volume.Name)
+	f.NotConfirmed = append(f.NotConfirmed, "a condition DiskPressure of the disk")
+	adviseRoom(f)
 	p.Report(f)
 }
 
@@ -87,7 +104,14 @@ func minimalAvailable(p *diagnosis.Pass) int {
 	return 25
 }
 
-type space struct{ avail, blocks, inodes uint64 }
+type space struct{ avail, blocks, inodes, files uint64 }
+
+// full tells whether no byte or no inode is left; some filesystems count no inodes.
+func (s space) full() bool { return s.blocks > 0 && s.avail == 0 || s.files > 0 && s.inodes == 0 }
+
+func (s space) String() string {
+	return fmt.Sprintf("%d of %d blocks available, %d of %d inodes free", s.avail, s.blocks, s.inodes, s.files)
+}
 
 func statOf(r placed) (space, bool) {
 	if r.view == nil {
@@ -97,7 +121,7 @@ func statOf(r placed) (space, bool) {
 	if !ok || st.Err != "" {
 		return space{}, false
 	}
-	return space{st.Avail, st.Blocks, st.FilesFree}, true
+	return space{st.Avail, st.Blocks, st.FilesFree, st.Files}, true
 }
 
 func gib(n int64) string { return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30)) }

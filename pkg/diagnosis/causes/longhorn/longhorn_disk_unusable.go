@@ -2,9 +2,6 @@ package longhorn
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
-	"path"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -29,17 +26,28 @@ var DiskUnusable = &diagnosis.Rule{
 				continue
 			}
 			for _, r := range placement(p, v) {
-				if r.refused(v) {
+				if r.refused(v) || doesNotStart(p, v, r) {
 					diskUnusable(p, v, r)
+				}
+			}
+			for _, r := range v.Longhorn.Replicas {
+				if r.FailedAt != "" || volumeOf(v).Status.Robustness == "faulted" {
+					diskGone(p, v, r)
 				}
 			}
 		}
 	},
 }
 
+// doesNotStart tells whether a replica on a rejected disk has been wanted for longer
+// than a start takes: it need not be called failed.
+func doesNotStart(p *diagnosis.Pass, v *snapshot.Volume, r placed) bool {
+	_, _, _, broken := rejected(r.disk)
+	return broken && r.replica.DesireState == "running" && r.replica.CurrentState != "running" && wantedFor(p, v) > patience
+}
+
 func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
-	status, reason, message := r.condition("Ready")
-	broken := status == "False" && reason != "NodeNotReady" && reason != "KubernetesNodeNotReady"
+	kind, reason, message, broken := rejected(r.disk)
 	proof, evidence := unusableOnNode(r)
 	if !broken && proof == "" {
 		return
@@ -56,12 +64,14 @@ func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	said := "Longhorn's own condition of the disk still says Ready."
 	if broken {
 		said = "Longhorn says: " + strings.TrimSpace(reason+" "+message) + "."
-		f.Fact(diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].conditions[Ready]", strings.TrimSpace("False "+reason+" "+message)))
+		f.Fact(diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].conditions["+kind+"]", strings.TrimSpace("False "+reason+" "+message)))
 	}
 	if proof == "" {
 		proof = "what is wrong with it on the node was not seen"
-		p.Probed(r.node.Name)
-		f.NotConfirmed = append(f.NotConfirmed, "the mount and longhorn-disk.cfg of "+r.disk.Path+" on node "+r.node.Name)
+		if _, ok := p.Probed(r.node.Name); ok {
+			proof = r.looksRight()
+		}
+		f.NotConfirmed = append(f.NotConfirmed, "another UUID in longhorn-disk.cfg, a missing mount, or a read-only one at "+r.disk.Path+" on node "+r.node.Name)
 	}
 	f.Sayf("The Longhorn disk %s on node %s cannot be used: %s. %s Its replica %s of volume %s is out of service.",
 		r.disk.Path, r.node.Name, proof, said, r.replica.Name, v.Longhorn.Volume.Name)
@@ -71,44 +81,4 @@ func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 		remedy.Words("Delete no replica while this may be the last copy."),
 	)
 	p.Report(f)
-}
-
-// otherDisk tells whether the disk at the replica's path is another one than the
-// replica was placed on: such as after its node was created again under its name.
-func (r placed) otherDisk() string {
-	if r.replica.DiskID == "" || r.disk.UUID == "" {
-		return ""
-	}
-	for _, d := range r.node.Disks {
-		if d.UUID == r.replica.DiskID {
-			return ""
-		}
-	}
-	return fmt.Sprintf("it has the UUID %s now, and the replica was placed on %s, which the node has no more", r.disk.UUID, r.replica.DiskID)
-}
-
-// unusableOnNode looks at the node for what makes the disk unusable: another UUID, a
-// missing mount, a read-only filesystem.
-func unusableOnNode(r placed) (string, []report.Evidence) {
-	if line, ro := r.readOnly(); ro {
-		return "its filesystem is read-only", []report.Evidence{diagnosis.FromNode(r.node.Name, "proc/1/mountinfo", line)}
-	}
-	file, name, ok := r.diskFile()
-	if ok && file.Err == "" {
-		var cfg struct {
-			DiskUUID string `json:"diskUUID"`
-		}
-		if json.Unmarshal([]byte(file.Content), &cfg) == nil && cfg.DiskUUID != "" && r.disk.UUID != "" && cfg.DiskUUID != r.disk.UUID {
-			return fmt.Sprintf("it carries the UUID %s, recorded is %s", cfg.DiskUUID, r.disk.UUID), []report.Evidence{diagnosis.FromNode(r.node.Name, name, strings.TrimSpace(file.Content))}
-		}
-	}
-	if at := r.otherDisk(); at != "" {
-		return at, []report.Evidence{diagnosis.FromAPI("Replica "+r.replica.Name, "spec.diskID", r.replica.DiskID),
-			diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].diskUUID", r.disk.UUID)}
-	}
-	_, reason, _ := r.condition("Ready")
-	if m := r.mount(); reason == "DiskFilesystemChanged" && m != nil && m.Point != path.Clean(r.disk.Path) {
-		return "nothing is mounted at its path, which lies on " + m.Point + " now", []report.Evidence{diagnosis.FromNode(r.node.Name, "proc/1/mountinfo", m.Raw)}
-	}
-	return "", nil
 }

@@ -39,13 +39,29 @@ func placement(p *diagnosis.Pass, v *snapshot.Volume) []placed {
 // refused tells whether the replica is out of service: failed, or on a volume without
 // any usable replica.
 func (r placed) refused(v *snapshot.Volume) bool {
-	return r.replica.FailedAt != "" || v.Longhorn.Volume.Status.Robustness == "faulted"
+	return r.replica.FailedAt != "" || r.replica.CurrentState == "error" || v.Longhorn.Volume.Status.Robustness == "faulted"
 }
 
 // condition returns the status and reason of a condition of the disk.
 func (r placed) condition(kind string) (status, reason, message string) {
 	c, _ := r.disk.Conditions.Get(kind)
 	return c.Status, c.Reason, c.Message
+}
+
+// rejected tells whether Longhorn cannot use a disk for another reason than its space,
+// by the condition Ready or, where only that one says so, Schedulable. A node that is
+// not ready is another cause.
+func rejected(d *snapshot.LHDisk) (kind, reason, message string, broken bool) {
+	if c, ok := d.Conditions.Get("Ready"); ok && c.Status == "False" && c.Reason != "NodeNotReady" && c.Reason != "KubernetesNodeNotReady" {
+		return "Ready", c.Reason, c.Message, true
+	}
+	if c, ok := d.Conditions.Get("Schedulable"); ok && c.Status == "False" {
+		switch c.Reason {
+		case "DiskFilesystemChanged", "NoDiskInfo", "DiskNotReady", "DiskServiceUnreachable":
+			return "Schedulable", c.Reason, c.Message, true
+		}
+	}
+	return "", "", "", false
 }
 
 // mount is the mount that carries the disk's path, from init's table.
