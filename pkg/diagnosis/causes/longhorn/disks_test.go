@@ -81,6 +81,8 @@ func TestShareManagerDown(t *testing.T) {
 		{"in error, its node not looked at", shared("error"), []string{"likely ShareManager " + vol}},
 		{"in error, attached nowhere", shared("error").edit("volume", "currentNodeID: n2", "currentNodeID: ''").edit("volume", "nodeID: n1,", "nodeID: '',"), []string{"likely ShareManager " + vol}},
 		{"running", shared("running").machine("n2"), silent},
+		{"starting anew each minute while a pod waits", shared("starting").machine("n2").
+			add("smpod", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: share-manager-"+vol+", creationTimestamp: '2026-01-02T11:59:20Z'}\nspec: {nodeName: n2, containers: [{name: m, image: m}]}\nstatus: {phase: Pending}\n"), []string{"certain ShareManager " + vol}},
 		{"starting for a minute", shared("starting").edit("pod", "11:30:00Z", "11:59:00Z"), silent},
 	})
 }

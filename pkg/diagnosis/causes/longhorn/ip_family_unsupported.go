@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func malformedAddress(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolu
 		if !strings.Contains(ip, ":") {
 			continue
 		}
-		text, ok := gluedText(p, lh.Namespace, ip)
+		text, ok := gluedText(p, v, lh.Namespace, ip)
 		if !ok {
 			continue
 		}
@@ -69,7 +70,13 @@ func componentPods(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume)
 	if pod := p.Pod(lh.Namespace, "share-manager-"+lh.Name); pod != nil && v.RegularRWX() {
 		out = append(out, pod)
 	}
-	for _, node := range p.DeviceNodes(v) {
+	nodes := p.DeviceNodes(v)
+	for _, n := range wantedNodes(v) {
+		if !slices.Contains(nodes, n) {
+			nodes = append(slices.Clip(nodes), n)
+		}
+	}
+	for _, node := range nodes {
 		for _, im := range p.InstanceManagersOn(node) {
 			if pod := p.Pod(im.Namespace, im.Name); pod != nil {
 				out = append(out, pod)
@@ -86,10 +93,15 @@ func firstIP(pod *corev1.Pod) string {
 	return pod.Status.PodIP
 }
 
-// gluedText finds a fresh log line of a Longhorn pod that shows the address glued to
-// a port, inside brackets or without any.
-func gluedText(p *diagnosis.Pass, namespace, ip string) (report.Evidence, bool) {
+// gluedText finds a fresh text about the volume, or log line of a Longhorn pod, that
+// shows the address glued to a port, inside brackets or without any.
+func gluedText(p *diagnosis.Pass, v *snapshot.Volume, namespace, ip string) (report.Evidence, bool) {
 	glued := regexp.MustCompile(`\[` + regexp.QuoteMeta(ip) + `:\d{2,5}\](?::\d+)?|(?:^|[^\[0-9a-f:])` + regexp.QuoteMeta(ip) + `:\d{2,5}\b.*too many colons|too many colons in address.*` + regexp.QuoteMeta(ip))
+	for _, t := range p.Texts(v) {
+		if t.Fresh && glued.MatchString(t.Raw) {
+			return t.Evidence(), true
+		}
+	}
 	for _, log := range p.Logs {
 		if log.Namespace != namespace {
 			continue

@@ -92,6 +92,10 @@ func (r *resize) measure(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHV
 			}
 		}
 	}
+	if lh.Status.ExpansionRequired && len(r.behind) == 0 {
+		r.behind = append(r.behind, fmt.Sprintf("Longhorn says that the volume must still be expanded to %s", bytes(lh.Size)))
+		r.evidence = append(r.evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
+	}
 	want, have := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage], v.Claim.Status.Capacity[corev1.ResourceStorage]
 	if !have.IsZero() && want.Cmp(have) > 0 {
 		r.behind = append(r.behind, fmt.Sprintf("the claim asks for %s and has %s; the Longhorn volume has %s", want.String(), have.String(), bytes(lh.Size)))

@@ -73,7 +73,7 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 			b.evidence = append(b.evidence, diagnosis.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", strings.TrimSpace(c.Reason+" "+c.Message)))
 		}
 		for _, ev := range p.Events("Engine", e.Namespace, e.Name) {
-			if (ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted") || !speaksOf(p, ev.Message, r) || p.Age(ev.Last) > time.Hour {
+			if ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted" && !strings.Contains(ev.Message, "in error") || !speaksOf(p, ev.Message, r) || p.Age(ev.Last) > time.Hour {
 				continue
 			}
 			network = network || netWords.MatchString(ev.Message)

@@ -3,6 +3,7 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,11 @@ func downLong(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) bool
 	}
 	const tolerated = 2 * time.Minute
 	if pod := p.Pod(lh.Namespace, "share-manager-"+lh.Name); pod != nil {
-		return p.Age(pod.CreationTimestamp.Time) > tolerated
+		if p.Age(pod.CreationTimestamp.Time) > tolerated {
+			return true
+		}
+		// A young pod may be one of many: somebody has waited for longer than a start takes.
+		return slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return p.Age(w.Pod.CreationTimestamp.Time) > 5*tolerated })
 	}
 	for _, w := range v.Live() {
 		if p.Age(w.Pod.CreationTimestamp.Time) > tolerated {

@@ -24,7 +24,7 @@ var VolumeDrivenTwice = &diagnosis.Rule{
 	Explains: []string{"volume-attach-loop", "attach-failed", "detach-stuck", "pod-waiting-for-volume"},
 	Doc:      longhornVolumeDrivenTwiceDoc,
 	Run: func(p *diagnosis.Pass) {
-		if len(p.Cluster.Longhorn.Attachments) == 0 {
+		if n, known := version(p); len(p.Cluster.Longhorn.Attachments) == 0 && (!known || n < 10500) {
 			return // before 1.5 there are no tickets, and spec.nodeID is written by the API
 		}
 		for _, v := range p.Volumes() {
@@ -49,12 +49,14 @@ func ticketFor(v *snapshot.Volume, node string) bool {
 
 func drivenTwice(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 	loops := p.Suffers(v, "volume-attach-loop")
-	since, known := attachedSince(p, lh)
+	since, known := attachedSince(p, v, lh)
 	writer, traces := foreignWriter(p, v, lh)
 	c := report.Certain
 	switch {
 	case loops, known && since > time.Minute:
-	case writer != "" && lh.Status.State != "detaching":
+	case known: // less than a minute
+		return
+	case lh.Status.State == "attached", writer != "" && lh.Status.State != "detaching":
 		c = report.Likely // how long the field has stood there is not known
 	default:
 		return // a ticket may just have been removed: the volume detaches within a minute
@@ -67,6 +69,9 @@ func drivenTwice(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 		diagnosis.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets", ticketsOf(v)),
 	)
 	f.Fact(traces...)
+	if c == report.Likely {
+		f.NotConfirmed = append(f.NotConfirmed, "how long spec.nodeID has named the node without a ticket")
+	}
 	f.Unless("an attachment ticket for node " + lh.NodeID)
 	f.Advise(remedy.Words("Find the other writer (a virtualisation layer, an operator, a script that attaches volumes through spec.nodeID or the old API) and update it: since Longhorn 1.5 it has to create an attachment ticket. Do not answer by writing spec.nodeID as well."))
 	p.Report(f)
@@ -83,10 +88,18 @@ func ticketsOf(v *snapshot.Volume) string {
 	return strings.Join(all, ", ")
 }
 
-// attachedSince is how long the volume has been attached, by its last events.
-func attachedSince(p *diagnosis.Pass, lh *snapshot.LHVolume) (time.Duration, bool) {
+// attachedSince is how long the volume has been attached, by its last events, or by a
+// container on its node that runs with it.
+func attachedSince(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) (time.Duration, bool) {
 	if lh.Status.State != "attached" {
 		return 0, false
+	}
+	for _, c := range v.LiveConsumersOn(lh.NodeID) {
+		for _, s := range c.Pod.Status.ContainerStatuses {
+			if s.State.Running != nil && p.Age(s.State.Running.StartedAt.Time) > time.Minute {
+				return p.Age(s.State.Running.StartedAt.Time), true
+			}
+		}
 	}
 	var at, left time.Time
 	for _, e := range p.Events("Volume", lh.Namespace, lh.Name) {

@@ -234,9 +234,15 @@ func (m *migration) controllers() *diagnosis.Finding {
 		if !t.Fresh || !controllerCount.MatchString(t.Raw) {
 			continue
 		}
-		f := m.found(report.Likely)
+		c := report.Likely
+		if len(m.v.Longhorn.Engines) > 1 {
+			c = report.Certain // its objects are as many as it says
+		}
+		f := m.found(c)
 		f.Sayf("Longhorn refuses to attach volume %s for its number of engines (%d Engine objects): a live migration was cut off between two steps.", m.lh.Name, len(m.v.Longhorn.Engines))
-		f.NotConfirmed = append(f.NotConfirmed, "two Engines that are both active, or a migration target that is left over")
+		if c == report.Likely {
+			f.NotConfirmed = append(f.NotConfirmed, "more than one Engine object, or a migration target that is left over")
+		}
 		return f.Fact(t.Evidence()).Unless("one Engine of the volume").Advise(remedy.Words("Stop the virtual machine and let the volume detach; Longhorn then keeps one engine."))
 	}
 	return nil

@@ -20,6 +20,7 @@ func TestMigrationInconsistent(t *testing.T) {
 		{"refused while degraded", degraded("unable to attach volume " + vol + " to n2: volume must be healthy to start migration"), []string{"certain Volume " + vol}},
 		{"refused for something else", degraded("volume " + vol + " failed to attach to node n2"), silent},
 		{"controller count", migratable().attachError("volume " + vol + " has invalid controller count 2"), []string{"likely Volume " + vol}},
+		{"controller count, two engines", twin("n2").edit("twin", "active: true", "active: false").attachError("volume " + vol + " has invalid controller count 2"), []string{"certain Volume " + vol}},
 		{"volume that nobody can migrate", twin("n2").edit("volume", "migratable: true", "migratable: false"), silent},
 	})
 	tests := []struct {
