@@ -81,12 +81,17 @@ func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
 	if r.at.IsZero() {
 		return
 	}
+	r.countConnections(p)
 	for _, v := range p.Index.Volumes {
 		lh := volumeOf(v)
 		if lh == nil || lh.Status.CurrentNodeID != im.NodeID && !ranOn(v, im.NodeID) && !slices.Contains(engineNodes(v), im.NodeID) {
 			continue
 		}
-		if ev, ok := hitBy(p, v, lh, r.at); ok {
+		ev, ok := hitBy(p, v, lh, r.at)
+		if !ok && r.connections > 0 {
+			ev, ok = deadMount(p, v, im.NodeID)
+		}
+		if ok {
 			r.all++
 			if !p.InScope(v) {
 				continue
@@ -98,7 +103,6 @@ func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
 			}
 		}
 	}
-	r.countConnections(p)
 	if len(r.victims) == 0 {
 		return
 	}
@@ -145,6 +149,21 @@ func hitBy(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, start t
 			if ev.Reason == "DetachedUnexpectedly" && near(ev.Last, start) {
 				return report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message}, true
 			}
+		}
+	}
+	return report.Evidence{}, false
+}
+
+// deadMount tells whether a mount of the volume on the node lies on a device that is
+// gone: with connections that broke at the restart its session was among them.
+func deadMount(p *diagnosis.Pass, v *snapshot.Volume, node string) (report.Evidence, bool) {
+	view := p.View(node)
+	if view == nil {
+		return report.Evidence{}, false
+	}
+	for _, m := range p.VolumeMounts(v, node) {
+		if !m.Mount.Dev.Anonymous() && view.Dead(m.Mount.Dev) {
+			return diagnosis.FromNode(node, "proc/1/mountinfo", m.Mount.Raw), true
 		}
 	}
 	return report.Evidence{}, false
