@@ -46,6 +46,9 @@ func leftover(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) {
 	if need.maybeRepair && !drained(p, v, t.NodeID).blocked && blockedTicket(p, v, t) == nil {
 		c = report.Likely
 	}
+	if need.unseenKind && blockedTicket(p, v, t) == nil {
+		c = report.Likely // nobody waits, and the list may not have been recorded
+	}
 	lh := v.Longhorn.Volume
 	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v).Located(t.NodeID)
 	for _, va := range v.Attachments {

@@ -50,13 +50,13 @@ func ticketFor(v *snapshot.Volume, node string) bool {
 func drivenTwice(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 	loops := p.Suffers(v, "volume-attach-loop")
 	since, known := attachedSince(p, v, lh)
-	writer, traces := foreignWriter(p, v, lh)
+	writer, seen, traces := foreignWriter(p, v, lh)
 	c := report.Certain
 	switch {
 	case loops, known && since > time.Minute:
 	case known: // less than a minute
 		return
-	case lh.Status.State == "attached", writer != "" && lh.Status.State != "detaching":
+	case lh.Status.State == "attached", seen, writer != "" && lh.Status.State != "detaching":
 		c = report.Likely // how long the field has stood there is not known
 	default:
 		return // a ticket may just have been removed: the volume detaches within a minute
@@ -116,10 +116,8 @@ func attachedSince(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume)
 var attachWords = regexp.MustCompile(`(?i)\b(attach|mount|detach)`)
 
 // foreignWriter looks for who speaks of attaching the volume to that node outside
-// Longhorn, and for the name that the volume itself notes.
-func foreignWriter(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) (string, []report.Evidence) {
-	var out []report.Evidence
-	said := ""
+// Longhorn (seen, when that was just now), and for the name that the volume itself notes.
+func foreignWriter(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) (said string, seen bool, out []report.Evidence) {
 	if lh.LastAttachedBy != "" {
 		said = " spec.lastAttachedBy says " + lh.LastAttachedBy + "."
 		out = append(out, diagnosis.FromAPI("Volume "+lh.Name, "spec.lastAttachedBy", lh.LastAttachedBy))
@@ -133,7 +131,7 @@ func foreignWriter(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume)
 			name, _, _ := strings.Cut(rest, "/")
 			said += fmt.Sprintf(" Pod %s/%s says that it attaches the volume.", ns, name)
 		}
-		return said, append(out, t.Evidence())
+		return said, t.Fresh, append(out, t.Evidence())
 	}
-	return said, out
+	return said, false, out
 }

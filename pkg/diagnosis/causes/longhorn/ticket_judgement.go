@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type verdict struct {
 	unneeded    bool
 	maybeRepair bool // a person may have attached it on purpose
+	unseenKind  bool // no object of the kind that it serves was seen at all
 	why         string
 	refute      string
 	first       string // the owner's own way out, in words
@@ -129,7 +131,10 @@ func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	name := strings.TrimPrefix(t.ID, t.Type+"-")
 	found := servedBy(p, kind, t.ID)
 	if found == nil {
-		return verdict{unneeded: true, why: "the " + kind + " " + name + " that it serves does not exist any more", refute: "a " + kind + " named " + name}
+		if since := lastChange(t); !since.IsZero() && p.Age(since) < 10*time.Minute {
+			return verdict{} // its work has just ended or begun
+		}
+		return verdict{unneeded: true, unseenKind: !slices.ContainsFunc(p.Cluster.Others, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind }), why: "the " + kind + " " + name + " that it serves does not exist any more", refute: "a " + kind + " named " + name}
 	}
 	name = found.GetName()
 	state, _, _ := unstructured.NestedString(found.Object, "status", "state")

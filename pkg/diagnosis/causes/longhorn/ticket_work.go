@@ -60,11 +60,17 @@ func allWritable(v *snapshot.Volume, e *snapshot.LHEngine) bool {
 // settledSince tells whether the ticket's own conditions have not changed for a while;
 // without a date nobody knows.
 func settledSince(p *diagnosis.Pass, t *snapshot.LHTicket, d time.Duration) bool {
+	last := lastChange(t)
+	return !last.IsZero() && p.Age(last) > d
+}
+
+// lastChange is when a condition of the ticket changed last, zero when that is not dated.
+func lastChange(t *snapshot.LHTicket) time.Time {
 	var last time.Time
 	for _, c := range t.Conditions {
 		if c.LastTransition.After(last) {
 			last = c.LastTransition
 		}
 	}
-	return !last.IsZero() && p.Age(last) > d
+	return last
 }

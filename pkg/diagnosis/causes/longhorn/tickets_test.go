@@ -61,8 +61,14 @@ func TestManualTicket(t *testing.T) {
 	}
 	app := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: other}\nspec: {nodeName: n2, containers: [{name: a, image: i}]}\nstatus: {phase: Running}\n"
 	certain, likely := []string{"certain Volume " + vol}, []string{"likely Volume " + vol}
+	snapshots := func(since string) *scene {
+		return held("snapshot-controller-s1: {type: snapshot-controller, nodeID: n2, generation: 0}", strings.ReplaceAll(since, "longhorn-ui", "snapshot-controller-s1")).drop("va").drop("pod").edit("tickets", waits, "")
+	}
 	check(t, AttachmentTicketLeftover, []branch{
 		{"for hours", manual(since), likely},
+		{"snapshot that is gone, no Snapshot was seen", snapshots(since), likely},
+		{"snapshot that is gone, others exist", snapshots(since).add("s", lhAPI+"Snapshot\nmetadata: {name: s2, namespace: longhorn-system}\n"), certain},
+		{"snapshot, five minutes ago", snapshots(strings.ReplaceAll(since, "09:00:00", "11:55:00")), silent},
 		{"cordoned, an hour of nothing", cordoned().add("app", app), silent},
 		{"cordoned, eviction refused", cordoned().add("app", app).event("Pod", "im-n2", "EvictionBlocked", "Cannot evict pod as it would violate the pod's disruption budget.", 9, "2026-01-02T11:59:00Z"), certain},
 		{"cordoned, only its DaemonSets are left", cordoned().add("daemon", strings.ReplaceAll(app, "name: other", "name: proxy, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: proxy, uid: d, controller: true}]")), certain},
