@@ -109,7 +109,9 @@ func longhornRefs(p *diagnosis.Pass, v *snapshot.Volume) []goneRef {
 	}
 	note(vol.NodeID, "Volume "+vol.Name, "spec.nodeID", true)
 	note(vol.Status.CurrentNodeID, "Volume "+vol.Name, "status.currentNodeID", true)
-	note(vol.Status.PendingNodeID, "Volume "+vol.Name, "status.pendingNodeID", true)
+	if readsPendingNode(p.LonghornVersion()) {
+		note(vol.Status.PendingNodeID, "Volume "+vol.Name, "status.pendingNodeID", true)
+	}
 	note(vol.Status.OwnerID, "Volume "+vol.Name, "status.ownerID", true)
 	if a := v.Longhorn.Attachment; a != nil {
 		for _, t := range a.Tickets {
@@ -125,6 +127,17 @@ func longhornRefs(p *diagnosis.Pass, v *snapshot.Volume) []goneRef {
 		}
 	}
 	return out
+}
+
+// readsPendingNode tells whether Longhorn of a version may wait for status.pendingNodeID
+// itself. In 1.5.0 to 1.5.4 the field blocks whichever node it names, and later nobody
+// reads it: there the missing node is not what holds the volume up.
+func readsPendingNode(version string) bool {
+	var major, minor int
+	if n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor); n < 2 {
+		return true
+	}
+	return major < 1 || major == 1 && minor < 5
 }
 
 // onlyReplicaMissing tells whether a replica is wanted and does not run, while every

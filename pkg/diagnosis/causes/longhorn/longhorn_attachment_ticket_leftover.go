@@ -86,7 +86,7 @@ func adviseTicket(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, t
 	}
 	view, ok := p.Probed(t.NodeID)
 	if !ok {
-		f.Advise(remedy.Words("Before the ticket is removed by hand, make sure on node " + t.NodeID + " that no mount namespace has the volume's device and no process uses it: the node was not probed."))
+		f.Advise(remedy.Words("Before the ticket is removed by hand, make sure on node " + t.NodeID + " that no mount namespace has the volume's device and no process uses it: the node was not probed. Once that is sure, take the entry " + t.ID + " out of spec.attachmentTickets of the Longhorn VolumeAttachment " + v.Longhorn.Attachment.Name + "."))
 		return
 	}
 	if d, found := p.DeviceOn(v, t.NodeID); found && (len(view.Uses(d.Dev)) > 0 || len(view.Openers(d.Dev)) > 0) {

@@ -159,7 +159,11 @@ func longEnough(p *diagnosis.Pass, v *snapshot.Volume, o *snapshot.LHOrphan) boo
 func adviseOrphan(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, im *snapshot.LHInstanceManager, name string, o *snapshot.LHOrphan) {
 	view, ok := p.Probed(im.NodeID)
 	if !ok || !view.AllNamespacesRead() {
-		f.Advise(remedy.Words("Before the process is ended, make sure on node " + im.NodeID + " that no mount namespace has the disk of its session: the node was not probed completely."))
+		how := "end that one process inside the instance-manager pod " + im.Name
+		if o != nil {
+			how = "delete the Orphan object " + o.Name + ", and Longhorn ends the process"
+		}
+		f.Advise(remedy.Words("Make sure on node " + im.NodeID + " first that no mount namespace has the disk of its session: the node was not probed completely. Once that is sure, " + how + "."))
 		return
 	}
 	if v != nil {

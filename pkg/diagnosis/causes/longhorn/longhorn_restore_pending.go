@@ -101,6 +101,9 @@ func restorePending(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume
 	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v)
 	f.Waiting = !pd.standby && pd.failure == ""
 	words := "No pod can use it before that has ended."
+	if pd.standby {
+		words = "No pod can use it before it is activated and its last backup is restored."
+	}
 	if done.known {
 		words += fmt.Sprintf(" Progress: %d %% (%s).", done.lowest, done.text)
 		f.Fact(diagnosis.FromAPI("Engine "+e.Name, "status.restoreStatus / cloneStatus", done.text))

@@ -47,7 +47,7 @@ func shareManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 	f.Sayf("The share-manager of RWX volume %s is %s, so its NFS server answers nobody. %s", lh.Name, none(sm.State), podState(p, lh))
 	f.Fact(
 		diagnosis.FromAPI("ShareManager "+sm.Name, "status.state", sm.State),
-		diagnosis.FromAPI("Volume "+lh.Name, "status.shareState", lh.Status.ShareState),
+		diagnosis.FromAPI("Volume "+lh.Name, "status.shareState", none(lh.Status.ShareState)),
 	)
 	f.Fact(lastWords(p, lh)...)
 	nodes := p.DeviceNodes(v)
@@ -62,7 +62,10 @@ func shareManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	f.Unless("a share-manager in state running")
 	f.Advise(remedy.Words("Look at the node of the share-manager as for an RWO volume: the device, its holders and its mount live there."))
-	if len(v.Running()) == 0 {
+	switch {
+	case f.Certainty != report.Certain:
+		f.Advise(remedy.Words("Only when nothing is wrong there, delete the share-manager pod once; Longhorn makes a new one."))
+	case len(v.Running()) == 0:
 		f.Advise(remedy.DeleteShareManager(lh.Namespace, lh.Name, "no running pod writes through the share"))
 	}
 	p.Report(f)
