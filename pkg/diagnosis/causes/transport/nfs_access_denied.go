@@ -74,7 +74,14 @@ func accessDenied(p *diagnosis.Pass, v *snapshot.Volume, list []refusal) {
 		r.tie(f)
 		nodes = append(nodes, r.node)
 	}
-	f.Sayf("The NFS server refuses %s to node %s (pod %s): access denied. %s%s", r.source(), joined(nodes), r.pod(), why, addresses(p, f, r))
+	answer := "access denied"
+	switch {
+	case wrongPath.MatchString(r.text.Raw):
+		answer = "no such file or directory"
+	case squashed(v, r.text):
+		answer = "operation not permitted"
+	}
+	f.Sayf("The NFS server refuses %s to node %s (pod %s): %s. %s%s", r.source(), joined(nodes), r.pod(), answer, why, addresses(p, f, r))
 	f.Fact(exports(p, r)...)
 	if sec := securityOption(v); sec != "" {
 		f.Missing("whether the Kerberos credentials of the node (" + sec + ") are what the server refuses")

@@ -7,11 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/transport"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -64,9 +66,31 @@ func (w *world) pod(name, node string, phase corev1.PodPhase) *world {
 	return w
 }
 
-func (w *world) says(pod, text string) *world {
+func (w *world) says(pod, text string) *world { return w.saysOn(pod, "n1", text) }
+
+// kernel sets what the API knows of a node's kernel.
+func (w *world) kernel(node, release string) *world {
+	for _, n := range w.s.Cluster.Nodes {
+		if n.Name == node {
+			n.Status.NodeInfo.KernelVersion = release
+		}
+	}
+	return w
+}
+
+// saysOn adds an event of a minute ago that the kubelet of a node wrote.
+func (w *world) saysOn(pod, node, text string) *world {
 	w.s.Cluster.Events = append(w.s.Cluster.Events, &snapshot.Event{ObjectMeta: meta("shop", pod+".1"), Kind: "Pod", ObjNamespace: "shop", ObjName: pod, ObjUID: "uid-" + pod,
-		Reason: "FailedMount", Message: text, Type: "Warning", Component: "kubelet", Host: "n1", Count: 3, First: now.Add(-20 * time.Minute), Last: now.Add(-time.Minute)})
+		Reason: "FailedMount", Message: text, Type: "Warning", Component: "kubelet", Host: node, Count: 3, First: now.Add(-20 * time.Minute), Last: now.Add(-time.Minute)})
+	return w
+}
+
+// attachFails adds an attachment with an error of a minute ago.
+func (w *world) attachFails(node, text string) *world {
+	name := "pv-data"
+	w.s.Cluster.Attachments = append(w.s.Cluster.Attachments, &storagev1.VolumeAttachment{ObjectMeta: meta("", "csi-"+node),
+		Spec:   storagev1.VolumeAttachmentSpec{NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}},
+		Status: storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Time: metav1.NewTime(now.Add(-time.Minute)), Message: text}}})
 	return w
 }
 
@@ -109,7 +133,7 @@ func (w *world) roots(t *testing.T) []string {
 		transport.NFSAccessDenied, transport.NFSClientIDCollision, transport.NFSClientMissing, transport.NFSHandleStale, transport.NFSIdmapMismatch,
 		transport.NFSKernelIncompatible, transport.NFSServerUnreachable, transport.NFSStatdMissing, transport.NFSVersionUnsupported, transport.SELinuxDeniesISCSI,
 		transport.NFSServerNameUnresolvable,
-	}, nil, nil)
+	}, symptom.Rules, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
