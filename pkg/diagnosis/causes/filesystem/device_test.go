@@ -13,14 +13,14 @@ import (
 
 const wrongType = "MountVolume.MountDevice failed for volume \"pv-data\" : mount failed: exit status 32\nOutput: mount: wrong fs type, bad option, bad superblock on /dev/sdb"
 
-// holds says what a read of the disk shows.
-func (h *host) holds(c probes.Content) *host { h.f.Contents[sdb] = c; return h }
+// reads says what a read of the disk shows.
+func (h *host) reads(c probes.Content) *host { h.f.Contents[sdb] = c; return h }
 
 func TestFeatureUnsupported(t *testing.T) {
 	t.Parallel()
 	const line = "XFS (sdb): Superblock has unknown incompatible features (0x20) enabled."
 	xfs := func(kernel, features string) *host {
-		h := newHost(corev1.PodPending).says(wrongType).holds(probes.Content{Type: "xfs", Extra: map[string]string{"FEATURES": features}})
+		h := newHost(corev1.PodPending).says(wrongType).reads(probes.Content{Type: "xfs", Extra: map[string]string{"FEATURES": features}})
 		h.f.Identity.Kernel = kernel
 		return h
 	}
@@ -30,7 +30,7 @@ func TestFeatureUnsupported(t *testing.T) {
 		{"a line of an earlier disk of this name", xfs("5.4.0", "ftype").log(30, kmsg.UnsupportedFeature, line).log(3, kmsg.SCSIAttached, attached), []string{}},
 		{"no line, and a feature that is newer than the kernel", xfs("5.4.0-150", "ftype sparse nrext64"), []string{"filesystem-feature-unsupported likely Device n1/8:16"}},
 		{"no line, and a kernel that is new enough", xfs("6.1.0", "ftype sparse nrext64"), []string{}},
-		{"words of the tool", newHost(corev1.PodPending).holds(probes.Content{Type: "ext4", State: "clean"}).says("fsck: /dev/sdb has unsupported feature(s): orphan_file\ne2fsck: Get a newer version of e2fsck!"), []string{"filesystem-feature-unsupported certain Device n1/8:16"}},
+		{"words of the tool", newHost(corev1.PodPending).reads(probes.Content{Type: "ext4", State: "clean"}).says("fsck: /dev/sdb has unsupported feature(s): orphan_file\ne2fsck: Get a newer version of e2fsck!"), []string{"filesystem-feature-unsupported certain Device n1/8:16"}},
 	})
 }
 
@@ -45,13 +45,13 @@ func TestMkfsRisk(t *testing.T) {
 	unread := func(h *host) { h.f.Contents = nil }
 	unseen := func(h *host) { delete(h.s.Nodes, "n1") }
 	check(t, []branch{
-		{"an old volume that cannot be read, and mkfs", aged(newHost(corev1.PodPending)).holds(probes.Content{Err: "EIO"}).says(failed), []string{"filesystem-mkfs-risk likely Device n1/8:16"}},
-		{"a new volume", newHost(corev1.PodPending).holds(probes.Content{Type: "none"}).says(failed), []string{}},
-		{"an old volume that was perhaps never formatted", aged(newHost(corev1.PodPending)).holds(probes.Content{Type: "none"}).says(failed), []string{"filesystem-mkfs-risk possible Device n1/8:16"}},
-		{"mkfs was kept off by a holder", aged(newHost(corev1.PodPending)).holds(probes.Content{Err: "EIO"}).says(busy), []string{}},
+		{"an old volume that cannot be read, and mkfs", aged(newHost(corev1.PodPending)).reads(probes.Content{Err: "EIO"}).says(failed), []string{"filesystem-mkfs-risk likely Device n1/8:16"}},
+		{"a new volume", newHost(corev1.PodPending).reads(probes.Content{Type: "none"}).says(failed), []string{}},
+		{"an old volume that was perhaps never formatted", aged(newHost(corev1.PodPending)).reads(probes.Content{Type: "none"}).says(failed), []string{"filesystem-mkfs-risk possible Device n1/8:16"}},
+		{"mkfs was kept off by a holder", aged(newHost(corev1.PodPending)).reads(probes.Content{Err: "EIO"}).says(busy), []string{}},
 		{"the disk was not read", aged(newHost(corev1.PodPending)).says(failed).change(unread), []string{"filesystem-mkfs-risk possible Device n1/8:16"}},
 		{"the node was not seen", aged(newHost(corev1.PodPending)).says(failed).change(unseen), []string{"filesystem-mkfs-risk possible PersistentVolume pv-data"}},
-		{"a filesystem is there", aged(newHost(corev1.PodPending)).holds(probes.Content{Type: "ext4"}).says(failed), []string{}},
+		{"a filesystem is there", aged(newHost(corev1.PodPending)).reads(probes.Content{Type: "ext4"}).says(failed), []string{}},
 	})
 }
 
@@ -60,7 +60,7 @@ func TestXFSUUIDDuplicate(t *testing.T) {
 	const id, line = "11111111-2222-3333-4444-555555555555", "XFS (sdb): Filesystem has duplicate UUID 11111111-2222-3333-4444-555555555555 - can't mount"
 	sdc := probes.Dev{Major: 8, Minor: 32}
 	copied := func(mounted bool) *host {
-		h := newHost(corev1.PodPending).says(wrongType).holds(probes.Content{Type: "xfs", UUID: id})
+		h := newHost(corev1.PodPending).says(wrongType).reads(probes.Content{Type: "xfs", UUID: id})
 		h.f.Contents[sdc] = probes.Content{Type: "xfs", UUID: id}
 		h.f.Block = append(h.f.Block, probes.BlockDevice{Name: "sdc", Dev: sdc, Sectors: 1 << 21, State: "running"})
 		if mounted {
@@ -74,6 +74,6 @@ func TestXFSUUIDDuplicate(t *testing.T) {
 		{"both were read and one is mounted", copied(true), certain},
 		{"the other is not mounted", copied(false), []string{}},
 		{"the kernel's line, and the original in sight", copied(true).log(2, kmsg.XFSDuplicateUUID, line), certain},
-		{"the kernel's line alone", newHost(corev1.PodPending).says(wrongType).holds(probes.Content{Type: "xfs"}).log(2, kmsg.XFSDuplicateUUID, line), []string{"xfs-uuid-duplicate likely Device n1/8:16"}},
+		{"the kernel's line alone", newHost(corev1.PodPending).says(wrongType).reads(probes.Content{Type: "xfs"}).log(2, kmsg.XFSDuplicateUUID, line), []string{"xfs-uuid-duplicate likely Device n1/8:16"}},
 	})
 }
