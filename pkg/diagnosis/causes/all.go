@@ -138,6 +138,7 @@ var rules = []*diagnosis.Rule{
 	filesystem.NodeWatchLimitReached,
 	filesystem.ReadonlyAfterError,
 	filesystem.SELinuxLabelConflict,
+	filesystem.TypeMismatch,
 	filesystem.XFSUUIDDuplicate,
 
 	// risk

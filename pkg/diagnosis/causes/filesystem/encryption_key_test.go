@@ -17,11 +17,11 @@ func encrypted(phase corev1.PodPhase) *host {
 	h.pv.Spec.ISCSI = nil
 	h.pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "block.example", VolumeHandle: "disk7", VolumeAttributes: map[string]string{"iqn": iqn, "encrypted": "true"},
 		NodeStageSecretRef: &corev1.SecretReference{Namespace: "store", Name: "keys"}}
-	return h.holds("crypto_LUKS")
+	return h.typed("crypto_LUKS")
 }
 
-// holds sets what the first bytes of sdb are.
-func (h *host) holds(what string) *host {
+// typed sets what the first bytes of sdb are.
+func (h *host) typed(what string) *host {
 	h.f.Contents[sdb] = probes.Content{Type: what, State: "clean"}
 	return h
 }
@@ -46,7 +46,7 @@ func TestEncryptionKeyWrong(t *testing.T) {
 		{"first-hand words without the node", encrypted(corev1.PodPending).says(noKey).unprobed(), certain},
 		{"no passphrase", encrypted(corev1.PodPending).says(noPassphrase), certain},
 		{"unknown provider", encrypted(corev1.PodPending).says(provider), certain},
-		{"plain filesystem, read", encrypted(corev1.PodPending).holds("ext4").says(plain), certain},
+		{"plain filesystem, read", encrypted(corev1.PodPending).typed("ext4").says(plain), certain},
 		{"plain filesystem, not read", encrypted(corev1.PodPending).says(plain).unprobed(), likely},
 		{"called plain, and there is a header", encrypted(corev1.PodPending).says(plain), clean},
 		{"a resize", encrypted(corev1.PodPending).says(resize), clean},

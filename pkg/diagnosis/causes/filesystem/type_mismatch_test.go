@@ -1,0 +1,56 @@
+package filesystem_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/filesystem"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+func TestTypeMismatch(t *testing.T) {
+	t.Parallel()
+	said := func(want, holds string) string {
+		return "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to mount the volume as \"" + want + "\", it already contains " + holds + ". Mount error: mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t " + want + " -o defaults /dev/sdb /x\nOutput: mount: /x: wrong fs type, bad option, bad superblock on /dev/sdb."
+	}
+	unknown := func(holds string) string {
+		return "MountVolume.MountDevice failed for volume \"pv-data\" : mount failed: exit status 32\nOutput: mount: /x: unknown filesystem type '" + holds + "'."
+	}
+	byName := func(h *host) { // only the mount path ties a disk to the volume, and it is gone: a link by name stays
+		h.f.ISCSI.Sessions = nil
+		h.f.DevLinks = []probes.DevLink{{Path: "/dev/disk/by-path/ip-10.1.1.8:3260-iscsi-" + iqn + "-lun-0", Target: "../../sdb", Dev: sdb}}
+	}
+	certain := []string{"filesystem-type-mismatch certain PersistentVolume pv-data"}
+	waiting := func(holds string) *host { return newHost(corev1.PodPending).typed(holds) }
+	luks := func() *host { return encrypted(corev1.PodPending) }
+	checkRules(t, []*diagnosis.Rule{filesystem.TypeMismatch}, []branch{
+		{"another filesystem, events expired", waiting("xfs"), certain},
+		{"another filesystem, said and read", waiting("xfs").says(said("ext4", "xfs")), certain},
+		{"a physical volume of LVM", waiting("LVM2_member").says(unknown("LVM2_member")), certain},
+		{"a partition table has no type of its own", waiting("none").says(said("ext4", "unknown data, probably partitions")), certain},
+		{"LUKS where nothing is encrypted", waiting("crypto_LUKS"), certain},
+		{"LUKS as it should be", luks().says(unknown("crypto_LUKS")), clean},
+		{"words without the node", waiting("xfs").says(said("ext4", "xfs")).unprobed(), []string{"filesystem-type-mismatch possible PersistentVolume pv-data"}},
+		{"target named by a link only", waiting("xfs").change(byName), certain},
+		{"ext3 to ext4", waiting("ext3"), clean},
+		{"never formatted", waiting("none"), clean},
+		{"multipathd has the disk", waiting("mpath_member").says(said("ext4", "mpath_member")), clean},
+		{"right type, old words", waiting("ext4").says(said("ext4", "xfs")), clean},
+		{"mounted as what it is", newHost(corev1.PodPending).mounts("xfs", "rw").typed("xfs"), clean},
+		{"held by something above", waiting("LVM2_member").change(func(h *host) {
+			h.f.Block[1].Holders = []string{"dm-0"}
+			h.f.Block = append(h.f.Block, probes.BlockDevice{Name: "dm-0", Dev: probes.Dev{Major: 253}, Sectors: 8, Slaves: []string{"sdb"}, DM: &probes.DM{Name: "vg-lv", UUID: "LVM-x"}})
+		}), clean},
+		{"an attribute overrules fsType", luks().typed("xfs").change(func(h *host) {
+			h.pv.Spec.CSI.FSType = "ext4"
+			h.pv.Spec.CSI.VolumeAttributes = map[string]string{"iqn": iqn, "filesystem": "xfs"}
+		}), clean},
+		{"no type is asked for", luks().typed("xfs").change(func(h *host) {
+			delete(h.pv.Spec.CSI.VolumeAttributes, "encrypted")
+		}), clean},
+		{"a kernel without the filesystem", waiting("ext4").says(unknown("ext4")), clean},
+		{"nobody waits", newHost(corev1.PodRunning).typed("xfs"), clean},
+	})
+}
