@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // SidecarPods returns the pods that run a sidecar ("csi-attacher",
@@ -12,9 +13,41 @@ import (
 // mounts or names the driver's socket, holds the sidecar's lease for it, or
 // lives in a namespace where no other driver does.
 func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod {
+	return x.sidecarsAmong(x.Cluster.Pods, driver, sidecar)
+}
+
+// SidecarWorkloads returns the Deployments and StatefulSets whose template runs a
+// sidecar for a driver, also those that have no pod.
+func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
+	var pods []*corev1.Pod
+	owners := map[*corev1.Pod]Owner{}
+	add := func(kind string, meta *metav1.ObjectMeta, t *corev1.PodTemplateSpec, object any) {
+		p := &corev1.Pod{Spec: t.Spec}
+		p.Namespace, p.Name, p.Labels = meta.Namespace, meta.Name, t.Labels
+		pods = append(pods, p)
+		owners[p] = Owner{Kind: kind, Namespace: meta.Namespace, Name: meta.Name, UID: string(meta.UID), Object: object}
+	}
+	for _, d := range x.Cluster.Deployments {
+		if d != nil {
+			add("Deployment", &d.ObjectMeta, &d.Spec.Template, d)
+		}
+	}
+	for _, s := range x.Cluster.StatefulSets {
+		if s != nil {
+			add("StatefulSet", &s.ObjectMeta, &s.Spec.Template, s)
+		}
+	}
+	var out []Owner
+	for _, p := range x.sidecarsAmong(pods, driver, sidecar) {
+		out = append(out, owners[p])
+	}
+	return out
+}
+
+func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) []*corev1.Pod {
 	var sure, perhaps []*corev1.Pod
 	namespaces := x.driverNamespaces(driver)
-	for _, p := range x.Cluster.Pods {
+	for _, p := range pods {
 		if p == nil || !runsSidecar(p, sidecar) {
 			continue
 		}

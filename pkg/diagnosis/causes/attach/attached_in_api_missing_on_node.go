@@ -108,6 +108,10 @@ func judgeMissing(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtt
 		f.Missing("the driver's own word that it does not find the disk")
 		f.Fact(diagnosis.FromNode(node, "sys/class/block", "other volumes of driver "+v.Driver+" are there as disks: "+siblingDisk(p, v, node)))
 	}
+	if sibling := siblingDisk(p, v, node); d.Stranger != "" && sibling == "" {
+		f.Missing("whether disk " + d.Stranger + ", which has the volume's size and no user, is the volume under an identity that its handle does not tell")
+		f.Certainty = report.Possible
+	}
 	if len(d.Blank) > 0 {
 		f.Certainty = report.Possible
 	}

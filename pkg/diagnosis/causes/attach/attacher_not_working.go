@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -72,7 +73,7 @@ func attacherSilent(p *diagnosis.Pass, driver string, volumes []*snapshot.Volume
 	pods := p.SidecarPods(driver, "csi-attacher")
 	a := attacher{p: p, driver: driver, volumes: volumes, known: object != nil, pods: pods}
 	a.lease()
-	if a.forbidden() || a.lacksVerb() || a.down() {
+	if a.forbidden() || a.lacksVerb() || a.down() || a.absent() {
 		return
 	}
 	a.perhaps()
@@ -96,7 +97,7 @@ func (a *attacher) lease() {
 		if l.Name != want || l.Spec.RenewTime == nil {
 			continue
 		}
-		age := a.p.Age(l.Spec.RenewTime.Time)
+		age := leaseAge(a.p, l)
 		holder := ""
 		if l.Spec.HolderIdentity != nil {
 			holder = *l.Spec.HolderIdentity
@@ -104,6 +105,21 @@ func (a *attacher) lease() {
 		a.stale = age > time.Minute
 		a.holder = diagnosis.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second)))
 	}
+}
+
+// leaseAge is how long a lease was not renewed, counted from the newest lease of a node:
+// the clock that dated the snapshot may be ahead of the cluster's.
+func leaseAge(p *diagnosis.Pass, lease *coordinationv1.Lease) time.Duration {
+	newest := time.Duration(-1)
+	for _, o := range p.Cluster.Leases {
+		if o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
+			continue
+		}
+		if age := p.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
+			newest = age
+		}
+	}
+	return p.Age(lease.Spec.RenewTime.Time) - max(newest, 0)
 }
 
 func (a *attacher) leader() *corev1.Pod {
@@ -123,14 +139,17 @@ func (a *attacher) forbidden() bool {
 	for _, pod := range a.pods {
 		for _, l := range a.p.LogsOf(pod.Namespace, pod.Name) {
 			for i := len(l.Lines) - 1; i >= 0 && !l.Previous; i-- {
-				m := mayNotPatch.FindStringSubmatch(l.Lines[i])
+				m := mayNotPatch.FindStringSubmatch(strings.ReplaceAll(l.Lines[i], `\"`, `"`))
 				at := message.Date(l.Lines[i], a.p.TakenAt)
 				if m == nil || at.IsZero() || a.p.Age(at) >= 10*time.Minute {
 					continue
 				}
 				f := a.find(report.Certain, pod)
-				f.Sayf("The external-attacher of driver %s (pod %s) works and may not write down its work: %s cannot %s %s. It attaches disks in the backend, and the VolumeAttachment stays attached=false. Volumes that were attached before are not affected.",
-					a.driver, podName(pod), m[1], m[2], m[3])
+				effect := "It attaches disks in the backend, and the VolumeAttachment stays attached=false. Volumes that were attached before are not affected."
+				if m[2] == "list" || m[2] == "watch" || m[2] == "get" {
+					effect = "So it never learns what it shall attach or detach."
+				}
+				f.Sayf("The external-attacher of driver %s (pod %s) runs and may not do its work: %s cannot %s %s. %s", a.driver, podName(pod), m[1], m[2], m[3], effect)
 				f.Fact(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]})
 				f.Fact(a.rights(m[1])...)
 				f.Advise(remedy.Words(fmt.Sprintf("Grant the verb %s on %s to the ClusterRole of %s, as the driver's current manifest does. The attacher succeeds at its next attempt.", m[2], m[3], m[1])))

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -23,8 +26,14 @@ func podReadyNow(pod *corev1.Pod) bool {
 }
 
 func (a *attacher) find(c report.Certainty, pod *corev1.Pod) *diagnosis.Finding {
-	f := a.p.Find(c, diagnosis.PodSubject(pod))
+	f := a.about(c, diagnosis.PodSubject(pod))
 	f.Pod(pod)
+	return f
+}
+
+// about starts a finding with the attachments that nobody acts on.
+func (a *attacher) about(c report.Certainty, subject report.Subject) *diagnosis.Finding {
+	f := a.p.Find(c, subject)
 	for _, v := range a.volumes {
 		f.Volume(v)
 		for _, w := range v.Waiting() {
@@ -128,8 +137,9 @@ func (a *attacher) notAlone(pod *corev1.Pod) bool {
 		}
 	}
 	return slices.ContainsFunc(a.p.Cluster.Pods, func(o *corev1.Pod) bool {
-		mine := slices.Contains(a.pods, o)
-		return !mine && o.Namespace == pod.Namespace && o.Status.Phase != corev1.PodSucceeded && !podReadyNow(o)
+		app := o.Labels["app"]
+		part := app == "longhorn-manager" || app == "longhorn-csi-plugin" || strings.HasPrefix(app, "csi-") || strings.HasPrefix(o.Name, "longhorn-manager-")
+		return part && !slices.Contains(a.pods, o) && o.Namespace == pod.Namespace && !finished(o) && !podReadyNow(o)
 	})
 }
 
@@ -142,36 +152,85 @@ func waitingReason(pod *corev1.Pod) string {
 	return ""
 }
 
+// absent reports a workload of the attacher that has no pod at all.
+func (a *attacher) absent() bool {
+	workloads := a.p.SidecarWorkloads(a.driver, "csi-attacher")
+	if len(a.pods) > 0 || len(workloads) == 0 || !a.p.Collected("/pods") {
+		return false
+	}
+	w := workloads[0]
+	certainty := report.Likely
+	if a.known {
+		certainty = report.Certain
+	}
+	f := a.about(certainty, diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name))
+	wanted := wantedReplicas(w)
+	f.Fact(diagnosis.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wanted)))
+	why := fmt.Sprintf("wants %d pods and has none", wanted)
+	if wanted == 0 {
+		why = "is scaled to 0"
+	}
+	f.Sayf("The external-attacher of driver %s does not run: %s %s. VolumeAttachments of the driver get neither a result nor an error.", a.driver, w, why)
+	if wanted == 0 {
+		f.Advise(remedy.Words("Scale " + w.String() + " up again, after a look why it was scaled down."))
+	} else {
+		f.Advise(remedy.Words("Read the conditions and events of " + w.String() + " and of its ReplicaSet: they say why no pod is made."))
+	}
+	a.report(f)
+	return true
+}
+
+func wantedReplicas(w snapshot.Owner) int32 {
+	var n *int32
+	switch x := w.Object.(type) {
+	case *appsv1.Deployment:
+		n = x.Spec.Replicas
+	case *appsv1.StatefulSet:
+		n = x.Spec.Replicas
+	}
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
 // perhaps reports a driver whose attacher cannot be found at all: it may run outside
 // the cluster. Without a CSIDriver object csidriver-object-wrong is the question.
 func (a *attacher) perhaps() {
-	if len(a.pods) > 0 || !a.known || !a.waited() || !a.p.Collected("/pods") {
+	if len(a.pods) > 0 || !a.known || !a.missed() || a.works() || !a.p.Collected("/pods") {
 		return
 	}
-	f := a.p.Find(report.Likely, diagnosis.ObjectSubject("CSIDriver", "", a.driver))
-	for _, v := range a.volumes {
-		f.Volume(v)
-		for _, w := range v.Waiting() {
-			f.Pod(w.Pod)
-		}
-		for _, name := range silentAttachments(a.p, v) {
-			f.Object("va", name)
-		}
-	}
+	f := a.about(report.Likely, diagnosis.ObjectSubject("CSIDriver", "", a.driver))
 	f.Sayf("Nobody acts on the VolumeAttachments of driver %s: its CSIDriver object asks for attachments, and no pod with a csi-attacher for it was found.", a.driver)
 	f.NotConfirmed = append(f.NotConfirmed, "whether an attacher of the driver runs outside the cluster")
-	f.Fact(diagnosis.FromAPI("CSIDriver "+a.driver, "spec.attachRequired", "true")).Fact(a.holder)
+	f.Fact(diagnosis.FromAPI("CSIDriver "+a.driver, "spec.attachRequired", "true"))
 	f.Advise(remedy.Words("Install or start the controller of driver " + a.driver + " with its csi-attacher, or, if the driver needs no attachments, install its CSIDriver object with attachRequired false."))
 	a.report(f)
 }
 
-func (a *attacher) waited() bool {
+// missed tells whether somebody waits for what nobody does: a pod, or a deletion.
+func (a *attacher) missed() bool {
 	for _, v := range a.volumes {
-		for _, t := range a.p.Texts(v) {
-			if t.Fresh && strings.Contains(t.Raw, "external-attacher") {
-				return true
-			}
+		if len(v.Waiting()) > 0 || slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.DeletionTimestamp != nil }) {
+			return true
 		}
 	}
 	return false
+}
+
+// works tells whether an attachment of the driver got a result that is younger than one
+// which nobody acted on: then somebody attaches, and one volume is slow.
+func (a *attacher) works() bool {
+	var oldest time.Time
+	for _, v := range a.volumes {
+		for _, name := range silentAttachments(a.p, v) {
+			if va := a.p.Attachment(name); va != nil && (oldest.IsZero() || va.CreationTimestamp.Time.Before(oldest)) {
+				oldest = va.CreationTimestamp.Time
+			}
+		}
+	}
+	return slices.ContainsFunc(a.p.Cluster.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		answered := va.Status.Attached || va.Status.AttachError != nil
+		return va.Spec.Attacher == a.driver && answered && va.CreationTimestamp.After(oldest)
+	})
 }

@@ -3,7 +3,6 @@ package attach
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -38,47 +37,49 @@ var AttachmentStaleInBackend = &diagnosis.Rule{
 	},
 }
 
-// What backends say when a disk is somewhere else; the group is the machine.
-var backendWords = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)already being used by '([^']+)'`),
-	regexp.MustCompile(`(?i)(?:already|currently|still) (?:attached|exported|published|connected) (?:to|on) (?:an?other )?(?:node|instance|vm|virtual machine|server|machine|host|droplet|linode|id)?\s*\(?["':]?\s*"?([A-Za-z0-9][\w./:-]*)`),
-	regexp.MustCompile(`(?i)\b(?:disk|volume)\b.{0,160}? is attached to (?:node |instance |vm |server )?\(?["']?([A-Za-z0-9][\w./:-]*)`),
-	regexp.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)()`),
-}
-
 // backendRefusal is the newest word of the backend about an attach of the volume.
 func backendRefusal(p *diagnosis.Pass, v *snapshot.Volume) (diagnosis.Text, string, bool) {
 	for _, t := range p.Texts(v) {
 		attaching := t.Source == "api" || strings.Contains(t.Reason, "Attach") || strings.Contains(t.Op, "Attach") || strings.Contains(t.Raw, "AttachVolume") || strings.Contains(t.Raw, "ControllerPublish")
-		if !t.Fresh || !attaching || multiAttach(t.Raw) {
+		if !t.Fresh || !attaching || t.Reason == "detachError" || multiAttach(t.Raw) {
 			continue
 		}
-		for _, form := range backendWords {
-			if m := form.FindStringSubmatch(t.Raw); m != nil {
-				return t, strings.Trim(m[len(m)-1], `.,;:"')`), true
-			}
+		if machine, ok := refusal(p, t.Raw); ok {
+			return t, machine, true
 		}
 	}
 	return diagnosis.Text{}, "", false
 }
 
-// machineNode is the node that a backend's name of a machine means, or nil.
-func machineNode(p *diagnosis.Pass, machine string) *corev1.Node {
-	short := machine[strings.LastIndex(machine, "/")+1:]
-	for _, n := range p.Cluster.Nodes {
-		id := n.Spec.ProviderID
-		if n.Name == short || n.Name == machine || id != "" && (id == machine || strings.HasSuffix(id, "/"+short)) {
-			return n
+// heldElsewhere tells whether Kubernetes itself has the volume on another node: then
+// the backend is right.
+func heldElsewhere(v *snapshot.Volume, node string) bool {
+	for _, va := range v.Attachments {
+		if va.Spec.NodeName != node {
+			return true
 		}
 	}
-	return nil
+	for _, c := range v.Live() {
+		if n := c.Node(); n != "" && n != node && !c.Waiting() {
+			return true
+		}
+	}
+	return false
 }
 
 func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, machine string) {
 	w := v.Waiting()[0]
+	for _, c := range v.Waiting() {
+		if c.Node() != "" && (c.Node() == t.Node || w.Node() == "") {
+			w = c
+		}
+	}
 	var node *corev1.Node
 	if machine != "" {
-		node = machineNode(p, machine)
+		node = machineNode(p, v.CSIName(), machine)
+	}
+	if node == nil && heldElsewhere(v, w.Node()) {
+		return
 	}
 	if node != nil && (node.Name == w.Node() || v.AttachmentOn(node.Name) != nil || len(v.LiveConsumersOn(node.Name)) > 0 || sharedHandle(p, v, node.Name)) {
 		return // Kubernetes has a reason to hold it there
@@ -89,7 +90,7 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 	case machine == "":
 		text = "It calls the disk still attached or being detached, and names no machine."
 		f.NotConfirmed = append(f.NotConfirmed, "the state of the disk in the storage backend, which no object and no node shows")
-	case node == nil && p.Collected("/nodes") && allHaveProviderID(p):
+	case node == nil && p.Collected("/nodes") && tellable(p, v.CSIName(), machine):
 		certainty, text = report.Certain, "It calls the disk attached to "+machine+", which is no node of this cluster."
 	case node == nil:
 		text = "It calls the disk attached to " + machine + "."
@@ -125,15 +126,6 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 	f.Unless("an attachment, a pod or a disk of this volume on the machine that the backend names, or an outage of its API")
 	f.Advise(staleBackendAdvice(machine, node))
 	p.Report(f)
-}
-
-func allHaveProviderID(p *diagnosis.Pass) bool {
-	for _, n := range p.Cluster.Nodes {
-		if n.Spec.ProviderID == "" {
-			return false
-		}
-	}
-	return len(p.Cluster.Nodes) > 0
 }
 
 // sharedHandle tells whether a pod on the node uses another PV of the same disk.

@@ -201,7 +201,8 @@ func (c *cluster) probed(node string, change func(*probes.Facts)) *cluster {
 func (c *cluster) diagnose(t *testing.T) *report.Report {
 	t.Helper()
 	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{
-		attach.AttachStateOutOfStep, attach.AttachedInAPIMissingOnNode, attach.CSIDriverObjectWrong, attach.CSIPluginNotOnNode, attach.CSIPluginNotRegistered,
+		attach.AttachStateOutOfStep, attach.AttachedInAPIMissingOnNode, attach.AttacherNotWorking, attach.AttachmentStaleInBackend,
+		attach.CSICredentialsWrong, attach.CSIPluginHostPathMissing, attach.DeviceRenumbered, attach.HostpathTypeMismatch, attach.CSIDriverObjectWrong, attach.CSIPluginNotOnNode, attach.CSIPluginNotRegistered,
 		attach.KubeletRootDirWrong, attach.NodeDown, attach.NodeKubeletDownWorkloadAlive, attach.NodeRemoved,
 		attach.RWORollingUpdate, attach.RWOSharedByWorkloads, attach.VolumeAttachmentStale, attach.VolumeAttachmentVolumeGone,
 	}, nil, nil)

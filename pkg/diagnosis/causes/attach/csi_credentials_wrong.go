@@ -36,9 +36,8 @@ var CSICredentialsWrong = &diagnosis.Rule{
 }
 
 var (
-	secretMissing = regexp.MustCompile(`(?:fetching \w*SecretRef|failed to get secret)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
-	denied        = regexp.MustCompile(`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|code = Unauthenticated|(?i)invalid credentials|authentication failed|error connecting to the cluster|\bOperation not permitted\b|\bPermission denied\b`)
-	clientID      = regexp.MustCompile(`--id[ =](\S+)`)
+	denied   = regexp.MustCompile(`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|code = Unauthenticated|(?i)invalid credentials|authentication failed|error connecting to the cluster|\bOperation not permitted\b|\bPermission denied\b`)
+	clientID = regexp.MustCompile(`--id[ =](\S+)`)
 )
 
 // secretRef is the secret that the driver gets for the volume, and where that is said.
@@ -125,15 +124,18 @@ func secretTexts(p *diagnosis.Pass, v *snapshot.Volume) *accusation {
 		if !t.Fresh || strings.Contains(t.Raw, "blocklist") || strings.Contains(t.Raw, "blacklist") || strings.Contains(t.Raw, "applyFSGroup") || strings.Contains(t.Raw, "mount.nfs") {
 			continue
 		}
-		if m := secretMissing.FindStringSubmatch(t.Raw); m != nil {
-			return &accusation{certainty: report.Certain, what: "the secret does not exist", facts: []report.Evidence{t.Evidence()}, ns: m[1], name: m[2]}
+		if a := absentSecret(t); a != nil {
+			return a
+		}
+		if ofShare.MatchString(t.Raw) {
+			continue
 		}
 		step := t.Reason == "ProvisioningFailed" || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume") || t.Source == "api"
 		if step && (denied.MatchString(t.Raw) || t.Reason == "ProvisioningFailed" && malformed(p, v) != nil) {
 			return &accusation{certainty: report.Likely, what: "the storage refuses the user", facts: []report.Evidence{t.Evidence()}, missing: "the content of the secret and the rights of its user"}
 		}
 	}
-	return nil
+	return rejectedByCeph(p, v)
 }
 
 // malformed finds a driver's log that prints the user which it asks for, and that is
@@ -178,37 +180,4 @@ func decoded(id string) (string, bool) {
 		}
 	}
 	return s, true
-}
-
-// ofDriver tells whether a log is of a driver's own containers: of a pod that is known
-// to serve it, or of a container that has the name which only this driver's node plugin
-// uses, in the same namespace.
-func ofDriver(p *diagnosis.Pass, driver string, l snapshot.Log) bool {
-	for _, sidecar := range []string{"csi-provisioner", "csi-attacher"} {
-		for _, pod := range p.SidecarPods(driver, sidecar) {
-			if pod.Namespace == l.Namespace && pod.Name == l.Pod {
-				return true
-			}
-		}
-	}
-	if !usesContainer(p, driver, l.Namespace, l.Container) {
-		return false
-	}
-	for _, d := range p.Cluster.CSIDrivers {
-		if d.Name != driver && usesContainer(p, d.Name, l.Namespace, l.Container) {
-			return false
-		}
-	}
-	return true
-}
-
-func usesContainer(p *diagnosis.Pass, driver, namespace, container string) bool {
-	for _, pod := range p.DriverPods(driver) {
-		for _, c := range pod.Spec.Containers {
-			if pod.Namespace == namespace && c.Name == container {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -49,14 +49,18 @@ func pluginNotOnNode(p *diagnosis.Pass) {
 
 func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registration) {
 	ds := p.DriverDaemonSet(u.Driver)
-	if ds == nil && len(p.DriverPods(u.Driver)) == 0 && !knownElsewhere(p, u.Driver) && !u.workedHere() {
-		return // the driver is installed nowhere and never was: not a matter of this node
+	nowhere := ds == nil && len(p.DriverPods(u.Driver)) == 0 && !knownElsewhere(p, u.Driver)
+	if nowhere && !u.workedHere() && len(driverTexts(p, u)) == 0 {
+		return // the driver is installed nowhere and never was, and nobody misses it
 	}
 	f := u.keyed(p.Find(report.Certain, diagnosis.NodeSubject(u.Node)))
 	f.Fact(r.Evidence)
 	reason := "why is not known"
 	switch ds {
 	case nil:
+		if nowhere {
+			reason = "no node has the driver: it is not installed, or the volume names one that was replaced"
+		}
 		f.Missing("the DaemonSet of driver " + u.Driver)
 	default:
 		why, ok := whyAbsent(p, ds, u.Node)

@@ -63,7 +63,7 @@ func reportNotRegistered(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod, r 
 	case crashing(plugin):
 	case started.IsZero() && p.Age(plugin.CreationTimestamp.Time) < young:
 		f.Waiting = true // its containers have not started: that, and nothing else, is why
-	case !started.IsZero() && p.Age(started) < startup:
+	case !started.IsZero() && p.Age(started) < startup && !flapping(plugin):
 		f.Certainty, f.Waiting = report.Possible, true
 	case podReady(plugin) && !rootSeen(p.View(u.Node)):
 		// A plugin that is content and unknown may serve under another root.
@@ -136,6 +136,19 @@ func pluginState(p *diagnosis.Pass, pod *corev1.Pod) string {
 func crashing(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.ContainerStatuses {
 		if c.RestartCount > 0 && c.State.Running == nil || c.State.Terminated != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// flapping tells whether a container starts over and over, each time for a short while:
+// that it started a moment ago is then no reason to wait.
+func flapping(pod *corev1.Pod) bool {
+	const often = 3
+	for _, c := range pod.Status.ContainerStatuses {
+		last := c.LastTerminationState.Terminated
+		if c.RestartCount >= often && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < young {
 			return true
 		}
 	}

@@ -41,11 +41,15 @@ func csiDriverObject(p *diagnosis.Pass) {
 			if va.Status.Attached || va.Status.AttachError != nil || p.Age(va.CreationTimestamp.Time) <= settled {
 				continue
 			}
-			if ok, known := p.HasDriver(va.Spec.NodeName, v.Driver); known && ok && len(p.SidecarPods(v.Driver, "csi-attacher")) == 0 {
+			if ok, known := p.HasDriver(va.Spec.NodeName, v.Driver); known && ok && noAttacher(p, v.Driver) {
 				reportDriverObject(p, v, va)
 			}
 		}
 	}
+}
+
+func noAttacher(p *diagnosis.Pass, driver string) bool {
+	return len(p.SidecarPods(driver, "csi-attacher")) == 0 && len(p.SidecarWorkloads(driver, "csi-attacher")) == 0
 }
 
 func reportDriverObject(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) {

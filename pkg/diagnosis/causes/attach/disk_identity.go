@@ -14,7 +14,8 @@ import (
 type disks struct {
 	Count     int
 	Match     bool     // one carries the volume's identity
-	Unclaimed string   // an unused disk of the volume's size
+	Unclaimed string   // an unused disk of the volume's size without an identity of its own
+	Stranger  string   // an unused disk of the volume's size with an identity that is not the volume's name
 	Blank     []string // disks without any identity
 	Evidence  []report.Evidence
 }
@@ -39,8 +40,11 @@ func compareDisks(v *snapshot.Volume, view *snapshot.NodeView) disks {
 		case id != "":
 			out.Evidence = append(out.Evidence, diagnosis.FromNode(view.Name, locator, id))
 		}
-		if out.Unclaimed == "" && sizeOf(v) == b.Sectors*512 && idle(view, b) {
+		switch fits := sizeOf(v) == b.Sectors*512 && idle(view, b); {
+		case fits && out.Unclaimed == "" && !ownIdentity(view, b):
 			out.Unclaimed = b.Name
+		case fits && out.Stranger == "":
+			out.Stranger = b.Name
 		}
 	}
 	return out

@@ -26,17 +26,43 @@ func onlyNodesFor(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) []stri
 	if len(keys) == 0 || !saysAffinityConflict(p, pod) {
 		return nil
 	}
-	var out []string
+	var out, right []string
+	labelled := false
 	for _, n := range p.Cluster.Nodes {
 		if n.Spec.Unschedulable || !p.NodeReady(n.Name).Ready || !podAllows(pod, n) {
 			continue
 		}
 		if !slices.ContainsFunc(keys, func(k string) bool { _, ok := n.Labels[k]; return !ok }) {
-			return nil // a node that the pod allows has the labels: the conflict is about their values
+			if snapshot.NodeMatches(v.PV.Spec.NodeAffinity.Required, n) {
+				return nil // the volume may be used there: something else is in the way
+			}
+			labelled = true
+			continue
 		}
 		out = append(out, n.Name)
+		if inZone(v, n) {
+			right = append(right, n.Name)
+		}
+	}
+	if labelled {
+		return right // where others have the labels, only a node in the volume's own zone counts
 	}
 	return out
+}
+
+// inZone tells whether a node's own zone or region is one that the volume asks for under
+// its driver's label.
+func inZone(v *snapshot.Volume, n *corev1.Node) bool {
+	for _, t := range v.PV.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		for _, e := range t.MatchExpressions {
+			for _, k := range []string{corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion, corev1.LabelHostname} {
+				if have := n.Labels[k]; e.Operator == corev1.NodeSelectorOpIn && have != "" && slices.Contains(e.Values, have) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // affinityKeys are the labels that a volume's node affinity asks for.

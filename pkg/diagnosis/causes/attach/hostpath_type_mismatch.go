@@ -82,7 +82,7 @@ func hostPaths(p *diagnosis.Pass, pod *corev1.Pod) []wantedPath {
 		switch {
 		case v.PV == nil:
 		case v.PV.Spec.Local != nil:
-			out = append(out, wantedPath{pod, v, v.PV.Name, v.PV.Spec.Local.Path, corev1.HostPathDirectory, "spec.local.path"})
+			out = append(out, wantedPath{pod, v, v.PV.Name, v.PV.Spec.Local.Path, corev1.HostPathUnset, "spec.local.path"})
 		case v.PV.Spec.HostPath != nil:
 			w := wantedPath{pod: pod, volume: v, name: v.PV.Name, path: v.PV.Spec.HostPath.Path, field: "spec.hostPath"}
 			if v.PV.Spec.HostPath.Type != nil {
@@ -140,19 +140,22 @@ func (w wantedPath) there(view *snapshot.NodeView) (kind string, known bool) {
 
 func pathMismatch(p *diagnosis.Pass, w wantedPath) {
 	said, ok := w.refused(p)
-	if !ok {
-		return
-	}
 	node := w.pod.Spec.NodeName
 	found := ""
 	if view := p.View(node); view != nil {
 		kind, known := w.there(view)
-		if known && kind == kinds[w.kind] {
+		if known && (kind == kinds[w.kind] || w.kind == corev1.HostPathUnset) {
 			return // it is there by now, or the kubelet looks elsewhere (kubelet-in-container)
 		}
 		if known {
 			found = " The node has a " + kind + " there."
 		}
+		if !ok && known && kind != "link" && kinds[w.kind] != "" && p.Age(w.pod.CreationTimestamp.Time) > settled {
+			ok, said = true, diagnosis.FromNode(node, strings.TrimPrefix(path.Clean(w.path), "/"), kind)
+		}
+	}
+	if !ok {
+		return
 	}
 	subject, object := diagnosis.PodSubject(w.pod), "Pod "+podName(w.pod)
 	if w.volume != nil {
@@ -164,8 +167,12 @@ func pathMismatch(p *diagnosis.Pass, w wantedPath) {
 	if w.kind != "" {
 		want = "type " + string(w.kind)
 	}
-	f.Sayf("Volume %s of pod %s wants %s of node %s (%s), and the kubelet does not find that: the path is absent or something else. The message says \"is not a …\" for an absent path, too.%s%s",
-		w.name, podName(w.pod), w.path, node, want, found, alsoOn(p, w))
+	how := " The message says \"is not a …\" for an absent path, too."
+	if said.Source == "node" {
+		how = ""
+	}
+	f.Sayf("Volume %s of pod %s wants %s of node %s (%s), and the kubelet does not find that: the path is absent or something else.%s%s%s",
+		w.name, podName(w.pod), w.path, node, want, how, found, alsoOn(p, w))
 	f.Fact(diagnosis.FromAPI(object, w.field, strings.TrimSpace(w.path+" "+string(w.kind))))
 	f.Unless("the path with the wanted type on the node, as the kubelet sees it")
 	f.Advise(w.advice(node))

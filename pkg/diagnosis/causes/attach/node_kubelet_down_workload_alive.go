@@ -60,8 +60,12 @@ func reportKubeletDown(p *diagnosis.Pass, l lostNode, view *snapshot.NodeView, a
 	if alive.Kubelet == 0 {
 		kubelet = "No kubelet process was seen"
 	}
-	f.Sayf("%s, but the machine lives: %s. %s. %s; the volume is still being written to there%s.",
-		l.silence(p), said, kubelet, l.attachedWords(), l.whoWaits(p))
+	writes := "the volume is still being written to there"
+	if len(alive.Uses) == 0 {
+		writes = "a mount of the volume was not seen there"
+	}
+	f.Sayf("%s, but the machine lives: %s. %s. %s; %s%s.",
+		l.silence(p), said, kubelet, l.attachedWords(), writes, l.whoWaits(p))
 	f.Unless("a recording of node " + l.Name + " without any mount of the volume and without its pods' processes, or the node being Ready")
 	f.Advise(remedy.Words(fmt.Sprintf("Repair the kubelet on node %s: start it, renew its certificate, free its disk, restore its way to the API server. "+
 		"The old pod then ends normally and the volume moves by itself. Until then nothing may be detached, and no pod or node object removed by force: the disk is being written.", l.Name)))

@@ -61,11 +61,18 @@ func rootSeen(view *snapshot.NodeView) bool {
 // else the host paths that end in one of the kubelet's own directories.
 func pluginRoot(pod *corev1.Pod, driver string) (string, report.Evidence) {
 	for _, c := range pod.Spec.Containers {
-		for _, a := range append(append([]string{}, c.Command...), c.Args...) {
-			if v, ok := strings.CutPrefix(a, "--kubelet-registration-path="); ok {
-				if root, _, ok := strings.Cut(v, "/plugins/"); ok {
-					return path.Clean(root), diagnosis.FromAPI("Pod "+podName(pod), "container "+c.Name+" args", a)
-				}
+		args := append(append([]string{}, c.Command...), c.Args...)
+		for i, a := range args {
+			name, v, joined := strings.Cut(a, "=")
+			if strings.TrimLeft(name, "-") != "kubelet-registration-path" {
+				continue
+			}
+			if !joined && i+1 < len(args) {
+				v = args[i+1]
+			}
+			// A variable of the environment is not recorded: then the paths tell.
+			if root, _, ok := strings.Cut(v, "/plugins/"); ok && path.IsAbs(root) && !strings.Contains(root, "$") {
+				return path.Clean(root), diagnosis.FromAPI("Pod "+podName(pod), "container "+c.Name+" args", a)
 			}
 		}
 	}

@@ -187,7 +187,7 @@ func TestLostNode(t *testing.T) {
 func TestLeftoverAttachment(t *testing.T) {
 	t.Parallel()
 	left := func(waited time.Duration) *cluster {
-		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3").attacher()
 		c.attached("n1", 24*time.Hour)
 		owned(c.pod("new", "n2", corev1.PodPending, waited), "StatefulSet", "db")
 		return c

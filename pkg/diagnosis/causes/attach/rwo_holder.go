@@ -2,6 +2,7 @@ package attach
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,7 +62,7 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 		if nodesSeen && !ready.Ready {
 			continue
 		}
-		r := rivalry{Volume: v, Waiter: w, Holder: h, WaiterOwner: p.TopOwner(w), HolderOwner: p.TopOwner(h)}
+		r := rivalry{Volume: v, Waiter: w, Holder: h, WaiterOwner: ownerOf(p, w), HolderOwner: ownerOf(p, h)}
 		a, ok := attachedOn(p, v, h.Spec.NodeName)
 		switch {
 		case ok:
@@ -78,6 +79,26 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 		return r, true
 	}
 	return rivalry{}, false
+}
+
+// ownerOf is the top owner of a pod. Where ReplicaSets could not be read, the hash that a
+// Deployment puts into their names and the pod's labels tells its name.
+func ownerOf(p *diagnosis.Pass, pod *corev1.Pod) snapshot.Owner {
+	o := p.TopOwner(pod)
+	hash := pod.Labels["pod-template-hash"]
+	if o.Kind != "ReplicaSet" || o.Object != nil || hash == "" {
+		return o
+	}
+	name, ok := strings.CutSuffix(o.Name, "-"+hash)
+	if !ok {
+		return o
+	}
+	for _, d := range p.Cluster.Deployments {
+		if d.Namespace == pod.Namespace && d.Name == name {
+			return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name, Object: d}
+		}
+	}
+	return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name}
 }
 
 // refused tells whether the attach-detach controller refused the volume to a pod.

@@ -56,7 +56,7 @@ func (u *use) unidentified(v *snapshot.Volume, view *snapshot.NodeView) {
 		return // Longhorn's disks are known by their session
 	}
 	d := compareDisks(v, view)
-	for _, name := range append(d.Blank, d.Unclaimed) {
+	for _, name := range append(d.Blank, d.Unclaimed, d.Stranger) {
 		if name != "" {
 			u.Missing = append(u.Missing, "whether disk "+name+" of node "+view.Name+" is the volume's (nothing on it says so)")
 		}
