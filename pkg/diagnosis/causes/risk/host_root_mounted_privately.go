@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed host_root_mounted_privately.md
@@ -49,32 +50,57 @@ func mountsPrivately(p *diagnosis.Pass, node string, pod *corev1.Pod) {
 	if len(hosts) == 0 {
 		return
 	}
-	h := hosts[0]
+	h, table := hosts[0], (*tableLine)(nil)
+	if view != nil {
+		seen := false
+		for _, x := range hosts {
+			t, read := effective(view, pod, x)
+			if t != nil {
+				h, table = x, t
+				break
+			}
+			seen = seen || read
+		}
+		if table == nil && seen {
+			return // the effective state receives unmounts
+		}
+	}
 	f := p.Find(report.Likely, diagnosis.PodSubject(pod)).Located(node)
 	f.Pod(pod)
 	f.Sayf("Pod %s%s mounts %s of host %s at %s without HostToContainer. Every volume that is mounted there when it starts stays mounted in its namespace after the host has let go.",
 		pod.Namespace+"/"+pod.Name, workload(p, pod), h.host, node, h.at)
 	f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes[].hostPath.path", h.host+" at "+h.at+", mountPropagation None"))
-	if view != nil {
-		for _, proc := range view.ProcessesOfPod(string(pod.UID)) {
-			ns, m := tableEntry(view.Facts.Namespaces, proc.MntNS, h.at)
-			if m == nil {
-				continue
-			}
-			if !m.Private() {
-				return // the effective state receives unmounts
-			}
-			f.Certainty = report.Certain
-			f.Fact(diagnosis.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", ns.TablePID, m.Line), m.Raw))
-			break
-		}
-	}
-	if f.Certainty != report.Certain {
+	if table != nil {
+		f.Certainty = report.Certain
+		f.Fact(diagnosis.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", table.ns.TablePID, table.mount.Line), table.mount.Raw))
+	} else {
 		f.Missing("the pod's mount table on node " + node)
 	}
 	f.Unless("a master: or shared: tag on this mount in the pod's mount table")
 	f.Advise(remedy.Words("Set mountPropagation: HostToContainer on this mount and restart the pod in a quiet moment. A read-only mount does not help, and the image is not at fault."))
 	p.Report(f)
+}
+
+// tableLine is a line of a container's own mount table.
+type tableLine struct {
+	ns    *probes.MountNamespace
+	mount *probes.Mount
+}
+
+// effective finds the mount in the tables of the pod's containers: the line when it is
+// private there, and whether any table that has it was read.
+func effective(view *snapshot.NodeView, pod *corev1.Pod, h private) (line *tableLine, read bool) {
+	for _, proc := range view.ProcessesOfPod(string(pod.UID)) {
+		ns, m := tableEntry(view.Facts.Namespaces, proc.MntNS, h.at)
+		if m == nil {
+			continue
+		}
+		if m.Private() {
+			return &tableLine{ns, m}, true
+		}
+		read = true
+	}
+	return nil, read
 }
 
 // privateMounts are the hostPaths equal to or above directories in which mounts

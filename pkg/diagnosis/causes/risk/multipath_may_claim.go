@@ -151,6 +151,13 @@ func otherSAN(p *diagnosis.Pass, view *snapshot.NodeView) bool {
 			return true
 		}
 	}
+	for _, n := range p.Cluster.CSINodes {
+		for _, d := range n.Spec.Drivers {
+			if n.Name == view.Name && d.Name != snapshot.LonghornDriver && attaches(p, d.Name) {
+				return true // a driver that may want maps of its own
+			}
+		}
+	}
 	for _, pv := range p.Cluster.PVs {
 		if pv.Spec.FC != nil || pv.Spec.ISCSI != nil {
 			return true
@@ -166,4 +173,10 @@ func noMaps(view *snapshot.NodeView) bool {
 		}
 	}
 	return true
+}
+
+// attaches tells whether a driver attaches volumes to nodes, as those of disks do.
+func attaches(p *diagnosis.Pass, driver string) bool {
+	d := p.CSIDriver(driver)
+	return d == nil || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }

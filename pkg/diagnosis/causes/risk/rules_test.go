@@ -96,6 +96,11 @@ func TestHostRootMountedPrivately(t *testing.T) {
 			Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1}, {ID: 2, PIDs: []int{7}, TablePID: 7, Mounts: []probes.Mount{m}}},
 		}}
 	}
+	second := func(f map[string]*probes.Facts) map[string]*probes.Facts {
+		f["a"].Processes = append(f["a"].Processes, probes.Process{PID: 8, PodUID: uid, MntNS: 3})
+		f["a"].Namespaces = append(f["a"].Namespaces, probes.MountNamespace{ID: 3, PIDs: []int{8}, TablePID: 8, Mounts: []probes.Mount{{Point: "/host", Line: 4}}})
+		return f
+	}
 	slave := corev1.MountPropagationHostToContainer
 	tests := []struct {
 		name  string
@@ -105,6 +110,7 @@ func TestHostRootMountedPrivately(t *testing.T) {
 	}{
 		{"private in its table", pod("/", nil), facts(probes.Mount{}), []string{"certain Pod ops/agent"}},
 		{"a slave in its table", pod("/", nil), facts(probes.Mount{Master: 1}), nil},
+		{"a slave in one container, private in another", pod("/", nil), second(facts(probes.Mount{Master: 1})), []string{"certain Pod ops/agent"}},
 		{"only the spec", pod("/var/lib", nil), nil, []string{"likely Pod ops/agent"}},
 		{"HostToContainer", pod("/", &slave), nil, nil},
 		{"a directory without mounts", pod("/var/log", nil), nil, nil},
