@@ -26,6 +26,7 @@ const (
 	FailedToDetach         Kind = "failed-to-detach"
 	StillInUsePerStatus    Kind = "still-in-use-per-status"
 	TargetBusy             Kind = "target-busy"
+	UnmountFailed          Kind = "unmount-failed"
 	StillReferenced        Kind = "still-referenced"
 	DeviceStillInUse       Kind = "device-still-in-use"
 	RBDBusy                Kind = "rbd-busy"
@@ -81,7 +82,8 @@ const (
 	NoLoopDevice           Kind = "no-loop-device"
 	UnboundClaims          Kind = "unbound-claims"
 	NodeAffinityConflict   Kind = "node-affinity-conflict"
-	ClaimInUse             Kind = "claim-in-use" // ReadWriteOncePod
+	NoVolumePlaced         Kind = "no-volume-placed" // the scheduler finds no node because of a volume
+	ClaimInUse             Kind = "claim-in-use"     // ReadWriteOncePod
 	WaitFirstConsumer      Kind = "wait-first-consumer"
 	WaitExternalProvision  Kind = "wait-external-provisioner"
 	ProvisionFailed        Kind = "provision-failed"

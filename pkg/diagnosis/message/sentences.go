@@ -3,7 +3,7 @@ package message
 // mountSentences are what mount(8), umount(8), cryptsetup(8) and the mkfs and fsck
 // programs say, and the drivers that quote them.
 var mountSentences = []sentence{
-	says(AlreadyMountedBusy, `already mounted or mount point busy|already mounted on /| is already mounted at `),
+	says(AlreadyMountedBusy, `already mounted or mount point busy|already mounted on /| is already mounted at |is busy or already mounted|mounting \S+ on \S+ failed: (device or )?resource busy`),
 	says(InUseBySystem, `is apparently in use by the system`),
 	says(WillNotMakeFSMounted, `is mounted; will not make a`),
 	says(WrongFSType, `wrong fs type, bad option, bad superblock`),
@@ -13,7 +13,8 @@ var mountSentences = []sentence{
 	says(WriteProtected, `write-protected|cannot mount \S+ read-only`),
 	says(UnformattedReadOnly, `cannot mount unformatted disk .* read-only mode`),
 	says(ReadOnlyFilesystem, `read-only file ?system`),
-	says(TargetBusy, `target is busy|umount: \S+: device is busy`),
+	says(TargetBusy, `target is busy|umount(\.\w+)?: \S+: device is busy|can't u(n)?mount \S+: (device or )?resource busy`),
+	says(UnmountFailed, `failed to (lazy )?unmount|failed to clean ?up (volume \S+ mount point|global mount)|unmount failed: exit status`),
 	says(StillReferenced, `still mounted by other references|device is in use when it was no longer expected`),
 	says(DeviceStillInUse, `Device \S+ is still in use`),
 	says(DeviceBusy, `device or resource busy|resource busy`),
@@ -28,9 +29,9 @@ var mountSentences = []sentence{
 	says(MpathMember, `mpath_member`),
 	says(CannotOpenBlockdev, `Can'?t open blockdev|cannot open \S+: device or resource busy`),
 	says(FsckUncorrected, `'fsck' found errors on device .* could not correct`),
-	says(FsckMounted, `fsck.*(is mounted|is in use)`),
+	says(FsckMounted, `fsck.*(is mounted|is in use)|(is mounted|is in use)\.\s*e2fsck: cannot continue`),
 	says(FsckUnsupported, `fsck.*unsupported feature|has unsupported feature`),
-	says(FormatFailed, `format of disk "[^"]+" failed|mkfs\.\w+.*(fail|exit status)|failed to format`),
+	says(FormatFailed, `format of disk "[^"]+" failed|mkfs\.\w+.*(fail|exit status)|mkfs\.\w+: cannot open|failed to format`),
 	says(ExistingFilesystem, `appears to contain an existing filesystem`),
 	says(MountsFilesystem, `contains a mounted filesystem`),
 	says(FormatFileMissing, `does not exist and no size was specified`),
@@ -42,7 +43,7 @@ var mountSentences = []sentence{
 	says(NoSuchFile, `no such file or directory`),
 	says(NoTool, `executable file not found|command not found|exit status 127`),
 	says(NoLoopDevice, `makeLoopDevice failed|could not find any free loop|failed to (set ?up|find) (a )?loop`),
-	says(ResizeFailed, `resize of device \S+ failed|(node|volume)expandvolume.*failed|resizing failed`),
+	says(ResizeFailed, `resize of device \S+ failed|(node|volume)expandvolume.*failed|resizing failed|failed while expanding volume|failed to expand the volume`),
 }
 
 // networkSentences are what NFS, iSCSI and RBD tools say.
@@ -56,7 +57,7 @@ var networkSentences = []sentence{
 	says(NFSHelperMissing, `you might need a /sbin/mount\.<?(type|nfs)|bad option; for several filesystems`),
 	says(NFSResolve, `mount\.nfs\S*: .*(failed to resolve|name or service not known|temporary failure in name)`),
 	says(NFSProtocol, `mount\.nfs\S*: .*(protocol not supported|requested nfs version or transport|an incorrect mount option|rpc\.statd is not running)`),
-	says(RBDBusy, `rbd: (sysfs write|unmap) failed|unmap.*\(16\) device or resource busy`),
+	says(RBDBusy, `rbd: (sysfs write|unmap) failed|unmap.*\(16\) device or resource busy|rbd:? .{0,80}unmap.{0,200}exit status 16`),
 	says(RBDInUse, `is still being used`),
 	says(RBDMapFailed, `rbd: map failed|failed to map rbd|map of image .* failed`),
 	says(ISCSIExit, `iscsiadm`),
@@ -87,8 +88,9 @@ var kubernetesSentences = []sentence{
 	says(NoPendingWorkloads, `no pending workload pods for volume`),
 	says(NotSharedMount, `not a shared( or slave)? mount`),
 	says(StagingInvalid, `staging (target )?path \S+ is no longer valid`),
-	says(RootfsMount, `error mounting "[^"]+" to rootfs|error mounting .* to rootfs`),
+	says(RootfsMount, `error mounting "[^"]+" to rootfs|error mounting .* to rootfs|mounting \S+ to rootfs`),
 	says(SubPathFailed, `failed to (prepare|create) subPath`),
+	says(NoVolumePlaced, `no available volume zone|find available persistent volumes to bind|bound to non-existent|no available disk|enough free storage`),
 	says(SandboxFailed, `failed to create pod sandbox|FailedCreatePodSandBox`),
 	says(SecretNotFound, `secrets? "[^"]+" not found`),
 	says(ConfigMapNotFound, `configmaps? "[^"]+" not found`),

@@ -58,7 +58,7 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 	all := p.Texts(v)
 	for _, t := range all {
 		pod := podOf(v, t)
-		if !refusesAttach(t) && !(t.Op == "MountVolume.WaitForAttach" && pod != nil && unattached(v, pod.Spec.NodeName)) {
+		if !refusesAttach(t) && !(t.Op == "MountVolume.WaitForAttach" && pod != nil && unattached(p, v, pod.Spec.NodeName)) {
 			continue
 		}
 		s := &diagnosis.Symptom{Subject: volumeSubject(v), Past: !present(t, pod, all)}
@@ -79,12 +79,15 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 }
 
-// unattached tells whether the volume's attachment to a node exists and is not
-// made. Where it is made, or the driver has none, waiting for it is a failure of
-// the node.
-func unattached(v *snapshot.Volume, node string) bool {
-	va := v.AttachmentOn(node)
-	return va != nil && !va.Status.Attached
+// unattached tells whether the volume's attachment to a node is not made, or was
+// deleted although the driver needs one. Where it is made, or the driver has none,
+// waiting for it is a failure of the node.
+func unattached(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if va := v.AttachmentOn(node); va != nil {
+		return !va.Status.Attached
+	}
+	d := p.CSIDriver(v.CSIName())
+	return d != nil && (d.Spec.AttachRequired == nil || *d.Spec.AttachRequired) && p.Collected("storage.k8s.io/volumeattachments")
 }
 
 func refusesAttach(t diagnosis.Text) bool {

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -23,6 +24,9 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 	want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	have := v.Claim.Status.Capacity[corev1.ResourceStorage]
 	s := onVolume(v, fmt.Sprintf("%s asks for %s and has %s.", capital(name(v)), want.String(), have.String()))
+	if want.Cmp(have) <= 0 || have.IsZero() {
+		s.Message = fmt.Sprintf("The expansion of %s is not finished.", name(v))
+	}
 	for _, k := range v.Claim.Status.Conditions {
 		switch k.Type {
 		case corev1.PersistentVolumeClaimResizing, corev1.PersistentVolumeClaimFileSystemResizePending,
@@ -48,7 +52,7 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 
 func expandTexts(p *diagnosis.Pass, v *snapshot.Volume, s *diagnosis.Symptom) {
 	for _, t := range p.Texts(v) {
-		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed"
+		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || is(t, message.ResizeFailed)
 		if resize && (t.Fresh || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
 			s.Evidence = append(s.Evidence, t.Evidence())
 			s.At(t.Node)

@@ -120,8 +120,9 @@ func unstarted(pod *corev1.Pod) string {
 	return ""
 }
 
-// createErrors are waiting reasons under which a container could not be made.
-var createErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError"}
+// createErrors are reasons under which a container could not be made; the last is
+// that of dockershim.
+var createErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun"}
 
 // volumeSubject names the most natural object of a volume.
 func volumeSubject(v *snapshot.Volume) report.Subject {

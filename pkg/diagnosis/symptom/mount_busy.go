@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -22,6 +23,11 @@ var mountBusy = &diagnosis.SymptomRule{Name: "mount-busy", Run: func(p *diagnosi
 	}
 }}
 
+// shared tells whether the share-manager of a Longhorn RWX volume mounts it to serve it.
+func shared(v *snapshot.Volume, uses []snapshot.Use) bool {
+	return v.RegularRWX() && slices.ContainsFunc(uses, func(u snapshot.Use) bool { return u.Mount.Point == "/export/"+v.Handle })
+}
+
 func saysBusy(t diagnosis.Text) bool {
 	return is(t, message.AlreadyMountedBusy, message.CryptsetupInUse, message.MpathMember) ||
 		is(t, message.CannotOpenBlockdev) && !strings.Contains(t.Raw, "Can't lookup blockdev")
@@ -32,7 +38,7 @@ func refusesClaim(p *diagnosis.Pass, v *snapshot.Volume, d snapshot.VolumeDevice
 		return
 	}
 	for _, n := range d.Numbers() {
-		if len(d.View.InitUses(n)) > 0 {
+		if len(d.View.InitUses(n)) > 0 || shared(v, d.View.ForeignUses(n)) {
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,7 +14,7 @@ import (
 // kubelet calls it FailedMount.
 var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diagnosis.Pass) {
 	for _, i := range pods(p) {
-		all := p.PodTexts(i.pod)
+		all := slices.Concat(p.PodTexts(i.pod), logged(p, i))
 		kept := 0
 		for _, t := range all {
 			if !failsToMount(t) {
@@ -31,9 +32,32 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 	}
 }}
 
+// logged are the failures of mounting that only a log tells, or an event of the
+// volume itself: the kubelet stops repeating itself after 25 events.
+func logged(p *diagnosis.Pass, i involved) []diagnosis.Text {
+	if !waiting(i.pod) {
+		return nil
+	}
+	var out []diagnosis.Text
+	for _, v := range i.volumes {
+		for _, t := range p.Texts(v) {
+			mine := t.PodUID == string(i.pod.UID) || t.PodUID == "" && t.Node != "" && t.Node == i.pod.Spec.NodeName
+			if mine && t.Source == "log" && failsToMount(t) || t.Reason == mismatch && t.Pod == "" {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// mismatch is the reason of the event on a PV whose disk holds another filesystem.
+const mismatch = "FailedMountOnFilesystemMismatch"
+
 func failsToMount(t diagnosis.Text) bool {
 	switch {
 	case strings.HasPrefix(t.Op, "MountVolume."), strings.HasPrefix(t.Op, "MapVolume."):
+		return true
+	case t.Reason == mismatch:
 		return true
 	case t.Reason == "FailedMount" || t.Reason == "FailedMapVolume":
 		return !is(t, message.MountTimeout, message.NotAttachedPerStatus)

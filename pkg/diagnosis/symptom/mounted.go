@@ -32,7 +32,7 @@ func mounts(p *diagnosis.Pass, v *snapshot.Volume) []mounted {
 		if d, ok := p.DeviceOn(v, node); ok {
 			for _, n := range d.Numbers() {
 				for _, u := range view.ForeignUses(n) {
-					if u.Mount.Point == "/export/"+v.Handle {
+					if shared(v, []snapshot.Use{u}) {
 						out = append(out, mounted{view: view, mount: u.Mount, ns: u.NS})
 					}
 				}

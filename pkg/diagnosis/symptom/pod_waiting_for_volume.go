@@ -66,8 +66,8 @@ func blamesVolume(t diagnosis.Text) bool {
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		return true
 	case "FailedScheduling", "Unschedulable":
-		return is(t, message.UnboundClaims, message.NodeAffinityConflict, message.MaxVolumes, message.ClaimInUse, message.ClaimNotFound) ||
-			strings.Contains(t.Raw, "did not have enough free storage") || strings.Contains(t.Raw, "binding volumes") ||
+		return is(t, message.UnboundClaims, message.NodeAffinityConflict, message.MaxVolumes, message.ClaimInUse, message.ClaimNotFound, message.NoVolumePlaced) ||
+			strings.Contains(t.Raw, "binding volumes") ||
 			strings.Contains(t.Raw, "persistentvolumeclaim")
 	}
 	return namesMount(t)

@@ -54,6 +54,12 @@ func aboutStep(t diagnosis.Text) bool {
 
 // told collects texts about volumes by meaning: one symptom per volume.
 func told(p *diagnosis.Pass, fits func(diagnosis.Text) bool, says func(*snapshot.Volume, diagnosis.Text) string) {
+	toldOf(p, func(_ *snapshot.Volume, t diagnosis.Text) bool { return fits(t) }, says)
+}
+
+// toldOf does so where the meaning depends on the volume: what is said about a pod is
+// said about each of its volumes.
+func toldOf(p *diagnosis.Pass, fits func(*snapshot.Volume, diagnosis.Text) bool, says func(*snapshot.Volume, diagnosis.Text) string) {
 	for _, v := range p.Volumes() {
 		all := p.Texts(v)
 		var best *diagnosis.Text
@@ -61,7 +67,7 @@ func told(p *diagnosis.Pass, fits func(diagnosis.Text) bool, says func(*snapshot
 		now := false
 		for i := range all {
 			t := all[i]
-			if !fits(t) {
+			if !fits(v, t) {
 				continue
 			}
 			here := present(t, podOf(v, t), all)
@@ -85,6 +91,24 @@ func told(p *diagnosis.Pass, fits func(diagnosis.Text) bool, says func(*snapshot
 		}
 		p.AddSymptom(s)
 	}
+}
+
+// namesPath tells whether a text about a pod names a path on which a container of it
+// mounts the volume.
+func namesPath(v *snapshot.Volume, t diagnosis.Text) bool {
+	for _, c := range v.Consumers {
+		if t.Pod != c.Pod.Namespace+"/"+c.Pod.Name {
+			continue
+		}
+		for _, k := range c.Pod.Spec.Containers {
+			for _, m := range k.VolumeMounts {
+				if m.Name == c.Volume && len(m.MountPath) > 1 && strings.Contains(t.Raw, m.MountPath) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // podOf is the consumer that a text is about, or nil.

@@ -32,6 +32,9 @@ func failsToUnmount(t diagnosis.Text) bool {
 	case "FailedUnMount", "FailedUnmapDevice", "FailedUnmount":
 		return true
 	}
+	if is(t, message.UnmountFailed) && t.Op == "" && t.Source == "log" {
+		return true
+	}
 	return is(t, message.TargetBusy, message.StillReferenced, message.DeviceStillInUse, message.RBDBusy)
 }
 
@@ -39,7 +42,7 @@ func failsToUnmount(t diagnosis.Text) bool {
 // mounts it or reports it in use. On a node that is not ready these entries are
 // frozen and prove nothing.
 func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
-	if wanted, _ := p.WantedReleased(v, node); !wanted || !p.NodeReady(node).Ready || !longReleased(p, v, node) {
+	if wanted, _ := p.WantedReleased(v, node); !wanted || !p.NodeReady(node).Ready || !longReleased(p, v, node) || stillRuns(v, node) {
 		return
 	}
 	mounts := p.VolumeMounts(v, node)
@@ -59,6 +62,19 @@ func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		}
 	}
 	p.AddSymptom(s)
+}
+
+// stillRuns tells whether a container of a pod that ends still runs there: the
+// kubelet unmounts nothing before it has stopped.
+func stillRuns(v *snapshot.Volume, node string) bool {
+	for _, c := range v.LiveConsumersOn(node) {
+		for _, cs := range c.Pod.Status.ContainerStatuses {
+			if c.Terminating() && cs.State.Running != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mountsNowhere tells whether the node was probed and mounts the volume in no

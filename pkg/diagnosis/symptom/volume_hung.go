@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -22,34 +23,48 @@ var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagno
 			}
 		}
 	}
-	told(p, func(t diagnosis.Text) bool {
-		return probeHangs(p, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
+	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool {
+		return probeHangs(v, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("Access to %s hangs: %s", name(v), quote(t.Desc))
 	})
+	for _, v := range p.Volumes() {
+		callHangs(p, v)
+	}
 }}
 
-// probeHangs recognises a kubelet probe that timed out on a path of a volume of the
-// pod: the nearest that the API shows of a mount that does not answer.
-func probeHangs(p *diagnosis.Pass, t diagnosis.Text) bool {
-	if t.Reason != "Unhealthy" || !strings.Contains(t.Raw, "timed out") && !strings.Contains(t.Raw, "deadline") {
-		return false
-	}
-	ns, name, _ := strings.Cut(t.Pod, "/")
-	pod := p.Pod(ns, name)
-	if pod == nil {
-		return false
-	}
-	for _, v := range p.VolumesOfPod(pod) {
-		for _, k := range pod.Spec.Containers {
-			for _, m := range k.VolumeMounts {
-				if m.Name == volumeIn(pod, v) && len(m.MountPath) > 1 && strings.Contains(t.Raw, m.MountPath) {
-					return true
-				}
-			}
+// callHangs takes a call to the node plugin that ran out of time and whose retry was
+// refused because it still runs. One of the two alone may only be slow.
+func callHangs(p *diagnosis.Pass, v *snapshot.Volume) {
+	all := p.Texts(v)
+	var late, again *diagnosis.Text
+	for i := range all {
+		t := &all[i]
+		if t.Op != "MountVolume.MountDevice" && t.Op != "MountVolume.SetUp" {
+			continue
+		}
+		if late == nil && t.Code == "DeadlineExceeded" {
+			late = t
+		}
+		if again == nil && t.Code == "Aborted" && is(*t, message.AbortedPending) && strings.Contains(t.Desc, "already exists") && present(*t, podOf(v, *t), all) {
+			again = t
 		}
 	}
-	return false
+	if late == nil || again == nil {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("A call of the node plugin for %s does not return: it ran out of time, and the next one finds it still running.", name(v)))
+	s.At(late.Node)
+	s.At(again.Node)
+	s.Evidence = append(s.Evidence, late.Evidence(), again.Evidence())
+	p.AddSymptom(s)
+}
+
+// probeHangs recognises a kubelet probe that timed out on a path of the volume: the
+// nearest that the API shows of a mount that does not answer.
+func probeHangs(v *snapshot.Volume, t diagnosis.Text) bool {
+	late := strings.Contains(t.Raw, "timed out") || strings.Contains(t.Raw, "deadline")
+	return t.Reason == "Unhealthy" && late && namesPath(v, t)
 }
 
 func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {

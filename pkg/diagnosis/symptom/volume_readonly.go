@@ -22,16 +22,16 @@ var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p
 			engineReadOnly(p, v)
 		}
 	}
-	told(p, saysReadOnly, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, saysReadOnly, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("%s is read-only: %s", capital(name(v)), quote(t.Desc))
 	})
 }}
 
 // saysReadOnly takes what an application, the share-manager or the resizer says
 // about a mounted volume; a failing mount is another symptom.
-func saysReadOnly(t diagnosis.Text) bool {
-	if t.Source == "event" || strings.HasPrefix(t.Op, "MountVolume") {
-		return false
+func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
+	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || strings.HasPrefix(t.Op, "MountVolume") {
+		return false // of the kubelet's events only a failed probe speaks of the application
 	}
 	return is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
 }
