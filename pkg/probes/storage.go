@@ -1,6 +1,9 @@
 package probes
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ISCSI is the initiator side of a node.
 type ISCSI struct {
@@ -92,7 +95,7 @@ func (m Multipath) Active() bool {
 		return true
 	}
 	for _, a := range m.Answers {
-		if a != "" && a != "ENOENT" && a != "ECONNREFUSED" && len(a) > 12 {
+		if strings.HasPrefix(a, "{") || a != "ENOENT" && a != "ECONNREFUSED" && len(a) > 12 {
 			return true
 		}
 	}

@@ -110,6 +110,13 @@ func (s *stack) bottom(h snapshot.Holder) *probes.BlockDevice {
 	return nil
 }
 
+// rests tells whether a device is the volume's, one of kubelet's loops over it, or
+// lies above one of them.
+func (s *stack) rests(dev probes.Dev) bool {
+	return s.device.Block != nil && s.view.Rests(dev, s.device.Dev) ||
+		slices.ContainsFunc(s.loops, func(l *probes.BlockDevice) bool { return s.view.Rests(dev, l.Dev) })
+}
+
 // hasPrefix tells whether a device is a device-mapper device with such a uuid.
 func hasPrefix(d *probes.BlockDevice, prefix string) bool {
 	return d != nil && d.DM != nil && strings.HasPrefix(d.DM.UUID, prefix)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -72,6 +73,9 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven) {
 		return
 	}
+	if mountedHere && deadMap(view, stage.Mount.Dev) {
+		return // multipath-map-orphaned or mount-of-dead-device
+	}
 	if mountedHere && namesake(view, *stage) {
 		return // the kubelet counts a dead mount with the same source: mount-of-dead-device
 	}
@@ -111,6 +115,12 @@ func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapsh
 		}
 	}
 	return stage, false
+}
+
+// deadMap tells whether a device is a multipath map without a usable path.
+func deadMap(view *snapshot.NodeView, dev probes.Dev) bool {
+	m := view.Device(dev)
+	return hasPrefix(m, "mpath-") && allPathsDead(view, m)
 }
 
 // namesake tells whether a mount of a dead device has the same source. The kubelet

@@ -48,6 +48,9 @@ func lvmHolder(p *diagnosis.Pass, s *stack) bool {
 	if len(lvs) == 0 {
 		return false
 	}
+	if storageGroup(p, s, lvs[0].Device) {
+		return true
+	}
 	d := s.bottom(lvs[0])
 	if d == nil || s.usedByConsumer(p, lvs) {
 		return d != nil
@@ -97,24 +100,42 @@ func preventLVM(node string) report.Remedy {
 		"/dev/mapper/pvc-, /dev/loop, /dev/rbd and /dev/drbd (without a trailing accept-all pattern), or use the devices file.")
 }
 
-// groupElsewhere names a logical volume of the same group that is mounted, open, or
-// lies on another disk than this volume's. The uuid of a logical volume in
-// device-mapper is "LVM-" and 32 characters of its group, then its own.
-func groupElsewhere(s *stack, lv *probes.BlockDevice) string {
-	const group = len("LVM-") + 32
-	if len(lv.DM.UUID) < group {
-		return ""
+// storageGroup tells whether a volume group is a storage system's own: ceph-volume's,
+// or one whose logical volumes are volumes of the cluster (TopoLVM, LVM-localpv).
+func storageGroup(p *diagnosis.Pass, s *stack, lv *probes.BlockDevice) bool {
+	if vg, _ := splitLV(lv.DM.Name); strings.HasPrefix(vg, "ceph-") {
+		return true
 	}
+	for _, v := range p.Index.Volumes {
+		d, ok := p.DeviceOn(v, s.view.Name)
+		if ok && d.Proven && hasPrefix(d.Block, "LVM-") && sameGroup(d.Block, lv) {
+			return true
+		}
+	}
+	return false
+}
+
+// groupLen is how much of a logical volume's uuid in device-mapper names its group:
+// "LVM-" and 32 characters; then comes its own.
+const groupLen = len("LVM-") + 32
+
+func sameGroup(a, b *probes.BlockDevice) bool {
+	return len(a.DM.UUID) >= groupLen && strings.HasPrefix(b.DM.UUID, a.DM.UUID[:groupLen])
+}
+
+// groupElsewhere names a logical volume of the same group that is mounted, open, or
+// lies on another disk than this volume's.
+func groupElsewhere(s *stack, lv *probes.BlockDevice) string {
 	for i := range s.view.Facts.Block {
 		b := &s.view.Facts.Block[i]
-		if !hasPrefix(b, lv.DM.UUID[:group]) {
+		if !hasPrefix(b, "LVM-") || !sameGroup(b, lv) {
 			continue
 		}
 		if mountedAbove(s.view, b.Dev) || len(s.view.Openers(b.Dev)) > 0 {
 			return b.DM.Name
 		}
 		for _, leaf := range s.view.Leaves(b.Dev) {
-			if s.device.Block == nil || !s.view.Rests(leaf.Dev, s.device.Dev) {
+			if !s.rests(leaf.Dev) {
 				return b.DM.Name + " on " + leaf.Name
 			}
 		}

@@ -52,7 +52,11 @@ func orphanedMaps(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 		}
 		released, why := p.WantedReleased(v, view.Name)
 		if released && stuck(p, v, view.Name) && (mine || !hasOwnDevice(p, v, view) && !ownedByOther(p, v, view, m)) {
-			leftOver(p, v, view, m, mine, how, why)
+			leftOver(p, v, view, m, mine, how, "stays attached to the node although "+why)
+			continue
+		}
+		if d, ok := p.DeviceOn(v, view.Name); mine && p.WantedHere(v, view.Name) && !(ok && contains(m.Slaves, kernelName(d))) {
+			leftOver(p, v, view, m, mine, how, "cannot be mounted there: whoever looks for its map finds this dead one")
 		}
 	}
 }
@@ -75,7 +79,7 @@ func stuck(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 }
 
 // leftOver reports a map that nobody mounts and that has no path left.
-func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice, mine bool, how, why string) {
+func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice, mine bool, how, so string) {
 	c := report.Certain
 	va := v.AttachmentOn(view.Name)
 	if !mine && (va == nil || va.DeletionTimestamp == nil || len(orphans(view)) > 1) {
@@ -85,8 +89,8 @@ func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m 
 	f.Device(view.Name, m.Dev)
 	above := aboveMap(view, m)
 	f.Sayf("The multipath map %s (%s, %s) on node %s has no usable path left and is mounted nowhere, but it is still there%s. "+
-		"The driver cannot remove it, so volume %s stays attached to the node although %s.",
-		m.DM.Name, m.Name, m.Dev, view.Name, above, volumeName(v), why)
+		"The driver cannot remove it, so volume %s %s.",
+		m.DM.Name, m.Name, m.Dev, view.Name, above, volumeName(v), so)
 	f.Fact(
 		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),
 		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/slaves", pathStates(view, m)),
@@ -113,7 +117,9 @@ func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m 
 func pathsLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice, disks []string) {
 	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, m.Dev)).On(v).Located(view.Name)
 	f.Device(view.Name, m.Dev)
-	f.Explains = []string{"volume-io-error", "volume-hung", "unmount-blocked", "pod-waiting-for-volume"}
+	if len(v.LiveConsumersOn(view.Name)) > 0 {
+		f.Explains = []string{"volume-io-error", "volume-hung", "unmount-blocked", "pod-waiting-for-volume"}
+	}
 	f.Sayf("The multipath map %s (%s) under the mounted volume %s on node %s has lost all its paths, while the disks with its WWID run beside it: %s. "+
 		"The filesystem above gets no I/O until the map has its paths back.", m.DM.Name, m.Dev, volumeName(v), view.Name, strings.Join(disks, ", "))
 	f.Fact(
@@ -123,6 +129,14 @@ func pathsLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m
 	f.Unless("a usable path below the map")
 	f.Advise(remedy.Words(fmt.Sprintf("Give the map its paths back on node %s: multipathd add path %s (each disk), then multipathd reconfigure. Restart the pod afterwards. Do not flush or remove a mounted map.", view.Name, strings.Join(disks, " "))))
 	p.Report(f)
+}
+
+// kernelName is the name of a volume's device, or empty.
+func kernelName(d snapshot.VolumeDevice) string {
+	if d.Block == nil {
+		return ""
+	}
+	return d.Block.Name
 }
 
 func aboveMap(view *snapshot.NodeView, m *probes.BlockDevice) string {

@@ -27,8 +27,10 @@ func TestHoldersOfTheDisk(t *testing.T) {
 	}{
 		{"multipath", scene{message: busy, entries: join(mpath, taken)}, []string{"certain multipath-claims-device Device a/8:16"}, []string{"multipath-flush", "delete-pod"}},
 		{"multipath, no event left", scene{entries: join(mpath, taken)}, []string{"certain multipath-claims-device Device a/8:16"}, []string{"multipath-flush", "delete-pod"}},
+		{"the map is gone, the error is fresh", scene{message: busy, entries: []string{"@claim/8:16", "free", "run/udev/data/b8:16", "E:DM_MULTIPATH_DEVICE_PATH=1", "@multipathd/show maps json", `{"maps":[]}`}}, []string{"likely multipath-claims-device Device a/8:16"}, nil},
 		{"the map is mounted for the pod", scene{state: "running", entries: mpath, table: "31 21 253:5 / /var/lib/kubelet/pods/" + podUID + "/volumes/kubernetes.io~csi/pv-1/mount rw shared:9 - ext4 /dev/mapper/mpatha rw"}, nil, nil},
 		{"a logical volume of a guest", scene{message: busy, entries: join(lv, taken)}, []string{"certain lvm-claims-device Device a/8:16"}, []string{"vgchange-deactivate"}},
+		{"the group of ceph-volume", scene{message: busy, entries: join(dm("dm-3", "253:3", "ceph--0a1b-osd--block--2c", vg+"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "sdb"), taken)}, nil, nil},
 		{"a group on two disks", scene{message: busy, entries: join(lv, stretched, taken, []string{"sys/class/block/sdx/dev", "8:240"})}, []string{"certain lvm-claims-device Device a/8:16"}, nil},
 		{"the logical volume is mounted", scene{message: busy, entries: join(lv, taken), table: "31 21 253:3 / /mnt/rescue rw shared:9 - ext4 /dev/mapper/guest-root rw"}, nil, nil},
 		{"an md array", scene{message: busy, entries: join(array, taken)}, []string{"certain md-claims-device Device a/8:16"}, []string{"unmap-device"}},

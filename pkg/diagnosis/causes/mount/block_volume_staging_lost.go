@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -32,19 +34,47 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			if v.Block() && v.PVName() != "" {
-				for _, node := range blockNodes(p, v) {
-					stagingOn(p, v, node)
+				for _, node := range blockNodes(v) {
+					if asked(p, node) {
+						stagingOn(p, v, node)
+					}
 				}
 			}
 		}
 	},
 }
 
-// blockNodes are the nodes of the pods that cannot start or cannot end.
-func blockNodes(p *diagnosis.Pass, v *snapshot.Volume) []string {
+// victimOn finds a pod on a node that gets no device (it waits, or its container cannot
+// be made again), or else one that cannot end.
+func victimOn(p *diagnosis.Pass, v *snapshot.Volume, node string) *corev1.Pod {
+	var ends *corev1.Pod
+	for _, c := range v.LiveConsumersOn(node) {
+		switch {
+		case c.Terminating():
+			if overdue(p, c.Pod) && !runs(c.Pod) {
+				ends = c.Pod
+			}
+		case (c.Waiting() || !runs(c.Pod) && refusedContainer(c.Pod)) && p.Age(c.Pod.CreationTimestamp.Time) > stagingTime:
+			return c.Pod
+		}
+	}
+	return ends
+}
+
+// refusedContainer tells whether the runtime could not make a container: after a
+// reboot the pod keeps its phase Running.
+func refusedContainer(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		w := s.State.Waiting
+		return w != nil && slices.Contains([]string{"ContainerCreating", "CreateContainerError", "RunContainerError", "CreateContainerConfigError"}, w.Reason)
+	})
+}
+
+// blockNodes are the nodes of the pods that live.
+func blockNodes(v *snapshot.Volume) []string {
 	var out []string
 	for _, c := range v.Live() {
-		if n := c.Node(); n != "" && asked(p, n) && (c.Waiting() || c.Terminating()) && !slices.Contains(out, n) {
+		if n := c.Node(); n != "" && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -52,13 +82,8 @@ func blockNodes(p *diagnosis.Pass, v *snapshot.Volume) []string {
 }
 
 func stagingOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
-	var waiting *snapshot.Consumer
-	for _, c := range v.WaitingOn(node) {
-		if p.Age(c.Pod.CreationTimestamp.Time) > stagingTime {
-			waiting = c
-		}
-	}
-	if waiting == nil || v.AttachRequired(p.Index) && (v.AttachmentOn(node) == nil || !v.AttachmentOn(node).Status.Attached) {
+	victim := victimOn(p, v, node)
+	if victim == nil || v.AttachRequired(p.Index) && (v.AttachmentOn(node) == nil || !v.AttachmentOn(node).Status.Attached) {
 		return
 	}
 	view, ok := p.Probed(node)
@@ -66,16 +91,21 @@ func stagingOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		return
 	}
 	b := blockEntries(view, v)
-	staged, published := b.broken(snapshot.BlockStaging, ""), b.broken(snapshot.BlockPublish, string(waiting.Pod.UID))
-	if staged == nil && published == nil {
+	staged, published := b.broken(snapshot.BlockStaging, ""), b.broken(snapshot.BlockPublish, string(victim.UID))
+	foreign := b.foreign(p, v)
+	if staged == nil && published == nil && len(foreign) == 0 {
 		return
 	}
 	f := p.Find(report.Certain, blockSubject(v)).On(v).Located(node)
 	for _, c := range v.LiveConsumersOn(node) {
 		f.Pod(c.Pod)
 	}
-	f.Sayf("On node %s the block volume %s is attached, but %s. The container of pod %s gets no device.%s%s", node, volumeName(v),
-		joined(brokenWords(staged, published)), podName(waiting.Pod), b.deviceWords(p, v), strayWords(p, b))
+	then := "The container of pod " + podName(victim) + " gets no device."
+	if victim.DeletionTimestamp != nil {
+		then = "Pod " + podName(victim) + " does not end as long as these entries stay."
+	}
+	f.Sayf("On node %s the block volume %s is attached, but %s. %s%s%s", node, volumeName(v),
+		joined(brokenWords(staged, published, foreign)), then, b.deviceWords(p, v), strayWords(p, b))
 	for _, e := range append([]*blockEntry{staged, published}, b.strays(p)...) {
 		if e != nil {
 			f.Fact(e.evidence(view))
@@ -83,11 +113,28 @@ func stagingOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	}
 	f.Unless("a bind of the volume's device at these paths")
 	f.Advise(remedy.Words("On node " + node + " unmount only entries of pod UIDs that do not exist any more" + strayList(p, b) + "; leave those of living pods alone."))
-	f.Advise(remedy.DeletePod(waiting.Pod, snapshot.HasController(waiting.Pod), "the pod waits and never had the device, so it has written nothing; a new pod makes the kubelet stage the volume again"))
+	if victim.DeletionTimestamp == nil {
+		f.Advise(remedy.DeletePod(victim, snapshot.HasController(victim), "no container of the pod runs, so nothing writes; a new pod makes the kubelet stage the volume again"))
+	}
 	if v.IsLonghorn() {
 		f.Advise(remedy.Words("Longhorn 1.6.1 and later stage such a volume again by themselves."))
 	}
 	p.Report(f)
+}
+
+// foreign are strays whose device is not the volume's any more.
+func (l blockList) foreign(p *diagnosis.Pass, v *snapshot.Volume) []*blockEntry {
+	d, ok := p.DeviceOn(v, l.view.Name)
+	if !ok || !d.Proven {
+		return nil
+	}
+	return slices.DeleteFunc(l.strays(p), func(e *blockEntry) bool {
+		if e.mount.Deleted() {
+			return false
+		}
+		dev, known := l.view.NumberAt("/dev" + e.mount.Root)
+		return e.file || e.mount.FSType != "devtmpfs" || !known || slices.Contains(d.Numbers(), dev)
+	})
 }
 
 func blockSubject(v *snapshot.Volume) report.Subject {
@@ -173,13 +220,18 @@ func (l blockList) strays(p *diagnosis.Pass) []*blockEntry {
 	return out
 }
 
-func brokenWords(staged, published *blockEntry) []string {
+func brokenWords(staged, published *blockEntry, foreign []*blockEntry) []string {
 	var out []string
 	if staged != nil {
 		out = append(out, "its staging path "+staged.point+" is a plain file of the node's own disk")
 	}
 	if published != nil {
 		out = append(out, "its publish path "+published.point+" is a plain file")
+	}
+	if len(out) == 0 {
+		for _, e := range foreign {
+			out = append(out, "the entry "+e.point+" of a pod that does not exist any more binds another device")
+		}
 	}
 	return out
 }

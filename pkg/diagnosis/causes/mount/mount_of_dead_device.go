@@ -150,7 +150,11 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 	case hollow(d.view, b):
 		d.reason = "every disk below it is gone or offline"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
-		return b.DM == nil || !strings.HasPrefix(b.DM.UUID, "mpath-") // a map without paths: multipath-map-orphaned
+		return !pathsBack(d.view, b)
+	case pathless(d.view, b):
+		d.reason = "it is a multipath map without any path, and no disk with its WWID is left"
+		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", "(empty)"))
+		return !pathsBack(d.view, b)
 	case bareMapper(d, b):
 		st, _ := d.view.Statfs(m.Mount.Point)
 		d.reason = "nothing lies below the mapper any more"
@@ -237,23 +241,6 @@ func ofVolume(v *snapshot.Volume) string {
 		return ""
 	}
 	return ", the one of volume " + volumeName(v)
-}
-
-// hollow tells whether a device-mapper or RAID device has lost everything below.
-func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	if b.DM == nil || len(b.Slaves) == 0 {
-		return false
-	}
-	for _, leaf := range view.Leaves(b.Dev) {
-		if leaf.Dev != b.Dev && !offline(leaf) {
-			return false
-		}
-	}
-	return true
-}
-
-func offline(b *probes.BlockDevice) bool {
-	return slices.Contains([]string{"offline", "transport-offline", "deleted", "del", "cancel", "dead"}, b.State)
 }
 
 // deadStrays reports, for a question about nodes, mounts of gone devices at paths

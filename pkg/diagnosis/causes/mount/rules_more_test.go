@@ -105,9 +105,16 @@ func TestBlockVolumeStagingLost(t *testing.T) {
 		{"the publish path is a plain file", "waiting", []string{blockDir + "/publish/pv-1/" + podUID, ""}, []string{"certain PersistentVolume pv-1"}},
 		{"the staging path is a plain file", "waiting", []string{blockDir + "/staging/pv-1/dev", "", blockDir + "/publish/pv-1/" + podUID, "@device block 8:16"}, []string{"certain PersistentVolume pv-1"}},
 		{"as it should be", "waiting", []string{blockDir + "/staging/pv-1/dev", "@device block 8:16", blockDir + "/publish/pv-1/" + podUID, "@device block 8:16"}, nil},
+		{"the pod cannot end", "ended", []string{blockDir + "/publish/pv-1/" + podUID, ""}, []string{"certain PersistentVolume pv-1"}},
 		{"the pod runs", "running", []string{blockDir + "/publish/pv-1/" + podUID, ""}, nil},
 		{"not staged yet", "waiting", nil, nil},
 	}
+	t.Run("a stray entry binds another device", func(t *testing.T) {
+		t.Parallel()
+		table := "31 21 0:5 /sdc /" + blockDir + "/pv-1/dev/" + goneUID + " rw shared:2 - devtmpfs udev rw"
+		s := scene{mode: "Block", pods: []string{pod("vm", podUID, "a", "waiting", claimVolume, "")}, nodes: map[string]string{"a": machine(table, append(disk("sdb", "8:16"), "dev/sdc", "@device block 8:32")...)}}
+		check(t, s.run(t, claim, BlockVolumeStagingLost), "certain PersistentVolume pv-1")
+	})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -144,6 +144,14 @@ func TestMountOfDeadDevice(t *testing.T) {
 		anew := "31 21 8:64 / " + publish + " rw shared:9 - ext4 /dev/sde rw"
 		check(t, scene{pods: []string{user}, nodes: map[string]string{"a": machine(anew, append(disk("sde", "8:64"), inside...)...)}}.run(t, claim, MountOfDeadDevice), "certain Device a/8:16")
 	})
+	t.Run("a multipath map without any path", func(t *testing.T) {
+		t.Parallel()
+		bare := []string{"sys/class/block/dm-3/dev", "253:3", "sys/class/block/dm-3/dm/name", "mpatha", "sys/class/block/dm-3/dm/uuid", "mpath-3600a0b800011", "sys/class/block/dm-3/slaves", "@dir"}
+		back := []string{"sys/class/block/sdh/dev", "8:112", "sys/class/block/sdh/device/wwid", "naa.600a0b800011", "sys/class/block/sdh/device/state", "running"}
+		table := "31 21 253:3 / " + publish + " rw shared:9 - ext4 /dev/mapper/mpatha rw"
+		check(t, scene{pods: []string{user}, nodes: map[string]string{"a": machine(table, bare...)}}.run(t, claim, MountOfDeadDevice), "certain Device a/253:3")
+		check(t, scene{pods: []string{user}, nodes: map[string]string{"a": machine(table, append(bare, back...)...)}}.run(t, claim, MountOfDeadDevice))
+	})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
