@@ -55,6 +55,20 @@ func TestInstanceManagerRestarted(t *testing.T) {
 	})
 }
 
+func TestRestartReason(t *testing.T) {
+	t.Parallel()
+	s := newScene().edit("volume", "state: attaching", "state: attached").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n1, remountRequestedAt: '2026-01-02T11:45:20Z'").
+		edit("pod", "status: {phase: Pending}", "status: {phase: Running, startTime: '2026-01-02T11:30:00Z', containerStatuses: [{name: app, ready: true, state: {running: {startedAt: '2026-01-02T11:30:00Z'}}}]}").
+		add("class", lhAPI+"Setting\nmetadata: {name: priority-class, namespace: longhorn-system}\nvalue: ''\n")
+	for _, n := range []string{"n1", "n2", "n3"} {
+		s.add("pod-im-"+n, "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: im-"+n+"}\nspec: {nodeName: "+n+", priorityClassName: apps, containers: [{name: m, image: m}]}\nstatus: {phase: Running, startTime: '2026-01-02T11:45:00Z'}\n")
+	}
+	_, r := s.run(t, InstanceManagerRestarted)
+	if len(r.RootCauses) != 1 || !strings.Contains(r.RootCauses[0].Message, "priority class apps") {
+		t.Errorf("want the priority class as the reason, got %+v", r.RootCauses)
+	}
+}
+
 func TestIPFamilyUnsupported(t *testing.T) {
 	t.Parallel()
 	shared := func(ip, line string) *scene {

@@ -79,6 +79,7 @@ func TestRestorePending(t *testing.T) {
 	}{
 		{"progress waits", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}"), "waiting"},
 		{"failure is broken", restore(", restoreStatus: {a: {progress: 40, isRestoring: false, error: 'no such backup'}}"), "broken"},
+		{"activation that hangs is broken", restore(", restoreStatus: {a: {progress: 100, isRestoring: false, error: ''}}").edit("volume", "ownerID: n1", "ownerID: n1, isStandby: true").edit("replica-2", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'"), "broken"},
 		{"standby is broken", newScene().edit("volume", "accessMode: rwo", "accessMode: rwo, Standby: true").attachError("volume " + vol + " is not ready for workloads: volume requires restoration"), "broken"},
 	}
 	for _, v := range verdicts {

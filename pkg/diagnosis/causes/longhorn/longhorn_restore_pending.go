@@ -53,6 +53,9 @@ func pendingData(v *snapshot.Volume, lh *snapshot.LHVolume) pending {
 	switch {
 	case lh.Standby || standbyStatus(lh):
 		out.what, out.standby = "is a standby (disaster recovery) volume that has not been activated", true
+		if !lh.Standby {
+			out.what = "is a disaster recovery volume whose activation has not finished"
+		}
 		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", lh.Standby, standbyStatus(lh))))
 	case lh.Status.RestoreRequired || restore.Status == "True":
 		out.what = "is being restored from a backup"
@@ -101,7 +104,10 @@ func restorePending(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume
 	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v)
 	f.Waiting = !pd.standby && pd.failure == ""
 	words := "No pod can use it before that has ended."
-	if pd.standby {
+	switch {
+	case pd.standby && !lh.Standby:
+		words = "No pod can use it before the activation ends."
+	case pd.standby:
 		words = "No pod can use it before it is activated and its last backup is restored."
 	}
 	if done.known {
@@ -127,6 +133,8 @@ func adviseRestore(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, 
 		f.Advise(remedy.Words("Read the message of the failure first: usually the backup target (address, credentials, a deleted backup) or the source of the clone. Restore or clone again into a new volume when it cannot go on."))
 	case pd.standby && lh.Standby:
 		f.Advise(remedy.Words("Activate the disaster recovery volume in Longhorn when the original must be replaced, and wait until its last backup has been restored; a standby gets no PV and no pod before."))
+	case pd.standby:
+		f.Advise(remedy.Words("The activation ends when the last backup is restored on every replica of the record: a failed replica that is still attached to it holds it up. Look at failedAt of the replicas and at the backup target."))
 	default:
 		f.Advise(remedy.Words("Wait until the restore or clone has ended; the volume attaches by itself. Do not force its frontend on."))
 	}

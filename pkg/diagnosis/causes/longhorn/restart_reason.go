@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -39,10 +42,48 @@ func restartReason(p *diagnosis.Pass, im *snapshot.LHInstanceManager) (string, [
 			say(strings.ToLower(e.Reason)+": "+e.Message, report.Evidence{Source: "event", Locator: "Event Pod " + im.Namespace + "/" + im.Name + " " + e.Reason, Text: e.Message})
 		}
 	}
+	say(priorityDiffers(p, pod))
+	say(booted(p, im.NodeID, startOf(p, im)))
 	if len(reasons) == 0 {
 		return "Why it ended is open.", nil
 	}
 	return "Why: " + strings.Join(reasons, "; ") + ".", evidence
+}
+
+// priorityDiffers tells whether Longhorn replaces its instance-managers again and again:
+// a default priority class of the cluster lands on their pods, and Longhorn's setting
+// is empty. All of them are then equally young.
+func priorityDiffers(p *diagnosis.Pass, pod *corev1.Pod) (string, report.Evidence) {
+	setting, known := p.Setting("priority-class")
+	if pod == nil || pod.Status.StartTime == nil || !known || strings.TrimSpace(setting) != "" || pod.Spec.PriorityClassName == "" || p.Age(pod.Status.StartTime.Time) > time.Hour {
+		return "", report.Evidence{}
+	}
+	young := 0
+	for _, im := range p.Cluster.Longhorn.InstanceManagers {
+		at := startOf(p, im)
+		if at.IsZero() || at.Sub(pod.Status.StartTime.Time).Abs() > 10*time.Minute {
+			return "", report.Evidence{}
+		}
+		young++
+	}
+	if young < 2 {
+		return "", report.Evidence{}
+	}
+	return fmt.Sprintf("all %d instance-managers of the cluster are equally young, their pods have priority class %s (a default of the cluster: a PriorityClass with globalDefault true), and Longhorn's setting priority-class is empty, so it replaces them again and again",
+		young, pod.Spec.PriorityClassName), diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.priorityClassName", pod.Spec.PriorityClassName)
+}
+
+// booted tells whether the machine itself was started shortly before.
+func booted(p *diagnosis.Pass, node string, at time.Time) (string, report.Evidence) {
+	view := p.View(node)
+	if view == nil || view.Facts.Identity.Uptime == 0 {
+		return "", report.Evidence{}
+	}
+	boot := view.Facts.Identity.Boot()
+	if at.Before(boot) || at.Sub(boot) > 10*time.Minute {
+		return "", report.Evidence{}
+	}
+	return "node " + node + " was booted at " + boot.UTC().Format(time.RFC3339), diagnosis.FromNode(node, "@clock", "booted "+boot.UTC().Format(time.RFC3339))
 }
 
 // limitReached looks at the pod's cgroup for the PID limit and the memory limit.
