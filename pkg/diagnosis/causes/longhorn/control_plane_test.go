@@ -28,6 +28,8 @@ func TestControlPlaneDown(t *testing.T) {
 		{"the kubelet of the node is silent", down("ManagerPodDown", "False").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
 		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
 		{"every manager crashes again and again", newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]")).attachError(unreachable), pod},
+		{"every manager waits for its webhook", newScene().add("m1", manager("False")).file("logs/longhorn-system/longhorn-manager-n1/m.log",
+			"time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting webhooks: admission webhook service is not accessible on cluster after 2m0s sec: timed out waiting for endpoint https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/healthz to be available\"\n"), pod},
 		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
 		{"managers are up and a call fails", newScene().add("m1", manager("True")).attachError(unreachable), []string{"likely Service longhorn-backend"}},
 		{"managers are up and answer", newScene().add("m1", manager("True")).attachError("rpc error: code = Internal desc = Bad response statusCode [500]. Status [500]. Body: [message=dial tcp 10.1.0.2:8500: connect: connection refused, detail=] from [http://longhorn-backend:9500/v1/volumes]"), silent},

@@ -43,7 +43,7 @@ const (
 
 var (
 	lookupForm      = regexp.MustCompile(`lookup longhorn-[a-z-]+\S*( on \S+)?: `)
-	unreachableForm = regexp.MustCompile(`(dial tcp|Get|Post) ?[^\n]*longhorn-backend|failed calling webhook "[^"]*longhorn[^"]*"|no endpoints available for service "longhorn-`)
+	unreachableForm = regexp.MustCompile(`(dial tcp|Get|Post) ?[^\n]*longhorn-backend|failed calling webhook "[^"]*longhorn[^"]*"|no endpoints available for service "longhorn-|webhook service is not accessible|waiting for endpoint https://longhorn-`)
 	logTime         = regexp.MustCompile(`time="([^"]+)"`)
 )
 

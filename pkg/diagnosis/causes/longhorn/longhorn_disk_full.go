@@ -44,7 +44,7 @@ func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 		fullOnNode(p, v, r)
 		return
 	}
-	c, threshold := report.Certain, minimalAvailable(p)
+	c, threshold := report.Certain, minimalAvailable(p, v.Longhorn.Volume.DataEngine)
 	f := p.Find(c, diagnosis.NodeSubject(r.node.Name)).On(v).Located(r.node.Name)
 	f.Fact(
 		diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].conditions[Schedulable]", strings.TrimSpace("False "+reason+" "+message)),
@@ -95,9 +95,9 @@ func adviseRoom(f *diagnosis.Finding) {
 }
 
 // minimalAvailable is the threshold in percent; Longhorn's default is 25.
-func minimalAvailable(p *diagnosis.Pass) int {
-	if s, ok := p.Setting("storage-minimal-available-percentage"); ok {
-		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+func minimalAvailable(p *diagnosis.Pass, engine string) int {
+	if s, ok := settingFor(p, "storage-minimal-available-percentage", engine); ok {
+		if n, err := strconv.Atoi(s); err == nil {
 			return n
 		}
 	}

@@ -98,12 +98,19 @@ func withoutImage(p *diagnosis.Pass, v *snapshot.Volume, ei *snapshot.LHEngineIm
 	for _, n := range wantedNodes(v) {
 		add(n, "the engine")
 	}
+	none := nowhere(v, ei)
 	for _, r := range v.Longhorn.Replicas {
-		if r.FailedAt == "" && r.CurrentState != "running" {
+		// A detached volume attaches when one replica's node has the image.
+		if r.FailedAt == "" && r.CurrentState != "running" && (none || r.DesireState == "running" || v.LH().Status.State == "attaching") {
 			add(r.NodeID, "replica "+r.Name)
 		}
 	}
 	return out
+}
+
+// nowhere tells whether no node of a usable replica has the image.
+func nowhere(v *snapshot.Volume, ei *snapshot.LHEngineImage) bool {
+	return !slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.FailedAt == "" && ei.Deployed[r.NodeID] })
 }
 
 // managed tells whether Longhorn's manager works on a node. Where it does not, the

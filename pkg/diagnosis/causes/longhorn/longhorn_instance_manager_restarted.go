@@ -140,18 +140,23 @@ func hitBy(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, start t
 		return diagnosis.FromAPI("Volume "+lh.Name, "status.remountRequestedAt", lh.Status.RemountRequestedAt), true
 	}
 	for _, e := range p.Events("Volume", lh.Namespace, lh.Name) {
-		if (e.Reason == "DetachedUnexpectedly" || e.Reason == "Remount") && near(e.Last, start) {
+		if (lostEngine(e.Reason) || e.Reason == "Remount") && near(e.Last, start) {
 			return report.Evidence{Source: "event", Locator: "Event Volume " + lh.Name + " " + e.Reason, Text: e.Message}, true
 		}
 	}
 	for _, e := range v.Longhorn.Engines {
 		for _, ev := range p.Events("Engine", e.Namespace, e.Name) {
-			if ev.Reason == "DetachedUnexpectedly" && near(ev.Last, start) {
+			if lostEngine(ev.Reason) && near(ev.Last, start) {
 				return report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message}, true
 			}
 		}
 	}
 	return report.Evidence{}, false
+}
+
+// lostEngine recognises the reason of Longhorn's event; older versions spell it otherwise.
+func lostEngine(reason string) bool {
+	return reason == "DetachedUnexpectedly" || reason == "DetachedUnexpectly"
 }
 
 // deadMount tells whether a mount of the volume on the node lies on a device that is

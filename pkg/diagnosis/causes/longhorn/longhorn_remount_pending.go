@@ -129,6 +129,6 @@ func managerDown(p *diagnosis.Pass, node string) string {
 }
 
 func settingIs(p *diagnosis.Pass, name, value string) bool {
-	v, ok := p.Setting(name)
+	v, ok := settingFor(p, name, "v1")
 	return ok && v == value
 }

@@ -14,6 +14,8 @@ func TestEngineImageNotReady(t *testing.T) {
 		{"on the node of the engine", newScene().edit("image", "n1: true", "n1: false"), []string{"certain EngineImage ei-1"}},
 		{"absent on the node of a replica that waits", newScene().edit("image", ", n2: true", "").edit("replica-2", "currentState: running", "currentState: stopped"), []string{"certain EngineImage ei-1"}},
 		{"replica there runs already", missing(), silent},
+		{"volume rests detached, one replica's node lacks it", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("replica-2", "desireState: running", "desireState: stopped").edit("volume", "state: attaching", "state: detached"), silent},
+		{"volume rests detached, no replica's node has it", missing().edit("image", "n1: true, n2: false, n3: true", "n3: true, n9: true").edit("replica-2", "currentState: running", "currentState: stopped").edit("replica-2", "desireState: running", "desireState: stopped").edit("volume", "state: attaching", "state: detached"), []string{"certain EngineImage ei-1"}},
 		{"on a node without any part", newScene().edit("image", "n3: true", "n3: false"), silent},
 		{"node is down", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("node-n2", "status: 'True'", "status: Unknown"), silent},
 		{"manager of the node is down", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("lhnode-n2", "{type: Ready, status: 'True'}], diskStatus", "{type: Ready, status: 'False', reason: ManagerPodDown}], diskStatus"), silent},

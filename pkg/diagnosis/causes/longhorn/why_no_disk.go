@@ -69,7 +69,7 @@ func whyNotDisk(p *diagnosis.Pass, lh *snapshot.LHVolume, d *snapshot.LHDisk) st
 			return kind + " False " + strings.TrimSpace(c.Reason+" "+c.Message)
 		}
 	}
-	limit := (d.Maximum - d.Reserved) * overProvisioning(p) / 100
+	limit := (d.Maximum - d.Reserved) * overProvisioning(p, lh.DataEngine) / 100
 	if room := limit - d.Scheduled; d.Maximum > 0 && room < lh.Size {
 		return fmt.Sprintf("has room for %s, %s are needed (maximum %s, reserved %s, scheduled %s)", gib(max(room, 0)), gib(lh.Size), gib(d.Maximum), gib(d.Reserved), gib(d.Scheduled))
 	}
@@ -77,9 +77,9 @@ func whyNotDisk(p *diagnosis.Pass, lh *snapshot.LHVolume, d *snapshot.LHDisk) st
 }
 
 // overProvisioning is in percent; Longhorn's default is 100 since 1.6, 200 before.
-func overProvisioning(p *diagnosis.Pass) int64 {
+func overProvisioning(p *diagnosis.Pass, engine string) int64 {
 	var n int64 = 100
-	if s, ok := p.Setting("storage-over-provisioning-percentage"); ok {
+	if s, ok := settingFor(p, "storage-over-provisioning-percentage", engine); ok {
 		if _, err := fmt.Sscan(s, &n); err != nil || n <= 0 {
 			return 100
 		}
