@@ -67,7 +67,7 @@ func remountPending(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer)
 	f := p.Find(certainty, diagnosis.PodSubject(c.Pod)).On(v).Located(c.Pod.Spec.NodeName)
 	f.Pod(c.Pod)
 	f.Waiting = waiting
-	f.Sayf("Longhorn asked for a remount of volume %s at %s, %s after pod %s/%s started. The pod still uses the mount from before, whose device is gone or dead, although the volume is %s now. %s.",
+	f.Sayf("Longhorn asked for a remount of volume %s at %s, %s after pod %s/%s started. The pod still uses the mount from before, whose device is gone or dead; the volume is %s now. %s.",
 		lh.Name, lh.Status.RemountRequestedAt, asked.Sub(started).Round(time.Second), c.Pod.Namespace, c.Pod.Name, describe(lh), upper(blocker))
 	f.Fact(
 		diagnosis.FromAPI("Volume "+lh.Name, "status.remountRequestedAt", lh.Status.RemountRequestedAt),
@@ -75,9 +75,12 @@ func remountPending(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer)
 		evidence,
 	)
 	f.Unless("a pod start time later than the request")
-	if waiting {
+	switch {
+	case waiting:
 		f.Advise(remedy.Words("Wait until the pod has been recreated (under a minute). No step is needed."))
-	} else {
+	case lh.Status.State != "attached":
+		f.Advise(remedy.Words("First bring the volume back, which is " + describe(lh) + " now; a new pod has nothing to mount before that."))
+	default:
 		f.Advise(remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "the volume is attached again, and the pod is the one that still has the old mount"))
 		f.Advise(remedy.Words("Then find out why the engine died: instance-manager restarts, network, replica nodes at " + lh.Status.RemountRequestedAt + "."))
 	}

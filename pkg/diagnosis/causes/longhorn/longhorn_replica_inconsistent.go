@@ -37,14 +37,20 @@ var ReplicaInconsistent = &diagnosis.Rule{
 }
 
 var (
-	strictLocal = regexp.MustCompile(`(?i)strict-local`)
+	strictLocal = regexp.MustCompile(`(?i)replica.*strict-local|strict-local.*replica`)
 	sizeRefused = regexp.MustCompile(`expected size \d+ .*should not be smaller than the current size \d+`)
 )
 
 // tooManyReplicas: strict-local allows one replica; with more the webhook refuses
 // every change of the volume.
 func tooManyReplicas(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
-	if lh.DataLocality != "strict-local" || len(v.Longhorn.Replicas) < 2 {
+	kept := 0
+	for _, r := range v.Longhorn.Replicas {
+		if r.DeletionTimestamp == nil {
+			kept++
+		}
+	}
+	if lh.DataLocality != "strict-local" || kept < 2 {
 		return
 	}
 	said, fresh := said(p, v, strictLocal)
