@@ -49,7 +49,7 @@ func volumeOfEngine(engine string) string {
 
 func engineProcess(p *diagnosis.Pass, im *snapshot.LHInstanceManager, name string) {
 	v := p.VolumeOfLonghorn(volumeOfEngine(name))
-	if v != nil && !p.InScope(v) || v == nil && !(p.Sweep() && slices.Contains(p.Nodes(), im.NodeID)) {
+	if asked := p.Sweep() && slices.Contains(p.Nodes(), im.NodeID); !asked && (v == nil || !p.InScope(v)) {
 		return
 	}
 	why, subject := orphaned(p, im, v, name)
