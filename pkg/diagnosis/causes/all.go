@@ -133,6 +133,7 @@ var rules = []*diagnosis.Rule{
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
+	filesystem.Full,
 	filesystem.MkfsRisk,
 	filesystem.NeedsFsck,
 	filesystem.NodeWatchLimitReached,

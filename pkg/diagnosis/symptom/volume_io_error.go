@@ -95,7 +95,7 @@ func saysIOError(t diagnosis.Text) bool {
 // read or write.
 func appLoses(t diagnosis.Text) bool {
 	low := strings.ToLower(t.Raw)
-	for _, w := range []string{"i/o error", "errno 5", "eio", "corrupt", "checksum", "structure needs cleaning"} {
+	for _, w := range []string{"i/o error", "errno 5", "eio", "corrupt", "checksum", "structure needs cleaning", "no space left on device"} {
 		if strings.Contains(low, w) {
 			return true
 		}

@@ -26,7 +26,7 @@ func choose(f *probes.Facts) questions {
 			q.claim = append(q.claim, d.Dev)
 		}
 	}
-	q.statfs = n.mountPoints()
+	q.statfs = append(n.mountPoints(), n.hostPlaces()...)
 	return q
 }
 
@@ -207,10 +207,7 @@ func (n *node) used(d *probes.BlockDevice) bool {
 // its deadline. Every place is asked, for a bind of a directory that its server has
 // forgotten is stale while the rest of the share is well.
 func (n *node) mountPoints() []place {
-	root := strings.TrimSuffix(n.f.Kubelet.Root, "/")
-	if root == "" {
-		root = "/var/lib/kubelet"
-	}
+	root := n.kubeletRoot()
 	seen := map[string]bool{}
 	var list []place
 	for _, ns := range n.f.Namespaces {

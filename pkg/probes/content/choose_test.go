@@ -63,9 +63,32 @@ func TestChooseAsksNothingHarmful(t *testing.T) {
 	points := []place{
 		{"var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", dev(16)}, {"var/lib/kubelet/plugins/x/globalmount", dev(16)},
 		{"var/lib/kubelet/pods/v/volumes/kubernetes.io~nfs/n", probes.Dev{Minor: 50}},
+		{"var/lib/kubelet", dev(1)},
 	}
 	if diff := cmp.Diff(points, q.statfs, cmp.AllowUnexported(place{})); diff != "" {
 		t.Errorf("statfs mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// TestHostPlaces asks only for filesystems on disks that answer.
+func TestHostPlaces(t *testing.T) {
+	t.Parallel()
+	with := func(mounts ...probes.Mount) []place {
+		f := sick()
+		f.Namespaces[0].Mounts = append(f.Namespaces[0].Mounts[:1:1], mounts...)
+		return newNode(f).hostPlaces()
+	}
+	for name, c := range map[string]struct{ got, want []place }{
+		"on the root":                {with(), []place{{"var/lib/kubelet", dev(1)}}},
+		"on a disk of its own":       {with(probes.Mount{Point: "/var/lib/kubelet", Dev: dev(16)}), []place{{"var/lib/kubelet", dev(16)}}},
+		"on a disk that is away":     {with(probes.Mount{Point: "/var/lib", Dev: dev(64)}), nil},
+		"on no block device":         {with(probes.Mount{Point: "/var/lib/kubelet", Dev: probes.Dev{Minor: 40}}), nil},
+		"a name that only begins so": {with(probes.Mount{Point: "/var/lib/kube", Dev: dev(64)}), []place{{"var/lib/kubelet", dev(1)}}},
+		"Longhorn's own disk":        {with(probes.Mount{Point: "/var/lib/longhorn", Dev: dev(16)}), []place{{"var/lib/kubelet", dev(1)}, {"var/lib/longhorn", dev(16)}}},
+	} {
+		if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(place{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
