@@ -2,6 +2,8 @@ package noise
 
 import (
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 )
@@ -18,14 +20,25 @@ var apparmorDenialUnrelated = &diagnosis.NoiseRule{Name: "apparmor-denial-unrela
 		for _, l := range denials(view, "apparmor-denied", `apparmor="DENIED"`) {
 			f := audit(l)
 			op := f["operation"]
-			if op == "ptrace" || op == "signal" || !storage[f["comm"]] {
+			if op == "ptrace" || op == "signal" || !storage[f["comm"]] && !storage[path.Base(f["profile"])] && !onVolume(f["name"]) {
 				count++
 				example = fmt.Sprintf("%s of %s (profile %s)", op, f["comm"], f["profile"])
 			}
 		}
 		if count > 0 {
-			p.AddNoise(diagnosis.NodeSubject(node), fmt.Sprintf("AppArmor on node %s denied %d operations, the last one %s.", node, count, example),
+			p.AddNoise(diagnosis.NodeSubject(node), fmt.Sprintf("AppArmor on node %s denied %s, the last one %s.", node, times(count, "operation"), example),
 				"the programs take no part in attaching or mounting, or the operation is none that a mount needs")
 		}
 	}
 }}
+
+// onVolume tells whether a denied path belongs to a volume: then the profile is that
+// of whoever mounts it.
+func onVolume(name string) bool {
+	for _, w := range []string{"/kubernetes.io~", "/kubernetes.io/csi/", "/volume-subpaths/", "/volumeDevices/", "/dev/longhorn/"} {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,7 +1,9 @@
 package noise
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,12 +23,14 @@ func audit(line string) map[string]string {
 	return out
 }
 
-// denials returns the lines of the kernel log and of the audit log of a node that
-// contain a word, each once, in order.
-func denials(view *snapshot.NodeView, kind, word string) []string {
+// logLines returns the lines of a node's text logs and of its kernel log that contain
+// a word, in order.
+func logLines(view *snapshot.NodeView, word string) []string {
 	var out []string
-	for _, l := range view.KernelLines(kind) {
-		out = append(out, l.Text)
+	for _, l := range view.Facts.Kernel {
+		if strings.Contains(l.Text, word) {
+			out = append(out, l.Text)
+		}
 	}
 	var paths []string
 	for p := range view.Facts.Files {
@@ -38,11 +42,45 @@ func denials(view *snapshot.NodeView, kind, word string) []string {
 	for _, p := range paths {
 		for _, l := range strings.Split(view.Facts.Files[p].Content, "\n") {
 			if strings.Contains(l, word) {
-				out = append(out, l)
+				out = append(out, strings.TrimSpace(l))
 			}
 		}
 	}
 	return out
+}
+
+// logLine is the last line that contains two words, or empty.
+func logLine(view *snapshot.NodeView, a, b string) string {
+	last := ""
+	for _, l := range logLines(view, a) {
+		if strings.Contains(l, b) {
+			last = l
+		}
+	}
+	return last
+}
+
+// denials returns the lines of the kernel log and of the audit log of a node that
+// contain a word, each once, in order.
+func denials(view *snapshot.NodeView, kind, word string) []string {
+	var out []string
+	for _, l := range view.KernelLines(kind) {
+		out = append(out, l.Text)
+	}
+	for _, l := range logLines(view, word) {
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// times counts in words.
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // storage are programs whose denial can break a volume.

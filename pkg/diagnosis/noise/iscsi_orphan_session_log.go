@@ -2,6 +2,7 @@ package noise
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ var iscsiOrphanSessionLog = &diagnosis.NoiseRule{Name: "iscsi-orphan-session-log
 		for i := range view.Facts.ISCSI.Sessions {
 			orphan(p, view, &view.Facts.ISCSI.Sessions[i])
 		}
+		refusedAddresses(p, view)
 	}
 }}
 
@@ -47,8 +49,39 @@ func orphan(p *diagnosis.Pass, view *snapshot.NodeView, s *probes.ISCSISession) 
 			continue // the volume wants this session
 		}
 		p.AddNoise(diagnosis.NodeSubject(view.Name),
-			fmt.Sprintf("%s of %s on node %s points to %s, and iscsid keeps trying to connect to it.", s.Name, s.Target, view.Name, address),
+			fmt.Sprintf("%s of %s on node %s points to %s.%s", s.Name, s.Target, view.Name, address, logged(view, address)),
 			"no instance manager has this address any more, the volume is detached or attached with another session, and nothing uses a disk of this one; logging it out is optional")
+	}
+}
+
+// logged quotes what the node logs about an address, when that was read.
+func logged(view *snapshot.NodeView, address string) string {
+	if line := logLine(view, address, ":3260"); line != "" {
+		return " The node logs: " + line
+	}
+	return ""
+}
+
+// unreachable is how the initiator says that nothing answers at an address.
+var unreachable = regexp.MustCompile(`(?:cannot make (?:a )?connection to|connect to) \[?([0-9a-fA-F.:]+?)\]?:3260`)
+
+// refusedAddresses takes lines about addresses that neither an instance manager nor
+// any session of the node has: what is left is a record, or nothing but the line.
+func refusedAddresses(p *diagnosis.Pass, view *snapshot.NodeView) {
+	seen := map[string]bool{}
+	for _, s := range view.Facts.ISCSI.Sessions {
+		for _, c := range s.Connections {
+			seen[c.PersistentAddress], seen[c.Address] = true, true
+		}
+	}
+	for _, line := range logLines(view, ":3260") {
+		m := unreachable.FindStringSubmatch(line)
+		if m == nil || seen[m[1]] || managerAt(p, m[1]) {
+			continue
+		}
+		seen[m[1]] = true
+		p.AddNoise(diagnosis.NodeSubject(view.Name), fmt.Sprintf("Node %s logs: %s", view.Name, line),
+			"no instance manager and no session of the node has this address any more")
 	}
 }
 

@@ -94,6 +94,18 @@ func TestNoise(t *testing.T) {
 		{"SELinux denies iscsiadm", kernel("selinux-denied", `avc:  denied  { read } for  pid=1 comm="iscsiadm" tclass=file permissive=0`), nil},
 		{"SELinux would deny iscsiadm", kernel("selinux-denied", `avc:  denied  { read } for  pid=1 comm="iscsiadm" tclass=file permissive=1`), []string{"selinux-denial-unrelated"}},
 		{"a session to an instance manager that is gone", session("10.42.0.7"), []string{"iscsi-orphan-session-log"}},
+		{"AppArmor denies a mount on a volume", kernel("apparmor-denied", denied+`mount" profile="cri-containerd.apparmor.d" name="/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pvc-x/mount/" comm="java"`), nil},
+		{"AppArmor denies under the profile of iscsid", kernel("apparmor-denied", denied+`open" profile="/usr/sbin/iscsid" name="/etc/iscsi/x" comm="worker"`), nil},
+		{"a log of an address that nobody has", func(_ *snapshot.Snapshot, f *probes.Facts) {
+			f.Files["var/log/syslog"] = probes.File{Content: "May  4 09:59:00 n iscsid: connect to 10.42.0.7:3260 failed (No route to host)\nMay  4 09:59:09 n iscsid: connect to 10.42.0.7:3260 failed (No route to host)"}
+		}, []string{"iscsi-orphan-session-log"}},
+		{"a log of the address of an instance manager", func(s *snapshot.Snapshot, f *probes.Facts) {
+			s.Cluster.Longhorn.InstanceManagers = []*snapshot.LHInstanceManager{{ObjectMeta: metav1.ObjectMeta{Name: "im"}, NodeID: "n", IP: "10.42.0.7"}}
+			f.Files["var/log/syslog"] = probes.File{Content: "May  4 09:59:00 n iscsid: cannot make a connection to 10.42.0.7:3260 (-1,113)"}
+		}, nil},
+		{"a replica without a disk", func(s *snapshot.Snapshot, _ *probes.Facts) {
+			s.Cluster.Longhorn.Volumes[0].Status.Conditions = snapshot.Conditions{{Type: "Scheduled", Status: "False"}}
+		}, []string{"volume-degraded-harmless"}},
 		{"a session to a current instance manager", session("10.42.0.9"), nil},
 		{"an old Multi-Attach event", refused(30 * time.Minute), []string{"multi-attach-text-old"}},
 		{"an empty directory of a pod that is gone", leftover(false), []string{"orphaned-pod-log"}},
@@ -121,6 +133,33 @@ func TestNoise(t *testing.T) {
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("noise %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNoiseQuotes: what no log said is not told as if it had.
+func TestNoiseQuotes(t *testing.T) {
+	t.Parallel()
+	const gone = "99999999-0000-4000-8000-000000000009"
+	for name, c := range map[string]struct{ log, want string }{
+		"no log was read": {want: "Node n keeps the directory of pod " + gone + ", which the API does not know."},
+		"the kubelet's log was read": {log: `kubelet: orphaned pod "` + gone + `" found, but volume paths are still present on disk`,
+			want: "Node n keeps the directory of pod " + gone + ", which the API does not know. Its kubelet logs: " +
+				`kubelet: orphaned pod "` + gone + `" found, but volume paths are still present on disk`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalog, err := diagnosis.NewCatalog(nil, nil, Rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, f := machine()
+			f.Kubelet.PodDirs = []probes.PodDir{{UID: gone, Volumes: []probes.PodVolumeDir{{Plugin: "kubernetes.io~csi", Name: "pvc-x"}}}}
+			f.Files["var/log/syslog"] = probes.File{Content: c.log}
+			r := catalog.Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "node", Name: "n"})
+			if len(r.Noise) != 1 || r.Noise[0].Message != c.want {
+				t.Errorf("noise %+v, want %q", r.Noise, c.want)
 			}
 		})
 	}

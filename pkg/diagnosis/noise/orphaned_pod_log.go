@@ -8,8 +8,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// orphanedPodLog: the kubelet logs for ever that a pod's directory is left over, and
-// nothing is mounted below it.
+// orphanedPodLog: a pod's directory is left over, for which the kubelet logs an
+// orphaned pod for ever, and nothing is mounted below it.
 var orphanedPodLog = &diagnosis.NoiseRule{Name: "orphaned-pod-log", Run: func(p *diagnosis.Pass) {
 	if !p.Collected("/pods") {
 		return
@@ -23,8 +23,11 @@ var orphanedPodLog = &diagnosis.NoiseRule{Name: "orphaned-pod-log", Run: func(p 
 			if len(d.Volumes) == 0 || p.PodByUID(d.UID) != nil || mountedBelow(view, d.UID) || len(view.ProcessesOfPod(d.UID)) > 0 {
 				continue
 			}
-			p.AddNoise(diagnosis.NodeSubject(node),
-				fmt.Sprintf("Node %s keeps the directory of pod %s, which the API does not know; its kubelet logs an orphaned pod.", node, d.UID),
+			message := fmt.Sprintf("Node %s keeps the directory of pod %s, which the API does not know.", node, d.UID)
+			if line := logLine(view, `orphaned pod "`, d.UID); line != "" {
+				message += " Its kubelet logs: " + line
+			}
+			p.AddNoise(diagnosis.NodeSubject(node), message,
 				"nothing is mounted below the directory and no process belongs to the pod: only empty directories or a vol_data.json are left")
 		}
 	}

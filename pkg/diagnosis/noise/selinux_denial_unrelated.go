@@ -32,7 +32,7 @@ var selinuxDenialUnrelated = &diagnosis.NoiseRule{Name: "selinux-denial-unrelate
 			}
 		}
 		if count > 0 {
-			p.AddNoise(diagnosis.NodeSubject(node), fmt.Sprintf("SELinux on node %s logged %d denials, the last one of %s.", node, count, example),
+			p.AddNoise(diagnosis.NodeSubject(node), fmt.Sprintf("SELinux on node %s logged %s, the last one of %s.", node, times(count, "denial"), example),
 				"the programs take no part in attaching or mounting, or the denial was not enforced")
 		}
 	}
