@@ -15,7 +15,7 @@ import (
 func (c *collector) drivers(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
 	var seen []string
 	for _, v := range volumes {
-		if d := v.CSIName(); d != "" && !slices.Contains(seen, d) {
+		if d := driverOf(v); d != "" && !slices.Contains(seen, d) {
 			seen = append(seen, d)
 			c.driver(x, d, near)
 		}
@@ -29,6 +29,14 @@ func (c *collector) drivers(x *snapshot.Index, volumes []*snapshot.Volume, near 
 	if len(seen) > 0 {
 		c.want(want{res: pods, namespace: metav1.NamespaceSystem, labels: "component=kube-controller-manager"})
 	}
+}
+
+// driverOf is the driver of a volume; of a claim that has none yet, who shall make it.
+func driverOf(v *snapshot.Volume) string {
+	if d := v.CSIName(); d != "" || v.PV != nil || v.Class == nil {
+		return d
+	}
+	return v.Class.Provisioner
 }
 
 // inline are the drivers of the asked pod's ephemeral CSI volumes.
@@ -55,7 +63,8 @@ func (c *collector) inline(x *snapshot.Index) []string {
 
 func (c *collector) driver(x *snapshot.Index, driver string, near []string) {
 	dashed := snapshot.DashedDriver(driver)
-	for _, lease := range []string{"external-attacher-leader-" + dashed, "external-resizer-" + dashed, dashed} {
+	own := append([]string{"external-attacher-leader-" + dashed, "external-resizer-" + dashed}, snapshot.ProvisionerLeases(driver)...)
+	for _, lease := range own {
 		c.want(want{res: leases, fields: "metadata.name=" + lease})
 	}
 	for _, l := range x.Cluster.Leases {
@@ -102,7 +111,7 @@ func (c *collector) driverNamespaces(x *snapshot.Index, driver string) []string 
 	}
 	dashed := snapshot.DashedDriver(driver)
 	for _, l := range x.Cluster.Leases {
-		if l.Namespace != corev1.NamespaceNodeLease && strings.HasSuffix(l.Name, dashed) {
+		if l.Namespace != corev1.NamespaceNodeLease && (strings.HasSuffix(l.Name, dashed) || slices.Contains(snapshot.ProvisionerLeases(driver), l.Name)) {
 			add(l.Namespace)
 		}
 	}

@@ -135,6 +135,17 @@ func DashedDriver(driver string) string {
 	}, driver)
 }
 
+// ProvisionerLeases are the names of the lease by which a provisioner elects its leader:
+// csi-provisioner dashes everything, provisioners of their own only the slash
+// (sig-storage-lib-external-provisioner).
+func ProvisionerLeases(provisioner string) []string {
+	out := []string{DashedDriver(provisioner)}
+	if own := strings.ReplaceAll(provisioner, "/", "-"); own != out[0] && strings.Contains(provisioner, "/") {
+		out = append(out, own)
+	}
+	return out
+}
+
 // driverNamespaces are the namespaces of the driver's node plugin.
 func (x *Index) driverNamespaces(driver string) []string {
 	var out nodeList

@@ -26,6 +26,8 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimKeptByFinishedPod,
 	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
+	claim.ProvisionerNotResponding,
+	claim.ProvisioningFailed,
 	claim.StorageclassMissing,
 	claim.TopologyConflict,
 	claim.WFFCBypassedByNodename,

@@ -1,0 +1,187 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// leaseStale is the age after which a provisioner's lease has no living leader; the
+// sidecars renew it every few seconds.
+const leaseStale = time.Minute
+
+// provisioner is who shall make the volumes of a class, as far as the API shows it.
+type provisioner struct {
+	Name      string
+	Pods      []*corev1.Pod
+	Workloads []snapshot.Owner      // that run it, also without any pod
+	Lease     *coordinationv1.Lease // of its leader election; nil: none was found
+	ByName    bool                  // only its name speaks for the pods: likely, never proven
+}
+
+// findProvisioner looks for the csi-provisioner of a driver; for provisioners that are
+// no CSI driver, by the lease of their name, and at last by what pods are called.
+func findProvisioner(p *diagnosis.Pass, name, node string) provisioner {
+	m := provisioner{Name: name, Pods: p.SidecarPods(name, "csi-provisioner"), Workloads: p.SidecarWorkloads(name, "csi-provisioner")}
+	for _, l := range p.Cluster.Leases {
+		if slices.Contains(snapshot.ProvisionerLeases(name), l.Name) && l.Spec.RenewTime != nil {
+			m.Lease = l
+		}
+	}
+	if len(m.Pods) == 0 && m.Lease != nil && m.Lease.Spec.HolderIdentity != nil {
+		for _, pod := range p.Cluster.Pods {
+			if pod.Namespace == m.Lease.Namespace && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name+"_") {
+				m.Pods = append(m.Pods, pod)
+			}
+		}
+	}
+	if len(m.Pods) == 0 && len(m.Workloads) == 0 {
+		m.Pods, m.ByName = namesakes(p, name), true
+	}
+	m.Pods = slices.DeleteFunc(slices.Clone(m.Pods), func(pod *corev1.Pod) bool {
+		finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		return finished || node != "" && pod.Spec.NodeName != node && ownNodeOnly(pod)
+	})
+	return m
+}
+
+// ownNodeOnly tells whether every node has a provisioner of its own, which acts for claims
+// of that node only (external-provisioner, --node-deployment).
+func ownNodeOnly(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(append(slices.Clone(c.Command), c.Args...), func(a string) bool {
+			return strings.HasPrefix(strings.TrimLeft(a, "-"), "node-deployment") && !strings.HasSuffix(a, "=false")
+		})
+	})
+}
+
+// namesakes are pods that call themselves a provisioner and share a word with the name
+// of the one that is looked for.
+func namesakes(p *diagnosis.Pass, name string) []*corev1.Pod {
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("./-_", r) })
+	words = slices.DeleteFunc(words, func(w string) bool {
+		return len(w) < 3 || slices.Contains([]string{"csi", "com", "org", "net", "k8s", "sigs", "kubernetes", "storage", "provisioner", "external", "driver", "disk", "cluster", "local"}, w)
+	})
+	var out []*corev1.Pod
+	for _, pod := range p.Cluster.Pods {
+		said := pod.Name
+		for _, c := range pod.Spec.Containers {
+			said += " " + c.Name + " " + c.Image
+		}
+		if strings.Contains(said, "provisioner") && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) }) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// Ready is the pod that can act, or nil.
+func (m provisioner) Ready() *corev1.Pod {
+	for _, pod := range m.Pods {
+		if ok, _ := ready(pod); ok {
+			return pod
+		}
+	}
+	return nil
+}
+
+// replicasReady tells whether a workload counts Ready pods that were not recognised.
+func (m provisioner) replicasReady() bool {
+	return len(m.Pods) == 0 && slices.ContainsFunc(m.Workloads, func(w snapshot.Owner) bool {
+		_, n := replicas(w)
+		return n > 0
+	})
+}
+
+// replicas are how many pods a workload shall have, and how many are Ready.
+func replicas(w snapshot.Owner) (wanted, isReady int32) {
+	n := (*int32)(nil)
+	switch o := w.Object.(type) {
+	case *appsv1.Deployment:
+		n, isReady = o.Spec.Replicas, o.Status.ReadyReplicas
+	case *appsv1.StatefulSet:
+		n, isReady = o.Spec.Replicas, o.Status.ReadyReplicas
+	}
+	if n == nil {
+		return 1, isReady // the API's default
+	}
+	return *n, isReady
+}
+
+// ready tells whether a pod is Ready, and since when that has been so.
+func ready(pod *corev1.Pod) (bool, time.Time) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil, c.LastTransitionTime.Time
+		}
+	}
+	return false, pod.CreationTimestamp.Time
+}
+
+// LeaseAge is how long ago the leader renewed its lease; ok is false without a lease.
+func (m provisioner) LeaseAge(p *diagnosis.Pass) (age time.Duration, ok bool) {
+	if m.Lease == nil {
+		return 0, false
+	}
+	return p.Age(m.Lease.Spec.RenewTime.Time), true
+}
+
+// facts quotes the pods, the workloads and the lease.
+func (m provisioner) facts(p *diagnosis.Pass) []report.Evidence {
+	var out []report.Evidence
+	for _, pod := range m.Pods {
+		out = append(out, diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod)))
+	}
+	for _, w := range m.Workloads {
+		wanted, isReady := replicas(w)
+		out = append(out, diagnosis.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))
+	}
+	if age, ok := m.LeaseAge(p); ok {
+		holder := ""
+		if h := m.Lease.Spec.HolderIdentity; h != nil {
+			holder = *h
+		}
+		out = append(out, diagnosis.FromAPI("Lease "+m.Lease.Namespace+"/"+m.Lease.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second))))
+	}
+	return out
+}
+
+// podState is why a pod is not Ready, in the words of its status.
+func podState(pod *corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		switch {
+		case s.State.Waiting != nil && s.State.Waiting.Reason != "":
+			return fmt.Sprintf("%s, container %s: %s (%d restarts)", pod.Status.Phase, s.Name, s.State.Waiting.Reason, s.RestartCount)
+		case s.State.Terminated != nil:
+			return fmt.Sprintf("%s, container %s ended: %s, exit code %d", pod.Status.Phase, s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode)
+		}
+	}
+	if pod.Spec.NodeName == "" {
+		return string(pod.Status.Phase) + ", not scheduled"
+	}
+	if ok, _ := ready(pod); !ok {
+		return string(pod.Status.Phase) + ", not Ready, on node " + pod.Spec.NodeName
+	}
+	return string(pod.Status.Phase) + ", Ready, on node " + pod.Spec.NodeName
+}
+
+// lastWord is the newest line that a pod that is not Ready wrote.
+func lastWord(p *diagnosis.Pass, pod *corev1.Pod) report.Evidence {
+	for _, l := range p.LogsOf(pod.Namespace, pod.Name) {
+		for i := len(l.Lines) - 1; i >= 0; i-- {
+			if strings.TrimSpace(l.Lines[i]) != "" && strings.Contains(l.Container, "provisioner") {
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}
+			}
+		}
+	}
+	return report.Evidence{}
+}
