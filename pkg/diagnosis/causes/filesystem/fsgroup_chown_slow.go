@@ -47,7 +47,9 @@ func changesOwners(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) 
 	}
 	d := p.CSIDriver(v.CSIName())
 	if d == nil || d.Spec.FSGroupPolicy == nil || *d.Spec.FSGroupPolicy == storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy {
-		return v.CSIName() == "" || v.Exclusive() || v.SinglePod()
+		// The kubelet then asks for a type and for ReadWriteOnce (csi_mounter.go, supportsFSGroup).
+		typed := v.PV == nil || v.PV.Spec.CSI == nil || v.PV.Spec.CSI.FSType != ""
+		return v.CSIName() == "" || typed && (v.Exclusive() || v.SinglePod())
 	}
 	return *d.Spec.FSGroupPolicy == storagev1.FileFSGroupPolicy
 }

@@ -41,8 +41,8 @@ var NFSServerUnreachable = &diagnosis.Rule{
 			return
 		}
 		for _, v := range p.Volumes() {
-			if !mountFails(p, v) {
-				serverWithoutEndpoints(p, v)
+			if !mountFails(p, v) && !serverWithoutEndpoints(p, v) {
+				silentByText(p, v)
 			}
 		}
 	},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -75,11 +76,11 @@ func serverOf(v *snapshot.Volume) (server, path string) {
 
 // serverWithoutEndpoints looks at the API alone: the PV's server is a Service that
 // nobody stands behind, and a pod of the volume is in trouble.
-func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) {
+func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	server, path := serverOf(v)
 	svc, ready := serviceOf(p, server)
 	if svc == nil || ready != 0 {
-		return
+		return false
 	}
 	for _, c := range v.Live() {
 		node := c.Node()
@@ -98,6 +99,34 @@ func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Unless("an answer of the server's port on node " + node)
 		f.Advise(remedy.Words(fmt.Sprintf("Start the pods behind Service %s/%s again. The clients then go on by themselves.", svc.Namespace, svc.Name)))
 		p.Report(f)
+		return true
+	}
+	return false
+}
+
+// silentByText takes the words of mount.nfs on a node that was not probed. Of a
+// server in the cluster they may be about the way to it as well.
+func silentByText(p *diagnosis.Pass, v *snapshot.Volume) {
+	server, path := serverOf(v)
+	if server == "" {
 		return
+	}
+	silent := func(t diagnosis.Text) bool {
+		return t.Is(message.NFSTimeout) || t.Is(message.NFSRefused) || t.Is(message.NFSNoRoute)
+	}
+	for _, r := range refusals(p, v, silent) {
+		if r.view != nil {
+			continue
+		}
+		svc, ready := serviceOf(p, server)
+		f := p.Find(report.Likely, diagnosis.NodeSubject(r.node))
+		r.tie(f)
+		f.Object("server", server)
+		f.Sayf("Node %s cannot mount %s:%s for pod %s: by the words of mount.nfs the server does not answer. %sWhether its port answers the node now was not seen.", r.node, server, path, r.pod(), serviceWords(svc, ready))
+		p.Probed(r.node)
+		f.Missing("an answer of TCP port " + nfsPort(v) + " of " + server + " on node " + r.node)
+		f.Unless("an answer of the server's port on this node")
+		f.Advise(remedy.Words(fmt.Sprintf("See whether the server %s runs and whether TCP port %s of it answers node %s; bring it or its network back. The kubelet mounts it at its next attempt.", server, nfsPort(v), r.node)))
+		p.Report(f)
 	}
 }

@@ -201,6 +201,7 @@ func TestNFSServerUnreachable(t *testing.T) {
 		{"hang and a task that waits for the network", waits(silent(""), "rpc_wait_bit_killable"), []string{"nfs-server-unreachable likely Node n1"}},
 		{"hang and a task that waits for an open file's state", waits(silent(""), "nfs_set_open_stateid_locked"), clean},
 		{"complaint about a mount that answers", answers(silent("", lost)), clean},
+		{"words of mount.nfs alone", newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : mount.nfs: Connection timed out"), []string{"nfs-server-unreachable likely Node n1"}},
 		{"mount waits for a silent server", newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : mount.nfs: Connection timed out").
 			probed("n1", func(f *probes.Facts) {
 				f.Dials[server+":2049"] = "timeout 3s"
