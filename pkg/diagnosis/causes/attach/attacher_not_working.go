@@ -73,7 +73,7 @@ func attacherSilent(p *diagnosis.Pass, driver string, volumes []*snapshot.Volume
 	pods := p.SidecarPods(driver, "csi-attacher")
 	a := attacher{p: p, driver: driver, volumes: volumes, known: object != nil, pods: pods}
 	a.lease()
-	if a.forbidden() || a.lacksVerb() || a.down() || a.absent() {
+	if a.forbidden() || a.lacksVerb() || a.down() || a.absent() || a.mute() {
 		return
 	}
 	a.perhaps()

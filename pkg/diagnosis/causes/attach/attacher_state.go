@@ -180,6 +180,41 @@ func (a *attacher) absent() bool {
 	return true
 }
 
+// mute reports an attacher that runs and has written neither result nor error for longer
+// than its longest back-off: a slow or failing driver would have left an error. Why it
+// is so stands in its log or its roles.
+func (a *attacher) mute() bool {
+	pod := a.leader()
+	if pod == nil || !a.known || a.driver == snapshot.LonghornDriver || len(a.p.LogsOf(pod.Namespace, pod.Name)) > 0 || a.works() {
+		return false
+	}
+	for _, v := range a.volumes {
+		for _, name := range silentAttachments(a.p, v) {
+			if va := a.p.Attachment(name); va != nil && a.overdue(v, va) {
+				f := a.find(report.Likely, pod)
+				f.Missing("the log of the csi-attacher in pod " + podName(pod))
+				if !a.p.Collected("rbac.authorization.k8s.io/clusterroles") {
+					f.Missing("whether its roles let it write volumeattachments/status (clusterroles could not be read)")
+				}
+				f.Sayf("The external-attacher of driver %s (pod %s) runs, but has left VolumeAttachment %s for %s without a result and without an error: it does not see the attachment, or may not write down what it did.",
+					a.driver, podName(pod), name, ago(a.p, va.CreationTimestamp.Time))
+				f.Advise(remedy.Words("Read the log of the csi-attacher container of pod " + podName(pod) + ": a refusal (forbidden) wants a right, silence a restart of the pod."))
+				a.report(f)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overdue tells whether a pod waits on its node for an attachment that nothing but the
+// attacher keeps from being made.
+func (a *attacher) overdue(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
+	node := va.Spec.NodeName
+	return va.DeletionTimestamp == nil && a.p.Age(va.CreationTimestamp.Time) > detachBackoff && len(waitersOn(v, node)) > 0 &&
+		a.p.Node(node) != nil && v.PV != nil && v.PV.DeletionTimestamp == nil
+}
+
 func wantedReplicas(w snapshot.Owner) int32 {
 	var n *int32
 	switch x := w.Object.(type) {

@@ -202,7 +202,7 @@ func (c *cluster) diagnose(t *testing.T) *report.Report {
 	t.Helper()
 	catalog, err := diagnosis.NewCatalog([]*diagnosis.Rule{
 		attach.AttachStateOutOfStep, attach.AttachedInAPIMissingOnNode, attach.AttacherNotWorking, attach.AttachmentStaleInBackend,
-		attach.CSICredentialsWrong, attach.CSIPluginHostPathMissing, attach.DeviceRenumbered, attach.HostpathTypeMismatch, attach.CSIDriverObjectWrong, attach.CSIPluginNotOnNode, attach.CSIPluginNotRegistered,
+		attach.CSICredentialsWrong, attach.CSIPluginHostPathMissing, attach.DeviceLinkMissing, attach.DeviceRenumbered, attach.HostpathTypeMismatch, attach.CSIDriverObjectWrong, attach.CSIPluginNotOnNode, attach.CSIPluginNotRegistered,
 		attach.KubeletRootDirWrong, attach.NodeDown, attach.NodeKubeletDownWorkloadAlive, attach.NodeRemoved,
 		attach.RWORollingUpdate, attach.RWOSharedByWorkloads, attach.VolumeAttachmentStale, attach.VolumeAttachmentVolumeGone,
 	}, nil, nil)

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,12 +35,15 @@ var CSIPluginHostPathMissing = &diagnosis.Rule{
 			for _, w := range v.Waiting() {
 				node := w.Node()
 				plugin := p.DriverPodOn(v.CSIName(), node)
-				view := p.View(node)
-				if plugin == nil || view == nil || seen[node] {
+				if plugin == nil || seen[node] {
 					continue
 				}
 				seen[node] = true
-				pathMissing(p, v, plugin, view)
+				if view := p.View(node); view != nil {
+					pathMissing(p, v, plugin, view)
+				} else {
+					pathPerhaps(p, v, plugin, node)
+				}
 			}
 		}
 	},
@@ -97,10 +101,7 @@ func pathMissing(p *diagnosis.Pass, v *snapshot.Volume, plugin *corev1.Pod, view
 	if len(missing) == 0 || !found || d.Block == nil || len(view.Uses(d.Dev)) > 0 {
 		return // the kernel itself has not made the device: it hangs elsewhere
 	}
-	subject, owner := diagnosis.PodSubject(plugin), "pod "+podName(plugin)
-	if ds := p.DriverDaemonSet(v.CSIName()); ds != nil {
-		subject, owner = diagnosis.ObjectSubject("DaemonSet", ds.Namespace, ds.Name), "DaemonSet "+ds.Namespace+"/"+ds.Name
-	}
+	subject, owner := pluginOwner(p, v, plugin)
 	f := p.Find(report.Likely, subject).On(v).Located(view.Name)
 	f.Pod(plugin)
 	f.Device(view.Name, d.Dev)
@@ -135,6 +136,47 @@ func pathMissing(p *diagnosis.Pass, v *snapshot.Volume, plugin *corev1.Pod, view
 	)
 	p.Report(f)
 }
+
+// pluginOwner is whose manifest makes the plugin's pods.
+func pluginOwner(p *diagnosis.Pass, v *snapshot.Volume, plugin *corev1.Pod) (report.Subject, string) {
+	if ds := p.DriverDaemonSet(v.CSIName()); ds != nil {
+		return diagnosis.ObjectSubject("DaemonSet", ds.Namespace, ds.Name), "DaemonSet " + ds.Namespace + "/" + ds.Name
+	}
+	return diagnosis.PodSubject(plugin), "pod " + podName(plugin)
+}
+
+// pathPerhaps judges a node that was not looked at: the calls of the driver hang there,
+// and its plugin lacks what mapping an image waits for.
+func pathPerhaps(p *diagnosis.Pass, v *snapshot.Volume, plugin *corev1.Pod, node string) {
+	if _, _, mapped := v.RBDImage(); !mapped {
+		return // what other drivers need cannot be told from a manifest
+	}
+	var missing []string
+	for _, want := range toolNeeds["rbd"] {
+		if !sees(plugin, want) {
+			missing = append(missing, want)
+		}
+	}
+	t, ok := textAbout(p, v, node, hangForm)
+	if len(missing) == 0 || !ok || !t.Fresh {
+		return
+	}
+	p.Probed(node)
+	subject, owner := pluginOwner(p, v, plugin)
+	f := p.Find(report.Possible, subject).On(v).Located(node).Fact(t.Evidence(), diagnosis.FromAPI("Pod "+podName(plugin), "spec.volumes[].hostPath", hostPathList(plugin)))
+	f.Pod(plugin)
+	for _, w := range v.WaitingOn(node) {
+		f.Pod(w.Pod)
+	}
+	f.NotConfirmed = append(f.NotConfirmed, "a process of the plugin on node "+node+" that waits, and the device that the kernel has made meanwhile")
+	f.Sayf("The driver's calls hang on node %s, and its plugin pod %s lacks %s of the host, for which mapping an image may wait. The node was not looked at.", node, podName(plugin), strings.Join(missing, " and "))
+	f.Unless("a device that the kernel has not made: then it hangs elsewhere")
+	f.Advise(remedy.Words("Look on node " + node + " for a process of the plugin (rbd map) that has waited for minutes while the device is there; then add the hostPath " + strings.Join(missing, ", ") + " to " + owner + ", as the driver's current manifest does."))
+	p.Report(f)
+}
+
+// hangForm is what the kubelet says of a call that does not return, and of the next ones.
+var hangForm = regexp.MustCompile(`DeadlineExceeded|[Aa]n operation with the given Volume ID \S+ already exists`)
 
 func hostPathList(pod *corev1.Pod) string {
 	var out []string

@@ -4,8 +4,11 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -48,17 +51,24 @@ var missingMap = regexp.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]devi
 
 func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	t, ok := textAbout(p, v, node, noName)
+	said := ok && t.Fresh
 	_, _, mapped := v.RBDImage() // an image is mapped when it is staged, not linked
-	if !ok || !t.Fresh || v.IsLonghorn() || mapped || missingMap.MatchString(t.Raw) {
+	if v.IsLonghorn() || mapped || said && missingMap.MatchString(t.Raw) {
 		return
+	}
+	if !said {
+		t = diagnosis.Text{}
 	}
 	va := v.AttachmentOn(node)
 	attached := va != nil && va.Status.Attached && va.DeletionTimestamp == nil || va == nil && (p.ReportedAttached(node, v) || !v.AttachRequired(p.Index))
 	if !attached || va != nil && p.Age(va.CreationTimestamp.Time) < 30*time.Second {
 		return
 	}
-	view, ok := p.Probed(node)
-	if !ok {
+	view := p.View(node)
+	if said {
+		p.Probed(node)
+	}
+	if view == nil || !said && !lateFor(p, v, node) {
 		return
 	}
 	s := linkScene{p: p, v: v, view: view, text: t}
@@ -67,6 +77,14 @@ func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 		return
 	}
 	s.likelyDisk()
+}
+
+// lateFor tells whether a pod has waited on the node for longer than the driver looks for
+// a disk: then the missing name counts without the driver's word, which expires.
+func lateFor(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	va := v.AttachmentOn(node)
+	return (va != nil && p.Age(va.CreationTimestamp.Time) > young || va == nil && p.ReportedAttached(node, v)) &&
+		slices.ContainsFunc(waitersOn(v, node), func(w *corev1.Pod) bool { return p.Age(w.CreationTimestamp.Time) > young })
 }
 
 // linkScene is one volume that shall appear on one node.
@@ -99,8 +117,14 @@ func (s linkScene) provenDisk(d snapshot.VolumeDevice) {
 	if exists || expected == "" && len(links) > 0 {
 		return // the host has the name: what the driver sees of it is another matter
 	}
+	if s.text.Raw == "" && (len(s.view.Facts.DevLinks) == 0 || s.view.SessionOfDisk(d.Block.Name) != nil) {
+		return // no link of any disk was read, or the driver logs in itself
+	}
 	f := s.find(report.Certain, diagnosis.DeviceSubject(s.view.Name, d.Dev))
 	f.Device(s.view.Name, d.Dev)
+	if s.text.Raw == "" {
+		f.Missing("the driver's own word that it does not find the disk")
+	}
 	missing := "no link below /dev/disk/by-id leads to it"
 	if expected != "" {
 		missing = expected + ", where it is looked for, is not there"
@@ -114,7 +138,7 @@ func (s linkScene) provenDisk(d snapshot.VolumeDevice) {
 // likelyDisk: no disk carries an identity that could be compared, and one that
 // nobody uses has the volume's size.
 func (s linkScene) likelyDisk() {
-	if compareDisks(s.v, s.view).Match || sizeOf(s.v) == 0 {
+	if compareDisks(s.v, s.view).Match || sizeOf(s.v) == 0 || s.text.Raw == "" && !s.withoutIdentifiers() {
 		return
 	}
 	var fits []*probes.BlockDevice

@@ -30,6 +30,9 @@ func driverUses(p *diagnosis.Pass) []*driverUse {
 			out.addVolume(p, v)
 		}
 	}
+	if p.Question.Kind == "node" {
+		out.addKeptOut(p, p.Question.Name)
+	}
 	for _, pod := range askedPods(p) {
 		if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName != "" {
 			for _, vol := range pod.Spec.Volumes {
@@ -70,6 +73,21 @@ func (l *useList) addVolume(p *diagnosis.Pass, v *snapshot.Volume) {
 		waiters := waitersAwayFrom(v, a.Node)
 		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
 			l.add(driverOn{v.Driver, a.Node}, v, waiters...)
+		}
+	}
+}
+
+// addKeptOut adds the volumes whose pods are not scheduled because a node lacks their
+// driver: they are no volumes of that node yet.
+func (l *useList) addKeptOut(p *diagnosis.Pass, node string) {
+	for _, v := range p.Index.Volumes {
+		if !isCSI(v) || p.InScope(v) {
+			continue
+		}
+		for _, c := range v.Waiting() {
+			if c.Node() == "" && slices.Contains(onlyNodesFor(p, v, c.Pod), node) {
+				l.add(driverOn{v.Driver, node}, v, c.Pod).Unscheduled = true
+			}
 		}
 	}
 }

@@ -179,8 +179,10 @@ func TestMissingDisk(t *testing.T) {
 			[]string{"attached-in-api-missing-on-node certain " + va}},
 		{"a disk without identity", func() *cluster { return say(waiting(disk("sdb", "", 5<<30))) },
 			[]string{"attached-in-api-missing-on-node possible " + va}},
-		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{}},
-		{"the disk is there", func() *cluster { return say(waiting(disk("sdb", "vol0a1b2c3d4e5f", 10<<30))) }, []string{}},
+		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{"device-link-missing likely Device n1/8:16"}},
+		{"an unused disk of the size under another identity", func() *cluster { return say(waiting(disk("sdb", "6000c29aa0017", 10<<30))) },
+			[]string{"attached-in-api-missing-on-node possible " + va}},
+		{"the disk is there", func() *cluster { return say(waiting(disk("sdb", "vol0a1b2c3d4e5f", 10<<30))) }, []string{"device-link-missing certain Device n1/8:16"}},
 		{"nobody says so", func() *cluster { return waiting(disk("sdb", "vol0ffffffffff", 5<<30)) }, []string{}},
 	})
 }
@@ -206,5 +208,66 @@ func TestLonghornNodeGone(t *testing.T) {
 			c.s.Cluster.Longhorn.Volumes[0].Status.CurrentNodeID = "n1"
 			return c
 		}, []string{}},
+	})
+}
+
+func TestMissingLink(t *testing.T) {
+	t.Parallel()
+	waiting := func(links ...probes.DevLink) *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+		c.attached("n1", 20*time.Minute)
+		c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
+		disk := probes.BlockDevice{Name: "nvme1n1", Dev: probes.Dev{Major: 259, Minor: 2}, Serial: "vol0a1b2c3d4e5f", Sectors: 10 << 21}
+		return c.probed("n1", func(f *probes.Facts) { f.Block, f.DevLinks = append(f.Block, disk), links })
+	}
+	system := probes.DevLink{Path: "/dev/disk/by-id/ata-x", Dev: probes.Dev{Major: 8}}
+	check(t, []branch{
+		{"the driver's word has expired", func() *cluster { return waiting(system) }, []string{"device-link-missing likely Device n1/259:2"}},
+		{"the link is there", func() *cluster {
+			return waiting(system, probes.DevLink{Path: "/dev/disk/by-id/nvme-vol0a1b2c3d4e5f", Dev: probes.Dev{Major: 259, Minor: 2}})
+		}, []string{}},
+		{"links were not read", func() *cluster { return waiting() }, []string{}},
+	})
+}
+
+func TestPathOnTheNode(t *testing.T) {
+	t.Parallel()
+	wants := func(kind corev1.HostPathType, found string) func() *cluster {
+		return func() *cluster {
+			c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+			c.attached("n1", 20*time.Minute)
+			p := c.pod("new", "n1", corev1.PodPending, 20*time.Minute)
+			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "etc", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc/app/", Type: &kind}}})
+			return c.probed("n1", func(f *probes.Facts) { f.Files = map[string]probes.File{"etc/app": {Kind: found}} })
+		}
+	}
+	const mismatch = "hostpath-type-mismatch certain Pod shop/new"
+	check(t, []branch{
+		{"a file where a directory is wanted, events expired", wants(corev1.HostPathDirectory, "file"), []string{mismatch}},
+		{"a directory as wanted", wants(corev1.HostPathDirectory, "dir"), []string{}},
+		{"a link may lead to one", wants(corev1.HostPathDirectory, "link"), []string{}},
+		{"no type is wanted", wants(corev1.HostPathUnset, "file"), []string{}},
+	})
+}
+
+func TestOnlyNodeInTheZone(t *testing.T) {
+	t.Parallel()
+	const key = "topology.disk.csi.example.org/zone"
+	zoned := func(zone string) *cluster {
+		c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n2", "n3").unregister("n1")
+		c.pod("new", "", corev1.PodPending, 20*time.Minute)
+		c.s.Cluster.PVs[0].Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}}}}}}
+		c.node("n1").Labels = map[string]string{corev1.LabelTopologyZone: zone}
+		c.node("n1").Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+		c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1].Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+		for _, n := range []string{"n2", "n3"} {
+			c.node(n).Labels = map[string]string{key: "b"}
+		}
+		return c
+	}
+	check(t, []branch{
+		{"it lacks the driver", func() *cluster { return zoned("a") }, []string{"csi-plugin-not-on-node certain Node n1"}},
+		{"a node of another zone lacks it", func() *cluster { return zoned("c") }, []string{}},
 	})
 }

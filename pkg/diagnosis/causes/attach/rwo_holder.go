@@ -67,6 +67,9 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 		switch {
 		case ok:
 			r.Evidence = a.Evidence
+			if !nodesSeen {
+				r.Unseen = "whether node " + h.Spec.NodeName + " is Ready (nodes could not be read)"
+			}
 		case h.Status.Phase != corev1.PodRunning || !v.AttachRequired(p.Index) && !refused(p, v, w):
 			continue // nothing says that the mode is enforced by attaching at all
 		case !nodesSeen:
@@ -85,18 +88,18 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 // Deployment puts into their names and the pod's labels tells its name.
 func ownerOf(p *diagnosis.Pass, pod *corev1.Pod) snapshot.Owner {
 	o := p.TopOwner(pod)
-	hash := pod.Labels["pod-template-hash"]
-	if o.Kind != "ReplicaSet" || o.Object != nil || hash == "" {
+	cut := strings.LastIndexByte(o.Name, '-')
+	if o.Kind != "ReplicaSet" || o.Object != nil || cut <= 0 {
 		return o
 	}
-	name, ok := strings.CutSuffix(o.Name, "-"+hash)
-	if !ok {
-		return o
-	}
+	name, hash := o.Name[:cut], o.Name[cut+1:]
 	for _, d := range p.Cluster.Deployments {
 		if d.Namespace == pod.Namespace && d.Name == name {
 			return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name, Object: d}
 		}
+	}
+	if pod.Labels["pod-template-hash"] != hash {
+		return o
 	}
 	return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name}
 }
