@@ -32,6 +32,9 @@ type Server struct {
 	Requests, Bytes atomic.Int64
 	// Crowd is who else lives in the cluster.
 	Crowd Crowd
+	// Asked, if set, hears the verb, the group and the resource of every request, as
+	// RBAC names them.
+	Asked func(verb, group, resource string)
 	// Intercept may answer a request instead of the server.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
 }
@@ -117,6 +120,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if s.Asked != nil {
+		s.Asked(q.permission())
+	}
 	if q.log != "" {
 		s.log(w, r, q)
 		return
@@ -169,6 +175,17 @@ func (s *Server) groups() *metav1.APIGroupList {
 // question is a path, taken apart.
 type question struct {
 	group, version, plural, namespace, name, log string
+}
+
+// permission is what RBAC must grant for it.
+func (q question) permission() (verb, group, resource string) {
+	switch {
+	case q.log != "":
+		return "get", q.group, q.plural + "/" + q.log
+	case q.name != "":
+		return "get", q.group, q.plural
+	}
+	return "list", q.group, q.plural
 }
 
 func (q question) key() string { return q.group + "/" + q.plural }

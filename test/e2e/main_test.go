@@ -35,6 +35,7 @@ func TestCluster(t *testing.T) {
 		{"refusals", refusals},
 		{"two nodes with one host name", oneHostName},
 		{"volume of Longhorn", longhornVolume},
+		{"roles", roles},
 		{"interruptions", interruptions},
 		{"driver missing on a node", driverMissing},
 		{"kubelet killed during the probe", kubeletKilled},
