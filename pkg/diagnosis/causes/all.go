@@ -141,6 +141,7 @@ var rules = []*diagnosis.Rule{
 	filesystem.NodeWatchLimitReached,
 	filesystem.ReadonlyAfterError,
 	filesystem.SELinuxLabelConflict,
+	filesystem.SELinuxRelabelSlow,
 	filesystem.TypeMismatch,
 	filesystem.XFSUUIDDuplicate,
 

@@ -34,7 +34,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		return nil // just created, nobody complains
 	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
 		return nil
-	case i.pod.Spec.NodeName != "" && !creating(i.pod, said):
+	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts):
 		return nil
 	case len(said) == 0 && !hasVolumes(i):
 		return nil
@@ -101,6 +101,15 @@ func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
 		}
 	}
 	return true
+}
+
+// unfinished tells whether the runtime still works on a container of a pod with
+// volumes: it refuses the next request for the same name (CRI-O, containerd). What it
+// does meanwhile is mostly walking through a volume.
+func unfinished(i involved, texts []diagnosis.Text) bool {
+	return hasVolumes(i) && slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
+		return t.Fresh && (strings.Contains(t.Raw, "name is reserved") || strings.Contains(t.Raw, "is reserved for"))
+	})
 }
 
 // unscheduledForVolume tells whether a volume keeps the scheduler from placing
