@@ -165,7 +165,7 @@ func isHostKey(key string) bool {
 // exist: a list of them grows with the cluster.
 func (c *collector) candidates(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
 	for _, v := range volumes {
-		driver, handle := v.CSIName(), v.Handle
+		driver, handle := v.CSIName(), v.CSIHandle()
 		if driver == "" || handle == "" {
 			continue
 		}

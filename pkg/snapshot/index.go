@@ -31,6 +31,7 @@ type Volume struct {
 	Consumers   []*Consumer
 	Attachments []*storagev1.VolumeAttachment // all of this PV, sorted by node
 	Longhorn    *LonghornVolume               // nil for other drivers
+	migratedTo  string                        // CSI driver that took over the in-tree source
 }
 
 // Consumer is a pod that names the claim.

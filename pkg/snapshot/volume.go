@@ -175,10 +175,9 @@ func (v *Volume) AttachRequired(x *Index) bool {
 		if len(v.Attachments) > 0 {
 			return true
 		}
-		if !v.IsLonghorn() {
+		if driver = v.CSIName(); driver == "" {
 			return false
 		}
-		driver = LonghornDriver
 	}
 	d := x.CSIDriver(driver)
 	return d == nil || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired

@@ -159,7 +159,7 @@ func (x *Index) VolumeMounts(v *Volume, node string) []VolumeMount {
 	if view == nil || v == nil {
 		return nil
 	}
-	hash := hashHex(v.Handle)
+	hash := hashHex(v.stagedHandle())
 	var out []VolumeMount
 	for _, m := range view.paths {
 		if x.pathIsOf(view, m, v, hash) {
@@ -201,7 +201,7 @@ func volDataNames(view *NodeView, dir string, v *Volume) bool {
 	for i := range view.Facts.Kubelet.VolData {
 		d := &view.Facts.Kubelet.VolData[i]
 		if path.Dir("/"+strings.TrimPrefix(d.Path, "/")) == dir {
-			return d.Values["volumeHandle"] == v.Handle && d.Values["driverName"] == v.CSIName()
+			return d.Values["volumeHandle"] == v.stagedHandle() && d.Values["driverName"] == v.CSIName()
 		}
 	}
 	return false

@@ -69,30 +69,6 @@ func cloudSource(s *corev1.PersistentVolumeSpec) (driver, handle string) {
 	return "", ""
 }
 
-// migratedDrivers is the CSI driver that took over an in-tree plugin
-// (k8s.io/csi-translation-lib).
-var migratedDrivers = map[string]string{
-	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
-	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
-	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
-	"kubernetes.io/azure-file":      "file.csi.azure.com",
-	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
-	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
-	"kubernetes.io/portworx-volume": "pxd.portworx.com",
-}
-
-// CSIName is the CSI driver that serves the volume, also for a migrated in-tree
-// source; empty when none does.
-func (v *Volume) CSIName() string {
-	if v == nil {
-		return ""
-	}
-	if (v.PV != nil && v.PV.Spec.CSI != nil) || v.IsLonghorn() {
-		return v.Driver
-	}
-	return migratedDrivers[v.Driver]
-}
-
 // UniqueName is the volume's name in the status of nodes.
 func (v *Volume) UniqueName() string {
 	if names := v.uniqueNames(); len(names) > 0 {
@@ -116,7 +92,10 @@ func (v *Volume) uniqueNames() []string {
 	}
 	names := []string{v.Driver + "/" + id}
 	if csi := migratedDrivers[v.Driver]; csi != "" {
-		names = append(names, "kubernetes.io/csi/"+csi+"^"+v.Handle)
+		names = append(names, "kubernetes.io/csi/"+csi+"^"+v.translatedHandle())
+	}
+	if v.migratedTo != "" && len(names) > 1 {
+		names[0], names[1] = names[1], names[0]
 	}
 	return names
 }

@@ -37,8 +37,8 @@ func outOfStep(p *diagnosis.Pass) {
 		return
 	}
 	for _, v := range p.Volumes() {
-		if v.PV == nil || v.PV.Spec.CSI == nil || v.Handle == "" || !v.AttachRequired(p.Index) {
-			continue // in-tree volumes have other names and no VolumeAttachment
+		if v.PV == nil || v.CSIName() == "" || v.Handle == "" || !v.AttachRequired(p.Index) {
+			continue // in-tree volumes that were not migrated have other names and no VolumeAttachment
 		}
 		for _, name := range p.NodesOf(v) {
 			n, w := p.Node(name), waiterOf(p, v, name)
@@ -90,7 +90,7 @@ func judgeStep(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.
 		if !here {
 			f.Missing("since when the node's status has listed a volume without an attachment (after a detach it does so for a moment)")
 		}
-		name := snapshot.AttachmentName(v.Handle, v.Driver, n.Name)
+		name := snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), n.Name)
 		f.Object("va", name)
 		f.Fact(diagnosis.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName()),
 			diagnosis.FromAPI("VolumeAttachments", "", "collected; none is named "+name))

@@ -196,7 +196,7 @@ func runningUsers(p *diagnosis.Pass, u *driverUse) int {
 			continue
 		}
 		for _, v := range p.VolumesOfPod(pod) {
-			if v.Driver == u.Driver {
+			if v.CSIName() == u.Driver {
 				n++
 				break
 			}

@@ -26,7 +26,7 @@ type driverUse struct {
 func driverUses(p *diagnosis.Pass) []*driverUse {
 	out := useList{byNode: map[driverOn]*driverUse{}}
 	for _, v := range p.Volumes() {
-		if isCSI(v) {
+		if v.PV != nil && v.CSIName() != "" {
 			out.addVolume(p, v)
 		}
 	}
@@ -58,21 +58,22 @@ func isCSI(v *snapshot.Volume) bool {
 }
 
 func (l *useList) addVolume(p *diagnosis.Pass, v *snapshot.Volume) {
+	driver := v.CSIName()
 	for _, c := range v.Consumers {
 		switch {
 		case finished(c.Pod):
 		case c.Pod.Spec.NodeName == "":
 			for _, n := range onlyNodesFor(p, v, c.Pod) {
-				l.add(driverOn{v.Driver, n}, v, c.Pod).Unscheduled = true
+				l.add(driverOn{driver, n}, v, c.Pod).Unscheduled = true
 			}
 		case c.Waiting() || c.Pod.DeletionTimestamp != nil:
-			l.add(driverOn{v.Driver, c.Pod.Spec.NodeName}, v, c.Pod)
+			l.add(driverOn{driver, c.Pod.Spec.NodeName}, v, c.Pod)
 		}
 	}
 	for _, a := range attachments(p, v) {
 		waiters := waitersAwayFrom(v, a.Node)
 		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
-			l.add(driverOn{v.Driver, a.Node}, v, waiters...)
+			l.add(driverOn{driver, a.Node}, v, waiters...)
 		}
 	}
 }

@@ -1,0 +1,129 @@
+package snapshot
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// migratedDrivers is the CSI driver that took over an in-tree plugin
+// (k8s.io/csi-translation-lib).
+var migratedDrivers = map[string]string{
+	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+	"kubernetes.io/azure-file":      "file.csi.azure.com",
+	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+}
+
+// CSIName is the CSI driver that serves the volume, also for an in-tree source that
+// was migrated to one; empty when none does.
+func (v *Volume) CSIName() string {
+	if v == nil {
+		return ""
+	}
+	if (v.PV != nil && v.PV.Spec.CSI != nil) || v.IsLonghorn() {
+		return v.Driver
+	}
+	return v.migratedTo
+}
+
+// CSIHandle is the volume's handle as its CSI driver knows it.
+func (v *Volume) CSIHandle() string {
+	if v != nil && v.migratedTo != "" {
+		return v.translatedHandle()
+	}
+	if v.CSIName() == "" {
+		return ""
+	}
+	return v.Handle
+}
+
+// stagedHandle is the handle of the volume's staging directory.
+func (v *Volume) stagedHandle() string {
+	if v.migratedTo != "" {
+		return v.translatedHandle()
+	}
+	return v.Handle
+}
+
+// annotationMigratedTo is written on a PV when its plugin was migrated
+// (pkg/controller/volume/persistentvolume of Kubernetes).
+const annotationMigratedTo = "pv.kubernetes.io/migrated-to"
+
+// migration tells which CSI driver took an in-tree volume over. On an old cluster
+// none did: the driver must be seen to be there, or the PV says so.
+func (x *Index) migration(v *Volume) string {
+	driver := migratedDrivers[v.Driver]
+	if driver == "" || v.PV == nil {
+		return ""
+	}
+	if v.PV.Annotations[annotationMigratedTo] == driver || x.CSIDriver(driver) != nil || x.inTreeGone() {
+		return driver
+	}
+	for _, n := range x.Cluster.CSINodes {
+		if n == nil {
+			continue
+		}
+		for _, d := range n.Spec.Drivers {
+			if d.Name == driver {
+				return driver
+			}
+		}
+	}
+	return ""
+}
+
+// inTreeGone tells whether the server is so new that migration can no longer be
+// switched off: locked for the last of these plugins but Portworx in 1.27.
+func (x *Index) inTreeGone() bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(x.Server, "v"), "1.")
+	if !ok {
+		return false
+	}
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(strings.TrimRight(minor, "+"))
+	return err == nil && n >= 27
+}
+
+// translatedHandle is the handle that the translation makes of the plugin's id
+// (k8s.io/csi-translation-lib/plugins).
+func (v *Volume) translatedHandle() string {
+	switch v.Driver {
+	case "kubernetes.io/aws-ebs": // aws://zone/vol-0abc
+		return path.Base(v.Handle)
+	case "kubernetes.io/gce-pd":
+		if zone := zoneOf(v.PV); zone != "" {
+			return "projects/UNSPECIFIED/zones/" + zone + "/disks/" + v.Handle
+		}
+	}
+	return v.Handle
+}
+
+// zoneOf is the zone of a PV's labels, or that of its node affinity.
+func zoneOf(pv *corev1.PersistentVolume) string {
+	if pv == nil {
+		return ""
+	}
+	keys := []string{corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone}
+	for _, k := range keys {
+		if z := pv.Labels[k]; z != "" && !strings.Contains(z, "__") {
+			return z
+		}
+	}
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return ""
+	}
+	for _, term := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		for _, e := range term.MatchExpressions {
+			if (e.Key == keys[0] || e.Key == keys[1]) && len(e.Values) == 1 {
+				return e.Values[0]
+			}
+		}
+	}
+	return ""
+}

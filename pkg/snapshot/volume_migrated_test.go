@@ -1,0 +1,59 @@
+package snapshot
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestMigrated: an in-tree source belongs to a CSI driver only where that driver took
+// it over; then its handle and its name in the nodes' status are those of the driver.
+func TestMigrated(t *testing.T) {
+	t.Parallel()
+	aws := corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://us-east-1a/vol-0abc"}}
+	gce := corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "pvc-1"}}
+	for name, c := range map[string]struct {
+		source corev1.PersistentVolumeSource
+		change func(*Snapshot, *corev1.PersistentVolume)
+		driver string
+		handle string
+		unique string
+	}{
+		"an old cluster": {aws, func(s *Snapshot, _ *corev1.PersistentVolume) { s.Server = "v1.17.3" }, "", "", "kubernetes.io/aws-ebs/aws://us-east-1a/vol-0abc"},
+		"the PV says so": {aws, func(_ *Snapshot, pv *corev1.PersistentVolume) {
+			pv.Annotations = map[string]string{"pv.kubernetes.io/migrated-to": "ebs.csi.aws.com"}
+		}, "ebs.csi.aws.com", "vol-0abc", "kubernetes.io/csi/ebs.csi.aws.com^vol-0abc"},
+		"a node has the driver": {aws, func(s *Snapshot, _ *corev1.PersistentVolume) {
+			s.Cluster.CSINodes = []*storagev1.CSINode{{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "ebs.csi.aws.com"}}}}}
+		}, "ebs.csi.aws.com", "vol-0abc", "kubernetes.io/csi/ebs.csi.aws.com^vol-0abc"},
+		"a server without the plugin": {aws, func(s *Snapshot, _ *corev1.PersistentVolume) { s.Server = "v1.30.1" }, "ebs.csi.aws.com", "vol-0abc", "kubernetes.io/csi/ebs.csi.aws.com^vol-0abc"},
+		"a zone is part of the handle": {gce, func(s *Snapshot, pv *corev1.PersistentVolume) {
+			s.Server = "v1.30.1-gke.100"
+			pv.Labels = map[string]string{corev1.LabelTopologyZone: "us-central1-a"}
+		}, "pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/us-central1-a/disks/pvc-1",
+			"kubernetes.io/csi/pd.csi.storage.gke.io^projects/UNSPECIFIED/zones/us-central1-a/disks/pvc-1"},
+		"a plugin without a successor": {corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}},
+			func(s *Snapshot, _ *corev1.PersistentVolume) { s.Server = "v1.30.1" }, "", "", "kubernetes.io/nfs/s//p"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv1"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: c.source}}
+			s := &Snapshot{}
+			s.Cluster.PVs = []*corev1.PersistentVolume{pv}
+			c.change(s, pv)
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+			node.Status.VolumesInUse = []corev1.UniqueVolumeName{corev1.UniqueVolumeName(c.unique)}
+			s.Cluster.Nodes = []*corev1.Node{node}
+			x := NewIndex(s)
+			v := x.VolumeOfPV("pv1")
+			if v.CSIName() != c.driver || v.CSIHandle() != c.handle || v.UniqueName() != c.unique {
+				t.Errorf("driver %q, handle %q, name %q; want %q, %q, %q", v.CSIName(), v.CSIHandle(), v.UniqueName(), c.driver, c.handle, c.unique)
+			}
+			if !x.ReportedInUse("n", v) || v.AttachRequired(x) != (c.driver != "") {
+				t.Errorf("in use %v, attach required %v", x.ReportedInUse("n", v), v.AttachRequired(x))
+			}
+		})
+	}
+}
