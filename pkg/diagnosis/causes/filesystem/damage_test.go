@@ -219,7 +219,7 @@ func TestRepairIsOfferedOnlyWhenSafe(t *testing.T) {
 		h    *host
 		want bool
 	}{
-		{"free, proven, readable, no pod", free(), true},
+		{"free, proven, readable, no pod, and no backup that shows", free(), false},
 		{"a pod still wants the volume", newHost(corev1.PodPending).says(refused), false},
 		{"held by something", free().change(func(h *host) { h.f.Claims[sdb] = "EBUSY" }), false},
 		{"mounted", newHost(corev1.PodRunning).mounts("xfs", "rw").log(20, kmsg.XFSCorruption, "XFS (sdb): Metadata CRC error detected at x"), false},

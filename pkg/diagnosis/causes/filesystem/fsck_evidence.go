@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -111,20 +113,39 @@ func refusedUnseen(p *diagnosis.Pass, v *snapshot.Volume, t *diagnosis.Text) {
 func (c carrier) adviseRepair(f *diagnosis.Finding, p *diagnosis.Pass) {
 	live := len(c.volume.Live()) > 0
 	f.Advise(backupFirst(c.volume, live))
-	why := c.notSafe(p)
-	if why == "" && !live {
-		f.Advise(remedy.Fsck(c.view.Name, c.path(), c.fstype(), fmt.Sprintf("%s is the volume's device (%s), an exclusive open succeeded, it is in no mount table of a probed node and no request of it failed; a snapshot or backup exists", c.block.Name, c.device.How)))
+	why, copied := c.notSafe(p), backupOf(c.volume)
+	if why == "" && !live && copied.Text != "" {
+		f.Fact(copied)
+		f.Advise(remedy.Fsck(c.view.Name, c.path(), c.fstype(), fmt.Sprintf("%s is the volume's device (%s), an exclusive open succeeded, it is in no mount table of a probed node and no request of it failed; Longhorn has the backup %s", c.block.Name, c.device.How, copied.Text)))
 		return
 	}
 	tool := "e2fsck -f; with -y only after the snapshot"
 	if c.fstype() == "xfs" {
 		tool = "xfs_repair; with -L only when the log may be lost"
 	}
-	text := "Then check the filesystem by hand on " + c.path() + ", read-only first (" + tool + "), with a tool as new as the filesystem, such as the one in Longhorn's instance-manager image. Never while it is mounted or while its requests fail, and never make a new filesystem."
+	newer := "with a tool as new as the filesystem"
+	if c.volume.IsLonghorn() {
+		newer += ", such as the one in Longhorn's instance-manager image"
+	}
+	text := "Then check the filesystem by hand on " + c.path() + " of node " + c.view.Name + ", read-only first (" + tool + "), " + newer + ". Never while it is mounted or while its requests fail, and never make a new filesystem."
 	if why != "" {
 		text += " Before that: " + why + "."
 	}
-	f.Advise(remedy.Words(text))
+	f.Advise(remedy.Words(text), remedy.Words("Find out what made the damage, or it comes back: an outage of the disk, a detach while it was mounted, a node that crashed."))
+}
+
+// backupOf is a backup of the volume that its object shows; whether there is one
+// elsewhere only its owner knows.
+func backupOf(v *snapshot.Volume) report.Evidence {
+	lh := v.LH()
+	if lh == nil || lh.Raw == nil {
+		return report.Evidence{}
+	}
+	name, _, _ := unstructured.NestedString(lh.Raw.Object, "status", "lastBackup")
+	if name == "null" { // as support bundles write it
+		name = ""
+	}
+	return diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "status.lastBackup", name)
 }
 
 func backupFirst(v *snapshot.Volume, live bool) report.Remedy {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func iscsiNeeds(p *diagnosis.Pass) []need {
 		}
 		switch {
 		case n.attach():
-			n.why = "pods on the node wait for iSCSI disks"
+			n.why = n.waiting()
 		case !p.Sweep():
 			continue
 		case longhornV1(p) && p.LHNode(node) != nil:
@@ -46,6 +47,19 @@ func iscsiNeeds(p *diagnosis.Pass) []need {
 		out = append(out, n)
 	}
 	return out
+}
+
+// waiting names who waits there, and for what.
+func (n need) waiting() string {
+	v := n.volumes[0]
+	text := "volume " + volumeName(v) + " waits there for its iSCSI disk"
+	if c := v.WaitingOn(n.node); len(c) > 0 {
+		text = "pod " + c[0].Pod.Namespace + "/" + c[0].Pod.Name + " waits there for the iSCSI disk of volume " + volumeName(v)
+	}
+	if more := len(n.volumes) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more volumes)", more)
+	}
+	return text
 }
 
 // usesISCSI tells whether a volume reaches its node over iSCSI: Longhorn's v1

@@ -126,8 +126,8 @@ func (s *storagePath) judge(p *diagnosis.Pass) bool {
 			s.svc = dialOf(view, s.port, s.service)
 		}
 	}
-	if s.pod.answered() {
-		s.policy = nil // it keeps nobody off
+	if s.pod.answered() || !s.pod.asked() && s.answersElsewhere(p, s.server.Status.PodIP+":"+s.port) {
+		s.policy = nil // it keeps no node off
 	}
 	used := s.pod
 	if s.svc.asked() {

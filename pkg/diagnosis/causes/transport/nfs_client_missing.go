@@ -110,8 +110,12 @@ func helperMissing(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer) 
 		certainty = report.Likely // the driver may mount with the programs of its own image
 	}
 	f := s.finding(p, certainty, v, c)
-	f.Sayf("Node %s has no %s in the directories that mount(8) searches%s, so %s cannot be mounted for pod %s/%s. The words about a bad option or filesystem type are what mount says without its helper; the options are well. "+
-		"A driver that brings the program in its own image mounts here all the same.", node, s.helper, where, s.source, c.Pod.Namespace, c.Pod.Name)
+	words := ""
+	if s.said != nil {
+		words = "The words about a bad option or filesystem type are what mount says without its helper; the options are well. "
+	}
+	f.Sayf("Node %s has no %s in the directories that mount(8) searches%s, so %s cannot be mounted for pod %s/%s. %s"+
+		"A driver that brings the program in its own image mounts here all the same.", node, s.helper, where, s.source, c.Pod.Namespace, c.Pod.Name, words)
 	f.Fact(diagnosis.FromNode(node, root+"{sbin,usr/sbin}/"+s.helper, "not there"))
 	switch {
 	case elsewhere != "":

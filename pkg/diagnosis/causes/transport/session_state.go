@@ -49,13 +49,13 @@ func judge(view *snapshot.NodeView, b *probes.BlockDevice, iscsi bool) judgement
 	case s == nil || s.State == "LOGGED_IN" || s.State == "":
 		return judgement{}
 	case ended != nil:
-		j.lost = fmt.Sprintf("session %s is %s", s.Name, s.State)
+		j.lost = fmt.Sprintf("%s is %s", s.Name, s.State)
 	case s.State == "FAILED" && outlasted(view, s):
-		j.lost = fmt.Sprintf("session %s is FAILED for longer than its recovery time of %s s", s.Name, s.RecoveryTmo)
+		j.lost = fmt.Sprintf("%s is FAILED for longer than its recovery time of %s s", s.Name, s.RecoveryTmo)
 	case s.State == "FAILED":
-		j.recovering = fmt.Sprintf("session %s is FAILED and the disk %s (recovery time %s s)", s.Name, orUnknown(b.State), orUnknown(s.RecoveryTmo))
+		j.recovering = fmt.Sprintf("%s is FAILED and the disk %s (recovery time %s s)", s.Name, orUnknown(b.State), orUnknown(s.RecoveryTmo))
 	default: // FREE without a word of the kernel: the recovery has ended or never began
-		j.recovering = fmt.Sprintf("session %s is %s", s.Name, s.State)
+		j.recovering = fmt.Sprintf("%s is %s", s.Name, s.State)
 	}
 	j.tell(view, s, ended, b)
 	return j
@@ -68,7 +68,7 @@ func (j *judgement) tell(view *snapshot.NodeView, s *probes.ISCSISession, ended 
 		j.lost += fmt.Sprintf(" (%s)", strings.TrimSpace(ended.Text))
 	}
 	if s != nil && s.State == "LOGGED_IN" && j.lost != "" {
-		j.lost += fmt.Sprintf("; session %s is LOGGED_IN again, which does not bring this disk back", s.Name)
+		j.lost += fmt.Sprintf("; %s is LOGGED_IN again, which does not bring this disk back", s.Name)
 	}
 	for _, kind := range []string{kmsg.OfflineDevice, kmsg.ISCSIConnError} {
 		names := []string{b.Name, b.HCTL}
