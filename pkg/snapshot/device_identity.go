@@ -50,6 +50,9 @@ func tokens(v *Volume) []string {
 			out.add(t)
 		}
 	}
+	for _, w := range v.WWIDs() {
+		out.add(w)
+	}
 	return out
 }
 

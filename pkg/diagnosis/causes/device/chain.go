@@ -63,6 +63,15 @@ func (s *stack) climb() {
 	}
 	if s.found {
 		take(s.view.HoldersOf(s.device.Dev))
+		// A claim of a partition is one of its whole disk (bd_prepare_to_claim, block/bdev.c).
+		for _, part := range s.view.PartitionsOf(s.device.Dev) {
+			for _, h := range s.view.HoldersOf(part.Dev) {
+				if s.device.Block != nil {
+					h.Chain = append([]string{s.device.Block.Name}, h.Chain...)
+				}
+				take([]snapshot.Holder{h})
+			}
+		}
 	}
 	for _, l := range s.loops {
 		for _, h := range s.view.HoldersOf(l.Dev) {
@@ -110,9 +119,12 @@ func (s *stack) bottom(h snapshot.Holder) *probes.BlockDevice {
 	return nil
 }
 
-// rests tells whether a device is the volume's, one of kubelet's loops over it, or
-// lies above one of them.
+// rests tells whether a device is the volume's, a partition of it, one of kubelet's
+// loops over it, or lies above one of them.
 func (s *stack) rests(dev probes.Dev) bool {
+	if b := s.view.Device(dev); b != nil && s.device.Block != nil && b.Parent == s.device.Block.Name {
+		return true
+	}
 	return s.device.Block != nil && s.view.Rests(dev, s.device.Dev) ||
 		slices.ContainsFunc(s.loops, func(l *probes.BlockDevice) bool { return s.view.Rests(dev, l.Dev) })
 }

@@ -18,7 +18,7 @@ var deviceClaimedByUnknownDoc string
 // kind of claim was looked for in vain.
 var DeviceClaimedByUnknown = &diagnosis.Rule{
 	Name: "device-claimed-by-unknown", Layer: diagnosis.Device, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns"), diagnosis.Probe("openfiles")},
+	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns"), diagnosis.Probe("openfiles"), diagnosis.Probe("swap")},
 	Explains: []string{"mount-busy", "format-failed", "fsck-failed", "unmount-blocked", "pod-waiting-for-volume"},
 	Residual: []diagnosis.Layer{diagnosis.Device, diagnosis.Mount},
 	Doc:      deviceClaimedByUnknownDoc,
@@ -52,6 +52,10 @@ func (s *stack) inUse() bool {
 
 func claimedByUnknown(p *diagnosis.Pass, s *stack) {
 	d := s.device
+	if s.view.Facts.Claims[d.Dev] == "" && len(s.above) == 0 && !mounted(s.view, d.Dev) && p.WantedHere(s.volume, s.view.Name) && p.Suffers(s.volume, "mount-busy", "format-failed") {
+		p.Miss("node/"+s.view.Name+"/claim", s.view.Name) // busy, and nobody tried to claim it
+		return
+	}
 	if s.view.Facts.Claims[d.Dev] != "EBUSY" || mountedAbove(s.view, d.Dev) || s.view.Superblock(d.Dev) != nil ||
 		s.view.Swap(d.Dev) != nil || partitionInUse(s.view, d.Block) || len(exclusiveOpeners(s.view, d.Dev)) > 0 {
 		return

@@ -38,11 +38,11 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 func heldDevice(p *diagnosis.Pass, s *stack) {
 	released, why := p.WantedReleased(s.volume, s.view.Name)
 	wanted := p.WantedHere(s.volume, s.view.Name)
-	if (wanted || released) && heldByTarget(p, s) || wanted && heldBySwap(p, s) || (wanted || released) && heldByHostMount(p, s) {
+	if (wanted || released) && heldByTarget(p, s) || (wanted || released) && heldBySwap(p, s) || (wanted || released) && heldByHostMount(p, s) {
 		return
 	}
-	if wanted && s.view.Facts.Claims[s.device.Dev] == "EBUSY" && len(s.above) == 0 && !mounted(s.view, s.device.Dev) && s.view.Superblock(s.device.Dev) == nil {
-		heldExclusively(p, s)
+	if claim := s.view.Facts.Claims[s.device.Dev]; wanted && claim != "free" && len(s.above) == 0 && !mounted(s.view, s.device.Dev) && s.view.Superblock(s.device.Dev) == nil {
+		heldExclusively(p, s, claim)
 		return
 	}
 	if released && !heldOpen(p, s, why) {
@@ -83,7 +83,7 @@ func blocksRelease(s *stack, o snapshot.Opener) bool {
 // heldExclusively reports the only process that has a claimed device open. The
 // kernel does not show O_EXCL in fdinfo for all openers, so without the flag the
 // link is likely, not certain.
-func heldExclusively(p *diagnosis.Pass, s *stack) {
+func heldExclusively(p *diagnosis.Pass, s *stack, claim string) {
 	var open []snapshot.Opener
 	for _, o := range exclusiveOpeners(s.view, s.device.Dev) {
 		if !transient(o.Process) && !p.IsConsumerProcess(s.volume, s.view.Name, p.WhoIs(s.view, o.Process)) {
@@ -93,17 +93,26 @@ func heldExclusively(p *diagnosis.Pass, s *stack) {
 	for _, o := range open {
 		const oExcl = 0o200
 		c := report.Likely
-		if o.Descriptor.Flags&oExcl != 0 {
+		excl := o.Descriptor.Flags&oExcl != 0
+		if !excl && (claim == "" || !p.Suffers(s.volume, busySymptoms...)) {
+			continue // a plain descriptor, and nothing that shows a claim
+		}
+		if excl {
 			c = report.Certain
 		} else if len(open) > 1 {
 			c = report.Possible
 		}
 		who := p.WhoIs(s.view, o.Process)
 		f := holderFinding(p, s, c, o, who)
-		f.Sayf("Process %d (%s%s) on node %s has the device %s itself open, and an exclusive open fails with EBUSY while nothing mounts or holds %s. "+
-			"A device that is open with O_EXCL can be neither mounted nor formatted.",
-			o.Process.PID, o.Process.Comm, belongsTo(who), s.view.Name, o.Descriptor.Target, s.device.Dev)
-		f.Fact(diagnosis.FromNode(s.view.Name, "@claim/"+s.device.Dev.String(), "EBUSY"))
+		how := "exclusively (O_EXCL), while nothing mounts or holds"
+		if !excl {
+			how = "and an exclusive open fails with EBUSY while nothing mounts or holds"
+		}
+		f.Sayf("Process %d (%s%s) on node %s has the device %s itself open, %s %s. A device that is open with O_EXCL can be neither mounted nor formatted.",
+			o.Process.PID, o.Process.Comm, belongsTo(who), s.view.Name, o.Descriptor.Target, how, s.device.Dev)
+		if claim != "" {
+			f.Fact(diagnosis.FromNode(s.view.Name, "@claim/"+s.device.Dev.String(), claim))
+		}
 		f.Unless("a device that stays busy after the process has ended")
 		p.Report(f)
 	}

@@ -30,8 +30,8 @@ var DeviceLUNReused = &diagnosis.Rule{
 				continue // one target per volume: LUN numbers are never reused
 			}
 			for _, node := range p.DeviceNodes(v) {
-				if view := p.View(node); view != nil {
-					mixedPaths(p, v, view)
+				if view := p.View(node); view != nil && !mixedPaths(p, v, view) && !staleDisk(p, v, view) {
+					lunsMoved(p, v, view)
 				}
 			}
 		}
@@ -40,7 +40,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 
 // mixedPaths looks at the maps above the volume's disks for slaves with different
 // identities.
-func mixedPaths(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
+func mixedPaths(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) (found bool) {
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
 		if !hasPrefix(m, "mpath-") || mountedAbove(view, m.Dev) {
@@ -51,7 +51,9 @@ func mixedPaths(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) 
 			continue
 		}
 		reportMixed(p, v, view, m, right, wrong)
+		found = true
 	}
+	return found
 }
 
 // splitByWWID sorts a map's slaves into those with the present identity and stale
@@ -66,7 +68,10 @@ func splitByWWID(view *snapshot.NodeView, v *snapshot.Volume, m *probes.BlockDev
 			ids[bareWWID(b.WWID)] = true
 		}
 	}
-	stated := volumeWWIDs(v)
+	var stated []string
+	for id := range ids {
+		stated = append(stated, comparable(volumeWWIDs(v), id)...)
+	}
 	if len(ids) < 2 && (len(stated) == 0 || len(ids) == 0) {
 		return nil, nil
 	}
@@ -146,7 +151,7 @@ func reportMixed(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 		"Stale: %s. The disk of volume %s: %s. Nothing is mounted from the map.", m.DM.Name, m.Name, m.Dev, view.Name, strings.Join(stale, ", "), volumeName(v), now)
 	f.Fact(diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID))
 	for _, l := range view.Facts.Kernel {
-		if strings.Contains(l.Text, "LUN assignments on this target have changed") {
+		if strings.Contains(l.Text, lunsChanged) {
 			f.Fact(diagnosis.FromNode(view.Name, "@kmsg", l.Text))
 			break
 		}

@@ -86,6 +86,9 @@ func TestSAN(t *testing.T) {
 		{"the daemon was not asked", scene{attrs: attrs, message: refused, entries: path}, []string{"likely multipath-off-for-san Node a"}, nil},
 		{"not probed", scene{attrs: attrs, message: refused, noProbe: true}, []string{"likely multipath-off-for-san Node a"}, nil},
 		{"a map is there", scene{attrs: attrs, message: refused, entries: join(path, dm("dm-5", "253:5", "mpathc", "mpath-3600c0ff000aabbccddeeff0011223344", "sdb"))}, nil, nil},
+		{"the disk at the volume's number is another", scene{attrs: attrs, entries: []string{"sys/class/block/sdb/device/wwid", "naa.600c0ff000aabbccddeeff0011229999"}}, []string{"certain device-lun-reused Device a/8:16"}, []string{"unmap-device"}},
+		{"the kernel remembers another identity than the disk tells", scene{entries: []string{"sys/class/block/sdb/device/wwid", id, "sys/class/block/sdb/device/vpd_pg83", "@hex\n00 83 00 14 01 03 00 10 60 0c 0f f0 00 aa bb cc dd ee ff 00 11 22 99 99"}}, []string{"certain device-lun-reused Device a/8:16"}, nil},
+		{"a port's name is no identity", scene{attrs: "wwn: 50002ac0001c2d9e", entries: []string{"sys/class/block/sdb/device/wwid", "naa.50001234abcd5678"}}, nil, nil},
 		{"two disks in one map", scene{attrs: attrs, entries: mixed}, []string{"certain device-lun-reused Device a/253:5"}, []string{"unmap-device"}},
 	}
 	for _, tt := range tests {

@@ -57,6 +57,9 @@ func noMap(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 		if mapsOver(view, disks) {
 			return // a map is there now
 		}
+		if target, _ := targetOf(v); len(disks) == 0 && (target != "" || len(volumeWWIDs(v)) > 0) {
+			return // not even a disk is there: attached-in-api-missing-on-node
+		}
 		reason, seen = refusal(view, disks)
 		if reason != "" && len(disks) > 0 {
 			c = report.Certain

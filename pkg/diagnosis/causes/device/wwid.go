@@ -8,50 +8,24 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// bareWWID reduces the ways in which one identity is written (naa.6…, eui.…, the
-// leading 3 of scsi_id for NAA ids, wwn-0x…, dashes) to the digits themselves.
-func bareWWID(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	for _, p := range []string{"mpath-", "wwn-0x", "0x", "naa.", "eui.", "scsi-", "uuid."} {
-		s = strings.TrimPrefix(s, p)
-	}
-	s = strings.ReplaceAll(s, "-", "")
-	if (len(s) == 33 || len(s) == 17) && (s[0] == '3' || s[0] == '2') {
-		s = s[1:] // multipath prefixes the type of the page-83 descriptor (scsi_id(8))
-	}
-	return s
-}
+// bareWWID reduces the ways in which one identity is written to its digits.
+func bareWWID(s string) string { return snapshot.BareWWID(s) }
 
 // mapWWID is the WWID of a multipath map, from its uuid.
 func mapWWID(m *probes.BlockDevice) string { return bareWWID(strings.TrimPrefix(m.DM.UUID, "mpath-")) }
 
 // volumeWWIDs are the identities that the PV states for its disk.
-func volumeWWIDs(v *snapshot.Volume) []string {
-	if v.PV == nil {
-		return nil
-	}
+func volumeWWIDs(v *snapshot.Volume) []string { return v.WWIDs() }
+
+// comparable keeps the stated identities that are of one kind with a disk's: of equal
+// length, and from one vendor (the digits after the type). The name of a target's port
+// looks like an identity, too.
+func comparable(stated []string, id string) []string {
+	const vendor = 7
 	var out []string
-	take := func(s string) {
-		if b := bareWWID(s); len(b) >= 16 && strings.Trim(b, "0123456789abcdef") == "" {
-			out = append(out, b)
-		}
-	}
-	if c := v.PV.Spec.CSI; c != nil {
-		for _, k := range []string{"wwn", "wwid", "WWN", "WWID", "serial", "Serial", "serialNumber", "devicePath", "lunId", "naa", "volumeWWN"} {
-			take(c.VolumeAttributes[k])
-		}
-		for _, part := range strings.FieldsFunc(c.VolumeHandle, func(r rune) bool { return strings.ContainsRune("#:/,;|@ ", r) }) {
-			take(part)
-		}
-	}
-	if fc := v.PV.Spec.FC; fc != nil {
-		for _, w := range fc.WWIDs {
-			take(w)
-		}
-	}
-	for _, va := range v.Attachments {
-		for _, value := range va.Status.AttachmentMetadata {
-			take(value)
+	for _, s := range stated {
+		if len(s) == len(id) && len(id) > vendor && s[:vendor] == id[:vendor] {
+			out = append(out, s)
 		}
 	}
 	return out
