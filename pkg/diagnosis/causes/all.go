@@ -124,6 +124,7 @@ var rules = []*diagnosis.Rule{
 	transport.NFSKernelIncompatible,
 	transport.NFSServerNameUnresolvable,
 	transport.NFSServerUnreachable,
+	transport.NFSStateHang,
 	transport.NFSStatdMissing,
 	transport.NFSVersionUnsupported,
 	transport.NetworkHostToPodBlocked,

@@ -132,7 +132,7 @@ func (w *world) roots(t *testing.T) []string {
 		transport.ISCSINodeRecordInvalid, transport.ISCSISessionLost, transport.ISCSIToolsMissing, transport.NetworkHostToPodBlocked,
 		transport.NFSAccessDenied, transport.NFSClientIDCollision, transport.NFSClientMissing, transport.NFSHandleStale, transport.NFSIdmapMismatch,
 		transport.NFSKernelIncompatible, transport.NFSServerUnreachable, transport.NFSStatdMissing, transport.NFSVersionUnsupported, transport.SELinuxDeniesISCSI,
-		transport.NFSServerNameUnresolvable,
+		transport.NFSServerNameUnresolvable, transport.NFSStateHang,
 	}, symptom.Rules, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestNFSServerUnreachable(t *testing.T) {
 		{"error of the asking machine", silent("EMFILE"), clean},
 		{"hang without any word of the server", silent(""), clean},
 		{"hang and a task that waits for the network", waits(silent(""), "rpc_wait_bit_killable"), []string{"nfs-server-unreachable likely Node n1"}},
-		{"hang and a task that waits for an open file's state", waits(silent(""), "nfs_set_open_stateid_locked"), clean},
+		{"hang and a task that waits for an open file's state", waits(silent(""), "nfs_set_open_stateid_locked"), []string{"nfs-state-hang likely Node n1"}},
 		{"complaint about a mount that answers", answers(silent("", lost)), clean},
 		{"words of mount.nfs alone", newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : mount.nfs: Connection timed out"), []string{"nfs-server-unreachable likely Node n1"}},
 		{"mount waits for a silent server", newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : mount.nfs: Connection timed out").
