@@ -29,7 +29,9 @@ var rules = []*diagnosis.Rule{
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,
 	claim.StorageclassMissing,
+	claim.StorageclassParameterWrong,
 	claim.TopologyConflict,
+	claim.VolumehandleDuplicate,
 	claim.WFFCBypassedByNodename,
 
 	// attach
@@ -53,6 +55,7 @@ var rules = []*diagnosis.Rule{
 	attach.RWOSharedByWorkloads,
 	attach.VolumeAttachmentStale,
 	attach.VolumeAttachmentVolumeGone,
+	attach.VolumeMappedOutsideCluster,
 
 	// longhorn
 	longhorn.AttachmentTicketLeftover,
@@ -147,9 +150,11 @@ var rules = []*diagnosis.Rule{
 	filesystem.XFSUUIDDuplicate,
 
 	// risk
+	risk.ForceDetachImminent,
 	risk.HostRootMountedPrivately,
 	risk.HostnameShared,
 	risk.MultipathMayClaim,
+	risk.VolumesBehindHardNFS,
 }
 
 // Catalog returns all rules, symptoms and noise. It panics when the list is not

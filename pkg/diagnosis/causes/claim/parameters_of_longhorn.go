@@ -1,0 +1,172 @@
+package claim
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// migratableShare: a migratable volume is a block device for the live migration of a
+// virtual machine. Longhorn makes no share manager for it, so a filesystem on it is
+// mounted on one node, and every other node is refused.
+func migratableShare(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+	if !v.IsLonghorn() || v.PV == nil || v.Block() || !slices.Contains(v.AccessModes(), corev1.ReadWriteMany) || v.Longhorn.ShareManager != nil {
+		return misfit{}, false
+	}
+	value, ev := carried(v, "migratable")
+	if lh := v.LH(); lh != nil && lh.Migratable {
+		value, ev = "true", diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "spec.migratable", "true")
+	} else if lh != nil {
+		value = "" // Longhorn's own object has the last word
+	}
+	held := holderNode(v)
+	if value != "true" || len(failing(p, v)) == 0 {
+		return misfit{}, false
+	}
+	m := misfit{Key: "migratable", Value: value, Instead: "without migratable (Longhorn then shares the volume over NFS)", Facts: []report.Evidence{ev,
+		diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec", "accessModes ReadWriteMany, volumeMode Filesystem")},
+		Because: "a migratable volume is a raw block device for the live migration of virtual machines; for a filesystem with ReadWriteMany Longhorn would need a share manager, and it makes none for such a volume"}
+	if p.Collected("longhorn.io/sharemanagers") {
+		m.Facts = append(m.Facts, diagnosis.FromAPI("sharemanagers.longhorn.io "+v.Handle, "", "not found"))
+	}
+	elsewhere := slices.ContainsFunc(failing(p, v), func(w *corev1.Pod) bool {
+		return w.Spec.NodeName != "" && held != "" && w.Spec.NodeName != held
+	})
+	if !elsewhere {
+		m.Missing = "that the node of the waiting pod is refused while another node has the volume"
+	}
+	return m, true
+}
+
+// holderNode is the node that has the volume now.
+func holderNode(v *snapshot.Volume) string {
+	if lh := v.LH(); lh != nil && lh.Status.CurrentNodeID != "" {
+		return lh.Status.CurrentNodeID
+	}
+	for _, va := range v.Attachments {
+		if va.Status.Attached {
+			return va.Spec.NodeName
+		}
+	}
+	return ""
+}
+
+// frontendWithoutDevice: only these frontends give the node a block device, and
+// Longhorn's CSI plugin refuses every other one.
+func frontendWithoutDevice(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+	if !v.IsLonghorn() || v.PV == nil || len(failing(p, v)) == 0 {
+		return misfit{}, false
+	}
+	value, ev := carried(v, "frontend")
+	if lh := v.LH(); lh != nil && lh.Frontend != "" {
+		value, ev = lh.Frontend, diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", lh.Frontend)
+	}
+	if value == "" || value == "blockdev" || value == "ublk" {
+		return misfit{}, false
+	}
+	m := misfit{Key: "frontend", Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev},
+		Because: "with this frontend the node gets no block device, and the CSI plugin refuses to attach the volume"}
+	if t, ok := freshly(p, v, message.InvalidFrontend); ok {
+		m.Facts = append(m.Facts, t.Evidence())
+	} else {
+		m.Missing = "a fresh refusal of the frontend by the CSI plugin"
+	}
+	return m, true
+}
+
+func freshly(p *diagnosis.Pass, v *snapshot.Volume, kinds ...message.Kind) (diagnosis.Text, bool) {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && slices.ContainsFunc(kinds, t.Is) {
+			return t, true
+		}
+	}
+	return diagnosis.Text{}, false
+}
+
+var passphrase = regexp.MustCompile(`(?i)passphrase|CRYPTO_KEY|secret`)
+
+// encryptedWithoutSecret: the node plugin gets its passphrase only from the secret that
+// the volume names.
+func encryptedWithoutSecret(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+	if v.PV == nil || v.PV.Spec.CSI == nil || !v.IsLonghorn() || len(failing(p, v)) == 0 {
+		return misfit{}, false
+	}
+	value, ev := carried(v, "encrypted")
+	c := v.PV.Spec.CSI
+	if value != "true" || c.NodeStageSecretRef != nil || c.NodePublishSecretRef != nil {
+		return misfit{}, false
+	}
+	m := misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",
+		Because: "nothing in the class or the volume names the secret with the passphrase (csi.storage.k8s.io/node-stage-secret-name and -namespace), so the node cannot open it",
+		Facts:   []report.Evidence{ev, diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent")},
+		Missing: "a fresh refusal to mount for want of the passphrase"}
+	for _, t := range p.Texts(v) {
+		if t.Fresh && strings.HasPrefix(t.Op, "MountVolume") && passphrase.MatchString(t.Raw) {
+			m.Facts, m.Missing = append(m.Facts, t.Evidence()), ""
+			break
+		}
+	}
+	return m, true
+}
+
+var nfsVersion = regexp.MustCompile(`(?:^|,)(?:nfs)?v(?:ers)?=?(\d)`)
+
+// nfsOptionsRefused: the class's nfsOptions replace all of Longhorn's own, and its share
+// managers speak only version 4.
+func nfsOptionsRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+	value, ev := carried(v, "nfsOptions")
+	asked := nfsVersion.FindStringSubmatch(strings.ReplaceAll(value, " ", ""))
+	if !v.RegularRWX() || asked == nil || asked[1] >= "4" || len(failing(p, v)) == 0 {
+		return misfit{}, false
+	}
+	m := misfit{Key: "nfsOptions", Value: value, Instead: "without nfsOptions, or with all of them (vers=4.1,noresvport,timeo=600,retrans=5,softerr)",
+		Because: "the share manager serves NFS 4 only, and these options ask for version " + asked[1] + "; nfsOptions replace all defaults",
+		Facts:   []report.Evidence{ev}, Missing: "a fresh refusal of the mount"}
+	if t, ok := freshly(p, v, message.NFSProtocol, message.NFSError); ok {
+		m.Facts, m.Missing = append(m.Facts, t.Evidence()), ""
+	}
+	return m, true
+}
+
+// localWithCopies: strict-local keeps the only replica beside the workload; Longhorn's
+// webhook refuses a second one. Of a volume that has several, the replicas are at fault
+// (longhorn-replica-inconsistent).
+func localWithCopies(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+	const local, copies = "dataLocality", "numberOfReplicas"
+	if v.PV != nil {
+		value, ev := carried(v, local)
+		n, count := carried(v, copies)
+		if value != "strict-local" || n == "" || n == "1" || !v.IsLonghorn() || len(v.Longhorn.Replicas) > 1 || len(failing(p, v)) == 0 {
+			return misfit{}, false
+		}
+		m := strictLocal(n, ev, count)
+		if _, refused := freshly(p, v, message.FailedToAttach); !refused {
+			m.Missing = "a fresh refusal to attach"
+		}
+		return m, true
+	}
+	t, refused := refusal(p, v)
+	if v.Class == nil || v.Class.Provisioner != snapshot.LonghornDriver || !refused || !t.Fresh {
+		return misfit{}, false
+	}
+	n := v.Class.Parameters[copies]
+	if count, err := strconv.Atoi(n); v.Class.Parameters[local] != "strict-local" || err != nil || count == 1 {
+		return misfit{}, false
+	}
+	m := strictLocal(n, diagnosis.FromAPI("StorageClass "+v.Class.Name, "parameters", parameters(v.Class.Parameters)), t.Evidence())
+	m.Missing = "a volume that carries both parameters (none was made)"
+	return m, true
+}
+
+func strictLocal(n string, facts ...report.Evidence) misfit {
+	return misfit{Key: "dataLocality", Value: "strict-local", Instead: "with numberOfReplicas 1, or with dataLocality best-effort", Facts: facts,
+		Because: "strict-local allows one replica, and numberOfReplicas is " + n + "; Longhorn refuses such a volume"}
+}
