@@ -84,22 +84,39 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 	if node != nil && (node.Name == w.Node() || v.AttachmentOn(node.Name) != nil || len(v.LiveConsumersOn(node.Name)) > 0 || sharedHandle(p, v, node.Name)) {
 		return // Kubernetes has a reason to hold it there
 	}
-	certainty, text := report.Likely, ""
 	f := p.Find(report.Likely, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v)
+	text := whereItIs(p, f, v, machine, node)
+	f.Located(w.Node()).Fact(t.Evidence())
+	for _, c := range v.Waiting() {
+		f.Pod(c.Pod)
+	}
+	for _, va := range v.Attachments {
+		f.Object("va", va.Name)
+	}
+	f.Sayf("The storage backend refuses to attach volume %s to node %s for pod %s (said %s ago). %s No VolumeAttachment and no pod of this cluster holds the volume anywhere else. "+
+		"Cluster and nodes cannot show the backend's own state.", volumeName(v), w.Node(), podName(w.Pod), p.Age(t.At).Round(time.Second), text)
+	f.Unless("an attachment, a pod or a disk of this volume on the machine that the backend names, or an outage of its API")
+	f.Advise(staleBackendAdvice(machine, node))
+	p.Report(f)
+}
+
+// whereItIs says what the backend's word means for the cluster, and how sure that is.
+func whereItIs(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, machine string, node *corev1.Node) string {
+	text := ""
 	switch {
 	case machine == "":
 		text = "It calls the disk still attached or being detached, and names no machine."
 		f.NotConfirmed = append(f.NotConfirmed, "the state of the disk in the storage backend, which no object and no node shows")
 	case node == nil && p.Collected("/nodes") && tellable(p, v.CSIName(), machine):
-		certainty, text = report.Certain, "It calls the disk attached to "+machine+", which is no node of this cluster."
+		f.Certainty, text = report.Certain, "It calls the disk attached to "+machine+", which is no node of this cluster."
 	case node == nil:
 		text = "It calls the disk attached to " + machine + "."
 		f.NotConfirmed = append(f.NotConfirmed, "whether "+machine+" is a node of this cluster")
 	default:
 		text = "It calls the disk attached to node " + node.Name + ", where Kubernetes has no attachment of it."
 		f.Located(node.Name)
-		if d, ok := p.DeviceOn(v, node.Name); ok && d.Block != nil {
-			certainty = report.Certain
+		if d, ok := p.DeviceOn(v, node.Name); ok && d.Proven && d.Block != nil {
+			f.Certainty = report.Certain
 			text += " The disk is there (" + d.Block.Name + ")."
 			f.Fact(diagnosis.FromNode(node.Name, d.Locator, d.How))
 		} else if p.View(node.Name) == nil {
@@ -113,19 +130,7 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 			f.Fact(diagnosis.FromAPI("Node "+node.Name, "status.volumesAttached", v.UniqueName()))
 		}
 	}
-	f.Certainty = certainty
-	f.Located(w.Node()).Fact(t.Evidence())
-	for _, c := range v.Waiting() {
-		f.Pod(c.Pod)
-	}
-	for _, va := range v.Attachments {
-		f.Object("va", va.Name)
-	}
-	f.Sayf("The storage backend refuses to attach volume %s to node %s for pod %s (said %s ago). %s No VolumeAttachment and no pod of this cluster holds the volume anywhere else. "+
-		"Cluster and nodes cannot show the backend's own state.", volumeName(v), w.Node(), podName(w.Pod), p.Age(t.At).Round(time.Second), text)
-	f.Unless("an attachment, a pod or a disk of this volume on the machine that the backend names, or an outage of its API")
-	f.Advise(staleBackendAdvice(machine, node))
-	p.Report(f)
+	return text
 }
 
 // sharedHandle tells whether a pod on the node uses another PV of the same disk.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registra
 		}
 		f.Missing("the DaemonSet of driver " + u.Driver)
 	default:
-		why, ok := whyAbsent(p, ds, u.Node)
+		why, ok := whyAbsent(p, ds, u.Driver, u.Node)
 		if ok {
 			reason = why
 			f.Fact(diagnosis.FromAPI("DaemonSet "+ds.Namespace+"/"+ds.Name, "compared with node "+u.Node, why))
@@ -102,7 +103,7 @@ func (u *driverUse) workedHere() bool {
 
 // whyAbsent names what keeps a DaemonSet's pod off a node: a taint, a selector, or a
 // pod of its own that was evicted or refused.
-func whyAbsent(p *diagnosis.Pass, ds *appsv1.DaemonSet, node string) (string, bool) {
+func whyAbsent(p *diagnosis.Pass, ds *appsv1.DaemonSet, driver, node string) (string, bool) {
 	if why, ok := p.WhyNotScheduled(ds, node); ok {
 		return why, true
 	}
@@ -111,7 +112,38 @@ func whyAbsent(p *diagnosis.Pass, ds *appsv1.DaemonSet, node string) (string, bo
 			return strings.TrimSpace(fmt.Sprintf("its pod %s ended there: %s %s", podName(pod), pod.Status.Reason, pod.Status.Message)), true
 		}
 	}
+	for _, pod := range p.DriverPods(driver) {
+		if pod.Spec.NodeName == "" && meantFor(pod, node) {
+			return strings.TrimSpace(fmt.Sprintf("its pod %s for the node is not scheduled: %s", podName(pod), unscheduledBecause(pod))), true
+		}
+	}
 	return "", false
+}
+
+// meantFor tells whether a pod of a DaemonSet was made for a node: the controller pins it
+// by the node's name (ReplaceDaemonSetPodNodeNameNodeAffinity).
+func meantFor(pod *corev1.Pod, node string) bool {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	for _, t := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, f := range t.MatchFields {
+			if f.Key == "metadata.name" && slices.Contains(f.Values, node) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func unscheduledBecause(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return c.Message
+		}
+	}
+	return "no reason is given"
 }
 
 // consequence says what the missing plugin holds up.

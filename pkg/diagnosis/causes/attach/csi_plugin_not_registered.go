@@ -127,10 +127,11 @@ func pluginState(p *diagnosis.Pass, pod *corev1.Pod) string {
 			parts = append(parts, fmt.Sprintf("container %s restarted %d times", c.Name, c.RestartCount))
 		}
 	}
+	age := ago(p, pod.CreationTimestamp.Time)
 	if len(parts) == 0 {
-		parts = append(parts, "runs")
+		return "is " + age + " old and runs"
 	}
-	return fmt.Sprintf("is %s old: %s", ago(p, pod.CreationTimestamp.Time), strings.Join(parts, ", "))
+	return fmt.Sprintf("is %s old: %s", age, strings.Join(parts, ", "))
 }
 
 func crashing(pod *corev1.Pod) bool {
@@ -172,6 +173,11 @@ func registrySocket(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse) strin
 
 func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, plugin *corev1.Pod) {
 	f.Advise(remedy.Words(fmt.Sprintf("Read the logs of pod %s (the registrar's container and the driver's) and cure what they say.", podName(plugin))))
+	again := func(checked string) report.Remedy {
+		r := remedy.DeletePod(plugin, true, checked)
+		r.Verify = "CSINode " + u.Node + " lists driver " + u.Driver
+		return r
+	}
 	const fuse = "a FUSE driver's mounts die with its plugin pod"
 	switch users := runningUsers(p, u); {
 	case !podReady(plugin):
@@ -179,9 +185,9 @@ func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, p
 	case !snapshot.HasController(plugin):
 		f.Advise(remedy.Words("Nothing recreates pod " + podName(plugin) + ": save its manifest before it is deleted and created again."))
 	case users == 0:
-		f.Advise(remedy.DeletePod(plugin, true, "its DaemonSet recreates it, and no running pod on the node uses a volume of the driver"))
+		f.Advise(again("its DaemonSet recreates it, and no running pod on the node uses a volume of the driver"))
 	case kernelMounts(p, u):
-		f.Advise(remedy.DeletePod(plugin, true, "its DaemonSet recreates it; the driver's volumes on the node are kernel mounts, which stay mounted"))
+		f.Advise(again("its DaemonSet recreates it; the driver's volumes on the node are kernel mounts, which stay mounted"))
 	default:
 		f.Advise(remedy.Words(fmt.Sprintf("Restarting the plugin pod makes it register again. %d running pods on the node use volumes of the driver and stay mounted, unless it is a FUSE driver: %s. Find that out first.", users, fuse)))
 	}

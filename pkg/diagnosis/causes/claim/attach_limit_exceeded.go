@@ -59,7 +59,7 @@ func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	attached := attachedOn(p, driver, node)
 	limit, published := limitOf(p.CSINode(node), driver)
 	said, told := exhaustedText(p, v, va)
-	hangs := attaching(p, v)
+	hang, hangs := attaching(p, v)
 	c := report.Certainty("")
 	how := ""
 	switch {
@@ -82,6 +82,9 @@ func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 		diagnosis.FromAPI("CSINode "+node, "spec.drivers["+driver+"].allocatable.count", limitText(limit, published)),
 		diagnosis.FromAPI("VolumeAttachments", "of "+driver+" on "+node, fmt.Sprintf("%d attached, %s waiting", attached, va.Name)),
 	)
+	if !told && hangs {
+		said = hang.Evidence()
+	}
 	f.Fact(said)
 	f.Also = append(f.Also, unusedOn(p, driver, node)...)
 	f.Unless("a further volume of the driver that becomes attached on the node")
@@ -200,12 +203,12 @@ func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAt
 // freshError is how long an attachError speaks of the present.
 const freshError = 10 * time.Minute
 
-// attaching tells whether the driver says that the volume hangs on its way to the node.
-func attaching(p *diagnosis.Pass, v *snapshot.Volume) bool {
+// attaching is the driver's word that the volume hangs on its way to the node.
+func attaching(p *diagnosis.Pass, v *snapshot.Volume) (diagnosis.Text, bool) {
 	for _, t := range p.Texts(v) {
 		if t.Fresh && (strings.Contains(t.Raw, "attaching") || strings.Contains(t.Raw, "DeadlineExceeded") || strings.Contains(t.Raw, "Could not attach")) {
-			return true
+			return t, true
 		}
 	}
-	return false
+	return diagnosis.Text{}, false
 }

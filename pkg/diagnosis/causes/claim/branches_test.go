@@ -86,6 +86,15 @@ func and(steps ...func(*snapshot.Snapshot)) func(*snapshot.Snapshot) {
 	}
 }
 
+// waiter adds a Pending pod of the claim.
+func waiter(node string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		p := s.Cluster.Pods[0].DeepCopy()
+		p.Name, p.UID, p.Spec.NodeName, p.Status.Phase, p.OwnerReferences = "next", "next", node, corev1.PodPending, nil
+		s.Cluster.Pods = append(s.Cluster.Pods, p)
+	}
+}
+
 func secondVolume(s *snapshot.Snapshot) {
 	pv, c := s.Cluster.PVs[0].DeepCopy(), s.Cluster.Claims[0].DeepCopy()
 	pv.Name, pv.Spec.ClaimRef.Name, pv.Spec.ClaimRef.UID, pv.Spec.CSI.VolumeHandle = "pv-x", "more", "u9", "h-x"
@@ -125,8 +134,10 @@ func TestBranches(t *testing.T) {
 		"finished pod, another finalizer": {claim.ClaimKeptByFinishedPod, and(finished(nil), func(s *snapshot.Snapshot) {
 			s.Cluster.Claims[0].Finalizers = append(s.Cluster.Claims[0].Finalizers, "snapshot.storage.kubernetes.io/pvc-as-source-protection")
 		}), "likely PersistentVolumeClaim/data"},
-		"nodeName in the template":   {claim.WFFCBypassedByNodename, nodeNamed("full"), "certain Pod/w"},
-		"nodeName of unknown origin": {claim.WFFCBypassedByNodename, nodeNamed(""), "likely Pod/w"},
+		"finished pod, another waits without a node": {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("")), "likely PersistentVolumeClaim/data"},
+		"finished pod, another waits on a node":      {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("full")), ""},
+		"nodeName in the template":                   {claim.WFFCBypassedByNodename, nodeNamed("full"), "certain Pod/w"},
+		"nodeName of unknown origin":                 {claim.WFFCBypassedByNodename, nodeNamed(""), "likely Pod/w"},
 		"nodeName by a late scheduler": {claim.WFFCBypassedByNodename, and(nodeNamed(""), func(s *snapshot.Snapshot) {
 			s.Cluster.Pods[0].Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-time.Minute))
 		}), ""},

@@ -33,7 +33,7 @@ var ClaimKeptByFinishedPod = &diagnosis.Rule{
 			if c == nil || c.DeletionTimestamp == nil || !slices.Contains(c.Finalizers, pvcProtection) {
 				continue
 			}
-			if len(v.Consumers) > 0 && len(v.Live()) == 0 {
+			if len(v.Finished()) > 0 && !slices.ContainsFunc(v.Live(), func(k *snapshot.Consumer) bool { return k.Node() != "" || !k.Waiting() }) {
 				keptByFinished(p, v)
 			}
 		}
@@ -47,7 +47,12 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 	c := v.Claim
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name)).On(v)
 	var names []string
-	for _, k := range v.Consumers {
+	for _, k := range v.Live() {
+		// The protection counts only pods that have a node (pvc_protection_controller.go).
+		f.Pod(k.Pod)
+		f.Missing("that pod " + k.Pod.Namespace + "/" + k.Pod.Name + ", which waits for the claim and has no node, does not keep it, too")
+	}
+	for _, k := range v.Finished() {
 		f.Pod(k.Pod)
 		o := p.TopOwner(k.Pod)
 		who := k.Pod.Name + " (" + string(k.Pod.Status.Phase)
@@ -72,11 +77,14 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 		return
 	}
 	policy := ""
+	if len(v.Live()) > 0 {
+		policy = " The claim must be made anew for the pod that waits: its volume goes with it or stays with its data, as the reclaim policy says."
+	}
 	if v.PV != nil && v.PV.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-		policy = " Its volume has the reclaim policy Delete: the data go with the claim."
+		policy += " Its volume has the reclaim policy Delete: the data go with the claim."
 	}
 	f.Advise(remedy.Words("Save the logs of the finished pods that are still wanted." + policy + " The finalizer goes by itself."))
-	for _, k := range v.Consumers {
+	for _, k := range v.Finished() {
 		f.Advise(deleteFinished(k.Pod))
 	}
 	p.Report(f)
@@ -94,7 +102,7 @@ func deleteFinished(pod *corev1.Pod) report.Remedy {
 // allExpire tells whether every finished pod belongs to a Job that is removed by itself
 // a while after its end, and the time has not long run out.
 func allExpire(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	for _, k := range v.Consumers {
+	for _, k := range v.Finished() {
 		if !slices.ContainsFunc(p.Cluster.Jobs, func(j *batchv1.Job) bool {
 			return metav1.IsControlledBy(k.Pod, j) && j.Spec.TTLSecondsAfterFinished != nil && j.Status.CompletionTime != nil &&
 				p.Age(j.Status.CompletionTime.Time) < time.Duration(*j.Spec.TTLSecondsAfterFinished)*time.Second+time.Minute

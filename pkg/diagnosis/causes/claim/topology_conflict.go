@@ -46,6 +46,7 @@ var TopologyConflict = &diagnosis.Rule{
 // fit says what keeps a pod off one node, ignoring resources.
 type fit struct {
 	node    string
+	place   string             // what its labels say of the keys that the volumes ask for
 	volumes []*snapshot.Volume // whose node affinity excludes it
 	placed  string             // why the pod itself may not run there; empty: it may
 }
@@ -54,7 +55,7 @@ func noNodeFits(p *diagnosis.Pass, pod *corev1.Pod) {
 	var fits []fit
 	volumes, left := p.VolumesOfPod(pod), false // left: a node that every volume allows
 	for _, n := range p.Cluster.Nodes {
-		f := fit{node: n.Name, placed: podExcludes(pod, n), volumes: excludedBy(volumes, n)}
+		f := fit{node: n.Name, place: placeOf(volumes, n), placed: podExcludes(pod, n), volumes: excludedBy(volumes, n)}
 		if len(f.volumes) == 0 {
 			if f.placed == "" {
 				return // a node is left: something else keeps the pod waiting
@@ -81,10 +82,42 @@ func noNodeFits(p *diagnosis.Pass, pod *corev1.Pod) {
 		why += " The pod asks for " + own + "."
 		f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec", own))
 	}
+	if len(bound) > 1 && !left {
+		why += " No node may use all of these volumes."
+	}
 	for _, place := range missingPlaces(p, bound) {
 		why += " " + place
 	}
 	reportConflict(p, f, pod, why+" "+perNode(fits))
+}
+
+// placeOf prints what a node's labels say of the keys that volumes ask for, unless it is
+// only its name.
+func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
+	var out []string
+	for _, v := range volumes {
+		if affinity(v) == nil {
+			continue
+		}
+		for _, t := range affinity(v).NodeSelectorTerms {
+			for _, r := range t.MatchExpressions {
+				value := n.Labels[r.Key]
+				if value == "" {
+					value = n.Labels[renamed[r.Key]]
+				}
+				if value == "" {
+					value = "no label " + r.Key
+				}
+				if value != n.Name && !slices.Contains(out, value) {
+					out = append(out, value)
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
 }
 
 // excludedBy lists the volumes whose node affinity excludes a node.
@@ -190,7 +223,7 @@ func perNode(fits []fit) string {
 		if f.placed != "" {
 			why = append(why, f.placed)
 		}
-		out = append(out, f.node+": "+strings.Join(why, ", "))
+		out = append(out, f.node+f.place+": "+strings.Join(why, ", "))
 	}
 	const shown = 6
 	if len(out) > shown {
