@@ -107,6 +107,10 @@ func (e encryption) tool() *lack {
 	l := &lack{certainty: report.Certain, facts: said,
 		what: "cryptsetup is not installed on the host, where the volume is opened; a cryptsetup inside a container does not count",
 		fix:  "Install cryptsetup on node " + e.node + " and on every node that may run the pod."}
+	if !e.v.IsLonghorn() {
+		l.what = "cryptsetup is not found where driver " + e.v.Driver + " runs it: in its own image, or on the host"
+		l.fix = "Use an image of the driver that has cryptsetup, or install it on node " + e.node + " where the driver runs the host's."
+	}
 	if absent {
 		l.facts = append(l.facts, diagnosis.FromNode(e.node, "{"+strings.Join(probes.ToolDirs(), ",")+"}/cryptsetup", "not there"))
 		if at := e.view.Facts.ToolElsewhere("cryptsetup"); at != "" {
@@ -138,14 +142,14 @@ func (e encryption) module() *lack {
 	}
 	l := &lack{certainty: report.Certain, what: "the kernel has no dm_crypt", facts: e.text(cryptKernel),
 		fix: "On node " + e.node + " run modprobe dm_crypt (its words say why it does not load by itself), install the kernel's package with it if there is none, and list it in /etc/modules-load.d."}
+	m := e.view.Facts.Module("dm_crypt")
 	for _, k := range e.view.KernelLines() {
-		if cryptUnknown.MatchString(k.Text) && !k.At.IsZero() && e.p.Age(k.At) < freshLine {
+		if !m.Loaded && cryptUnknown.MatchString(k.Text) && !k.At.IsZero() && e.p.Age(k.At) < freshLine {
 			l.facts = append(l.facts, evidenceOf(e.node, k))
 			l.what = "the kernel did not get its target crypt (dm_crypt) when it was wanted"
 			return l
 		}
 	}
-	m := e.view.Facts.Module("dm_crypt")
 	dep, read := e.view.Facts.HostFile("lib/modules/" + e.view.Facts.Identity.Kernel + "/modules.dep")
 	if m.Available() || !read || dep.Err != "" {
 		return nil
@@ -216,10 +220,15 @@ func (e encryption) cookie() string {
 
 // words judges by texts and by Longhorn's own check of the node.
 func (e encryption) words() *lack {
+	said := e.text(cryptNotFound)
 	if e.view != nil {
-		return nil
+		if len(said) == 0 || e.v.IsLonghorn() {
+			return nil
+		}
+		return &lack{certainty: report.Likely, facts: said, what: "cryptsetup is not found where driver " + e.v.Driver + " runs it: in its own image, or on the host",
+			fix: "Use an image of the driver that has cryptsetup, or install it on node " + e.node + " where the driver runs the host's.", missing: "the programs in the image of driver " + e.v.Driver}
 	}
-	said := append(e.text(cryptNotFound), e.text(cryptKernel)...)
+	said = append(said, e.text(cryptKernel)...)
 	if lh := e.p.LHNode(e.node); lh != nil && e.v.IsLonghorn() && e.p.Suffers(e.v, "mount-failed", "format-failed", "share-manager-failing") {
 		for _, kind := range []string{"RequiredPackages", "KernelModulesLoaded"} {
 			c, ok := lh.Conditions.Get(kind)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -40,7 +41,7 @@ func labelConflictSaid(p *diagnosis.Pass, v *snapshot.Volume) bool {
 		if !t.Fresh || !labelWords.MatchString(t.Raw) && t.Reason != "SELinuxLabelConflict" {
 			continue
 		}
-		for _, c := range v.Live() {
+		for _, c := range append(v.Waiting(), v.Live()...) {
 			if t.Pod != "" && t.Pod != c.Pod.Namespace+"/"+c.Pod.Name {
 				continue
 			}
@@ -98,13 +99,16 @@ func labelsDiffer(p *diagnosis.Pass, v *snapshot.Volume) {
 	for _, a := range list {
 		line := refusedFor(p, a)
 		if line == nil {
+			line = refusedByWords(p, v, a)
+		}
+		if line == nil || enforcement(a.view) == "0" {
 			continue
 		}
 		// The one that started last has relabelled the volume.
 		var last *labelled
 		for i := range list {
 			b := &list[i]
-			if b.level != a.level && (last == nil || started(b).After(started(last))) {
+			if b.level != a.level && (line.Source == "node" || b.view == a.view && started(b).After(started(&a))) && (last == nil || started(b).After(started(last))) {
 				last = b
 			}
 		}
@@ -122,6 +126,9 @@ func labelsDiffer(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Fact(*line)
 		f.Sayf("The pods of volume %s have different SELinux levels, so the files that the runtime labelled for the one that started last are refused to the others.%s The last to start was %s/%s. No seLinuxOptions.level is common to them.",
 			volumeName(v), text, last.c.Pod.Namespace, last.c.Pod.Name)
+		if line.Source != "node" && enforcement(a.view) != "1" {
+			f.Missing("whether SELinux of node " + a.view.Name + " is enforcing")
+		}
 		finishConflict(p, f)
 		return
 	}
@@ -163,4 +170,21 @@ func refusedFor(p *diagnosis.Pass, a labelled) *report.Evidence {
 		}
 	}
 	return nil
+}
+
+// refusedByWords finds the application's own fresh complaint; it counts beside
+// another pod on the same node that started later with another level.
+func refusedByWords(p *diagnosis.Pass, v *snapshot.Volume, a labelled) *report.Evidence {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && t.Pod == a.c.Pod.Namespace+"/"+a.c.Pod.Name && t.Is(message.PermissionDenied) {
+			e := t.Evidence()
+			return &e
+		}
+	}
+	return nil
+}
+
+// enforcement is "1", "0", or nothing when it was not read.
+func enforcement(view *snapshot.NodeView) string {
+	return strings.TrimSpace(view.Facts.Files["sys/fs/selinux/enforce"].Content)
 }

@@ -63,8 +63,8 @@ func (n need) waiting() string {
 }
 
 // usesISCSI tells whether a volume reaches its node over iSCSI: Longhorn's v1
-// engine, an in-tree iSCSI PV, a CSI volume whose attributes name a target, or one
-// for which iscsiadm was called just now.
+// engine, an in-tree iSCSI PV, a CSI volume whose driver, handle or attributes name
+// the protocol or a target, or one for which iscsiadm was called just now.
 func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	if v.IsLonghorn() {
 		lh := v.LH()
@@ -78,9 +78,12 @@ func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	}
 	if c := v.PV.Spec.CSI; c != nil {
 		for _, a := range c.VolumeAttributes {
-			if strings.HasPrefix(a, "iqn.") {
+			if strings.HasPrefix(a, "iqn.") || strings.EqualFold(a, "iscsi") {
 				return true
 			}
+		}
+		if strings.Contains(c.Driver, "iscsi") || strings.Contains(c.VolumeHandle, "iqn.") {
+			return true
 		}
 	}
 	return saidISCSI(p, v)
