@@ -169,6 +169,22 @@ func (f *Finding) join(o *Finding) {
 		f.Also = add(f.Also, a)
 	}
 	f.Waiting = f.Waiting && o.Waiting
+	f.widen(o)
+}
+
+// widen takes the greater harm of two findings that are one: the symptoms of both, and
+// the severity of the worse.
+func (f *Finding) widen(o *Finding) {
+	if o.Severity.Rank() > f.Severity.Rank() {
+		f.Severity = o.Severity
+	}
+	if f.Explains == nil || o.Explains == nil {
+		f.Explains = nil
+		return
+	}
+	for _, s := range o.Explains {
+		f.Explains = add(slices.Clip(f.Explains), s)
+	}
 }
 
 func (p *Pass) capByNeeds(f *Finding) {

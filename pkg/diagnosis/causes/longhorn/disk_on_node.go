@@ -128,5 +128,6 @@ func diskGone(p *diagnosis.Pass, v *snapshot.Volume, r *snapshot.LHReplica) {
 		remedy.Words("Look on node "+n.Name+" for the replica's directory "+none(r.DataDirectory)+". Where it still lies under a disk path, restore the old UUID in longhorn-disk.cfg of that path and add the disk again; else let the replicas be rebuilt from the others."),
 		remedy.Words("Delete no replica while this may be the last copy."),
 	)
+	narrow(f, v.Longhorn.Volume)
 	p.Report(f)
 }

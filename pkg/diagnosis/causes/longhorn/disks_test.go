@@ -86,3 +86,14 @@ func TestShareManagerDown(t *testing.T) {
 		{"starting for a minute", shared("starting").edit("pod", "11:30:00Z", "11:59:00Z"), silent},
 	})
 }
+
+// TestFullDiskOfAVolumeThatWorks is a lost replica that keeps nobody waiting: the pod
+// waits for something else.
+func TestFullDiskOfAVolumeThatWorks(t *testing.T) {
+	t.Parallel()
+	s := pressure(failed(), "n2").edit("volume", "state: attaching, robustness: unknown", "state: attached, robustness: degraded, currentNodeID: n1")
+	_, r := s.run(t, DiskFull)
+	if len(r.RootCauses) != 1 || string(r.RootCauses[0].Severity) != "degraded" || len(r.Unexplained) == 0 {
+		t.Errorf("want a degraded disk-full beside an unexplained symptom, got %+v", r)
+	}
+}

@@ -61,6 +61,7 @@ func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 	f.Sayf("The Longhorn disk %s (%s) on node %s is under pressure: %s. Its replica %s of volume %s is out of service, and a disk under pressure takes part neither in scheduling nor in salvage, automatic or by hand.",
 		r.disk.Name, r.disk.Path, r.node.Name, numbers, r.replica.Name, v.Longhorn.Volume.Name)
 	adviseRoom(f)
+	narrow(f, v.Longhorn.Volume)
 	// Several full disks of a node are one finding: the second is a remark on the first.
 	for _, o := range placement(p, v) {
 		if st, why, _ := o.condition("Schedulable"); o.node == r.node && o.disk != r.disk && st == "False" && why == "DiskPressure" {
@@ -83,6 +84,7 @@ func fullOnNode(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 		r.disk.Name, r.disk.Path, r.node.Name, st, r.replica.Name, v.Longhorn.Volume.Name)
 	f.NotConfirmed = append(f.NotConfirmed, "a condition DiskPressure of the disk")
 	adviseRoom(f)
+	narrow(f, v.Longhorn.Volume)
 	p.Report(f)
 }
 

@@ -80,5 +80,6 @@ func diskUnusable(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
 		remedy.Words("Bring the right disk back at "+r.disk.Path+" on node "+r.node.Name+": mount it, or find out why its filesystem became read-only, check it while nothing uses it, and mount it read-write again. Longhorn then salvages by itself or in the UI."),
 		remedy.Words("Delete no replica while this may be the last copy."),
 	)
+	narrow(f, v.Longhorn.Volume)
 	p.Report(f)
 }

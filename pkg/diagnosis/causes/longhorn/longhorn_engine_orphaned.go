@@ -72,6 +72,9 @@ func engineProcess(p *diagnosis.Pass, im *snapshot.LHInstanceManager, name strin
 	if c == report.Likely {
 		f.NotConfirmed = append(f.NotConfirmed, "that the volume has been detached for more than two minutes")
 	}
+	if lh := v.LH(); lh != nil && lh.Status.State == "attached" && !p.Suffers(v, "attach-failed", "volume-attach-loop") {
+		f.Severity, f.Explains = report.Degraded, []string{"detach-stuck"} // nobody waits for it
+	}
 	f.Unless("a running Engine object for that process on that node")
 	adviseOrphan(p, f, v, im, name, orphan)
 	p.Report(f)

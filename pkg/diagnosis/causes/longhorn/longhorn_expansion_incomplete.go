@@ -3,6 +3,7 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -42,7 +43,11 @@ type resize struct {
 	refused  report.Evidence // the newest error text
 	fresh    bool
 	offline  bool // only a pod that mounts the volume is missing
+	engine   bool // it is the engine that lags: the volume cannot be used before
 }
+
+// frontendOff is how the CSI plugin meets a volume that is being expanded offline.
+var frontendOff = regexp.MustCompile(`frontend is disabled`)
 
 func expansion(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 	r := resize{}
@@ -60,13 +65,17 @@ func expansion(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 	if len(v.Waiting()) == 0 {
 		f.Severity = report.Degraded
 	}
+	if frontend, _ := said(p, v, frontendOff); r.refused.Text == "" && !r.engine && frontend.Text == "" {
+		// What is not enlarged yet can be mounted.
+		f.Severity, f.Explains = report.Degraded, []string{"expansion-pending"}
+	}
 	f.Fact(r.evidence...).Fact(r.refused).Fact(sizesOnNode(p, v)...)
-	said := ""
+	last := ""
 	if r.refused.Text != "" {
-		said = " Last error: " + r.refused.Text
+		last = " Last error: " + r.refused.Text
 	}
 	f.Sayf("The resize of claim %s/%s (Longhorn volume %s, %s) is not finished: %s.%s",
-		v.Claim.Namespace, v.Claim.Name, lh.Name, describe(lh), strings.Join(r.behind, "; "), said)
+		v.Claim.Namespace, v.Claim.Name, lh.Name, describe(lh), strings.Join(r.behind, "; "), last)
 	if c == report.Likely {
 		f.NotConfirmed = append(f.NotConfirmed, "a resize that is older than five minutes, or an error of it")
 	}
@@ -84,6 +93,7 @@ func (r *resize) measure(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHV
 			return false
 		}
 		if e.CurrentSize < lh.Size {
+			r.engine = true
 			r.behind = append(r.behind, fmt.Sprintf("the engine has %s, the Longhorn volume asks for %s", bytes(e.CurrentSize), bytes(lh.Size)))
 			r.evidence = append(r.evidence, diagnosis.FromAPI("Engine "+e.Name, "status.currentSize", fmt.Sprint(e.CurrentSize)), diagnosis.FromAPI("Volume "+lh.Name, "spec.size", fmt.Sprint(lh.Size)))
 			r.dated(e.LastExpansionFailedAt)
@@ -93,6 +103,7 @@ func (r *resize) measure(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHV
 		}
 	}
 	if lh.Status.ExpansionRequired && len(r.behind) == 0 {
+		r.engine = true
 		r.behind = append(r.behind, fmt.Sprintf("Longhorn says that the volume must still be expanded to %s", bytes(lh.Size)))
 		r.evidence = append(r.evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -40,6 +41,15 @@ func placement(p *diagnosis.Pass, v *snapshot.Volume) []placed {
 // any usable replica.
 func (r placed) refused(v *snapshot.Volume) bool {
 	return r.replica.FailedAt != "" || r.replica.CurrentState == "error" || v.Longhorn.Volume.Status.Robustness == "faulted"
+}
+
+// narrow keeps a lost replica to what it does to a volume that works with the others:
+// it is degraded, and nothing waits for the disk.
+func narrow(f *diagnosis.Finding, lh *snapshot.LHVolume) {
+	if lh.Status.State == "attached" && lh.Status.Robustness == "degraded" {
+		f.Severity = report.Degraded
+		f.Explains = []string{"volume-degraded"}
+	}
 }
 
 // condition returns the status and reason of a condition of the disk.
