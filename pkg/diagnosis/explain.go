@@ -62,10 +62,7 @@ func (s *Symptom) quotes(o *Symptom) bool {
 // declares tells whether a finding explains a symptom by its rule or, narrower,
 // by what it says itself.
 func (f *Finding) declares(symptom string) bool {
-	list := f.rule.Explains
-	if f.Explains != nil {
-		list = f.Explains
-	}
+	list := f.symptoms()
 	if slices.Contains(list, symptom) {
 		return true
 	}

@@ -79,7 +79,21 @@ func (c *Catalog) yields(b, a *Finding) bool {
 	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
 		return false
 	}
-	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(b.Keys) || c.leads(a.Cause, b.Cause, nil)
+	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(b.Keys) && a.shares(b) || c.leads(a.Cause, b.Cause, nil)
+}
+
+// shares tells whether two findings could be the reason of one symptom. What explains
+// none of the other's does not take its place.
+func (f *Finding) shares(o *Finding) bool {
+	return slices.ContainsFunc(f.symptoms(), func(s string) bool { return slices.Contains(o.symptoms(), s) })
+}
+
+// symptoms are those that the finding may explain.
+func (f *Finding) symptoms() []string {
+	if f.Explains != nil {
+		return f.Explains
+	}
+	return f.rule.Explains
 }
 
 // yieldsAround tells whether f itself gives way to o, which would make a circle.

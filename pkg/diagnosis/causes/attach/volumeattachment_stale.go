@@ -70,18 +70,37 @@ func leftOver(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachm
 	return onlyTicket(v, va)
 }
 
+// yieldingTicket is one that Longhorn interrupts when a workload wants the volume on
+// another node: it keeps nobody waiting by itself.
+func yieldingTicket(kind string) bool {
+	return kind == "snapshot-controller" || kind == "backup-controller"
+}
+
 // onlyTicket tells whether Longhorn holds the volume for this attachment alone: with
-// another ticket the cause is the ticket.
+// another ticket that does not yield the cause is the ticket.
 func onlyTicket(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
 	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
 		return true
 	}
 	for _, t := range v.Longhorn.Attachment.Tickets {
-		if t.ID != va.Name && t.NodeID == va.Spec.NodeName {
+		if t.ID != va.Name && t.NodeID == va.Spec.NodeName && !yieldingTicket(t.Type) {
 			return false
 		}
 	}
 	return true
+}
+
+// otherTicket names a ticket besides the attachment's own on its node.
+func otherTicket(v *snapshot.Volume, va *storagev1.VolumeAttachment) string {
+	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
+		return ""
+	}
+	for _, t := range v.Longhorn.Attachment.Tickets {
+		if t.ID != va.Name && t.NodeID == va.Spec.NodeName {
+			return t.ID
+		}
+	}
+	return ""
 }
 
 func judgeStale(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment, waiters []*corev1.Pod) {
@@ -103,6 +122,9 @@ func judgeStale(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttac
 		}
 	} else {
 		f.Missing("that nothing on node " + node + " mounts, maps or holds the volume (the node was not probed)")
+	}
+	if id := otherTicket(v, va); id != "" {
+		f.Missing("that Longhorn's ticket " + id + " ends when the volume is wanted elsewhere")
 	}
 	if va.DeletionTimestamp != nil {
 		f.Missing("why the deletion of VolumeAttachment " + va.Name + " does not finish (the attacher says nothing)")
