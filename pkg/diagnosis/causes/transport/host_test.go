@@ -100,7 +100,13 @@ func TestSessionLost(t *testing.T) {
 			f.ISCSI.Sessions = []probes.ISCSISession{{Name: "session3", Target: "iqn.2020-01.org.example:disk7", State: session, RecoveryTmo: "120", Disks: []string{"sdb"}, HCTLs: []string{"3:0:0:1"},
 				Connections: []probes.ISCSIConnection{{Name: "connection3:0"}}}}
 			f.Kernel = lines
+			f.ISCSI.DaemonPIDs = []int{77}
+			f.Files["usr/sbin/iscsiadm"] = probes.File{Kind: "file"}
 		})
+	}
+	noDaemon := func(w *world) *world {
+		w.s.Nodes["n1"].Facts.ISCSI.DaemonPIDs = nil
+		return w
 	}
 	uptime := int64(10 * time.Hour / time.Second)
 	broke := func(ago int64) probes.KernelLine {
@@ -114,6 +120,7 @@ func TestSessionLost(t *testing.T) {
 		{"still recovering", disk("blocked", "FAILED", broke(30)), []string{"iscsi-session-lost likely Device n1/8:16"}},
 		{"recovering for longer than its time", disk("blocked", "FAILED", broke(600)), []string{"iscsi-session-lost certain Device n1/8:16"}},
 		{"recovered in time", disk("running", "LOGGED_IN", broke(600)), clean},
+		{"nobody logs in again", noDaemon(disk("transport-offline", "FREE", ended)), []string{"iscsid-not-running certain Node n1"}},
 		{"line of an earlier disk of that name", disk("running", "LOGGED_IN", ended, attached), clean},
 	})
 }

@@ -31,6 +31,9 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 			}
 		}
 		for _, node := range p.Nodes() {
+			if n := recoveryNeed(p, node); n.attach() {
+				daemonMissing(p, n)
+			}
 			bootHangs(p, node)
 		}
 	},
@@ -97,6 +100,32 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 	f.Unless("a process iscsid, or its listening socket, on the node")
 	f.Advise(startDaemon(n.node, view))
 	p.Report(f)
+}
+
+// recoveryNeed are volumes of the question whose session broke on a node: the daemon,
+// not the kernel, logs in again.
+func recoveryNeed(p *diagnosis.Pass, node string) need {
+	n := need{node: node}
+	view := p.View(node)
+	if view == nil {
+		return n
+	}
+	if _, read := daemonSocket(view.Facts); !read {
+		return n // the session's own state says enough
+	}
+	for _, v := range p.Volumes() {
+		if !usesISCSI(p, v) || wantedOn(p, v, node) {
+			continue
+		}
+		for _, d := range disksOf(p, v, view) {
+			if j := judge(view, d.BlockDevice, true); j.lost != "" || j.recovering != "" {
+				n.volumes = append(n.volumes, v)
+				n.why = "the session of volume " + volumeName(v) + " broke, and only the daemon logs in again"
+				break
+			}
+		}
+	}
+	return n
 }
 
 // cannotRun tells whether the daemon has no chance: it is not installed, the
