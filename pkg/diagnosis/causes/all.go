@@ -115,6 +115,7 @@ var rules = []*diagnosis.Rule{
 	transport.ISCSIDNotRunning,
 	transport.ISCSIInitiatorNameInvalid,
 	transport.ISCSIInterfaceMisbound,
+	transport.ISCSILoginRejected,
 	transport.ISCSIModuleMissing,
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
