@@ -33,7 +33,7 @@ func notCalled(p *diagnosis.Pass, v *snapshot.Volume, m provisioner) (f *diagnos
 		return nil, ""
 	case !right(now):
 		why = fmt.Sprintf("its annotation %s names %s, which is not the provisioner of its class", provisionerNow, now)
-	case right(beta) || m.Ready() == nil:
+	case right(beta) || m.Ready() == nil || !saysItWaits(p, v):
 		return nil, ""
 	default:
 		switch reads := readsNew(m.Ready()); {
@@ -56,6 +56,9 @@ func notCalled(p *diagnosis.Pass, v *snapshot.Volume, m provisioner) (f *diagnos
 		diagnosis.FromAPI(object, "metadata.annotations["+provisionerNow+"]", orAbsent(now)),
 		diagnosis.FromAPI(object, "metadata.annotations["+provisionerBeta+"]", orAbsent(beta)),
 	)
+	if !saysItWaits(p, v) {
+		f.Missing("a fresh word of the PV controller that it waits for a provisioner")
+	}
 	if certainty == report.Likely {
 		f.NotConfirmed = append(f.NotConfirmed, "which of the two annotations this provisioner reads (its version is not known)")
 	}
@@ -64,6 +67,17 @@ func notCalled(p *diagnosis.Pass, v *snapshot.Volume, m provisioner) (f *diagnos
 		verifyProvisioning(),
 	)
 	return f, why
+}
+
+// saysItWaits tells whether the PV controller repeats its event; it does so for as long
+// as it waits.
+func saysItWaits(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	for _, t := range p.Texts(v) {
+		if t.Reason == "ExternalProvisioning" && t.Fresh {
+			return true
+		}
+	}
+	return false
 }
 
 func orAbsent(s string) string {

@@ -85,11 +85,14 @@ func notResponding(p *diagnosis.Pass, v *snapshot.Volume) {
 		return // one reason for all of them: longhorn-control-plane-down
 	}
 	f, why := absent(p, v, m)
-	if f == nil && !a.Begun {
+	if f == nil && !a.Begun && p.Has("/events") {
 		f, why = notCalled(p, v, m)
 	}
 	if f == nil {
 		return
+	}
+	if !p.Collected("/events") {
+		f.Missing("the claim's events, which tell whether anybody answered")
 	}
 	if a.Begun {
 		f.Missing("what became of the attempt that the provisioner began")

@@ -126,6 +126,14 @@ func TestProvisionerNotResponding(t *testing.T) {
 		"a populator works for it": {both(down, func(s *snapshot.Snapshot) {
 			s.Cluster.Claims[0].Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "VolumeImportSource"}
 		}), ""},
+		"events were not read": {both(down, func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{Need: "api//events", Reason: snapshot.Forbidden}} }), likely},
+		"the beta annotation is missing, events were not read": {both(onlyNew, func(s *snapshot.Snapshot) {
+			s.Gaps, s.Cluster.Events = []snapshot.Gap{{Need: "api//events", Reason: snapshot.Forbidden}}, nil
+		}), ""},
+		"the beta annotation is missing, nobody says that he waits": {both(onlyNew, func(s *snapshot.Snapshot) { s.Cluster.Events = nil }), ""},
+		"another one is named, nobody says that he waits": {func(s *snapshot.Snapshot) {
+			s.Cluster.Claims[0].Annotations[annNow], s.Cluster.Events = "other.example.com", nil
+		}, likely},
 		"pods were not read": {both(nobody, func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{Need: "api//pods", Reason: snapshot.Forbidden}} }), ""},
 		"every node has its own, another node's is down": {both(both(down, late), func(s *snapshot.Snapshot) {
 			s.Cluster.Claims[0].Annotations["volume.kubernetes.io/selected-node"] = "other"
