@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -165,4 +166,13 @@ func run(lines ...string) error {
 		}
 	}
 	return nil
+}
+
+// Kill ends one program of the control plane for good.
+func (l Lab) Kill(name string) error {
+	pid, err := l.readPID(name)
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
 }
