@@ -7,7 +7,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ fuzz: ## every parser for a minute of hostile input (FUZZTIME=60s)
 
 e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (root, a Debian mirror)
 	test/vm/run.sh
+
+e2e-speed: ## the real cluster once more: cost beside kubectl get and a bare pod, and in a large cluster
+	MOUNTDOCTOR_SPEED=1 test/e2e/run.sh e2e.test -test.v -test.run TestSpeed -test.timeout 30m
 
 e2e: ## a real cluster on this machine (root; about 5 min more the first time)
 	GO='$(GO)' test/e2e/run.sh
