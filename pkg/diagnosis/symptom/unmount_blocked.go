@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -16,7 +17,7 @@ var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p
 		return fmt.Sprintf("A node cannot unmount %s: %s", name(v), quote(t.Desc))
 	})
 	for _, v := range p.Volumes() {
-		for _, n := range p.OtherNodes(v) {
+		for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {
 			keepsVolume(p, v, n)
 		}
 	}
@@ -34,6 +35,11 @@ func failsToUnmount(t diagnosis.Text) bool {
 	}
 	if is(t, message.UnmountFailed) && t.Op == "" && t.Source == "log" {
 		return true
+	}
+	for _, op := range []string{"MountVolume.", "MapVolume.", "AttachVolume."} {
+		if strings.HasPrefix(t.Op, op) {
+			return false // the same tools complain when they mount or map
+		}
 	}
 	return is(t, message.TargetBusy, message.StillReferenced, message.DeviceStillInUse, message.RBDBusy)
 }

@@ -30,6 +30,7 @@ func stacks(p *diagnosis.Pass, v *snapshot.Volume) []stack {
 		}
 		s := stack{volume: v, view: view}
 		s.device, s.found = p.DeviceOn(v, node)
+		s.found = s.found && !mistaken(v, view, s.device)
 		s.loops = kubeletLoops(view, v)
 		s.climb()
 		if s.found || len(s.loops) > 0 {
@@ -37,6 +38,12 @@ func stacks(p *diagnosis.Pass, v *snapshot.Volume) []stack {
 		}
 	}
 	return out
+}
+
+// mistaken tells whether what has the volume's name is another disk: then who holds it
+// is beside the point (device-is-not-the-volume).
+func mistaken(v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
+	return v.Longhorn != nil && !isV2(v) && !d.Proven && d.Block != nil && foreignTo(view, v, d.Block) != ""
 }
 
 // nodesOf are the nodes that have or had the volume's device.
@@ -72,6 +79,9 @@ func (s *stack) climb() {
 				take([]snapshot.Holder{h})
 			}
 		}
+	}
+	if m := mapperOf(s.view, s.volume); s.found && m != nil {
+		take(s.view.HoldersOf(m.Dev)) // also above a mapper that is not over D any more
 	}
 	for _, l := range s.loops {
 		for _, h := range s.view.HoldersOf(l.Dev) {

@@ -38,7 +38,7 @@ var CryptMapperStale = &diagnosis.Rule{
 
 func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
 	m := mapperOf(view, v)
-	if m == nil || mountedAbove(view, m.Dev) {
+	if m == nil || len(view.InitUses(m.Dev)) > 0 || mountedAbove(view, m.Dev) && rightfullyMounted(p, v, view, m) {
 		return
 	}
 	d, known := p.DeviceOn(v, view.Name)
@@ -51,7 +51,7 @@ func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 		return // a living slave, and nothing to compare it with
 	}
 	c := report.Certain
-	if !known || !d.Proven {
+	if !known || !d.Proven || mountedAbove(view, m.Dev) {
 		c = report.Likely
 	}
 	f := p.Find(c, diagnosis.DeviceSubject(view.Name, m.Dev)).On(v).Located(view.Name)
@@ -65,9 +65,16 @@ func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 	if known {
 		now = "The volume's disk is now " + d.Block.Name + " (" + d.Dev.String() + ")."
 	}
+	users := "No namespace that was read mounts the mapping."
+	if mountedAbove(view, m.Dev) {
+		users = "A mount namespace of its own still mounts the mapping and keeps it."
+	}
 	f.Sayf("The dm-crypt mapping %s (%s, %s) on node %s belongs to an earlier attachment of volume %s: below it lies %s. %s "+
-		"Opening the volume again meets this name, or uses the dead mapping and gets I/O errors. No namespace that was read mounts the mapping.",
-		m.DM.Name, m.Name, m.Dev, view.Name, volumeName(v), what, now)
+		"Opening the volume again meets this name, or uses the dead mapping and gets I/O errors. %s",
+		m.DM.Name, m.Name, m.Dev, view.Name, volumeName(v), what, now, users)
+	if !known || !d.Proven {
+		f.Missing("the identity of the volume's present disk on node " + view.Name)
+	}
 	f.Fact(
 		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),
 		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/slaves", orNone(strings.Join(m.Slaves, " "))),
@@ -80,6 +87,8 @@ func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 
 func adviseMapper(f *diagnosis.Finding, view *snapshot.NodeView, m *probes.BlockDevice) {
 	switch {
+	case mountedAbove(view, m.Dev):
+		f.Advise(remedy.Words("End the process whose namespace mounts " + m.DM.Name + " first; then close the mapping and let staging try again. Never close it under a mount."))
 	case view.Superblock(m.Dev) != nil:
 		f.Advise(remedy.Words("A filesystem is still alive on " + m.DM.Name + " without a mount that was seen: find its holder before the mapping is closed."))
 	case len(view.Openers(m.Dev)) > 0 || len(m.Holders) > 0:
@@ -89,6 +98,20 @@ func adviseMapper(f *diagnosis.Finding, view *snapshot.NodeView, m *probes.Block
 	default:
 		f.Advise(remedy.CryptClose(view.Name, m.DM.Name, "no namespace mounts the mapping, it has no holders, no process has it open, and its slave is not the volume's disk"))
 	}
+}
+
+// rightfullyMounted tells whether a container of the claim, or of the share-manager,
+// mounts the mapper or something above it.
+func rightfullyMounted(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
+	uses := view.ForeignUses(m.Dev)
+	for _, u := range uses {
+		for _, proc := range view.ProcessesIn(u.NS.ID) {
+			if p.IsConsumerProcess(v, view.Name, p.WhoIs(view, proc)) {
+				return true
+			}
+		}
+	}
+	return len(uses) == 0 // something above it is mounted
 }
 
 // mapperOf finds the volume's dm-crypt mapping by name: Longhorn calls it like the

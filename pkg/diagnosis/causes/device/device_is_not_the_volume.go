@@ -57,7 +57,10 @@ func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 	}
 	wrong := view.Device(node.Dev)
 	if wrong == nil {
-		return // a dead number: mount-of-dead-device and iscsi-session-lost speak of it
+		if trueDisk && view.Dead(node.Dev) && !mounted(view, node.Dev) { // mounted: mount-of-dead-device
+			deadNumber(p, v, view, node, d)
+		}
+		return
 	}
 	foreign := foreignTo(view, v, wrong)
 	if !trueDisk && foreign == "" {
@@ -92,6 +95,24 @@ func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 	f.Unless("equal numbers of the device node and of the disk of session " + "iqn…:" + longhornName(v))
 	f.Advise(remedy.Words("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, remove the wrong device node " + node.Path +
 		" on node " + view.Name + " if it stays, attach again, and compare the session's disk with the node's number before anything is mounted. Nothing may be formatted or checked before that."))
+	p.Report(f)
+}
+
+// deadNumber reports a device node that leads to no disk at all while the volume's own
+// disk is there.
+func deadNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, node *probes.DeviceNode, d snapshot.VolumeDevice) {
+	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, node.Dev)).On(v).Located(view.Name)
+	f.Device(view.Name, node.Dev)
+	f.Device(view.Name, d.Dev)
+	f.Sayf("On node %s the device node %s has the number %s, which no disk has. The volume's own disk is %s (%s): %s. Nothing can be mounted through this node.",
+		view.Name, node.Path, node.Dev, d.Block.Name, d.Dev, d.How)
+	f.Fact(
+		diagnosis.FromNode(view.Name, strings.TrimPrefix(node.Path, "/"), "block "+node.Dev.String()),
+		diagnosis.FromNode(view.Name, "sys/class/block/*/dev", "no entry "+node.Dev.String()),
+		diagnosis.FromNode(view.Name, d.Locator, d.How),
+	)
+	f.Unless("equal numbers of the device node and of the session's disk")
+	f.Advise(remedy.Words("Detach the volume, remove the device node " + node.Path + " on node " + view.Name + " if it stays, and attach again; compare the session's disk with the node's number before anything is mounted."))
 	p.Report(f)
 }
 

@@ -34,7 +34,7 @@ func multipathClaims(p *diagnosis.Pass) {
 				multipathSuspected(p, v, node)
 				continue
 			}
-			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !claimedByMultipath(p, v, view, d) {
+			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !mistaken(v, view, d) && !claimedByMultipath(p, v, view, d) {
 				claimedAMomentAgo(p, v, view, d)
 			}
 		}

@@ -54,8 +54,11 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	if len(kernel) == 0 && (anotherAttachment(v) || noWatcher(p, v)) {
 		return
 	}
-	c := report.Likely
-	if len(kernel) > 0 {
+	c, watcher := report.Likely, ""
+	if len(kernel) == 0 {
+		watcher = deadWatcher(p, v)
+	}
+	if len(kernel) > 0 || watcher != "" {
 		c = report.Certain
 	}
 	f := p.Find(c, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Fact(kernel...)
@@ -67,7 +70,14 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	if caps {
 		why = "the node's client may not blocklist the dead owner of the exclusive lock, so it cannot take the lock over"
 	}
-	f.Sayf("The RBD image of volume %s cannot be mapped: %s. No probed node maps the image.", volumeName(v), why)
+	if watcher != "" {
+		why = "Ceph still counts a watcher, " + watcher + ", and that node does not map the image any more"
+	}
+	seen := "No probed node maps the image."
+	if len(p.NodeViews) == 0 {
+		seen = "Whether a node still maps the image was not looked at."
+	}
+	f.Sayf("The RBD image of volume %s cannot be mapped: %s. %s", volumeName(v), why, seen)
 	if len(kernel) == 0 && !allNodesProbed(p, v) {
 		f.Missing("a probe of every node that may still map the image")
 	}
@@ -133,6 +143,30 @@ func ofAnotherImage(view *snapshot.NodeView, v *snapshot.Volume, line string) bo
 }
 
 var watcherNone = regexp.MustCompile(`(?i)watchers?:\s*none\b`)
+
+var watcherAt = regexp.MustCompile(`watcher=\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+ client\.\d+`)
+
+// deadWatcher finds the address of a watcher that rbd status named, when it is that of
+// a probed node, and every node that had the volume was probed and maps it nowhere.
+func deadWatcher(p *diagnosis.Pass, v *snapshot.Volume) string {
+	if !allNodesProbed(p, v) {
+		return ""
+	}
+	for _, t := range p.Texts(v) {
+		m := watcherAt.FindStringSubmatch(t.Raw)
+		if m == nil || !t.Fresh {
+			continue
+		}
+		for _, n := range p.Cluster.Nodes {
+			for _, a := range n.Status.Addresses {
+				if a.Address == m[1] && p.View(n.Name) != nil {
+					return m[1] + " (node " + n.Name + ")"
+				}
+			}
+		}
+	}
+	return ""
+}
 
 // noWatcher tells whether rbd status said that nobody watches the image: then no dead
 // owner keeps it, whatever the driver says.
