@@ -58,6 +58,10 @@ func TestInitiator(t *testing.T) {
 		{"status 20 without the reason and without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "iscsiadm: Could not perform SendTargets discovery: exit status 20"), []string{"iscsid-not-running likely Node n1"}},
 		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), []string{"iscsi-initiator-name-invalid likely Node n1"}},
 		{"not installed", host(func(f *probes.Facts) { delete(f.Files, "usr/sbin/iscsiadm") }), []string{"iscsi-tools-missing certain Node n1"}},
+		{"the kubelet looks in its own container", host(func(f *probes.Facts) {
+			delete(f.Files, "usr/sbin/iscsiadm")
+			f.Kubelet.MntNS = 4
+		}), []string{"iscsi-tools-missing likely Node n1"}},
 		{"installed where nobody looks", host(func(f *probes.Facts) {
 			delete(f.Files, "usr/sbin/iscsiadm")
 			f.Files["run/current-system/sw/bin/iscsiadm"] = probes.File{Kind: "file"}

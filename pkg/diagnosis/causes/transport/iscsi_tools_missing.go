@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -58,8 +59,16 @@ func toolsMissing(p *diagnosis.Pass, n need) {
 			break
 		}
 	}
+	if k := view.Facts.Kubelet; n.inTree() && k.MntNS != 0 && view.Facts.Identity.InitMntNS != 0 && k.MntNS != view.Facts.Identity.InitMntNS {
+		x.Missing("an iscsiadm in the container that the kubelet of node " + n.node + " runs in: it looks there and not on the host")
+	}
 	x.Unless("an iscsiadm in one of the searched directories of the host")
 	p.Report(x)
+}
+
+// inTree tells whether the kubelet itself attaches what waits.
+func (n need) inTree() bool {
+	return n.attach() && !slices.ContainsFunc(n.volumes, func(v *snapshot.Volume) bool { return v.CSIName() != "" })
 }
 
 // hostTools tells whether it is the host's program that is missed. Longhorn always

@@ -105,12 +105,27 @@ func shareServers(p *diagnosis.Pass, v *snapshot.Volume) []*corev1.Pod {
 		return nil
 	}
 	svc, _ := serviceOf(p, server, named)
+	var first []*corev1.Pod
 	for _, pod := range p.Cluster.Pods {
-		if pod.DeletionTimestamp == nil && (behind(svc, pod) || pod.Status.PodIP != "" && pod.Status.PodIP == server && !pod.Spec.HostNetwork) {
+		if pod.DeletionTimestamp != nil || !(behind(svc, pod) || pod.Status.PodIP != "" && pod.Status.PodIP == server && offersNFS(pod)) {
+			continue
+		}
+		if podReady(pod) {
 			return []*corev1.Pod{pod} // an NFS server has one active pod
 		}
+		if first == nil {
+			first = []*corev1.Pod{pod}
+		}
 	}
-	return nil
+	return first
+}
+
+// offersNFS tells whether a pod declares the port: the address of a server that died
+// may be another pod's now.
+func offersNFS(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Ports, func(q corev1.ContainerPort) bool { return q.ContainerPort == 2049 })
+	})
 }
 
 // judge tells whether the way is blocked: the address that the client uses does not

@@ -43,6 +43,10 @@ func TestServerInTheCluster(t *testing.T) {
 	policy := func(w *world) {
 		w.s.Cluster.NetworkPolicies = []*networkingv1.NetworkPolicy{{ObjectMeta: meta("nfs", "closed"), Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}}}
 	}
+	byName := func(w *world) {
+		w.s.Cluster.PVs[0].Spec.NFS.Server = "nfs.nfs.svc.cluster.local"
+		w.s.Nodes["n1"].Facts.Resolves = map[string]string{"nfs.nfs.svc.cluster.local": server}
+	}
 	other := func(w *world) {
 		w.probed("n2", func(f *probes.Facts) { f.Dials[podIP+":2049"] = "ok 0.3ms" })
 	}
@@ -51,6 +55,7 @@ func TestServerInTheCluster(t *testing.T) {
 	check(t, []branch{
 		{"neither service nor pod answers", build("timeout 3s", "timeout 3s", nil), blocked},
 		{"the service times out and its pod answers", build("timeout 3s", "ok 0.4ms", nil), blocked},
+		{"a server by its name", build("timeout 3s", "ok 0.4ms", byName), blocked},
 		{"a policy that keeps nobody off", build("timeout 3s", "ok 0.4ms", policy), blocked},
 		{"a policy keeps the node off", build("timeout 3s", "timeout 3s", policy), []string{"network-host-to-pod-blocked certain NetworkPolicy nfs/closed"}},
 		{"the policy alone, with the client's words", build("", "", policy), []string{"network-host-to-pod-blocked likely NetworkPolicy nfs/closed"}},

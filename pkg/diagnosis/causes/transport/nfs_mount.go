@@ -104,8 +104,12 @@ func (d dial) evidence(node string) report.Evidence {
 	return diagnosis.FromNode(node, "@dial/"+d.key, d.answer)
 }
 
-// dialOf finds the answer of a server's port in the facts of a node.
+// dialOf finds the answer of a server's port in the facts of a node, by the name or
+// address of the server or by what the node's resolver makes of its name.
 func dialOf(view *snapshot.NodeView, port string, hosts ...string) dial {
+	for _, h := range hosts {
+		hosts = append(hosts, strings.Fields(view.Facts.Resolves[h])...)
+	}
 	for _, h := range hosts {
 		if h == "" {
 			continue
