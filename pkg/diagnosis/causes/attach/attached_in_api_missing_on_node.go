@@ -49,6 +49,9 @@ func missingOnNode(p *diagnosis.Pass) {
 				continue
 			}
 			t, said := textAbout(p, v, va.Spec.NodeName, missingDiskForm)
+			if said = said && t.Fresh; !said {
+				t = diagnosis.Text{}
+			}
 			if !said && siblingDisk(p, v, va.Spec.NodeName) == "" || v.Longhorn != nil && engineDown(p, v) {
 				continue
 			}

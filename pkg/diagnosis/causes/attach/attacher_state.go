@@ -180,41 +180,6 @@ func (a *attacher) absent() bool {
 	return true
 }
 
-// mute reports an attacher that runs and has written neither result nor error for longer
-// than its longest back-off: a slow or failing driver would have left an error. Why it
-// is so stands in its log or its roles.
-func (a *attacher) mute() bool {
-	pod := a.leader()
-	if pod == nil || !a.known || a.driver == snapshot.LonghornDriver || len(a.p.LogsOf(pod.Namespace, pod.Name)) > 0 || a.works() {
-		return false
-	}
-	for _, v := range a.volumes {
-		for _, name := range silentAttachments(a.p, v) {
-			if va := a.p.Attachment(name); va != nil && a.overdue(v, va) {
-				f := a.find(report.Likely, pod)
-				f.Missing("the log of the csi-attacher in pod " + podName(pod))
-				if !a.p.Collected("rbac.authorization.k8s.io/clusterroles") {
-					f.Missing("whether its roles let it write volumeattachments/status (clusterroles could not be read)")
-				}
-				f.Sayf("The external-attacher of driver %s (pod %s) runs, but has left VolumeAttachment %s for %s without a result and without an error: it does not see the attachment, or may not write down what it did.",
-					a.driver, podName(pod), name, ago(a.p, va.CreationTimestamp.Time))
-				f.Advise(remedy.Words("Read the log of the csi-attacher container of pod " + podName(pod) + ": a refusal (forbidden) wants a right, silence a restart of the pod."))
-				a.report(f)
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// overdue tells whether a pod waits on its node for an attachment that nothing but the
-// attacher keeps from being made.
-func (a *attacher) overdue(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
-	node := va.Spec.NodeName
-	return va.DeletionTimestamp == nil && a.p.Age(va.CreationTimestamp.Time) > detachBackoff && len(waitersOn(v, node)) > 0 &&
-		a.p.Node(node) != nil && v.PV != nil && v.PV.DeletionTimestamp == nil
-}
-
 func wantedReplicas(w snapshot.Owner) int32 {
 	var n *int32
 	switch x := w.Object.(type) {
@@ -232,7 +197,7 @@ func wantedReplicas(w snapshot.Owner) int32 {
 // perhaps reports a driver whose attacher cannot be found at all: it may run outside
 // the cluster. Without a CSIDriver object csidriver-object-wrong is the question.
 func (a *attacher) perhaps() {
-	if len(a.pods) > 0 || !a.known || !a.missed() || a.works() || !a.p.Collected("/pods") {
+	if len(a.pods) > 0 || !a.known || !a.missed() || !a.said() && !a.old() || a.works() || !a.p.Collected("/pods") {
 		return
 	}
 	f := a.about(report.Likely, diagnosis.ObjectSubject("CSIDriver", "", a.driver))
@@ -241,6 +206,25 @@ func (a *attacher) perhaps() {
 	f.Fact(diagnosis.FromAPI("CSIDriver "+a.driver, "spec.attachRequired", "true"))
 	f.Advise(remedy.Words("Install or start the controller of driver " + a.driver + " with its csi-attacher, or, if the driver needs no attachments, install its CSIDriver object with attachRequired false."))
 	a.report(f)
+}
+
+// said tells whether the attach-detach controller gave up waiting for the attacher.
+func (a *attacher) said() bool {
+	return slices.ContainsFunc(a.volumes, func(v *snapshot.Volume) bool {
+		return slices.ContainsFunc(a.p.Texts(v), func(t diagnosis.Text) bool { return t.Fresh && strings.Contains(t.Raw, "external-attacher") })
+	})
+}
+
+// old tells whether an attachment has been silent for longer than any back-off.
+func (a *attacher) old() bool {
+	for _, v := range a.volumes {
+		for _, name := range silentAttachments(a.p, v) {
+			if va := a.p.Attachment(name); va != nil && a.p.Age(va.CreationTimestamp.Time) > detachBackoff {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // missed tells whether somebody waits for what nobody does: a pod, or a deletion.

@@ -52,13 +52,20 @@ var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|(?
 func nodeFull(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	node := w.Pod.Spec.NodeName
 	va := v.AttachmentOn(node)
-	if va == nil || va.Status.Attached {
+	if va == nil {
+		oldDriverFull(p, v, w)
+		return
+	}
+	if va.Status.Attached {
 		return
 	}
 	driver := slotDriver(v)
 	attached := attachedOn(p, driver, node)
 	limit, published := limitOf(p.CSINode(node), driver)
-	said, told := exhaustedText(p, v, va)
+	said, told := exhaustedText(p, v, node)
+	if !told {
+		said, told = exhaustedCode(p, va)
+	}
 	hang, hangs := attaching(p, v)
 	c := report.Certainty("")
 	how := ""
@@ -185,14 +192,18 @@ const slotsExhausted = 8
 
 // exhaustedText is a fresh statement of the attacher that there is no room on the node:
 // the same gRPC code answers creating and resizing a volume, too.
-func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
-	node := va.Spec.NodeName
+func exhaustedText(p *diagnosis.Pass, v *snapshot.Volume, node string) (report.Evidence, bool) {
 	for _, t := range p.Texts(v) {
 		attach := t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach" || strings.Contains(strings.ToLower(t.Raw), "attach")
 		if t.Fresh && attach && (t.Node == "" || t.Node == node) && exhausted.MatchString(t.Raw) && !notSlots.MatchString(t.Raw) {
 			return t.Evidence(), true
 		}
 	}
+	return report.Evidence{}, false
+}
+
+// exhaustedCode is the attacher's code where its words do not say it.
+func exhaustedCode(p *diagnosis.Pass, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
 	e := va.Status.AttachError
 	if e == nil || e.ErrorCode == nil || *e.ErrorCode != slotsExhausted || p.Age(e.Time.Time) >= freshError || notSlots.MatchString(e.Message) {
 		return report.Evidence{}, false

@@ -149,8 +149,8 @@ func placedPast(p *diagnosis.Pass, pod *corev1.Pod, n *corev1.Node) {
 		pod.Namespace, pod.Name, n.Name, volumePlaces(f, guilty)))
 }
 
-// missingPlaces names the single nodes that volumes are bound to and that are gone or
-// cordoned.
+// missingPlaces names the single nodes that volumes are bound to and that are gone, down
+// or cordoned.
 func missingPlaces(p *diagnosis.Pass, volumes []*snapshot.Volume) []string {
 	var out []string
 	for _, v := range volumes {
@@ -164,6 +164,8 @@ func missingPlaces(p *diagnosis.Pass, volumes []*snapshot.Volume) []string {
 				switch {
 				case i < 0:
 					out = append(out, fmt.Sprintf("No node has the host name label %s of volume %s any more: it was removed or renamed.", host, v.PVName()))
+				case p.NodeReady(p.Cluster.Nodes[i].Name).Known && !p.NodeReady(p.Cluster.Nodes[i].Name).Ready:
+					out = append(out, fmt.Sprintf("Node %s, where volume %s lies, is not Ready.", p.Cluster.Nodes[i].Name, v.PVName()))
 				case p.Cluster.Nodes[i].Spec.Unschedulable:
 					out = append(out, fmt.Sprintf("Node %s, where volume %s lies, is cordoned.", p.Cluster.Nodes[i].Name, v.PVName()))
 				}
