@@ -113,6 +113,7 @@ var rules = []*diagnosis.Rule{
 	// transport
 	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
+	transport.ISCSIInitiatorNameDuplicate,
 	transport.ISCSIInitiatorNameInvalid,
 	transport.ISCSIInterfaceMisbound,
 	transport.ISCSILoginRejected,

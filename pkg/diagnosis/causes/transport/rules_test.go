@@ -132,7 +132,7 @@ func (w *world) roots(t *testing.T) []string {
 		transport.ISCSINodeRecordInvalid, transport.ISCSISessionLost, transport.ISCSIToolsMissing, transport.NetworkHostToPodBlocked,
 		transport.NFSAccessDenied, transport.NFSClientIDCollision, transport.NFSClientMissing, transport.NFSHandleStale, transport.NFSIdmapMismatch,
 		transport.NFSKernelIncompatible, transport.NFSServerUnreachable, transport.NFSStatdMissing, transport.NFSVersionUnsupported, transport.SELinuxDeniesISCSI,
-		transport.ISCSILoginRejected, transport.NFSServerNameUnresolvable, transport.NFSStateHang,
+		transport.ISCSIInitiatorNameDuplicate, transport.ISCSILoginRejected, transport.NFSServerNameUnresolvable, transport.NFSStateHang,
 	}, symptom.Rules, nil)
 	if err != nil {
 		t.Fatal(err)
