@@ -135,14 +135,14 @@ func harmOf(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) (string
 	if lh.Status.State != "attached" || lh.Status.CurrentNodeID != t.NodeID {
 		return "", nil
 	}
-	if d := drained(p, v, t.NodeID); d.cordoned && len(v.Live()) == 0 {
+	if d := drained(p, v, t.NodeID); d.cordoned && !used(v) {
 		said := "node " + t.NodeID + " is cordoned, and a drain of it cannot end while the ticket keeps its instance-manager from being evicted"
 		if d.blocked {
 			said = "it keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends"
 		}
 		return said, append([]report.Evidence{diagnosis.FromAPI("Node "+t.NodeID, "spec.unschedulable", "true")}, d.evidence...)
 	}
-	if len(v.Live()) == 0 && len(v.Attachments) == 0 {
+	if !used(v) && len(v.Attachments) == 0 {
 		return "the volume stays attached although no pod and no VolumeAttachment want it", []report.Evidence{diagnosis.FromAPI("Volume "+lh.Name, "status.state", "attached on "+lh.Status.CurrentNodeID)}
 	}
 	return "", nil

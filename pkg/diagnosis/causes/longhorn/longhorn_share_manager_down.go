@@ -30,7 +30,7 @@ var ShareManagerDown = &diagnosis.Rule{
 	Doc:      longhornShareManagerDownDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			if v.RegularRWX() && len(v.Live()) > 0 {
+			if v.RegularRWX() && used(v) {
 				shareManagerDown(p, v)
 			}
 		}

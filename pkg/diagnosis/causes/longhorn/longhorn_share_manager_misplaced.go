@@ -27,7 +27,7 @@ var ShareManagerMisplaced = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			lh := volumeOf(v)
-			if lh == nil || !v.RegularRWX() || len(v.Live()) == 0 {
+			if lh == nil || !v.RegularRWX() || !used(v) {
 				continue
 			}
 			if pod := p.ShareManagerPod(v); pod != nil && pod.Spec.NodeName != "" {

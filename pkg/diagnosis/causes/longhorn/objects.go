@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,21 @@ func volumeOf(v *snapshot.Volume) *snapshot.LHVolume {
 		return nil
 	}
 	return v.Longhorn.Volume
+}
+
+// used tells whether pods use the volume: the pods that were read, or, where those of
+// its namespace are missing as in a support bundle, the ones that Longhorn notes as present.
+func used(v *snapshot.Volume) bool {
+	if len(v.Live()) > 0 {
+		return true
+	}
+	lh := volumeOf(v)
+	if lh == nil || lh.Status.Kubernetes.LastPodRefAt != "" || len(v.Consumers) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(lh.Status.Kubernetes.Workloads, func(w snapshot.LHWorkload) bool {
+		return w.PodStatus == "Running" || w.PodStatus == "Pending"
+	})
 }
 
 // describe is how Longhorn itself calls the volume's condition.

@@ -59,7 +59,7 @@ func judgeManual(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ve
 	if len(v.LiveConsumersOn(t.NodeID)) > 0 {
 		return verdict{}
 	}
-	if blockedTicket(p, v, t) == nil && !drained(p, v, t.NodeID).blocked && (len(v.Live()) > 0 || !idleFor(p, v, t, 10*time.Minute)) {
+	if blockedTicket(p, v, t) == nil && !drained(p, v, t.NodeID).blocked && (used(v) || !idleFor(p, v, t, 10*time.Minute)) {
 		return verdict{}
 	}
 	return verdict{
@@ -196,7 +196,7 @@ func judgeShare(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) ver
 			}
 		}
 	}
-	if v.Longhorn.ShareManager != nil && len(v.Live()) > 0 {
+	if v.Longhorn.ShareManager != nil && used(v) {
 		return verdict{}
 	}
 	why := "no pod and no csi ticket want the share"

@@ -66,6 +66,7 @@ func TestManualTicket(t *testing.T) {
 	}
 	check(t, AttachmentTicketLeftover, []branch{
 		{"for hours", manual(since), likely},
+		{"for hours, its pods were not recorded", manual(since).edit("volume", "ownerID: n1", "ownerID: n1, kubernetesStatus: {lastPodRefAt: 'null', workloadsStatus: [{podName: db-0, podStatus: Running}]}"), silent},
 		{"snapshot that is gone, no Snapshot was seen", snapshots(since), likely},
 		{"snapshot that is gone, others exist", snapshots(since).add("s", lhAPI+"Snapshot\nmetadata: {name: s2, namespace: longhorn-system}\n"), certain},
 		{"snapshot, five minutes ago", snapshots(strings.ReplaceAll(since, "09:00:00", "11:55:00")), silent},
