@@ -61,7 +61,8 @@ type reach struct {
 func controlPlaneDown(p *diagnosis.Pass) {
 	var held []*snapshot.Volume
 	for _, v := range p.Volumes() {
-		if v.IsLonghorn() && (len(v.Waiting()) > 0 || p.Suffers(v, "attach-failed", "detach-stuck", "claim-pending", "pod-waiting-for-volume")) {
+		ours := v.IsLonghorn() || v.PV == nil && v.Class != nil && v.Class.Provisioner == snapshot.LonghornDriver
+		if ours && (len(v.Waiting()) > 0 || p.Suffers(v, "attach-failed", "detach-stuck", "claim-pending", "pod-waiting-for-volume")) {
 			held = append(held, v)
 		}
 	}
