@@ -35,7 +35,11 @@ func backingImage(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) 
 	image := imageNamed(p, lh.BackingImage)
 	state, ready, moving := copiesOf(image)
 	evidence, waits := imageCondition(v, lh)
-	if ready || !waits && len(v.Waiting()) == 0 {
+	if ready {
+		failedCopy(p, v, lh, image)
+		return
+	}
+	if !waits && len(v.Waiting()) == 0 {
 		return
 	}
 	c := report.Certain
@@ -57,6 +61,29 @@ func backingImage(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) 
 	f.Unless("a copy of the image in state ready")
 	adviseImage(f, image, moving)
 	p.Report(f)
+}
+
+// failedCopy finds a replica that waits for a copy which failed on its disk, while another
+// disk has a ready one: Longhorn may yet copy it from there.
+func failedCopy(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, image *snapshot.LHBackingImage) {
+	for _, r := range v.Longhorn.Replicas {
+		c, ok := r.Conditions.Get("WaitForBackingImage")
+		file := image.Copies[r.DiskID]
+		if !ok || c.Status != "True" || file.State != "failed" && file.State != "unknown" && file.State != "failed-and-cleanup" {
+			continue
+		}
+		f := p.Find(report.Likely, diagnosis.ObjectSubject("BackingImage", lh.Namespace, image.Name)).On(v).Located(r.NodeID)
+		f.Object("backingimage", image.Name)
+		f.Sayf("Replica %s of Longhorn volume %s on node %s waits for its copy of backing image %s, which is %s on disk %s (%s), while another disk has a ready copy.",
+			r.Name, lh.Name, r.NodeID, image.Name, file.State, r.DiskID, none(file.Message))
+		f.Fact(diagnosis.FromAPI("Replica "+r.Name, "status.conditions[WaitForBackingImage]", strings.TrimSpace("True "+c.Reason+" "+c.Message)),
+			diagnosis.FromAPI("BackingImage "+image.Name, "status.diskFileStatusMap["+r.DiskID+"]", strings.TrimSpace(file.State+" "+file.Message)))
+		f.NotConfirmed = append(f.NotConfirmed, "that the copy from the ready disk is not made again by itself")
+		f.Unless("a copy in state ready on disk " + r.DiskID)
+		f.Advise(remedy.Words("Clear the failed copy on that disk in the Longhorn UI (Backing Image, clean up the disk): Longhorn then copies the image again from the disk that has it. Keep the BackingImage object and the replicas."))
+		p.Report(f)
+		return
+	}
 }
 
 func imageNamed(p *diagnosis.Pass, name string) *snapshot.LHBackingImage {

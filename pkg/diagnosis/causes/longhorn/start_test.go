@@ -40,6 +40,7 @@ func TestBackingImageUnavailable(t *testing.T) {
 		{"no copy on any disk", image("", "Waiting"), []string{"certain BackingImage base"}},
 		{"image does not exist", image("", "GetBackingImageFailed").drop("backing"), []string{"certain BackingImage base"}},
 		{"failed without a condition", image("d1: {state: failed}", ""), []string{"likely BackingImage base"}},
+		{"one ready copy, the one of a replica failed", image("disk-n2: {state: failed}, d2: {state: ready}", "Waiting").edit("replica-2", "currentState: running", "currentState: stopped, conditions: [{type: WaitForBackingImage, status: 'True', reason: Waiting}]"), []string{"likely BackingImage base"}},
 		{"one ready copy", image("d1: {state: failed}, d2: {state: ready}", "Waiting"), silent},
 	})
 	got, r := image("d1: {state: in-progress, progress: 40}", "Waiting").run(t, BackingImageUnavailable)
