@@ -38,7 +38,7 @@ func toolsMissing(p *diagnosis.Pass, n need) {
 		return
 	}
 	f := &view.Facts.ISCSI
-	if view.Facts.Tool("iscsiadm") != "" || f.AdmPath != "" || !n.hostTools(view) {
+	if view.Facts.Tool("iscsiadm") != "" || f.AdmPath != "" || !n.hostTools(view) || !n.attach() && packagesFound(p, n.node) {
 		return
 	}
 	x := p.Find(report.Certain, diagnosis.NodeSubject(n.node))
@@ -64,6 +64,17 @@ func toolsMissing(p *diagnosis.Pass, n need) {
 	}
 	x.Unless("an iscsiadm in one of the searched directories of the host")
 	p.Report(x)
+}
+
+// packagesFound tells whether Longhorn's own check of the node found open-iscsi; where
+// nobody attaches, that speaks against a list of programs.
+func packagesFound(p *diagnosis.Pass, node string) bool {
+	lh := p.LHNode(node)
+	if lh == nil {
+		return false
+	}
+	c, ok := lh.Conditions.Get("RequiredPackages")
+	return ok && c.Status == "True"
 }
 
 // inTree tells whether the kubelet itself attaches what waits.
