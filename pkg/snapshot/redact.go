@@ -149,7 +149,7 @@ func systemDomain(key string) bool {
 func (w *vocabulary) value(v any, field string) any {
 	switch x := v.(type) {
 	case string:
-		if field == "uid" {
+		if field == "uid" || labelKey[field] {
 			return x
 		}
 		if t, ok := w.exact[x]; ok && !schemaField[field] {
@@ -170,12 +170,16 @@ func (w *vocabulary) value(v any, field string) any {
 	return v
 }
 
+// labelKey are fields that hold the key of a label: the labels keep their keys, so
+// what selects by them does, too.
+var labelKey = map[string]bool{"key": true, "topologyKey": true, "topologyKeys": true}
+
 // schemaField are fields whose values are words of the API, not names.
 var schemaField = map[string]bool{
 	"kind": true, "apiVersion": true, "type": true, "phase": true, "status": true, "reason": true, "state": true,
 	"component": true, "driver": true, "provisioner": true, "attacher": true, "fsType": true, "volumeMode": true,
 	"accessModes": true, "mountPropagation": true, "effect": true, "operator": true, "dataEngine": true, "frontend": true,
-	"robustness": true, "key": true, "protocol": true,
+	"robustness": true, "protocol": true,
 }
 
 // namedKeys are maps whose keys are names of objects.

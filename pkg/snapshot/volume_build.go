@@ -113,11 +113,11 @@ func (x *Index) complete(v *Volume) {
 	if v.Claim != nil {
 		v.Consumers = consumersOf(x.PodsOfClaim(v.Claim.Namespace, v.Claim.Name), v.Claim.Name)
 	}
-	v.migratedTo = x.migration(v)
 	if v.Driver != LonghornDriver {
 		if v.Driver == "" && v.Class != nil && v.PV == nil {
 			v.Driver = v.Class.Provisioner
 		}
+		v.migratedTo = x.migration(v)
 		return
 	}
 	v.Longhorn = &LonghornVolume{

@@ -59,10 +59,10 @@ const annotationMigratedTo = "pv.kubernetes.io/migrated-to"
 // none did: the driver must be seen to be there, or the PV says so.
 func (x *Index) migration(v *Volume) string {
 	driver := migratedDrivers[v.Driver]
-	if driver == "" || v.PV == nil {
+	if driver == "" {
 		return ""
 	}
-	if v.PV.Annotations[annotationMigratedTo] == driver || x.CSIDriver(driver) != nil || x.inTreeGone() {
+	if v.PV != nil && v.PV.Annotations[annotationMigratedTo] == driver || claimMigrated(v.Claim, driver) || x.CSIDriver(driver) != nil || x.inTreeGone() {
 		return driver
 	}
 	for _, n := range x.Cluster.CSINodes {
@@ -76,6 +76,19 @@ func (x *Index) migration(v *Volume) string {
 		}
 	}
 	return ""
+}
+
+// claimMigrated tells whether the PV controller hands a claim to a driver.
+func claimMigrated(c *corev1.PersistentVolumeClaim, driver string) bool {
+	if c == nil {
+		return false
+	}
+	for _, k := range []string{annotationMigratedTo, "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"} {
+		if c.Annotations[k] == driver {
+			return true
+		}
+	}
+	return false
 }
 
 // inTreeGone tells whether the server is so new that migration can no longer be

@@ -57,3 +57,28 @@ func TestMigrated(t *testing.T) {
 		})
 	}
 }
+
+// TestMigratedClaim: before the PV exists the claim tells who shall make it.
+func TestMigratedClaim(t *testing.T) {
+	t.Parallel()
+	class := "gp2"
+	for name, c := range map[string]struct {
+		notes map[string]string
+		want  string
+	}{
+		"left to the plugin":    {nil, ""},
+		"handed to the driver":  {map[string]string{"volume.kubernetes.io/storage-provisioner": "ebs.csi.aws.com"}, "ebs.csi.aws.com"},
+		"handed to another one": {map[string]string{"volume.kubernetes.io/storage-provisioner": "kubernetes.io/aws-ebs"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &Snapshot{}
+			s.Cluster.StorageClasses = []*storagev1.StorageClass{{ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "kubernetes.io/aws-ebs"}}
+			s.Cluster.Claims = []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data", Annotations: c.notes},
+				Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class}}}
+			if got := NewIndex(s).VolumeOfClaim("shop", "data").CSIName(); got != c.want {
+				t.Errorf("driver %q, want %q", got, c.want)
+			}
+		})
+	}
+}
