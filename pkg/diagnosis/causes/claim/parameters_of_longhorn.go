@@ -72,16 +72,13 @@ func frontendWithoutDevice(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool)
 	if value == "" || value == "blockdev" || value == "ublk" {
 		return misfit{}, false
 	}
-	m := misfit{Key: "frontend", Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev},
-		Because: "with this frontend the node gets no block device, and the CSI plugin refuses to attach the volume"}
-	if t, ok := freshly(p, v, message.InvalidFrontend); ok {
-		m.Facts = append(m.Facts, t.Evidence())
-	} else {
-		m.Missing = "a fresh refusal of the frontend by the CSI plugin"
-	}
-	return m, true
+	t, said := freshly(p, v, message.InvalidFrontend)
+	return misfit{Key: "frontend", Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev, t.Evidence()},
+		Because: "with this frontend the node gets no block device, and the CSI plugin refuses to attach the volume"}, said
 }
 
+// freshly is the newest fresh text of some kinds. What these parameters break is tried
+// again every few minutes, so its words are always fresh while it lasts.
 func freshly(p *diagnosis.Pass, v *snapshot.Volume, kinds ...message.Kind) (diagnosis.Text, bool) {
 	for _, t := range p.Texts(v) {
 		if t.Fresh && slices.ContainsFunc(kinds, t.Is) {
@@ -91,7 +88,9 @@ func freshly(p *diagnosis.Pass, v *snapshot.Volume, kinds ...message.Kind) (diag
 	return diagnosis.Text{}, false
 }
 
-var passphrase = regexp.MustCompile(`(?i)passphrase|CRYPTO_KEY|secret`)
+// withoutPassphrase is said when the node plugin got no secret. That a passphrase does
+// not fit (encryption-key-wrong) shows that it got one.
+var withoutPassphrase = regexp.MustCompile(`(?i)missing (?:encryption )?passphrase|no (?:encryption )?(?:passphrase|secret) (?:provided|given)|secrets? (?:is|are) (?:missing|required|empty)`)
 
 // encryptedWithoutSecret: the node plugin gets its passphrase only from the secret that
 // the volume names.
@@ -104,17 +103,15 @@ func encryptedWithoutSecret(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool
 	if value != "true" || c.NodeStageSecretRef != nil || c.NodePublishSecretRef != nil {
 		return misfit{}, false
 	}
-	m := misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",
-		Because: "nothing in the class or the volume names the secret with the passphrase (csi.storage.k8s.io/node-stage-secret-name and -namespace), so the node cannot open it",
-		Facts:   []report.Evidence{ev, diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent")},
-		Missing: "a fresh refusal to mount for want of the passphrase"}
 	for _, t := range p.Texts(v) {
-		if t.Fresh && strings.HasPrefix(t.Op, "MountVolume") && passphrase.MatchString(t.Raw) {
-			m.Facts, m.Missing = append(m.Facts, t.Evidence()), ""
-			break
+		if !t.Fresh || !strings.HasPrefix(t.Op, "MountVolume") || !withoutPassphrase.MatchString(t.Raw) {
+			continue
 		}
+		return misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",
+			Because: "nothing in the class or the volume names the secret with the passphrase (csi.storage.k8s.io/node-stage-secret-name and -namespace), so the node cannot open it",
+			Facts:   []report.Evidence{ev, diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent"), t.Evidence()}}, true
 	}
-	return m, true
+	return misfit{}, false
 }
 
 var nfsVersion = regexp.MustCompile(`(?:^|,)(?:nfs)?v(?:ers)?=?(\d)`)
@@ -127,13 +124,10 @@ func nfsOptionsRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 	if !v.RegularRWX() || asked == nil || asked[1] >= "4" || len(failing(p, v)) == 0 {
 		return misfit{}, false
 	}
-	m := misfit{Key: "nfsOptions", Value: value, Instead: "without nfsOptions, or with all of them (vers=4.1,noresvport,timeo=600,retrans=5,softerr)",
+	t, said := freshly(p, v, message.NFSProtocol)
+	return misfit{Key: "nfsOptions", Value: value, Instead: "without nfsOptions, or with all of them (vers=4.1,noresvport,timeo=600,retrans=5,softerr)",
 		Because: "the share manager serves NFS 4 only, and these options ask for version " + asked[1] + "; nfsOptions replace all defaults",
-		Facts:   []report.Evidence{ev}, Missing: "a fresh refusal of the mount"}
-	if t, ok := freshly(p, v, message.NFSProtocol, message.NFSError); ok {
-		m.Facts, m.Missing = append(m.Facts, t.Evidence()), ""
-	}
-	return m, true
+		Facts:   []report.Evidence{ev, t.Evidence()}}, said
 }
 
 // localWithCopies: strict-local keeps the only replica beside the workload; Longhorn's
@@ -147,11 +141,12 @@ func localWithCopies(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 		if value != "strict-local" || n == "" || n == "1" || !v.IsLonghorn() || len(v.Longhorn.Replicas) > 1 || len(failing(p, v)) == 0 {
 			return misfit{}, false
 		}
-		m := strictLocal(n, ev, count)
-		if _, refused := freshly(p, v, message.FailedToAttach); !refused {
-			m.Missing = "a fresh refusal to attach"
+		for _, t := range p.Texts(v) {
+			if t.Fresh && locality.MatchString(t.Raw) {
+				return strictLocal(n, ev, count, t.Evidence()), true
+			}
 		}
-		return m, true
+		return misfit{}, false
 	}
 	t, refused := refusal(p, v)
 	if v.Class == nil || v.Class.Provisioner != snapshot.LonghornDriver || !refused || !t.Fresh {
@@ -165,6 +160,9 @@ func localWithCopies(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 	m.Missing = "a volume that carries both parameters (none was made)"
 	return m, true
 }
+
+// locality is named by Longhorn when it refuses such a volume.
+var locality = regexp.MustCompile(`(?i)strict-local|data ?locality`)
 
 func strictLocal(n string, facts ...report.Evidence) misfit {
 	return misfit{Key: "dataLocality", Value: "strict-local", Instead: "with numberOfReplicas 1, or with dataLocality best-effort", Facts: facts,

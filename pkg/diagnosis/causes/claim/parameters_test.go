@@ -65,21 +65,23 @@ func TestStorageclassParameterWrong(t *testing.T) {
 		}, ""},
 	})
 	try(t, rule, shared(map[string]string{"encrypted": "true"}), map[string]variant{
-		"encrypted without a secret, refused": {fails("rpc error: code = InvalidArgument desc = missing passphrase for encrypted volume pv-w"), certain},
-		"encrypted without a secret":          {unchanged, likely},
+		"encrypted without a secret, refused":           {fails("rpc error: code = InvalidArgument desc = missing passphrase for encrypted volume pv-w"), certain},
+		"encrypted without a secret, no word":           {unchanged, ""},
+		"encrypted, and a passphrase that does not fit": {fails("rpc error: code = Internal desc = cryptsetup: No key available with this passphrase."), ""},
 		"encrypted with a secret": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs[0].Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "a", Name: "s"}
 		}, ""},
 	})
 	try(t, rule, shared(map[string]string{"nfsOptions": "hard,vers=3"}), map[string]variant{
 		"version 3 of NFS, refused": {fails("mount failed: exit status 32 Output: mount.nfs: Protocol not supported"), certain},
-		"version 3 of NFS":          {unchanged, likely},
+		"version 3 of NFS, no word": {unchanged, ""},
 		"version 4 of NFS": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs[0].Spec.CSI.VolumeAttributes = map[string]string{"nfsOptions": "vers=4.2,hard"}
 		}, ""},
 	})
 	try(t, rule, shared(map[string]string{"dataLocality": "strict-local", "numberOfReplicas": "3"}), map[string]variant{
-		"strict-local with three copies": {unchanged, likely},
+		"strict-local with three copies, refused": {fails("number of replica count should be 1 when data locality is strict-local"), certain},
+		"strict-local with three copies, no word": {unchanged, ""},
 		"strict-local with one copy": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs[0].Spec.CSI.VolumeAttributes["numberOfReplicas"] = "1"
 		}, ""},
@@ -87,7 +89,8 @@ func TestStorageclassParameterWrong(t *testing.T) {
 	try(t, rule, shared(nil), map[string]variant{
 		"frontend iscsi": {func(s *snapshot.Snapshot) {
 			s.Cluster.Longhorn.Volumes = []*snapshot.LHVolume{{ObjectMeta: metav1.ObjectMeta{Name: "pv-w"}, AccessMode: "rwx", Frontend: "iscsi"}}
-		}, likely},
+			fails("rpc error: code = InvalidArgument desc = volume pv-w invalid frontend type iscsi")(s)
+		}, certain},
 		"a mount option that is refused": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs[0].Spec.MountOptions = []string{"noatime", "nobarier"}
 			fails(`mount failed: invalid mount option "nobarier"`)(s)

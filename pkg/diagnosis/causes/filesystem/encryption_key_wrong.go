@@ -93,6 +93,9 @@ func keyWrong(p *diagnosis.Pass, v *snapshot.Volume) {
 		p.Probed(node)
 	}
 	secret, field := secretOf(v)
+	if field == "" && v.IsLonghorn() && v.PV != nil && strings.Contains(k.says, "no passphrase") {
+		return // the volume names no Secret at all: storageclass-parameter-wrong
+	}
 	f := p.Find(certainty, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Located(node).Fact(t.Evidence())
 	for _, w := range v.Waiting() {
 		f.Pod(w.Pod)

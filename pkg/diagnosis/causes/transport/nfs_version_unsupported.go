@@ -44,6 +44,9 @@ func speaksOfVersion(t diagnosis.Text) bool {
 
 func versionRefused(p *diagnosis.Pass, r refusal) {
 	want := r.version()
+	if want == "3" && r.volume.RegularRWX() {
+		return // Longhorn's shares do not serve it to anybody: storageclass-parameter-wrong
+	}
 	lack := clientLacks(r.view, want)
 	pinned, read := pinnedVersion(p, r, want)
 	release, where := kernelOf(p, r.node)
