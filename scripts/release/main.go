@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -21,8 +22,12 @@ const (
 	flagVar = "github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version"
 )
 
-// platforms are those that krew knows and Kubernetes builds kubectl for.
-var platforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64"}
+// platforms are those of the release.
+var platforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
+
+// unlisted are platforms that the manifest leaves out: krew itself is not built for
+// them, and its check refuses a selector that matches none of its own platforms.
+var unlisted = []string{"windows/arm64"}
 
 // semantic is what krew accepts as a version.
 var semantic = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
@@ -133,9 +138,10 @@ func render(file, version string, archives []archive) ([]byte, error) {
 		return nil, err
 	}
 	var b strings.Builder
+	listed := slices.DeleteFunc(slices.Clone(archives), func(a archive) bool { return slices.Contains(unlisted, a.OS+"/"+a.Arch) })
 	err = t.Execute(&b, struct {
 		Version  string
 		Archives []archive
-	}{version, archives})
+	}{version, listed})
 	return []byte(b.String()), err
 }
