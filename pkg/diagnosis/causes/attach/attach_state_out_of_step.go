@@ -3,6 +3,7 @@ package attach
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 }
 
 func outOfStep(p *diagnosis.Pass) {
-	if !p.Collected("/nodes") || !p.Collected("storage.k8s.io/volumeattachments") {
+	if !p.Collected("/nodes") {
 		return
 	}
 	for _, v := range p.Volumes() {
@@ -85,6 +86,10 @@ func judgeStep(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.
 		f.Sayf("VolumeAttachment %s says that volume %s is attached to node %s, but the node's status.volumesAttached does not list it. The kubelet mounts only what is listed there, so pod %s waits for ever; the attach-detach controller believes that its work is done.%s",
 			va.Name, volumeName(v), n.Name, podName(w), younger)
 		finishStep(p, f, n, w)
+	case va == nil && listed && !p.Collected("storage.k8s.io/volumeattachments"):
+		if t, ok := textAbout(p, v, n.Name, noRelationship); here && ok && t.Fresh {
+			reportUnread(p, v, n, w)
+		}
 	case va == nil && listed:
 		f := stepFinding(p, v, n, w)
 		if !here {
@@ -99,6 +104,22 @@ func judgeStep(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.
 			n.Name, volumeName(v), name, podName(w), w.Spec.NodeName)
 		finishStep(p, f, n, w)
 	}
+}
+
+// noRelationship is how the node authorizer answers a kubelet that asks for an object
+// which does not exist (plugin/pkg/auth/authorizer/node).
+var noRelationship = regexp.MustCompile(`no relationship found between node`)
+
+// reportUnread judges by the kubelet's word where attachments could not be read.
+func reportUnread(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.Pod) {
+	f := stepFinding(p, v, n, w)
+	name := snapshot.AttachmentName(v.Handle, v.Driver, n.Name)
+	f.Object("va", name)
+	f.Fact(diagnosis.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName()))
+	f.Missing("that VolumeAttachment " + name + " does not exist (volumeattachments could not be read)")
+	f.Sayf("Node %s lists volume %s in status.volumesAttached, and its kubelet is told \"no relationship found\" when it reads VolumeAttachment %s: that is how the node authorizer says that it does not exist, not a missing permission. "+
+		"The attach-detach controller believes that the volume is attached and makes no new attachment, so pod %s waits.", n.Name, volumeName(v), name, podName(w))
+	finishStep(p, f, n, w)
 }
 
 func stepFinding(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev1.Pod) *diagnosis.Finding {

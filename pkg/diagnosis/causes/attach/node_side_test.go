@@ -51,6 +51,17 @@ func TestStateOutOfStep(t *testing.T) {
 			c.s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/volumeattachments", Reason: snapshot.Forbidden}}
 			return c
 		}, []string{}},
+		{"attachments not readable, the kubelet says that there is none", func() *cluster {
+			c := waiting()
+			c.attached("n1", time.Hour)
+			c.s.Cluster.Attachments = nil
+			c.s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/volumeattachments", Reason: snapshot.Forbidden}}
+			c.s.Cluster.Events = append(c.s.Cluster.Events, &snapshot.Event{
+				ObjectMeta: meta("shop", "ev", time.Minute), Kind: "Pod", ObjNamespace: "shop", ObjName: "new", ObjUID: "uid-new", Reason: "FailedAttachVolume", Type: "Warning",
+				Message:   `MountVolume.WaitForAttach failed for volume "` + pvName + `" : volume x has GET error for volume attachment csi-1: is forbidden: no relationship found between node 'n1' and this object`,
+				Component: "kubelet", Host: "n1", Count: 4, Last: now.Add(-time.Minute)})
+			return c
+		}, []string{"attach-state-out-of-step likely Node n1"}},
 		{"both agree", func() *cluster { c := waiting(); c.attached("n1", time.Hour); return c }, []string{}},
 	})
 }
