@@ -25,7 +25,7 @@ var iscsiInitiatorNameDuplicateDoc string
 // one target system, which then drops their sessions in turn.
 var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 	Name: "iscsi-initiator-name-duplicate", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi"), diagnosis.Probe("hostfiles"), diagnosis.Probe("kmsg")},
+	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi")},
 	Explains: []string{"volume-io-error", "volume-readonly", "volume-hung", "volume-attach-loop", "mount-failed", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"iscsi-session-lost"},
 	Doc:      iscsiInitiatorNameDuplicateDoc,
@@ -113,6 +113,11 @@ func nameShared(p *diagnosis.Pass, view *snapshot.NodeView, volumes []*snapshot.
 	certainty := report.Certain
 	if len(drops) < enoughDrops {
 		certainty = report.Possible
+		for _, o := range append(twins, twin{view: view}) {
+			if st, ok := o.view.Facts.Status["kmsg"]; ok && st.State != "ok" {
+				p.Miss("node/"+o.view.Name+"/kmsg", o.view.Name)
+			}
+		}
 		suffers := slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
 			return p.Suffers(v, "volume-io-error", "volume-readonly", "volume-hung", "volume-attach-loop", "mount-failed")
 		})
