@@ -131,8 +131,11 @@ func (c carrier) signs(p *diagnosis.Pass) signs {
 		}
 		s.after = afterStart(c, at)
 	}
-	for _, l := range c.lines(kmsg.Ext4Aborted, kmsg.RemountedReadOnly, kmsg.XFSShutdown, kmsg.BtrfsError) {
-		if l.Kind != kmsg.BtrfsError || strings.Contains(l.Text, "forced readonly") {
+	for _, l := range c.lines(kmsg.Ext4Aborted, kmsg.RemountedReadOnly, kmsg.XFSShutdown, kmsg.BtrfsError, kmsg.IOError) {
+		switch {
+		case l.Kind == kmsg.BtrfsError && !strings.Contains(l.Text, "forced readonly"):
+		case l.Kind == kmsg.IOError && !strings.Contains(l.Text, "log I/O error"): // of XFS, which shuts down over it
+		default:
 			s.lines = append(s.lines, l)
 		}
 	}
