@@ -20,7 +20,7 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 	}
 	for _, s := range p.symptoms {
 		for _, f := range near.of(s.Keys) {
-			if f.folded || f.rule.Severity == report.Risk || !f.declares(s.Name) || !f.Keys.related(s.Keys) {
+			if f.folded || f.rule.Severity == report.Risk || !f.accounts(s) || !f.Keys.related(s.Keys) {
 				continue
 			}
 			if top := f.root(); !slices.Contains(s.explainedBy, top) && isRoot[top] {
@@ -57,6 +57,12 @@ func explainSame(p *Pass) {
 // quotes tells whether two symptoms rest on one text.
 func (s *Symptom) quotes(o *Symptom) bool {
 	return slices.ContainsFunc(s.Evidence, func(e report.Evidence) bool { return slices.Contains(o.Evidence, e) })
+}
+
+// accounts tells whether a finding declares a symptom, or what the symptom's texts
+// all come down to.
+func (f *Finding) accounts(s *Symptom) bool {
+	return f.declares(s.Name) || slices.ContainsFunc(s.Shows, f.declares)
 }
 
 // declares tells whether a finding explains a symptom by its rule or, narrower,

@@ -57,6 +57,10 @@ type Symptom struct {
 	Evidence []report.Evidence
 	Past     bool // from an old event only: may support, need not be explained
 	Informal bool // volume-degraded: never listed as unexplained
+	// Shows are more special symptoms that every present text of this one tells of:
+	// a mount that failed because the device is busy. Who explains one of them
+	// explains this, too.
+	Shows []string
 
 	filed       bool
 	explainedBy []*Finding
@@ -217,6 +221,7 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	id := identity{s.Name, s.Subject}
 	if old := p.symptomOf[id]; old != nil {
 		old.merge(s.Keys)
+		old.shows(s)
 		old.Past = old.Past && s.Past
 		for _, e := range s.Evidence {
 			if !slices.Contains(old.Evidence, e) {
@@ -229,6 +234,16 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	p.symptomOf[id] = s
 	p.symptoms = append(p.symptoms, s)
 	p.file(s)
+}
+
+// shows keeps what both tell of; past texts do not count beside present ones.
+func (s *Symptom) shows(o *Symptom) {
+	switch {
+	case s.Past && !o.Past:
+		s.Shows = o.Shows
+	case s.Past == o.Past:
+		s.Shows = slices.DeleteFunc(slices.Clone(s.Shows), func(n string) bool { return !slices.Contains(o.Shows, n) })
+	}
 }
 
 // file makes a symptom findable by its name and its volumes.

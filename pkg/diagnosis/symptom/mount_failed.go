@@ -23,6 +23,7 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}
 			s.Message = fmt.Sprintf("%s cannot mount: %s", capital(podName(i.pod)), quote(t.Desc))
 			s.Past = !present(t, i.pod, all)
+			s.Shows = shown(t)
 			if kept < 3 {
 				s.Evidence = append(s.Evidence, t.Evidence())
 			}
@@ -52,6 +53,21 @@ func logged(p *diagnosis.Pass, i involved) []diagnosis.Text {
 
 // mismatch is the reason of the event on a PV whose disk holds another filesystem.
 const mismatch = "FailedMountOnFilesystemMismatch"
+
+// shown are the symptoms that a failure of mounting comes down to: its text says why.
+func shown(t diagnosis.Text) []string {
+	var out []string
+	if saysBusy(t) {
+		out = append(out, "mount-busy")
+	}
+	if formats(t) {
+		out = append(out, "format-failed")
+	}
+	if checks(t) {
+		out = append(out, "fsck-failed")
+	}
+	return out
+}
 
 func failsToMount(t diagnosis.Text) bool {
 	switch {

@@ -11,10 +11,7 @@ import (
 
 // formatFailed: a new filesystem or LUKS header could not be written.
 var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *diagnosis.Pass) {
-	told(p, func(t diagnosis.Text) bool {
-		return is(t, message.FormatFailed, message.WillNotMakeFSMounted, message.InUseBySystem, message.ExistingFilesystem,
-			message.MountsFilesystem, message.FormatFileMissing, message.LuksFormatFailed)
-	}, func(v *snapshot.Volume, t diagnosis.Text) string {
+	told(p, formats, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("The driver cannot format the device of %s: %s", name(v), quote(t.Desc))
 	})
 }}
@@ -22,10 +19,17 @@ var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *di
 // fsckFailed: the check before mounting found what it could not repair, or could
 // not work.
 var fsckFailed = &diagnosis.SymptomRule{Name: "fsck-failed", Run: func(p *diagnosis.Pass) {
-	told(p, func(t diagnosis.Text) bool {
-		return is(t, message.FsckUncorrected, message.FsckMounted, message.FsckUnsupported) ||
-			is(t, message.NeedsFsck) && strings.Contains(t.Raw, "fsck")
-	}, func(v *snapshot.Volume, t diagnosis.Text) string {
+	told(p, checks, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("The filesystem check of %s fails: %s", name(v), quote(t.Desc))
 	})
 }}
+
+func formats(t diagnosis.Text) bool {
+	return is(t, message.FormatFailed, message.WillNotMakeFSMounted, message.InUseBySystem, message.ExistingFilesystem,
+		message.MountsFilesystem, message.FormatFileMissing, message.LuksFormatFailed)
+}
+
+func checks(t diagnosis.Text) bool {
+	return is(t, message.FsckUncorrected, message.FsckMounted, message.FsckUnsupported) ||
+		is(t, message.NeedsFsck) && strings.Contains(t.Raw, "fsck")
+}
