@@ -30,7 +30,7 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 }
 
 func csiDriverObject(p *diagnosis.Pass) {
-	if !p.Collected("storage.k8s.io/csidrivers") || !p.Collected("/pods") {
+	if !p.Collected("storage.k8s.io/csidrivers") {
 		return
 	}
 	for _, v := range p.Volumes() {
@@ -57,7 +57,7 @@ func reportDriverObject(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.Vol
 	f.Object("va", va.Name)
 	f.Fact(attachedEvidence(va), diagnosis.FromAPI("CSIDrivers", "", "collected; none is named "+v.Driver),
 		diagnosis.FromAPI("CSINode "+va.Spec.NodeName, "spec.drivers", v.Driver),
-		diagnosis.FromAPI("Pods", "", "collected; none runs a csi-attacher for "+v.Driver))
+		diagnosis.FromAPI("Pods", "", "none that was read runs a csi-attacher for "+v.Driver))
 	if everAttached(p, v.Driver) {
 		f.Missing("that no attachment of the driver was ever made (some are attached)")
 	}

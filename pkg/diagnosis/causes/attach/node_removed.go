@@ -43,6 +43,16 @@ func nodeRemoved(p *diagnosis.Pass) {
 			reportGoneLonghorn(p, v, ref)
 		}
 	}
+	if p.Question.Kind != "node" || p.Node(p.Question.Name) != nil {
+		return
+	}
+	for _, v := range p.Index.Volumes { // asked about the missing node itself: who still names it
+		for _, ref := range longhornRefs(p, v) {
+			if ref.Node == p.Question.Name && !p.InScope(v) {
+				reportGoneLonghorn(p, v, ref)
+			}
+		}
+	}
 }
 
 // blockedByAttachment tells whether the leftover attachment is in somebody's way:

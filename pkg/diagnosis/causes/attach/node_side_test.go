@@ -158,6 +158,11 @@ func TestDriverObject(t *testing.T) {
 			c.s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/csidrivers", Reason: snapshot.Forbidden}}
 			return c
 		}, []string{}},
+		{"pods of a namespace not readable", func() *cluster {
+			c := pending(20 * time.Minute)
+			c.s.Gaps = []snapshot.Gap{{Need: "api//pods/kube-system", Reason: snapshot.Forbidden}}
+			return c
+		}, []string{"csidriver-object-wrong likely CSIDriver " + driver}},
 		{"the attacher answers", func() *cluster {
 			c := pending(20 * time.Minute)
 			c.s.Cluster.Attachments[0].Status.AttachError = &storagev1.VolumeError{Message: "quota"}
