@@ -18,6 +18,7 @@ func TestMapper(t *testing.T) {
 	}{
 		{"its disk is gone", scene{message: exists, entries: bare}, []string{"certain crypt-mapper-stale Device a/253:3"}, []string{"crypt-close"}},
 		{"over another disk", scene{message: exists, entries: old}, []string{"certain crypt-mapper-stale Device a/253:3"}, []string{"crypt-close"}},
+		{"a volume group on it", scene{message: exists, entries: join(bare, dm("dm-4", "253:4", "guest-root", vg+"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "dm-3"))}, []string{"certain lvm-claims-device Device a/8:16"}, nil},
 		{"in use", scene{message: exists, entries: join(bare, fd)}, []string{"certain crypt-mapper-stale Device a/253:3"}, nil},
 		{"the rightful one", scene{attrs: "encrypted: 'true'", entries: own}, nil, nil},
 		{"of an unknown form", scene{message: exists, entries: dm("dm-3", "253:3", "other", "CRYPT-LUKS2-9-other", "sda2")}, nil, nil},

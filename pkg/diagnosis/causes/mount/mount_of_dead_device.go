@@ -39,6 +39,7 @@ func mountOfDeadDevice(p *diagnosis.Pass) {
 				if len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "pod-stuck-terminating") {
 					tablesMissing(p, node)
 				}
+				deadUnseen(p, v, node)
 				continue
 			}
 			for _, g := range deadMounts(p, v, view) {

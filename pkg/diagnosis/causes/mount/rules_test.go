@@ -164,6 +164,22 @@ func TestMountOfDeadDevice(t *testing.T) {
 	}
 }
 
+// TestDeadUnseen has no recording of the node: only an attachment that is younger than
+// the running pod makes the words about dead mounts mean something.
+func TestDeadUnseen(t *testing.T) {
+	t.Parallel()
+	said := func(pod, uid, message string) string {
+		return "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e1}\ninvolvedObject: {kind: Pod, namespace: shop, name: " + pod + ", uid: " + uid + "}\nreason: FailedMount\nmessage: '" + message + "'\nlastTimestamp: '2026-01-02T11:59:00Z'\n"
+	}
+	user, waiting := pod("db", podUID, "a", "running", claimVolume, claimMount), pod("db", podUID, "a", "waiting", claimVolume, claimMount)
+	eio := said("db", podUID, `MountVolume.SetUp failed for volume "pv-1" : readdirent /data: input/output error`)
+	gone := said("db", podUID, `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = FailedPrecondition desc = Staging target path /x/globalmount is no longer valid`)
+	check(t, scene{pods: []string{user}, extra: []string{eio}}.run(t, claim, MountOfDeadDevice))
+	check(t, scene{pods: []string{strings.ReplaceAll(user, "2026-01-02T10:0", "2026-01-02T08:0")}, extra: []string{eio}}.run(t, claim, MountOfDeadDevice), "likely Pod shop/db")
+	check(t, scene{pods: []string{waiting}, extra: []string{gone}}.run(t, claim, MountOfDeadDevice), "possible Pod shop/db")
+	check(t, scene{pods: []string{waiting}, extra: []string{eio}}.run(t, claim, MountOfDeadDevice))
+}
+
 func TestMountMissingUnderPod(t *testing.T) {
 	t.Parallel()
 	user := pod("db", podUID, "a", "running", claimVolume, claimMount)
