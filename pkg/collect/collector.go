@@ -196,7 +196,7 @@ func (c *collector) take(w want, a answer) error {
 		}
 	}
 	switch {
-	case a.err == nil, w.name != "" && absent(a.err), w.pages > 0 && errors.Is(a.err, errCut) && w.name == "":
+	case a.err == nil, w.name != "" && absent(a.err), (w.pages > 0 || w.try) && errors.Is(a.err, errCut) && w.name == "":
 		return nil
 	case unauthorized(a.err):
 		return a.err

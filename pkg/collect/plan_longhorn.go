@@ -12,6 +12,12 @@ import (
 // longhornVolume asks for the parts of one Longhorn volume.
 func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 	name := v.Handle
+	if name == "" {
+		name = lostVolume(v)
+	}
+	if name == "" {
+		return
+	}
 	c.want(want{res: lhVolumes, fields: "metadata.name=" + name})
 	c.want(want{res: lhShareManagers, fields: "metadata.name=" + name})
 	c.want(want{res: lhAttachments, fields: "metadata.name=" + name})
@@ -44,6 +50,18 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.byName(configMaps, ns, snapshot.RecoveryBackend+name)
 		c.byName(leases, ns, name)
 	}
+}
+
+// lostVolume is the volume that a claim had, or shall have, where no PV tells: Longhorn
+// calls it like the PV, and external-provisioner calls that by the claim's UID.
+func lostVolume(v *snapshot.Volume) string {
+	if name := v.PVName(); name != "" {
+		return name
+	}
+	if v.Claim != nil && v.Claim.UID != "" {
+		return "pvc-" + string(v.Claim.UID)
+	}
+	return ""
 }
 
 // served asks for the object that a ticket was made for: a ticket outlives it.
