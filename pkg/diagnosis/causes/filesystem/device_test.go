@@ -30,6 +30,7 @@ func TestFeatureUnsupported(t *testing.T) {
 		{"a line of an earlier disk of this name", xfs("5.4.0", "ftype").log(30, kmsg.UnsupportedFeature, line).log(3, kmsg.SCSIAttached, attached), []string{}},
 		{"no line, and a feature that is newer than the kernel", xfs("5.4.0-150", "ftype sparse nrext64"), []string{"filesystem-feature-unsupported likely Device n1/8:16"}},
 		{"no line, and a kernel that is new enough", xfs("6.1.0", "ftype sparse nrext64"), []string{}},
+		{"words of an hour ago, and it is mounted now", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(0).says("e2fsck: Get a newer version of e2fsck!").change(func(h *host) { h.s.Cluster.Events[0].Last = now.Add(-time.Hour) }), []string{}},
 		{"words of the tool", newHost(corev1.PodPending).reads(probes.Content{Type: "ext4", State: "clean"}).says("fsck: /dev/sdb has unsupported feature(s): orphan_file\ne2fsck: Get a newer version of e2fsck!"), []string{"filesystem-feature-unsupported certain Device n1/8:16"}},
 	})
 }

@@ -130,8 +130,8 @@ var (
 func toolTooOld(p *diagnosis.Pass, v *snapshot.Volume, list []carrier) {
 	for _, t := range p.Texts(v) {
 		m := oldTool.FindStringSubmatch(t.Raw)
-		if m == nil {
-			continue
+		if m == nil || !t.Fresh && slices.ContainsFunc(list, func(c carrier) bool { return len(c.uses) > 0 }) {
+			continue // what was refused once is mounted since
 		}
 		feature := strings.TrimSpace(m[1])
 		i := slices.IndexFunc(list, func(c carrier) bool { return t.Node == "" || c.view.Name == t.Node })

@@ -81,7 +81,7 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 	}
 	c := &view.Facts.ISCSI
 	socket, read := daemonSocket(view.Facts)
-	if len(c.DaemonPIDs) > 0 || socket != "" || cannotRun(view.Facts) {
+	if len(c.DaemonPIDs) > 0 || socket != "" || cannotRun(view) {
 		return // it runs, systemd starts it, or something below keeps it from running
 	}
 	if len(said) == 0 && !attempted(n) {
@@ -131,8 +131,9 @@ func recoveryNeed(p *diagnosis.Pass, node string) need {
 // cannotRun tells whether the daemon has no chance: it is not installed, the
 // initiator has no valid name, or the kernel has no iSCSI at all, so that the daemon
 // ends at its start for want of NETLINK_ISCSI.
-func cannotRun(f *probes.Facts) bool {
-	if toolsRead(f) && f.Tool("iscsiadm") == "" || !validInitiator(&f.ISCSI) {
+func cannotRun(view *snapshot.NodeView) bool {
+	f := view.Facts
+	if toolsRead(f) && f.Tool("iscsiadm") == "" || nameDefect(view) != "" {
 		return true
 	}
 	m := f.Module("scsi_transport_iscsi")

@@ -54,7 +54,7 @@ func TestInitiatorName(t *testing.T) {
 		{"the place-holder of a package before the first start", sanWorld(invalid, func(f *probes.Facts) {
 			broken("GenerateName=yes\n", "")(f)
 			f.ISCSI.DaemonPIDs = nil
-		}), clean},
+		}), []string{"iscsid-not-running certain Node n1"}},
 		{"a valid file beside words about a name", sanWorld(invalid, same), clean},
 	})
 }
