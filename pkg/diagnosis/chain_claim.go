@@ -35,13 +35,25 @@ func (c *chain) claim(v *snapshot.Volume) {
 		c.add(row{Link: report.Link{Kind: "PersistentVolume", Name: pv.Name, State: string(pv.Status.Phase),
 			Since: c.since(pv.CreationTimestamp.Time), Note: note}, subject: "PersistentVolume " + pv.Name})
 	}
+	if name := v.PVName(); v.PV == nil && name != "" {
+		c.add(row{Link: report.Link{Kind: "PersistentVolume", Name: name, State: c.absent("/persistentvolumes", "missing")}, subject: "PersistentVolume " + name})
+	}
 	c.class(v)
+}
+
+// absent is the state of an object that the snapshot does not have: what could not be
+// read is not missing.
+func (c *chain) absent(resource, missing string) string {
+	if !c.p.Collected(resource) {
+		return "not read"
+	}
+	return missing
 }
 
 // class adds the StorageClass of a claim that is not bound, and the CSIDriver.
 func (c *chain) class(v *snapshot.Volume) {
 	if v.PV == nil && v.Claim != nil && v.Claim.Spec.StorageClassName != nil && *v.Claim.Spec.StorageClassName != "" {
-		name, state, note := *v.Claim.Spec.StorageClassName, "missing", ""
+		name, state, note := *v.Claim.Spec.StorageClassName, c.absent("storage.k8s.io/storageclasses", "missing"), ""
 		if v.Class != nil {
 			state, note = v.Class.Provisioner, bindingMode(v.Class)
 		}
@@ -50,7 +62,7 @@ func (c *chain) class(v *snapshot.Volume) {
 	if v.Driver == "" || strings.HasPrefix(v.Driver, "kubernetes.io/") {
 		return
 	}
-	state := "no CSIDriver object"
+	state := c.absent("storage.k8s.io/csidrivers", "no CSIDriver object")
 	if d := c.p.CSIDriver(v.Driver); d != nil {
 		state = "present"
 		if d.Spec.AttachRequired != nil && !*d.Spec.AttachRequired {

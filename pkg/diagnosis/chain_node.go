@@ -18,7 +18,7 @@ func (c *chain) node(name string) {
 	state := "NotReady"
 	switch {
 	case !ready.Exists:
-		state = "no Node object"
+		state = c.absent("/nodes", "no Node object")
 	case !ready.Known:
 		state = "no Ready condition"
 	case ready.Ready:
