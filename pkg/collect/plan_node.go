@@ -203,6 +203,15 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 	c.want(want{res: attachments})
 	c.want(want{res: lhEngines, labels: "longhornnode=" + c.q.Name})
 	c.want(want{res: lhReplicas, labels: "longhornnode=" + c.q.Name})
+	// The list of an instance manager outlives the engines that it names.
+	for _, im := range x.InstanceManagersOn(c.q.Name) {
+		for _, e := range im.Engines {
+			c.byName(lhEngines, im.Namespace, e.Name)
+			if i := strings.LastIndex(e.Name, "-e-"); i > 0 {
+				c.byName(lhVolumes, im.Namespace, e.Name[:i])
+			}
+		}
+	}
 	for _, e := range x.Cluster.Longhorn.Engines {
 		c.want(want{res: lhVolumes, fields: "metadata.name=" + e.VolumeName})
 	}
