@@ -72,10 +72,12 @@ func TestVerdictWaits(t *testing.T) {
 func TestResidualYieldsInItsPlace(t *testing.T) {
 	t.Parallel()
 	all := []Layer{Claim, Attach, Mount}
-	left := &Rule{Name: "left-over", Layer: Attach, Severity: report.Blocking, Residual: all, LeadsTo: []string{"full"}}
-	other := &Rule{Name: "other", Layer: Mount, Severity: report.Blocking}
-	full := &Rule{Name: "full", Layer: Claim, Severity: report.Blocking}
-	c := &Catalog{Rules: []*Rule{left, other, full}, byName: map[string]*Rule{"left-over": left, "other": other, "full": full}}
+	waits := []string{"detach-stuck"}
+	left := &Rule{Name: "left-over", Layer: Attach, Severity: report.Blocking, Residual: all, LeadsTo: []string{"full"}, Explains: waits}
+	other := &Rule{Name: "other", Layer: Mount, Severity: report.Blocking, Explains: waits}
+	full := &Rule{Name: "full", Layer: Claim, Severity: report.Blocking, Explains: waits}
+	resize := &Rule{Name: "resize", Layer: Claim, Severity: report.Degraded, Explains: []string{"expansion-pending"}}
+	c := &Catalog{Rules: []*Rule{left, other, full, resize}, byName: map[string]*Rule{"left-over": left, "other": other, "full": full, "resize": resize}}
 	finding := func(r *Rule, node string) *Finding {
 		f := &Finding{Cause: r.Name, Certainty: report.Certain, Severity: r.Severity, rule: r}
 		f.Object("volume", "v")
@@ -90,6 +92,7 @@ func TestResidualYieldsInItsPlace(t *testing.T) {
 		"same node":                      {other, "old", true},
 		"another node of the volume":     {other, "new", false},
 		"its own consequence, same node": {full, "old", false},
+		"explains nothing of it":         {resize, "old", false},
 	} {
 		b, a := finding(left, "old"), finding(k.rule, k.node)
 		c.relate([]*Finding{b, a})
