@@ -35,6 +35,13 @@ func TestNodesOfCorpus(t *testing.T) {
 			}
 			q := questionOf(string(ask))
 			want := roots(t, dir, q, nil)
+			for i, w := range want {
+				// Proof that no node maps a volume needs every node of the cluster. For
+				// one claim the live tool does not look at all of them: it says likely.
+				if q.Kind != "cluster" && strings.Contains(w, " volume-mapped-outside-cluster ") {
+					want[i] = strings.Replace(w, "certain", "likely", 1)
+				}
+			}
 			if diff := cmp.Diff(want, roots(t, dir, q, Nodes)); diff != "" {
 				t.Errorf("causes with all nodes and with the chosen ones (-all +chosen):\n%s", diff)
 			}
