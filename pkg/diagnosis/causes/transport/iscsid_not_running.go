@@ -62,21 +62,7 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 		p.Probed(n.node)
 		return
 	case view == nil:
-		certainty, how := report.Likely, "iscsiadm could not reach it"
-		if explicit && !nameWords.MatchString(said[0].Text) { // else the name's file decides
-			certainty, how = report.Certain, "iscsiadm was refused by its socket (111)"
-		}
-		f := p.Find(certainty, diagnosis.NodeSubject(n.node))
-		n.tie(f)
-		f.Sayf("The iSCSI daemon of node %s does not run: %s. What keeps it from running (its package, the initiator's name, the kernel's module, or nothing but a unit that is not enabled) was not seen. %s.", n.node, how, sentence(n.why))
-		f.Fact(said...)
-		p.Probed(n.node)
-		if certainty != report.Certain {
-			f.Missing("the processes and sockets of node " + n.node)
-		}
-		f.Unless("a process iscsid, or its listening socket, on the node")
-		f.Advise(startDaemon(n.node, nil))
-		p.Report(f)
+		refusedUnseen(p, n, said, explicit && !nameWords.MatchString(said[0].Text))
 		return
 	}
 	c := &view.Facts.ISCSI
@@ -99,6 +85,26 @@ func daemonMissing(p *diagnosis.Pass, n need) {
 	f.Fact(said...)
 	f.Unless("a process iscsid, or its listening socket, on the node")
 	f.Advise(startDaemon(n.node, view))
+	p.Report(f)
+}
+
+// refusedUnseen takes iscsiadm's word on a node that was not probed. It is proof when it
+// names the refusal of the socket and speaks of no name: the name's file would decide.
+func refusedUnseen(p *diagnosis.Pass, n need, said []report.Evidence, proof bool) {
+	certainty, how := report.Likely, "iscsiadm could not reach it"
+	if proof {
+		certainty, how = report.Certain, "iscsiadm was refused by its socket (111)"
+	}
+	f := p.Find(certainty, diagnosis.NodeSubject(n.node))
+	n.tie(f)
+	f.Sayf("The iSCSI daemon of node %s does not run: %s. What keeps it from running (its package, the initiator's name, the kernel's module, or nothing but a unit that is not enabled) was not seen. %s.", n.node, how, sentence(n.why))
+	f.Fact(said...)
+	p.Probed(n.node)
+	if certainty != report.Certain {
+		f.Missing("the processes and sockets of node " + n.node)
+	}
+	f.Unless("a process iscsid, or its listening socket, on the node")
+	f.Advise(startDaemon(n.node, nil))
 	p.Report(f)
 }
 

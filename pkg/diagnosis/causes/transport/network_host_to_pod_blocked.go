@@ -212,20 +212,7 @@ func pathBlocked(p *diagnosis.Pass, s storagePath) {
 		}
 	}
 	f.Pod(s.server)
-	server := fmt.Sprintf("pod %s/%s (%s)", s.server.Namespace, s.server.Name, s.server.Status.PodIP)
-	text := fmt.Sprintf("The host network of node %s does not reach TCP port %s of %s, although the pod is Ready: ", s.node, s.port, server)
-	switch {
-	case s.svc.failed() && s.pod.answered():
-		text = fmt.Sprintf("The host network of node %s does not reach TCP port %s of the service address %s (%s), while %s behind it answers: the node's service rules (kube-proxy or the CNI) or its address translation lose the connection. ", s.node, s.port, s.service, s.svc.answer, server)
-	case s.svc.failed():
-		text += fmt.Sprintf("its service address %s says %s. ", s.service, s.svc.answer)
-	case s.pod.failed():
-		text += s.pod.answer + ". "
-	case s.svc.slow(), s.pod.slow():
-		text = fmt.Sprintf("The host network of node %s reaches TCP port %s of %s only after seconds (%s), longer than a login or a mount waits: packets on the way are lost. ", s.node, s.port, server, orDefault(s.svc.answer, s.pod.answer))
-	default:
-		text += "no answer of node " + s.node + " was recorded, and the attach fails. "
-	}
+	text := s.words()
 	if s.policy != nil {
 		text += s.policy.words(s.port)
 		f.Fact(diagnosis.FromAPI("NetworkPolicy "+s.policy.namespace+"/"+s.policy.name, "spec", s.policy.spec))
@@ -248,6 +235,25 @@ func pathBlocked(p *diagnosis.Pass, s storagePath) {
 	f.Unless("an answer of this address and port to the node itself; a connection from a pod proves nothing")
 	f.Advise(s.remedies()...)
 	p.Report(f)
+}
+
+// words say which address does not answer the node, and how.
+func (s *storagePath) words() string {
+	server := fmt.Sprintf("pod %s/%s (%s)", s.server.Namespace, s.server.Name, s.server.Status.PodIP)
+	text := fmt.Sprintf("The host network of node %s does not reach TCP port %s of %s, although the pod is Ready: ", s.node, s.port, server)
+	switch {
+	case s.svc.failed() && s.pod.answered():
+		text = fmt.Sprintf("The host network of node %s does not reach TCP port %s of the service address %s (%s), while %s behind it answers: the node's service rules (kube-proxy or the CNI) or its address translation lose the connection. ", s.node, s.port, s.service, s.svc.answer, server)
+	case s.svc.failed():
+		text += fmt.Sprintf("its service address %s says %s. ", s.service, s.svc.answer)
+	case s.pod.failed():
+		text += s.pod.answer + ". "
+	case s.svc.slow(), s.pod.slow():
+		text = fmt.Sprintf("The host network of node %s reaches TCP port %s of %s only after seconds (%s), longer than a login or a mount waits: packets on the way are lost. ", s.node, s.port, server, orDefault(s.svc.answer, s.pod.answer))
+	default:
+		text += "no answer of node " + s.node + " was recorded, and the attach fails. "
+	}
+	return text
 }
 
 func (s storagePath) remedies() []report.Remedy {
