@@ -18,8 +18,11 @@ import (
 
 // answer runs the agent and then waits for a line: runtimes may drop the last
 // bytes of a process that ends, so it ends only when everything was read.
-// Arguments: path of the agent, its deadline.
-const answer = `"$1" --record - --deadline "$2"
+// Arguments: path of the agent, its deadline, more arguments for it.
+const answer = `agent=$1
+limit=$2
+shift 2
+"$agent" --record - --deadline "$limit" "$@"
 c=$?
 [ $c = 0 ] && read -r _
 exit $c
@@ -36,6 +39,9 @@ func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, path string) (*sna
 	noise := &tail{limit: noiseLimit}
 	ended := make(chan error, 1)
 	command := []string{"sh", "-c", answer, "mountdoctor", path, agentDeadline(ctx).String()}
+	for _, name := range n.target.Names {
+		command = append(command, "--resolve="+name)
+	}
 	go func() {
 		err := n.exec.run(ctx, pod, command, remotecommand.StreamOptions{
 			Stdin: &acknowledgement{read: read, ctx: ctx}, Stdout: in, Stderr: noise})

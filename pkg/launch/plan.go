@@ -17,7 +17,8 @@ type Plan struct {
 // Target is one node with the images that may be tried there.
 type Target struct {
 	Node   string
-	Arch   string // node.status.nodeInfo.architecture; empty: asked in the pod
+	Arch   string   // node.status.nodeInfo.architecture; empty: asked in the pod
+	Names  []string // of servers that pods on the node wait for, and that its resolver must know
 	images []candidate
 }
 
@@ -29,7 +30,7 @@ func NewPlan(x *snapshot.Index, q Question, o Options) Plan {
 			p.Gaps = append(p.Gaps, gap)
 			continue
 		}
-		t := Target{Node: name, images: images(x, name, p.Namespace, o)}
+		t := Target{Node: name, Names: serverNames(x, name), images: images(x, name, p.Namespace, o)}
 		if n := x.Node(name); n != nil {
 			t.Arch = n.Status.NodeInfo.Architecture
 		}

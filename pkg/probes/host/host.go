@@ -74,7 +74,7 @@ type Host interface {
 	Multipathd(command string) (string, error)
 	// Asked lists the questions of a kind ("claim", "content", "statfs", "dial",
 	// "resolve", "multipathd", "dev") that a recording holds answers to. Live
-	// returns nil: there the probe decides what to ask.
+	// returns only what its caller wants besides: there the probe decides what to ask.
 	Asked(kind string) []string
 	// Recorded tells whether this is a replay.
 	Recorded() bool

@@ -24,11 +24,15 @@ const (
 )
 
 // Run fills Facts.Dials and Facts.Resolves. On a machine the questions follow
-// from its mounts and sessions; a recording holds its own.
+// from its mounts and sessions, and from what the caller wants; a recording holds its own.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	dials, names := Questions(f)
 	if h.Recorded() {
 		dials, names = h.Asked("dial"), h.Asked("resolve")
+	} else {
+		names = append(names, h.Asked("resolve")...)
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
 	if len(dials) > most || len(names) > most {
 		f.Problems = append(f.Problems, probes.Problem{

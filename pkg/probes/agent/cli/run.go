@@ -30,6 +30,7 @@ type options struct {
 	deadline time.Duration
 	call     time.Duration
 	pretty   bool
+	resolve  []string
 }
 
 // Run is the whole program; it returns the exit code: 0 the answer was written,
@@ -50,6 +51,10 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&o.deadline, "deadline", time.Minute, "end after this time with what was found")
 	flags.DurationVar(&o.call, "call-deadline", 0, "give up a single question after this time (default 3s)")
 	flags.BoolVar(&o.pretty, "pretty", false, "print the facts as indented JSON instead of frames")
+	flags.Func("resolve", "also ask the host's resolver for `NAME` (may be repeated)", func(name string) error {
+		o.resolve = append(o.resolve, name)
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -103,7 +108,11 @@ func (o options) run(ctx context.Context, stdout io.Writer) error {
 func (o options) host() (host.Host, error) {
 	if o.root == "" {
 		yield()
-		return live.New(o.call), nil
+		h := live.New(o.call)
+		for _, name := range o.resolve {
+			h.Want("resolve", name)
+		}
+		return h, nil
 	}
 	data, err := os.ReadFile(o.root)
 	if err != nil {

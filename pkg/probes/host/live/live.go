@@ -33,6 +33,7 @@ type Host struct {
 	deadline  time.Duration
 	abandoned atomic.Int64
 	guard     guard
+	wanted    map[string][]string // by kind
 }
 
 var _ host.Host = (*Host)(nil)
@@ -49,8 +50,17 @@ func New(deadline time.Duration) *Host {
 // Recorded is false.
 func (h *Host) Recorded() bool { return false }
 
-// Asked is empty: on a live machine the probes decide what to ask.
-func (h *Host) Asked(string) []string { return nil }
+// Want adds a question that the machine itself does not lead to, such as the name of a
+// server that a pod waits for. Call it before the first probe.
+func (h *Host) Want(kind, question string) {
+	if h.wanted == nil {
+		h.wanted = map[string][]string{}
+	}
+	h.wanted[kind] = append(h.wanted[kind], question)
+}
+
+// Asked are the wanted questions: on a live machine the probes decide about the rest.
+func (h *Host) Asked(kind string) []string { return h.wanted[kind] }
 
 // Abandoned is the number of calls that did not return before their deadline.
 // Each keeps one thread until the kernel lets it go or the process ends.
