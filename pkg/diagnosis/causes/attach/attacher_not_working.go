@@ -53,7 +53,8 @@ func silentAttachments(p *diagnosis.Pass, v *snapshot.Volume) []string {
 	for _, va := range v.Attachments {
 		switch {
 		case va.DeletionTimestamp != nil:
-			if va.Status.DetachError == nil && p.Age(va.DeletionTimestamp.Time) > 2*time.Minute {
+			// A node that still lists the volume in use is what the detach may wait for.
+			if va.Status.DetachError == nil && p.Age(va.DeletionTimestamp.Time) > 2*time.Minute && !p.ReportedInUse(va.Spec.NodeName, v) {
 				out = append(out, va.Name)
 			}
 		case !va.Status.Attached && va.Status.AttachError == nil && p.Age(va.CreationTimestamp.Time) > 2*time.Minute:

@@ -72,7 +72,7 @@ func inContainer(proc *probes.Process) bool {
 	if proc.ContainerID != "" {
 		return true
 	}
-	for _, word := range []string{"docker", "libpod", "crio-", "cri-containerd", "kubepods", "machine.slice", "snap.", "rkt"} {
+	for _, word := range []string{"docker", "libpod", "crio-", "cri-containerd", "kubepods", "machine.slice", "snap.", "rkt", "podruntime"} {
 		if strings.Contains(proc.Cgroup, word) {
 			return true
 		}
