@@ -67,6 +67,9 @@ func (c *collector) driver(x *snapshot.Index, driver string, near []string) {
 	for _, lease := range own {
 		c.want(want{res: leases, fields: "metadata.name=" + lease})
 	}
+	for _, name := range x.Speakers(driver) {
+		c.want(want{res: pods, fields: "metadata.name=" + name})
+	}
 	for _, l := range x.Cluster.Leases {
 		if l.Name == "external-attacher-leader-"+dashed && l.Spec.HolderIdentity != nil {
 			c.byName(pods, l.Namespace, *l.Spec.HolderIdentity) // the attacher is called by its pod

@@ -52,7 +52,7 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) []*cor
 			continue
 		}
 		switch {
-		case servesDriver(p, driver), x.holdsLease(p, driver, sidecar):
+		case servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
 			sure = append(sure, p)
 		case namesOtherDriver(p, driver):
 		case slices.Contains(namespaces, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
@@ -74,6 +74,25 @@ func runsSidecar(p *corev1.Pod, sidecar string) bool {
 		return c.Name == short || strings.Contains(c.Name, sidecar) || strings.Contains(c.Name, "external-"+short) ||
 			strings.Contains(base, sidecar) || strings.Contains(base, "external-"+short)
 	})
+}
+
+// Speakers are the names of the pods whose provisioner spoke of a driver's claims: the
+// component of its events is "<driver>_<host name of its pod>_<a UUID>"
+// (sig-storage-lib-external-provisioner, controller.go). So they are found even where
+// nothing of the pod names the driver.
+func (x *Index) Speakers(driver string) []string { return x.speakers[driver] }
+
+func (x *Index) indexSpeakers() {
+	x.speakers = map[string][]string{}
+	for _, e := range x.Cluster.Events {
+		if e == nil {
+			continue
+		}
+		part := strings.Split(e.Component, "_")
+		if len(part) == 3 && part[1] != "" && !slices.Contains(x.speakers[part[0]], part[1]) {
+			x.speakers[part[0]] = append(x.speakers[part[0]], part[1])
+		}
+	}
 }
 
 func servesDriver(p *corev1.Pod, driver string) bool {

@@ -53,6 +53,7 @@ type lookups struct {
 	volumesByHandle   map[key]*Volume // driver, handle
 	driverSets        map[string][]*appsv1.DaemonSet
 	nodesOfDriver     map[string][]string
+	speakers          map[string][]string // driver → names of pods
 	devices           deviceCache
 	onNode            volumesOnNode
 }
@@ -66,6 +67,7 @@ func NewIndex(s *Snapshot) *Index {
 	x.indexCluster()
 	x.indexNodeLists()
 	x.indexEvents()
+	x.indexSpeakers()
 	x.indexLonghorn()
 	for name, record := range s.Nodes {
 		if record != nil && record.Facts != nil {
