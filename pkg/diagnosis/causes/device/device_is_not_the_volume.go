@@ -88,9 +88,8 @@ func wrongNumber(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 		diagnosis.FromNode(view.Name, strings.TrimPrefix(node.Path, "/"), "block "+node.Dev.String()),
 		diagnosis.FromNode(view.Name, "sys/class/block/"+wrong.Name+"/device/model", strings.TrimSpace(wrong.Model)),
 	)
-	for _, u := range view.InitUses(wrong.Dev) {
-		f.Fact(diagnosis.FromNode(view.Name, "proc/1/mountinfo", u.Mount.Raw))
-		break
+	if uses := view.InitUses(wrong.Dev); len(uses) > 0 {
+		f.Fact(diagnosis.FromNode(view.Name, "proc/1/mountinfo", uses[0].Mount.Raw))
 	}
 	f.Unless("equal numbers of the device node and of the disk of session " + "iqn…:" + longhornName(v))
 	f.Advise(remedy.Words("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, remove the wrong device node " + node.Path +

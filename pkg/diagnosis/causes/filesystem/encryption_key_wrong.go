@@ -74,6 +74,21 @@ func refusedKeyText(p *diagnosis.Pass, v *snapshot.Volume) (diagnosis.Text, *ref
 	return diagnosis.Text{}, nil
 }
 
+// whatItHolds says what was read from the device, and whose passphrase opens a copy.
+func whatItHolds(v *snapshot.Volume, k *refusedKey, content string) string {
+	text := ""
+	switch {
+	case content != "" && k.plain:
+		text = " The device holds " + content + "."
+	case content == "crypto_LUKS":
+		text = " The device is readable and holds a LUKS header, so the data is there."
+	}
+	if origin := restoredFrom(v); origin != "" && !k.plain {
+		text += " The volume is a copy (" + origin + "): it opens with the passphrase of the volume that it was made from."
+	}
+	return text
+}
+
 func keyWrong(p *diagnosis.Pass, v *snapshot.Volume) {
 	t, k := refusedKeyText(p, v)
 	if k == nil || len(v.Waiting()) == 0 {
@@ -100,24 +115,13 @@ func keyWrong(p *diagnosis.Pass, v *snapshot.Volume) {
 	for _, w := range v.Waiting() {
 		f.Pod(w.Pod)
 	}
-	text := fmt.Sprintf("Volume %s cannot be opened on node %s: "+k.says+".", volumeName(v), node, secret)
 	if field != "" {
 		f.Fact(diagnosis.FromAPI("PersistentVolume "+v.PVName(), field, secret))
 	}
 	if content.Type != "" {
 		f.Fact(diagnosis.FromNode(node, at, "TYPE="+content.Type))
-		switch {
-		case k.plain:
-			text += " The device holds " + content.Type + "."
-		case content.Type == "crypto_LUKS":
-			text += " The device is readable and holds a LUKS header, so the data is there."
-		}
 	}
-	origin := restoredFrom(v)
-	if origin != "" && !k.plain {
-		text += " The volume is a copy (" + origin + "): it opens with the passphrase of the volume that it was made from."
-	}
-	f.Sayf("%s", text)
+	f.Sayf("Volume %s cannot be opened on node %s: "+k.says+".%s", volumeName(v), node, secret, whatItHolds(v, k, content.Type))
 	if certainty != report.Certain {
 		f.NotConfirmed = append(f.NotConfirmed, "what the device holds on node "+node)
 	}

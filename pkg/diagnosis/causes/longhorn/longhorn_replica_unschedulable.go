@@ -44,10 +44,9 @@ func unschedulable(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume,
 	var unplaced []string
 	placed := 0
 	for _, r := range v.Longhorn.Replicas {
-		switch {
-		case r.NodeID == "":
+		if r.NodeID == "" {
 			unplaced = append(unplaced, r.Name)
-		default:
+		} else {
 			placed++ // a failed one has its place, and is another cause
 		}
 	}

@@ -99,6 +99,21 @@ func initiatorTwins(p *diagnosis.Pass, view *snapshot.NodeView) []twin {
 	return out
 }
 
+// missLogs notes the nodes whose kernel log, which would show the drops, was not read.
+func missLogs(p *diagnosis.Pass, nodes []twin) {
+	for _, o := range nodes {
+		if st, ok := o.view.Facts.Status["kmsg"]; ok && st.State != "ok" {
+			p.Miss("node/"+o.view.Name+"/kmsg", o.view.Name)
+		}
+	}
+}
+
+func anySuffers(p *diagnosis.Pass, volumes []*snapshot.Volume) bool {
+	return slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
+		return p.Suffers(v, "volume-io-error", "volume-readonly", "volume-hung", "volume-attach-loop", "mount-failed")
+	})
+}
+
 func nameShared(p *diagnosis.Pass, view *snapshot.NodeView, volumes []*snapshot.Volume) bool {
 	twins := initiatorTwins(p, view)
 	if len(twins) == 0 {
@@ -113,19 +128,11 @@ func nameShared(p *diagnosis.Pass, view *snapshot.NodeView, volumes []*snapshot.
 	certainty := report.Certain
 	if len(drops) < enoughDrops {
 		certainty = report.Possible
-		for _, o := range append(twins, twin{view: view}) {
-			if st, ok := o.view.Facts.Status["kmsg"]; ok && st.State != "ok" {
-				p.Miss("node/"+o.view.Name+"/kmsg", o.view.Name)
-			}
-		}
-		suffers := slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
-			return p.Suffers(v, "volume-io-error", "volume-readonly", "volume-hung", "volume-attach-loop", "mount-failed")
-		})
-		if !suffers && !p.Sweep() {
+		missLogs(p, append(twins, twin{view: view}))
+		if !anySuffers(p, volumes) && !p.Sweep() {
 			return false
 		}
 	}
-	name := view.Facts.ISCSI.InitiatorName
 	f := p.Find(certainty, diagnosis.NodeSubject(view.Name))
 	f.Node(view.Name)
 	for _, v := range volumes {
@@ -141,18 +148,15 @@ func nameShared(p *diagnosis.Pass, view *snapshot.NodeView, volumes []*snapshot.
 		f.Located(t.view.Name)
 		f.Fact(nameLine(t.view))
 	}
-	text := fmt.Sprintf("Nodes %s have one iSCSI initiator name, %s, and sessions to one target system (portal %s). The target takes them for one machine: each login of one node ends the session of the other.", joined(names), name, twins[0].portal)
+	seen := " No drops were seen in the last minutes; some targets bear it."
 	if certainty == report.Certain {
-		text += fmt.Sprintf(" The sessions are dropped and recovered again and again (%d drops of %s in the last minutes).", len(drops), drops[0].connection)
+		seen = fmt.Sprintf(" The sessions are dropped and recovered again and again (%d drops of %s in the last minutes).", len(drops), drops[0].connection)
 	} else {
-		text += " No drops were seen in the last minutes; some targets bear it."
 		f.Missing("sessions that are dropped and recovered every few seconds")
 	}
-	f.Sayf("%s", text)
-	for i, d := range drops {
-		if i < 5 {
-			f.Fact(d.evidence)
-		}
+	f.Sayf("Nodes %s have one iSCSI initiator name, %s, and sessions to one target system (portal %s). The target takes them for one machine: each login of one node ends the session of the other.%s", joined(names), view.Facts.ISCSI.InitiatorName, twins[0].portal, seen)
+	for _, d := range drops[:min(5, len(drops))] {
+		f.Fact(d.evidence)
 	}
 	f.Unless("different names in etc/iscsi/initiatorname.iscsi, or drops without a second node of the name (then the network)")
 	f.Advise(

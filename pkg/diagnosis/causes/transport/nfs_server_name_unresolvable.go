@@ -98,6 +98,18 @@ func (l lookup) succeeded() bool {
 // neither an address nor this is a resolver that did not answer.
 func (l lookup) denied() bool { return strings.HasPrefix(l.answer, "NXDOMAIN") }
 
+// evidence is the answer, and whom the node's resolver asks.
+func (l lookup) evidence(view *snapshot.NodeView, node string) []report.Evidence {
+	var out []report.Evidence
+	if l.asked() {
+		out = append(out, diagnosis.FromNode(node, "@resolve/"+l.name, l.answer))
+	}
+	if text := resolvConf(view); text != "" {
+		out = append(out, diagnosis.FromNode(node, "etc/resolv.conf", text))
+	}
+	return out
+}
+
 func nameUnresolvable(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 	said, name := unresolvedText(p, v, w)
 	if name == "" {
@@ -135,12 +147,7 @@ func nameUnresolvable(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consume
 	if said.Raw != "" {
 		f.Fact(said.Evidence())
 	}
-	if found.asked() {
-		f.Fact(diagnosis.FromNode(w.Node(), "@resolve/"+found.name, found.answer))
-	}
-	if text := resolvConf(view); text != "" {
-		f.Fact(diagnosis.FromNode(w.Node(), "etc/resolv.conf", text))
-	}
+	f.Fact(found.evidence(view, w.Node())...)
 	switch {
 	case elsewhere != nil:
 		f.Missing("what the resolver of pod " + elsewhere.Namespace + "/" + elsewhere.Name + " makes of the name now")
