@@ -28,6 +28,8 @@ func pinnedDevice(t *testing.T) {
 	a.neverAdvises(t, "unmount-lazy", "delete-volumeattachment", "force-delete-pod", "remove-finalizer", "taint-out-of-service")
 	sameFromCapture(t, a, "pvc", "data", "-n", "pinned")
 
+	t.Log("as a person reads it:\n" + plugin(t, "pvc", "data", "-n", "pinned").out)
+
 	byPod := doctor(t, "pod", "db-moved", "-n", "pinned")
 	byPod.root(t, "mount-pinned-in-namespace", "Pod pinned/disk-exporter", "certain")
 	byNode := doctor(t, "node", "worker-1")
