@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -86,6 +87,7 @@ func keep(best *cost, c cost) {
 // look runs the probes that lead to the mount tables of all namespaces: what
 // finding the processes costs, and what reading the tables then costs.
 func look() (f *probes.Facts, processes, tables cost) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as the agent does
 	f = &probes.Facts{Status: map[string]probes.ProbeState{}}
 	h := live.New(0)
 	for _, p := range agent.Probes {
