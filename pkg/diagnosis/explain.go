@@ -38,25 +38,26 @@ var narrower = []string{"mount-busy", "format-failed", "fsck-failed"}
 // explainSame gives a failed mount that nobody explains to those who explain what
 // the same text says more precisely.
 func explainSame(p *Pass) {
+	precise := map[report.Evidence][]*Finding{}
+	for _, o := range p.symptoms {
+		if slices.Contains(narrower, o.Name) {
+			for _, e := range o.Evidence {
+				precise[e] = append(precise[e], o.explainedBy...)
+			}
+		}
+	}
 	for _, s := range p.symptoms {
 		if s.Name != "mount-failed" || len(s.explainedBy) > 0 {
 			continue
 		}
-		for _, o := range p.symptoms {
-			if slices.Contains(narrower, o.Name) && s.quotes(o) {
-				for _, f := range o.explainedBy {
-					if !slices.Contains(s.explainedBy, f) {
-						s.explainedBy = append(s.explainedBy, f)
-					}
+		for _, e := range s.Evidence {
+			for _, f := range precise[e] {
+				if !slices.Contains(s.explainedBy, f) {
+					s.explainedBy = append(s.explainedBy, f)
 				}
 			}
 		}
 	}
-}
-
-// quotes tells whether two symptoms rest on one text.
-func (s *Symptom) quotes(o *Symptom) bool {
-	return slices.ContainsFunc(s.Evidence, func(e report.Evidence) bool { return slices.Contains(o.Evidence, e) })
 }
 
 // accounts tells whether a finding declares a symptom, or what the symptom's texts

@@ -26,12 +26,18 @@ var VolumehandleDuplicate = &diagnosis.Rule{
 	Explains: []string{"pod-waiting-for-volume", "mount-failed", "multi-attach-error"},
 	Doc:      volumehandleDuplicateDoc,
 	Run: func(p *diagnosis.Pass) {
+		byKey := map[string][]*snapshot.Volume{}
+		for _, v := range p.Index.Volumes {
+			if ofCSI(v) {
+				byKey[v.Key()] = append(byKey[v.Key()], v)
+			}
+		}
 		for _, v := range p.Volumes() {
-			if v.PV == nil || v.PV.Spec.CSI == nil || v.Handle == "" {
+			if !ofCSI(v) {
 				continue
 			}
-			for _, o := range p.Index.Volumes {
-				if o != v && o.PV != nil && o.PV.Spec.CSI != nil && o.Driver == v.Driver && o.Handle == v.Handle {
+			for _, o := range byKey[v.Key()] {
+				if o != v {
 					sameHandle(p, v, o)
 				}
 			}
@@ -39,6 +45,8 @@ var VolumehandleDuplicate = &diagnosis.Rule{
 		}
 	},
 }
+
+func ofCSI(v *snapshot.Volume) bool { return v.PV != nil && v.PV.Spec.CSI != nil && v.Handle != "" }
 
 // stuckPods are the pods of a volume that were placed and have waited for longer than
 // the kubelet's own patience (2m3s).

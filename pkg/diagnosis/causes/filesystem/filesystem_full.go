@@ -241,7 +241,7 @@ func kubeletNoSpace(p *diagnosis.Pass, node string) (diagnosis.Text, bool) {
 // podsAsked are the pods of the question on a node that live.
 func podsAsked(p *diagnosis.Pass, node string) []*corev1.Pod {
 	var out []*corev1.Pod
-	for _, v := range p.Volumes() {
+	for _, v := range p.VolumesAt(node) {
 		for _, c := range v.LiveConsumersOn(node) {
 			out = append(out, c.Pod)
 		}

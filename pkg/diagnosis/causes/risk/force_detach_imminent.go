@@ -30,8 +30,8 @@ var ForceDetachImminent = &diagnosis.Rule{
 		if !p.Collected("/pods") || !p.Collected("/nodes") {
 			return
 		}
-		for _, n := range p.Cluster.Nodes {
-			if slices.Contains(p.Nodes(), n.Name) {
+		for _, name := range p.Nodes() {
+			if n := p.Node(name); n != nil {
 				detachClock(p, n)
 			}
 		}
@@ -79,7 +79,7 @@ func detachClock(p *diagnosis.Pass, n *corev1.Node) {
 // attachedTo are the attachments of the asked volumes to a node, and those of them
 // that no pod object needs there.
 func attachedTo(p *diagnosis.Pass, node string) (attached, free []released) {
-	for _, v := range p.Volumes() {
+	for _, v := range p.VolumesAt(node) {
 		va := v.AttachmentOn(node)
 		if va == nil || !va.Status.Attached || va.DeletionTimestamp != nil {
 			continue

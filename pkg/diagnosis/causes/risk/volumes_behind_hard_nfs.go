@@ -85,7 +85,7 @@ func hardAdvice(longhorn bool) []report.Remedy {
 func hardByClass(p *diagnosis.Pass, node string) {
 	f := p.Find(report.Likely, diagnosis.NodeSubject(node)).Located(node)
 	var names []string
-	for _, v := range p.Volumes() {
+	for _, v := range p.VolumesAt(node) {
 		if !v.RegularRWX() || len(v.LiveConsumersOn(node)) == 0 {
 			continue
 		}

@@ -28,16 +28,17 @@ var NFSStateHang = &diagnosis.Rule{
 	Doc:      nfsStateHangDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			for _, node := range p.Nodes() {
-				view := p.View(node)
-				if view == nil {
-					if server, _ := serverOf(v); (server != "" || v.RegularRWX()) && len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-hung", "pod-stuck-terminating") {
-						p.Probed(node)
-					}
-					continue
-				}
+			for _, view := range p.Views() {
 				if m, ok := statefulMount(p, v, view); ok {
 					stateHangs(p, v, view, m)
+				}
+			}
+			if server, _ := serverOf(v); server == "" && !v.RegularRWX() || !p.Suffers(v, "volume-hung", "pod-stuck-terminating") {
+				continue
+			}
+			for _, node := range p.NodesOf(v) {
+				if slices.Contains(p.Nodes(), node) && len(v.LiveConsumersOn(node)) > 0 {
+					p.Probed(node)
 				}
 			}
 		}
