@@ -57,6 +57,21 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 // View returns the view of a probed node, or nil.
 func (x *Index) View(node string) *NodeView { return x.NodeViews[node] }
 
+// MountedByMate tells whether another probed node of the same kernel (one boot id, as
+// the nodes of kind or of k3d have) mounts a device: what /sys shows of it here is then
+// that node's doing.
+func (x *Index) MountedByMate(n *NodeView, dev probes.Dev) bool {
+	if n == nil || n.Facts.Identity.BootID == "" {
+		return false
+	}
+	for _, o := range x.NodeViews {
+		if o != n && o.Facts.Identity.BootID == n.Facts.Identity.BootID && len(o.Uses(dev)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Device returns the block device with a number, or nil.
 func (n *NodeView) Device(dev probes.Dev) *probes.BlockDevice {
 	if n == nil {

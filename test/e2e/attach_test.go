@@ -35,6 +35,7 @@ func rollingUpdate(t *testing.T) {
 	a.root(t, "rwo-rolling-update", "Deployment rolling/app", "certain")
 	a.neverAdvises(t, never...)
 	sameFromCapture(t, a, "pvc", "data", "-n", "rolling")
+	t.Log("as a person reads it:\n" + plugin(t, "pvc", "data", "-n", "rolling").out)
 }
 
 // driverMissing: a taint that the driver's DaemonSet does not tolerate drives the

@@ -55,6 +55,9 @@ func detachedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	if s == nil || len(view.Uses(top)) > 0 || claim == "free" || len(view.HoldersOf(top)) > 0 || view.Swap(top) != nil {
 		return
 	}
+	if p.MountedByMate(view, top) {
+		return
+	}
 	if wanted {
 		why = "a pod on the node waits for the device"
 	}

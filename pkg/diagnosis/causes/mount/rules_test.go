@@ -75,6 +75,25 @@ func TestMountLazilyDetached(t *testing.T) {
 	}
 }
 
+// TestDetachedOnSharedKernel: the nodes of kind are containers of one machine, so each
+// sees in /sys what another one has mounted.
+func TestDetachedOnSharedKernel(t *testing.T) {
+	t.Parallel()
+	boot := func(id string) []string { return []string{"proc/sys/kernel/random/boot_id", id} }
+	alive := append(disk("sdb", "8:16"), "sys/fs/ext4/sdb/errors_count", "0", "@claim/8:16", "EBUSY")
+	waiting := pod("db", podUID, "b", "waiting", claimVolume, claimMount)
+	for name, want := range map[string][]string{"one": nil, "two": {"certain Device a/8:16"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scene{pods: []string{waiting}, nodes: map[string]string{
+				"a": machine("", slices.Concat(alive, boot("one"))...),
+				"b": machine("31 21 8:16 / "+staging+" rw shared:9 - ext4 /dev/sdb rw", slices.Concat(alive, boot(name))...),
+			}}
+			check(t, s.run(t, claim, MountLazilyDetached), want...)
+		})
+	}
+}
+
 func TestMountPropagationOff(t *testing.T) {
 	t.Parallel()
 	plugin := pod("plugin", agentUID, "a", "running", "{name: pods, hostPath: {path: "+root+"/pods}}", "{name: pods, mountPath: "+root+"/pods, mountPropagation: Bidirectional}")
