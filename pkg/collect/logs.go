@@ -112,7 +112,7 @@ func (c *collector) tails() []tail {
 		add(workers(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
-		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !ready(pod) {
+		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !snapshot.PodReady(pod) {
 			add(pod)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -187,7 +185,7 @@ func (c *collector) widenManagers(x *snapshot.Index) {
 			continue
 		}
 		seen = true
-		if ready(pod) {
+		if snapshot.PodReady(pod) {
 			return
 		}
 	}
@@ -200,15 +198,6 @@ func (c *collector) widenManagers(x *snapshot.Index) {
 			c.byName(nodes, "", pod.Spec.NodeName)
 		}
 	}
-}
-
-func ready(pod *corev1.Pod) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // widenNames: where names are not resolved, the cluster's DNS matters.

@@ -125,7 +125,7 @@ func leaseAge(p *diagnosis.Pass, lease *coordinationv1.Lease) time.Duration {
 
 func (a *attacher) leader() *corev1.Pod {
 	for _, pod := range a.pods {
-		if podReadyNow(pod) {
+		if snapshot.PodServes(pod) {
 			return pod
 		}
 	}

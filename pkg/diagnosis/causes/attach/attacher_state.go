@@ -16,15 +16,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-func podReadyNow(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
-		}
-	}
-	return false
-}
-
 func (a *attacher) find(c report.Certainty, pod *corev1.Pod) *diagnosis.Finding {
 	f := a.about(c, diagnosis.PodSubject(pod))
 	f.Pod(pod)
@@ -78,7 +69,7 @@ func (a *attacher) lacksVerb() bool {
 			}
 		}
 	}
-	if !mentioned || !podReadyNow(pod) {
+	if !mentioned || !snapshot.PodServes(pod) {
 		return false
 	}
 	f := a.find(report.Certain, pod)
@@ -106,7 +97,7 @@ func oldAttacher(pod *corev1.Pod) bool {
 // down reports an attacher that is not Ready, or whose leader does not renew its lease.
 func (a *attacher) down() bool {
 	pod := a.leader()
-	if pod == nil || podReadyNow(pod) && !a.stale || a.notAlone(pod) {
+	if pod == nil || snapshot.PodServes(pod) && !a.stale || a.notAlone(pod) {
 		return false
 	}
 	certainty := report.Likely
@@ -115,7 +106,7 @@ func (a *attacher) down() bool {
 	}
 	f := a.find(certainty, pod)
 	why := "its pod is not Ready"
-	if podReadyNow(pod) {
+	if snapshot.PodServes(pod) {
 		why = "its leader has stopped renewing the lease"
 	}
 	f.Sayf("The external-attacher of driver %s does not work: %s (pod %s%s). VolumeAttachments of the driver get neither a result nor an error.", a.driver, why, podName(pod), waitingReason(pod))
@@ -139,7 +130,7 @@ func (a *attacher) notAlone(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(a.p.Cluster.Pods, func(o *corev1.Pod) bool {
 		app := o.Labels["app"]
 		part := app == "longhorn-manager" || app == "longhorn-csi-plugin" || strings.HasPrefix(app, "csi-") || strings.HasPrefix(o.Name, "longhorn-manager-")
-		return part && !slices.Contains(a.pods, o) && o.Namespace == pod.Namespace && !finished(o) && !podReadyNow(o)
+		return part && !slices.Contains(a.pods, o) && o.Namespace == pod.Namespace && !finished(o) && !snapshot.PodServes(o)
 	})
 }
 

@@ -42,7 +42,7 @@ func pluginNotRegistered(p *diagnosis.Pass) {
 		switch {
 		case r.Known && !r.Registered:
 			reportNotRegistered(p, u, plugin, r)
-		case !podReady(plugin):
+		case !snapshot.PodReady(plugin):
 			reportDeadSocket(p, u, plugin)
 		case !r.Known:
 			p.Has("storage.k8s.io/csinodes")
@@ -65,7 +65,7 @@ func reportNotRegistered(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod, r 
 		f.Waiting = true // its containers have not started: that, and nothing else, is why
 	case !started.IsZero() && p.Age(started) < startup && !flapping(plugin):
 		f.Certainty, f.Waiting = report.Possible, true
-	case podReady(plugin) && !rootSeen(p.View(u.Node)):
+	case snapshot.PodReady(plugin) && !rootSeen(p.View(u.Node)):
 		// A plugin that is content and unknown may serve under another root.
 		p.Probed(u.Node)
 		f.Missing("the root directory of the kubelet on node " + u.Node + ", which would tell whether the plugin registers where the kubelet looks")
@@ -180,7 +180,7 @@ func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, p
 	}
 	const fuse = "a FUSE driver's mounts die with its plugin pod"
 	switch users := runningUsers(p, u); {
-	case !podReady(plugin):
+	case !snapshot.PodReady(plugin):
 		// A new pod would fail as this one does.
 	case !snapshot.HasController(plugin):
 		f.Advise(remedy.Words("Nothing recreates pod " + podName(plugin) + ": save its manifest before it is deleted and created again."))

@@ -233,12 +233,3 @@ func startedAt(pod *corev1.Pod) time.Time {
 	}
 	return latest
 }
-
-func podReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}

@@ -110,7 +110,7 @@ func shareServers(p *diagnosis.Pass, v *snapshot.Volume) []*corev1.Pod {
 		if pod.DeletionTimestamp != nil || !(behind(svc, pod) || pod.Status.PodIP != "" && pod.Status.PodIP == server && offersNFS(pod)) {
 			continue
 		}
-		if podReady(pod) {
+		if snapshot.PodServes(pod) {
 			return []*corev1.Pod{pod} // an NFS server has one active pod
 		}
 		if first == nil {
@@ -131,7 +131,7 @@ func offersNFS(pod *corev1.Pod) bool {
 // judge tells whether the way is blocked: the address that the client uses does not
 // answer the node, and the pod behind it is Ready on a Ready node.
 func (s *storagePath) judge(p *diagnosis.Pass) bool {
-	if !podReady(s.server) || s.server.Status.PodIP == "" || !p.NodeReady(s.server.Spec.NodeName).Ready || !p.NodeReady(s.node).Ready {
+	if !snapshot.PodServes(s.server) || s.server.Status.PodIP == "" || !p.NodeReady(s.server.Spec.NodeName).Ready || !p.NodeReady(s.node).Ready {
 		return false
 	}
 	s.policy = policyAgainst(p, s.server, s.node, s.port)
@@ -181,15 +181,6 @@ func (s *storagePath) answersElsewhere(p *diagnosis.Pass, key string) bool {
 	return slices.ContainsFunc(viewNames(p), func(n string) bool {
 		return n != s.node && strings.HasPrefix(p.View(n).Facts.Dials[key], "ok")
 	})
-}
-
-func podReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
-		}
-	}
-	return false
 }
 
 func pathBlocked(p *diagnosis.Pass, s storagePath) {
