@@ -27,7 +27,8 @@ var table = map[string]struct {
 	"pkg/launch/agents":       {own: []string{"pkg/launch/agents"}, others: []string{}},
 	"pkg/probes":              {own: []string{"pkg/probes"}, others: []string{"golang.org/x/sys"}},
 	"pkg/snapshot":            {own: []string{"pkg/snapshot", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "golang.org/x/tools/txtar"}},
-	"pkg/diagnosis":           {own: []string{"pkg/diagnosis", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
+	"pkg/evidence":            {own: []string{"pkg/evidence", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
+	"pkg/diagnosis":           {own: []string{"pkg/diagnosis", "pkg/evidence", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
 	"pkg/report":              {own: []string{}, others: []string{}},
 	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "sigs.k8s.io/yaml"}},
 	"internal":                {own: []string{"internal", "pkg"}},
@@ -36,6 +37,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the machine, the network or the clock.
 var pure = map[string][]string{
+	"pkg/evidence":  {"os", "os/exec", "net/http", "syscall", "io/ioutil"},
 	"pkg/diagnosis": {"os", "os/exec", "net/http", "syscall", "io/ioutil"},
 	"pkg/render":    {"os", "os/exec", "net", "net/http", "syscall"},
 	"pkg/report":    {"os", "os/exec", "net", "net/http", "syscall", "time"},

@@ -3,10 +3,10 @@ package diagnosis
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -195,11 +195,7 @@ func ObjectSubject(kind, namespace, name string) report.Subject {
 // Evidence constructors.
 
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
-func FromAPI(object, field, text string) report.Evidence {
-	return report.Evidence{Source: "api", Locator: strings.TrimSpace(object + " " + field), Text: text}
-}
+func FromAPI(object, field, text string) report.Evidence { return evidence.FromAPI(object, field, text) }
 
 // FromNode is something read on a node, with its path there.
-func FromNode(node, locator, text string) report.Evidence {
-	return report.Evidence{Source: "node", Node: node, Locator: locator, Text: text}
-}
+func FromNode(node, locator, text string) report.Evidence { return evidence.FromNode(node, locator, text) }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 )
 
 // frontendWait is how long the CSI plugin may miss the frontend after an attach.

@@ -7,7 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 

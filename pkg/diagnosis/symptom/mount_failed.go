@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 )
 
 // mountFailed: one step of mounting or mapping fails, or a container cannot be

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 

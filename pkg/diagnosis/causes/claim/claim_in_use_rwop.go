@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"

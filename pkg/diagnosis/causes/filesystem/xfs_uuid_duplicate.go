@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"

@@ -1,0 +1,52 @@
+package evidence
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Place is one volume on one node: what the engine walks and a cause is asked about.
+// Node is empty for a volume as a whole (provisioning, binding), Volume is nil for a
+// node as a whole.
+type Place struct {
+	X      *snapshot.Index
+	Volume *snapshot.Volume
+	Node   string
+	View   *snapshot.NodeView // nil: the node was not probed
+	Texts  []Text             // about the volume, newest first; of a Place with a node: those of that node and those of none
+}
+
+// Probed says whether the node of the place was looked at.
+func (p *Place) Probed() Reading {
+	if p.View != nil {
+		return Reading{}
+	}
+	return Partial(p.lack())
+}
+
+func (p *Place) lack() Lack {
+	l := Lack{Need: "node/" + p.Node, Node: p.Node, Why: snapshot.NotRequested}
+	if g, ok := p.X.NodeGap(p.Node); ok {
+		l.Why = g.Reason
+	}
+	return l
+}
+
+// Resource says whether a resource ("GROUP/RESOURCE"; "/pods") was read whole.
+func Resource(x *snapshot.Index, resource string) Reading {
+	if g, missing := x.GapFor(resource); missing {
+		return Partial(Lack{Need: "api/" + resource, Why: g.Reason})
+	}
+	return Reading{}
+}
+
+// Refused are the fresh texts of the place that say that a step failed, whatever
+// their words.
+func (p *Place) Refused() []Text {
+	var out []Text
+	for _, t := range p.Texts {
+		if t.Fresh {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+package evidence
+
+import (
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Text is something that a component said about a volume: an event, an attach or
+// detach error, a container's waiting reason, a log line. Text is weaker than state.
+type Text struct {
+	Source    string // event | api | log
+	Component string // kubelet, attachdetach-controller, csi-attacher, container name …
+	Locator   string // "Event Pod shop/db-0 FailedMount", "VolumeAttachment csi-… status.attachError"
+	Node      string // the node that it speaks of or comes from, when known
+	Reason    string // of an event
+	Pod       string // "ns/name" when it is about a pod
+	At        time.Time
+	Fresh     bool // under ten minutes old and later than the last change of what it speaks of
+	Raw       string
+	message.Failure
+}
+
+// Evidence quotes the text.
+func (t Text) Evidence() report.Evidence {
+	return report.Evidence{Source: t.Source, Node: t.Node, Locator: t.Locator, Text: t.Raw}
+}
