@@ -195,7 +195,11 @@ func ObjectSubject(kind, namespace, name string) report.Subject {
 // Evidence constructors.
 
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
-func FromAPI(object, field, text string) report.Evidence { return evidence.FromAPI(object, field, text) }
+func FromAPI(object, field, text string) report.Evidence {
+	return evidence.FromAPI(object, field, text)
+}
 
 // FromNode is something read on a node, with its path there.
-func FromNode(node, locator, text string) report.Evidence { return evidence.FromNode(node, locator, text) }
+func FromNode(node, locator, text string) report.Evidence {
+	return evidence.FromNode(node, locator, text)
+}

@@ -27,11 +27,11 @@ type misses struct {
 
 // missesOf sorts them once, when every rule has run.
 func (p *Pass) missesOf(rule string) misses {
-	if p.missing == nil {
-		p.missing = map[string]misses{}
+	if p.missesBy == nil {
+		p.missesBy = map[string]misses{}
 		for _, k := range p.sortedMisses() {
 			for r := range p.missed[k] {
-				m := p.missing[r]
+				m := p.missesBy[r]
 				if m.byNode == nil {
 					m.byNode = map[string]missKey{}
 				}
@@ -39,11 +39,11 @@ func (p *Pass) missesOf(rule string) misses {
 					m.byNode[k.node] = k
 				}
 				m.all = append(m.all, k)
-				p.missing[r] = m
+				p.missesBy[r] = m
 			}
 		}
 	}
-	return p.missing[rule]
+	return p.missesBy[rule]
 }
 
 // first is what kept the rule from being checked for something located on nodes (none:

@@ -35,7 +35,8 @@ type Pass struct {
 	findingOf  map[identity]*Finding
 	symptomOf  map[identity]*Symptom
 	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
-	missing    map[string]misses     // by rule; made once, when all rules have run
+	missesBy   map[string]misses     // by rule; made once, when all rules have run
+	faults     []string              // sentences that a rule did not complete
 }
 
 // identity is what makes two findings, or two symptoms, one.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -44,6 +46,13 @@ type Rule struct {
 	Offers   []string // remedies by name; every other one is forbidden
 	Doc      string   // Markdown, one file beside the rule
 	Run      func(*Pass)
+
+	// A rule in the form of proofs has these instead of Needs, Explains and Run.
+	Breaks []Step // the steps that it breaks; they name the symptoms that it explains
+	Asks   Scope
+	Prove  func(*evidence.Place) []*Proof
+
+	says map[string]words.Says
 }
 
 // Need is something that a rule reads: a resource of the API or the answer of a
@@ -91,8 +100,11 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 		if c.byName[r.Name] != nil {
 			return nil, fmt.Errorf("rule %s is registered twice", r.Name)
 		}
-		if r.Run == nil || r.Doc == "" {
+		if (r.Run == nil) == (r.Prove == nil) || r.Doc == "" {
 			return nil, fmt.Errorf("rule %s: function or document is missing", r.Name)
+		}
+		if err := r.complete(); err != nil {
+			return nil, err
 		}
 		if _, ok := depth[r.Layer]; !ok || r.Severity.Rank() == 0 {
 			return nil, fmt.Errorf("rule %s: layer or severity is missing", r.Name)
@@ -103,6 +115,22 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 		return nil, fmt.Errorf("the causes lead in a circle: %s", cycle)
 	}
 	return c, nil
+}
+
+// complete derives what a rule in the form of proofs does not say twice.
+func (r *Rule) complete() error {
+	if r.Prove == nil {
+		return nil
+	}
+	r.says = words.Branches(r.Doc)
+	if len(r.says) == 0 {
+		return fmt.Errorf("rule %s: its document has no sentences below ## Says", r.Name)
+	}
+	if len(r.Breaks) == 0 && r.Severity != report.Risk {
+		return fmt.Errorf("rule %s breaks no step", r.Name)
+	}
+	r.Explains = symptomsOf(r.Breaks)
+	return nil
 }
 
 // Rule finds a rule by name.

@@ -52,7 +52,7 @@ func (t *texts) namesOf(volumes []*snapshot.Volume) volumeNames {
 
 func (n volumeNames) learn(name string, v *snapshot.Volume) {
 	word := ""
-	for _, w := range words(name) {
+	for _, w := range splitWords(name) {
 		if len(w) > len(word) {
 			word = w
 		}
@@ -69,7 +69,7 @@ func (n volumeNames) learn(name string, v *snapshot.Volume) {
 	}
 }
 
-func words(line string) []string {
+func splitWords(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 	})
@@ -78,7 +78,7 @@ func words(line string) []string {
 // find returns the volumes that a line names, in the order of the words.
 func (n volumeNames) find(line string) []*snapshot.Volume {
 	var out []*snapshot.Volume
-	for _, w := range words(line) {
+	for _, w := range splitWords(line) {
 		for _, form := range []string{w, strings.Trim(w, ".-"), strings.TrimPrefix(w, "share-manager-")} {
 			for _, k := range n[form] {
 				if (k.whole == "" || strings.Contains(line, k.whole)) && !slices.Contains(out, k.volume) {

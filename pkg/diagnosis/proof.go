@@ -1,0 +1,147 @@
+package diagnosis
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Proof is what a rule returns: the answers that make the case for one cause at one
+// place. Certainty, evidence, what was not checked and what would refute it follow
+// from it in the engine; a rule cannot set them.
+type Proof struct {
+	Keys       // joins beyond the volume and the node of the place
+	Subject    report.Subject
+	Says       string // branch of the document's sentences
+	With       words.Fields
+	State      []evidence.Answer // what must be so. All yes: certain. One no: it is not this
+	Last       []evidence.Answer // the last link. Not seen: likely
+	Hint       evidence.Answer   // a specific indication that makes it possible while State was not seen
+	LookAlikes []LookAlike
+	AtMost     report.Certainty // ceiling of this branch in the catalog; zero: certain
+	Severity   report.Severity  // zero: that of the rule
+	Breaks     []Step           // narrower than the rule's; nil: those of the rule
+	Waiting    bool             // needs only time
+	Steps      []report.Remedy  // safest first
+	Also       []string         // remarks
+}
+
+// LookAlike is another cause with the same face, and the answer that tells it apart:
+// a yes ends the proof, a "not seen" caps it at likely.
+type LookAlike struct {
+	Cause string
+	Is    evidence.Answer
+}
+
+// certainty is what the answers of a proof allow; zero: it is not this cause.
+func (p *Proof) certainty() report.Certainty {
+	state, last := evidence.All(p.State...), evidence.All(p.Last...)
+	if state.No() || last.No() {
+		return ""
+	}
+	out := report.Certain
+	for _, l := range p.LookAlikes {
+		if l.Is.Yes() {
+			return ""
+		}
+		if l.Is.Unseen() {
+			out = report.Likely
+		}
+	}
+	switch {
+	case state.Unseen() && !p.Hint.Yes():
+		return ""
+	case state.Unseen():
+		out = report.Possible
+	case last.Unseen():
+		out = report.Likely
+	}
+	if p.AtMost != "" {
+		out = out.AtMost(p.AtMost)
+	}
+	return out
+}
+
+// answers are all that the proof rests on, in the order of the report.
+func (p *Proof) answers() []evidence.Answer {
+	out := append([]evidence.Answer{}, p.State...)
+	out = append(out, p.Last...)
+	if p.Hint.Yes() {
+		out = append(out, p.Hint)
+	}
+	return out
+}
+
+// conclude turns a proof into a finding, or into what was not checked.
+func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
+	certainty := proof.certainty()
+	if certainty == "" {
+		p.missUnseen(proof)
+		return
+	}
+	f := p.Find(certainty, proof.Subject)
+	f.Keys = proof.Keys
+	f.On(place.Volume)
+	if place.Node != "" {
+		f.Located(place.Node)
+	}
+	if place.Volume == nil && place.Node != "" {
+		f.Node(place.Node)
+	}
+	f.Severity, f.Waiting, f.Also = proof.Severity, proof.Waiting, proof.Also
+	if proof.Breaks != nil {
+		f.Explains = symptomsOf(proof.Breaks)
+	}
+	says := p.rule.says[proof.Says]
+	f.Message, f.Refutation = p.fill(says.Message, proof.With), p.fill(says.Refuted, proof.With)
+	for _, a := range proof.answers() {
+		f.Fact(a.Facts()...)
+	}
+	p.missing(f, proof)
+	f.Advise(proof.Steps...)
+	p.Report(f)
+}
+
+// fill completes a sentence. A field that a rule forgot is a fault of the program that
+// a test over the corpus finds; the reader still gets what there is.
+func (p *Pass) fill(template string, fields words.Fields) string {
+	text, err := words.Fill(template, fields)
+	if err != nil {
+		p.faults = append(p.faults, p.rule.Name+": "+err.Error())
+	}
+	return text
+}
+
+// missing notes what kept a finding from being certain.
+func (p *Pass) missing(f *Finding, proof *Proof) {
+	for _, a := range proof.answers() {
+		for _, l := range a.Lacks() {
+			p.Miss(l.Need, l.Node)
+			f.NotConfirmed = add(f.NotConfirmed, l.Need+" ("+l.Why+")")
+		}
+	}
+	for _, l := range proof.LookAlikes {
+		for _, lack := range l.Is.Lacks() {
+			p.Miss(lack.Need, lack.Node)
+			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.Need+" ("+lack.Why+")")
+		}
+	}
+}
+
+// missUnseen notes a cause as not checked whose state could not be seen. One that was
+// refuted was checked.
+func (p *Pass) missUnseen(proof *Proof) {
+	if s := evidence.All(proof.State...); !s.Unseen() || evidence.All(proof.Last...).No() {
+		return
+	}
+	for _, l := range proof.LookAlikes {
+		if l.Is.Yes() {
+			return
+		}
+	}
+	for _, a := range proof.State {
+		for _, l := range a.Lacks() {
+			p.Miss(l.Need, l.Node)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package diagnosis
+
+import "slices"
+
+// Step is a step of a volume's life that a cause breaks.
+type Step string
+
+// The steps, in the order of a volume's life.
+const (
+	Provisioning Step = "provision" // from claim to bound PV
+	Attaching    Step = "attach"    // controller side, up to the device on the node
+	Serving      Step = "serve"     // the share-manager's export of a Longhorn RWX volume
+	Staging      Step = "stage"     // first mount on the node: format, check, mount
+	Publishing   Step = "publish"   // into the pod's directory
+	Using        Step = "use"       // I/O of a running pod
+	Unmounting   Step = "unmount"
+	Detaching    Step = "detach"
+	Resizing     Step = "resize"
+)
+
+// shown are the symptoms by which a broken step shows itself.
+var shown = map[Step][]string{
+	Provisioning: {"claim-pending", "pod-waiting-for-volume"},
+	Attaching:    {"attach-failed", "multi-attach-error", "volume-attach-loop", "pod-waiting-for-volume"},
+	Serving:      {"share-manager-failing", "attach-failed", "mount-failed", "pod-waiting-for-volume"},
+	Staging:      {"mount-failed", "mount-busy", "format-failed", "fsck-failed", "share-manager-failing", "pod-waiting-for-volume"},
+	Publishing:   {"mount-failed", "mount-busy", "pod-waiting-for-volume"},
+	Using:        {"volume-io-error", "volume-readonly", "volume-hung", "volume-degraded"},
+	Unmounting:   {"unmount-blocked", "detach-stuck", "pod-stuck-terminating"},
+	Detaching:    {"detach-stuck", "multi-attach-error", "pod-stuck-terminating"},
+	Resizing:     {"expansion-pending"},
+}
+
+// symptomsOf lists the symptoms of steps, each once.
+func symptomsOf(steps []Step) []string {
+	var out []string
+	for _, s := range steps {
+		for _, name := range shown[s] {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
