@@ -64,6 +64,7 @@ new-cause: ## scaffold a cause: make new-cause NAME=foo-breaks-bar LAYER=device
 
 cases: ## run the corpus and print one line per case
 	$(GO) run ./internal/casetool
+	@if [ -d testdata/pending ]; then echo 'Not right yet (testdata/pending):'; $(GO) run ./internal/casetool -root testdata/pending -brief; fi
 
 demo: build ## a real report from a recorded incident: make demo CASE=founding-rbd-node-exporter
 	@$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE) || [ $$? = 2 ] # 2: a cause was found

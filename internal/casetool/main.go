@@ -3,6 +3,7 @@
 //	go run ./internal/casetool                  every case, one line each, then counts
 //	go run ./internal/casetool NAME…            the text report and the differences
 //	go run ./internal/casetool -cause NAME      the cases that want this cause
+//	go run ./internal/casetool -root DIR        the cases of another directory (testdata/pending)
 package main
 
 import (
@@ -29,6 +30,7 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("casetool", flag.ContinueOnError)
 	cause := flags.String("cause", "", "only cases that want this cause")
+	other := flags.String("root", "", "directory of cases; default testdata/cases")
 	brief := flags.Bool("brief", false, "no text reports")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
 	if err := flags.Parse(args); err != nil {
@@ -37,6 +39,9 @@ func run(args []string, out io.Writer) error {
 	root, err := corpus.Root()
 	if err != nil {
 		return err
+	}
+	if *other != "" {
+		root = *other
 	}
 	all, err := corpus.Names(root)
 	if err != nil {

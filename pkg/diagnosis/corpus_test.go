@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // TestCorpus runs every recorded case through every rule and compares the whole
@@ -30,6 +31,17 @@ func TestCorpus(t *testing.T) {
 			judge(t, r, disputed[name])
 		})
 	}
+}
+
+// TestSentencesAreComplete finds fields of a document that its rule does not give.
+func TestSentencesAreComplete(t *testing.T) {
+	t.Parallel()
+	every(t, func(t *testing.T, c *corpus.Case, dir string) {
+		_, faults := causes.Catalog().Audit(snapshot.NewIndex(load(t, dir)), c.Ask)
+		for _, f := range faults {
+			t.Error(f)
+		}
+	})
 }
 
 func judge(t *testing.T, r *corpus.Result, dispute string) {

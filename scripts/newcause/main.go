@@ -104,22 +104,27 @@ import (
 	_ "embed"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 //go:embed {{.File}}.md
 var {{.File}}Doc string
 
-// {{.Var}} is found when …: say which fact proves it.
+// {{.Var}} finds …: say which fact proves it.
 var {{.Var}} = &diagnosis.Rule{
 	Name: "{{.Name}}", Layer: diagnosis.{{.LayerConst}}, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{},
-	Explains: []string{"pod-waiting-for-volume"},
-	Doc:      {{.File}}Doc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			_ = v // look at the evidence; p.Report(p.Find(report.Likely, subject).On(v).Sayf(…).Fact(…).Advise(…))
-		}
+	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
+	Asks:   diagnosis.EachPlace, // a volume on a node; or EachVolume, EachNode
+	Doc:    {{.File}}Doc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		return []*diagnosis.Proof{{"{{"}}
+			Subject: diagnosis.NodeSubject(pl.Node),
+			With:    words.Fields{"node": pl.Node},
+			State:   []evidence.Answer{ /* questions of pkg/evidence/...: all must be yes */ },
+			// Last: the last link, without which it is likely; LookAlikes: each with its test.
+		{{"}}"}}
 	},
 }
 `
@@ -130,13 +135,19 @@ const docFile = `# {{.Name}}
 
 What is wrong, in two sentences, and what the user sees.
 
+## Says
+
+The sentence of the report about node {node}.[ What stands in brackets goes when its {field} is empty.]
+
+Refuted by: the fact that would refute it on node {node}
+
 ## Proof
 
 - the facts that must all have been seen for *certain*.
 
 ## Look-alikes
 
-- other causes with the same symptoms, and the fact that tells them apart.
+- other-cause: the fact that tells it apart.
 
 ## What to do
 

@@ -47,6 +47,7 @@ var rules = []*diagnosis.Rule{
 	attach.DeviceLinkMissing,
 	attach.DeviceRenumbered,
 	attach.HostpathTypeMismatch,
+	attach.DriverNotInstalled,
 	attach.KubeletRootDirWrong,
 	attach.NodeDown,
 	attach.NodeKubeletDownWorkloadAlive,

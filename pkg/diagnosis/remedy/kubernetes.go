@@ -14,15 +14,15 @@ func DeletePod(pod *corev1.Pod, controlled bool, checked string) report.Remedy {
 	name := pod.Namespace + "/" + pod.Name
 	r := report.Remedy{
 		Name: "delete-pod", Title: titled("Delete pod %s; its controller makes a new one.", name),
-		Commands: []string{kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
+		Commands: []string{Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
 		Risk:     Disruptive, Precondition: checked, Undo: "none needed: the controller recreates the pod",
 		Verify: "the new pod is Running and started later than the volume was attached or remounted",
 	}
 	if !controlled {
 		r.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
 		r.Commands = []string{
-			kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml") + " > " + quote(pod.Name+".yaml"),
-			kubectl("-n", pod.Namespace, "delete", "pod", pod.Name),
+			Kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml") + " > " + quote(pod.Name+".yaml"),
+			Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name),
 		}
 		r.Undo = "create the pod again from the saved manifest"
 	}
@@ -33,7 +33,7 @@ func DeletePod(pod *corev1.Pod, controlled bool, checked string) report.Remedy {
 func DeleteVolumeAttachment(name, checked string) report.Remedy {
 	return report.Remedy{
 		Name: "delete-volumeattachment", Title: titled("Delete VolumeAttachment %s.", name),
-		Commands: []string{kubectl("delete", "volumeattachment", name)},
+		Commands: []string{Kubectl("delete", "volumeattachment", name)},
 		Risk:     DataLoss, Precondition: checked,
 		Undo:   "the attach-detach controller makes it again when a pod wants the volume there",
 		Verify: "the object is gone without any change of its finalizers: kubectl get volumeattachment",
@@ -51,7 +51,7 @@ func RemoveFinalizer(kind, namespace, name, finalizer string, index int, checked
 	}
 	return report.Remedy{
 		Name: "remove-finalizer", Title: titled("Remove finalizer %s from %s %s.", finalizer, kind, name),
-		Commands: []string{kubectl(words...)},
+		Commands: []string{Kubectl(words...)},
 		Risk:     DataLoss, Precondition: checked,
 		Undo:   "none: an attachment that the backend still has leaks",
 		Verify: titled("%s %s is gone, and the backend shows the volume attached to no machine", kind, name),

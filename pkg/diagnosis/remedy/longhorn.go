@@ -6,7 +6,7 @@ import "github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 func DeleteShareManager(namespace, volume, checked string) report.Remedy {
 	return report.Remedy{
 		Name: "delete-share-manager", Title: titled("Delete the share-manager pod of volume %s; longhorn-manager makes a new one.", volume),
-		Commands: []string{kubectl("-n", namespace, "delete", "pod", "share-manager-"+volume)},
+		Commands: []string{Kubectl("-n", namespace, "delete", "pod", "share-manager-"+volume)},
 		Risk:     Disruptive, Precondition: checked,
 		Undo:   "none needed: it is recreated; NFS clients stall for 20 to 90 seconds",
 		Verify: "the new pod is Ready and the ShareManager is running",
@@ -17,7 +17,7 @@ func DeleteShareManager(namespace, volume, checked string) report.Remedy {
 func DeleteReplica(namespace, replica, checked string) report.Remedy {
 	return report.Remedy{
 		Name: "delete-replica", Title: titled("Delete replica %s.", replica),
-		Commands: []string{kubectl("-n", namespace, "delete", "replicas.longhorn.io", replica)},
+		Commands: []string{Kubectl("-n", namespace, "delete", "replicas.longhorn.io", replica)},
 		Risk:     DataLoss, Precondition: checked, Undo: "none",
 		Verify: "the volume keeps a healthy replica and rebuilds the missing one",
 	}
@@ -27,7 +27,7 @@ func DeleteReplica(namespace, replica, checked string) report.Remedy {
 func DeleteEngine(namespace, engine, checked string) report.Remedy {
 	return report.Remedy{
 		Name: "delete-engine", Title: titled("Delete the stale engine %s.", engine),
-		Commands: []string{kubectl("-n", namespace, "delete", "engines.longhorn.io", engine)},
+		Commands: []string{Kubectl("-n", namespace, "delete", "engines.longhorn.io", engine)},
 		Risk:     DataLoss, Precondition: checked, Undo: "none",
 		Verify: "exactly one engine of the volume is active",
 	}
@@ -37,7 +37,7 @@ func DeleteEngine(namespace, engine, checked string) report.Remedy {
 func DeleteInstanceManager(namespace, name, checked string) report.Remedy {
 	return report.Remedy{
 		Name: "delete-instance-manager", Title: titled("Delete instance manager %s.", name),
-		Commands: []string{kubectl("-n", namespace, "delete", "instancemanagers.longhorn.io", name)},
+		Commands: []string{Kubectl("-n", namespace, "delete", "instancemanagers.longhorn.io", name)},
 		Risk:     Disruptive, Precondition: checked,
 		Undo:   "none needed: it is recreated empty; every engine and replica in it dies",
 		Verify: "the new instance manager is running",

@@ -53,13 +53,13 @@ func RestartHolderPod(pod *corev1.Pod, checked string) report.Remedy {
 	if metav1.GetControllerOf(pod) == nil {
 		return report.Remedy{
 			Name: "restart-holder", Title: titled("Save the manifest of pod %s/%s, which holds the device, delete the pod and make it anew: no controller does.", pod.Namespace, pod.Name),
-			Commands: []string{kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml"), kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
+			Commands: []string{Kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml"), Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
 			Risk:     Disruptive, Precondition: checked, Verify: holderGone,
 		}
 	}
 	return report.Remedy{
 		Name: "restart-holder", Title: titled("Delete pod %s/%s, which holds the device; its controller makes a new one.", pod.Namespace, pod.Name),
-		Commands: []string{kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
+		Commands: []string{Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
 		Risk:     Disruptive, Precondition: checked, Verify: holderGone,
 	}
 }

@@ -69,7 +69,7 @@ func quote(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-func kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
+func Kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
 
 // afterwards reminds of the debug pod, which holds mounts while it lives.
 const afterwards = " Delete the debug pod afterwards: while it lives it holds a private copy of the node's mounts."

@@ -1,0 +1,41 @@
+package attach
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed driver_not_installed.md
+var driverNotInstalledDoc string
+
+// DriverNotInstalled finds a wanted volume whose CSI driver the cluster does not have.
+var DriverNotInstalled = &diagnosis.Rule{
+	Name: "driver-not-installed", Layer: diagnosis.Attach, Severity: report.Blocking,
+	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Detaching},
+	Asks:   diagnosis.EachVolume,
+	Doc:    driverNotInstalledDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		driver := pl.Volume.CSIName()
+		if driver == "" || pl.Volume.PV == nil {
+			return nil
+		}
+		return []*diagnosis.Proof{{
+			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
+			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "similar": words.List(csi.Similar(pl.X, driver), 3)},
+			State:      []evidence.Answer{evidence.Not(csi.Installed(pl.X, driver)), csi.Wanted(pl)},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},
+			Steps: []report.Remedy{
+				remedy.Check("Install driver "+driver+", or find out under which name it runs now.",
+					remedy.Kubectl("get", "csidriver"),
+					remedy.Kubectl("get", "csinode", "-o", "custom-columns=NODE:.metadata.name,DRIVERS:.spec.drivers[*].name")),
+				remedy.Words("When the driver was replaced by one of another name that can read the volume: set the reclaim policy of the PV to Retain, then make a new PV for the same handle under the new driver. The driver of a PV cannot be changed."),
+			},
+		}}
+	},
+}

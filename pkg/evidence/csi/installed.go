@@ -1,0 +1,102 @@
+// Package csi answers questions about CSI drivers: are they installed, registered,
+// serving, and did they answer.
+package csi
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Installed asks whether anything of a driver is in the cluster: its CSIDriver, an
+// entry of a CSINode, a pod of its node plugin or of its controller.
+func Installed(x *snapshot.Index, driver string) evidence.Answer {
+	whole := evidence.Resource(x, "storage.k8s.io/csidrivers").And(evidence.Resource(x, "storage.k8s.io/csinodes"), evidence.Resource(x, "/pods"))
+	var facts []report.Evidence
+	if x.CSIDriver(driver) != nil {
+		facts = append(facts, evidence.FromAPI("CSIDriver "+driver, "metadata.name", driver))
+	}
+	for _, n := range x.DriverNodes(driver) {
+		facts = append(facts, evidence.FromAPI("CSINode "+n, "spec.drivers", driver))
+	}
+	pods := slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner"))
+	for _, p := range pods {
+		facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec", "serves "+driver))
+	}
+	a := whole.Found(facts...)
+	if a.No() {
+		a = a.With(
+			evidence.FromAPI("CSIDrivers", "metadata.name", listed(x.Cluster.CSIDrivers)),
+			evidence.FromAPI("CSINodes", "spec.drivers", "none lists "+driver))
+	}
+	return a
+}
+
+func listed(all []*storagev1.CSIDriver) string {
+	var names []string
+	for _, d := range all {
+		if d != nil {
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, " ")
+}
+
+// drivers that speak only for themselves: what kubelet and the attach-detach controller
+// say when nobody answers is no answer of the driver.
+var nobody = []message.Kind{message.DriverNotRegistered, message.CSINodeLacksDriver, message.WaitingExternalAttach, message.MountTimeout}
+
+// Answered asks whether a driver has acted on a volume: attached it, mounted it, or
+// refused it in its own words.
+func Answered(pl *evidence.Place) evidence.Answer {
+	var facts []report.Evidence
+	for _, va := range pl.Volume.Attachments {
+		switch {
+		case va.Status.Attached:
+			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"))
+		case va.Status.AttachError != nil:
+			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attachError.message", va.Status.AttachError.Message))
+		}
+	}
+	for _, t := range pl.Refused() {
+		if t.Code != "" && !slices.ContainsFunc(nobody, t.Is) {
+			facts = append(facts, t.Evidence())
+		}
+	}
+	for _, c := range pl.Volume.Running() {
+		if started(c.Pod) {
+			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
+		}
+	}
+	return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Found(facts...)
+}
+
+func started(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
+
+// Similar are the installed drivers whose name looks like a given one: the same first
+// word, or all but its version.
+func Similar(x *snapshot.Index, driver string) []string {
+	first, _, _ := strings.Cut(driver, ".")
+	var out []string
+	for _, d := range x.Cluster.CSIDrivers {
+		if d == nil || d.Name == driver {
+			continue
+		}
+		if f, _, _ := strings.Cut(d.Name, "."); strings.Contains(f, first) || strings.Contains(first, f) || strings.Contains(d.Name, driver) {
+			out = append(out, d.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
