@@ -76,10 +76,16 @@ func (c *chain) holder(node string, h snapshot.Holder, d snapshot.VolumeDevice) 
 		subject: DeviceSubject(node, h.Device.Dev).String(), node: node})
 }
 
-// uses adds the mounts of the device in namespaces other than the host's.
+// uses adds the mounts of the device in namespaces other than the host's. A copy that
+// goes when the host's mount goes (propagation) is as usual and worth no row.
 func (c *chain) uses(d snapshot.VolumeDevice) {
-	for i, u := range d.View.ForeignUses(d.Dev) {
-		if i == shownMounts {
+	host := len(d.View.InitUses(d.Dev)) > 0
+	shown := 0
+	for _, u := range d.View.ForeignUses(d.Dev) {
+		if host && !u.Mount.Private() {
+			continue
+		}
+		if shown++; shown > shownMounts {
 			break
 		}
 		note := fmt.Sprintf("mount namespace %d", u.NS.ID)

@@ -35,12 +35,24 @@ func newTexts(x *snapshot.Index, s scope) *texts {
 	t.fromNodeEvents(s)
 	t.fromLogs(s)
 	for v, list := range t.byVolume {
+		t.age(v, list)
 		slices.SortStableFunc(list, newerText)
 		t.byVolume[v] = slices.CompactFunc(list, func(a, b Text) bool {
 			return a.Raw == b.Raw && a.Locator == b.Locator && a.At.Equal(b.At)
 		})
 	}
 	return t
+}
+
+// age makes history of what was said before the pods that use the volume on that node
+// now were started there: they got it, whatever was wrong before.
+func (t *texts) age(v *snapshot.Volume, list []Text) {
+	for i := range list {
+		x := &list[i]
+		if x.Fresh && x.Source != "api" && x.Node != "" && v.ServedSince(x.Node, x.At) {
+			x.Fresh = false
+		}
+	}
 }
 
 func (t *texts) of(v *snapshot.Volume) []Text { return t.byVolume[v] }

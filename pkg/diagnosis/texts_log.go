@@ -107,11 +107,12 @@ func (t *texts) fromLogs(s scope) {
 		if l.Previous {
 			where += ".previous"
 		}
+		rec := record{}
 		for i, line := range l.Lines {
-			at := t.dated(line)
-			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: at,
-				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: !at.IsZero() && t.x.Age(at) < freshText && !l.Previous}
-			found := names.find(line)
+			rec = rec.next(t, names, line)
+			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary,
+				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: t.freshLine(rec.at) && !l.Previous}
+			found := rec.volumes
 			for _, o := range own {
 				if o.all || speaksOfIO(line) {
 					x.Pod = id
@@ -124,6 +125,27 @@ func (t *texts) fromLogs(s scope) {
 		}
 	}
 	t.fromNodeFiles(s, names)
+}
+
+func (t *texts) freshLine(at time.Time) bool { return !at.IsZero() && t.x.Age(at) < freshText }
+
+// record is what a log line belongs to: a line without a date continues the dated one
+// above it and is about the same volumes.
+type record struct {
+	at       time.Time
+	ordinary bool
+	volumes  []*snapshot.Volume
+}
+
+func (r record) next(t *texts, names volumeNames, line string) record {
+	at, found := t.dated(line), names.find(line)
+	if !at.IsZero() || r.at.IsZero() {
+		return record{at: at, ordinary: message.Ordinary(line), volumes: found}
+	}
+	for _, v := range found {
+		r.volumes = appendVolume(slices.Clip(r.volumes), v)
+	}
+	return r
 }
 
 type logOwner struct {
@@ -191,11 +213,12 @@ func (t *texts) fromNodeFiles(s scope, names volumeNames) {
 		}
 		sort.Strings(paths)
 		for _, p := range paths {
+			rec := record{}
 			for i, line := range strings.Split(view.Facts.Files[p].Content, "\n") {
-				at := t.dated(line)
-				for _, v := range names.find(line) {
-					t.add(v, Text{Source: "log", Component: program(line), Node: node, Raw: line, At: at,
-						Locator: fmt.Sprintf("%s:%d", p, i+1), Fresh: !at.IsZero() && t.x.Age(at) < freshText})
+				rec = rec.next(t, names, line)
+				for _, v := range rec.volumes {
+					t.add(v, Text{Source: "log", Component: program(line), Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary,
+						Locator: fmt.Sprintf("%s:%d", p, i+1), Fresh: t.freshLine(rec.at)})
 				}
 			}
 		}

@@ -42,7 +42,8 @@ func TestTexts(t *testing.T) {
 	s := crowd(2, 3)
 	s.Logs = []snapshot.Log{{Namespace: "kube-system", Pod: "plugin", Container: "driver", Lines: []string{
 		"E0504 11:59:00.000000 1 x.go:1] UnmountVolume.TearDown failed for volume \"pvc-00000000\" : target is busy",
-		"2026-05-04T11:00:00Z volume handle-pvc-00000001 published", "nothing about anybody",
+		"2026-05-04T11:00:00Z volume handle-pvc-00000001 published",
+		"  a line without a date continues the record", "2026-05-04T11:00:01Z nothing about anybody", "nor here",
 	}}}
 	x := snapshot.NewIndex(s)
 	first, second := x.VolumeOfPV("pvc-00000000"), x.VolumeOfPV("pvc-00000001")
@@ -65,7 +66,7 @@ func TestTexts(t *testing.T) {
 	if !line.Is(message.TargetBusy) || !line.Fresh || line.Locator != "logs/kube-system/plugin/driver:1" {
 		t.Errorf("log line read as %+v", line)
 	}
-	if got := texts.of(second); len(got) != 4 || got[len(got)-1].Fresh {
+	if got := texts.of(second); len(got) != 5 || got[len(got)-1].Fresh || got[len(got)-1].At.IsZero() {
 		t.Errorf("texts of the second volume: %+v", got)
 	}
 }

@@ -18,6 +18,7 @@ type Text struct {
 	Pod       string // "ns/name" when it is about a pod
 	At        time.Time
 	Fresh     bool // under ten minutes old and later than the last change of what it speaks of
+	Ordinary  bool // a log line that calls itself information: work as usual, never a complaint
 	Raw       string
 	message.Failure
 }

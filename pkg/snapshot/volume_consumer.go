@@ -1,6 +1,10 @@
 package snapshot
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // consumersOf lists the pods of a claim with how they use it.
 func consumersOf(pods []*corev1.Pod, claim string) []*Consumer {
@@ -89,4 +93,33 @@ func (v *Volume) consumers(keep func(*Consumer) bool) []*Consumer {
 		}
 	}
 	return out
+}
+
+// ServedSince tells whether the volume is in use on a node (empty: anywhere) and all
+// pods that use it there run in containers that were started after a moment: what
+// happened before is history. Of a pod that ends, nothing is history.
+func (v *Volume) ServedSince(node string, at time.Time) bool {
+	some := false
+	for _, c := range v.Live() {
+		if node != "" && c.Node() != node {
+			continue
+		}
+		if at.IsZero() || c.Terminating() || !startedAfter(c.Pod, at) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+func startedAfter(p *corev1.Pod, at time.Time) bool {
+	if s := p.Status.StartTime; p.Status.Phase != corev1.PodRunning || s == nil || s.Time.Before(at) {
+		return false
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running == nil || c.RestartCount > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -67,7 +67,7 @@ func toldOf(p *diagnosis.Pass, fits func(*snapshot.Volume, diagnosis.Text) bool,
 		now := false
 		for i := range all {
 			t := all[i]
-			if !fits(v, t) {
+			if t.Ordinary || !fits(v, t) {
 				continue
 			}
 			here := present(t, podOf(v, t), all)

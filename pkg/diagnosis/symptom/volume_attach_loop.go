@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -19,14 +20,20 @@ var volumeAttachLoop = &diagnosis.SymptomRule{Name: "volume-attach-loop", Run: f
 
 func loops(p *diagnosis.Pass, v *snapshot.Volume) {
 	lh := v.LH()
-	in, out := transitions(p, v, "Attached"), transitions(p, v, "Detached")
-	restarts := engineRestarts(p, v)
+	since := wantedSince(v)
+	in := transitions(p, "Volume", lh.Name, since, "Attached")
+	out := transitions(p, "Volume", lh.Name, since, "Detached")
+	starts, stops := 0, 0
+	for _, e := range v.Longhorn.Engines {
+		starts += transitions(p, "Engine", e.Name, since, "Start")
+		stops += transitions(p, "Engine", e.Name, since, "Stop")
+	}
 	moving := lh.Status.State == "attaching" || lh.Status.State == "detaching"
-	if !(in >= 2 && out >= 2) && !(moving && restarts >= 2) && !(moving && in+out >= 3) {
+	if !(in >= 2 && out >= 2) && !(moving && starts >= 2 && stops >= 2) && !(moving && in+out >= 3) {
 		return
 	}
-	s := onVolume(v, fmt.Sprintf("Longhorn volume %s attaches and detaches again and again: %d times attached, %d times detached, %d restarts of its engine; now %s.",
-		lh.Name, in, out, restarts, lh.Status.State))
+	s := onVolume(v, fmt.Sprintf("Longhorn volume %s attaches and detaches again and again: %d times attached, %d times detached, its engine was started %d and stopped %d times; now %s.",
+		lh.Name, in, out, starts, stops, lh.Status.State))
 	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
 	s.At(lh.Status.CurrentNodeID)
 	s.At(lh.NodeID)
@@ -39,26 +46,32 @@ func loops(p *diagnosis.Pass, v *snapshot.Volume) {
 	p.AddSymptom(s)
 }
 
-// transitions counts what happened while it still speaks of the present: the last
-// occurrence is at most ten minutes old.
-func transitions(p *diagnosis.Pass, v *snapshot.Volume, reason string) int {
-	n := 0
-	for _, e := range p.Events("Volume", p.LonghornNamespace(), v.LH().Name) {
-		if e.Reason == reason && p.Age(e.Last) < 10*time.Minute {
-			n += max(e.Count, 1)
+// wantedSince is when the first of the pods was made that want the volume now. A volume
+// that is scaled down and up is detached and attached, which is no loop.
+func wantedSince(v *snapshot.Volume) time.Time {
+	var first time.Time
+	for _, c := range v.Live() {
+		if at := c.Pod.CreationTimestamp.Time; first.IsZero() || at.Before(first) {
+			first = at
 		}
 	}
-	return n
+	return first
 }
 
-func engineRestarts(p *diagnosis.Pass, v *snapshot.Volume) int {
+// transitions counts what happened since a moment, while it still speaks of the present:
+// the last occurrence is at most ten minutes old. An event counts its occurrences and
+// dates the first and the last; those between are taken to be evenly spread.
+func transitions(p *diagnosis.Pass, kind, name string, since time.Time, reasons ...string) int {
 	n := 0
-	for _, e := range v.Longhorn.Engines {
-		for _, ev := range p.Events("Engine", p.LonghornNamespace(), e.Name) {
-			if (ev.Reason == "Start" || ev.Reason == "Stop") && p.Age(ev.Last) < 10*time.Minute {
-				n += max(ev.Count, 1)
-			}
+	for _, e := range p.Events(kind, p.LonghornNamespace(), name) {
+		if !slices.Contains(reasons, e.Reason) || p.Age(e.Last) >= 10*time.Minute || e.Last.Before(since) {
+			continue
 		}
+		count, span := max(e.Count, 1), e.Last.Sub(e.First)
+		if count > 1 && !e.First.IsZero() && e.First.Before(since) && span > 0 {
+			count = 1 + int(float64(count-1)*float64(e.Last.Sub(since))/float64(span))
+		}
+		n += count
 	}
 	return n
 }

@@ -67,7 +67,7 @@ func detachedUnexpectedly(p *diagnosis.Pass, v *snapshot.Volume) {
 			continue
 		}
 		s := onVolume(v, fmt.Sprintf("Longhorn says that the volume of %s was detached under its pod.", name(v)))
-		s.Past = !t.Fresh
+		s.Past = !t.Fresh || v.ServedSince("", t.At)
 		s.At(t.Node)
 		s.Evidence = append(s.Evidence, t.Evidence())
 		p.AddSymptom(s)

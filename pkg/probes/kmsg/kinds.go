@@ -21,7 +21,9 @@ const (
 	CannotOpen         = "cant-open-blockdev"    // "Can't open blockdev" or "Can't lookup blockdev"
 	WouldChangeRO      = "would-change-ro-state" // the superblock lives with the other ro state
 	// devices
-	IOError          = "io-error"             // a request failed
+	IOError          = "io-error"             // a request for data failed
+	SCSIResult       = "scsi-result"          // the target answered a request with a status; other lines say which
+	OptionalRefused  = "optional-refused"     // DISCARD, WRITE ZEROES …: the target does not know it, data is safe
 	MediumError      = "medium-error"         // the target says that its data is bad
 	OfflineDevice    = "offline-device"       // I/O to, or the offlining of, a device that is gone
 	BeyondEnd        = "beyond-end-of-device" // the device is shorter than the filesystem, often 0

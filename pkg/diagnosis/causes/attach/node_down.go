@@ -52,7 +52,7 @@ func reportNodeDown(p *diagnosis.Pass, l lostNode) {
 	switch {
 	case l.Silent:
 		f.Missing("the Ready condition of node " + l.Name + " (it still says True)")
-	case p.Age(l.Ready.Since) < time.Minute:
+	case p.Age(l.Ready.Since) < time.Minute && l.Ready.LeaseAge < time.Minute:
 		f.Certainty, f.Waiting = report.Possible, true
 	}
 	if !l.Holds() {

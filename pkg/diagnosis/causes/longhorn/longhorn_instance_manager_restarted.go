@@ -72,6 +72,7 @@ type restart struct {
 	victims     []*snapshot.Volume // in scope, with a pod that is older than the start or a symptom now
 	hit         []*snapshot.Volume // in scope, hit in that minute, whether healed or not
 	all         int                // volumes of the node that were hit in that minute
+	booted      bool               // with the whole node
 	connections int                // iSCSI connections that broke within one second
 	evidence    []report.Evidence
 }
@@ -106,8 +107,11 @@ func restarted(p *diagnosis.Pass, im *snapshot.LHInstanceManager) {
 	if len(r.victims) == 0 {
 		return
 	}
+	// A boot ends every process of the node: one victim is proof enough.
+	boot, _ := booted(p, im.NodeID, r.at)
+	r.booted = boot != ""
 	certainty := report.Certain
-	if r.all < 2 && r.connections < 2 {
+	if r.all < 2 && r.connections < 2 && !r.booted {
 		certainty = report.Likely
 	}
 	r.report(p, certainty)
@@ -231,8 +235,8 @@ func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
 	if r.connections > 1 {
 		errors = fmt.Sprintf(" %d iSCSI connections of the node broke within one second.", r.connections)
 	}
-	f.Sayf("The instance-manager %s on node %s ended and was started again at %s (%s ago). All engines and replicas in it died at once: %d volumes of the node were hit in that minute.%s %s",
-		r.im.Name, r.im.NodeID, r.at.UTC().Format(time.RFC3339), p.Age(r.at).Round(time.Second), r.all, errors, why)
+	f.Sayf("The instance-manager %s on node %s ended and was started again at %s (%s ago). All engines and replicas in it died at once: %s of the node %s hit in that minute.%s %s",
+		r.im.Name, r.im.NodeID, r.at.UTC().Format(time.RFC3339), p.Age(r.at).Round(time.Second), counted(r.all, "volume"), wasWere(r.all), errors, why)
 	f.Fact(diagnosis.FromAPI("Pod "+r.im.Namespace+"/"+r.im.Name, "status", "started "+r.at.UTC().Format(time.RFC3339)))
 	f.Fact(evidence...).Fact(r.evidence...)
 	if c != report.Certain {
@@ -248,6 +252,25 @@ func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
 			}
 		}
 	}
-	f.Advise(remedy.Words("Then cure the reason: a higher podPidsLimit or reserved CPU and memory for the instance-manager, Longhorn's priority class (it needs detached volumes). Deleting an instance-manager that runs engines repeats the fault."))
+	if r.booted {
+		f.Advise(remedy.Words("Find out why node " + r.im.NodeID + " was booted (power, kernel, an update): the instance-manager ended with it and is no fault of its own."))
+		p.Report(f)
+		return
+	}
+	f.Advise(remedy.Words("Cure the reason: a higher podPidsLimit or reserved CPU and memory for the instance-manager, Longhorn's priority class (it needs detached volumes). Deleting an instance-manager that runs engines repeats the fault."))
 	p.Report(f)
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }

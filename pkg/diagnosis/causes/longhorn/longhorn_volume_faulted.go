@@ -27,11 +27,19 @@ var VolumeFaulted = &diagnosis.Rule{
 	Doc:      longhornVolumeFaultedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			if lh := volumeOf(v); lh != nil && lh.Status.Robustness == "faulted" && !lh.Standby && !lh.Status.RestoreRequired {
+			if lh := volumeOf(v); lh != nil && lh.Status.Robustness == "faulted" && !lh.Standby && !lh.Status.RestoreRequired && !replicaAlive(v) {
 				faulted(p, v, lh)
 			}
 		}
 	},
+}
+
+// replicaAlive tells whether a replica runs that was healthy and has not failed since:
+// then the engine died, not the data, and Longhorn attaches the volume again by itself.
+func replicaAlive(v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool {
+		return r.CurrentState == "running" && r.FailedAt == "" && r.HealthyAt != ""
+	})
 }
 
 func faulted(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {

@@ -1,0 +1,41 @@
+package message
+
+import "strings"
+
+// Ordinary tells whether a log line calls itself information or debugging: it tells of
+// work as usual and is no complaint, whatever words it contains. Forms: logfmt
+// (level=info), JSON ("level":"info"), klog (I1122 08:31:36…), glog-like brackets
+// ([info], INFO).
+func Ordinary(line string) bool {
+	if len(line) > 400 {
+		line = line[:400]
+	}
+	low := strings.ToLower(line)
+	for _, form := range []string{"level=", `"level":"`, `"level": "`, `level="`} {
+		if _, rest, ok := strings.Cut(low, form); ok {
+			return calm(rest)
+		}
+	}
+	if klogDate.MatchString(line) {
+		i := klogDate.FindStringIndex(line)[0]
+		return line[i] == 'I'
+	}
+	for _, w := range strings.Fields(low)[:min(6, len(strings.Fields(low)))] {
+		switch w = strings.Trim(w, "[]<>():|"); w {
+		case "info", "debug", "trace", "notice", "dbg", "inf":
+			return true
+		case "warn", "warning", "error", "err", "fatal", "panic", "crit", "critical", "emerg", "alert", "wrn":
+			return false
+		}
+	}
+	return false
+}
+
+func calm(level string) bool {
+	for _, l := range []string{"info", "debug", "trace", "notice"} {
+		if strings.HasPrefix(level, l) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,23 @@
+package message
+
+import "testing"
+
+func TestOrdinary(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`time="2026-11-22T08:31:36Z" level=info msg="No need for unmount not a mount point /var/lib/kubelet/x"`: true,
+		`time="2026-11-22T08:31:36Z" level=error msg="failed to unmount"`:                                       false,
+		`[longhorn] time="2026-11-22T08:31:36Z" level=warning msg="target is busy"`:                             false,
+		`I1122 08:31:36.264466       1 utils.go:100] GRPC response: {}`:                                         true,
+		`E1122 08:31:36.264466       1 utils.go:100] GRPC error: target is busy`:                                false,
+		`{"level":"info","ts":1700000000,"msg":"target is busy"}`:                                               true,
+		`2025-01-02 03:04:05.1 [INFO] nothing to do`:                                                            true,
+		`2025-01-02 03:04:05.1 ERROR device is busy (info below)`:                                               false,
+		`umount: /mnt: target is busy.`:                                                                         false,
+		``:                                                                                                      false,
+	} {
+		if got := Ordinary(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
