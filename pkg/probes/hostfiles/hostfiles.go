@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -52,7 +51,9 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		c.everything(ctx)
 	}
 	if c.w.Cut > 0 {
-		f.Problems = append(f.Problems, probes.Problem{Probe: "hostfiles", Path: "/", Text: fmt.Sprintf("%d directory entries were not visited", c.w.Cut)})
+		f.Problems = append(f.Problems, probes.Problem{
+			Probe: "hostfiles", Text: fmt.Sprintf("%d directory entries were not visited", c.w.Cut), Count: c.w.Cut,
+		})
 	}
 	return ctx.Err()
 }
@@ -60,6 +61,9 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 // keep stores one entry, unless a more telling form of it is there already.
 func (c *collector) keep(e tree.Entry, how how) {
 	if old, ok := c.f.Files[e.Path]; ok && (old.Content != "" || old.Err != "" || how == presence) {
+		return
+	}
+	if e.Mount && how != presence && !c.behind(&e) {
 		return
 	}
 	v := probes.File{Kind: string(e.Kind)}
@@ -79,6 +83,19 @@ func (c *collector) keep(e tree.Entry, how how) {
 	c.f.Files[e.Path] = v
 }
 
+// behind looks at what is mounted over a place where content is wanted, as the hosts
+// file is in nodes that are containers. Only a mount that is local and alive may be
+// looked at.
+func (c *collector) behind(e *tree.Entry) bool {
+	if !c.w.Guard.Safe(e.Path) {
+		host.Refuse(c.h, e.Path)
+		return false
+	}
+	kind, _, err := c.h.Lstat(e.Path)
+	e.Kind = kind
+	return err == nil
+}
+
 // followable tells whether a link leads to a place that may be read.
 func (c *collector) followable(p, target string) bool {
 	if target == "" {
@@ -91,7 +108,14 @@ func (c *collector) followable(p, target string) bool {
 	if strings.HasPrefix(to, "..") || strings.HasPrefix(to, "proc/") || strings.HasPrefix(to, "dev/") {
 		return false
 	}
-	return c.w.Guard.Safe(to) && !c.w.Guard.Point(to)
+	if c.w.Guard.Point(to) {
+		return false
+	}
+	if !c.w.Guard.Safe(to) {
+		host.Refuse(c.h, to)
+		return false
+	}
+	return true
 }
 
 // unitOrRule are the units and udev rules whose words matter, not only their presence.
@@ -102,9 +126,14 @@ func contentMatters(p string) bool { return unitOrRule.MatchString(p) }
 func (c *collector) read(p string, how how, v *probes.File) {
 	var b []byte
 	var err error
-	if how == tail {
-		b, err = readTail(c.h, p, logLimit)
-	} else {
+	switch how {
+	case tail:
+		b, err = host.ReadTail(c.h, p, logLimit)
+	case sockets:
+		var text string
+		text, err = attr.Sockets(c.h, p)
+		b = []byte(text)
+	default:
 		b, err = c.h.ReadFile(p, fileLimit)
 	}
 	if errors.Is(err, host.ErrCut) {
@@ -112,38 +141,9 @@ func (c *collector) read(p string, how how, v *probes.File) {
 	}
 	if err != nil {
 		v.Err = attr.ErrName(err)
-		if v.Kind != string(host.Link) && !writeOnly(p, err) {
-			attr.Note(c.f, "hostfiles", p, err)
-		}
 		return
 	}
 	v.Content = mask(p, string(b))
-}
-
-// writeOnly tells a module parameter that nobody may read, such as md_mod's
-// new_array (mode 0200): its refusal is no gap.
-func writeOnly(p string, err error) bool {
-	return strings.HasPrefix(p, "sys/module/") && errors.Is(err, fs.ErrPermission)
-}
-
-// tailReader is a host that can read the end of a long file without the rest.
-type tailReader interface {
-	ReadTail(path string, max int) ([]byte, error)
-}
-
-func readTail(h host.Host, p string, max int) ([]byte, error) {
-	if t, ok := h.(tailReader); ok {
-		return t.ReadTail(p, max)
-	}
-	b, err := h.ReadFile(p, 64*max)
-	if len(b) > max {
-		b = b[len(b)-max:]
-		if i := strings.IndexByte(string(b), '\n'); i >= 0 {
-			b = b[i+1:]
-		}
-		err = errors.Join(err, host.ErrCut)
-	}
-	return b, err
 }
 
 // secret matches CHAP passwords of iscsid.conf and node records, credentials in

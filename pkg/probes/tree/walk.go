@@ -29,7 +29,7 @@ type Entry struct {
 // Walk visits everything below root in the order of names, directories first
 // themselves and then what is in them. An absent root visits nothing.
 func (w *Walker) Walk(ctx context.Context, root string, visit func(Entry)) {
-	if !w.Guard.Safe(root) {
+	if !w.safe(root) {
 		return
 	}
 	depth := w.Depth
@@ -61,6 +61,15 @@ func (w *Walker) walk(ctx context.Context, dir string, depth int, visit func(Ent
 	}
 }
 
+// safe tells whether a place may be touched; of one that may not, nothing is known.
+func (w *Walker) safe(dir string) bool {
+	if w.Guard.Safe(dir) {
+		return true
+	}
+	host.Refuse(w.Host, strings.Trim(dir, "/"))
+	return false
+}
+
 // Entry looks at one path. A mount point is never looked at.
 func (w *Walker) Entry(p string) Entry {
 	if w.Guard.Point(p) {
@@ -87,6 +96,13 @@ func (w *Walker) Glob(ctx context.Context, pattern string, visit func(Entry)) {
 	w.glob(ctx, "", strings.Split(pattern, "/"), visit)
 }
 
+// kernels tells a directory of the kernel's file systems, where links lead to other
+// objects of the kernel. Elsewhere a link that a pattern happens to match leads
+// wherever its maker wants.
+func kernels(dir string) bool {
+	return dir == "proc" || dir == "sys" || strings.HasPrefix(dir, "proc/") || strings.HasPrefix(dir, "sys/")
+}
+
 func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func(Entry)) {
 	fixed := 0
 	for fixed < len(rest) && !strings.ContainsAny(rest[fixed], "*?[") {
@@ -97,7 +113,7 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 		return
 	}
 	if fixed == len(rest) { // a mount point itself is told by the table, without a look
-		if !w.Guard.Point(dir) && !w.Guard.Safe(dir) || !w.Guard.Safe(path.Dir("/"+dir)) {
+		if !w.safe(path.Dir("/"+dir)) || !w.Guard.Point(dir) && !w.safe(dir) {
 			return
 		}
 		if e := w.Entry(dir); e.Kind != host.Absent {
@@ -105,15 +121,19 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 		}
 		return
 	}
-	if !w.Guard.Safe(dir) {
+	if !w.safe(dir) {
 		return
 	}
 	names, err := w.Host.ReadDir(dir)
 	if err != nil {
 		return
 	}
+	last := fixed == len(rest)-1
 	for _, name := range names {
 		if ok, _ := path.Match(rest[fixed], name); !ok {
+			continue
+		}
+		if !last && !kernels(dir) && w.Entry(path.Join(dir, name)).Kind != host.Dir {
 			continue
 		}
 		if w.Left <= 0 {
