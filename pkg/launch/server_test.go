@@ -69,7 +69,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(part) == 5:
 		s.list(w)
 	case r.Method == http.MethodDelete:
-		s.remove(w, part[5])
+		s.remove(w, r, part[5])
 	default:
 		s.get(w, part[5])
 	}
@@ -125,9 +125,16 @@ func (s *server) list(w http.ResponseWriter) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-func (s *server) remove(w http.ResponseWriter, name string) {
+func (s *server) remove(w http.ResponseWriter, r *http.Request, name string) {
+	var options metav1.DeleteOptions
+	_ = json.NewDecoder(r.Body).Decode(&options)
 	s.lock.Lock()
-	_, ok := s.pods[name]
+	pod, ok := s.pods[name]
+	if p := options.Preconditions; ok && p != nil && p.UID != nil && *p.UID != pod.UID {
+		s.lock.Unlock()
+		reply(w, failure(http.StatusConflict, metav1.StatusReasonConflict, "the UID in the precondition does not match"))
+		return
+	}
 	delete(s.pods, name)
 	s.deleted++
 	s.lock.Unlock()
