@@ -38,7 +38,9 @@ func TestChanged(t *testing.T) {
 			[]string{"spec.containers[0].env"}},
 		{"environment from a Secret", func(_ *corev1.Pod, c *corev1.Container) { c.EnvFrom = []corev1.EnvFromSource{{Prefix: "x"}} },
 			[]string{"spec.containers[0].envFrom"}},
-		{"a hook", func(_ *corev1.Pod, c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}} },
+		{"a hook", func(_ *corev1.Pod, c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}}
+		},
 			[]string{"spec.containers[0].lifecycle"}},
 		{"a probe", func(_ *corev1.Pod, c *corev1.Container) { c.LivenessProbe = &corev1.Probe{} }, []string{"spec.containers[0].livenessProbe"}},
 		{"a token", func(p *corev1.Pod, c *corev1.Container) {

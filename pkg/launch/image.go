@@ -29,6 +29,19 @@ type Image struct {
 	Reason  Reason
 }
 
+// String is name, digest and reason in a few words, for a line of progress.
+func (i Image) String() string {
+	const enough = len("sha256:") + 12
+	name, sum, _ := strings.Cut(i.Ref, "@")
+	if byID(i.Ref) {
+		name, sum = i.Name, i.Ref
+	}
+	if sum == "" {
+		return name + " (no digest), " + i.Reason.short()
+	}
+	return name + " (" + sum[:min(enough, len(sum))] + "), " + i.Reason.short()
+}
+
 // images are what may be tried on a node, best first. They depend on the user's
 // flags, the workloads of the cluster's own storage and this build, and on nothing
 // else that lives in the cluster.

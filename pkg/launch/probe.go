@@ -113,7 +113,7 @@ func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusa
 // try is one pod from its creation to its deletion.
 func (n *nodeRun) try(ctx context.Context, image Image) (*snapshot.NodeRecord, *refusal) {
 	pod := n.podFor(image, random())
-	n.say("create pod %s/%s with image %s, because %s", pod.Namespace, pod.Name, image.Ref, image.Reason)
+	n.say("image %s; create pod %s/%s", image, pod.Namespace, pod.Name)
 	is, why := n.create(ctx, pod)
 	if is.exists != existsNot {
 		defer n.remove(ctx, is)

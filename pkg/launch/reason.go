@@ -45,6 +45,17 @@ func (r Reason) String() string {
 	return fmt.Sprintf("pod %s of DaemonSet %s runs it on this node and serves CSI driver %s, which is registered there", r.Pod, r.DaemonSet, r.Driver)
 }
 
+// short is the reason for a line of progress.
+func (r Reason) short() string {
+	switch r.Basis {
+	case OfUser:
+		return "of --probe-image"
+	case OfDefault:
+		return "the default"
+	}
+	return "of DaemonSet " + r.DaemonSet + " here"
+}
+
 // Place is the namespace of the probe pods.
 type Place struct {
 	Namespace string

@@ -31,6 +31,7 @@ type server struct {
 	deleted int
 
 	refuse  func(dry bool, pod *corev1.Pod) *metav1.Status // nil: admitted
+	mutate  func(stage string, pod *corev1.Pod)            // a webhook, at "dry run" and "create"; somebody with rights, at "get"
 	status  func(pod *corev1.Pod) corev1.PodStatus         // nil: running at once
 	execute func(w http.ResponseWriter, r *http.Request) bool
 	on      func(r *http.Request) (answered int) // for every request; a code is the answer
@@ -87,6 +88,9 @@ func (s *server) create(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if s.mutate != nil {
+		s.mutate(map[bool]string{true: "dry run", false: "create"}[dry], &pod)
+	}
 	if !dry {
 		s.lock.Lock()
 		pod.UID = types.UID("uid-" + pod.Name)
@@ -110,6 +114,9 @@ func (s *server) get(w http.ResponseWriter, name string) {
 		{Name: containerName, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}}}
 	if s.status != nil {
 		pod.Status = s.status(pod)
+	}
+	if s.mutate != nil {
+		s.mutate("get", pod)
 	}
 	writeJSON(w, http.StatusOK, pod)
 }
