@@ -81,11 +81,16 @@ func (c *collector) run(ctx context.Context) error {
 		if err := c.o.Nodes(ctx, c.snap); err != nil {
 			return err
 		}
-		if err := c.close(ctx); err != nil {
-			return err
-		}
 	}
-	return c.logs(ctx)
+	// From here on an interruption leaves gaps: what the question named was read,
+	// and what is known is worth its report.
+	if err := c.close(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := c.logs(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // close reads until no object refers to one that was not asked for.
@@ -150,6 +155,9 @@ func (c *collector) round(ctx context.Context) error {
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
+		for _, w := range batch {
+			c.gap(w.res.need(w.namespace), snapshot.Timeout, interrupted)
+		}
 		return err
 	}
 	for i, w := range batch {
@@ -159,6 +167,8 @@ func (c *collector) round(ctx context.Context) error {
 	}
 	return nil
 }
+
+const interrupted = "the run was interrupted before it was read"
 
 // allowed drops what the server has refused already, and what it does not serve.
 func (c *collector) allowed(batch []want) []want {
