@@ -58,11 +58,15 @@ func images(x *snapshot.Index, node, namespace string, o Options) []Image {
 			}
 		}
 	}
-	found = found[:min(len(found), maxImages-1)]
-	if Pinned(DefaultImage) {
-		found = append(found, Image{Ref: DefaultImage, Name: DefaultImage, Reason: Reason{Basis: OfDefault, Refused: refused}})
+	return append(found[:min(len(found), maxImages-1)], fallback(DefaultImage, refused)...)
+}
+
+// fallback is the image that a build names, unless that could be any image.
+func fallback(image string, refused *Disagreement) []Image {
+	if !Pinned(image) {
+		return nil
 	}
-	return found
+	return []Image{{Ref: image, Name: image, Reason: Reason{Basis: OfDefault, Refused: refused}}}
 }
 
 // images are those of a workload's pod, privileged containers first: they are the

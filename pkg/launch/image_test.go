@@ -220,9 +220,14 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestDefaultImage: what a build names must mean one image.
+// TestDefaultImage: what a build names must mean one image, and is not used otherwise.
 func TestDefaultImage(t *testing.T) {
 	t.Parallel()
+	for image, used := range map[string]bool{"registry.example/tools@" + sumA: true, "registry.example/tools:1": false, "busybox@sha256:1": false, "": false} {
+		if got := len(fallback(image, nil)) == 1; got != used {
+			t.Errorf("default image %q is used: %v, want %v", image, got, used)
+		}
+	}
 	if !Pinned(DefaultImage) || byID(DefaultImage) {
 		t.Errorf("the default image %q is not pinned by the digest of a registry", DefaultImage)
 	}
