@@ -23,6 +23,7 @@ type want struct {
 	fields, labels string // selectors of a list
 	pages          int    // of a list; 0: all
 	try            bool   // only whether the list may be read; nothing is kept
+	quiet          bool   // no rule needs it: what is refused is no gap
 }
 
 // key tells two wants apart.
@@ -156,7 +157,9 @@ func (c *collector) round(ctx context.Context) error {
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
 		for _, w := range batch {
-			c.gap(w.res.need(w.namespace), snapshot.Timeout, interrupted)
+			if !w.quiet {
+				c.gap(w.res.need(w.namespace), snapshot.Timeout, interrupted)
+			}
 		}
 		return err
 	}
@@ -176,6 +179,7 @@ func (c *collector) allowed(batch []want) []want {
 	for _, w := range batch {
 		switch {
 		case c.refused[w.refusal()]:
+		case c.version(w.res) == "" && w.quiet:
 		case c.version(w.res) == "":
 			c.notServed(w, "the API server does not serve "+w.res.plural+" of "+w.res.group)
 		default:
@@ -210,6 +214,8 @@ func (c *collector) take(w want, a answer) error {
 		return nil
 	case unauthorized(a.err):
 		return a.err
+	case w.quiet:
+		return nil
 	case w.fields != "" && apierrors.IsBadRequest(a.err):
 		// An older server does not select by this field: the whole list has it, too.
 		c.want(want{res: w.res, namespace: w.namespace})
