@@ -3,7 +3,9 @@ GO        ?= go
 BIN       ?= bin
 GOLANGCI  ?= v2.15.0
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION)
+# PROBE_IMAGE=NAME@sha256:DIGEST builds a plugin with another default image for its probe pods.
+LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION) \
+	$(if $(PROBE_IMAGE),-X github.com/mountdoctor/kubectl-mountdoctor/pkg/launch.DefaultImage=$(PROBE_IMAGE))
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help

@@ -23,6 +23,7 @@ type want struct {
 	fields, labels string // selectors of a list
 	pages          int    // of a list; 0: all
 	try            bool   // only whether the list may be read; nothing is kept
+	quiet          bool   // no rule needs it: what is refused is no gap
 }
 
 // key tells two wants apart.
@@ -81,11 +82,16 @@ func (c *collector) run(ctx context.Context) error {
 		if err := c.o.Nodes(ctx, c.snap); err != nil {
 			return err
 		}
-		if err := c.close(ctx); err != nil {
-			return err
-		}
 	}
-	return c.logs(ctx)
+	// From here on an interruption leaves gaps: what the question named was read,
+	// and what is known is worth its report.
+	if err := c.close(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := c.logs(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // close reads until no object refers to one that was not asked for.
@@ -150,6 +156,11 @@ func (c *collector) round(ctx context.Context) error {
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
+		for _, w := range batch {
+			if !w.quiet {
+				c.gap(w.res.need(w.namespace), snapshot.Timeout, interrupted)
+			}
+		}
 		return err
 	}
 	for i, w := range batch {
@@ -160,12 +171,15 @@ func (c *collector) round(ctx context.Context) error {
 	return nil
 }
 
+const interrupted = "the run was interrupted before it was read"
+
 // allowed drops what the server has refused already, and what it does not serve.
 func (c *collector) allowed(batch []want) []want {
 	var out []want
 	for _, w := range batch {
 		switch {
 		case c.refused[w.refusal()]:
+		case c.version(w.res) == "" && w.quiet:
 		case c.version(w.res) == "":
 			c.notServed(w, "the API server does not serve "+w.res.plural+" of "+w.res.group)
 		default:
@@ -200,6 +214,8 @@ func (c *collector) take(w want, a answer) error {
 		return nil
 	case unauthorized(a.err):
 		return a.err
+	case w.quiet:
+		return nil
 	case w.fields != "" && apierrors.IsBadRequest(a.err):
 		// An older server does not select by this field: the whole list has it, too.
 		c.want(want{res: w.res, namespace: w.namespace})

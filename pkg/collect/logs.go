@@ -57,6 +57,8 @@ func (c *collector) logs(ctx context.Context) error {
 	wait.Wait()
 	for i, t := range wanted {
 		switch err := errs[i]; {
+		case ctx.Err() != nil && (err != nil || lines[i] == nil):
+			c.gap("logs", snapshot.Timeout, interrupted)
 		case err == nil:
 			if len(lines[i]) > 0 {
 				c.snap.Logs = append(c.snap.Logs, snapshot.Log{Namespace: t.namespace, Pod: t.pod, Container: t.container, Previous: t.previous, Lines: lines[i]})

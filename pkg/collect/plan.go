@@ -127,6 +127,9 @@ func (c *collector) constants() {
 	for _, r := range []*resource{classes, csiDrivers, daemonSets} {
 		c.want(want{res: r})
 	}
+	// A few objects that prove where Longhorn lives, whatever the question: probe
+	// pods run there.
+	c.want(want{res: lhEngineImages, quiet: true})
 }
 
 // volumes are those of the question, and those that a waiting pod waits for, too.

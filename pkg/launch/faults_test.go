@@ -84,7 +84,7 @@ var createFaults = []fault{
 }
 
 var startFaults = []fault{
-	{name: "ErrImagePull", reason: snapshot.ImagePull, detail: `image longhornio/longhorn-manager:v1\.8\.1: ErrImagePull: .*no such host.*--probe-image`,
+	{name: "ErrImagePull", reason: snapshot.ImagePull, detail: `image longhornio/longhorn-manager@sha256:0{64}: ErrImagePull: .*no such host.*--probe-image`,
 		arrange: waiting("ErrImagePull", "failed to pull: dial tcp: lookup registry-1.docker.io: no such host")},
 	{name: "InvalidImageName", reason: snapshot.ImagePull, detail: `InvalidImageName`, arrange: waiting("InvalidImageName", "couldn't parse image name")},
 	{name: "CreateContainerError", reason: snapshot.Unsupported, detail: `does not start: CreateContainerError: context deadline`,
@@ -142,7 +142,7 @@ var execFaults = []fault{
 	{name: "the agent does not run", reason: snapshot.Unsupported, detail: `does not run on the node`,
 		arrange: func(s *server, o *Options) { o.Agent = packed(s.t, []byte("\x7fELF of another machine")) }},
 	{name: "agent killed at once", reason: snapshot.Truncated, detail: `killed the agent \(exit code 137\)`, agent: `kill -9 $$`},
-	{name: "agent killed in the middle", reason: snapshot.Truncated, detail: `killed the agent \(exit code 137\).*after frame`, partial: true,
+	{name: "agent killed in the middle", reason: snapshot.Truncated, detail: `killed the agent \(exit code 137\).*frame "`, partial: true,
 		agent: `/usr/bin/head -c 2500 "$ANSWER"; kill -9 $$`},
 	{name: "agent fails", reason: snapshot.Truncated, detail: `exit code 1; .*cannot write`, agent: `echo "cannot write" >&2; exit 1`},
 	{name: "output cut", reason: snapshot.Truncated, detail: `connection broke|after frame`, partial: true,
@@ -236,7 +236,7 @@ func TestNextImage(t *testing.T) {
 		return st
 	}
 	plan := planOf("worker-1")
-	plan.Targets[0].images = append(plan.Targets[0].images, candidate{Image: DefaultImage})
+	plan.Targets[0].Images = append(plan.Targets[0].Images, Image{Ref: DefaultImage})
 	records, gaps := Probe(context.Background(), s.config(), plan, optionsFor(t, answers))
 	answered(t, s, records, gaps, "worker-1")
 }

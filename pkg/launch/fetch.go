@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +17,14 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// answer runs the agent and then waits for a line: runtimes may drop the last
+// answer runs the agent, which reads a nonce from the first line of the input, and
+// then waits for another line: runtimes may drop the last
 // bytes of a process that ends, so it ends only when everything was read.
 // Arguments: path of the agent, its deadline, more arguments for it.
 const answer = `agent=$1
 limit=$2
 shift 2
-"$agent" --record - --deadline "$limit" "$@"
+"$agent" --prove --record - --deadline "$limit" "$@"
 c=$?
 [ $c = 0 ] && read -r _
 exit $c
@@ -30,7 +32,7 @@ exit $c
 
 // fetch runs the agent and reads its answer. What arrived is returned also when
 // the rest did not.
-func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, path string) (*snapshot.NodeRecord, *refusal) {
+func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, sent program) (*snapshot.NodeRecord, *refusal) {
 	n.say("look at the node")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,17 +40,18 @@ func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, path string) (*sna
 	read := make(chan struct{}) // closed when the answer was read
 	noise := &tail{limit: noiseLimit}
 	ended := make(chan error, 1)
-	command := []string{"sh", "-c", answer, "mountdoctor", path, agentDeadline(ctx).String()}
+	command := []string{"sh", "-c", answer, "mountdoctor", sent.path, agentDeadline(ctx).String()}
 	for _, name := range n.target.Names {
 		command = append(command, "--resolve="+name)
 	}
+	nonce := rand.Text()
 	go func() {
 		err := n.exec.run(ctx, pod, command, remotecommand.StreamOptions{
-			Stdin: &acknowledgement{read: read, ctx: ctx}, Stdout: in, Stderr: noise})
+			Stdin: &acknowledgement{nonce: nonce + "\n", read: read, ctx: ctx}, Stdout: in, Stderr: noise})
 		_ = in.CloseWithError(io.ErrUnexpectedEOF)
 		ended <- err
 	}()
-	facts, recording, err := agent.ReadFrames(out, answerLimit)
+	facts, recording, err := agent.ReadProven(out, answerLimit, agent.Prove(nonce, sent.sum))
 	_ = out.Close()
 	if err == nil {
 		close(read)
@@ -78,6 +81,10 @@ func (n *nodeRun) cut(ctx context.Context, err error, ended <-chan error, noise 
 		return why
 	}
 	why := &refusal{reason: snapshot.Truncated, detail: clean(err.Error())}
+	if errors.Is(err, agent.ErrUnproven) {
+		why.reason, why.detail = snapshot.PodRejected, why.detail+"; nothing that it says is believed (way out: --probe-image with an image that you trust)"
+		return why
+	}
 	select {
 	case cause := <-ended:
 		var exit utilexec.CodeExitError
@@ -117,17 +124,23 @@ func agentDeadline(ctx context.Context) time.Duration {
 	return max(time.Second, min(most, time.Until(end)-answerReserve)).Truncate(time.Second)
 }
 
-// acknowledgement is the agent's standard input: silent until its answer was
-// read, then one line and the end.
+// acknowledgement is the agent's standard input: a nonce, then silence until its
+// answer was read, then one line and the end.
 type acknowledgement struct {
-	read <-chan struct{}
-	ctx  context.Context
-	sent bool
+	nonce string // what of it was not yet read
+	read  <-chan struct{}
+	ctx   context.Context
+	sent  bool
 }
 
 func (a *acknowledgement) Read(p []byte) (int, error) {
 	if a.sent || len(p) == 0 {
 		return 0, io.EOF
+	}
+	if a.nonce != "" {
+		n := copy(p, a.nonce)
+		a.nonce = a.nonce[n:]
+		return n, nil
 	}
 	select {
 	case <-a.read:

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,85 +10,148 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// DefaultImage is tried where no image with a shell is known on a node.
-const DefaultImage = "docker.io/library/busybox:1.37.0"
+// DefaultImage is used where no image of the cluster's own storage is known. It is
+// set by the linker (-X …/pkg/launch.DefaultImage=NAME@sha256:DIGEST) for those who
+// have a registry of their own; without a digest it is never used.
+//
+// This is the index of docker.io/library/busybox:1.37.0 for all architectures, as
+// public projects pin it that use that tag; docs/security.md says how to check it.
+var DefaultImage = "docker.io/library/busybox@sha256:9db7b59979c38555a39def84a31fb98b5296952f9e3afd4f6f11f05b07adfab0"
 
 // maxImages bounds how many images are tried on one node.
 const maxImages = 3
 
-// withShell are the last parts of the names of images that have a shell with
-// cat and chmod, in the order in which they are liked. Longhorn's come first:
-// where Longhorn runs they are on every node, and they have sha256sum and gzip.
-var withShell = []string{
-	"longhorn-manager", "longhorn-instance-manager", "longhorn-engine", "longhorn-share-manager", "longhorn-ui",
-	"busybox", "cephcsi", "ceph", "rook-ceph", "alpine", "debian", "ubuntu", "nginx", "postgres", "redis", "mariadb",
-	"mysql", "flannel", "k3s-upgrade", "kube-vip-cloud-provider", "klipper-lb", "klipper-helm",
+// Image is an image to try, and why just this one.
+type Image struct {
+	Ref     string   // what the pod asks for: REPOSITORY@DIGEST, or the ID of an image that came without a registry
+	Name    string   // what its workload calls it
+	Secrets []string // pull secrets of the pod that uses it
+	Reason  Reason
 }
 
-// candidate is an image to try, with the pull secrets of the pod that uses it.
-type candidate struct {
-	Image   string
-	Secrets []string
-	rank    int
-}
-
-// images are what may be tried on a node, best first.
-func images(x *snapshot.Index, node, namespace string, o Options) []candidate {
-	if o.Image != "" {
-		return []candidate{{Image: o.Image}}
+// String is name, digest and reason in a few words, for a line of progress.
+func (i Image) String() string {
+	const enough = len("sha256:") + 12
+	name, sum, _ := strings.Cut(i.Ref, "@")
+	if byID(i.Ref) {
+		name, sum = i.Name, i.Ref
 	}
-	var found []candidate
-	for _, p := range x.PodsOn(node) {
-		if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil {
+	if sum == "" {
+		return name + " (no digest), " + i.Reason.short()
+	}
+	return name + " (" + sum[:min(enough, len(sum))] + "), " + i.Reason.short()
+}
+
+// images are what may be tried on a node, best first. They depend on the user's
+// flags, the workloads of the cluster's own storage and this build, and on nothing
+// else that lives in the cluster.
+func images(x *snapshot.Index, node, namespace string, o Options) []Image {
+	if o.Image != "" {
+		return []Image{{Ref: o.Image, Name: o.Image, Reason: Reason{Basis: OfUser}}}
+	}
+	proven, refused := workloads(x, node, o)
+	var found []Image
+	for _, w := range proven {
+		for _, i := range w.images(namespace) {
+			if !slices.ContainsFunc(found, func(f Image) bool { return f.Ref == i.Ref }) {
+				found = append(found, i)
+			}
+		}
+	}
+	return append(found[:min(len(found), maxImages-1)], fallback(DefaultImage, refused)...)
+}
+
+// fallback is the image that a build names, unless that could be any image.
+func fallback(image string, refused *Disagreement) []Image {
+	if !Pinned(image) {
+		return nil
+	}
+	return []Image{{Ref: image, Name: image, Reason: Reason{Basis: OfDefault, Refused: refused}}}
+}
+
+// images are those of a workload's pod, privileged containers first: they are the
+// driver itself, which mounts with the programs of its image. The sidecars of a
+// driver are built without a shell.
+func (w workload) images(namespace string) []Image {
+	var first, rest []Image
+	for i := range w.pod.Spec.Containers {
+		c := &w.pod.Spec.Containers[i]
+		if sidecar(c.Image) || !w.templated(c) {
 			continue
 		}
-		for _, c := range p.Spec.Containers {
-			found = takeImage(found, c.Image, pullSecrets(p, namespace))
+		ref, ok := pin(c.Image, runningID(w.pod, c.Name))
+		if !ok {
+			continue
+		}
+		image := Image{Ref: ref, Name: c.Image, Secrets: pullSecrets(w.pod, namespace), Reason: w.reason}
+		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
+			first = append(first, image)
+		} else {
+			rest = append(rest, image)
 		}
 	}
-	if n := x.Node(node); n != nil {
-		for _, i := range n.Status.Images {
-			for _, name := range i.Names {
-				found = takeImage(found, name, nil)
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.rank - b.rank })
-	if len(found) >= maxImages {
-		found = found[:maxImages-1]
-	}
-	if !slices.ContainsFunc(found, func(c candidate) bool { return c.Image == DefaultImage }) {
-		found = append(found, candidate{Image: DefaultImage})
-	}
-	return found
+	return append(first, rest...)
 }
 
-// takeImage adds an image that is known to have a shell. Of one repository one
-// tag is enough, and a tag is preferred to a digest: the kubelet compares names.
-func takeImage(found []candidate, image string, secrets []string) []candidate {
-	rank := slices.Index(withShell, repository(image))
-	if rank < 0 || strings.HasSuffix(image, "@<none>") || strings.HasSuffix(image, ":<none>") {
-		return found
-	}
-	for i, f := range found {
-		if f.rank == rank {
-			if strings.Contains(f.Image, "@") && !strings.Contains(image, "@") {
-				found[i].Image, found[i].Secrets = image, secrets
-			}
-			return found
-		}
-	}
-	return append(found, candidate{Image: image, Secrets: secrets, rank: rank})
+// templated tells whether the DaemonSet itself asks for this container with this
+// image, by its whole name: a pod may have been changed on its way.
+func (w workload) templated(c *corev1.Container) bool {
+	return slices.ContainsFunc(w.set.Spec.Template.Spec.Containers, func(t corev1.Container) bool {
+		return t.Name == c.Name && t.Image == c.Image
+	})
 }
 
-// repository is the last part of an image's name, without registry, tag and
-// digest; mirrors put their prefix before it (rancher/mirrored-longhornio-…).
+// sidecar knows the images of kubernetes-csi that hold one program and nothing else.
+func sidecar(image string) bool {
+	base := repository(image)
+	base = base[strings.LastIndex(base, "/")+1:]
+	return strings.Contains(base, "registrar") || strings.Contains(base, "livenessprobe") || strings.Contains(base, "liveness-probe")
+}
+
+// runningID is the image that a container runs, as the kubelet of its node says.
+func runningID(p *corev1.Pod, container string) string {
+	for i := range p.Status.ContainerStatuses {
+		if c := &p.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {
+			return c.ImageID
+		}
+	}
+	return ""
+}
+
+// digest is the only kind of digest that registries and runtimes use for images.
+var digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// pin is the reference of exactly the image that runs, under the name that the
+// workload gives it. The kubelet knows it by the digest of its manifest; an image
+// that was loaded by hand has none, and only its ID (the digest of its
+// configuration), which a runtime finds as well but no registry does.
+func pin(image, id string) (ref string, ok bool) {
+	if _, rest, found := strings.Cut(id, "://"); found { // docker-pullable://, docker://
+		id = rest
+	}
+	if _, sum, found := strings.Cut(id, "@"); found {
+		name := repository(image)
+		return name + "@" + sum, digest.MatchString(sum) && name != "" && name != "sha256"
+	}
+	return id, digest.MatchString(id)
+}
+
+// Pinned tells whether a reference can mean one image only.
+func Pinned(ref string) bool {
+	_, sum, found := strings.Cut(ref, "@")
+	return found && digest.MatchString(sum) || byID(ref)
+}
+
+// byID tells whether a reference is the ID of an image that no registry has.
+func byID(ref string) bool { return digest.MatchString(ref) }
+
+// repository is the whole name of an image, registry included, without tag and digest.
 func repository(image string) string {
 	image, _, _ = strings.Cut(image, "@")
-	base := image[strings.LastIndex(image, "/")+1:]
-	base, _, _ = strings.Cut(base, ":")
-	base = strings.TrimPrefix(base, "mirrored-")
-	return strings.TrimPrefix(base, "longhornio-")
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		image = image[:colon]
+	}
+	return image
 }
 
 // pullSecrets are the names of a pod's pull secrets; a pod in another namespace
@@ -101,26 +165,4 @@ func pullSecrets(p *corev1.Pod, namespace string) []string {
 		out = append(out, s.Name)
 	}
 	return out
-}
-
-// namespaceOf is where probe pods run: where privileged pods already do.
-func namespaceOf(x *snapshot.Index, o Options) string {
-	switch {
-	case o.Namespace != "":
-		return o.Namespace
-	case longhornRuns(x):
-		return x.LonghornNamespace()
-	}
-	return "kube-system"
-}
-
-// longhornRuns tells whether any trace of Longhorn was collected; its namespace
-// is a guess otherwise.
-func longhornRuns(x *snapshot.Index) bool {
-	l := &x.Cluster.Longhorn
-	if len(l.Volumes)+len(l.Nodes)+len(l.Settings)+len(l.InstanceManagers) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(x.Cluster.Pods, func(p *corev1.Pod) bool { return p.Labels["app"] == "longhorn-manager" }) ||
-		x.DriverDaemonSet(snapshot.LonghornDriver) != nil
 }

@@ -43,8 +43,17 @@ func Ours(p *corev1.Pod) bool {
 
 // Expired tells whether the run that made a pod must be over.
 func Expired(p *corev1.Pod, now time.Time) bool {
+	end := Expiry(p)
+	return !end.IsZero() && now.After(end)
+}
+
+// Expiry is when the run that made a pod must be over; zero: the pod does not say.
+func Expiry(p *corev1.Pod) time.Time {
 	end, err := time.Parse(time.RFC3339, p.Annotations[AnnotationExpiry])
-	return err == nil && now.After(end)
+	if err != nil {
+		return time.Time{}
+	}
+	return end
 }
 
 // Remove deletes exactly this pod: not one that got its name later.
@@ -56,6 +65,28 @@ func Remove(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) err
 		return fmt.Errorf("delete pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	return nil
+}
+
+// Gone waits until a deleted pod is not there any more: then its kubelet has ended
+// it, or the node is gone. Another pod of its name is not waited for.
+func Gone(ctx context.Context, client kubernetes.Interface, p *corev1.Pod) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		found, err := client.CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err), err == nil && found.UID != p.UID:
+			return nil
+		case apierrors.IsForbidden(err):
+			return fmt.Errorf("pod %s/%s was deleted; whether it still runs on node %s is not known: %w", p.Namespace, p.Name, p.Spec.NodeName, err)
+		}
+		select {
+		case <-ctx.Done():
+			if err != nil {
+				return fmt.Errorf("pod %s/%s was deleted; whether it still runs on node %s is not known: %w", p.Namespace, p.Name, p.Spec.NodeName, err)
+			}
+			return fmt.Errorf("pod %s/%s was deleted and is still there: node %s has not reported its end, so it may still run", p.Namespace, p.Name, p.Spec.NodeName)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // sweep deletes what earlier runs left in the namespace, when it may. It is no

@@ -5,7 +5,6 @@ package launch
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -143,5 +142,5 @@ func replay(t *testing.T, kubelets *server, saved *snapshot.Snapshot) func(strin
 		defer kubelets.lock.Unlock()
 		return kubelets.pods[pod].Spec.NodeName
 	}
-	return script(t, fmt.Sprintf(`/bin/cat "%s/$NODE"`, dir))
+	return scriptIn(t, dir, answers)
 }

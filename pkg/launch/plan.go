@@ -9,9 +9,9 @@ import (
 
 // Plan is what a run is going to do, before anything is asked of the cluster.
 type Plan struct {
-	Namespace string
-	Targets   []Target
-	Gaps      []snapshot.Gap // nodes that no pod can look at
+	Place   Place // where the pods run, and why there
+	Targets []Target
+	Gaps    []snapshot.Gap // nodes that no pod can look at
 }
 
 // Target is one node with the images that may be tried there.
@@ -19,18 +19,27 @@ type Target struct {
 	Node   string
 	Arch   string   // node.status.nodeInfo.architecture; empty: asked in the pod
 	Names  []string // of servers that pods on the node wait for, and that its resolver must know
-	images []candidate
+	Images []Image  // best first
 }
 
 // NewPlan decides, from what the API said, which nodes are looked at and how.
 func NewPlan(x *snapshot.Index, q Question, o Options) Plan {
-	p := Plan{Namespace: namespaceOf(x, o)}
+	place, refused := placeOf(x, o)
+	p := Plan{Place: place}
 	for _, name := range Nodes(x, q) {
 		if gap, out := unreachable(x, name); out {
 			p.Gaps = append(p.Gaps, gap)
 			continue
 		}
-		t := Target{Node: name, Names: serverNames(x, name), images: images(x, name, p.Namespace, o)}
+		if refused != nil {
+			p.Gaps = append(p.Gaps, snapshot.Gap{Need: "node/" + name, Reason: snapshot.PodRejected, Detail: clean("no probe pod is made: " + refused.Error())})
+			continue
+		}
+		t := Target{Node: name, Names: serverNames(x, name), Images: images(x, name, place.Namespace, o)}
+		if len(t.Images) == 0 {
+			p.Gaps = append(p.Gaps, snapshot.Gap{Need: "node/" + name, Reason: snapshot.ImagePull, Detail: noImage})
+			continue
+		}
 		if n := x.Node(name); n != nil {
 			t.Arch = n.Status.NodeInfo.Architecture
 		}
@@ -40,13 +49,8 @@ func NewPlan(x *snapshot.Index, q Question, o Options) Plan {
 	return p
 }
 
-// Image is the image that is tried first on a node.
-func (t Target) Image() string {
-	if len(t.images) == 0 {
-		return DefaultImage
-	}
-	return t.images[0].Image
-}
+const noImage = "no image is known by its digest that belongs to the cluster's own storage and runs on this node, " +
+	"and this build names no default image by its digest (way out: --probe-image)"
 
 func sortGaps(gaps []snapshot.Gap) {
 	slices.SortStableFunc(gaps, func(a, b snapshot.Gap) int { return cmp.Compare(a.Need, b.Need) })

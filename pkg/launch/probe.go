@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -24,7 +25,7 @@ func Probe(ctx context.Context, cfg *rest.Config, plan Plan, opts Options) (map[
 	if len(plan.Targets) == 0 {
 		return records, gaps
 	}
-	r, err := newRun(cfg, plan.Namespace, opts)
+	r, err := newRun(cfg, plan.Place.Namespace, opts)
 	if err != nil {
 		for _, t := range plan.Targets {
 			gaps = append(gaps, snapshot.Gap{Need: "node/" + t.Node, Reason: snapshot.Unsupported, Detail: clean(err.Error())})
@@ -91,16 +92,13 @@ func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusa
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
 	n := &nodeRun{run: r, target: t}
-	if len(t.images) == 0 {
-		t.images = []candidate{{Image: DefaultImage}}
-	}
 	var tried []string
-	for i, image := range t.images {
+	for i, image := range t.Images {
 		if ctx.Err() != nil {
 			return nil, interrupted(ctx, "create the probe pod")
 		}
 		record, why := n.try(ctx, image)
-		if why == nil || record != nil || !why.next || i == len(t.images)-1 {
+		if why == nil || record != nil || !why.next || i == len(t.Images)-1 {
 			if why != nil && len(tried) > 0 {
 				why.detail += " (before that: " + strings.Join(tried, "; ") + ")"
 			}
@@ -113,38 +111,75 @@ func (r *run) node(ctx context.Context, t Target) (*snapshot.NodeRecord, *refusa
 }
 
 // try is one pod from its creation to its deletion.
-func (n *nodeRun) try(ctx context.Context, image candidate) (*snapshot.NodeRecord, *refusal) {
+func (n *nodeRun) try(ctx context.Context, image Image) (*snapshot.NodeRecord, *refusal) {
 	pod := n.podFor(image, random())
-	n.say("create pod %s/%s with image %s", pod.Namespace, pod.Name, image.Image)
-	was, why := n.create(ctx, pod)
-	if was != madeNot {
-		defer n.remove(ctx, pod.Namespace, pod.Name, was)
+	n.say("image %s; create pod %s/%s", image, pod.Namespace, pod.Name)
+	is, why := n.create(ctx, pod)
+	if is.exists != existsNot {
+		defer n.remove(ctx, is)
 	}
 	if why != nil {
 		return nil, why
 	}
-	pod, why = waitRunning(ctx, n.client, pod, pickupTimeout)
-	if why != nil {
+	if why := waitRunning(ctx, n.client, is.pod, pickupTimeout); why != nil {
 		return nil, why
 	}
-	path, why := n.upload(ctx, pod)
+	program, why := n.upload(ctx, is.pod)
 	if why != nil {
-		return nil, n.explain(ctx, why)
+		return nil, n.explain(ctx, is.pod, why)
 	}
-	record, why := n.fetch(ctx, pod, path)
+	record, why := n.fetch(ctx, is.pod, program)
 	if why != nil && why.reason == snapshot.Truncated && ctx.Err() == nil && time.Until(deadline(ctx)) > 2*answerReserve {
 		n.say("%s; once more", why.detail)
-		if again, rest := n.fetch(ctx, pod, path); rest == nil || (record == nil && again != nil) {
-			return again, rest
+		if again, rest := n.fetch(ctx, is.pod, program); rest == nil || (record == nil && again != nil) {
+			record, why = again, rest
 		}
+	}
+	return n.verified(ctx, is.pod, record, why)
+}
+
+// verified asks once more for the pod when everything was read: exec names a pod,
+// and only its UID tells whether the one that answered is the one that was made.
+func (n *nodeRun) verified(ctx context.Context, pod *corev1.Pod, record *snapshot.NodeRecord, why *refusal) (*snapshot.NodeRecord, *refusal) {
+	if record == nil {
+		return nil, n.explain(ctx, pod, why)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerReserve)
+	defer cancel()
+	_, err := getPod(last, n.client, pod)
+	switch no := lost(err); {
+	case err == nil:
+		return record, n.explain(ctx, pod, why)
+	case no != nil && no.reason != snapshot.Forbidden:
+		return nil, no
+	case why == nil:
+		why = &refusal{reason: snapshot.Timeout, detail: "that the pod which answered is the one that was made could not be checked afterwards: " + clean(err.Error())}
 	}
 	return record, why
 }
 
-// explain keeps the words of an interruption apart from those of a refusal.
-func (n *nodeRun) explain(ctx context.Context, why *refusal) *refusal {
-	if ctx.Err() != nil && why.reason != snapshot.Timeout {
-		return interrupted(ctx, "upload the agent")
+// explain keeps the words of an interruption apart from those of a refusal, and
+// says whose silence it was when the time ran out: a stream passes the API server,
+// often a proxy, and then the kubelet.
+func (n *nodeRun) explain(ctx context.Context, pod *corev1.Pod, why *refusal) *refusal {
+	if why == nil || ctx.Err() == nil {
+		return why
+	}
+	if why.reason != snapshot.Timeout && why.reason != snapshot.Truncated {
+		why = interrupted(ctx, "upload the agent")
+	}
+	if !ranOut(ctx) {
+		return why
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), promptly)
+	defer cancel()
+	if _, err := getPod(last, n.client, pod); err != nil {
+		if no := lost(err); no != nil {
+			return no
+		}
+		why.detail += "; the API server, or a proxy before it, does not answer either: " + clean(err.Error())
+	} else {
+		why.detail += "; the API server answers and calls the pod running, so the stream stalled between the API server and the container, or in a proxy"
 	}
 	return why
 }

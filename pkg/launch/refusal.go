@@ -46,7 +46,9 @@ func refusedCreate(err error, namespace string) *refusal {
 	case strings.Contains(words, "admission webhook"), strings.Contains(words, "ValidatingAdmissionPolicy"), apierrors.IsForbidden(err):
 		r.detail = fmt.Sprintf("%s (ways out: --probe-namespace with a namespace that the policy exempts, "+
 			"--probe-image with an image that it allows; %s)", words, wayOut)
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+	case apierrors.IsAlreadyExists(err):
+		r.detail = "a pod of the probe's random name exists already; it is not touched: " + words
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsConflict(err):
 		r.detail = words
 	default:
 		r.reason, r.detail = snapshot.Unsupported, "create the probe pod: "+words
@@ -74,9 +76,12 @@ func refusedExec(doing string, err error) *refusal {
 	return r
 }
 
+// ranOut tells whether the clock ended a node's turn, and not the user.
+func ranOut(ctx context.Context) bool { return errors.Is(context.Cause(ctx), context.DeadlineExceeded) }
+
 // interrupted is the gap of a node whose turn was cut by the user or the clock.
 func interrupted(ctx context.Context, doing string) *refusal {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if ranOut(ctx) {
 		return &refusal{reason: snapshot.Timeout, detail: "--probe-timeout ran out while the tool was to " + doing}
 	}
 	return &refusal{reason: snapshot.Timeout, detail: "the run was interrupted while the tool was to " + doing}

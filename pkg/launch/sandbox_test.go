@@ -186,15 +186,49 @@ func frames(t *testing.T) []byte {
 }
 
 // script is an agent written in shell; body is what it does when it is to answer,
-// with the answer of a real agent in $ANSWER.
+// with the answer of a real agent in $ANSWER, which begins with its own proof.
 func script(t *testing.T, body string) func(string) ([]byte, string, bool) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "answer")
-	if err := os.WriteFile(file, frames(t), 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "answer"), frames(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return packed(t, []byte("#!/bin/sh\nANSWER="+file+"\ncase $1 in\nversion) echo mountdoctor-agent test;;\n"+
-		"sha256) /usr/bin/sha256sum <\"$0\" | /usr/bin/cut -c1-64;;\n*) "+body+";;\nesac\n"))
+	return scriptIn(t, dir, body)
+}
+
+// scriptIn has the answers in a directory: one for all, or one for each node.
+func scriptIn(t *testing.T, dir, body string) func(string) ([]byte, string, bool) {
+	t.Helper()
+	return packed(t, []byte("#!/bin/sh\nANSWER="+dir+"/answer\ncase $1 in\nversion) echo mountdoctor-agent test;;\n"+
+		"sha256) /usr/bin/sha256sum <\"$0\" | /usr/bin/cut -c1-64;;\n*) "+proves(t)+body+";;\nesac\n"))
+}
+
+// proves puts the agent's proof before the answer: it takes the nonce from the
+// first line of the input, and lets this test's own program compute.
+func proves(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "read -r NONCE; P=$(" + proofOf + "=$NONCE '" + self + "' <\"$0\"); [ -z \"$NODE\" ] || ANSWER=${ANSWER%/*}/$NODE\n" +
+		"F=\"$TMP/answer-$$\"; { read -r M; echo \"$M\"; echo \"proof $P\"; /bin/cat; } <\"$ANSWER\" >\"$F\"; ANSWER=$F\n"
+}
+
+// proofOf asks this test's program for a proof instead of its tests.
+const proofOf = "LAUNCH_TEST_PROOF_OF"
+
+// TestMain is also the hash function of the agents written in shell.
+func TestMain(m *testing.M) {
+	nonce, asked := os.LookupEnv(proofOf)
+	if !asked {
+		os.Exit(m.Run())
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, os.Stdin); err != nil {
+		os.Exit(1)
+	}
+	_, _ = io.WriteString(os.Stdout, agent.Prove(nonce, hex.EncodeToString(h.Sum(nil))))
 }
 
 func packed(t *testing.T, program []byte) func(string) ([]byte, string, bool) {

@@ -31,6 +31,7 @@ type server struct {
 	deleted int
 
 	refuse  func(dry bool, pod *corev1.Pod) *metav1.Status // nil: admitted
+	mutate  func(stage string, pod *corev1.Pod)            // a webhook, at "dry run" and "create"; somebody with rights, at "get"
 	status  func(pod *corev1.Pod) corev1.PodStatus         // nil: running at once
 	execute func(w http.ResponseWriter, r *http.Request) bool
 	on      func(r *http.Request) (answered int) // for every request; a code is the answer
@@ -69,7 +70,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(part) == 5:
 		s.list(w)
 	case r.Method == http.MethodDelete:
-		s.remove(w, part[5])
+		s.remove(w, r, part[5])
 	default:
 		s.get(w, part[5])
 	}
@@ -86,6 +87,9 @@ func (s *server) create(w http.ResponseWriter, r *http.Request) {
 			reply(w, *no)
 			return
 		}
+	}
+	if s.mutate != nil {
+		s.mutate(map[bool]string{true: "dry run", false: "create"}[dry], &pod)
 	}
 	if !dry {
 		s.lock.Lock()
@@ -111,6 +115,9 @@ func (s *server) get(w http.ResponseWriter, name string) {
 	if s.status != nil {
 		pod.Status = s.status(pod)
 	}
+	if s.mutate != nil {
+		s.mutate("get", pod)
+	}
 	writeJSON(w, http.StatusOK, pod)
 }
 
@@ -125,9 +132,16 @@ func (s *server) list(w http.ResponseWriter) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-func (s *server) remove(w http.ResponseWriter, name string) {
+func (s *server) remove(w http.ResponseWriter, r *http.Request, name string) {
+	var options metav1.DeleteOptions
+	_ = json.NewDecoder(r.Body).Decode(&options)
 	s.lock.Lock()
-	_, ok := s.pods[name]
+	pod, ok := s.pods[name]
+	if p := options.Preconditions; ok && p != nil && p.UID != nil && *p.UID != pod.UID {
+		s.lock.Unlock()
+		reply(w, failure(http.StatusConflict, metav1.StatusReasonConflict, "the UID in the precondition does not match"))
+		return
+	}
 	delete(s.pods, name)
 	s.deleted++
 	s.lock.Unlock()

@@ -78,10 +78,14 @@ func PodSpec(r PodRequest) *corev1.Pod {
 // interrupted by a trapped signal and a foreground sleep is not.
 func container(image string, seconds int64) corev1.Container {
 	yes, root := true, int64(0)
+	pull := corev1.PullIfNotPresent
+	if byID(image) {
+		pull = corev1.PullNever // an ID is no name: a registry would be asked for "library/sha256"
+	}
 	return corev1.Container{
 		Name:            containerName,
 		Image:           image,
-		ImagePullPolicy: corev1.PullIfNotPresent,
+		ImagePullPolicy: pull,
 		Command:         []string{"sh", "-c", fmt.Sprintf("trap : TERM; sleep %d & wait", seconds)},
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{

@@ -27,9 +27,10 @@ const (
 )
 
 // receive takes the agent from standard input. It needs sh, cat and chmod, and
-// uses head, gzip and sha256sum where they are: busybox, toybox, dash and bash
-// differ in all else. head -c ends by itself where a proxy does not pass the end of
-// the input on. Arguments: suffix, bytes, gzip|raw.
+// uses head and gzip where they are: busybox, toybox, dash and bash differ in all
+// else. head -c ends by itself where a proxy does not pass the end of the input on.
+// The sum only tells an upload that was cut from one that was not; the agent gives
+// it, and proves itself when it answers. Arguments: suffix, bytes, gzip|raw.
 const receive = `umask 077
 for d in /tmp /var/tmp /run ''; do
   f=$d/.mountdoctor-$1
@@ -45,31 +46,33 @@ else
   $take >"$f" || exit 83
 fi
 chmod 700 "$f" || exit 84
-if s=$(sha256sum "$f" 2>/dev/null) && [ -n "$s" ]; then s=${s%% *}; else s=$("$f" sha256) || exit 84; fi
+s=$("$f" sha256) || exit 84
 echo "agent $s $f"
 "$f" version >/dev/null || exit 84
 `
 
-// upload brings the agent into the container, checks that the same bytes arrived,
-// and returns its path there.
-func (n *nodeRun) upload(ctx context.Context, pod *corev1.Pod) (string, *refusal) {
+// program is the agent in the container: where it lies, and the SHA-256 of what was sent.
+type program struct{ path, sum string }
+
+// upload brings the agent into the container and checks that it arrived whole.
+func (n *nodeRun) upload(ctx context.Context, pod *corev1.Pod) (program, *refusal) {
 	arch := n.target.Arch
 	if arch == "" {
 		var why *refusal
 		if arch, why = n.askArch(ctx, pod); why != nil {
-			return "", why
+			return program{}, why
 		}
 	}
 	packed, sum, ok := n.opts.Agent(arch)
 	if !ok {
-		return "", noAgent(arch)
+		return program{}, noAgent(arch)
 	}
 	n.say("upload the agent (%d KiB)", len(packed)>>10)
 	path, code, why := n.send(ctx, pod, packed, sum, "gzip")
 	if code == exitNoGzip {
 		raw, err := unpack(packed)
 		if err != nil {
-			return "", &refusal{reason: snapshot.Unsupported, detail: "unpack the agent: " + clean(err.Error())}
+			return program{}, &refusal{reason: snapshot.Unsupported, detail: "unpack the agent: " + clean(err.Error())}
 		}
 		path, code, why = n.send(ctx, pod, raw, sum, "raw")
 	}
@@ -77,7 +80,7 @@ func (n *nodeRun) upload(ctx context.Context, pod *corev1.Pod) (string, *refusal
 		n.say("the upload was cut, once more")
 		path, _, why = n.send(ctx, pod, packed, sum, "gzip")
 	}
-	return path, why
+	return program{path, sum}, why
 }
 
 func noAgent(arch string) *refusal {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,50 +32,111 @@ const (
 	lastPause  = time.Second
 )
 
-// waitRunning returns the pod once its container runs, or why it never will. It
-// asks instead of watching: that needs one verb less and survives a restart of
-// the API server.
-func waitRunning(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, pickup time.Duration) (*corev1.Pod, *refusal) {
-	begin := time.Now()
+// waitRunning returns once the container of a pod runs, or tells why it never
+// will. It asks instead of watching: that needs one verb less and survives a
+// restart of the API server.
+func waitRunning(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, pickup time.Duration) *refusal {
+	silence := silence{since: time.Now()}
 	var last error
+	var current *corev1.Pod
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		current, err := getPod(ctx, client, pod)
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil, &refusal{reason: snapshot.PodRejected, detail: "somebody deleted the probe pod while it started"}
-		case apierrors.IsForbidden(err):
-			return nil, &refusal{reason: snapshot.Forbidden, detail: "get the probe pod: " + clean(err.Error()) + " (deploy/rbac/probe.yaml grants it)"}
-		case err != nil:
-			last = err
-		default:
-			last = nil
-			if done, why := judge(current, time.Since(begin) > pickup); done || why != nil {
-				return current, why
+		asked := time.Now()
+		found, err := getPod(ctx, client, pod)
+		if err == nil {
+			silence.heard(asked, time.Now())
+			current = found
+			if done, why := judge(current, silence.kubelet > pickup); done || why != nil {
+				return why
 			}
+		} else if why := lost(err); why != nil {
+			return why
 		}
+		last = err
 		select {
 		case <-ctx.Done():
-			why := interrupted(ctx, "start the probe pod")
-			if words := state(ctx, client, current, last); words != "" {
-				why.detail += ": " + words
-			}
-			return nil, why
+			return tooLate(ctx, client, current, last, &silence)
 		case <-time.After(pause):
 		}
 	}
 }
 
+// silence tells whose silence a wait was: the kubelet's only while the API server
+// answered, because what the kubelet reports comes from there.
+type silence struct {
+	since   time.Time     // the last answer of the API server, or the begin
+	kubelet time.Duration // between answers that came without delay
+	server  time.Duration // the longest time without an answer
+}
+
+// promptly is how long a request for one object may take that nothing delays.
+const promptly = 3 * time.Second
+
+func (s *silence) heard(asked, answered time.Time) {
+	if gap := answered.Sub(s.since); gap <= promptly+lastPause && answered.Sub(asked) <= promptly {
+		s.kubelet += gap
+	} else {
+		s.server = max(s.server, gap)
+		s.kubelet = 0 // the kubelet gets its time anew
+	}
+	s.since = answered
+}
+
+// lost reads an error by which the pod is lost for good; nil: it may pass.
+func lost(err error) *refusal {
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+		return no
+	case apierrors.IsNotFound(err):
+		return gone()
+	case apierrors.IsForbidden(err):
+		return &refusal{reason: snapshot.Forbidden, detail: "get the probe pod: " + clean(err.Error()) + " (deploy/rbac/probe.yaml grants it)"}
+	}
+	return nil
+}
+
+func gone() *refusal {
+	return &refusal{reason: snapshot.PodRejected, detail: "somebody deleted the probe pod while it was in use"}
+}
+
+// tooLate says why a wait was cut, and whose silence it was.
+func tooLate(ctx context.Context, client kubernetes.Interface, current *corev1.Pod, last error, s *silence) *refusal {
+	why := interrupted(ctx, "start the probe pod")
+	if quiet := time.Since(s.since); quiet > promptly {
+		s.server = max(s.server, quiet)
+	}
+	if s.server > promptly {
+		why.detail += fmt.Sprintf(": the API server, or a proxy before it, did not answer for %s, so nothing is known of the node", short(s.server))
+	}
+	if words := state(ctx, client, current, last); words != "" {
+		why.detail += ": " + words
+	}
+	return why
+}
+
+// getPod returns the pod, which must still be the one that was made, unchanged.
 func getPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) (*corev1.Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
-	return client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	found, err := client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if pod.UID != "" && found.UID != pod.UID {
+		return nil, &refusal{reason: snapshot.PodRejected,
+			detail: "somebody replaced the probe pod by another one of the same name; nothing that it says is believed"}
+	}
+	if fields := changed(pod, found); len(fields) > 0 {
+		return nil, tampered(fields)
+	}
+	return found, nil
 }
 
 // judge tells whether the pod runs, or why it never will. late means that the
 // kubelet should have said something by now.
 func judge(pod *corev1.Pod, late bool) (running bool, why *refusal) {
 	if pod.DeletionTimestamp != nil {
-		return false, &refusal{reason: snapshot.PodRejected, detail: "somebody deleted the probe pod while it started"}
+		return false, gone()
 	}
 	for _, c := range pod.Status.ContainerStatuses {
 		if c.State.Running != nil && c.Name == containerName {

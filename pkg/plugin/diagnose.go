@@ -186,6 +186,10 @@ var subjectKind = map[string]string{
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(s, "\n", "; ") {
+		if r == '\'' {
+			b.WriteRune(r) // %q would escape what it stands in itself
+			continue
+		}
 		b.WriteString(strings.Trim(fmt.Sprintf("%q", r), "'"))
 	}
 	return b.String()

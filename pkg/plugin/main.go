@@ -3,7 +3,6 @@
 package plugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -19,14 +18,14 @@ import (
 // signal but an error of the write: once a program asks for SIGPIPE, it gets one
 // for every socket that a peer closed early, an exec stream's too (os/signal).
 func Main(args []string, streams genericiooptions.IOStreams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := untilInterrupted(streams)
+	defer stop()
 	code := ExitOK
 	cmd := NewCmd(streams, &code)
 	cmd.SetArgs(args)
 	ran, err := cmd.ExecuteContextC(ctx)
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.EPIPE) { // who closed the pipe has read enough
 		return code
 	}
 	fmt.Fprintf(streams.ErrOut, "error: %v\n", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,8 +36,8 @@ func (p *probeFlags) add(f *pflag.FlagSet, kind string) {
 	if p.asked = kind == "cluster"; p.asked {
 		f.BoolVar(&p.on, "probe", false, "Also look at every node with storage, through one short-lived privileged pod each.")
 	}
-	f.StringVar(&p.image, "probe-image", "", "Image of the probe pods; it needs sh, cat and chmod. Default: one that the node already runs, else "+launch.DefaultImage+".")
-	f.StringVar(&p.namespace, "probe-namespace", "", "Namespace of the probe pods. Default: where Longhorn runs, else kube-system.")
+	f.StringVar(&p.image, "probe-image", "", "Image of the probe pods, best by its digest; it needs sh, cat and chmod. Default: that of Longhorn or of a CSI driver of the node, else "+launch.DefaultImage+".")
+	f.StringVar(&p.namespace, "probe-namespace", "", "Namespace of the probe pods. Default: where Longhorn's objects are, else kube-system.")
 	f.StringVar(&p.pullSecret, "probe-pull-secret", "", "Name of a Secret in that namespace to pull the image with.")
 	f.DurationVar(&p.timeout, "probe-timeout", launch.DefaultTimeout, "Give up a node after this time, image pull included.")
 	f.BoolVar(&p.show, "print-probe-pod", false, "Print the pods that would be created, and create none.")
@@ -96,9 +97,31 @@ func (p *probeFlags) printPods(out, errOut io.Writer, s *snapshot.Snapshot, q di
 		if err != nil {
 			return fmt.Errorf("print the pod for node %s: %w", t.Node, err)
 		}
-		if _, err := fmt.Fprintf(out, "---\n%s", text); err != nil {
+		if _, err := fmt.Fprintf(out, "---\n%s%s", why(plan, t), text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// why says in comments of YAML why the pod is made there and from that image, and
+// what is tried when that image does not start.
+func why(plan launch.Plan, t launch.Target) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { b.WriteString("# " + printable(fmt.Sprintf(format, args...)) + "\n") }
+	line("Node %s.", t.Node)
+	line("Namespace %s, because %s.", plan.Place.Namespace, plan.Place)
+	for i, image := range t.Images {
+		word := "Image"
+		if i > 0 {
+			word = "If that does not start: image"
+		}
+		line("%s %s, because %s.", word, image.Ref, image.Reason)
+		if !launch.Pinned(image.Ref) {
+			line("This image has no digest: who may push it decides what runs as root on the node.")
+		} else if image.Name != image.Ref {
+			line("Its workload calls it %s.", image.Name)
+		}
+	}
+	return b.String()
 }

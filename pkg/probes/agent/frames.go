@@ -17,9 +17,11 @@ import (
 )
 
 // The protocol on the agent's standard output. Before the magic line anything
-// may stand (banners of shells); after it come frames and an end:
+// may stand (banners of shells); after it come a proof where one was asked for,
+// frames, and an end:
 //
 //	mountdoctor-agent/1
+//	proof HMAC
 //	frame NAME STATE LENGTH SHA256
 //	<LENGTH bytes, gzip>
 //	end COUNT SHA256-OF-ALL-PAYLOADS
@@ -43,8 +45,12 @@ type frameWriter struct {
 	total hash.Hash
 }
 
-func newFrameWriter(out io.Writer) (*frameWriter, error) {
-	_, err := io.WriteString(out, magic+"\n")
+func newFrameWriter(out io.Writer, proof string) (*frameWriter, error) {
+	head := magic + "\n"
+	if proof != "" {
+		head += proofName + " " + proof + "\n"
+	}
+	_, err := io.WriteString(out, head)
 	return &frameWriter{out: out, total: sha256.New()}, err
 }
 
@@ -81,7 +87,14 @@ func (w *frameWriter) end() error {
 // limit bytes each. It always returns what arrived whole, and an error that
 // tells where the rest is missing or wrong. The recording is nil unless asked for.
 func ReadFrames(in io.Reader, limit int64) (*probes.Facts, []byte, error) {
+	return ReadProven(in, limit, "")
+}
+
+// ReadProven is ReadFrames of an answer that must begin with a proof; without it
+// nothing is taken from the answer.
+func ReadProven(in io.Reader, limit int64, proof string) (*probes.Facts, []byte, error) {
 	d := decoder{
+		proof: proof,
 		in:    bufio.NewReaderSize(io.LimitReader(in, limit), 64<<10),
 		left:  limit,
 		total: sha256.New(),
@@ -92,6 +105,7 @@ func ReadFrames(in io.Reader, limit int64) (*probes.Facts, []byte, error) {
 }
 
 type decoder struct {
+	proof     string // what the first frame must say; empty: it was not asked
 	in        *bufio.Reader
 	left      int64 // bytes that may still be unpacked
 	total     hash.Hash
@@ -103,6 +117,9 @@ type decoder struct {
 
 func (d *decoder) run() error {
 	if err := d.skipJunk(); err != nil {
+		return err
+	}
+	if err := d.prove(); err != nil {
 		return err
 	}
 	var first error

@@ -127,7 +127,7 @@ func TestReadFramesRefuses(t *testing.T) {
 func TestBombIsNotUnpacked(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	w, err := newFrameWriter(&out)
+	w, err := newFrameWriter(&out, "")
 	if err != nil {
 		t.Fatal(err)
 	}

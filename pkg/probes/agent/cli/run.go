@@ -30,6 +30,7 @@ type options struct {
 	deadline time.Duration
 	call     time.Duration
 	pretty   bool
+	prove    bool
 	resolve  []string
 }
 
@@ -51,6 +52,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&o.deadline, "deadline", time.Minute, "end after this time with what was found")
 	flags.DurationVar(&o.call, "call-deadline", 0, "give up a single question after this time (default 3s)")
 	flags.BoolVar(&o.pretty, "pretty", false, "print the facts as indented JSON instead of frames")
+	flags.BoolVar(&o.prove, "prove", false, "read a nonce from standard input, and begin the answer with a proof keyed by it")
 	flags.Func("resolve", "also ask the host's resolver for `NAME` (may be repeated)", func(name string) error {
 		o.resolve = append(o.resolve, name)
 		return nil
@@ -77,6 +79,10 @@ func Run(args []string, stdout, stderr io.Writer) int {
 }
 
 func (o options) run(ctx context.Context, stdout io.Writer) error {
+	proof, err := o.proof()
+	if err != nil {
+		return err
+	}
 	h, err := o.host()
 	if err != nil {
 		return err
@@ -93,7 +99,7 @@ func (o options) run(ctx context.Context, stdout io.Writer) error {
 		out.SetIndent("", "  ")
 		err = out.Encode(f)
 	} else {
-		f, err = agent.Stream(ctx, h, stdout, o.record == "-")
+		f, err = agent.StreamProven(ctx, h, stdout, o.record == "-", proof)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
