@@ -49,11 +49,18 @@ func describe(platform string) archive {
 }
 
 func main() {
+	sbom := flag.String("sbom", "", "instead, write the bill of materials and the notices of this binary beside it")
 	version := flag.String("version", "v0.0.0-snapshot", "version of the release, as vX.Y.Z")
 	out := flag.String("out", "dist", "directory for the result")
 	only := flag.String("platforms", strings.Join(platforms, ","), "platforms to build")
 	flag.Parse()
-	if err := release(*version, *out, strings.Split(*only, ",")); err != nil {
+	var err error
+	if *sbom != "" {
+		_, err = describeBinary(*sbom, *version, filepath.Dir(*sbom))
+	} else {
+		err = release(*version, *out, strings.Split(*only, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -100,7 +107,11 @@ func (a *archive) make(version, work, out string) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	files := []string{binary, "LICENSE"}
+	papers, err := describeBinary(binary, version, filepath.Dir(binary))
+	if err != nil {
+		return err
+	}
+	files := append([]string{binary, "LICENSE"}, papers...)
 	pack := packTar
 	if strings.HasSuffix(a.Name, ".zip") {
 		pack = packZip
