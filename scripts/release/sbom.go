@@ -86,6 +86,9 @@ func describeBinary(binary, version, dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", binary, err)
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	papers := map[string][]byte{sbomName: bill, noticesName: notices(list)}
 	files := []string{filepath.Join(dir, sbomName), filepath.Join(dir, noticesName)}
 	for _, f := range files {
