@@ -9,7 +9,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release reproduce licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -39,8 +39,9 @@ e2e-speed: ## the real cluster once more: cost beside kubectl get and a bare pod
 e2e: ## a real cluster on this machine (root; about 5 min more the first time)
 	GO='$(GO)' test/e2e/run.sh
 
-lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style
+lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style; known vulnerabilities
 	$(BIN)/golangci-lint-$(GOLANGCI) run ./...
+	BIN='$(BIN)' scripts/vulncheck
 
 $(BIN)/golangci-lint-$(GOLANGCI):
 	@mkdir -p $(BIN)
@@ -78,6 +79,15 @@ RELEASE   ?= v0.0.0-snapshot
 
 snapshot-release: agents ## archives, checksums and krew manifest into dist/ (no network): make snapshot-release RELEASE=v1.2.3
 	$(GO) run ./scripts/release -version $(RELEASE)
+
+reproduce: ## build a release twice in different directories and compare: make reproduce PLATFORMS=all
+	scripts/reproduce
+
+licences: ## rewrite docs/licences.md, the licences of what is linked
+	$(GO) run ./scripts/licences
+
+longhorn-schemas: ## rewrite the fields of Longhorn's releases: make longhorn-schemas CRDS='longhorn-v1.13.0.yaml …'
+	$(GO) run ./scripts/longhornfields $(CRDS)
 
 clean: ## remove what was built
 	rm -rf $(BIN) dist coverage.out

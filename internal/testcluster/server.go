@@ -32,9 +32,9 @@ type Server struct {
 	Requests, Bytes atomic.Int64
 	// Crowd is who else lives in the cluster.
 	Crowd Crowd
-	// Asked, if set, hears the verb, the group and the resource of every request, as
-	// RBAC names them.
-	Asked func(verb, group, resource string)
+	// Asked, if set, hears every request, as RBAC names it. The namespace is empty when
+	// the request is about all of them, or about an object without one.
+	Asked func(verb, group, resource, namespace string)
 	// Intercept may answer a request instead of the server.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
 }
@@ -121,7 +121,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Asked != nil {
-		s.Asked(q.permission())
+		verb, group, resource := q.permission()
+		s.Asked(verb, group, resource, q.namespace)
 	}
 	if q.log != "" {
 		s.log(w, r, q)

@@ -229,11 +229,11 @@ func (c *collector) take(w want, a answer) error {
 	return nil
 }
 
-// notServed leaves a gap, unless the resource belongs to an add-on that the
-// cluster does not have.
+// notServed leaves a gap, unless the resource belongs to an add-on that the cluster
+// does not have, or to a release of it that is newer than the cluster's.
 func (c *collector) notServed(w want, words string) {
 	c.refused[w.refusal()] = true
-	if c.groups != nil && len(c.groups[w.res.group]) == 0 && optional[w.res.group] {
+	if recent[w.res] || c.groups != nil && len(c.groups[w.res.group]) == 0 && optional[w.res.group] {
 		return
 	}
 	c.gap(w.res.need(""), snapshot.NotServed, words)

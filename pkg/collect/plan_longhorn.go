@@ -35,6 +35,13 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.eventsOf(ns, e.Name)
 		c.instanceManager(ns, e.InstanceManager)
 	}
+	if lh.DataEngine == "v2" {
+		c.want(want{res: lhFrontends, labels: "longhornvolume=" + name})
+	}
+	for _, f := range v.Longhorn.Frontends {
+		c.eventsOf(ns, f.Name)
+		c.instanceManager(ns, f.InstanceManager)
+	}
 	for _, r := range v.Longhorn.Replicas {
 		c.eventsOf(ns, r.Name)
 		c.instanceManager(ns, r.InstanceManager)
@@ -100,13 +107,16 @@ func longhornNodes(v *snapshot.Volume) []string {
 	}
 	var out []string
 	if lh := v.LH(); lh != nil {
-		out = append(out, lh.NodeID, lh.MigrationNodeID, lh.Status.OwnerID, lh.Status.CurrentNodeID, lh.Status.CurrentMigrationNodeID, lh.Status.PendingNodeID)
+		out = append(out, lh.NodeID, lh.MigrationNodeID, lh.Status.OwnerID, lh.Status.CurrentNodeID, lh.Status.CurrentMigrationNodeID, lh.Status.PendingNodeID, lh.EngineNodeID, lh.Status.CurrentEngineNodeID)
 	}
 	if sm := v.Longhorn.ShareManager; sm != nil {
 		out = append(out, sm.OwnerID)
 	}
 	for _, e := range v.Longhorn.Engines {
 		out = append(out, e.NodeID)
+	}
+	for _, f := range v.Longhorn.Frontends {
+		out = append(out, f.NodeID)
 	}
 	for _, r := range v.Longhorn.Replicas {
 		out = append(out, r.NodeID, r.HardNodeAffinity)

@@ -58,6 +58,9 @@ func namedNodes(x *snapshot.Index, volumes []*snapshot.Volume) []string {
 	for _, e := range l.Engines {
 		add(e.NodeID, e.OwnerID)
 	}
+	for _, f := range l.Frontends {
+		add(f.NodeID, f.OwnerID)
+	}
 	for _, r := range l.Replicas {
 		add(r.NodeID, r.OwnerID)
 	}
@@ -209,6 +212,13 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 			c.byName(lhEngines, im.Namespace, e.Name)
 			if i := strings.LastIndex(e.Name, "-e-"); i > 0 {
 				c.byName(lhVolumes, im.Namespace, e.Name[:i])
+			}
+		}
+	}
+	for _, im := range x.InstanceManagersOn(c.q.Name) {
+		for _, f := range im.Frontends {
+			if i := strings.LastIndex(f.Name, "-ef-"); i > 0 {
+				c.byName(lhVolumes, im.Namespace, f.Name[:i])
 			}
 		}
 	}

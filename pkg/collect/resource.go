@@ -95,6 +95,7 @@ var (
 
 	lhVolumes          = longhorn("Volume", "volumes")
 	lhEngines          = longhorn("Engine", "engines")
+	lhFrontends        = longhorn("EngineFrontend", "enginefrontends")
 	lhReplicas         = longhorn("Replica", "replicas")
 	lhShareManagers    = longhorn("ShareManager", "sharemanagers")
 	lhInstanceManagers = longhorn("InstanceManager", "instancemanagers")
@@ -116,9 +117,12 @@ var everything = []*resource{
 	replicaSets, deployments, statefulSets, daemonSets, jobs, cronJobs,
 	classes, csiDrivers, csiNodes, attachments, capacities,
 	endpointSlices, leases, networkPolicies, budgets,
-	lhVolumes, lhEngines, lhReplicas, lhShareManagers, lhInstanceManagers, lhNodes,
+	lhVolumes, lhEngines, lhFrontends, lhReplicas, lhShareManagers, lhInstanceManagers, lhNodes,
 	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, lhBackups, lhSnapshots, migrations,
 }
+
+// recent are resources that Longhorn has since 1.12: an older one lacks nothing.
+var recent = map[*resource]bool{lhFrontends: true}
 
 // optional groups are add-ons: a cluster without them lacks nothing.
 var optional = map[string]bool{longhornGroup: true, "kubevirt.io": true}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -24,9 +25,12 @@ import (
 // rare are permissions that an owner or a ticket needs which no case has.
 var rare = []string{"get cronjobs.batch", "get snapshots.longhorn.io", "get virtualmachines.kubevirt.io"}
 
-// TestRole holds the shipped role for reading against what is asked of the API
-// server in all cases: nothing more is asked, and nothing is granted in vain.
-func TestRole(t *testing.T) {
+// request is what was asked of the API server.
+type request struct{ permission, namespace string }
+
+// TestRoles holds the shipped roles for reading against what is asked of the API server
+// in all cases: nothing more is asked, nowhere else, and nothing is granted in vain.
+func TestRoles(t *testing.T) {
 	t.Parallel()
 	root, err := corpus.Root()
 	if err != nil {
@@ -36,18 +40,27 @@ func TestRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	read, logs, longhorn := shipped(t, "read"), shipped(t, "logs"), shipped(t, "longhorn")
 	var mu sync.Mutex
 	asked := map[string]bool{}
-	hear := func(verb, group, resource string) {
-		mu.Lock()
-		defer mu.Unlock()
-		asked[permission(verb, group, resource)] = true
-	}
 	t.Run("cases", func(t *testing.T) {
 		for _, name := range names {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				collectAll(t, filepath.Join(root, name), hear)
+				saved, requests := collectAll(t, filepath.Join(root, name))
+				x := snapshot.NewIndex(saved)
+				for r := range requests {
+					mu.Lock()
+					asked[r.permission] = true
+					mu.Unlock()
+					switch {
+					case slices.Contains(read, r.permission):
+					case slices.Contains(logs, r.permission) && slices.Contains(storageNamespaces(x), r.namespace):
+					case slices.Contains(longhorn, r.permission) && r.namespace == x.LonghornNamespace():
+					default:
+						t.Errorf("asks to %s in namespace %q, which no role grants there", r.permission, r.namespace)
+					}
+				}
 			})
 		}
 	})
@@ -57,14 +70,38 @@ func TestRole(t *testing.T) {
 		}
 		asked[r] = true
 	}
-	if diff := cmp.Diff(shipped(t, "read"), slices.Sorted(maps.Keys(asked))); diff != "" {
-		t.Errorf("deploy/rbac/read.yaml grants something else than what is asked for (-granted +asked):\n%s", diff)
+	granted := slices.Sorted(slices.Values(slices.Concat(read, logs, longhorn)))
+	if diff := cmp.Diff(granted, slices.Sorted(maps.Keys(asked))); diff != "" {
+		t.Errorf("deploy/rbac grants something else than what is asked for (-granted +asked):\n%s", diff)
 	}
+}
+
+// storageNamespaces are those in which docs/security.md tells to bind the role for logs:
+// where pods live that are part of storage or serve it, and those of the pods that
+// use a volume, whose own log may be wanted.
+func storageNamespaces(x *snapshot.Index) []string {
+	out := []string{metav1.NamespaceSystem, x.LonghornNamespace(), "harvester-system"}
+	for _, pod := range x.Cluster.Pods {
+		storage := strings.Contains(pod.Name, "csi") || pod.Spec.HostPID
+		for i := range pod.Spec.Volumes {
+			v := &pod.Spec.Volumes[i]
+			storage = storage || v.HostPath != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil
+		}
+		for _, c := range pod.Spec.Containers {
+			for _, word := range []string{"csi", "nfs", "attacher", "provisioner", "resizer"} {
+				storage = storage || strings.Contains(c.Name+" "+c.Image, word)
+			}
+		}
+		if storage {
+			out = append(out, pod.Namespace)
+		}
+	}
+	return out
 }
 
 // collectAll collects what the case's question needs, and what one about a node and one
 // about the whole cluster do.
-func collectAll(t *testing.T, dir string, hear func(verb, group, resource string)) {
+func collectAll(t *testing.T, dir string) (*snapshot.Snapshot, map[request]bool) {
 	c, err := corpus.Read(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +115,13 @@ func collectAll(t *testing.T, dir string, hear func(verb, group, resource string
 		t.Fatal(err)
 	}
 	defer server.Close()
-	server.Asked = hear
+	var mu sync.Mutex
+	requests := map[request]bool{}
+	server.Asked = func(verb, group, resource, namespace string) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests[request{permission(verb, group, resource), namespace}] = true
+	}
 	questions := []collect.Question{{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}, {Kind: "cluster"}}
 	if len(saved.Cluster.Nodes) > 0 {
 		questions = append(questions, collect.Question{Kind: "node", Name: saved.Cluster.Nodes[0].Name})
@@ -87,6 +130,7 @@ func collectAll(t *testing.T, dir string, hear func(verb, group, resource string
 		// A question that the case cannot answer has asked all the same.
 		_, _ = collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt})
 	}
+	return saved, requests
 }
 
 func permission(verb, group, resource string) string {
@@ -116,4 +160,28 @@ func shipped(t *testing.T, name string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// TestRolesSayWhy: each rule of a shipped role has a reason beside it, and none grants
+// secrets or whatever there is.
+func TestRolesSayWhy(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "deploy", "rbac", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range strings.Split(string(text), "\n- ")[1:] {
+			if !strings.Contains(rule, "# ") {
+				t.Errorf("%s: no reason for\n- %s", file, rule)
+			}
+			if strings.Contains(rule, "secrets") || strings.Contains(rule, "*") {
+				t.Errorf("%s: too much\n- %s", file, rule)
+			}
+		}
+	}
 }

@@ -50,6 +50,13 @@ func (c *chain) longhorn(v *snapshot.Volume) {
 		}
 		c.add(row{Link: report.Link{Kind: "Engine", Name: e.Name, State: e.CurrentState, Note: strings.TrimSpace(note)}, subject: "Engine " + e.Name})
 	}
+	for _, f := range l.Frontends {
+		note := joinWords("on", f.NodeID)
+		if len(l.Frontends) > 1 && !f.Active {
+			note += " (not active)"
+		}
+		c.add(row{Link: report.Link{Kind: "EngineFrontend", Name: f.Name, State: f.CurrentState, Note: strings.TrimSpace(note)}, subject: "EngineFrontend " + f.Name})
+	}
 	if n := len(l.Replicas); n > 0 {
 		running := 0
 		var failed []string

@@ -79,6 +79,9 @@ func (t *texts) fromLonghorn(v *snapshot.Volume) {
 	for _, e := range l.Engines {
 		t.longhornObject(v, ns, "Engine", e.Name, e.NodeID, e.Conditions)
 	}
+	for _, f := range l.Frontends {
+		t.longhornObject(v, ns, "EngineFrontend", f.Name, f.NodeID, f.Conditions)
+	}
 	for _, r := range l.Replicas {
 		t.longhornObject(v, ns, "Replica", r.Name, r.NodeID, r.Conditions)
 	}

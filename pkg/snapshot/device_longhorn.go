@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -67,13 +68,11 @@ func lunOf(s *probes.ISCSISession, i int, b *probes.BlockDevice) string {
 	return hctl[strings.LastIndex(hctl, ":")+1:]
 }
 
-// longhornNVMe takes the disk of the subsystem that is named after the volume's
-// engine (data engine v2).
+// longhornNVMe takes the disk of the volume's subsystem (data engine v2).
 func longhornNVMe(view *NodeView, v *Volume) (match, bool) {
 	for i := range view.Facts.NVMe {
 		s := &view.Facts.NVMe[i]
-		engine, ok := strings.CutPrefix(s.NQN, longhornNQN)
-		if !ok || (engine != v.Handle && !strings.HasPrefix(engine, v.Handle+"-e-")) {
+		if !ofVolume(v, s.NQN) {
 			continue
 		}
 		for _, name := range s.Namespaces {
@@ -87,6 +86,23 @@ func longhornNVMe(view *NodeView, v *Volume) (match, bool) {
 		}
 	}
 	return match{}, false
+}
+
+// ofVolume tells whether a subsystem is the volume's. Until Longhorn 1.11 it is named
+// after the engine, since 1.12 after the volume, so that the target may move to another
+// engine while the device stays (longhorn-spdk-engine, pkg/spdk/enginefrontend.go); the
+// frontend's paths name it, too. A replica has a subsystem of its own (-r-).
+func ofVolume(v *Volume, nqn string) bool {
+	name, ok := strings.CutPrefix(nqn, longhornNQN)
+	if !ok {
+		return false
+	}
+	if name == v.Handle || name == "volume-"+v.Handle || strings.HasPrefix(name, v.Handle+"-e-") {
+		return true
+	}
+	return slices.ContainsFunc(v.Longhorn.Frontends, func(f *LHEngineFrontend) bool {
+		return slices.ContainsFunc(f.Paths, func(p LHFrontendPath) bool { return p.NQN == nqn })
+	})
 }
 
 // longhornLinear takes the disk below the map that is named like the volume

@@ -41,6 +41,13 @@ func serialDisk(name string, minor uint32, serial string) probes.BlockDevice {
 	return b
 }
 
+func subsystem(nqn string) probes.Facts {
+	return probes.Facts{
+		Block: []probes.BlockDevice{disk("nvme0n1", 259, 1)},
+		NVMe:  []probes.NVMeSubsystem{{Name: "nvme-subsys0", NQN: nqn, Namespaces: []string{"nvme0n1"}}},
+	}
+}
+
 func TestDeviceIdentity(t *testing.T) {
 	t.Parallel()
 	const cinder, id = "cinder.csi.openstack.org", "ae2e8567-21c4-4c2c-a5f7-7ae6a7d8c9b0"
@@ -63,6 +70,18 @@ func TestDeviceIdentity(t *testing.T) {
 		"device node alone proves nothing": {
 			csiPV("pv1", LonghornDriver, "vol"),
 			probes.Facts{DeviceNodes: []probes.DeviceNode{{Path: "/dev/longhorn/vol", Dev: probesDev(8, 16)}}}, "8:16", false,
+		},
+		"subsystem of data engine v2, named after the engine": {
+			csiPV("pv1", LonghornDriver, "vol"), subsystem("nqn.2023-01.io.longhorn.spdk:vol-e-0"), "259:1", true,
+		},
+		"subsystem of data engine v2 since 1.12, named after the volume": {
+			csiPV("pv1", LonghornDriver, "vol"), subsystem("nqn.2023-01.io.longhorn.spdk:volume-vol"), "259:1", true,
+		},
+		"subsystem of a replica": {
+			csiPV("pv1", LonghornDriver, "vol"), subsystem("nqn.2023-01.io.longhorn.spdk:vol-r-0a1b2c3d"), "", false,
+		},
+		"subsystem of a volume whose name goes on": {
+			csiPV("pv1", LonghornDriver, "vol"), subsystem("nqn.2023-01.io.longhorn.spdk:volume-vol-2"), "", false,
 		},
 		"serial cut by virtio outranks the dead mount": {
 			csiPV("pv1", cinder, id),

@@ -46,6 +46,7 @@ type Consumer struct {
 type LonghornVolume struct {
 	Volume       *LHVolume // nil when only the PV exists
 	Engines      []*LHEngine
+	Frontends    []*LHEngineFrontend // of data engine v2, since 1.12
 	Replicas     []*LHReplica
 	ShareManager *LHShareManager
 	Attachment   *LHAttachment

@@ -26,6 +26,13 @@ func (x *Index) indexLonghorn() {
 	for _, r := range l.Replicas {
 		x.lhReplicas[r.VolumeName] = append(x.lhReplicas[r.VolumeName], r)
 	}
+	x.lhFrontends = map[string][]*LHEngineFrontend{}
+	for _, f := range l.Frontends {
+		x.lhFrontends[f.VolumeName] = append(x.lhFrontends[f.VolumeName], f)
+	}
+	for _, list := range x.lhFrontends {
+		slices.SortFunc(list, func(a, b *LHEngineFrontend) int { return strings.Compare(a.Name, b.Name) })
+	}
 	for _, list := range x.lhEngines {
 		slices.SortFunc(list, func(a, b *LHEngine) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -120,6 +127,39 @@ func (x *Index) EngineActive(v *Volume) *LHEngine {
 		return engines[0]
 	}
 	return nil
+}
+
+// FrontendActive returns what makes the block device of a volume of data engine v2
+// since Longhorn 1.12, or nil: the one marked active, else the only one. During a live
+// migration two exist.
+func (x *Index) FrontendActive(v *Volume) *LHEngineFrontend {
+	if v == nil || v.Longhorn == nil {
+		return nil
+	}
+	frontends := v.Longhorn.Frontends
+	for _, f := range frontends {
+		if f.Active {
+			return f
+		}
+	}
+	if len(frontends) == 1 {
+		return frontends[0]
+	}
+	return nil
+}
+
+// BlockDeviceUp tells whether Longhorn says that it serves the block device of a
+// volume. The endpoint is the engine's, but with data engine v2 since 1.12 it is the
+// frontend's, and the engine has none.
+func (x *Index) BlockDeviceUp(v *Volume) bool {
+	e := x.EngineActive(v)
+	if e == nil || e.CurrentState != "running" {
+		return false
+	}
+	if f := x.FrontendActive(v); f != nil {
+		return f.CurrentState == "running" && f.Endpoint != ""
+	}
+	return e.Endpoint != ""
 }
 
 // InstanceManagersOn returns the instance managers of a node.

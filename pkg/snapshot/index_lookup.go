@@ -43,6 +43,7 @@ type lookups struct {
 	lhVolumes       map[string]*LHVolume
 	lhNodes         map[string]*LHNode
 	lhEngines       map[string][]*LHEngine
+	lhFrontends     map[string][]*LHEngineFrontend
 	lhReplicas      map[string][]*LHReplica
 	lhShareManagers map[string]*LHShareManager
 	lhAttachments   map[string]*LHAttachment

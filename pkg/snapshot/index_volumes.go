@@ -160,7 +160,7 @@ func (x *Index) OtherNodes(v *Volume) []string {
 	return nodes
 }
 
-// longhornTraces are the nodes that a ticket or an engine of the volume names.
+// longhornTraces are the nodes that a ticket, an engine or a frontend of the volume names.
 func longhornTraces(v *Volume) []string {
 	if v.Longhorn == nil {
 		return nil
@@ -173,6 +173,9 @@ func longhornTraces(v *Volume) []string {
 	}
 	for _, e := range v.Longhorn.Engines {
 		nodes.add(e.NodeID)
+	}
+	for _, f := range v.Longhorn.Frontends {
+		nodes.add(f.NodeID)
 	}
 	return nodes
 }

@@ -13,6 +13,7 @@ import (
 type Longhorn struct {
 	Volumes          []*LHVolume
 	Engines          []*LHEngine
+	Frontends        []*LHEngineFrontend
 	Replicas         []*LHReplica
 	ShareManagers    []*LHShareManager
 	InstanceManagers []*LHInstanceManager
@@ -22,6 +23,8 @@ type Longhorn struct {
 	BackingImages    []*LHBackingImage
 	Settings         []*LHSetting
 	Orphans          []*LHOrphan
+	Backups          []*LHBackup
+	Snapshots        []*LHSnapshot
 }
 
 // Condition is one entry of status.conditions, list or map.
@@ -48,6 +51,7 @@ type LHVolume struct {
 	metav1.ObjectMeta
 	Raw                                                                         *unstructured.Unstructured // as it was read, for saving
 	NodeID, Frontend, AccessMode, DataLocality, Image, BackingImage, DataEngine string
+	EngineNodeID                                                                string // of the target of data engine v2, since 1.12
 	MigrationNodeID, FromBackup, LastAttachedBy                                 string
 	Size                                                                        int64
 	NumberOfReplicas                                                            int
@@ -65,6 +69,9 @@ type LHVolumeStatus struct {
 	Conditions                                                                       Conditions
 	Kubernetes                                                                       LHKubernetesStatus
 	CloneState                                                                       string
+	IsStandby                                                                        bool
+	LastBackup                                                                       string
+	CurrentEngineNodeID, SwitchoverState                                             string // data engine v2, since 1.12
 }
 
 // LHKubernetesStatus is what Longhorn believes about the claim and its pods.
@@ -79,11 +86,11 @@ type LHWorkload struct{ PodName, PodStatus, WorkloadName, WorkloadType string }
 
 // LHInstance is what Engine and Replica have in common.
 type LHInstance struct {
-	VolumeName, NodeID, Image, DesireState, DataEngine                           string
-	OwnerID, InstanceManager, CurrentState, CurrentImage, IP, StorageIP, PodName string
-	Port                                                                         int
-	Started                                                                      bool
-	Conditions                                                                   Conditions
+	VolumeName, NodeID, Image, DesireState, DataEngine                  string
+	OwnerID, InstanceManager, CurrentState, CurrentImage, IP, StorageIP string
+	Port                                                                int
+	Started                                                             bool
+	Conditions                                                          Conditions
 }
 
 // LHEngine is engines.longhorn.io.
@@ -98,6 +105,15 @@ type LHEngine struct {
 	ReplicaModes                              map[string]string // replica → RW | WO | ERR
 	Expanding                                 bool
 	LastExpansionError, LastExpansionFailedAt string
+	Filling                                   []LHFilling // by a restore or a clone, sorted by replica
+}
+
+// LHFilling is how far one replica has been filled: an entry of status.restoreStatus
+// or status.cloneStatus of an engine, by the replica's address.
+type LHFilling struct {
+	Address, Error, LastRestored string
+	Progress                     int64
+	Running                      bool
 }
 
 // LHReplica is replicas.longhorn.io.
@@ -109,6 +125,7 @@ type LHReplica struct {
 	HealthyAt, FailedAt, LastHealthyAt, LastFailedAt   string
 	Active, HardNodeAffinitySet, EvictionRequested     bool
 	HardNodeAffinity, BackingImage, MigrationEngineRef string
+	RebuildRetries                                     int64
 }
 
 // LHShareManager is sharemanagers.longhorn.io.
@@ -130,7 +147,7 @@ type LHInstanceManager struct {
 	Raw                             *unstructured.Unstructured // as it was read, for saving
 	NodeID, Type, DataEngine, Image string
 	OwnerID, CurrentState, IP       string
-	Engines, Replicas               []LHProcess // sorted by name
+	Engines, Frontends, Replicas    []LHProcess // sorted by name
 	Conditions                      Conditions
 }
 

@@ -74,9 +74,10 @@ func decodeLHVolume(v *LHVolume, f fields) {
 	v.Image, v.DataEngine = imageOf(f), engineOf(f)
 	v.MigrationNodeID, v.FromBackup = f.text("spec.migrationNodeID"), f.text("spec.fromBackup")
 	v.LastAttachedBy, v.Size = f.text("spec.lastAttachedBy"), f.number("spec.size")
+	v.EngineNodeID = f.text("spec.engineNodeID")
 	v.NumberOfReplicas = int(f.number("spec.numberOfReplicas"))
 	v.Migratable, v.Encrypted = f.flag("spec.migratable"), f.flag("spec.encrypted")
-	v.DisableFrontend, v.Standby = f.flag("spec.disableFrontend"), f.flag("spec.Standby", "spec.standby")
+	v.DisableFrontend, v.Standby = f.flag("spec.disableFrontend"), f.flag("spec.Standby")
 	v.Status = lhVolumeStatus(f.group("status"))
 }
 
@@ -98,6 +99,8 @@ func lhVolumeStatus(f fields) LHVolumeStatus {
 		LastDegradedAt: f.text("lastDegradedAt"), ActualSize: f.number("actualSize"),
 		Conditions: f.conditions("conditions"), Kubernetes: lhKubernetes(f.group("kubernetesStatus")),
 		CloneState: f.text("cloneStatus.state"),
+		IsStandby:  f.flag("isStandby"), LastBackup: f.text("lastBackup"),
+		CurrentEngineNodeID: f.text("currentEngineNodeID"), SwitchoverState: f.text("switchoverState"),
 	}
 }
 
@@ -117,11 +120,11 @@ func lhKubernetes(f fields) LHKubernetesStatus {
 
 func lhInstance(f fields) LHInstance {
 	return LHInstance{
-		VolumeName: f.text("spec.volumeName"), NodeID: f.text("spec.nodeID"), Image: imageOf(f),
-		DesireState: f.text("spec.desireState"), DataEngine: engineOf(f),
+		VolumeName: f.text("spec.volumeName"), NodeID: f.text("spec.nodeID"), Image: f.text("spec.image"),
+		DesireState: f.text("spec.desireState"), DataEngine: f.text("spec.dataEngine"),
 		OwnerID: f.text("status.ownerID"), InstanceManager: f.text("status.instanceManagerName"),
 		CurrentState: f.text("status.currentState"), CurrentImage: f.text("status.currentImage"),
-		IP: f.text("status.ip"), StorageIP: f.text("status.storageIP"), PodName: f.text("status.podName"),
+		IP: f.text("status.ip"), StorageIP: f.text("status.storageIP"),
 		Port: int(f.number("status.port")), Started: f.flag("status.started"),
 		Conditions: f.conditions("status.conditions"),
 	}
@@ -129,6 +132,7 @@ func lhInstance(f fields) LHInstance {
 
 func decodeLHEngine(e *LHEngine, f fields) {
 	e.LHInstance = lhInstance(f)
+	e.Image, e.DataEngine = imageOf(f), engineOf(f)
 	e.Active, e.DisableFrontend = f.flag("spec.active"), f.flag("spec.disableFrontend")
 	e.SalvageRequested = f.flag("spec.salvageRequested")
 	e.Frontend, e.Endpoint = f.text("spec.frontend"), f.text("status.endpoint")
@@ -138,10 +142,22 @@ func decodeLHEngine(e *LHEngine, f fields) {
 	e.Expanding = f.flag("status.isExpanding")
 	e.LastExpansionError = f.text("status.lastExpansionError")
 	e.LastExpansionFailedAt = f.text("status.lastExpansionFailedAt")
+	for _, r := range f.entries("status.restoreStatus") {
+		e.Filling = append(e.Filling, LHFilling{
+			Address: r.key, Error: r.text("error"), Progress: r.number("progress"),
+			Running: r.flag("isRestoring"), LastRestored: r.text("lastRestored"),
+		})
+	}
+	for _, r := range f.entries("status.cloneStatus") {
+		e.Filling = append(e.Filling, LHFilling{
+			Address: r.key, Error: r.text("error"), Progress: r.number("progress"), Running: r.flag("isCloning"),
+		})
+	}
 }
 
 func decodeLHReplica(r *LHReplica, f fields) {
 	r.LHInstance = lhInstance(f)
+	r.Image, r.DataEngine = imageOf(f), engineOf(f)
 	r.DiskID, r.DiskPath = f.text("spec.diskID"), f.text("spec.diskPath")
 	r.DataDirectory, r.EngineName = f.text("spec.dataDirectoryName"), f.text("spec.engineName")
 	r.HealthyAt, r.FailedAt = f.text("spec.healthyAt"), f.text("spec.failedAt")
@@ -149,5 +165,6 @@ func decodeLHReplica(r *LHReplica, f fields) {
 	r.Active, r.EvictionRequested = f.flag("spec.active"), f.flag("spec.evictionRequested", "status.evictionRequested")
 	r.HardNodeAffinity, r.BackingImage = f.text("spec.hardNodeAffinity"), f.text("spec.backingImage")
 	r.HardNodeAffinitySet = r.HardNodeAffinity != ""
+	r.RebuildRetries = f.number("spec.rebuildRetryCount")
 	r.MigrationEngineRef = f.text("spec.migrationEngineName")
 }

@@ -14,8 +14,7 @@ func decodeLHEngineImage(i *LHEngineImage, f fields) {
 		if i.Deployed == nil {
 			i.Deployed = map[string]bool{}
 		}
-		value := fields{m: map[string]any{"v": deployed.m[node]}, path: deployed.path + node + " ", err: deployed.err}
-		i.Deployed[node] = value.flag("v")
+		i.Deployed[node] = deployed.value(node).flag("")
 	}
 }
 
@@ -44,6 +43,6 @@ func (b *LHBackingImage) addCopy(disk string, c LHBackingCopy) {
 func decodeLHSetting(s *LHSetting, f fields) { s.Value = f.text("value") }
 
 func decodeLHOrphan(o *LHOrphan, f fields) {
-	o.NodeID, o.Type = f.text("spec.nodeID"), f.text("spec.orphanType", "spec.type")
+	o.NodeID, o.Type = f.text("spec.nodeID"), f.text("spec.orphanType")
 	o.Parameters = f.texts("spec.parameters")
 }

@@ -13,13 +13,13 @@ func decodeLHNode(n *LHNode, f fields) {
 		specs[e.key] = true
 		found, ok := status[e.key]
 		if !ok {
-			found = fields{err: f.err}
+			found = f.none()
 		}
 		n.Disks = append(n.Disks, lhDisk(e, found, ok))
 	}
 	for _, e := range f.entries("status.diskStatus") {
 		if !specs[e.key] {
-			n.Disks = append(n.Disks, lhDisk(entry{e.key, fields{err: f.err}}, e.fields, true))
+			n.Disks = append(n.Disks, lhDisk(entry{e.key, f.none()}, e.fields, true))
 		}
 	}
 }
@@ -46,8 +46,7 @@ func lhDisk(spec entry, status fields, known bool) LHDisk {
 		if d.ScheduledReplicas == nil {
 			d.ScheduledReplicas = map[string]int64{}
 		}
-		size := fields{m: map[string]any{"size": replicas.m[name]}, path: replicas.path + name + " ", err: replicas.err}
-		d.ScheduledReplicas[name] = size.number("size")
+		d.ScheduledReplicas[name] = replicas.value(name).number("")
 	}
 	return d
 }
@@ -55,11 +54,12 @@ func lhDisk(spec entry, status fields, known bool) LHDisk {
 // decodeLHInstanceManager reads the maps of all versions: until 1.4 "instances"
 // held the engines or the replicas, by the manager's type.
 func decodeLHInstanceManager(m *LHInstanceManager, f fields) {
-	m.NodeID, m.Type, m.Image = f.text("spec.nodeID"), f.text("spec.type"), imageOf(f)
-	m.DataEngine, m.OwnerID = engineOf(f), f.text("status.ownerID")
+	m.NodeID, m.Type, m.Image = f.text("spec.nodeID"), f.text("spec.type"), f.text("spec.image")
+	m.DataEngine, m.OwnerID = f.text("spec.dataEngine"), f.text("status.ownerID")
 	m.CurrentState, m.IP = f.text("status.currentState"), f.text("status.ip")
 	m.Conditions = f.conditions("status.conditions")
 	m.Engines = lhProcesses(f.entries("status.instanceEngines"))
+	m.Frontends = lhProcesses(f.entries("status.instanceEngineFrontends"))
 	m.Replicas = lhProcesses(f.entries("status.instanceReplicas"))
 	older := lhProcesses(f.entries("status.instances"))
 	for _, p := range older {
@@ -98,8 +98,7 @@ func lhProcesses(entries []entry) []LHProcess {
 			if p.Conditions == nil {
 				p.Conditions = map[string]bool{}
 			}
-			value := fields{m: map[string]any{"v": conditions.m[name]}, path: conditions.path + name + " ", err: conditions.err}
-			p.Conditions[name] = value.flag("v")
+			p.Conditions[name] = conditions.value(name).flag("")
 		}
 		all = append(all, p)
 	}

@@ -16,10 +16,16 @@ type fields struct {
 	m    map[string]any
 	path string
 	err  *error
+	// heard is told every path that is read, so that a test can hold them against
+	// Longhorn's schemas; nil otherwise.
+	heard func(path string)
 }
 
 // at returns the value at a dotted path; nil when it is absent or null.
 func (f fields) at(path string) any {
+	if f.heard != nil {
+		f.heard(f.path + path)
+	}
 	m, rest := f.m, path
 	for {
 		key, deeper, nested := strings.Cut(rest, ".")
@@ -133,7 +139,7 @@ func (f fields) group(paths ...string) fields {
 		switch v := f.at(path).(type) {
 		case nil:
 		case map[string]any:
-			return fields{m: v, path: f.path + path + ".", err: f.err}
+			return f.inside(v, path+".")
 		case string:
 			if !empty(v) {
 				f.fail(path, v)
@@ -142,7 +148,20 @@ func (f fields) group(paths ...string) fields {
 			f.fail(path, v)
 		}
 	}
-	return fields{path: f.path, err: f.err}
+	return f.none()
+}
+
+// inside are the fields of an object whose path continues that of f.
+func (f fields) inside(m map[string]any, path string) fields {
+	return fields{m: m, path: f.path + path, err: f.err, heard: f.heard}
+}
+
+// none is an object without fields.
+func (f fields) none() fields { return fields{path: f.path, err: f.err} }
+
+// value is the value of a key alone, whatever the key: it is read by the empty path.
+func (f fields) value(key string) fields {
+	return f.inside(map[string]any{"": f.m[key]}, key)
 }
 
 // entries are the objects of a map by key, sorted.
@@ -152,9 +171,9 @@ func (f fields) entries(paths ...string) []entry {
 	for _, key := range group.keys() {
 		switch v := group.m[key].(type) {
 		case map[string]any:
-			all = append(all, entry{key, fields{m: v, path: group.path + key + ".", err: f.err}})
+			all = append(all, entry{key, group.inside(v, key+".")})
 		case nil:
-			all = append(all, entry{key, fields{path: group.path + key + ".", err: f.err}})
+			all = append(all, entry{key, group.inside(nil, key+".")})
 		default:
 			group.fail(key, v)
 		}
@@ -193,7 +212,7 @@ func (f fields) items(path string) []fields {
 				f.fail(path, item)
 				continue
 			}
-			all = append(all, fields{m: m, path: fmt.Sprintf("%s%s[%d].", f.path, path, i), err: f.err})
+			all = append(all, f.inside(m, fmt.Sprintf("%s[%d].", path, i)))
 		}
 		return all
 	default:
@@ -210,7 +229,7 @@ func (f fields) texts(path string) map[string]string {
 	}
 	all := make(map[string]string, len(group.m))
 	for _, key := range group.keys() {
-		all[key] = fields{m: map[string]any{"v": group.m[key]}, path: group.path + key + " ", err: f.err}.text("v")
+		all[key] = group.value(key).text("")
 	}
 	return all
 }

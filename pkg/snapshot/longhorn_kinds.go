@@ -10,13 +10,15 @@ type (
 	lhRaw  = **unstructured.Unstructured
 )
 
-// longhornKinds are Longhorn's kinds with a struct of ours; the others
-// (Backup, Snapshot …) are kept whole in Cluster.Others.
+// longhornKinds are Longhorn's kinds with a struct of ours; the others are kept whole
+// in Cluster.Others.
 var longhornKinds = []*kind{
 	longhorn("Volume", "volumes", func(l *Longhorn) *[]*LHVolume { return &l.Volumes },
 		func(o *LHVolume) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHVolume),
 	longhorn("Engine", "engines", func(l *Longhorn) *[]*LHEngine { return &l.Engines },
 		func(o *LHEngine) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHEngine),
+	longhorn("EngineFrontend", "enginefrontends", func(l *Longhorn) *[]*LHEngineFrontend { return &l.Frontends },
+		func(o *LHEngineFrontend) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHEngineFrontend),
 	longhorn("Replica", "replicas", func(l *Longhorn) *[]*LHReplica { return &l.Replicas },
 		func(o *LHReplica) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHReplica),
 	longhorn("ShareManager", "sharemanagers", func(l *Longhorn) *[]*LHShareManager { return &l.ShareManagers },
@@ -35,4 +37,8 @@ var longhornKinds = []*kind{
 		func(o *LHSetting) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHSetting),
 	longhorn("Orphan", "orphans", func(l *Longhorn) *[]*LHOrphan { return &l.Orphans },
 		func(o *LHOrphan) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHOrphan),
+	longhorn("Backup", "backups", func(l *Longhorn) *[]*LHBackup { return &l.Backups },
+		func(o *LHBackup) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHBackup),
+	longhorn("Snapshot", "snapshots", func(l *Longhorn) *[]*LHSnapshot { return &l.Snapshots },
+		func(o *LHSnapshot) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHSnapshot),
 }

@@ -123,6 +123,7 @@ func (x *Index) complete(v *Volume) {
 	v.Longhorn = &LonghornVolume{
 		Volume:       x.lhVolumes[v.Handle],
 		Engines:      x.lhEngines[v.Handle],
+		Frontends:    x.lhFrontends[v.Handle],
 		Replicas:     x.lhReplicas[v.Handle],
 		ShareManager: x.lhShareManagers[v.Handle],
 		Attachment:   x.lhAttachments[v.Handle],

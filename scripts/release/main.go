@@ -49,11 +49,18 @@ func describe(platform string) archive {
 }
 
 func main() {
+	sbom := flag.String("sbom", "", "instead, write the bill of materials and the notices of this binary into -out")
 	version := flag.String("version", "v0.0.0-snapshot", "version of the release, as vX.Y.Z")
 	out := flag.String("out", "dist", "directory for the result")
 	only := flag.String("platforms", strings.Join(platforms, ","), "platforms to build")
 	flag.Parse()
-	if err := release(*version, *out, strings.Split(*only, ",")); err != nil {
+	var err error
+	if *sbom != "" {
+		_, err = describeBinary(*sbom, *version, *out)
+	} else {
+		err = release(*version, *out, strings.Split(*only, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -90,17 +97,25 @@ func release(version, out string, names []string) error {
 	return os.WriteFile(filepath.Join(out, "mountdoctor.yaml"), manifest, 0o644)
 }
 
+// flags are those of the build: no path and no time of this machine, no build id.
+func flags(version string) []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X " + flagVar + "=" + version}
+}
+
 // make builds and packs one platform.
 func (a *archive) make(version, work, out string) error {
 	binary := filepath.Join(work, a.OS+"-"+a.Arch, a.Binary)
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X "+flagVar+"="+version,
-		"-o", binary, "./cmd/"+program)
+	build := exec.Command("go", slices.Concat([]string{"build"}, flags(version), []string{"-o", binary, "./cmd/" + program})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+a.OS, "GOARCH="+a.Arch)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	files := []string{binary, "LICENSE"}
+	papers, err := describeBinary(binary, version, filepath.Dir(binary))
+	if err != nil {
+		return err
+	}
+	files := append([]string{binary, "LICENSE"}, papers...)
 	pack := packTar
 	if strings.HasSuffix(a.Name, ".zip") {
 		pack = packZip

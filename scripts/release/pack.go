@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -16,10 +17,10 @@ var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // mode is that of a program or of a text.
 func mode(name string) int64 {
-	if name == "LICENSE" {
-		return 0o644
+	if strings.HasPrefix(name, program) {
+		return 0o755
 	}
-	return 0o755
+	return 0o644
 }
 
 func packTar(files []string) ([]byte, error) {

@@ -97,26 +97,6 @@ func check(t *testing.T, ok bool, format string, args ...any) {
 	}
 }
 
-// TestGoreleaserNames: both ways to a release give archives of the same names.
-func TestGoreleaserNames(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var config struct {
-		Builds   []struct{ Binary, Main string }
-		Archives []struct {
-			NameTemplate string `json:"name_template"`
-		}
-	}
-	if err := yaml.Unmarshal(text, &config); err != nil {
-		t.Fatal(err)
-	}
-	check(t, len(config.Builds) == 1 && config.Builds[0].Binary == program && config.Builds[0].Main == "./cmd/"+program, "builds %+v", config.Builds)
-	check(t, len(config.Archives) == 1 && config.Archives[0].NameTemplate == program+"_{{ .Os }}_{{ .Arch }}", "archives %+v", config.Archives)
-}
-
 // TestArchivesReproducible: the same files give the same bytes.
 func TestArchivesReproducible(t *testing.T) {
 	t.Parallel()

@@ -87,8 +87,7 @@ func siblingDisk(p *diagnosis.Pass, v *snapshot.Volume, node string) string {
 
 // engineDown tells whether Longhorn itself says that there is no block device.
 func engineDown(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	e := p.EngineActive(v)
-	return e == nil || e.CurrentState != "running" || e.Endpoint == ""
+	return !p.BlockDeviceUp(v)
 }
 
 func judgeMissing(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment, view *snapshot.NodeView, t diagnosis.Text) {

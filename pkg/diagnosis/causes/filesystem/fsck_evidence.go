@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -138,14 +136,10 @@ func (c carrier) adviseRepair(f *diagnosis.Finding, p *diagnosis.Pass) {
 // elsewhere only its owner knows.
 func backupOf(v *snapshot.Volume) report.Evidence {
 	lh := v.LH()
-	if lh == nil || lh.Raw == nil {
+	if lh == nil {
 		return report.Evidence{}
 	}
-	name, _, _ := unstructured.NestedString(lh.Raw.Object, "status", "lastBackup")
-	if name == "null" { // as support bundles write it
-		name = ""
-	}
-	return diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "status.lastBackup", name)
+	return diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "status.lastBackup", lh.Status.LastBackup)
 }
 
 func backupFirst(v *snapshot.Volume, live bool) report.Remedy {

@@ -3,6 +3,7 @@ package longhorn
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -77,11 +78,7 @@ func (h *hang) stands(v *snapshot.Volume, i instance) (said string, contradicts 
 	if i.NodeID != h.im.NodeID || !serves(h.im, i) || i.InstanceManager != "" && i.InstanceManager != h.im.Name {
 		return "", false
 	}
-	list := h.im.Replicas
-	if i.kind == "engine" {
-		list = h.im.Engines
-	}
-	r := processNamed(list, i.name)
+	r := processNamed(map[string][]snapshot.LHProcess{"engine": h.im.Engines, "engineFrontend": h.im.Frontends, "replica": h.im.Replicas}[i.kind], i.name)
 	switch {
 	case i.DesireState == "stopped" && r != nil && r.State == "running":
 		return "running, wanted stopped", true
@@ -113,6 +110,9 @@ func (h *hang) otherwise(v *snapshot.Volume, i instance) bool {
 				return true
 			}
 		}
+	}
+	if i.kind == "engineFrontend" && !slices.ContainsFunc(v.Longhorn.Engines, func(e *snapshot.LHEngine) bool { return e.CurrentState == "running" }) {
+		return true // the initiator starts after its target
 	}
 	kind := strings.ToUpper(i.kind[:1]) + i.kind[1:]
 	for _, e := range h.p.Events(kind, h.im.Namespace, i.name) {

@@ -37,10 +37,10 @@ var InstanceManagerStuck = &diagnosis.Rule{
 	},
 }
 
-// instance is an engine or a replica of a volume.
+// instance is an engine, the frontend of one, or a replica of a volume.
 type instance struct {
 	name string
-	kind string // engine | replica
+	kind string // engine | engineFrontend | replica
 	*snapshot.LHInstance
 }
 
@@ -48,6 +48,9 @@ func instancesOf(v *snapshot.Volume) []instance {
 	var out []instance
 	for _, e := range v.Longhorn.Engines {
 		out = append(out, instance{e.Name, "engine", &e.LHInstance})
+	}
+	for _, f := range v.Longhorn.Frontends {
+		out = append(out, instance{f.Name, "engineFrontend", &f.LHInstance})
 	}
 	for _, r := range v.Longhorn.Replicas {
 		out = append(out, instance{r.Name, "replica", &r.LHInstance})

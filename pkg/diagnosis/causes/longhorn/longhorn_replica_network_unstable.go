@@ -69,7 +69,7 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 		network := len(lines) > 0
 		if c, ok := r.Conditions.Get("RebuildFailed"); ok && c.Status == "True" && netWords.MatchString(c.Reason+" "+c.Message) {
 			network = true
-			b.times += max(1, retries(r))
+			b.times += max(1, int(r.RebuildRetries))
 			b.evidence = append(b.evidence, diagnosis.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", strings.TrimSpace(c.Reason+" "+c.Message)))
 		}
 		for _, ev := range p.Events("Engine", e.Namespace, e.Name) {
@@ -89,15 +89,6 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 		}
 	}
 	return out
-}
-
-// retries is spec.rebuildRetryCount.
-func retries(r *snapshot.LHReplica) int {
-	if r.Raw == nil {
-		return 0
-	}
-	n, _ := nestedNumber(r.Raw.Object, "spec", "rebuildRetryCount")
-	return int(n)
 }
 
 // managerRestarted tells whether an instance-manager of either end began later than

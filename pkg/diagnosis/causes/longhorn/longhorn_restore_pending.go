@@ -51,12 +51,12 @@ func pendingData(v *snapshot.Volume, lh *snapshot.LHVolume) pending {
 	object := "Volume " + lh.Name
 	restore, _ := lh.Status.Conditions.Get("Restore")
 	switch {
-	case lh.Standby || standbyStatus(lh):
+	case lh.Standby || lh.Status.IsStandby:
 		out.what, out.standby = "is a standby (disaster recovery) volume that has not been activated", true
 		if !lh.Standby {
 			out.what = "is a disaster recovery volume whose activation has not finished"
 		}
-		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", lh.Standby, standbyStatus(lh))))
+		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", lh.Standby, lh.Status.IsStandby)))
 	case lh.Status.RestoreRequired || restore.Status == "True":
 		out.what = "is being restored from a backup"
 		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "status.restoreRequired", fmt.Sprint(lh.Status.RestoreRequired)))
@@ -76,15 +76,6 @@ func pendingData(v *snapshot.Volume, lh *snapshot.LHVolume) pending {
 		out.failure = strings.TrimSpace("RestoreFailure " + restore.Message)
 	}
 	return out
-}
-
-// standbyStatus is status.isStandby.
-func standbyStatus(lh *snapshot.LHVolume) bool {
-	if lh.Raw == nil {
-		return false
-	}
-	status, _ := lh.Raw.Object["status"].(map[string]any)
-	return fmt.Sprint(status["isStandby"]) == "true"
 }
 
 func restorePending(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, pd pending) {

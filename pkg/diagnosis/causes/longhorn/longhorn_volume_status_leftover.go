@@ -24,7 +24,7 @@ var VolumeStatusLeftover = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
 			lh := volumeOf(v)
-			if lh == nil || lh.Status.State == "attached" || lh.Standby || standbyStatus(lh) || wantedFor(p, v) < patience {
+			if lh == nil || lh.Status.State == "attached" || lh.Standby || lh.Status.IsStandby || wantedFor(p, v) < patience {
 				continue
 			}
 			for _, l := range leftovers(p, v, lh) {

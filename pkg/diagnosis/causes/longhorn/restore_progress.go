@@ -2,11 +2,7 @@ package longhorn
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -21,35 +17,22 @@ type progress struct {
 	text     string
 }
 
-// progressOf reads both maps, by replica address.
+// progressOf sums up what the engine says of its replicas, by address.
 func progressOf(e *snapshot.LHEngine) progress {
-	out := progress{finished: true, lowest: 100}
-	if e == nil || e.Raw == nil {
+	if e == nil || len(e.Filling) == 0 {
 		return progress{}
 	}
+	out := progress{known: true, finished: true, lowest: 100}
 	var all []string
-	for _, field := range []string{"restoreStatus", "cloneStatus"} {
-		m, _, _ := unstructured.NestedMap(e.Raw.Object, "status", field)
-		for _, address := range slices.Sorted(maps.Keys(m)) {
-			one, ok := m[address].(map[string]any)
-			if !ok {
-				continue
-			}
-			out.known = true
-			n, _ := nestedNumber(one, "progress")
-			running := fmt.Sprint(one["isRestoring"]) == "true" || fmt.Sprint(one["isCloning"]) == "true"
-			failure, _ := one["error"].(string)
-			last, _ := one["lastRestored"].(string)
-			done := n >= 100 || last != "" && !running
-			if failure != "" && failure != "null" {
-				out.failure = failure
-			}
-			out.finished = out.finished && done && !running && out.failure == ""
-			out.lowest = min(out.lowest, n)
-			all = append(all, fmt.Sprintf("%s %d %%", address, n))
+	for _, r := range e.Filling {
+		done := r.Progress >= 100 || r.LastRestored != "" && !r.Running
+		if r.Error != "" {
+			out.failure = r.Error
 		}
+		out.finished = out.finished && done && !r.Running && out.failure == ""
+		out.lowest = min(out.lowest, r.Progress)
+		all = append(all, fmt.Sprintf("%s %d %%", r.Address, r.Progress))
 	}
-	out.finished = out.finished && out.known
 	out.text = strings.Join(all, ", ")
 	return out
 }

@@ -2,11 +2,8 @@ package longhorn
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -119,69 +116,62 @@ func upgradeOver(p *diagnosis.Pass) bool {
 	return managers > 0
 }
 
+// served is the object that a ticket serves, as far as it is there.
+type served struct {
+	kind, name, namespace, state, message string
+	since                                 time.Time
+	unseen                                bool // no object of the kind was read
+}
+
+// servedBy finds the Backup or Snapshot that a ticket serves: its id is the type of the
+// ticket and the object's name, so of several names that fit it is the longest.
+func servedBy(p *diagnosis.Pass, t *snapshot.LHTicket) served {
+	l := &p.Cluster.Longhorn
+	if t.Type == "snapshot-controller" {
+		out := served{kind: "Snapshot", unseen: len(l.Snapshots) == 0}
+		for _, s := range l.Snapshots {
+			if out.fits(t.ID, s.Name) {
+				out.name, out.namespace, out.message, out.since = s.Name, s.Namespace, s.Error, s.CreationTimestamp.Time
+			}
+		}
+		return out
+	}
+	out := served{kind: "Backup", unseen: len(l.Backups) == 0}
+	for _, b := range l.Backups {
+		if out.fits(t.ID, b.Name) {
+			out.name, out.namespace, out.state, out.message, out.since = b.Name, b.Namespace, b.State, b.Message, b.CreationTimestamp.Time
+		}
+	}
+	return out
+}
+
+func (s *served) fits(id, name string) bool {
+	return (id == name || strings.HasSuffix(id, "-"+name)) && len(name) > len(s.name)
+}
+
 // judgeBackup: the Backup or Snapshot that the ticket serves is gone, failed or stuck.
 func judgeBackup(p *diagnosis.Pass, v *snapshot.Volume, t *snapshot.LHTicket) verdict {
-	kind := "Backup"
-	if t.Type == "snapshot-controller" {
-		kind = "Snapshot"
-	}
-	if !p.Has("longhorn.io/" + strings.ToLower(kind) + "s") {
+	s := servedBy(p, t)
+	if !p.Has("longhorn.io/" + strings.ToLower(s.kind) + "s") {
 		return verdict{}
 	}
-	name := strings.TrimPrefix(t.ID, t.Type+"-")
-	found := servedBy(p, kind, t.ID)
-	if found == nil {
+	if s.name == "" {
 		if since := lastChange(t); !since.IsZero() && p.Age(since) < 10*time.Minute {
 			return verdict{} // its work has just ended or begun
 		}
-		return verdict{unneeded: true, unseenKind: !slices.ContainsFunc(p.Cluster.Others, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind }), why: "the " + kind + " " + name + " that it serves does not exist any more", refute: "a " + kind + " named " + name}
+		name := strings.TrimPrefix(t.ID, t.Type+"-")
+		return verdict{unneeded: true, unseenKind: s.unseen, why: "the " + s.kind + " " + name + " that it serves does not exist any more", refute: "a " + s.kind + " named " + name}
 	}
-	name = found.GetName()
-	state, _, _ := unstructured.NestedString(found.Object, "status", "state")
-	message, _, _ := unstructured.NestedString(found.Object, "status", "error")
-	if message == "" {
-		message, _, _ = unstructured.NestedString(found.Object, "status", "message")
-	}
-	if message == "" {
-		message = messagesOf(found)
-	}
-	stuck := strings.EqualFold(state, "Error") || strings.EqualFold(state, "Pending") && p.Age(found.GetCreationTimestamp().Time) > 10*time.Minute || strings.Contains(message, "not found")
+	stuck := strings.EqualFold(s.state, "Error") || strings.EqualFold(s.state, "Pending") && p.Age(s.since) > 10*time.Minute || strings.Contains(s.message, "not found")
 	if !stuck {
 		return verdict{}
 	}
 	return verdict{
-		unneeded: true, refute: "a " + kind + " that still makes progress",
-		why:      fmt.Sprintf("the %s %s that it serves is %s (%s) and will never end", kind, name, none(state), none(message)),
-		first:    fmt.Sprintf("Delete the stuck %s %s in namespace %s: while it exists the controller makes the ticket again.", kind, name, found.GetNamespace()),
-		evidence: []report.Evidence{diagnosis.FromAPI(kind+" "+name, "status.state", strings.TrimSpace(state+" "+message))},
+		unneeded: true, refute: "a " + s.kind + " that still makes progress",
+		why:      fmt.Sprintf("the %s %s that it serves is %s (%s) and will never end", s.kind, s.name, none(s.state), none(s.message)),
+		first:    fmt.Sprintf("Delete the stuck %s %s in namespace %s: while it exists the controller makes the ticket again.", s.kind, s.name, s.namespace),
+		evidence: []report.Evidence{diagnosis.FromAPI(s.kind+" "+s.name, "status.state", strings.TrimSpace(s.state+" "+s.message))},
 	}
-}
-
-// servedBy finds the object that a ticket serves: its id is the type of the ticket and
-// the object's name, so of several names that fit it is the longest.
-func servedBy(p *diagnosis.Pass, kind, id string) *unstructured.Unstructured {
-	var found *unstructured.Unstructured
-	for _, o := range p.Cluster.Others {
-		n := o.GetName()
-		if o.GetKind() != kind || !strings.HasPrefix(o.GetAPIVersion(), "longhorn.io/") || id != n && !strings.HasSuffix(id, "-"+n) {
-			continue
-		}
-		if found == nil || len(n) > len(found.GetName()) {
-			found = o
-		}
-	}
-	return found
-}
-
-// messagesOf joins status.messages of a Backup, a map from kind to text.
-func messagesOf(o *unstructured.Unstructured) string {
-	m, _, _ := unstructured.NestedStringMap(o.Object, "status", "messages")
-	for _, k := range []string{"error", "warning", "info"} {
-		if m[k] != "" {
-			return m[k]
-		}
-	}
-	return ""
 }
 
 // judgeShare: the share-manager that wanted the device is gone.
