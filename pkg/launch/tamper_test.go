@@ -214,7 +214,7 @@ func TestServerSilent(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, newSandbox(t))
 			o := optionsFor(t, test.agent)
-			o.Timeout = promptly + time.Second
+			o.Timeout = promptly + 4*time.Second
 			s.on = func(r *http.Request) int {
 				if test.stall(r) {
 					<-r.Context().Done()

@@ -149,7 +149,7 @@ func TestInterruptedReports(t *testing.T) {
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			state := ended(t, cmd, errOut, 10*time.Second)
+			state := ended(t, cmd, errOut, 20*time.Second)
 			if code := state.ExitCode(); code != ExitFound && code != ExitNotChecked {
 				t.Errorf("exit code %d, want that of a report", code)
 			}
@@ -182,7 +182,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 	cmd, errOut := s.start(t, write)
 	_, _ = write.Close(), read.Close()
-	state := ended(t, cmd, errOut, 10*time.Second)
+	state := ended(t, cmd, errOut, 20*time.Second)
 	if code := state.ExitCode(); code != ExitFound && code != ExitNotChecked {
 		t.Errorf("exit code %d, want that of a report", code)
 	}
@@ -206,7 +206,7 @@ func TestSecondSignal(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	state := ended(t, cmd, errOut, 2*time.Second)
+	state := ended(t, cmd, errOut, 5*time.Second)
 	if status, ok := state.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %s, want the signal", state)
 	}
