@@ -4,6 +4,7 @@ package launch
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -217,6 +218,7 @@ func TestServerSilent(t *testing.T) {
 			o.Timeout = promptly + 4*time.Second
 			s.on = func(r *http.Request) int {
 				if test.stall(r) {
+					_, _ = io.Copy(io.Discard, r.Body)
 					<-r.Context().Done()
 				}
 				return 0

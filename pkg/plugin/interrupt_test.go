@@ -61,6 +61,7 @@ func newStuck(t *testing.T, noDelete bool) *stuck {
 			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
 		default:
 			once.Do(func() { close(s.reached) })
+			_, _ = io.Copy(io.Discard, r.Body) // an unread body hides that the client went away
 			<-r.Context().Done()
 		}
 		return true
