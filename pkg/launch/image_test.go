@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -230,5 +231,10 @@ func TestDefaultImage(t *testing.T) {
 	}
 	if !Pinned(DefaultImage) || byID(DefaultImage) {
 		t.Errorf("the default image %q is not pinned by the digest of a registry", DefaultImage)
+	}
+	text, err := os.ReadFile("../../docs/security.md")
+	_, sum, _ := strings.Cut(DefaultImage, "@")
+	if err != nil || !strings.Contains(string(text), sum) {
+		t.Errorf("docs/security.md does not say where %s comes from (%v)", sum, err)
 	}
 }
