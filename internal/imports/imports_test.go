@@ -33,6 +33,7 @@ var table = map[string]struct {
 	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "sigs.k8s.io/yaml"}},
 	"internal":                {own: []string{"internal", "pkg"}},
 	"internal/modules":        {own: []string{}, others: []string{}},
+	"scripts/man":             {own: []string{"pkg/plugin"}},
 	"scripts":                 {own: []string{"internal/modules"}, others: []string{"k8s.io/apimachinery/pkg/util/yaml", "sigs.k8s.io/yaml"}},
 }
 
