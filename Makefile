@@ -9,7 +9,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release reproduce licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release reproduce man licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -82,6 +82,9 @@ snapshot-release: agents ## archives, checksums and krew manifest into dist/ (no
 
 reproduce: ## build a release twice in different directories and compare: make reproduce PLATFORMS=all
 	scripts/reproduce
+
+man: ## manual pages into dist/man
+	$(GO) run ./scripts/man -version $(VERSION)
 
 licences: ## rewrite docs/licences.md, the licences of what is linked
 	$(GO) run ./scripts/licences

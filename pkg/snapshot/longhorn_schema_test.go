@@ -226,7 +226,7 @@ var rawRead = regexp.MustCompile(`\.Raw\.|unstructured\.Nested`)
 // Longhorn are taken apart here alone.
 func TestLonghornRawUnread(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"diagnosis", "collect", "launch", "plugin", "render"} {
+	for _, dir := range []string{"diagnosis", "evidence", "collect", "launch", "plugin", "render"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, _ os.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err
