@@ -77,8 +77,10 @@ func recall(h host.Host, p Probe, f *probes.Facts, s probes.ProbeState) probes.P
 	first, rest, _ := strings.Cut(text, "\n")
 	for line := range strings.Lines(rest) {
 		var left probes.Problem
-		left.Probe = p.Name
-		if json.Unmarshal([]byte(line), &left) == nil && left.Text != "" && !slices.Contains(f.Problems, left) {
+		if json.Unmarshal([]byte(line), &left) != nil || left.Text == "" {
+			continue
+		}
+		if left.Probe = p.Name; !slices.Contains(f.Problems, left) {
 			f.Problems = append(f.Problems, left)
 		}
 	}
