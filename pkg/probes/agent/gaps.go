@@ -38,6 +38,9 @@ const judged probes.Table = "-"
 // outside of proc/PID belong to the table of the probe.
 func subject(probe, path string) (table probes.Table, pid int) {
 	rest, ok := strings.CutPrefix(path, "proc/")
+	if strings.HasSuffix(path, "/longhorn-disk.cfg") { // looked for wherever a disk is mounted
+		return probes.Details, 0
+	}
 	if !ok {
 		return "", 0
 	}

@@ -92,7 +92,14 @@ func (c *collector) followable(p, target string) bool {
 	if strings.HasPrefix(to, "..") || strings.HasPrefix(to, "proc/") || strings.HasPrefix(to, "dev/") {
 		return false
 	}
-	return c.w.Guard.Safe(to) && !c.w.Guard.Point(to)
+	if c.w.Guard.Point(to) {
+		return false
+	}
+	if !c.w.Guard.Safe(to) {
+		host.Refuse(c.h, to)
+		return false
+	}
+	return true
 }
 
 // unitOrRule are the units and udev rules whose words matter, not only their presence.
