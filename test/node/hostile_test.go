@@ -135,7 +135,7 @@ func TestNamesFullOfEscapes(t *testing.T) {
 	base := t.TempDir()
 	for _, p := range points {
 		at := filepath.Join(base, p)
-		if err := errors.Join(os.Mkdir(at, 0o755), unix.Mount(d.path, at, "ext4", 0, "")); err != nil {
+		if err := errors.Join(os.MkdirAll(at, 0o755), unix.Mount(d.path, at, "ext4", 0, "")); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {

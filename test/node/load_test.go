@@ -42,11 +42,11 @@ func TestFiftyThousandMounts(t *testing.T) {
 	f := look(t)
 	took := time.Since(begin)
 	t.Logf("%d mounts in %v", many, took.Round(time.Millisecond))
-	for name, s := range f.Status {
-		if s.Elapsed > time.Second {
-			t.Logf("probe %s took %v", name, s.Elapsed.Round(time.Millisecond))
-		}
+	var probing time.Duration
+	for _, s := range f.Status {
+		probing += s.Elapsed
 	}
+	t.Logf("of which the probes %v", probing.Round(time.Millisecond))
 	if took > enough {
 		t.Errorf("the agent took %v", took)
 	}
