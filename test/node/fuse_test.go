@@ -153,7 +153,9 @@ func TestSilentFUSE(t *testing.T) {
 	if !slices.ContainsFunc(f.Processes, func(p probes.Process) bool { return p.PID == works.pid && len(p.Open) > 0 }) {
 		t.Error("the process that works in the volume is not seen")
 	}
-	for table, place := range map[probes.Table]string{probes.KubeletDirs: root[1:] + "/plugins_registry", probes.Files: "etc/modprobe.d"} {
+	for place, table := range map[string]probes.Table{
+		root[1:] + "/plugins_registry": probes.KubeletDirs, "etc/modprobe.d": probes.Files, "etc/fstab": probes.Files,
+	} {
 		c := f.Completeness(table)
 		if !slices.ContainsFunc(c.Gaps(), func(p probes.Problem) bool { return p.Path == place }) {
 			t.Errorf("table %s does not say that %s was not touched: %+v", table, place, c.Gaps())
