@@ -45,12 +45,17 @@ type ProbeState struct {
 	Elapsed time.Duration `json:"elapsed,omitempty"`
 }
 
-// Problem is something that a probe met and could not read or parse. It keeps
-// the place and the words, so that a rule can call itself "not checked".
+// Problem is something that a probe met and could not read or parse: a hole in a
+// table of this node's facts. It keeps the place and the words, and what exactly
+// is missing, so that an argument from absence can be refused (Completeness).
 type Problem struct {
-	Probe string `json:"probe"`
-	Path  string `json:"path"`
-	Text  string `json:"text"`
+	Probe     string `json:"probe"`
+	Path      string `json:"path,omitempty"`      // without leading slash, or "@kmsg" and the like; empty: the probe as a whole
+	Text      string `json:"text"`                // an errno name, "hang", or words
+	Table     Table  `json:"table,omitempty"`     // empty: that of the probe
+	PID       int    `json:"pid,omitempty"`       // whose process's part is missing
+	Namespace uint64 `json:"namespace,omitempty"` // of which mount namespace
+	Count     int    `json:"count,omitempty"`     // how many things are missing at least; 0: one, or nobody knows
 }
 
 // Identity tells which machine and which boot this is.
