@@ -31,6 +31,7 @@ const (
 	Reach       Table = "reach"       // Dials, Resolves: reach
 	Contents    Table = "contents"    // Contents, Claims, Statfs: content
 	Machine     Table = "machine"     // Identity: identity
+	Details     Table = "details"     // command lines, stacks, waiting places: no argument from absence rests on them
 )
 
 // filledBy are the probes that have to end well for a table, its own one last: a
@@ -218,7 +219,7 @@ var noun = map[Table]string{
 	Swaps: "swap areas", Superblocks: "live filesystems", Files: "files of the host", KubeletDirs: "directories of the kubelet",
 	Sessions: "iSCSI sessions and records", NVMeDevices: "NVMe subsystems", RBDDevices: "mapped RBD images", Maps: "multipath maps and configuration",
 	NFSClient: "state of the NFS client", KernelLog: "kernel log", Reach: "answers of servers", Contents: "contents of disks and filesystems",
-	Machine: "identity of the machine",
+	Machine: "identity of the machine", Details: "details",
 }
 
 // Why says in a few words what is missing: "the open files of process 77 could not

@@ -161,6 +161,8 @@ type Process struct {
 	Unit        string       `json:",omitempty"` // system.slice/<unit>.service
 	Started     time.Time    // zero when the clock or the stat field is unknown
 	Kthread     bool         `json:",omitempty"`
+	Standing    Standing     `json:",omitempty"` // what it is; judged by what it cannot forge
+	Living      int          `json:",omitempty"` // of a leader that ended before its threads: one that lives and shows their files
 	Label       string       `json:",omitempty"` // proc/PID/attr/current
 	Threads     []Thread     `json:",omitempty"` // other threads in D state, of processes that matter
 	Open        []Descriptor `json:",omitempty"` // only those on block devices or below volume paths

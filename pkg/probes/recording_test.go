@@ -1,33 +1,18 @@
 package probes_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/blockdev"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/content"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/devnode"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/agent"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/identity"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/openfiles"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/superblock"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/swap"
 )
 
-// inOrder are the probes of mounts, processes and block devices as the agent
-// runs them.
-var inOrder = []struct {
-	name string
-	run  func(context.Context, host.Host, *probes.Facts) error
-}{
-	{"identity", identity.Run}, {"process", process.Run}, {"mountns", mountns.Run}, {"blockdev", blockdev.Run},
-	{"devnode", devnode.Run}, {"swap", swap.Run}, {"superblock", superblock.Run}, {"openfiles", openfiles.Run}, {"content", content.Run},
-}
+// inOrder are the probes of mounts, processes and block devices.
+var inOrder = []string{"identity", "process", "mountns", "blockdev", "devnode", "swap", "superblock", "openfiles", "content"}
 
 func open(t *testing.T, path string) *host.Recorded {
 	t.Helper()
@@ -44,10 +29,14 @@ func open(t *testing.T, path string) *host.Recorded {
 
 func gather(t *testing.T, h host.Host) *probes.Facts {
 	t.Helper()
-	f := &probes.Facts{}
-	for _, p := range inOrder {
-		if err := p.run(t.Context(), h, f); err != nil {
-			t.Errorf("%s: %v", p.name, err)
+	f := &probes.Facts{Status: map[string]probes.ProbeState{}}
+	for _, p := range agent.Probes {
+		if !slices.Contains(inOrder, p.Name) {
+			continue
+		}
+		agent.Step(t.Context(), h, p, f)
+		if s := f.Status[p.Name]; s.State != "ok" {
+			t.Errorf("%s: %s", p.Name, s.Detail)
 		}
 	}
 	return f

@@ -11,7 +11,7 @@ type ISCSI struct {
 	InitiatorFile string              `json:"initiatorFile,omitempty"` // path that was found
 	InitiatorName string              `json:"initiatorName,omitempty"` // value of InitiatorName=, verbatim
 	Records       []ISCSIRecord       `json:"records,omitempty"`       // node database
-	DaemonPIDs    []int               `json:"daemonPIDs,omitempty"`    // iscsid (or iscsiuio is not one)
+	DaemonPIDs    []int               `json:"daemonPIDs,omitempty"`    // iscsid of the machine (iscsiuio is not one); for one that a pod carries see Facts.InPods
 	Transports    []string            `json:"transports,omitempty"`    // sys/class/iscsi_transport
 	Config        map[string]string   `json:"config,omitempty"`        // iscsid.conf, key = value
 	Ifaces        map[string][]string `json:"ifaces,omitempty"`        // var/lib/iscsi/ifaces/NAME, lines
@@ -80,13 +80,13 @@ type RBDDevice struct {
 
 // Multipath is everything about multipathd on the node.
 type Multipath struct {
-	DaemonPIDs []int             `json:"daemonPIDs,omitempty"`
-	Answers    map[string]string `json:"answers,omitempty"` // command → answer, or ENOENT / ECONNREFUSED / "timeout 3s"
-	Maps       []MultipathMap    `json:"maps,omitempty"`    // parsed from "show maps json"
-	ConfigRead bool              `json:"configRead"`        // multipath.conf and conf.d were read (absent counts as read)
-	Config     []ConfigSection   `json:"config,omitempty"`  // effective order: multipath.conf, then conf.d
-	WWIDs      []string          `json:"wwids,omitempty"`   // etc/multipath/wwids without the slashes
-	Socket     bool              `json:"socket"`            // abstract or file socket seen in proc/1/net/unix
+	DaemonPIDs []int             `json:"daemonPIDs,omitempty"` // multipathd of the machine
+	Answers    map[string]string `json:"answers,omitempty"`    // command → answer, or ENOENT / ECONNREFUSED / "timeout 3s"
+	Maps       []MultipathMap    `json:"maps,omitempty"`       // parsed from "show maps json"
+	ConfigRead bool              `json:"configRead"`           // multipath.conf and conf.d were read (absent counts as read)
+	Config     []ConfigSection   `json:"config,omitempty"`     // effective order: multipath.conf, then conf.d
+	WWIDs      []string          `json:"wwids,omitempty"`      // etc/multipath/wwids without the slashes
+	Socket     bool              `json:"socket"`               // abstract or file socket seen in proc/1/net/unix
 }
 
 // Active tells whether a daemon runs or answers.
@@ -132,6 +132,7 @@ type NFS struct {
 	Helper       string         `json:"helper,omitempty"` // path of mount.nfs on the host; empty: none
 	Filesystems  []string       `json:"filesystems,omitempty"`
 	ModuleOnDisk string         `json:"moduleOnDisk,omitempty"` // "yes", "no", "" unknown
+	StatdPIDs    []int          `json:"statdPIDs,omitempty"`    // rpc.statd of the machine
 	Transports   []NFSTransport `json:"transports,omitempty"`
 	Stats        []NFSStat      `json:"stats,omitempty"`
 	Conf         string         `json:"conf,omitempty"`

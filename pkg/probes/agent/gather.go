@@ -45,7 +45,7 @@ func Gather(ctx context.Context, h host.Host) *probes.Facts {
 func Step(ctx context.Context, h host.Host, p Probe, f *probes.Facts) {
 	private := detach(f)
 	if h.Recorded() {
-		merge(f, private, p, run(ctx, h, p, private))
+		merge(f, private, p, recall(h, p, private, run(ctx, h, p, private)))
 		return
 	}
 	start := time.Now()
@@ -92,7 +92,9 @@ func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) (s probes.P
 			s = probes.ProbeState{State: stateError, Detail: fmt.Sprintf("panic: %v at %s", r, firstFrames(debug.Stack()))}
 		}
 	}()
-	err := p.Run(ctx, h, f)
+	w := host.Watch(h)
+	err := p.Run(ctx, w, f)
+	f.Problems = append(f.Problems, gaps(p.Name, w)...)
 	switch {
 	case err == nil:
 		return probes.ProbeState{State: stateOK}

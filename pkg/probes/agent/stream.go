@@ -61,6 +61,11 @@ func NewRecorder(h host.Host) *host.Recorder {
 func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
 	known := map[string]bool{"1": true}
 	open := map[string]bool{}
+	for name := range f.Status {
+		if text := tell(f, name); text != "" {
+			r.Tell(name, text)
+		}
+	}
 	for i := range f.Processes {
 		p := &f.Processes[i]
 		known[strconv.Itoa(p.PID)] = true

@@ -2,12 +2,9 @@
 package attr
 
 import (
-	"errors"
-	"io/fs"
+	"bytes"
 	"strings"
-	"syscall"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
@@ -32,21 +29,32 @@ func Text(h host.Host, path string) string {
 	return v
 }
 
-// Absent tells whether an error only says that the thing is not there, or no
-// longer: a process that ended answers ESRCH (fs/proc/base.c), an unplugged
-// device ENODEV.
-func Absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) ||
-		errors.Is(err, syscall.ENODEV) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, host.ErrNotAsked)
-}
+// Absent tells whether an error only says that the thing is not there, or no longer.
+func Absent(err error) bool { return host.Vanished(err) }
 
 // ErrName gives an error the name that recordings use: EIO, ENXIO, hang.
 func ErrName(err error) string { return host.ErrnoName(err) }
 
-// Note keeps an error that is more than an absence as a problem.
-func Note(f *probes.Facts, probe, path string, err error) {
-	if err == nil || Absent(err) {
-		return
+// socketTable bounds proc/PID/net/unix; a node with thousands of containers has some
+// megabytes of sockets.
+const socketTable = 8 << 20
+
+// Sockets reads a table of unix sockets and keeps the lines of those by which the
+// daemons of volumes are reached; the rest is nobody's business.
+func Sockets(h host.Host, path string) (string, error) {
+	b, err := host.ReadKept(h, path, socketTable, daemonSockets)
+	return string(b), err
+}
+
+func daemonSockets(table []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(table) {
+		for _, word := range []string{"ISCSI", "iscsi", "multipath", "rpcbind", "statd"} {
+			if bytes.Contains(line, []byte(word)) {
+				kept = append(kept, line...)
+				break
+			}
+		}
 	}
-	f.Problems = append(f.Problems, probes.Problem{Probe: probe, Path: path, Text: ErrName(err)})
+	return kept
 }

@@ -45,7 +45,6 @@ func device(h host.Host, f *probes.Facts, n string) (probes.BlockDevice, bool) {
 	d := probes.BlockDevice{Name: strings.ReplaceAll(n, "!", "/")}
 	number, err := attr.Read(h, dir+"/dev")
 	if err != nil {
-		attr.Note(f, name, dir+"/dev", err)
 		return d, false
 	}
 	if d.Dev, err = probes.ParseDev(number); err != nil {
@@ -56,8 +55,8 @@ func device(h host.Host, f *probes.Facts, n string) (probes.BlockDevice, bool) {
 	d.Sectors, _ = strconv.ParseInt(text("size"), 10, 64)
 	d.ReadOnly = text("ro") == "1"
 	d.Partition, _ = strconv.Atoi(text("partition"))
-	d.Holders = children(h, f, dir+"/holders")
-	d.Slaves = children(h, f, dir+"/slaves")
+	d.Holders = children(h, dir+"/holders")
+	d.Slaves = children(h, dir+"/slaves")
 	d.DM = mapper(h, dir)
 	d.MDState, d.MDLevel = text("md/array_state"), text("md/level")
 	d.LoopFile = text("loop/backing_file")
@@ -94,12 +93,8 @@ func mapper(h host.Host, dir string) *probes.DM {
 
 // children lists holders or slaves. Not to be able to read them is a problem: an
 // empty list would say that nobody holds the device.
-func children(h host.Host, f *probes.Facts, dir string) []string {
-	names, err := h.ReadDir(dir)
-	if err != nil {
-		attr.Note(f, name, dir, err)
-		return nil
-	}
+func children(h host.Host, dir string) []string {
+	names, _ := h.ReadDir(dir)
 	return names
 }
 

@@ -79,7 +79,7 @@ func (n *node) uses() {
 	}
 	for _, p := range n.f.Processes {
 		for _, o := range p.Open {
-			n.open[o.Dev] = n.open[o.Dev] || !o.Device || preparing(p.Comm)
+			n.open[o.Dev] = n.open[o.Dev] || !o.Device || preparing(&p)
 		}
 	}
 	for _, sb := range n.f.Superblocks {
@@ -97,9 +97,14 @@ func (n *node) uses() {
 }
 
 // preparing tells the programs that run before a mount: one may come at any instant.
-func preparing(comm string) bool {
+// They run on the host and in the pods of drivers, always as root. A pod that lends
+// its name to one keeps only its own device from being tried.
+func preparing(p *probes.Process) bool {
+	if p.Standing == probes.OfOther {
+		return false
+	}
 	for _, tool := range []string{"mkfs", "mke2fs", "fsck", "e2fsck", "xfs_repair", "resize2fs", "mount", "blkid", "cryptsetup", "wipefs"} {
-		if strings.HasPrefix(comm, tool) {
+		if strings.HasPrefix(p.Comm, tool) {
 			return true
 		}
 	}

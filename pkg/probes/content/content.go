@@ -42,7 +42,6 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		}
 		answer, err := h.Claim(dev)
 		if err != nil {
-			attr.Note(f, name, "@claim/"+dev.String(), err)
 			continue
 		}
 		f.Claims[dev] = answer

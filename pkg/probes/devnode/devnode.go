@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
@@ -67,7 +66,6 @@ type walker struct {
 func (w *walker) walk(ctx context.Context, dir string, depth int) error {
 	names, err := w.h.ReadDir(dir)
 	if err != nil {
-		attr.Note(w.f, name, dir, err)
 		return nil
 	}
 	for _, n := range names {
@@ -75,7 +73,7 @@ func (w *walker) walk(ctx context.Context, dir string, depth int) error {
 			return fmt.Errorf("list %s: %w", dir, err)
 		}
 		if w.seen++; w.seen == most {
-			w.f.Problems = append(w.f.Problems, probes.Problem{Probe: name, Path: dir, Text: fmt.Sprintf("more than %d entries, the rest was not read", most)})
+			w.f.Problems = append(w.f.Problems, probes.Problem{Probe: name, Path: dir, Text: fmt.Sprintf("more than %d entries, the rest was not read", most), Count: 1})
 		}
 		if w.seen >= most {
 			return nil
@@ -94,7 +92,6 @@ func (w *walker) entry(ctx context.Context, dir, n string, depth int) error {
 	}
 	kind, number, err := w.h.Lstat(at)
 	if err != nil {
-		attr.Note(w.f, name, at, err)
 		return nil
 	}
 	switch kind {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
@@ -15,7 +14,6 @@ func udev(h host.Host, f *probes.Facts) {
 	const dir = "run/udev/data"
 	names, err := h.ReadDir(dir)
 	if err != nil {
-		attr.Note(f, name, dir, err)
 		return
 	}
 	for _, n := range names {
@@ -29,7 +27,6 @@ func udev(h host.Host, f *probes.Facts) {
 		}
 		b, err := h.ReadFile(dir+"/"+n, 0)
 		if err != nil {
-			attr.Note(f, name, dir+"/"+n, err)
 			continue
 		}
 		if f.Udev == nil {

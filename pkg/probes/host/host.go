@@ -16,6 +16,10 @@ var ErrNotAsked = errors.New("not asked")
 // ErrHang means that the answer did not come before the deadline.
 var ErrHang = errors.New("no answer before the deadline")
 
+// ErrUnsafe means that a path lies on a mount that is not known to be local and
+// alive. Touching it could hang, so it was not touched.
+var ErrUnsafe = errors.New("below a mount that is not known to be local and alive")
+
 // Kind is what a directory entry is.
 type Kind string
 

@@ -215,6 +215,12 @@ func (r *Recorded) Statfs(path string) (probes.FSStat, error) {
 // Dial returns the recorded outcome of a TCP connect.
 func (r *Recorded) Dial(hostport string) (string, error) { return r.answer("dial", hostport) }
 
+// Told is what the recording tells of a probe beyond its entries (FORMAT, @probe).
+func (r *Recorded) Told(probe string) (text string, ok bool) {
+	text, err := r.answer("probe", probe)
+	return text, err == nil
+}
+
 // Resolve returns the recorded answer of the host's resolver.
 func (r *Recorded) Resolve(name string) (string, error) { return r.answer("resolve", name) }
 

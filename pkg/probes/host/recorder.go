@@ -58,7 +58,7 @@ func (r *Recorder) note(p string, n *node, err error) {
 	switch {
 	case gone(err):
 		r.absent[p] = true
-	case err != nil && ErrnoName(err) != "hang" && !isErrnoName(ErrnoName(err)):
+	case err != nil && !errors.Is(err, ErrUnsafe) && !errors.Is(err, ErrCut) && ErrnoName(err) != "hang" && !isErrnoName(ErrnoName(err)):
 		// One of our own refusals: nothing was learnt about the machine.
 	case err != nil:
 		if old := r.seen[p]; old == nil || old.kind == Dir || old.kind == File && old.data == nil && old.err == nil {
@@ -75,7 +75,16 @@ func (r *Recorder) note(p string, n *node, err error) {
 	}
 }
 
+// recordedError is how a recording writes an error. What was not touched because
+// it could hang is written as what would block, a directory that was too long as
+// what is too big.
 func recordedError(err error) error {
+	switch {
+	case errors.Is(err, ErrUnsafe):
+		return syscall.EAGAIN
+	case errors.Is(err, ErrCut):
+		return syscall.EFBIG
+	}
 	if name := ErrnoName(err); name != "hang" {
 		return Errno(name)
 	}
@@ -125,13 +134,7 @@ func (r *Recorder) content(p string, data []byte, err error) {
 
 // ReadTail reads the end of a log where the machine can.
 func (r *Recorder) ReadTail(p string, limit int) ([]byte, error) {
-	t, ok := r.inner.(interface {
-		ReadTail(string, int) ([]byte, error)
-	})
-	if !ok {
-		return r.ReadFile(p, limit)
-	}
-	data, err := t.ReadTail(p, limit)
+	data, err := ReadTail(r.inner, p, limit)
 	if errors.Is(err, ErrCut) {
 		r.note(p, &node{kind: File, data: data}, nil)
 	} else {

@@ -17,6 +17,9 @@ func (r *Recorder) Clock() (Clock, error) {
 	return c, err
 }
 
+// Tell adds what the recording shall tell of a probe beyond its entries.
+func (r *Recorder) Tell(probe, text string) { r.answer("probe", probe, text, nil) }
+
 // Hostname passes on and remembers.
 func (r *Recorder) Hostname() (string, error) {
 	name, err := r.inner.Hostname()

@@ -82,6 +82,9 @@ func (n *node) walk(p string, follow bool) (*node, error) {
 			cur = n.at(at)
 			continue
 		}
+		if cur.err != nil { // nobody could look below it
+			return nil, cur.err
+		}
 		if cur.kind != Dir {
 			return nil, syscall.ENOTDIR
 		}

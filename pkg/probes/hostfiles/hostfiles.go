@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -52,7 +51,9 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		c.everything(ctx)
 	}
 	if c.w.Cut > 0 {
-		f.Problems = append(f.Problems, probes.Problem{Probe: "hostfiles", Path: "/", Text: fmt.Sprintf("%d directory entries were not visited", c.w.Cut)})
+		f.Problems = append(f.Problems, probes.Problem{
+			Probe: "hostfiles", Text: fmt.Sprintf("%d directory entries were not visited", c.w.Cut), Count: c.w.Cut,
+		})
 	}
 	return ctx.Err()
 }
@@ -102,9 +103,14 @@ func contentMatters(p string) bool { return unitOrRule.MatchString(p) }
 func (c *collector) read(p string, how how, v *probes.File) {
 	var b []byte
 	var err error
-	if how == tail {
-		b, err = readTail(c.h, p, logLimit)
-	} else {
+	switch how {
+	case tail:
+		b, err = host.ReadTail(c.h, p, logLimit)
+	case sockets:
+		var text string
+		text, err = attr.Sockets(c.h, p)
+		b = []byte(text)
+	default:
 		b, err = c.h.ReadFile(p, fileLimit)
 	}
 	if errors.Is(err, host.ErrCut) {
@@ -112,38 +118,9 @@ func (c *collector) read(p string, how how, v *probes.File) {
 	}
 	if err != nil {
 		v.Err = attr.ErrName(err)
-		if v.Kind != string(host.Link) && !writeOnly(p, err) {
-			attr.Note(c.f, "hostfiles", p, err)
-		}
 		return
 	}
 	v.Content = mask(p, string(b))
-}
-
-// writeOnly tells a module parameter that nobody may read, such as md_mod's
-// new_array (mode 0200): its refusal is no gap.
-func writeOnly(p string, err error) bool {
-	return strings.HasPrefix(p, "sys/module/") && errors.Is(err, fs.ErrPermission)
-}
-
-// tailReader is a host that can read the end of a long file without the rest.
-type tailReader interface {
-	ReadTail(path string, max int) ([]byte, error)
-}
-
-func readTail(h host.Host, p string, max int) ([]byte, error) {
-	if t, ok := h.(tailReader); ok {
-		return t.ReadTail(p, max)
-	}
-	b, err := h.ReadFile(p, 64*max)
-	if len(b) > max {
-		b = b[len(b)-max:]
-		if i := strings.IndexByte(string(b), '\n'); i >= 0 {
-			b = b[i+1:]
-		}
-		err = errors.Join(err, host.ErrCut)
-	}
-	return b, err
 }
 
 // secret matches CHAP passwords of iscsid.conf and node records, credentials in

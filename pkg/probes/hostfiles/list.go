@@ -7,6 +7,7 @@ const (
 	whole    how = iota // the content, to the limit
 	presence            // that it is there
 	tail                // the last part of a log
+	sockets             // of a table of sockets those of daemons that serve volumes
 )
 
 // want is one pattern of files (see tree.Walker.Glob) and what is kept of them.
@@ -41,9 +42,9 @@ var kernel = []want{
 	{"proc/modules", whole}, {"proc/filesystems", whole}, {"proc/mdstat", whole}, {"proc/cmdline", whole}, {"proc/version", whole},
 	{"proc/meminfo", whole}, {"proc/loadavg", whole}, {"proc/pressure/*", whole}, {"proc/swaps", whole}, {"proc/uptime", whole},
 	{"proc/sysvipc/sem", whole}, {"proc/locks", presence},
-	{"proc/1/net/unix", whole}, {"proc/1/net/route", whole}, {"proc/1/net/ipv6_route", whole}, {"proc/1/net/snmp", whole},
+	{"proc/1/net/unix", sockets}, {"proc/1/net/route", whole}, {"proc/1/net/ipv6_route", whole}, {"proc/1/net/snmp", whole},
 	{"proc/1/net/dev", whole}, {"proc/1/net/if_inet6", whole}, {"proc/1/net/fib_trie", whole},
-	{"proc/net/route", whole}, {"proc/net/snmp", whole}, {"proc/net/dev", whole}, {"proc/net/unix", whole},
+	{"proc/net/route", whole}, {"proc/net/snmp", whole}, {"proc/net/dev", whole}, {"proc/net/unix", sockets},
 	{"proc/sys/fs/*", whole}, {"proc/sys/fs/inotify/*", whole}, {"proc/sys/kernel/osrelease", whole},
 	{"proc/sys/kernel/hostname", whole}, {"proc/sys/kernel/domainname", whole}, {"proc/sys/kernel/sem", whole},
 	{"proc/sys/kernel/pid_max", whole}, {"proc/sys/kernel/threads-max", whole}, {"proc/sys/kernel/tainted", whole},

@@ -2,6 +2,7 @@ package hostfiles
 
 import (
 	"context"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -13,14 +14,19 @@ import (
 // defaultDisk is where Longhorn keeps replicas unless a disk says otherwise.
 const defaultDisk = "var/lib/longhorn"
 
-// replicaFiles bounds the names of replica files per disk.
-const replicaFiles = 5000
+const (
+	replicaFiles = 5000 // names of replica files per disk
+	maxDisks     = 64   // disks whose place only a process tells
+	markLimit    = 4096 // of longhorn-disk.cfg, which holds one line
+)
 
 // longhorn keeps the names of replica files and their small metadata. Disk paths
-// are told by running replica processes and by mount points outside the kubelet.
+// are told by mount points outside the kubelet and by running replica processes.
+// Everybody can start a process with such arguments, so a directory counts only
+// when Longhorn's mark lies in it.
 func (c *collector) longhorn(ctx context.Context) {
 	for _, disk := range c.disks() {
-		if !c.w.Guard.Safe(disk) {
+		if !c.w.Guard.Safe(disk) || !c.marked(disk) {
 			continue
 		}
 		w := c.w
@@ -31,6 +37,24 @@ func (c *collector) longhorn(ctx context.Context) {
 		}
 		c.w.Cut += w.Cut
 	}
+}
+
+// marked tells whether a directory is Longhorn's: it writes longhorn-disk.cfg into
+// each of its disks (util.GenerateDiskConfig of longhorn-manager). The default one is
+// looked at without.
+func (c *collector) marked(disk string) bool {
+	if disk == defaultDisk {
+		return true
+	}
+	file := disk + "/longhorn-disk.cfg"
+	if c.w.Entry(file).Kind != host.File {
+		return false
+	}
+	b, err := c.h.ReadFile(file, markLimit)
+	var mark struct {
+		UUID string `json:"diskUUID"`
+	}
+	return err == nil && json.Unmarshal(b, &mark) == nil && mark.UUID != ""
 }
 
 func (c *collector) replicaFile(e tree.Entry) {
@@ -47,8 +71,12 @@ func (c *collector) disks() []string {
 	out := []string{defaultDisk}
 	for _, p := range c.f.Processes {
 		for _, arg := range p.Cmdline {
-			if i := strings.Index(arg, "/replicas/"); i > 0 && path.IsAbs(arg) {
-				out = append(out, strings.Trim(strings.TrimPrefix(arg[:i], "/host"), "/"))
+			i := strings.Index(arg, "/replicas/")
+			if i <= 0 || !path.IsAbs(arg) || len(out) > maxDisks {
+				continue
+			}
+			if disk := path.Clean("/" + strings.TrimPrefix(arg[:i], "/host")); !hidden(disk) && !kernels(disk) {
+				out = append(out, strings.Trim(disk, "/"))
 			}
 		}
 	}
@@ -65,6 +93,16 @@ func (c *collector) disks() []string {
 	slices.Sort(out)
 	out = slices.Compact(out)
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// kernels tells a path of the kernel's own file systems.
+func kernels(p string) bool {
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if p == dir || strings.HasPrefix(p, dir+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // hidden tells whether a mount point belongs to a volume, a container or the

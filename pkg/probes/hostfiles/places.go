@@ -24,6 +24,7 @@ func (c *collector) groups(ctx context.Context) {
 			w.Glob(ctx, g+"/"+name, func(e tree.Entry) { c.keep(e, whole) })
 		}
 	}
+	c.w.Cut += w.Cut
 }
 
 // programs notes which tools the host has, and where.
@@ -86,7 +87,6 @@ func (c *collector) moduleList(p string) {
 	}
 	b, err := c.h.ReadFile(p, listLimit)
 	if err != nil {
-		attr.Note(c.f, "hostfiles", p, err)
 		return
 	}
 	v := probes.File{Kind: string(host.File)}
@@ -107,7 +107,6 @@ var option = regexp.MustCompile(`(?m)^(# )?CONFIG_(ISCSI|SCSI|NFS|SUNRPC|CIFS|CE
 func (c *collector) config(p string) {
 	b, err := c.h.ReadFile(p, listLimit)
 	if err != nil {
-		attr.Note(c.f, "hostfiles", p, err)
 		return
 	}
 	text := string(b)
@@ -120,8 +119,11 @@ func (c *collector) config(p string) {
 // containerPrograms looks for the tools inside the root of a kubelet that runs in
 // a container: it mounts with its own programs, not with the host's.
 func (c *collector) containerPrograms(ctx context.Context) {
-	for _, p := range c.f.Processes {
-		if ctx.Err() != nil || p.MntNS == c.f.Identity.InitMntNS || p.MntNS == 0 || p.Comm != "kubelet" && p.Comm != "hyperkube" {
+	if !c.h.Recorded() {
+		return // the link proc/PID/root leads into a file system that may hang
+	}
+	for _, p := range c.f.Daemons("kubelet", "hyperkube") {
+		if p.MntNS == c.f.Identity.InitMntNS || p.MntNS == 0 {
 			continue
 		}
 		for _, dir := range probes.ToolDirs() {
@@ -130,17 +132,15 @@ func (c *collector) containerPrograms(ctx context.Context) {
 			}
 		}
 	}
-	if c.h.Recorded() {
-		c.w.Glob(ctx, "proc/[0-9]*/root", func(root tree.Entry) {
-			if root.Kind == host.Dir { // a link leads back to the whole recording
-				c.w.Walk(ctx, root.Path, func(e tree.Entry) {
-					if e.Kind != host.Dir {
-						c.keep(e, presence)
-					}
-				})
-			}
-		})
-	}
+	c.w.Glob(ctx, "proc/[0-9]*/root", func(root tree.Entry) {
+		if root.Kind == host.Dir { // a link leads back to the whole recording
+			c.w.Walk(ctx, root.Path, func(e tree.Entry) {
+				if e.Kind != host.Dir {
+					c.keep(e, presence)
+				}
+			})
+		}
+	})
 }
 
 // everything keeps what else a recording holds: somebody found it worth

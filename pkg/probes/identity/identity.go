@@ -3,7 +3,6 @@ package identity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -19,14 +18,10 @@ func Run(_ context.Context, h host.Host, f *probes.Facts) error {
 	id := &f.Identity
 	var err error
 	if id.Hostname, err = h.Hostname(); err != nil {
-		attr.Note(f, name, "@hostname", err)
 		id.Hostname = attr.Text(h, "proc/sys/kernel/hostname")
 	}
 	id.Hostname = strings.TrimSpace(id.Hostname)
-	clock, err := h.Clock()
-	if err != nil && !errors.Is(err, host.ErrNotAsked) {
-		attr.Note(f, name, "@clock", err)
-	}
+	clock, _ := h.Clock()
 	id.Clock, id.Uptime = clock.Wall, clock.Uptime
 	id.Kernel = attr.Text(h, "proc/sys/kernel/osrelease")
 	id.BootID = attr.Text(h, "proc/sys/kernel/random/boot_id")

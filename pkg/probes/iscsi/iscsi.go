@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
 )
@@ -18,11 +17,11 @@ import (
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	s := &f.ISCSI
 	guard := tree.NewGuard(f)
-	s.Sessions = sessions(ctx, h, f)
+	s.Sessions = sessions(ctx, h)
 	s.Transports, _ = h.ReadDir("sys/class/iscsi_transport")
 	if guard.Safe("etc/iscsi") {
 		initiator(h, f)
-		s.Config = config(h, f)
+		s.Config = config(h)
 	}
 	s.Ifaces = map[string][]string{}
 	for _, base := range []string{"etc/iscsi", "var/lib/iscsi"} {
@@ -34,11 +33,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		}
 		ifaces(h, s.Ifaces, base+"/ifaces")
 	}
-	for _, p := range f.Processes {
-		if p.Comm == "iscsid" && !p.Kthread && p.State != "Z" {
-			s.DaemonPIDs = append(s.DaemonPIDs, p.PID)
-		}
-	}
+	s.DaemonPIDs = probes.PIDs(f.Daemons("iscsid"))
 	s.AdmPath = f.Tool("iscsiadm")
 	m := f.Module("iscsi_tcp")
 	s.ModuleLoaded = m.Loaded || m.BuiltIn || tcpRegistered(s.Transports)
@@ -68,7 +63,6 @@ func initiator(h host.Host, f *probes.Facts) {
 	for _, p := range initiatorFiles {
 		b, err := h.ReadFile(p, 0)
 		if err != nil {
-			attr.Note(f, "iscsi", p, err)
 			continue
 		}
 		f.ISCSI.InitiatorFile = "/" + p
@@ -91,10 +85,9 @@ func InitiatorName(text string) string {
 	return name
 }
 
-func config(h host.Host, f *probes.Facts) map[string]string {
+func config(h host.Host) map[string]string {
 	b, err := h.ReadFile("etc/iscsi/iscsid.conf", 0)
 	if err != nil {
-		attr.Note(f, "iscsi", "etc/iscsi/iscsid.conf", err)
 		return nil
 	}
 	return Values(string(b))

@@ -21,13 +21,15 @@ const (
 // versions the flat file nodes/IQN/IP,PORT (idbm_rec_path in usr/idbm.c).
 func records(ctx context.Context, h host.Host, f *probes.Facts, dir string) []probes.ISCSIRecord {
 	var out []probes.ISCSIRecord
-	targets, err := h.ReadDir(dir)
-	attr.Note(f, "iscsi", dir, err)
+	targets, _ := h.ReadDir(dir)
 	for _, target := range targets {
-		portals, err := h.ReadDir(path.Join(dir, target))
-		attr.Note(f, "iscsi", path.Join(dir, target), err)
+		portals, _ := h.ReadDir(path.Join(dir, target))
 		for _, portal := range portals {
-			if ctx.Err() != nil || len(out) >= maxRecords {
+			if ctx.Err() != nil {
+				return out
+			}
+			if len(out) >= maxRecords {
+				f.Problems = append(f.Problems, probes.Problem{Probe: "iscsi", Path: dir, Text: fmt.Sprintf("of more than %d records the rest was not read", maxRecords), Count: 1})
 				return out
 			}
 			p := path.Join(dir, target, portal)

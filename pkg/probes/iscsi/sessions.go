@@ -20,11 +20,9 @@ const (
 // extra are further attributes of drivers/scsi/scsi_transport_iscsi.c that explain a session.
 var extra = []string{"target_state", "tpgt", "creator", "abort_tmo", "lu_reset_tmo", "tgt_reset_tmo", "erl", "targetalias", "initiatoralias"}
 
-func sessions(ctx context.Context, h host.Host, f *probes.Facts) []probes.ISCSISession {
-	names, err := h.ReadDir(sessionClass)
-	attr.Note(f, "iscsi", sessionClass, err)
-	conns, err := h.ReadDir(connectionClass)
-	attr.Note(f, "iscsi", connectionClass, err)
+func sessions(ctx context.Context, h host.Host) []probes.ISCSISession {
+	names, _ := h.ReadDir(sessionClass)
+	conns, _ := h.ReadDir(connectionClass)
 	slices.SortFunc(names, byNumber)
 	slices.SortFunc(conns, byNumber)
 	var out []probes.ISCSISession
@@ -33,7 +31,7 @@ func sessions(ctx context.Context, h host.Host, f *probes.Facts) []probes.ISCSIS
 			break
 		}
 		dir := path.Join(sessionClass, n)
-		read := func(a string) string { return value(h, f, path.Join(dir, a)) }
+		read := func(a string) string { return value(h, path.Join(dir, a)) }
 		s := probes.ISCSISession{
 			Name: n, Target: read("targetname"), State: read("state"), RecoveryTmo: read("recovery_tmo"),
 			Iface: read("ifacename"), Initiator: read("initiatorname"),
@@ -46,7 +44,7 @@ func sessions(ctx context.Context, h host.Host, f *probes.Facts) []probes.ISCSIS
 		s.Disks, s.HCTLs = disks(h, path.Join(dir, "device"))
 		for _, c := range conns {
 			if strings.HasPrefix(c, "connection"+strings.TrimPrefix(n, "session")+":") {
-				s.Connections = append(s.Connections, connection(h, f, c))
+				s.Connections = append(s.Connections, connection(h, c))
 			}
 		}
 		out = append(out, s)
@@ -54,8 +52,8 @@ func sessions(ctx context.Context, h host.Host, f *probes.Facts) []probes.ISCSIS
 	return out
 }
 
-func connection(h host.Host, f *probes.Facts, name string) probes.ISCSIConnection {
-	read := func(a string) string { return value(h, f, path.Join(connectionClass, name, a)) }
+func connection(h host.Host, name string) probes.ISCSIConnection {
+	read := func(a string) string { return value(h, path.Join(connectionClass, name, a)) }
 	return probes.ISCSIConnection{
 		Name: name, State: read("state"), Address: read("address"), Port: read("port"),
 		PersistentAddress: read("persistent_address"), PersistentPort: read("persistent_port"),
@@ -85,16 +83,8 @@ func disks(h host.Host, device string) (names, hctls []string) {
 
 // value reads an attribute. A session that is not logged in answers ENOTCONN or
 // EINVAL for some of them, and "(null)" for names that were never set.
-func value(h host.Host, f *probes.Facts, p string) string {
-	v, err := attr.Read(h, p)
-	if err != nil {
-		switch attr.ErrName(err) {
-		case "ENOTCONN", "EINVAL", "ENOSYS", "EPERM", "EACCES":
-		default:
-			attr.Note(f, "iscsi", p, err)
-		}
-		return ""
-	}
+func value(h host.Host, p string) string {
+	v := attr.Text(h, p)
 	if v == "(null)" || v == "<NULL>" {
 		return ""
 	}

@@ -37,7 +37,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	if n := len(lines) - keep; n > 0 {
 		lines = lines[n:]
 		f.Problems = append(f.Problems, probes.Problem{
-			Probe: "kmsg", Path: "@kmsg", Text: fmt.Sprintf("%d older records were left out", n),
+			Probe: "kmsg", Path: "@kmsg", Text: fmt.Sprintf("%d older records were left out", n), Count: n,
 		})
 	}
 	f.Kernel = lines

@@ -52,7 +52,9 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	r.block(ctx)
 	r.pods(ctx)
 	if r.w.Cut > 0 {
-		f.Problems = append(f.Problems, probes.Problem{Probe: "kubelet", Path: k.Root, Text: fmt.Sprintf("%d directory entries were not visited", r.w.Cut)})
+		f.Problems = append(f.Problems, probes.Problem{
+			Probe: "kubelet", Path: r.root, Text: fmt.Sprintf("%d directory entries were not visited", r.w.Cut), Count: r.w.Cut,
+		})
 	}
 	return ctx.Err()
 }

@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 	}
 	f := &probes.Facts{
 		Identity:  probes.Identity{InitMntNS: 1},
-		Processes: []probes.Process{{PID: 9, Comm: "kubelet", MntNS: 1, Cmdline: []string{"kubelet", "--root-dir=/var/lib/kubelet"}}},
+		Processes: []probes.Process{{PID: 9, Comm: "kubelet", MntNS: 1, Standing: probes.OfHost, Cmdline: []string{"kubelet", "--root-dir=/var/lib/kubelet"}}},
 		Namespaces: []probes.MountNamespace{{ID: 1, Mounts: []probes.Mount{
 			{Point: "/", FSType: "ext4"},
 			{Point: "/data/kubelet/pods/u-1/volumes/kubernetes.io~csi/pvc-1/mount", FSType: "nfs4"},
@@ -108,7 +108,9 @@ func TestRootOnDeadServerIsNotListed(t *testing.T) {
 
 func TestFindPrefersTheNodesOwn(t *testing.T) {
 	f := &probes.Facts{Identity: probes.Identity{InitMntNS: 1}, Processes: []probes.Process{
-		{PID: 5, Comm: "k3s-server", MntNS: 1}, {PID: 6, Comm: "kubelet", MntNS: 7}, {PID: 7, Comm: "kubelet", MntNS: 1}, {PID: 8, Comm: "kubelet", MntNS: 1, State: "Z"}}}
+		{PID: 3, Comm: "kubelet", MntNS: 1, Standing: probes.OfPod}, {PID: 4, Comm: "kubelet", MntNS: 1, Standing: probes.OfOther},
+		{PID: 5, Comm: "k3s-server", MntNS: 1, Standing: probes.OfHost}, {PID: 6, Comm: "kubelet", MntNS: 7, Standing: probes.OfContainer},
+		{PID: 7, Comm: "kubelet", MntNS: 1, Standing: probes.OfHost}, {PID: 8, Comm: "kubelet", MntNS: 1, State: "Z", Standing: probes.OfHost}}}
 	if p, ok := find(f); !ok || p.PID != 7 {
 		t.Errorf("got %d %v, want 7", p.PID, ok)
 	}

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"strings"
 
@@ -98,7 +99,7 @@ func (r *reader) volume(ctx context.Context, e tree.Entry) probes.PodVolumeDir {
 		return v // configuration and secrets of the pod: their names tell nothing about volumes
 	}
 	w := r.w
-	w.Depth, w.Left = 4, min(volFiles, r.w.Left)
+	w.Depth, w.Left, w.Cut = 4, min(volFiles, r.w.Left), 0
 	had := w.Left
 	w.Walk(ctx, e.Path, func(f tree.Entry) {
 		v.Files = append(v.Files, strings.TrimPrefix(f.Path, e.Path+"/"))
@@ -107,6 +108,11 @@ func (r *reader) volume(ctx context.Context, e tree.Entry) probes.PodVolumeDir {
 		}
 	})
 	r.w.Left -= had - w.Left
+	if w.Cut > 0 {
+		r.f.Problems = append(r.f.Problems, probes.Problem{
+			Probe: "kubelet", Path: e.Path, Text: fmt.Sprintf("of more than %d names the rest was not kept", volFiles), Count: w.Cut,
+		})
+	}
 	return v
 }
 

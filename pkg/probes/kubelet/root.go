@@ -22,22 +22,25 @@ var knownRoots = []string{
 	"/cm/local/apps/kubernetes/var/kubelet", "/var/lib/rancher/k3s/agent/kubelet", defaultRoot,
 }
 
-// find returns the kubelet's process. Of several, the one in the namespace of
-// process 1 is the node's; others belong to nodes inside containers.
+// find returns the kubelet's process: the machine's own of the surest name, those
+// outside of containers first, and of several the one in the namespace of process 1.
+// What a pod calls a kubelet is none.
 func find(f *probes.Facts) (probes.Process, bool) {
 	var best probes.Process
 	bestRank := -1
-	for _, p := range f.Processes {
-		i := slices.Index(names, p.Comm)
-		if i < 0 || p.Kthread || p.State == "Z" || p.Comm == "hyperkube" && !slices.Contains(p.Cmdline, "kubelet") {
+	for _, p := range f.Daemons(names...) {
+		if p.Comm == "hyperkube" && !slices.Contains(p.Cmdline, "kubelet") {
 			continue
 		}
-		rank := 2 * (len(names) - i)
+		rank := 4 * (len(names) - slices.Index(names, p.Comm))
+		if p.Standing == probes.OfHost {
+			rank += 2
+		}
 		if p.MntNS == f.Identity.InitMntNS && p.MntNS != 0 {
 			rank++
 		}
 		if rank > bestRank {
-			best, bestRank = p, rank
+			best, bestRank = *p, rank
 		}
 	}
 	return best, bestRank >= 0
@@ -45,16 +48,12 @@ func find(f *probes.Facts) (probes.Process, bool) {
 
 // rootDir determines the kubelet's directory and what told it.
 func rootDir(h host.Host, f *probes.Facts, p probes.Process) (root, from string) {
-	if r := flag(p.Cmdline, "root-dir"); r != "" {
+	if r := flag(p.Cmdline, "root-dir"); path.IsAbs(r) {
 		return path.Clean(r), "--root-dir"
 	}
-	if file := flag(p.Cmdline, "kubelet-args-file"); file != "" {
-		if b, err := h.ReadFile(strings.TrimPrefix(file, "/"), 0); err == nil {
-			if r := flag(strings.Fields(string(b)), "root-dir"); r != "" {
-				r = strings.NewReplacer("${SNAP_COMMON}", "/var/snap/microk8s/common", "$SNAP_COMMON", "/var/snap/microk8s/common").Replace(r)
-				return path.Clean(r), "--root-dir"
-			}
-		}
+	args, file := argsFile(h, f, flag(p.Cmdline, "kubelet-args-file"))
+	if r := expand(flag(args, "root-dir"), file); path.IsAbs(r) {
+		return path.Clean(r), "--root-dir"
 	}
 	if r := fromMounts(f, p.MntNS); r != "" {
 		return r, "mounts"
@@ -87,10 +86,11 @@ func flag(args []string, name string) string {
 		if i+1 < len(args) {
 			next = args[i+1]
 		}
-		if v, ok := strings.CutPrefix(a, "--kubelet-arg"); ok {
-			if v, ok = strings.CutPrefix(v, "="); !ok {
+		if v, ok := strings.CutPrefix(a, "--kubelet-arg"); ok && (v == "" || v[0] == '=') {
+			if v == "" {
 				v = next
 			}
+			v = strings.TrimPrefix(v, "=")
 			if v, ok = strings.CutPrefix(strings.TrimLeft(v, "-"), name+"="); ok {
 				value = v
 			}

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
 )
 
 const name = "mountns"
@@ -36,11 +36,12 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	problems := make([][]probes.Problem, len(list))
 	next := make(chan int)
 	var wg sync.WaitGroup
+	dirs := places(f.Processes)
 	for range parallel {
 		wg.Go(func() {
-			var p Parser
+			r := reader{h: h, old: !h.Recorded() && tears(f.Identity.Kernel), dir: dirs}
 			for i := range next {
-				problems[i] = read(ctx, h, &p, &list[i])
+				problems[i] = r.read(ctx, &list[i])
 			}
 		})
 	}
@@ -60,26 +61,43 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	return nil
 }
 
+// places tells where the kernel shows a process's table.
+func places(all []probes.Process) func(pid int) string {
+	odd := map[int]string{}
+	for i := range all {
+		if all[i].Living != 0 {
+			odd[all[i].PID] = process.Dir(&all[i])
+		}
+	}
+	return func(pid int) string {
+		if dir, ok := odd[pid]; ok {
+			return dir
+		}
+		return "proc/" + strconv.Itoa(pid) + "/"
+	}
+}
+
 // group collects the processes of each namespace. A process whose namespace link
 // could not be read belongs to an unknown one, never to that of process 1: each
 // such process stands alone under inode 0.
 func group(all []probes.Process, first uint64) []probes.MountNamespace {
 	at := map[uint64]int{}
 	var list []probes.MountNamespace
-	for _, p := range all {
+	for i := range all {
+		p := &all[i]
 		if p.MntNS == 0 {
-			if p.State != "Z" && p.State != "X" && !p.Kthread {
+			if p.Running() {
 				list = append(list, probes.MountNamespace{PIDs: []int{p.PID}})
 			}
 			continue
 		}
-		i, ok := at[p.MntNS]
+		n, ok := at[p.MntNS]
 		if !ok {
-			i = len(list)
-			at[p.MntNS] = i
+			n = len(list)
+			at[p.MntNS] = n
 			list = append(list, probes.MountNamespace{ID: p.MntNS})
 		}
-		list[i].PIDs = append(list[i].PIDs, p.PID)
+		list[n].PIDs = append(list[n].PIDs, p.PID)
 	}
 	slices.SortStableFunc(list, func(a, b probes.MountNamespace) int {
 		switch {
@@ -95,47 +113,6 @@ func group(all []probes.Process, first uint64) []probes.MountNamespace {
 		return 1
 	})
 	return list
-}
-
-// read tries the processes of a namespace until one table could be read: the
-// first may have ended since, or hang on its way out.
-func read(ctx context.Context, h host.Host, p *Parser, ns *probes.MountNamespace) []probes.Problem {
-	var problems []probes.Problem
-	note := func(path string, err error) {
-		problems = append(problems, probes.Problem{Probe: name, Path: path, Text: attr.ErrName(err)})
-	}
-	const tries = 8
-	failed := 0
-	for _, pid := range ns.PIDs {
-		if ctx.Err() != nil || failed == tries {
-			break
-		}
-		path := "proc/" + strconv.Itoa(pid) + "/mountinfo"
-		table, err := h.ReadFile(path, tableLimit)
-		if err != nil && !errors.Is(err, host.ErrCut) {
-			if !attr.Absent(err) {
-				note(path, err)
-				failed++
-			}
-			continue
-		}
-		// A table that is empty belongs to a process that is ending: its
-		// namespace is gone already (m->ns is checked in mounts_open_common).
-		if len(table) == 0 && !h.Recorded() {
-			continue
-		}
-		if err != nil {
-			note(path, err)
-		}
-		var bad []LineError
-		ns.Mounts, bad = p.Parse(string(table))
-		ns.TablePID = pid
-		for _, b := range bad {
-			problems = append(problems, probes.Problem{Probe: name, Path: path, Text: b.Error()})
-		}
-		return problems
-	}
-	return problems
 }
 
 // binds are the namespaces that an nsfs bind mount keeps alive, as container

@@ -25,11 +25,7 @@ const mapsCommand = "show maps json"
 // Run fills Facts.Multipath.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	m := &f.Multipath
-	for _, p := range f.Processes {
-		if p.Comm == "multipathd" && p.State != "Z" {
-			m.DaemonPIDs = append(m.DaemonPIDs, p.PID)
-		}
-	}
+	m.DaemonPIDs = probes.PIDs(f.Daemons("multipathd"))
 	m.Socket = socket(h)
 	if err := ask(ctx, h, f); err != nil {
 		return err
@@ -51,11 +47,10 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 // daemons also listen on a path (multipath-tools 0.9.9).
 func socket(h host.Host) bool {
 	for _, table := range []string{"proc/1/net/unix", "proc/net/unix"} {
-		b, err := h.ReadFile(table, 8<<20)
+		text, err := attr.Sockets(h, table)
 		if err != nil && !errors.Is(err, host.ErrCut) {
 			continue
 		}
-		text := string(b)
 		return strings.Contains(text, "/org/kernel/linux/storage/multipathd") || strings.Contains(text, "/run/multipathd.socket")
 	}
 	return false
@@ -134,10 +129,7 @@ func configuration(h host.Host, f *probes.Facts) {
 	for _, file := range files {
 		b, err := h.ReadFile(file, 0)
 		if err != nil {
-			if !attr.Absent(err) {
-				m.ConfigRead = false
-				attr.Note(f, "multipath", file, err)
-			}
+			m.ConfigRead = m.ConfigRead && attr.Absent(err)
 			continue
 		}
 		sections, problems := Parse(file, string(b))
@@ -146,8 +138,7 @@ func configuration(h host.Host, f *probes.Facts) {
 			f.Problems = append(f.Problems, probes.Problem{Probe: "multipath", Path: file, Text: p})
 		}
 	}
-	b, err := h.ReadFile("etc/multipath/wwids", 0)
-	attr.Note(f, "multipath", "etc/multipath/wwids", err)
+	b, _ := h.ReadFile("etc/multipath/wwids", 0)
 	m.WWIDs = WWIDs(string(b))
 }
 

@@ -29,14 +29,13 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 			n.Helper = f.Tool(tool)
 		}
 	}
-	b, err := h.ReadFile("proc/filesystems", 0)
-	attr.Note(f, "nfs", "proc/filesystems", err)
+	b, _ := h.ReadFile("proc/filesystems", 0)
 	n.Filesystems = Filesystems(string(b))
 	module(f)
-	n.Transports = transports(ctx, h, f)
+	n.StatdPIDs = probes.PIDs(f.Daemons("rpc.statd"))
+	n.Transports = transports(ctx, h)
 	n.Stats = stats(ctx, h, f)
-	b, err = h.ReadFile("etc/nfsmount.conf", 0)
-	attr.Note(f, "nfs", "etc/nfsmount.conf", err)
+	b, _ = h.ReadFile("etc/nfsmount.conf", 0)
 	n.Conf = string(b)
 	return ctx.Err()
 }
@@ -49,7 +48,6 @@ func uniqueID(h host.Host, f *probes.Facts) {
 	for _, p := range identifiers {
 		v, err := attr.Read(h, p)
 		if err != nil {
-			attr.Note(f, "nfs", p, err)
 			continue
 		}
 		f.NFS.UniqueIDRead = true
@@ -81,10 +79,9 @@ func Filesystems(text string) []string {
 	return out
 }
 
-func transports(ctx context.Context, h host.Host, f *probes.Facts) []probes.NFSTransport {
+func transports(ctx context.Context, h host.Host) []probes.NFSTransport {
 	var out []probes.NFSTransport
-	names, err := h.ReadDir(switches)
-	attr.Note(f, "nfs", switches, err)
+	names, _ := h.ReadDir(switches)
 	for _, s := range names {
 		xprts, _ := h.ReadDir(path.Join(switches, s))
 		for _, x := range xprts {
@@ -126,7 +123,6 @@ func stats(ctx context.Context, h host.Host, f *probes.Facts) []probes.NFSStat {
 		p := fmt.Sprintf("proc/%d/mountstats", ns.TablePID)
 		b, err := h.ReadFile(p, statsLimit)
 		if err != nil && !errors.Is(err, host.ErrCut) {
-			attr.Note(f, "nfs", p, err)
 			continue
 		}
 		for _, s := range MountStats(string(b)) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
@@ -78,7 +77,6 @@ func (s *scanner) process(p *probes.Process) {
 		}
 		names, err := s.h.ReadDir(dir + sub)
 		if err != nil {
-			attr.Note(s.f, name, dir+sub, err)
 			continue
 		}
 		for _, n := range names {

@@ -8,6 +8,7 @@ type Membership struct {
 	PodUID      string // with dashes; 32 hexadecimal digits for older static pods
 	ContainerID string
 	Unit        string // only of processes outside pods
+	Group       Group  // of all hierarchies the one that binds most
 }
 
 // ParseCgroup reads proc/PID/cgroup (cgroups(7)). Of all hierarchies it keeps the
@@ -16,17 +17,19 @@ type Membership struct {
 // has the outer container's path in front of all others.
 func ParseCgroup(text, above string) Membership {
 	var best string
+	var group Group
 	rank := -1
 	for _, line := range strings.Split(text, "\n") {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
 			continue
 		}
+		group = max(group, groupOf(below(parts[2], above)))
 		if r := weigh(parts[1], parts[2], above); r > rank {
 			rank, best = r, parts[2]
 		}
 	}
-	m := Membership{Path: best}
+	m := Membership{Path: best, Group: group}
 	own := below(best, above)
 	var rest string
 	m.PodUID, rest = podUID(own)

@@ -69,34 +69,85 @@ type reader struct {
 // read makes one process; ok is false when it ended meanwhile.
 func (r *reader) read(pid int) (probes.Process, bool) {
 	dir := "proc/" + strconv.Itoa(pid) + "/"
-	s, err := r.stat(dir)
-	if err != nil {
-		attr.Note(r.f, name, dir+"stat", err)
+	s, ok := r.stat(dir)
+	if !ok {
 		return probes.Process{}, false
 	}
 	p := probes.Process{PID: pid, PPID: s.PPID, Comm: s.Comm, State: s.State, Kthread: s.kthread()}
+	if s.State == "Z" && s.Threads > 1 {
+		p.Living = r.living(dir, pid)
+	}
 	if !r.boot.IsZero() && s.Start > 0 {
 		p.Started = r.boot.Add(time.Duration(s.Start) * time.Second / ticks)
 	}
-	r.namespace(dir, &p)
-	if text, err := r.h.ReadFile(dir+"cgroup", 0); err == nil {
-		m := ParseCgroup(string(text), r.above)
-		p.Cgroup, p.PodUID, p.ContainerID, p.Unit = m.Path, m.PodUID, m.ContainerID, m.Unit
-	} else {
-		attr.Note(r.f, name, dir+"cgroup", err)
-	}
+	r.namespace(Dir(&p), &p)
+	text, err := r.h.ReadFile(dir+"cgroup", 0)
+	m := ParseCgroup(string(text), r.above)
+	p.Cgroup, p.PodUID, p.ContainerID, p.Unit = m.Path, m.PodUID, m.ContainerID, m.Unit
+	r.judge(dir, s, &p, m.Group, err != nil && !attr.Absent(err))
 	r.closer(dir, s, &p)
 	return p, true
 }
 
+// Dir is where the kernel shows a process's namespaces and files, with a slash at
+// its end.
+func Dir(p *probes.Process) string {
+	dir := "proc/" + strconv.Itoa(p.PID) + "/"
+	if p.Living != 0 {
+		dir += "task/" + strconv.Itoa(p.Living) + "/"
+	}
+	return dir
+}
+
+// judge says what the process is. Its rights are read only where somebody may ask
+// for its name; where what decides could not be read, it is nobody.
+func (r *reader) judge(dir string, s Stat, p *probes.Process, g Group, unread bool) {
+	if p.Kthread || g == PodGroup {
+		p.Standing = Judge(p, g, Credentials{})
+		return
+	}
+	if !r.h.Recorded() && !matters(s) {
+		return
+	}
+	status, err := r.h.ReadFile(dir+"status", 0)
+	if unread || err != nil && (!attr.Absent(err) || !r.h.Recorded()) {
+		p.Standing = probes.OfOther
+		return
+	}
+	p.Standing = Judge(p, g, ParseCredentials(status))
+}
+
+// living finds a thread that outlived its leader: the leader's own descriptors and
+// namespaces are gone (exit_files, exit_task_namespaces), theirs are not.
+func (r *reader) living(dir string, leader int) int {
+	tids, _ := r.h.ReadDir(dir + "task")
+	for _, tid := range pids(tids) {
+		if tid == leader {
+			continue
+		}
+		b, err := r.h.ReadFile(dir+"task/"+strconv.Itoa(tid)+"/stat", 0)
+		if err != nil {
+			continue
+		}
+		if s, err := ParseStat(b); err == nil && s.State != "Z" && s.State != "X" {
+			return tid
+		}
+	}
+	return 0
+}
+
 // stat falls back to comm and status, which a recording may hold alone.
-func (r *reader) stat(dir string) (Stat, error) {
+func (r *reader) stat(dir string) (Stat, bool) {
 	b, err := r.h.ReadFile(dir+"stat", 0)
 	if err == nil {
-		return ParseStat(b)
+		s, err := ParseStat(b)
+		if err != nil {
+			r.f.Problems = append(r.f.Problems, probes.Problem{Probe: name, Path: dir + "stat", Text: err.Error()})
+		}
+		return s, err == nil
 	}
 	if !r.h.Recorded() || !attr.Absent(err) {
-		return Stat{}, err
+		return Stat{}, false
 	}
 	var s Stat
 	if b, err := r.h.ReadFile(dir+"status", 0); err == nil {
@@ -105,7 +156,7 @@ func (r *reader) stat(dir string) (Stat, error) {
 	if c := attr.Text(r.h, dir+"comm"); c != "" {
 		s.Comm = c
 	}
-	return s, nil
+	return s, true
 }
 
 // namespace leaves 0 for a zombie, which has no namespaces any more
@@ -113,14 +164,13 @@ func (r *reader) stat(dir string) (Stat, error) {
 func (r *reader) namespace(dir string, p *probes.Process) {
 	link, err := r.h.ReadLink(dir + "ns/mnt")
 	if err != nil {
-		attr.Note(r.f, name, dir+"ns/mnt", err)
 		return
 	}
 	if kind, inode, ok := probes.ParseNamespace(link); ok && kind == "mnt" {
 		p.MntNS = inode
 		return
 	}
-	r.f.Problems = append(r.f.Problems, probes.Problem{Probe: name, Path: dir + "ns/mnt", Text: "not a mount namespace: " + link})
+	r.f.Problems = append(r.f.Problems, probes.Problem{Probe: name, Table: probes.Mounts, PID: p.PID, Path: dir + "ns/mnt", Text: "not a mount namespace: " + link})
 }
 
 // closer reads what costs more, of processes that may matter; of a recording
@@ -134,7 +184,7 @@ func (r *reader) closer(dir string, s Stat, p *probes.Process) {
 		p.Label = strings.Trim(attr.Text(r.h, dir+"attr/current"), "\x00")
 	}
 	if all || !p.Kthread {
-		p.Cmdline = r.cmdline(dir, p.State)
+		p.Cmdline = r.cmdline(dir)
 	}
 	if all || p.State == "D" {
 		p.Stack = attr.Text(r.h, dir+"stack")
@@ -150,12 +200,9 @@ func (r *reader) closer(dir string, s Stat, p *probes.Process) {
 // cmdline reads proc/PID/cmdline. The kernel takes the process's mmap lock for it
 // (proc_pid_cmdline_read), which a task in D state may hold for ever; the host's
 // deadline ends such a read.
-func (r *reader) cmdline(dir, state string) []string {
+func (r *reader) cmdline(dir string) []string {
 	b, err := r.h.ReadFile(dir+"cmdline", 0)
 	if err != nil && !errors.Is(err, host.ErrCut) {
-		if state != "D" {
-			attr.Note(r.f, name, dir+"cmdline", err)
-		}
 		return nil
 	}
 	return splitCmdline(string(b))

@@ -15,8 +15,8 @@ func TestParseStat(t *testing.T) {
 		want     Stat
 		bad      bool
 	}{
-		{"plain", "911 (kubelet) S 1 911 911 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 1\n", Stat{PID: 911, PPID: 1, Comm: "kubelet", State: "S", Flags: 4194560, Start: 1000}, false},
-		{"parentheses and spaces in the name", "5 (a) b (c) D 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 7 0", Stat{PID: 5, PPID: 2, Comm: "a) b (c", State: "D", Flags: 2129984, Start: 7}, false},
+		{"plain", "911 (kubelet) S 1 911 911 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 1\n", Stat{PID: 911, PPID: 1, Comm: "kubelet", State: "S", Flags: 4194560, Threads: 1, Start: 1000}, false},
+		{"parentheses and spaces in the name", "5 (a) b (c) D 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 7 0", Stat{PID: 5, PPID: 2, Comm: "a) b (c", State: "D", Flags: 2129984, Start: 7, Threads: 1}, false},
 		{"short", "5 (a) Z 2", Stat{PID: 5, PPID: 2, Comm: "a", State: "Z"}, false},
 		{"empty", "", Stat{}, true},
 		{"no number", "x (a) S 1", Stat{}, true},
@@ -69,7 +69,7 @@ func TestParseCgroup(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := ParseCgroup(tt.in, tt.above)
-			got.Path = ""
+			got.Path, got.Group = "", 0
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("mismatch (-want +got):\n%s", diff)
 			}

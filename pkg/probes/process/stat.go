@@ -16,6 +16,7 @@ type Stat struct {
 	Comm      string
 	State     string
 	Flags     uint64
+	Threads   int
 	Start     uint64 // clock ticks after boot
 }
 
@@ -40,9 +41,12 @@ func ParseStat(b []byte) (Stat, error) {
 	if s.PPID, err = strconv.Atoi(rest[1]); err != nil {
 		return Stat{}, fmt.Errorf("stat %.40q: bad parent", b)
 	}
-	// Fields are counted from 1 in the manual page: 9 is flags, 22 starttime.
+	// Fields are counted from 1 in the manual page: 9 is flags, 20 num_threads, 22 starttime.
 	if len(rest) > 6 {
 		s.Flags, _ = strconv.ParseUint(rest[6], 10, 64)
+	}
+	if len(rest) > 17 {
+		s.Threads, _ = strconv.Atoi(rest[17])
 	}
 	if len(rest) > 19 {
 		s.Start, _ = strconv.ParseUint(rest[19], 10, 64)
@@ -71,9 +75,12 @@ func ParseStatus(b []byte) Stat {
 	return s
 }
 
-// kthread tells whether this is a thread of the kernel: the flag says so, and
-// all of them are children of kthreadd, which is process 2 of the initial PID
-// namespace.
+// kthread tells whether this is a thread of the kernel. The flag says so; where a
+// recording has none, all of them are children of kthreadd, which is process 2 of
+// the initial PID namespace. In a node that is a container process 2 is anybody.
 func (s Stat) kthread() bool {
-	return s.Flags&pfKthread != 0 || (s.PID == 2 && s.Comm == "kthreadd") || s.PPID == 2
+	if s.Flags != 0 {
+		return s.Flags&pfKthread != 0
+	}
+	return s.PID == 2 && s.Comm == "kthreadd" || s.PPID == 2
 }

@@ -37,6 +37,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	if len(dials) > most || len(names) > most {
 		f.Problems = append(f.Problems, probes.Problem{
 			Probe: "reach", Path: "@dial", Text: fmt.Sprintf("of %d servers and %d names, %d each were asked", len(dials), len(names), most),
+			Count: max(0, len(dials)-most) + max(0, len(names)-most),
 		})
 		dials, names = dials[:min(len(dials), most)], names[:min(len(names), most)]
 	}

@@ -49,7 +49,6 @@ func (c *collector) sysfs(fs string) {
 	dir := "sys/fs/" + fs
 	names, err := c.h.ReadDir(dir)
 	if err != nil {
-		attr.Note(c.f, name, dir, err)
 		return
 	}
 	for _, n := range names {
@@ -75,10 +74,8 @@ var further = []string{
 }
 
 func (c *collector) counters(sb *probes.Superblock) {
-	v, err := attr.Read(c.h, sb.Locator+"/errors_count")
-	if err != nil {
-		attr.Note(c.f, name, sb.Locator+"/errors_count", err)
-	} else if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+	v := attr.Text(c.h, sb.Locator+"/errors_count")
+	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
 		sb.ErrorsCount = n
 	}
 	for _, a := range further {
@@ -98,17 +95,13 @@ func (c *collector) btrfs() {
 	const dir = "sys/fs/btrfs"
 	uuids, err := c.h.ReadDir(dir)
 	if err != nil {
-		attr.Note(c.f, name, dir, err)
 		return
 	}
 	for _, u := range uuids {
 		if notDevices[u] {
 			continue
 		}
-		devices, err := c.h.ReadDir(dir + "/" + u + "/devices")
-		if err != nil {
-			attr.Note(c.f, name, dir+"/"+u+"/devices", err)
-		}
+		devices, _ := c.h.ReadDir(dir + "/" + u + "/devices")
 		for _, n := range devices {
 			c.list = append(c.list, probes.Superblock{
 				KName: kname(n), FSType: "btrfs", Sysfs: true, ErrorsCount: -1,
@@ -124,7 +117,6 @@ func (c *collector) journals() {
 	const dir = "proc/fs/jbd2"
 	names, err := c.h.ReadDir(dir)
 	if err != nil {
-		attr.Note(c.f, name, dir, err)
 		return
 	}
 	for _, n := range names {

@@ -87,6 +87,13 @@ func (w *Walker) Glob(ctx context.Context, pattern string, visit func(Entry)) {
 	w.glob(ctx, "", strings.Split(pattern, "/"), visit)
 }
 
+// kernels tells a directory of the kernel's file systems, where links lead to other
+// objects of the kernel. Elsewhere a link that a pattern happens to match leads
+// wherever its maker wants.
+func kernels(dir string) bool {
+	return dir == "proc" || dir == "sys" || strings.HasPrefix(dir, "proc/") || strings.HasPrefix(dir, "sys/")
+}
+
 func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func(Entry)) {
 	fixed := 0
 	for fixed < len(rest) && !strings.ContainsAny(rest[fixed], "*?[") {
@@ -112,8 +119,12 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 	if err != nil {
 		return
 	}
+	last := fixed == len(rest)-1
 	for _, name := range names {
 		if ok, _ := path.Match(rest[fixed], name); !ok {
+			continue
+		}
+		if !last && !kernels(dir) && w.Entry(path.Join(dir, name)).Kind != host.Dir {
 			continue
 		}
 		if w.Left <= 0 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -97,9 +96,8 @@ func optionSet(r refusal, option string) bool {
 }
 
 func statdProcess(view *snapshot.NodeView) string {
-	i := slices.IndexFunc(view.Facts.Processes, func(q probes.Process) bool { return q.Comm == "rpc.statd" })
-	if i < 0 {
+	if len(view.Facts.NFS.StatdPIDs) == 0 {
 		return ""
 	}
-	return view.Facts.Processes[i].Comm
+	return "rpc.statd"
 }

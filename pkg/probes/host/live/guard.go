@@ -3,7 +3,6 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,12 +11,9 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
 )
-
-// ErrUnsafe means that a path lies on a mount that is not known to be local and
-// alive. Touching it could hang, so it was not touched.
-var ErrUnsafe = errors.New("below a mount that is not known to be local and alive")
 
 // guardAge is how long one reading of the mount table is believed.
 const guardAge = time.Second
@@ -40,7 +36,7 @@ func (g *guard) check(path string) error {
 		}
 	}
 	if safe, isMount := g.safe[path]; isMount && !safe {
-		return fmt.Errorf("%s: %w", path, ErrUnsafe)
+		return fmt.Errorf("%s: %w", path, host.ErrUnsafe)
 	}
 	return nil
 }

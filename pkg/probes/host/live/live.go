@@ -26,6 +26,7 @@ const (
 	defaultDeadline = 3 * time.Second
 	maxAbandoned    = 24      // calls that never returned; then nothing that can block is asked any more
 	defaultLimit    = 1 << 20 // of ReadFile
+	maxNames        = 300000  // in one directory
 )
 
 // Host answers from the running machine. It is safe for concurrent use.
@@ -221,6 +222,8 @@ func list(fd int) ([]string, error) {
 			return nil, err
 		case n <= 0:
 			return names, nil
+		case len(names) > maxNames:
+			return nil, host.ErrCut
 		}
 		_, _, names = unix.ParseDirent(buf[:n], -1, names)
 	}

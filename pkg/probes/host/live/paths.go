@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
 // root is the host's root directory as process 1 has it.
@@ -92,7 +94,7 @@ func prompt(path string) bool {
 // openFile opens a file for reading.
 func (h *Host) openFile(path string) (int, error) {
 	if forbidden(path, true) {
-		return -1, ErrUnsafe
+		return -1, host.ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		return open(p, unix.O_RDONLY|unix.O_NONBLOCK)
@@ -119,7 +121,7 @@ func (h *Host) openFile(path string) (int, error) {
 // openDir opens a directory for listing.
 func (h *Host) openDir(path string) (int, error) {
 	if forbidden(path, true) {
-		return -1, ErrUnsafe
+		return -1, host.ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		return open(p, unix.O_RDONLY|unix.O_DIRECTORY)
@@ -134,7 +136,7 @@ func (h *Host) openDir(path string) (int, error) {
 
 func (h *Host) readLink(path string) (string, error) {
 	if forbidden(path, false) {
-		return "", ErrUnsafe
+		return "", host.ErrUnsafe
 	}
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
@@ -157,7 +159,7 @@ func (h *Host) readLink(path string) (string, error) {
 
 func (h *Host) lstat(path string) (*unix.Statx_t, error) {
 	if forbidden(path, false) {
-		return nil, ErrUnsafe
+		return nil, host.ErrUnsafe
 	}
 	if p, ok := direct(path); ok {
 		var st unix.Statx_t

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
 // maxLinks is the kernel's own limit (path_resolution(7)).
@@ -46,7 +48,7 @@ func (h *Host) walk(path string, follow, guardLast bool) (int, error) {
 		}
 		rest = append(parts(target), rest...)
 		if len(rest) > 0 && w.kernel(rest[0]) {
-			return -1, ErrUnsafe
+			return -1, host.ErrUnsafe
 		}
 	}
 	return w.take(), nil

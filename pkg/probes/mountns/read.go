@@ -1,0 +1,141 @@
+package mountns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
+)
+
+const (
+	tries   = 8  // processes of one namespace whose table is refused
+	chroots = 64 // processes of one namespace that are looked at for one without a root of its own
+	torn    = 10 // strange lines of one table that are told one by one
+)
+
+// reader reads the tables of one machine.
+type reader struct {
+	h   host.Host
+	p   Parser
+	old bool                 // a table can be torn while it is read
+	dir func(pid int) string // where the kernel shows a process's table
+}
+
+// read fills one namespace. It tries its processes until one table could be read:
+// the first may have ended since, or hang on its way out. A process that was given
+// another root is shown only what lies below it (show_mountinfo in
+// fs/proc_namespace.c), so its table serves only where there is no other.
+func (r *reader) read(ctx context.Context, ns *probes.MountNamespace) []probes.Problem {
+	var refused, narrow []probes.Problem
+	for _, pid := range ns.PIDs {
+		if ctx.Err() != nil {
+			return []probes.Problem{{Probe: name, PID: pid, Namespace: ns.ID, Path: r.dir(pid) + "mountinfo", Text: "not read before the deadline"}}
+		}
+		if len(refused) == tries || len(narrow) == chroots {
+			break
+		}
+		if root := r.root(pid); root != "/" {
+			narrow = append(narrow, probes.Problem{Probe: name, PID: pid, Namespace: ns.ID, Path: r.dir(pid) + "root",
+				Text: "its processes see only what lies below a root of their own, such as " + strconv.Quote(root)})
+			continue
+		}
+		problems, done := r.table(ns, pid)
+		if done {
+			return problems
+		}
+		refused = append(refused, problems...)
+	}
+	for i := range narrow {
+		problems, done := r.table(ns, narrow[i].PID)
+		if done {
+			return append(narrow[i:i+1:i+1], problems...)
+		}
+		if refused = append(refused, problems...); len(refused) >= tries {
+			break
+		}
+	}
+	return refused[:min(1, len(refused))]
+}
+
+// root is the root directory of a process in its namespace; that of a recording
+// that does not say is the whole.
+func (r *reader) root(pid int) string {
+	root, err := r.h.ReadLink(r.dir(pid) + "root")
+	if err != nil {
+		return "/"
+	}
+	return root
+}
+
+// table reads the table of one process. Done tells that there was one; else the
+// problem says why not, and nothing when the process has only ended.
+func (r *reader) table(ns *probes.MountNamespace, pid int) (problems []probes.Problem, done bool) {
+	path := r.dir(pid) + "mountinfo"
+	problem := func(text string, count int) probes.Problem {
+		return probes.Problem{Probe: name, PID: pid, Namespace: ns.ID, Path: path, Text: text, Count: count}
+	}
+	table, err := r.stable(path)
+	switch {
+	case errors.Is(err, host.ErrCut), errors.Is(err, errTorn):
+		problems = append(problems, problem(err.Error(), 1))
+	case err != nil && attr.Absent(err), err == nil && len(table) == 0 && !r.h.Recorded():
+		// An empty table is that of a process that is ending: its namespace is gone
+		// already (m->ns is checked in mounts_open_common).
+		return nil, false
+	case err != nil: // EINVAL where the namespace is gone, but not yet the process
+		if process.Ended(r.h, pid) {
+			return nil, false
+		}
+		return []probes.Problem{problem(attr.ErrName(err), 0)}, false
+	}
+	var bad []LineError
+	ns.Mounts, bad = r.p.Parse(string(table))
+	ns.TablePID = pid
+	for i, b := range bad {
+		if i == torn {
+			problems = append(problems, problem(fmt.Sprintf("%d more lines have no known form", len(bad)-torn), len(bad)-torn))
+			break
+		}
+		problems = append(problems, problem(b.Error(), 0))
+	}
+	return problems, true
+}
+
+var errTorn = errors.New("the table changed during each of several readings")
+
+// stable reads a table. Before Linux 5.8 one that changes during the reading can
+// lack mounts that stay (mnt: "proc/mounts: add cursor", commit 9f6c61f96f2d), so it
+// is read until two readings agree.
+func (r *reader) stable(path string) ([]byte, error) {
+	table, err := r.h.ReadFile(path, tableLimit)
+	if err != nil || !r.old || len(table) < 4096 {
+		return table, err
+	}
+	for range 4 {
+		again, err := r.h.ReadFile(path, tableLimit)
+		if err != nil {
+			return again, err
+		}
+		if bytes.Equal(table, again) {
+			return table, nil
+		}
+		table = again
+	}
+	return table, errTorn
+}
+
+// tears tells whether a kernel shows torn tables.
+func tears(release string) bool {
+	major, rest, _ := strings.Cut(release, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	a, err := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(strings.TrimRight(minor, "-+abcdefghijklmnopqrstuvwxyz"))
+	return err == nil && err2 == nil && (a < 5 || a == 5 && b < 8)
+}
