@@ -43,27 +43,6 @@ func (x *Index) indexLonghorn() {
 	}
 }
 
-func (x *Index) findLonghornNamespace() string {
-	for _, ds := range x.Cluster.DaemonSets {
-		if ds != nil && (ds.Name == "longhorn-manager" || ds.Labels["app"] == "longhorn-manager") {
-			return ds.Namespace
-		}
-	}
-	for _, p := range x.Cluster.Pods {
-		if p != nil && p.Labels["app"] == "longhorn-manager" {
-			return p.Namespace
-		}
-	}
-	l := &x.Cluster.Longhorn
-	switch {
-	case len(l.Volumes) > 0 && l.Volumes[0].Namespace != "":
-		return l.Volumes[0].Namespace
-	case len(l.Settings) > 0 && l.Settings[0].Namespace != "":
-		return l.Settings[0].Namespace
-	}
-	return "longhorn-system"
-}
-
 // LHNode returns nodes.longhorn.io of a node, or nil.
 func (x *Index) LHNode(name string) *LHNode { return x.lhNodes[name] }
 
