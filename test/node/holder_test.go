@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,6 +32,21 @@ func hold(what string) int {
 		err = os.Chdir(arg)
 	case "namespaces":
 		err = crowd(arg)
+	case "user":
+		err = become(arg)
+	case "comm": // of the first thread, whichever runs this
+		err = os.WriteFile("/proc/self/comm", []byte(arg), 0)
+	case "chroot":
+		if err = unix.Chroot(arg); err == nil {
+			err = os.Chdir("/")
+		}
+	case "churn":
+		go churn()
+	case "headless":
+		if _, err = unix.Open(arg, unix.O_RDONLY, 0); err == nil {
+			go wait()
+			_, _, _ = unix.Syscall(unix.SYS_EXIT, 0, 0, 0) // of the first thread alone
+		}
 	default:
 		err = fmt.Errorf("unknown holder %q", kind)
 	}
@@ -37,6 +54,12 @@ func hold(what string) int {
 		fmt.Println("failed:", err)
 		return 1
 	}
+	wait()
+	return 0
+}
+
+// wait tells that the thing is held, and lets go when the test says so.
+func wait() {
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	for _, c := range sleepers {
@@ -45,7 +68,37 @@ func hold(what string) int {
 	for _, c := range sleepers {
 		_ = c.Wait()
 	}
-	return 0
+	os.Exit(0)
+}
+
+func init() {
+	if strings.HasPrefix(os.Getenv(holdEnv), "headless:") {
+		runtime.LockOSThread() // hold runs on the first thread
+	}
+}
+
+func become(user string) error {
+	id, err := strconv.Atoi(user)
+	if err != nil {
+		return err
+	}
+	return syscall.Setuid(id)
+}
+
+// churn starts processes with namespaces of their own that end at once, and mounts
+// and unmounts in its own.
+func churn() {
+	dir, err := os.MkdirTemp("", "churn-")
+	if err != nil {
+		return
+	}
+	for {
+		_ = unix.Mount("churn", dir, "tmpfs", 0, "")
+		c := exec.Command("true")
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+		_ = c.Run()
+		_ = unix.Unmount(dir, unix.MNT_DETACH)
+	}
 }
 
 // sleepers are the processes of a crowd.
@@ -80,6 +133,7 @@ type holderOptions struct {
 	name      string   // of the program, as comm shows it
 	args      []string // further arguments, which only show in cmdline
 	namespace bool     // in a mount namespace of its own
+	container bool     // in a mount and a PID namespace of its own
 }
 
 func start(t *testing.T, o holderOptions) holder {
@@ -99,6 +153,9 @@ func start(t *testing.T, o holderOptions) holder {
 	c.Env = append(os.Environ(), holdEnv+"="+o.what)
 	if o.namespace {
 		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	}
+	if o.container {
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
 	}
 	stdin, err := c.StdinPipe()
 	if err != nil {

@@ -152,7 +152,7 @@ func TestProcessOfPod(t *testing.T) {
 		}
 	}
 	d, point := volume(t)
-	h := start(t, holderOptions{what: "cwd:" + point})
+	h := start(t, holderOptions{what: "cwd:" + point, name: "kubelet", args: []string{"--root-dir=/forged"}})
 	t.Cleanup(h.release)
 	if err := os.WriteFile(dirs[3]+"/cgroup.procs", []byte(strconv.Itoa(h.pid)), 0o600); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
@@ -161,6 +161,9 @@ func TestProcessOfPod(t *testing.T) {
 	i := slices.IndexFunc(f.Processes, func(p probes.Process) bool { return p.PID == h.pid })
 	if i < 0 {
 		t.Fatal("the process is not in the facts")
+	}
+	if p := f.Processes[i]; p.Standing != probes.OfPod || f.Kubelet.PID != 0 || f.Kubelet.Root == "/forged" {
+		t.Errorf("a pod's process that calls itself a kubelet is %q, the kubelet %+v", p.Standing, f.Kubelet)
 	}
 	if p := f.Processes[i]; p.PodUID != uid || p.ContainerID != id {
 		t.Errorf("process: got pod %q, container %q from %q", p.PodUID, p.ContainerID, p.Cgroup)

@@ -99,14 +99,21 @@ func look(t *testing.T, args ...string) *probes.Facts {
 func lookAndRecord(t *testing.T, args ...string) (*probes.Facts, []byte) {
 	t.Helper()
 	before := traces(t)
+	f, recording := lookAmid(t, args...)
+	if after := traces(t); before != after {
+		t.Errorf("the agent left something behind.\nbefore:\n%s\nafter:\n%s", before, after)
+	}
+	return f, recording
+}
+
+// lookAmid runs the agent while others change the machine.
+func lookAmid(t *testing.T, args ...string) (*probes.Facts, []byte) {
+	t.Helper()
 	c := exec.Command(os.Getenv(agentEnv), args...)
 	var out, complaints bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaints
 	if err := c.Run(); err != nil {
 		t.Fatalf("agent: %v: %s", err, complaints.String())
-	}
-	if after := traces(t); before != after {
-		t.Errorf("the agent left something behind.\nbefore:\n%s\nafter:\n%s", before, after)
 	}
 	f, recording, err := agent.ReadFrames(&out, 1<<30)
 	if err != nil {

@@ -38,6 +38,9 @@ const judged probes.Table = "-"
 // outside of proc/PID belong to the table of the probe.
 func subject(probe, path string) (table probes.Table, pid int) {
 	rest, ok := strings.CutPrefix(path, "proc/")
+	if strings.HasSuffix(path, "/longhorn-disk.cfg") { // looked for wherever a disk is mounted
+		return probes.Details, 0
+	}
 	if !ok {
 		return "", 0
 	}
@@ -77,8 +80,10 @@ func recall(h host.Host, p Probe, f *probes.Facts, s probes.ProbeState) probes.P
 	first, rest, _ := strings.Cut(text, "\n")
 	for line := range strings.Lines(rest) {
 		var left probes.Problem
-		left.Probe = p.Name
-		if json.Unmarshal([]byte(line), &left) == nil && left.Text != "" && !slices.Contains(f.Problems, left) {
+		if json.Unmarshal([]byte(line), &left) != nil || left.Text == "" {
+			continue
+		}
+		if left.Probe = p.Name; !slices.Contains(f.Problems, left) {
 			f.Problems = append(f.Problems, left)
 		}
 	}

@@ -55,12 +55,15 @@ func NewRecorder(h host.Host) *host.Recorder {
 	return r
 }
 
-// WriteRecording writes what a recorder saw of the processes in the facts: the
-// agent's own are not among them. Of the device numbers behind links those are
+// WriteRecording writes what a recorder saw of the processes in the facts and of
+// those that could not be read: the agent's own are not among them. Of the device numbers behind links those are
 // written that the facts hold; a process with its files elsewhere is no holder.
 func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
 	known := map[string]bool{"1": true}
 	open := map[string]bool{}
+	for _, p := range f.Problems { // a process that was refused is in no list
+		known[strconv.Itoa(p.PID)] = true
+	}
 	for name := range f.Status {
 		if text := tell(f, name); text != "" {
 			r.Tell(name, text)

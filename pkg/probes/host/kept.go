@@ -38,6 +38,24 @@ func ReadKept(h Host, path string, limit int, filter func([]byte) []byte) ([]byt
 	return filter(b), err
 }
 
+// Refuse notes a path that a probe does not touch because it could hang: nothing is
+// known of what is there.
+func Refuse(h Host, path string) {
+	if r, ok := h.(interface{ refuse(string) }); ok {
+		r.refuse(path)
+	}
+}
+
+func (w *Witness) refuse(path string) {
+	w.note(path, ErrUnsafe)
+	Refuse(w.Host, path)
+}
+
+func (r *Recorder) refuse(path string) {
+	r.note(path, nil, ErrUnsafe)
+	Refuse(r.inner, path)
+}
+
 func (r *Recorder) readKept(path string, limit int, filter func([]byte) []byte) ([]byte, error) {
 	b, err := ReadKept(r.inner, path, limit, filter)
 	r.content(path, b, err)

@@ -63,6 +63,9 @@ func (c *collector) keep(e tree.Entry, how how) {
 	if old, ok := c.f.Files[e.Path]; ok && (old.Content != "" || old.Err != "" || how == presence) {
 		return
 	}
+	if e.Mount && how != presence && !c.behind(&e) {
+		return
+	}
 	v := probes.File{Kind: string(e.Kind)}
 	switch e.Kind {
 	case host.Absent:
@@ -80,6 +83,19 @@ func (c *collector) keep(e tree.Entry, how how) {
 	c.f.Files[e.Path] = v
 }
 
+// behind looks at what is mounted over a place where content is wanted, as the hosts
+// file is in nodes that are containers. Only a mount that is local and alive may be
+// looked at.
+func (c *collector) behind(e *tree.Entry) bool {
+	if !c.w.Guard.Safe(e.Path) {
+		host.Refuse(c.h, e.Path)
+		return false
+	}
+	kind, _, err := c.h.Lstat(e.Path)
+	e.Kind = kind
+	return err == nil
+}
+
 // followable tells whether a link leads to a place that may be read.
 func (c *collector) followable(p, target string) bool {
 	if target == "" {
@@ -92,7 +108,14 @@ func (c *collector) followable(p, target string) bool {
 	if strings.HasPrefix(to, "..") || strings.HasPrefix(to, "proc/") || strings.HasPrefix(to, "dev/") {
 		return false
 	}
-	return c.w.Guard.Safe(to) && !c.w.Guard.Point(to)
+	if c.w.Guard.Point(to) {
+		return false
+	}
+	if !c.w.Guard.Safe(to) {
+		host.Refuse(c.h, to)
+		return false
+	}
+	return true
 }
 
 // unitOrRule are the units and udev rules whose words matter, not only their presence.

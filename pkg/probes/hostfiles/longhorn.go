@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
 )
@@ -17,6 +18,7 @@ const defaultDisk = "var/lib/longhorn"
 const (
 	replicaFiles = 5000 // names of replica files per disk
 	maxDisks     = 64   // disks whose place only a process tells
+	samePlaces   = 4    // mount points of one disk
 	markLimit    = 4096 // of longhorn-disk.cfg, which holds one line
 )
 
@@ -26,7 +28,13 @@ const (
 // when Longhorn's mark lies in it.
 func (c *collector) longhorn(ctx context.Context) {
 	for _, disk := range c.disks() {
-		if !c.w.Guard.Safe(disk) || !c.marked(disk) {
+		if !c.w.Guard.Safe(disk) {
+			if disk == defaultDisk { // of others nothing says that they are Longhorn's
+				host.Refuse(c.h, disk)
+			}
+			continue
+		}
+		if !c.marked(disk) {
 			continue
 		}
 		w := c.w
@@ -80,12 +88,16 @@ func (c *collector) disks() []string {
 			}
 		}
 	}
+	seen := map[probes.Dev]int{}
 	for _, ns := range c.f.Namespaces {
 		if ns.ID != c.f.Identity.InitMntNS {
 			continue
 		}
 		for _, m := range ns.Mounts {
-			if !m.Dev.Anonymous() && m.Root == "/" && !hidden(m.Point) {
+			if m.Dev.Anonymous() || m.Root != "/" || hidden(m.Point) {
+				continue
+			}
+			if seen[m.Dev]++; seen[m.Dev] <= samePlaces { // more of the same disk show the same files
 				out = append(out, strings.Trim(m.Point, "/"))
 			}
 		}

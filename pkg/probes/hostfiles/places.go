@@ -30,7 +30,11 @@ func (c *collector) groups(ctx context.Context) {
 // programs notes which tools the host has, and where.
 func (c *collector) programs(ctx context.Context) {
 	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
-		if ctx.Err() != nil || !c.w.Guard.Safe(dir) {
+		if ctx.Err() != nil {
+			return
+		}
+		if !c.w.Guard.Safe(dir) {
+			host.Refuse(c.h, dir)
 			continue
 		}
 		for _, t := range tools {
@@ -83,6 +87,7 @@ func (c *collector) modules(ctx context.Context) {
 
 func (c *collector) moduleList(p string) {
 	if !c.w.Guard.Safe(p) {
+		host.Refuse(c.h, p)
 		return
 	}
 	b, err := c.h.ReadFile(p, listLimit)

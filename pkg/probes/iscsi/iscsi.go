@@ -22,10 +22,13 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	if guard.Safe("etc/iscsi") {
 		initiator(h, f)
 		s.Config = config(h)
+	} else {
+		host.Refuse(h, "etc/iscsi")
 	}
 	s.Ifaces = map[string][]string{}
 	for _, base := range []string{"etc/iscsi", "var/lib/iscsi"} {
 		if !guard.Safe(base) {
+			host.Refuse(h, base)
 			continue
 		}
 		if to, err := h.ReadLink(base + "/nodes"); err != nil || !strings.Contains(to, "var/lib/iscsi") {

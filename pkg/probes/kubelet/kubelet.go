@@ -77,9 +77,10 @@ func (r *reader) sockets(ctx context.Context) {
 			r.k.Sockets = append(r.k.Sockets, "/"+e.Path)
 			return
 		}
-		if e.Kind == host.Dir {
-			r.k.PluginDirs = append(r.k.PluginDirs, "/"+e.Path)
+		if e.Kind != host.Dir {
+			return
 		}
+		r.k.PluginDirs = append(r.k.PluginDirs, "/"+e.Path)
 		for _, pattern := range []string{"/*.sock", "/*/*.sock"} {
 			r.w.Glob(ctx, escape(e.Path)+pattern, func(s tree.Entry) { r.k.Sockets = append(r.k.Sockets, "/"+s.Path) })
 		}
@@ -103,6 +104,11 @@ func (r *reader) staging(ctx context.Context) {
 // volData reads one vol_data.json (pkg/volume/csi/csi_util.go of Kubernetes).
 func (r *reader) volData(e tree.Entry) {
 	v := probes.VolData{Path: "/" + e.Path}
+	if e.Kind != host.File { // the kubelet makes no links here; one leads wherever its maker wants
+		v.Err = "a " + string(e.Kind) + ", not a file"
+		r.k.VolData = append(r.k.VolData, v)
+		return
+	}
 	b, err := r.h.ReadFile(e.Path, dataLimit)
 	switch {
 	case err != nil && !errors.Is(err, host.ErrCut):

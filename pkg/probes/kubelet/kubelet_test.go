@@ -19,6 +19,8 @@ func TestFlag(t *testing.T) {
 		"k3s agent --kubelet-arg=root-dir=/c":               "/c",
 		"k3s agent --kubelet-arg root-dir=/d":               "/d",
 		"k3s server --kubelet-arg=--root-dir=/e":            "/e",
+		"kubelite --kubelet-args-file=/f --root-dir=/g":     "/g",
+		"kubelite --kubelet-args-file=/f":                   "",
 		"kubelet --config=/root-dir=/x --root-dir-other=/y": "",
 	} {
 		if got := flag(strings.Fields(line), "root-dir"); got != want {

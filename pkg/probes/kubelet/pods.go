@@ -68,7 +68,7 @@ func (r *reader) pods(ctx context.Context) {
 		return
 	}
 	for _, uid := range uids {
-		if ctx.Err() != nil || r.w.Guard.Point(path.Join(dir, uid)) {
+		if e := r.w.Entry(path.Join(dir, uid)); ctx.Err() != nil || e.Mount || e.Kind != host.Dir {
 			continue
 		}
 		p := probes.PodDir{UID: uid}

@@ -52,13 +52,9 @@ func (r *reader) read(ctx context.Context, ns *probes.MountNamespace) []probes.P
 		}
 		refused = append(refused, problems...)
 	}
-	for i := range narrow {
-		problems, done := r.table(ns, narrow[i].PID)
-		if done {
+	for i := range narrow { // their tables may well be empty
+		if problems, done := r.table(ns, narrow[i].PID); done || !process.Ended(r.h, narrow[i].PID) {
 			return append(narrow[i:i+1:i+1], problems...)
-		}
-		if refused = append(refused, problems...); len(refused) >= tries {
-			break
 		}
 	}
 	return refused[:min(1, len(refused))]

@@ -39,6 +39,8 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	}
 	if tree.NewGuard(f).Safe("etc/multipath") {
 		configuration(h, f)
+	} else {
+		host.Refuse(h, "etc/multipath")
 	}
 	return ctx.Err()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
 )
 
 const name = "openfiles"
@@ -23,7 +24,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("read descriptors, %d of %d processes: %w", i, len(f.Processes), err)
 		}
-		if p := &f.Processes[i]; !p.Kthread && p.State != "Z" && p.State != "X" {
+		if p := &f.Processes[i]; p.Running() {
 			s.process(p)
 		}
 	}
@@ -62,10 +63,12 @@ type scanner struct {
 	places *places
 	nodes  map[string]node
 	ask    bool
+	lost   int // files of the present process that no table places
 }
 
 func (s *scanner) process(p *probes.Process) {
-	dir := "proc/" + strconv.Itoa(p.PID) + "/"
+	dir := process.Dir(p)
+	s.lost = 0
 	for _, link := range []string{"cwd", "root"} {
 		s.link(p, dir+link)
 	}
@@ -84,6 +87,12 @@ func (s *scanner) process(p *probes.Process) {
 		}
 	}
 	s.answers(p, dir)
+	if s.lost > 0 {
+		s.f.Problems = append(s.f.Problems, probes.Problem{
+			Probe: name, Path: dir + "fd", PID: p.PID, Namespace: p.MntNS, Count: s.lost,
+			Text: "no mount table tells on which filesystems its files lie",
+		})
+	}
 }
 
 // answers keeps what a recording knows by device number only.
@@ -173,10 +182,14 @@ func quiet(path string) bool {
 func (s *scanner) file(p *probes.Process, at, target string) {
 	path := strings.TrimSuffix(target, deleted)
 	d := probes.Descriptor{Path: at, Target: target}
-	if s.ask && !ordinary(path) {
+	placed := s.places.known(p.MntNS)
+	if (s.ask || !placed) && !ordinary(path) {
 		if dev, err := s.h.DevOf(at); err == nil && !dev.IsZero() {
 			d.Dev = dev
 		}
+	}
+	if !placed && d.Dev.IsZero() && !ordinary(path) {
+		s.lost++
 	}
 	seen := s.places.interesting(p.MntNS, path)
 	if d.Dev.IsZero() && seen && path == target {

@@ -30,11 +30,11 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	root, disk, vol := probes.Dev{Major: 8, Minor: 2}, probes.Dev{Major: 8, Minor: 48}, probes.Dev{Major: 8, Minor: 16}
 	f := &probes.Facts{Namespaces: []probes.MountNamespace{
-		{ID: 1, Mounts: []probes.Mount{
+		{ID: 1, TablePID: 1, Mounts: []probes.Mount{
 			{Point: "/", Dev: root, FSType: "ext4"},
 			{Point: "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/p/mount", Dev: vol, FSType: "ext4"},
 			{Point: "/srv", Dev: disk, FSType: "xfs"}}},
-		{ID: 2, Mounts: []probes.Mount{
+		{ID: 2, TablePID: 9, Mounts: []probes.Mount{
 			{Point: "/", Dev: probes.Dev{Minor: 70}, FSType: "overlay"},
 			{Point: "/data", Dev: vol, FSType: "ext4"},
 			{Point: "/data/tmp", Dev: probes.Dev{Minor: 71}, FSType: "tmpfs"},

@@ -7,18 +7,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
-// place is a mount point in one namespace.
-type place struct {
-	point string
-	dev   probes.Dev
-}
-
 // places answers on which filesystem a path lies, by the mount tables alone.
 type places struct {
-	all     map[uint64][]place // by namespace, longest mount point first
+	tables  map[uint64][]probes.Mount
+	points  map[uint64]map[string]probes.Dev // mount points by namespace, made when first asked for
 	volume  map[probes.Dev]bool
-	points  map[uint64][]string // mount points of volumes, by namespace
-	kubelet []string            // directories of volumes below the kubelet's root
+	kubelet []string // directories of volumes below the kubelet's root
 }
 
 // newPlaces learns which filesystems are volumes: those mounted below the
@@ -29,22 +23,21 @@ func newPlaces(f *probes.Facts) *places {
 		root = "/var/lib/kubelet"
 	}
 	p := &places{
-		all: map[uint64][]place{}, points: map[uint64][]string{}, volume: volumes(f, root),
+		tables: map[uint64][]probes.Mount{}, points: map[uint64]map[string]probes.Dev{}, volume: volumes(f, root),
 		kubelet: []string{root + "/pods/", root + "/plugins/"},
 	}
 	for _, ns := range f.Namespaces {
-		for i := range ns.Mounts {
-			m := &ns.Mounts[i]
-			p.all[ns.ID] = append(p.all[ns.ID], place{m.Point, m.Dev})
-			if p.volume[m.Dev] {
-				p.points[ns.ID] = append(p.points[ns.ID], m.Point)
-			}
+		if ns.ID != 0 && ns.TablePID != 0 {
+			p.tables[ns.ID] = ns.Mounts
 		}
-		// A later line covers an earlier one at the same point.
-		slices.Reverse(p.all[ns.ID])
-		slices.SortStableFunc(p.all[ns.ID], func(a, b place) int { return len(b.point) - len(a.point) })
 	}
 	return p
+}
+
+// known tells whether the table of a namespace was read.
+func (p *places) known(ns uint64) bool {
+	_, ok := p.tables[ns]
+	return ok
 }
 
 // system are the numbers of the filesystems that carry the machine itself.
@@ -99,24 +92,31 @@ func (p *places) interesting(ns uint64, target string) bool {
 			return true
 		}
 	}
-	for _, point := range p.points[ns] {
-		if below(target, point) {
-			return p.volume[p.dev(ns, target)]
-		}
-	}
-	return false
+	return p.volume[p.dev(ns, target)]
 }
 
-// dev is the number of the filesystem that carries a path in a namespace.
+// dev is the number of the filesystem that carries a path in a namespace: that of
+// the longest mount point above it. A later line covers an earlier one at the same
+// point.
 func (p *places) dev(ns uint64, target string) probes.Dev {
-	for _, m := range p.all[ns] {
-		if below(target, m.point) {
-			return m.dev
+	points, ok := p.points[ns]
+	if !ok {
+		points = make(map[string]probes.Dev, len(p.tables[ns]))
+		for i := range p.tables[ns] {
+			points[p.tables[ns][i].Point] = p.tables[ns][i].Dev
+		}
+		p.points[ns] = points
+	}
+	for {
+		if dev, ok := points[target]; ok {
+			return dev
+		}
+		i := strings.LastIndexByte(target, '/')
+		if i < 0 {
+			return probes.Dev{}
+		}
+		if target = target[:i]; i == 0 {
+			return points["/"]
 		}
 	}
-	return probes.Dev{}
-}
-
-func below(path, point string) bool {
-	return point == "/" || path == point || len(path) > len(point) && path[len(point)] == '/' && path[:len(point)] == point
 }

@@ -110,6 +110,9 @@ func (r *reader) judge(dir string, s Stat, p *probes.Process, g Group, unread bo
 		return
 	}
 	status, err := r.h.ReadFile(dir+"status", 0)
+	if r.h.Recorded() && attr.Absent(err) && !matters(s) {
+		return // nobody asked on the machine
+	}
 	if unread || err != nil && (!attr.Absent(err) || !r.h.Recorded()) {
 		p.Standing = probes.OfOther
 		return

@@ -1,9 +1,11 @@
 package process
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
 // Group is the kind of control group a process is in. The kernel lets nobody leave
@@ -100,6 +102,21 @@ func Judge(p *probes.Process, g Group, c Credentials) probes.Standing {
 		return probes.OfContainer
 	}
 	return probes.OfHost
+}
+
+// Of judges one process of a running machine by its number. A node that is itself a
+// container makes its daemons look like those of a container, which is as good.
+func Of(h host.Host, pid int) probes.Standing {
+	dir := "proc/" + strconv.Itoa(pid) + "/"
+	group, err := h.ReadFile(dir+"cgroup", 0)
+	if err != nil && !host.Vanished(err) {
+		return probes.OfOther
+	}
+	status, err := h.ReadFile(dir+"status", 0)
+	if err != nil {
+		return probes.OfOther
+	}
+	return Judge(&probes.Process{}, ParseCgroup(string(group), "").Group, ParseCredentials(status))
 }
 
 // ParseCredentials reads NSpid and Uid of proc/PID/status (proc_pid_status(5)). The

@@ -29,7 +29,7 @@ type Entry struct {
 // Walk visits everything below root in the order of names, directories first
 // themselves and then what is in them. An absent root visits nothing.
 func (w *Walker) Walk(ctx context.Context, root string, visit func(Entry)) {
-	if !w.Guard.Safe(root) {
+	if !w.safe(root) {
 		return
 	}
 	depth := w.Depth
@@ -59,6 +59,15 @@ func (w *Walker) walk(ctx context.Context, dir string, depth int, visit func(Ent
 			w.walk(ctx, e.Path, depth-1, visit)
 		}
 	}
+}
+
+// safe tells whether a place may be touched; of one that may not, nothing is known.
+func (w *Walker) safe(dir string) bool {
+	if w.Guard.Safe(dir) {
+		return true
+	}
+	host.Refuse(w.Host, strings.Trim(dir, "/"))
+	return false
 }
 
 // Entry looks at one path. A mount point is never looked at.
@@ -104,7 +113,7 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 		return
 	}
 	if fixed == len(rest) { // a mount point itself is told by the table, without a look
-		if !w.Guard.Point(dir) && !w.Guard.Safe(dir) || !w.Guard.Safe(path.Dir("/"+dir)) {
+		if !w.safe(path.Dir("/"+dir)) || !w.Guard.Point(dir) && !w.safe(dir) {
 			return
 		}
 		if e := w.Entry(dir); e.Kind != host.Absent {
@@ -112,7 +121,7 @@ func (w *Walker) glob(ctx context.Context, dir string, rest []string, visit func
 		}
 		return
 	}
-	if !w.Guard.Safe(dir) {
+	if !w.safe(dir) {
 		return
 	}
 	names, err := w.Host.ReadDir(dir)

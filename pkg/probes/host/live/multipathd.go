@@ -10,7 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
 )
 
 // The daemon's control sockets: abstract in the host's network namespace, and
@@ -33,6 +35,9 @@ func (h *Host) Multipathd(command string) (string, error) {
 				return outcome(err, socketLimit)
 			}
 			defer unix.Close(fd)
+			if err := h.hostPeer(fd); err != nil {
+				return "", err
+			}
 			reply, err := ask(fd, command, time.Now().Add(socketLimit))
 			if err != nil {
 				return outcome(err, socketLimit)
@@ -44,6 +49,22 @@ func (h *Host) Multipathd(command string) (string, error) {
 		return "", fmt.Errorf("multipathd %q: %w", command, err)
 	}
 	return answer, nil
+}
+
+// hostPeer refuses a listener that is not the machine's own: every pod in the host's
+// network namespace can take an abstract name that the daemon left free. The kernel
+// keeps who called listen(2), which is systemd for an activated socket.
+func (h *Host) hostPeer(fd int) error {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return err
+	}
+	switch standing := process.Of(h, int(peer.Pid)); standing {
+	case probes.OfHost, probes.OfContainer:
+		return nil
+	default:
+		return fmt.Errorf("process %d, which is no daemon of the machine, listens there: %w", peer.Pid, unix.EPERM)
+	}
 }
 
 func (h *Host) multipathSocket() (int, error) {
