@@ -96,8 +96,19 @@ type LHEngine struct {
 	VolumeSize, CurrentSize                   int64
 	ReplicaAddressMap                         map[string]string
 	ReplicaModes                              map[string]string // replica → RW | WO | ERR
+	UpgradedMap                               map[string]string // spec.upgradedReplicaAddressMap: only during a live upgrade
+	Rebuilding                                map[string]bool   // by replica address
+	Restores                                  map[string]LHRestore
+	WantedRestore, LastRestore                string // names of backups
 	Expanding                                 bool
 	LastExpansionError, LastExpansionFailedAt string
+}
+
+// LHRestore is how far a replica has got with a restore, by its address.
+type LHRestore struct {
+	Running  bool
+	Progress int64
+	Error    string
 }
 
 // LHReplica is replicas.longhorn.io.
