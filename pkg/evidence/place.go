@@ -1,15 +1,18 @@
 package evidence
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Place is one volume on one node: what the engine walks and a cause is asked about.
 // Node is empty for a volume as a whole (provisioning, binding), Volume is nil for a
-// node as a whole.
+// node or a pod as a whole.
 type Place struct {
 	X      *snapshot.Index
 	Volume *snapshot.Volume
+	Pod    *corev1.Pod // what is asked about, for a rule that walks pods
 	Node   string
 	View   *snapshot.NodeView // nil: the node was not probed
 	Texts  []Text             // about the volume, newest first; of a Place with a node: those of that node and those of none
@@ -21,6 +24,19 @@ func (p *Place) Probed() Reading {
 		return Reading{}
 	}
 	return Partial(notProbed(p.X, p.Node))
+}
+
+// AtConsumers are the places of a volume on the nodes of its live pods.
+func (p *Place) AtConsumers() []*Place {
+	var out []*Place
+	seen := map[string]bool{"": true}
+	for _, c := range p.Volume.Live() {
+		if n := c.Node(); !seen[n] {
+			seen[n] = true
+			out = append(out, &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Texts: p.Texts})
+		}
+	}
+	return out
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever

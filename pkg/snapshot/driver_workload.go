@@ -143,6 +143,10 @@ func (x *Index) DriverDaemonSet(driver string) *appsv1.DaemonSet {
 	return nil
 }
 
+// DriverDaemonSets returns all DaemonSets of a driver's node plugin: one for each
+// operating system, mostly.
+func (x *Index) DriverDaemonSets(driver string) []*appsv1.DaemonSet { return x.workloadOf(driver).sets }
+
 // podsOfSet are the pods that a DaemonSet controls.
 func (x *Index) podsOfSet(ds *appsv1.DaemonSet) []*corev1.Pod {
 	return x.podsBySet[key{ds.Namespace, ds.Name}]

@@ -26,11 +26,16 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimKeptByFinishedPod,
 	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
+	claim.ConsumerUnschedulable,
+	claim.DeletionBlockedByFinalizer,
+	claim.ExpansionRefusedByBackend,
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,
+	claim.ResizerNotWorking,
 	claim.StorageclassMissing,
 	claim.StorageclassParameterWrong,
 	claim.TopologyConflict,
+	claim.VolumeSourceMissing,
 	claim.VolumehandleDuplicate,
 	claim.WFFCBypassedByNodename,
 
@@ -39,6 +44,8 @@ var rules = []*diagnosis.Rule{
 	attach.AttachedInAPIMissingOnNode,
 	attach.AttacherNotWorking,
 	attach.AttachmentStaleInBackend,
+	attach.BackendNodeUnknown,
+	attach.BackendThrottled,
 	attach.CSICredentialsWrong,
 	attach.CSIDriverObjectWrong,
 	attach.CSIPluginHostPathMissing,
@@ -47,6 +54,7 @@ var rules = []*diagnosis.Rule{
 	attach.DeviceLinkMissing,
 	attach.DeviceRenumbered,
 	attach.HostpathTypeMismatch,
+	attach.DriverNeverServesNode,
 	attach.DriverNotInstalled,
 	attach.KubeletRootDirWrong,
 	attach.NodeDown,
@@ -54,6 +62,7 @@ var rules = []*diagnosis.Rule{
 	attach.NodeRemoved,
 	attach.RWORollingUpdate,
 	attach.RWOSharedByWorkloads,
+	attach.VolumeAttachmentDetachLoop,
 	attach.VolumeAttachmentStale,
 	attach.VolumeAttachmentVolumeGone,
 	attach.VolumeMappedOutsideCluster,
@@ -83,6 +92,9 @@ var rules = []*diagnosis.Rule{
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
 	longhorn.VolumeStatusLeftover,
+	longhorn.DrainBlocked,
+	longhorn.EngineUpgradeStuck,
+	longhorn.ReplicaNotInEngine,
 
 	// mount
 	mount.BlockVolumeStagingLost,
@@ -95,6 +107,7 @@ var rules = []*diagnosis.Rule{
 	mount.MountPropagationOff,
 	mount.PodDirectoryOrphaned,
 	mount.SubpathBindStale,
+	mount.SubpathTypeMismatch,
 
 	// device
 	device.CryptMapperStale,
@@ -139,6 +152,7 @@ var rules = []*diagnosis.Rule{
 	// filesystem
 	filesystem.CheckedWhileMounted,
 	filesystem.EncryptionKeyWrong,
+	filesystem.ExpansionFailedOnNode,
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
