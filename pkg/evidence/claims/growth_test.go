@@ -35,7 +35,7 @@ status: {phase: Running}
 `, `
 apiVersion: v1
 kind: Pod
-metadata: {namespace: disk, name: ctl-0, uid: p2}
+metadata: {namespace: disk, name: ctl-0, uid: p2, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: ctl, uid: s1, controller: true}]}
 spec:
   nodeName: n2
   serviceAccountName: ctl
