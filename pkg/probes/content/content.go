@@ -13,8 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
-const name = "content"
-
 // Run fills Facts.Contents, Claims and Statfs. A recording gives every answer
 // that it has; on a machine the questions are chosen so that none can do harm.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {

@@ -64,10 +64,7 @@ type walker struct {
 }
 
 func (w *walker) walk(ctx context.Context, dir string, depth int) error {
-	names, err := w.h.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+	names, _ := w.h.ReadDir(dir)
 	for _, n := range names {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("list %s: %w", dir, err)
@@ -90,10 +87,7 @@ func (w *walker) entry(ctx context.Context, dir, n string, depth int) error {
 	if w.mounted[at] || depth == 1 && elsewhere[n] || tty(n) {
 		return nil
 	}
-	kind, number, err := w.h.Lstat(at)
-	if err != nil {
-		return nil
-	}
+	kind, number, _ := w.h.Lstat(at) // Absent where it was refused
 	switch kind {
 	case host.Device, host.Char:
 		w.f.DeviceNodes = append(w.f.DeviceNodes, probes.DeviceNode{Path: "/" + at, Dev: number, Char: kind == host.Char})

@@ -11,8 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
-const name = "identity"
-
 // Run fills Facts.Identity.
 func Run(_ context.Context, h host.Host, f *probes.Facts) error {
 	id := &f.Identity

@@ -13,8 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
-const name = "superblock"
-
 // Run fills Facts.Superblocks, ascending by kernel name and type.
 func Run(_ context.Context, h host.Host, f *probes.Facts) error {
 	c := collector{h: h, f: f}
