@@ -118,25 +118,27 @@ func unstarted(pod *corev1.Pod) string {
 		if w != nil && slices.Contains(createErrors, w.Reason) {
 			return w.Reason
 		}
-		if e := cs.LastTerminationState.Terminated; w != nil && w.Reason == "CrashLoopBackOff" && e != nil && neverRan(e) {
-			return e.Reason
+		if loopsOverMount(cs) {
+			return cs.LastTerminationState.Terminated.Reason
 		}
 	}
 	return ""
 }
 
-// neverRan tells whether a try ended before the container's process was there, for a
-// reason that a mount can bring.
-func neverRan(e *corev1.ContainerStateTerminated) bool {
-	if e.Reason != "StartError" && e.Reason != "ContainerCannotRun" {
+// loopsOverMount tells whether a container is restarted again and again because the
+// runtime cannot start it over a mount: it has never run, although it has an exit.
+func loopsOverMount(cs corev1.ContainerStatus) bool {
+	w, last := cs.State.Waiting, cs.LastTerminationState.Terminated
+	if w == nil || w.Reason != "CrashLoopBackOff" || last == nil || last.Reason != "StartError" && last.Reason != "ContainerCannotRun" {
 		return false
 	}
-	for _, w := range []string{"mount", "rootfs", "subPath", "volume", "is a directory"} {
-		if strings.Contains(e.Message, w) {
-			return true
-		}
-	}
-	return false
+	said := strings.ToLower(last.Message)
+	return slices.ContainsFunc([]string{"mount", "subpath", "volume", "rootfs", "not a directory", "is a directory"}, func(word string) bool { return strings.Contains(said, word) })
+}
+
+// podLoops tells whether a container of the pod does so.
+func podLoops(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), loopsOverMount)
 }
 
 // createErrors are reasons under which a container could not be made; the last is
