@@ -48,7 +48,7 @@ type LHVolume struct {
 	metav1.ObjectMeta
 	Raw                                                                         *unstructured.Unstructured // as it was read, for saving
 	NodeID, Frontend, AccessMode, DataLocality, Image, BackingImage, DataEngine string
-	MigrationNodeID, FromBackup, LastAttachedBy                                 string
+	MigrationNodeID, FromBackup, LastAttachedBy, BackupTarget                   string
 	Size                                                                        int64
 	NumberOfReplicas                                                            int
 	Migratable, Encrypted, DisableFrontend, Standby                             bool
@@ -57,14 +57,14 @@ type LHVolume struct {
 
 // LHVolumeStatus is the status of a Longhorn volume.
 type LHVolumeStatus struct {
-	OwnerID, State, Robustness, CurrentNodeID, CurrentMigrationNodeID, PendingNodeID string
-	CurrentImage, ShareEndpoint, ShareState, RemountRequestedAt                      string
-	FrontendDisabled, RestoreRequired, RestoreInitiated, ExpansionRequired           bool
-	LastDegradedAt                                                                   string
-	ActualSize                                                                       int64
-	Conditions                                                                       Conditions
-	Kubernetes                                                                       LHKubernetesStatus
-	CloneState                                                                       string
+	OwnerID, State, Robustness, CurrentNodeID, CurrentMigrationNodeID, PendingNodeID  string
+	CurrentImage, ShareEndpoint, ShareState, RemountRequestedAt                       string
+	FrontendDisabled, IsStandby, RestoreRequired, RestoreInitiated, ExpansionRequired bool
+	LastDegradedAt                                                                    string
+	ActualSize                                                                        int64
+	Conditions                                                                        Conditions
+	Kubernetes                                                                        LHKubernetesStatus
+	CloneState                                                                        string
 }
 
 // LHKubernetesStatus is what Longhorn believes about the claim and its pods.
