@@ -52,7 +52,7 @@ type LHVolume struct {
 	Raw                                                                         *unstructured.Unstructured // as it was read, for saving
 	NodeID, Frontend, AccessMode, DataLocality, Image, BackingImage, DataEngine string
 	EngineNodeID                                                                string // of the target of data engine v2, since 1.12
-	MigrationNodeID, FromBackup, LastAttachedBy                                 string
+	MigrationNodeID, FromBackup, LastAttachedBy, BackupTarget                   string
 	Size                                                                        int64
 	NumberOfReplicas                                                            int
 	Migratable, Encrypted, DisableFrontend, Standby                             bool

@@ -73,6 +73,7 @@ func decodeLHVolume(v *LHVolume, f fields) {
 	v.DataLocality, v.BackingImage = f.text("spec.dataLocality"), f.text("spec.backingImage")
 	v.Image, v.DataEngine = imageOf(f), engineOf(f)
 	v.MigrationNodeID, v.FromBackup = f.text("spec.migrationNodeID"), f.text("spec.fromBackup")
+	v.BackupTarget = f.text("spec.backupTargetName")
 	v.LastAttachedBy, v.Size = f.text("spec.lastAttachedBy"), f.number("spec.size")
 	v.EngineNodeID = f.text("spec.engineNodeID")
 	v.NumberOfReplicas = int(f.number("spec.numberOfReplicas"))
@@ -95,11 +96,11 @@ func lhVolumeStatus(f fields) LHVolumeStatus {
 		ShareEndpoint: f.text("shareEndpoint"), ShareState: f.text("shareState"),
 		RemountRequestedAt: f.text("remountRequestedAt"),
 		FrontendDisabled:   f.flag("frontendDisabled"), RestoreRequired: f.flag("restoreRequired"),
-		RestoreInitiated: f.flag("restoreInitiated"), ExpansionRequired: f.flag("expansionRequired"),
+		IsStandby: f.flag("isStandby"), RestoreInitiated: f.flag("restoreInitiated"), ExpansionRequired: f.flag("expansionRequired"),
 		LastDegradedAt: f.text("lastDegradedAt"), ActualSize: f.number("actualSize"),
 		Conditions: f.conditions("conditions"), Kubernetes: lhKubernetes(f.group("kubernetesStatus")),
-		CloneState: f.text("cloneStatus.state"),
-		IsStandby:  f.flag("isStandby"), LastBackup: f.text("lastBackup"),
+		CloneState:          f.text("cloneStatus.state"),
+		LastBackup:          f.text("lastBackup"),
 		CurrentEngineNodeID: f.text("currentEngineNodeID"), SwitchoverState: f.text("switchoverState"),
 	}
 }
