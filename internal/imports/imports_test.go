@@ -29,7 +29,7 @@ var table = map[string]struct {
 	"pkg/snapshot":            {own: []string{"pkg/snapshot", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "golang.org/x/tools/txtar"}},
 	"pkg/diagnosis":           {own: []string{"pkg/diagnosis", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
 	"pkg/report":              {own: []string{}, others: []string{}},
-	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "sigs.k8s.io/yaml"}},
+	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "github.com/clipperhouse/displaywidth", "sigs.k8s.io/yaml"}},
 	"internal":                {own: []string{"internal", "pkg"}},
 	"scripts":                 {own: []string{}, others: []string{}},
 }

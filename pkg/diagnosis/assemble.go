@@ -8,7 +8,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// assemble builds the report from related findings.
+// assemble builds the report from related findings. What others wrote is made
+// visible in one place, here: rules put names into sentences as they are.
 func (c *Catalog) assemble(p *Pass) *report.Report {
 	roots := c.gather(p)
 	c.explain(p, roots)
@@ -34,7 +35,7 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	r.Timeline = p.timeline(roots)
 	r.Verdict = p.verdict(roots, r)
 	r.Summary = p.summary(roots, r)
-	return r
+	return report.Visible(r)
 }
 
 // gather attaches every finding to its root and returns the roots in order.

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -45,18 +44,13 @@ func shortKind(kind string) string {
 	return kind
 }
 
-var (
-	uuidInName = regexp.MustCompile(`([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})`)
-	hashInName = regexp.MustCompile(`([0-9a-f]{8})[0-9a-f]{20,}([0-9a-f]{4})`)
-)
-
 // shortName shortens UIDs and hashes, which repeat from row to row and would
 // leave no room for the state. The wide table has them whole.
 func (p *page) shortName(s string) string {
 	if p.Wide {
 		return s
 	}
-	return hashInName.ReplaceAllString(uuidInName.ReplaceAllString(s, "$1…$2"), "$1…$2")
+	return brief(s)
 }
 
 // table prints rows in aligned columns that fit the page.
@@ -68,7 +62,7 @@ func (p *page) table(head []string, rows [][]string) {
 	for _, r := range rows {
 		cells := make([]string, len(r))
 		for i, c := range r {
-			cells[i] = strings.Join(wrap(c, widths[i]), "\n")
+			cells[i] = middle(c, widths[i])
 		}
 		if err := t.Append(cells); err != nil {
 			p.printf("  (%v)\n", err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -39,7 +40,14 @@ type page struct {
 	r *report.Report
 }
 
-func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+// printf prints anything but commands: nothing that others wrote can look like one,
+// wherever a line happens to break.
+func (p *page) printf(format string, args ...any) {
+	fmt.Fprint(p, prompt.ReplaceAllString(fmt.Sprintf(format, args...), `$1\$$`))
+}
+
+// prompt is what stands before a command, at the beginning of a line.
+var prompt = regexp.MustCompile(`(?m)^((?:\x1b\[[0-9;]*m|[ │·])*)\$`)
 
 // limit is the number of columns that a text with an indent may fill.
 func (p *page) limit(indent int) int {
@@ -79,10 +87,10 @@ func (p *page) head() {
 	}
 	p.volume()
 	if r.Summary != "" {
-		p.text("", r.Summary)
+		p.text("  ", r.Summary)
 	}
 	if r.Error != "" {
-		p.text("error: ", r.Error)
+		p.text("  error: ", r.Error)
 	}
 }
 
