@@ -11,18 +11,21 @@ const longQuote = 40
 
 // wrap breaks a text into lines of at most width columns, at blanks only: a name, a
 // path, a hash or a command that is longer than a line stands alone on one, whole.
-func wrap(s string, width int) []string {
+func wrap(s string, width int) []string { return wrapTo(s, width, width) }
+
+// wrapTo is wrap with another width for the first line.
+func wrapTo(s string, first, width int) []string {
 	var out []string
-	cur := ""
+	cur, room := "", first
 	for _, w := range units(s, min(width/2, longQuote)) {
 		switch {
 		case cur == "":
 			cur = w
-		case columns(cur)+1+columns(w) <= width:
+		case columns(cur)+1+columns(w) <= room:
 			cur += " " + w
 		default:
 			out = append(out, cur)
-			cur = w
+			cur, room = w, width
 		}
 	}
 	return append(out, cur)
@@ -101,5 +104,5 @@ func lastBlank(s string, width int) int {
 	return at
 }
 
-// columns is the number of columns that a text fills on a terminal.
-func columns(s string) int { return displaywidth.String(s) }
+// columns is the number of columns that a text fills on a terminal; our colours fill none.
+func columns(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }
