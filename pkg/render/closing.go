@@ -18,7 +18,7 @@ func (p *page) closing() {
 		parts = append(parts, plural(n, "risk"))
 	}
 	if n := len(p.r.Noise); n > 0 {
-		parts = append(parts, plural(n, "oddity") + " without harm")
+		parts = append(parts, plural(n, "oddity")+" without harm")
 	}
 	if len(p.r.NotChecked) == 0 {
 		parts = append(parts, "everything was checked")

@@ -98,7 +98,7 @@ func (p *page) remarks(c report.Cause) {
 // nested prints the findings that a cause brought about.
 func (p *page) nested(parent string, depth int) {
 	for _, f := range p.r.Findings {
-		if f.CausedBy != parent || depth > 8 {
+		if f.CausedBy != parent || depth > deepest {
 			continue
 		}
 		lead := "  " + strings.Repeat("  ", depth-1) + "└─ "

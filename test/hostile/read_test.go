@@ -16,7 +16,7 @@ import (
 )
 
 // widths at which texts are printed: where a line breaks decides what it begins with.
-var widths = []int{24, 40, 60, 80, 120}
+var widths = []int{24, 60, 80}
 
 // check renders a report in every format and reads it as a person's eye and a
 // program would: nothing may be there that the report did not say.
