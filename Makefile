@@ -9,7 +9,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden new-cause cases demo install snapshot-release reproduce man licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause cases demo install snapshot-release reproduce man licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ cover: ## coverage of the tests, by package
 
 golden: ## rewrite the golden reports; review the difference as prose
 	$(GO) test ./test/golden -update
+
+report-shape: ## how many lines the reports of the corpus have, and where the first command stands
+	$(GO) run ./internal/casetool -shape
 
 new-cause: ## scaffold a cause: make new-cause NAME=foo-breaks-bar LAYER=device
 	$(GO) run ./scripts/newcause -name '$(NAME)' -layer '$(LAYER)'

@@ -12,14 +12,14 @@ while IFS=: read -r file _ line; do
 	name=${line#func } name=${name%%(*}
 	count=$((count + 1))
 	echo "=== $name of ./$(dirname "$file"), $time"
-	out=$(go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel "$workers" "./$(dirname "$file")" 2>&1)
+	out=$(go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 20x -parallel "$workers" "./$(dirname "$file")" 2>&1)
 	code=$?
 	tail -n 2 <<<"$out"
 	if [ $code != 0 ] && { [[ $out == *"Failing input"* ]] || [[ $out != *"context deadline exceeded"* ]]; }; then
 		echo "$out"
 		failed+=("$name")
 	fi
-done < <(grep -rn --include='*_test.go' '^func Fuzz' internal pkg | sort)
+done < <(grep -rn --include='*_test.go' '^func Fuzz' internal pkg test | sort)
 if [ ${#failed[@]} -gt 0 ]; then
 	echo "$count targets; found something: ${failed[*]}"
 	exit 1

@@ -4,6 +4,7 @@
 //	go run ./internal/casetool NAME…            the text report and the differences
 //	go run ./internal/casetool -cause NAME      the cases that want this cause
 //	go run ./internal/casetool -root DIR        the cases of another directory (testdata/pending)
+//	go run ./internal/casetool -shape           how long the reports are, and what is wrong with them on sight
 package main
 
 import (
@@ -32,6 +33,7 @@ func run(args []string, out io.Writer) error {
 	cause := flags.String("cause", "", "only cases that want this cause")
 	other := flags.String("root", "", "directory of cases; default testdata/cases")
 	brief := flags.Bool("brief", false, "no text reports")
+	shape := flags.Bool("shape", false, "only the figures of the text reports")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -59,6 +61,9 @@ func run(args []string, out io.Writer) error {
 			results = append(results, r)
 		}
 	}
+	if *shape {
+		return printShape(out, results)
+	}
 	full := !*brief && (flags.NArg() > 0 || *cause != "")
 	for _, r := range results {
 		if full {
@@ -67,6 +72,20 @@ func run(args []string, out io.Writer) error {
 		printOutcome(out, r, *notes || full)
 	}
 	summarise(out, results, len(asked))
+	return nil
+}
+
+func printShape(out io.Writer, results []*corpus.Result) error {
+	var s corpus.Shape
+	for _, r := range results {
+		if err := s.Add(r.Name, r.Report); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(out, s.String())
+	for _, f := range s.Flaws {
+		fmt.Fprintln(out, "  ", f)
+	}
 	return nil
 }
 

@@ -38,7 +38,7 @@ func Run(dir string, cat *diagnosis.Catalog) (*Result, error) {
 func Evaluate(c *Case, s *snapshot.Snapshot, cat *diagnosis.Catalog) (*Result, error) {
 	r := cat.Evaluate(snapshot.NewIndex(s), c.Ask)
 	var text bytes.Buffer
-	if err := render.Text(&text, r, render.Options{Width: 100}); err != nil {
+	if err := render.Text(&text, r, render.Options{Wide: true}); err != nil {
 		return nil, fmt.Errorf("render %s: %w", c.Name, err)
 	}
 	return &Result{Case: c, Report: r, Text: text.String(), Outcome: Check(c.Want, cat, r, text.String())}, nil

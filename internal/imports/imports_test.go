@@ -30,7 +30,7 @@ var table = map[string]struct {
 	"pkg/evidence":            {own: []string{"pkg/evidence", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
 	"pkg/diagnosis":           {own: []string{"pkg/diagnosis", "pkg/evidence", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},
 	"pkg/report":              {own: []string{}, others: []string{}},
-	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "sigs.k8s.io/yaml"}},
+	"pkg/render":              {own: []string{"pkg/report"}, others: []string{"github.com/olekukonko/tablewriter", "github.com/clipperhouse/displaywidth", "sigs.k8s.io/yaml"}},
 	"internal":                {own: []string{"internal", "pkg"}},
 	"internal/modules":        {own: []string{}, others: []string{}},
 	"scripts/man":             {own: []string{"pkg/plugin"}},

@@ -5,10 +5,12 @@ import (
 	"sort"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// assemble builds the report from related findings.
+// assemble builds the report from related findings. What others wrote is made
+// visible in one place, here: rules put names into sentences as they are.
 func (c *Catalog) assemble(p *Pass) *report.Report {
 	roots := c.gather(p)
 	c.explain(p, roots)
@@ -31,10 +33,12 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 		r.Error = p.notFound()
 	}
 	r.Chain = p.chain(roots)
+	r.Volumes = p.table()
 	r.Timeline = p.timeline(roots)
 	r.Verdict = p.verdict(roots, r)
 	r.Summary = p.summary(roots, r)
-	return r
+	c.tally(p, r, p.findings)
+	return report.Visible(r)
 }
 
 // gather attaches every finding to its root and returns the roots in order.
@@ -110,7 +114,7 @@ func (c *Catalog) cause(p *Pass, f *Finding) report.Cause {
 	out := report.Cause{
 		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),
 		Subject: f.Subject, Message: f.Message, Evidence: f.Evidence, Explains: f.explained(p),
-		Remedies: allowed(f.Remedies, f.rule.Offers), Refutation: f.Refutation,
+		Remedies: remedy.Group(allowed(f.Remedies, f.rule.Offers)), Refutation: f.Refutation,
 		PerhapsFrom: f.perhaps, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
 	}
 	for _, t := range f.took {
@@ -127,5 +131,7 @@ func (c *Catalog) cause(p *Pass, f *Finding) report.Cause {
 	if out.Evidence == nil {
 		out.Evidence = []report.Evidence{}
 	}
+	out.ID, out.Affects = f.id(), p.affected(f)
+	out.Fingerprint = fingerprint(out)
 	return out
 }

@@ -163,7 +163,8 @@ func (f *Finding) On(v *snapshot.Volume) *Finding { f.Volume(v); return f }
 // Located says on which node it is.
 func (f *Finding) Located(node string) *Finding { f.At(node); return f }
 
-func (f *Finding) id() string { return f.Cause + " on " + f.Subject.String() }
+// id names a finding in its report: CAUSE@KIND/NAMESPACE/NAME.
+func (f *Finding) id() string { return f.Cause + "@" + f.Subject.ID() }
 
 // Subjects.
 

@@ -17,6 +17,8 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 	switch {
 	case len(r.Unexplained) > 0:
 		return summaryOfSymptom(r)
+	case p.unconsumed() != "":
+		return fmt.Sprintf("The claim waits for its first consumer: class %s makes the volume when a pod that uses the claim is scheduled.", p.unconsumed())
 	case r.Verdict == report.Waiting:
 		return "A pod has just been created and is still within the time that attaching and mounting take; nothing is wrong yet."
 	case r.Verdict == report.UnknownState:

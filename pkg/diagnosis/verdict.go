@@ -3,6 +3,9 @@ package diagnosis
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -22,7 +25,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 		return report.Broken
 	case worst == report.Degraded || len(r.Unexplained) > 0:
 		return report.VerdictDegr
-	case waiting || p.justStarted():
+	case waiting || p.justStarted() || p.unconsumed() != "":
 		return report.Waiting
 	case len(roots) > 0:
 		return report.VerdictDegr
@@ -94,4 +97,18 @@ func (p *Pass) justStarted() bool {
 		}
 	}
 	return false
+}
+
+// unconsumed is the class for whose volumes the asked claim waits until a pod uses it;
+// empty when it waits for anything else (docs: StorageClass, volumeBindingMode).
+func (p *Pass) unconsumed() string {
+	if p.Question.Kind != "pvc" || len(p.scope.volumes) == 0 {
+		return ""
+	}
+	v := p.scope.volumes[0]
+	if v.Claim == nil || v.Claim.Status.Phase != corev1.ClaimPending || len(v.Live()) > 0 || v.Class == nil ||
+		v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+		return ""
+	}
+	return v.Class.Name
 }

@@ -182,15 +182,7 @@ var subjectKind = map[string]string{
 	"pvc": "PersistentVolumeClaim", "pod": "Pod", "volume": "PersistentVolume", "node": "Node", "cluster": "Cluster",
 }
 
-// printable quotes an error that holds characters a terminal would obey.
+// printable makes one line of an error in which others had a say.
 func printable(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(s, "\n", "; ") {
-		if r == '\'' {
-			b.WriteRune(r) // %q would escape what it stands in itself
-			continue
-		}
-		b.WriteString(strings.Trim(fmt.Sprintf("%q", r), "'"))
-	}
-	return b.String()
+	return report.Line(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
 }

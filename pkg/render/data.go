@@ -7,7 +7,6 @@ import (
 	"io"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
@@ -17,7 +16,7 @@ import (
 // JSON prints the report as one document. Characters that a terminal would obey
 // or hide are written as \uXXXX, which is the same JSON.
 func JSON(w io.Writer, r *report.Report) error {
-	raw, err := encode(r, jsonEscape)
+	raw, err := encode(report.Visible(r), jsonEscape)
 	if err != nil {
 		return err
 	}
@@ -28,24 +27,24 @@ func JSON(w io.Writer, r *report.Report) error {
 	return nil
 }
 
-// YAML prints the report as one document. A report with invisible characters is
-// printed in the JSON style of YAML, because only quoted strings can escape them.
+// YAML prints the report as one document. A report with characters that do not show
+// is printed in the JSON style of YAML, because only quoted strings can escape them,
+// and YAML forbids some of them even there (YAML 1.2 section 5.1).
 func YAML(w io.Writer, r *report.Report) error {
-	out, err := yaml.Marshal(r)
+	raw, err := encode(report.Visible(r), yamlEscape)
 	if err != nil {
-		return fmt.Errorf("encode report: %w", err)
+		return err
 	}
-	if hidden(out) {
-		if out, err = encode(r, yamlEscape); err != nil {
-			return err
-		}
+	if block, err := yaml.JSONToYAML(raw); err == nil && report.Lines(string(block)) == string(block) {
+		raw = block
 	}
-	if _, err := w.Write(out); err != nil {
+	if _, err := w.Write(raw); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
 }
 
+// encode writes JSON, in which what does not show can only stand inside a string.
 func encode(r *report.Report, escape func(rune) string) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -54,33 +53,7 @@ func encode(r *report.Report, escape func(rune) string) ([]byte, error) {
 	if err := e.Encode(r); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	return escapeHidden(buf.Bytes(), escape), nil
-}
-
-func hidden(b []byte) bool {
-	for _, r := range string(b) {
-		if r != '\n' && !unicode.IsPrint(r) {
-			return true
-		}
-	}
-	return false
-}
-
-// escapeHidden works on encoded JSON, where such a character can only stand
-// inside a string.
-func escapeHidden(b []byte, escape func(rune) string) []byte {
-	if !hidden(b) {
-		return b
-	}
-	out := make([]byte, 0, len(b)+64)
-	for _, r := range string(b) {
-		if r == '\n' || unicode.IsPrint(r) {
-			out = utf8.AppendRune(out, r)
-		} else {
-			out = append(out, escape(r)...)
-		}
-	}
-	return out
+	return []byte(report.Escape(buf.String(), "\n", escape)), nil
 }
 
 // jsonEscape writes characters beyond the basic plane as a surrogate pair,

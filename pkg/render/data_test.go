@@ -17,7 +17,7 @@ func TestDataSurvives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := sample()
-			want.Summary = text
+			want.RootCauses[0].Evidence[0].Text = text
 			var j, y bytes.Buffer
 			if err := JSON(&j, want); err != nil {
 				t.Fatal(err)

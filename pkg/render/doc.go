@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Document prints the Markdown of a rule for a terminal: headings, paragraphs,
@@ -12,7 +14,7 @@ import (
 func Document(w io.Writer, markdown string, o Options) error {
 	out := bufio.NewWriter(w)
 	d := &document{page: page{Writer: out, Options: o, paint: paint{o.Color}}}
-	for _, l := range strings.Split(strings.TrimSpace(clean(markdown)), "\n") {
+	for _, l := range strings.Split(strings.TrimSpace(report.Lines(markdown)), "\n") {
 		d.line(l)
 	}
 	d.flush()
@@ -37,7 +39,7 @@ func (d *document) line(l string) {
 		d.flush()
 		d.code = !d.code
 	case d.code:
-		d.printf("    %s\n", l)
+		fmt.Fprintf(d, "    %s\n", l)
 	case strings.HasPrefix(trimmed, "|"):
 		d.flush()
 		d.tableRow(trimmed)

@@ -25,4 +25,6 @@ var verdictColor = map[string]string{
 	"healthy": bold + green, "unknown": bold + yellow,
 }
 
+var riskColor = map[string]string{"reversible": cyan, "disruptive": yellow, "data-loss": red}
+
 var severityColor = map[string]string{"blocking": red, "degraded": yellow, "risk": cyan}

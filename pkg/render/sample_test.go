@@ -10,7 +10,7 @@ func sample() *report.Report {
 	return &report.Report{
 		APIVersion: report.APIVersion, Kind: report.Kind,
 		Subject: report.Subject{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data-db-0"},
-		Verdict: report.Broken, TakenAt: "2026-05-04T10:00:00Z",
+		Verdict: report.Broken, TakenAt: "2026-05-04T10:00:00Z", Since: "2026-05-04T09:46:00Z",
 		Summary:    "multipathd on node worker-2 holds sdc (8:32), the disk of volume pvc-5f1d8a2e-0000-4000-8000-1234567890ab, so nobody can mount it.",
 		RootCauses: []report.Cause{sampleRoot(dev)},
 		Findings: []report.Cause{{
@@ -18,10 +18,10 @@ func sample() *report.Report {
 			Subject: report.Subject{Kind: "ShareManager", Namespace: "longhorn-system", Name: "pvc-5f1d8a2e-0000-4000-8000-1234567890ab"},
 			Message: "The share-manager restarts because it cannot mount the disk.", Explains: []string{},
 			Evidence: []report.Evidence{}, Remedies: []report.Remedy{},
-			CausedBy: "multipath-claims-device on Device worker-2/8:32",
+			ID: "longhorn-share-manager-down@ShareManager/longhorn-system/pvc-5f1d8a2e-0000-4000-8000-1234567890ab", CausedBy: "multipath-claims-device@Device/worker-2/8:32",
 		}},
 		Symptoms: []report.Symptom{{Name: "mount-busy", Subject: pod, Message: "already mounted or mount point busy",
-			ExplainedBy: []string{"multipath-claims-device on Device worker-2/8:32"}}},
+			ExplainedBy: []string{"multipath-claims-device@Device/worker-2/8:32"}}},
 		Unexplained: []report.Unexplained{{
 			Symptom: report.Symptom{Name: "detach-stuck", Subject: report.Subject{Kind: "VolumeAttachment", Name: "csi-0123456789abcdef"},
 				Message: "VolumeAttachment csi-0123456789abcdef is being deleted for 14m."},
@@ -42,7 +42,7 @@ func sample() *report.Report {
 
 func sampleRoot(dev report.Subject) report.Cause {
 	return report.Cause{
-		Name: "multipath-claims-device", Certainty: report.Certain, Severity: report.Blocking, Layer: "device", Subject: dev,
+		ID: "multipath-claims-device@Device/worker-2/8:32", Name: "multipath-claims-device", Certainty: report.Certain, Severity: report.Blocking, Layer: "device", Subject: dev,
 		Message: "multipathd on node worker-2 made the map mpatha (dm-3) on sdc (8:32), the disk of volume " +
 			"pvc-5f1d8a2e-0000-4000-8000-1234567890ab. The kernel refuses every exclusive open of the plain disk while the map exists.",
 		Evidence: []report.Evidence{

@@ -4,31 +4,73 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// Text prints a report for a person: the answer first, then the chain, the
-// causes with their evidence, and what is left open.
+// Text prints a report for a person on one screen: the answer, what to do, why,
+// and what is left open. Wide has everything.
 func Text(w io.Writer, r *report.Report, o Options) error {
 	out := bufio.NewWriter(w)
-	p := &page{Writer: out, Options: o, paint: paint{o.Color}, r: safe(r)}
+	p := &page{Writer: out, Options: o, paint: paint{o.Color}, r: safe(r), said: map[string]bool{}}
+	p.names = namesOf(p.r)
 	p.head()
+	if p.r.Error != "" {
+		p.text("  error: ", p.r.Error)
+	}
+	if o.Wide {
+		p.wide()
+	} else {
+		p.screen()
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// screen prints what belongs on one.
+func (p *page) screen() {
+	r := p.r
+	if len(r.RootCauses) == 0 && len(r.Unexplained) == 0 && len(r.Volumes) == 0 {
+		p.quiet()
+		return
+	}
+	if r.Verdict == report.Waiting && len(r.RootCauses) > 0 {
+		p.wait(r.RootCauses[0])
+		return
+	}
+	switch {
+	case r.Subject.Kind == "Node":
+		p.node()
+	case r.Subject.Kind == "Cluster":
+		p.cluster()
+	default:
+		if len(r.RootCauses) > 0 {
+			c := r.RootCauses[0]
+			p.answer(c)
+			p.fix(c.Remedies)
+			p.why(c)
+			p.others(r.RootCauses[1:])
+		}
+		p.puzzle(r.Unexplained)
+	}
+	p.closing()
+}
+
+// wide prints everything, each thing once.
+func (p *page) wide() {
+	p.text("  ", p.r.Summary)
 	p.chain()
 	p.causes()
 	p.symptoms()
 	p.unexplained()
 	p.noise()
 	p.notChecked()
-	if o.Wide {
-		p.timeline()
-	}
-	p.readOn()
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	p.timeline()
+	p.more()
 }
 
 // page is one text report in the making.
@@ -36,10 +78,19 @@ type page struct {
 	*bufio.Writer
 	Options
 	paint
-	r *report.Report
+	r     *report.Report
+	names names
+	said  map[string]bool // sentences of steps that stand above
 }
 
-func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+// printf prints anything but commands: nothing that others wrote can look like one,
+// wherever a line happens to break.
+func (p *page) printf(format string, args ...any) {
+	fmt.Fprint(p, prompt.ReplaceAllString(fmt.Sprintf(format, args...), `$1\$$`))
+}
+
+// prompt is what stands before a command, at the beginning of a line.
+var prompt = regexp.MustCompile(`(?m)^((?:\x1b\[[0-9;]*m|[ │·])*)\$`)
 
 // limit is the number of columns that a text with an indent may fill.
 func (p *page) limit(indent int) int {
@@ -54,7 +105,7 @@ func (p *page) text(head, s string) { p.hang(head, strings.Repeat(" ", columns(h
 
 // hang prints a wrapped text with an indent of its own for further lines.
 func (p *page) hang(head, indent, s string) {
-	lines := wrap(s, p.limit(max(columns(head), columns(indent))))
+	lines := wrapTo(s, p.limit(columns(head)), p.limit(columns(indent)))
 	for i, l := range lines {
 		lead := indent
 		if i == 0 {
@@ -65,63 +116,3 @@ func (p *page) hang(head, indent, s string) {
 }
 
 func (p *page) title(s string) { p.printf("\n%s\n", p.in(bold, s)) }
-
-// head is the verdict line and the one-sentence answer.
-func (p *page) head() {
-	r := p.r
-	left := strings.ToUpper(r.Verdict) + "  " + line(spoken(r.Subject))
-	colored := p.in(verdictColor[r.Verdict], strings.ToUpper(r.Verdict)) + "  " + p.in(bold, line(spoken(r.Subject)))
-	at := r.TakenAt
-	if gap := p.width() - columns(left) - columns(at); gap >= 2 {
-		p.printf("%s%s%s\n", colored, strings.Repeat(" ", gap), p.in(dim, at))
-	} else {
-		p.printf("%s\n%s\n", colored, p.in(dim, at))
-	}
-	p.volume()
-	if r.Summary != "" {
-		p.text("", r.Summary)
-	}
-	if r.Error != "" {
-		p.text("error: ", r.Error)
-	}
-}
-
-// volume prints the whole name of the volume below the verdict: the table
-// shortens it, and it is what one copies.
-func (p *page) volume() {
-	for _, l := range p.r.Chain {
-		if l.Kind == "PersistentVolume" && p.shortName(l.Name) != l.Name && p.r.Subject.Kind != "Pod" {
-			p.printf("%s\n", p.in(dim, "volume "+line(l.Name)))
-			return
-		}
-	}
-}
-
-// spoken names a subject as kubectl would: pvc shop/data.
-func spoken(s report.Subject) string {
-	short := map[string]string{
-		"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node", "Cluster": "cluster", "Volume": "volume",
-	}[s.Kind]
-	switch {
-	case s.Kind == "Cluster":
-		return "cluster"
-	case short == "":
-		return s.String()
-	case s.Namespace != "":
-		return short + " " + s.Namespace + "/" + s.Name
-	}
-	return short + " " + s.Name
-}
-
-// readOn ends the report with where to go next.
-func (p *page) readOn() {
-	p.title("READ ON")
-	if len(p.r.RootCauses) > 0 {
-		p.text("  ", "kubectl mountdoctor explain "+p.r.RootCauses[0].Name)
-	} else {
-		p.text("  ", "kubectl mountdoctor causes")
-	}
-	if !p.Wide {
-		p.text("  ", "-o wide shows all evidence and the timeline, -o json everything for programs")
-	}
-}

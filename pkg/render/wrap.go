@@ -2,79 +2,107 @@ package render
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
-// wrap breaks a text into lines of at most width columns. Words that are longer
-// than a line (device paths, names with two UIDs) are cut only after a
-// separator or, failing that, at the margin: nothing is ever dropped.
-func wrap(s string, width int) []string {
-	var out []string
-	for _, paragraph := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
-		out = append(out, wrapParagraph(paragraph, width)...)
-	}
-	return out
-}
+// longQuote is where keeping a quotation together costs more than it helps.
+const longQuote = 40
 
-func wrapParagraph(s string, width int) []string {
-	words := strings.Fields(s)
-	if len(words) == 0 {
-		return []string{""}
-	}
+// wrap breaks a text into lines of at most width columns, at blanks only: a name, a
+// path, a hash or a command that is longer than a line stands alone on one, whole.
+func wrap(s string, width int) []string { return wrapTo(s, width, width) }
+
+// wrapTo is wrap with another width for the first line.
+func wrapTo(s string, first, width int) []string {
 	var out []string
-	cur := ""
-	for _, w := range words {
+	cur, room := "", first
+	for _, w := range units(s, min(width/2, longQuote)) {
 		switch {
 		case cur == "":
 			cur = w
-		case columns(cur)+1+columns(w) <= width:
+		case columns(cur)+1+columns(w) <= room:
 			cur += " " + w
 		default:
 			out = append(out, cur)
-			cur = w
-		}
-		for columns(cur) > width {
-			head, tail := split(cur, width)
-			out = append(out, head)
-			cur = tail
+			cur, room = w, width
 		}
 	}
 	return append(out, cur)
 }
 
-// wrapVerbatim breaks a quoted line without touching the spaces inside it.
+// units are the words of a text; a short quotation is one.
+func units(s string, most int) []string {
+	var out []string
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if n := quotation(words[i:], most); n > 1 {
+			w = strings.Join(words[i:i+n], " ")
+			i += n - 1
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// quotation counts the words from an opening quote to the closing one, as far as
+// they fit into most columns.
+func quotation(words []string, most int) int {
+	first := words[0]
+	if !strings.ContainsAny(first[:1], `"'`) {
+		return 0
+	}
+	length := 0
+	for i, w := range words {
+		length += columns(w) + 1
+		if length > most {
+			return 0
+		}
+		if i == 0 {
+			w = w[1:]
+		}
+		if strings.HasSuffix(strings.TrimRight(w, ".,:;)"), first[:1]) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// wrapVerbatim breaks a quoted line at blanks without touching those inside a part.
 func wrapVerbatim(s string, width int) []string {
 	s = strings.ReplaceAll(strings.TrimRight(s, " \t"), "\t", "  ")
 	var out []string
-	for columns(s) > width {
-		head, tail := splitAt(s, width, " ")
-		if !strings.HasSuffix(head, " ") && !strings.HasPrefix(tail, " ") {
-			head, tail = split(s, width)
+	for len(s) > width && columns(s[:min(len(s), 8*width)]) > width {
+		cut := lastBlank(s, width)
+		if cut <= 0 {
+			break
 		}
-		out = append(out, strings.TrimRight(head, " "))
-		s = strings.TrimLeft(tail, " ")
+		out = append(out, strings.TrimRight(s[:cut], " "))
+		s = strings.TrimLeft(s[cut:], " ")
 	}
 	return append(out, s)
 }
 
-// split cuts a word that is too long after the last separator that fits.
-func split(s string, width int) (head, tail string) { return splitAt(s, width, "/-_,:=.") }
-
-func splitAt(s string, width int, separators string) (head, tail string) {
-	end, best := 0, 0
-	for n := 0; n < width && end < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[end:])
-		end += size
-		if strings.ContainsAny(s[end-size:end], separators) && n >= width/3 {
-			best = end
+// lastBlank is the place of the last blank within width columns, else of the first
+// one after them; -1 without one. Blanks at the beginning do not count.
+func lastBlank(s string, width int) int {
+	at := -1
+	indent := len(s) - len(strings.TrimLeft(s, " "))
+	for i := indent; i < len(s); i++ {
+		if s[i] != ' ' {
+			continue
 		}
+		if columns(s[:i]) > width {
+			if at < 0 {
+				at = i
+			}
+			return at
+		}
+		at = i
 	}
-	if best == 0 {
-		best = end
-	}
-	return s[:best], s[best:]
+	return at
 }
 
-// columns counts runes. After clean every rune is printable; wide East Asian
-// characters do not occur in the names that Kubernetes allows.
-func columns(s string) int { return utf8.RuneCountInString(s) }
+// columns is the number of columns that a text fills on a terminal; our colours fill none.
+func columns(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }

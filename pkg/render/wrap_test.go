@@ -7,30 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestClean(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ in, want string }{
-		"plain":          {"pod shop/db-0", "pod shop/db-0"},
-		"escape":         {"\x1b[2J", `\x1b[2J`},
-		"c1 control":     {"\u009b31m", `\x9b31m`},
-		"invalid utf-8":  {"a\xffb", `a\xffb`},
-		"bidi override":  {"\u202egnp", `\u202egnp`},
-		"zero width":     {"a\u200bb", `a\u200bb`},
-		"line separator": {"a\u2028b", `a\u2028b`},
-		"tag character":  {"\U000e0041", `\U000e0041`},
-		"carriage":       {"a\rb", `a\rb`},
-		"accents stay":   {"größe é 名", "größe é 名"},
-		"newline stays":  {"a\nb\tc", "a\nb\tc"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := clean(c.in); got != c.want {
-				t.Errorf("clean(%q) = %q, want %q", c.in, got, c.want)
-			}
-		})
-	}
-}
-
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -38,11 +14,14 @@ func TestWrap(t *testing.T) {
 		width int
 		want  []string
 	}{
-		"words":     {"one two three", 8, []string{"one two", "three"}},
-		"long path": {"see /var/lib/kubelet/plugins", 12, []string{"see", "/var/lib/", "kubelet/", "plugins"}},
-		"no break":  {"aaaaaaaaaa", 4, []string{"aaaa", "aaaa", "aa"}},
-		"empty":     {"", 4, []string{""}},
-		"newline":   {"a\nb", 4, []string{"a", "b"}},
+		"words":       {"one two three", 8, []string{"one two", "three"}},
+		"long path":   {"see /var/lib/kubelet/plugins there", 12, []string{"see", "/var/lib/kubelet/plugins", "there"}},
+		"empty":       {"", 4, []string{""}},
+		"newline":     {"a\nb", 4, []string{"a b"}},
+		"quotation":   {`the reasons say "not found" here`, 24, []string{"the reasons say", `"not found" here`}},
+		"long quote":  {`it says "a b c d e f"`, 10, []string{`it says "a`, "b c d e f\""}},
+		"apostrophe":  {"the pod's name and its node's", 14, []string{"the pod's name", "and its node's"}},
+		"wide glyphs": {"名名名 名名", 8, []string{"名名名", "名名"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,17 +32,52 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-func TestCommandsSplitOnlyOutsideQuotes(t *testing.T) {
+// TestShellWords asks that lines break only where a shell splits words, and that
+// the words are all there.
+func TestShellWords(t *testing.T) {
 	t.Parallel()
-	p := &page{}
-	in := `kubectl debug node/a -- nsenter -t 1 -m -- sh -c 'multipath -f mpatha and a long tail' --flag value`
-	parts := p.shell(in, 30)
-	if got := strings.Join(parts, " "); got != in {
-		t.Errorf("parts do not add up: %q", got)
+	for name, c := range map[string]struct {
+		in   string
+		want []string
+	}{
+		"plain":           {"a b  c", []string{"a", "b", "c"}},
+		"single":          {"sh -c 'a b' d", []string{"sh", "-c", "'a b'", "d"}},
+		"quote in single": {`multipath -f 'it'\''s; reboot;'\'' x' y`, []string{"multipath", "-f", `'it'\''s; reboot;'\'' x'`, "y"}},
+		"escaped blank":   {`a\ b c`, []string{`a\ b`, "c"}},
+		"double":          {`"a \" b" c`, []string{`"a \" b"`, "c"}},
+		"backslash":       {`'a\' b`, []string{`'a\'`, "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, shellWords(c.in)); diff != "" {
+				t.Errorf("words differ (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(strings.Join(c.want, " "), strings.Join(shell(c.in, 8), " ")); diff != "" {
+				t.Errorf("lines do not add up (-want +got):\n%s", diff)
+			}
+		})
 	}
-	for _, part := range parts {
-		if strings.Count(part, "'")%2 != 0 {
-			t.Errorf("cut inside quotes: %q", part)
-		}
+}
+
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in    string
+		width int
+		want  string
+	}{
+		"fits":   {"sdc", 3, "sdc"},
+		"uid":    {"pvc-3b0f9a4e-6c21-4c39-9d0e-5b7f2f6f1a90", 20, "pvc-3b0f9a4e…1a90"},
+		"path":   {"/var/lib/kubelet/pods/1/volumes/x/mount", 15, "/var/li…x/mount"},
+		"narrow": {"abcdef", 2, "ab"},
+		"glyphs": {"名前の長い名前", 7, "名…前"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := middle(c.in, c.width)
+			if got != c.want || columns(got) > c.width {
+				t.Errorf("middle(%q, %d) = %q (%d columns), want %q", c.in, c.width, got, columns(got), c.want)
+			}
+		})
 	}
 }

@@ -4,7 +4,7 @@ package report
 
 // APIVersion and Kind identify the document.
 const (
-	APIVersion = "mountdoctor.io/v1alpha1"
+	APIVersion = "mountdoctor.io/v1beta1"
 	Kind       = "Report"
 )
 
@@ -77,8 +77,9 @@ type Report struct {
 	Kind        string        `json:"kind"`
 	Subject     Subject       `json:"subject"`
 	Verdict     string        `json:"verdict"`
-	Summary     string        `json:"summary"` // one sentence, the first line of the text report
-	TakenAt     string        `json:"takenAt"` // RFC 3339
+	Summary     string        `json:"summary"`         // one sentence, the first line of the text report
+	TakenAt     string        `json:"takenAt"`         // RFC 3339
+	Since       string        `json:"since,omitempty"` // RFC 3339: since when it is so, where that is known
 	Server      string        `json:"server,omitempty"`
 	RootCauses  []Cause       `json:"rootCauses"`
 	Findings    []Cause       `json:"findings"` // nested under a root: see CausedBy
@@ -86,9 +87,31 @@ type Report struct {
 	Unexplained []Unexplained `json:"unexplained"`
 	Noise       []Noise       `json:"noise"`
 	Chain       []Link        `json:"chain"`
+	Volumes     []VolumeRow   `json:"volumes,omitempty"` // of a node
 	Timeline    []Moment      `json:"timeline"`
 	NotChecked  []NotChecked  `json:"notChecked"`
+	Counts      Counts        `json:"counts"`
 	Error       string        `json:"error,omitempty"` // the run failed; everything else is what could still be said
+}
+
+// Counts are the numbers of a report, for those who only count.
+type Counts struct {
+	Blocking       int `json:"blocking"` // root causes by severity
+	Degraded       int `json:"degraded"`
+	Risk           int `json:"risk"` // nested ones, too
+	Unexplained    int `json:"unexplained"`
+	NotChecked     int `json:"notChecked"`
+	CausesExcluded int `json:"causesExcluded"` // that were looked for with all evidence, and are not there
+}
+
+// VolumeRow is one volume of a node.
+type VolumeRow struct {
+	Claim  string `json:"claim,omitempty"` // NAMESPACE/NAME
+	Volume string `json:"volume"`
+	Pod    string `json:"pod,omitempty"` // NAMESPACE/NAME, or how many
+	Device string `json:"device,omitempty"`
+	Mount  string `json:"mount,omitempty"`
+	State  string `json:"state"`
 }
 
 // Subject names an object. Node is set for things that live on a node.
@@ -110,20 +133,35 @@ func (s Subject) String() string {
 	return s.Kind + " " + s.Name
 }
 
+// ID is the form of identifiers: "Pod/shop/db-0", "Device/worker-2/8:32", "Node/worker-2".
+func (s Subject) ID() string {
+	out := s.Kind + "/"
+	switch {
+	case s.Kind == "Device" || s.Kind == "Process":
+		out += s.Node + "/"
+	case s.Namespace != "":
+		out += s.Namespace + "/"
+	}
+	return out + s.Name
+}
+
 // Cause is one finding: a root cause or, with CausedBy, a nested one.
 type Cause struct {
+	ID           string     `json:"id"`          // CAUSE@KIND/NAMESPACE/NAME, unique in the report
+	Fingerprint  string     `json:"fingerprint"` // equal from run to run while the fault lasts
 	Name         string     `json:"name"`
 	Certainty    Certainty  `json:"certainty"`
 	Severity     Severity   `json:"severity"`
 	Layer        string     `json:"layer"`
 	Subject      Subject    `json:"subject"`
+	Affects      []Subject  `json:"affects,omitempty"` // the claims that it hits
 	Message      string     `json:"message"`
 	Evidence     []Evidence `json:"evidence"`
 	Explains     []string   `json:"explains"` // names of symptoms
 	Remedies     []Remedy   `json:"remedies"`
 	Refutation   string     `json:"refutation,omitempty"` // the fact that would refute it
 	PerhapsFrom  []string   `json:"perhapsBecause,omitempty"`
-	CausedBy     string     `json:"causedBy,omitempty"`     // "NAME on SUBJECT" of the parent
+	CausedBy     string     `json:"causedBy,omitempty"`     // id of the parent
 	Yielded      []string   `json:"yielded,omitempty"`      // causes whose evidence was taken over
 	Waiting      bool       `json:"waiting,omitempty"`      // needs only time
 	NotConfirmed []string   `json:"notConfirmed,omitempty"` // what would have made it certain and could not be read
@@ -154,8 +192,8 @@ type Symptom struct {
 	Subject     Subject    `json:"subject"`
 	Message     string     `json:"message"`
 	Evidence    []Evidence `json:"evidence,omitempty"`
-	Past        bool       `json:"past,omitempty"` // seen in an old event only
-	ExplainedBy []string   `json:"explainedBy,omitempty"`
+	Past        bool       `json:"past,omitempty"`        // seen in an old event only
+	ExplainedBy []string   `json:"explainedBy,omitempty"` // ids of causes
 }
 
 // Unexplained is a symptom without a cause.

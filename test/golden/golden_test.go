@@ -104,11 +104,12 @@ func compare(t *testing.T, path, got string) {
 	}
 }
 
-// fits allows 80 columns; only a command that cannot be cut may be longer.
+// fits allows 80 columns; only what cannot be cut may be longer: words of a shell,
+// and a name that stands alone.
 func fits(t *testing.T, text string) {
 	t.Helper()
 	for i, l := range strings.Split(text, "\n") {
-		if n := len([]rune(l)); n > 80 && !strings.Contains(l, "$ ") && !strings.HasPrefix(strings.TrimSpace(l), "--") && !strings.Contains(l, "'") {
+		if n := len([]rune(l)); n > 80 && len(strings.Fields(l)) > 3 && !strings.Contains(l, "$ ") && !strings.HasPrefix(strings.TrimSpace(l), "--") && !strings.Contains(l, "'") {
 			t.Errorf("line %d has %d columns: %s", i+1, n, l)
 		}
 	}

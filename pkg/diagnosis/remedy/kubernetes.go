@@ -8,6 +8,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
+const recreated = "none needed: the controller recreates the pod"
+
 // DeletePod lets a controller make a pod anew; without one the manifest must be
 // saved first.
 func DeletePod(pod *corev1.Pod, controlled bool, checked string) report.Remedy {
@@ -15,7 +17,7 @@ func DeletePod(pod *corev1.Pod, controlled bool, checked string) report.Remedy {
 	r := report.Remedy{
 		Name: "delete-pod", Title: titled("Delete pod %s; its controller makes a new one.", name),
 		Commands: []string{Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
-		Risk:     Disruptive, Precondition: checked, Undo: "none needed: the controller recreates the pod",
+		Risk:     Disruptive, Precondition: checked, Undo: recreated,
 		Verify: "the new pod is Running and started later than the volume was attached or remounted",
 	}
 	if !controlled {

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,5 +93,28 @@ func TestEndHolder(t *testing.T) {
 				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
 			}
 		})
+	}
+}
+
+// TestGroup asks that only equal deletions become one, with all that was checked.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	pod := func(ns, name string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+	}
+	got := Group([]report.Remedy{
+		Words("first"), DeletePod(pod("a", "x"), true, "one"), DeletePod(pod("a", "y"), true, "two"), DeletePod(pod("a", "z"), true, "two"),
+		DeletePod(pod("b", "x"), true, "one"), DeletePod(pod("b", "y"), false, "bare"),
+	})
+	var commands []string
+	for _, m := range got {
+		commands = append(commands, strings.Join(m.Commands, "|"))
+	}
+	want := []string{"", "kubectl -n a delete pod x y z", "kubectl -n b delete pod x", "kubectl -n b get pod y -o yaml > y.yaml|kubectl -n b delete pod y"}
+	if !slices.Equal(commands, want) {
+		t.Errorf("commands are %q, want %q", commands, want)
+	}
+	if got[1].Precondition != "one; the same was seen of the other pods" {
+		t.Errorf("what was checked: %q", got[1].Precondition)
 	}
 }

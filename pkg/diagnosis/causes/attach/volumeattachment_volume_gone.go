@@ -101,12 +101,13 @@ func reportNoPV(p *diagnosis.Pass, va *storagev1.VolumeAttachment, pv string) {
 	p.Report(f)
 }
 
+var pvRefused = regexp.MustCompile(`not found|marked for deletion`)
+
 // attacherLines quotes the newest lines of attacher logs that name the attachment.
 func attacherLines(p *diagnosis.Pass, va *storagev1.VolumeAttachment) []report.Evidence {
-	form := regexp.MustCompile(regexp.QuoteMeta(va.Name) + `.*(not found|marked for deletion)`)
 	for _, log := range p.Logs {
 		for i := len(log.Lines) - 1; i >= 0; i-- {
-			if form.MatchString(log.Lines[i]) {
+			if _, said, named := strings.Cut(log.Lines[i], va.Name); named && pvRefused.MatchString(said) {
 				return []report.Evidence{{Source: "log", Locator: "logs/" + log.Namespace + "/" + log.Pod + "/" + log.Container, Text: log.Lines[i]}}
 			}
 		}

@@ -80,7 +80,7 @@ func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.No
 func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, m *probes.BlockDevice) {
 	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: in /etc/multipath.conf "+
 		"blacklist { device { vendor %q product %q } }, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
-		"Without this the map comes back at the next attach.", view.Name, strings.TrimSpace(d.Block.Vendor), strings.TrimSpace(d.Block.Model))))
+		"Without this the map comes back at the next attach.", view.Name, multipathVendor(d.Block), strings.TrimSpace(d.Block.Model))))
 	switch {
 	case len(mapHolders(view, m)) > 0:
 		f.Advise(remedy.Words("Something lies on the map " + m.DM.Name + ": release that first, then flush this one map."))
@@ -96,4 +96,13 @@ func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume
 		f.Advise(remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod waits and holds nothing; kubelet would retry within 2 minutes by itself"))
 		break
 	}
+}
+
+// multipathVendor is the vendor that multipathd sees: the kernel has none for NVMe
+// disks, and libmultipath puts a word of its own there (discovery.c, nvme_sysfs_pathinfo).
+func multipathVendor(b *probes.BlockDevice) string {
+	if vendor := strings.TrimSpace(b.Vendor); vendor != "" || !strings.HasPrefix(b.Name, "nvme") {
+		return vendor
+	}
+	return "NVME"
 }

@@ -3,6 +3,7 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,6 +97,9 @@ func firstIP(pod *corev1.Pod) string {
 // gluedText finds a fresh text about the volume, or log line of a Longhorn pod, that
 // shows the address glued to a port, inside brackets or without any.
 func gluedText(p *diagnosis.Pass, v *snapshot.Volume, namespace, ip string) (report.Evidence, bool) {
+	if net.ParseIP(ip) == nil {
+		return report.Evidence{}, false // no address: whoever wrote it, it is in no text of Longhorn's
+	}
 	glued := regexp.MustCompile(`\[` + regexp.QuoteMeta(ip) + `:\d{2,5}\](?::\d+)?|(?:^|[^\[0-9a-f:])` + regexp.QuoteMeta(ip) + `:\d{2,5}\b.*too many colons|too many colons in address.*` + regexp.QuoteMeta(ip))
 	for _, t := range p.Texts(v) {
 		if t.Fresh && glued.MatchString(t.Raw) {

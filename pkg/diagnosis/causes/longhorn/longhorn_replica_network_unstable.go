@@ -166,7 +166,7 @@ func sharedWords(pair, near int, b broken) string {
 	if pair+near < 2 {
 		return "No other volume shows the same."
 	}
-	return fmt.Sprintf("%d volumes fail between the same two nodes, %d more between other nodes and %s.", pair, near, b.replica.NodeID)
+	return fmt.Sprintf("Volumes that fail: %d between the same two nodes, %d between other nodes and %s.", pair, near, b.replica.NodeID)
 }
 
 // counterWords says what the nodes' own counters show.

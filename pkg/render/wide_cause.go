@@ -7,10 +7,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// shownEvidence is how many facts of a cause the narrow text prints; the number
-// of those left out is always said.
-const shownEvidence = 8
-
 // causes prints each root with what is nested below it.
 func (p *page) causes() {
 	for i, c := range p.r.RootCauses {
@@ -20,14 +16,12 @@ func (p *page) causes() {
 		}
 		p.title(word)
 		p.cause(c)
-		p.nested(id(c), 1)
+		p.nested(c.ID, 1)
 	}
 }
 
-func id(c report.Cause) string { return c.Name + " on " + c.Subject.String() }
-
 func (p *page) cause(c report.Cause) {
-	p.printf("  %s  %s, %s\n", p.in(bold, c.Name), certainty(c), p.in(severityColor[string(c.Severity)], string(c.Severity)))
+	p.printf("  %s  %s, %s\n", p.in(bold, c.Name), sureness(c), p.in(severityColor[string(c.Severity)], string(c.Severity)))
 	p.text("  on ", c.Subject.String())
 	p.printf("\n")
 	p.text("  ", c.Message)
@@ -35,19 +29,8 @@ func (p *page) cause(c report.Cause) {
 		p.text("  ", "This needs only time: wait, and ask again.")
 	}
 	p.evidence(c.Evidence)
-	p.facts(c)
+	p.remarks(c)
 	p.remedies(c.Remedies)
-}
-
-// certainty is the word and, where it is not "certain", what it means.
-func certainty(c report.Cause) string {
-	switch c.Certainty {
-	case report.Likely:
-		return "likely (the last link was not seen)"
-	case report.Possible:
-		return "possible (fits, is not proven)"
-	}
-	return string(c.Certainty)
 }
 
 func (p *page) evidence(list []report.Evidence) {
@@ -55,15 +38,8 @@ func (p *page) evidence(list []report.Evidence) {
 		return
 	}
 	p.printf("\n  %s\n", p.in(bold, "Evidence"))
-	shown := list
-	if !p.Wide && len(list) > shownEvidence {
-		shown = list[:shownEvidence]
-	}
-	for _, e := range shown {
+	for _, e := range list {
 		p.fact(e)
-	}
-	if n := len(list) - len(shown); n > 0 {
-		p.printf("    … %d more facts: -o wide\n", n)
 	}
 }
 
@@ -97,8 +73,8 @@ func (p *page) fact(e report.Evidence) {
 	}
 }
 
-// facts are the short lines between evidence and remedies.
-func (p *page) facts(c report.Cause) {
+// remarks are the short lines between evidence and remedies.
+func (p *page) remarks(c report.Cause) {
 	rows := [][2]string{
 		{"Explains", strings.Join(c.Explains, ", ")},
 		{"Perhaps because of", strings.Join(c.PerhapsFrom, ", ")},
@@ -122,7 +98,7 @@ func (p *page) facts(c report.Cause) {
 // nested prints the findings that a cause brought about.
 func (p *page) nested(parent string, depth int) {
 	for _, f := range p.r.Findings {
-		if f.CausedBy != parent || depth > 8 {
+		if f.CausedBy != parent || depth > deepest {
 			continue
 		}
 		lead := "  " + strings.Repeat("  ", depth-1) + "└─ "
@@ -130,20 +106,12 @@ func (p *page) nested(parent string, depth int) {
 		rest := strings.Repeat(" ", columns(lead))
 		p.text(rest+"on ", f.Subject.String())
 		p.text(rest, f.Message)
-		for _, e := range p.few(f.Evidence) {
+		for _, e := range f.Evidence {
 			p.hang(rest+"· ", rest+"  ", strings.TrimSpace(line(e.Node+" "+e.Locator)+": "+line(e.Text)))
 		}
 		for _, m := range f.Remedies {
 			p.hang(rest+"→ ", rest+"  ", m.Title)
 		}
-		p.nested(id(f), depth+1)
+		p.nested(f.ID, depth+1)
 	}
-}
-
-// few keeps the first facts of a nested finding.
-func (p *page) few(list []report.Evidence) []report.Evidence {
-	if p.Wide || len(list) <= 2 {
-		return list
-	}
-	return list[:2]
 }

@@ -6,10 +6,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// shownRows bounds the lists at the end of the narrow text; what is left out is
-// counted.
-const shownRows = 12
-
 // symptoms prints those that a cause explains and the past ones.
 func (p *page) symptoms() {
 	var list []report.Symptom
@@ -22,10 +18,7 @@ func (p *page) symptoms() {
 		return
 	}
 	p.title("SYMPTOMS EXPLAINED OR PAST")
-	for i, s := range list {
-		if p.cut(i, len(list)) {
-			return
-		}
+	for _, s := range list {
 		by := "past, needs no cause"
 		if len(s.ExplainedBy) > 0 {
 			by = strings.Join(s.ExplainedBy, "; ")
@@ -42,7 +35,7 @@ func (p *page) unexplained() {
 	for _, u := range p.r.Unexplained {
 		p.hang("  "+u.Name+"  ", "    ", u.Subject.String())
 		p.text("    ", u.Message)
-		for _, e := range p.few(u.Evidence) {
+		for _, e := range u.Evidence {
 			p.fact(e)
 		}
 		p.couldBe(u.CouldBe)
@@ -71,10 +64,7 @@ func (p *page) noise() {
 		return
 	}
 	p.title("NOISE (seen, explains nothing)")
-	for i, n := range p.r.Noise {
-		if p.cut(i, len(p.r.Noise)) {
-			return
-		}
+	for _, n := range p.r.Noise {
 		p.hang("  "+n.Name+"  ", "    ", n.Subject.String()+": "+n.Message+" "+because(n.Because))
 	}
 }
@@ -91,28 +81,16 @@ func (p *page) notChecked() {
 		return
 	}
 	p.title("NOT CHECKED")
-	for i, n := range p.r.NotChecked {
-		if p.cut(i, len(p.r.NotChecked)) {
-			return
-		}
+	for _, n := range p.r.NotChecked {
 		s := n.Reason
 		if n.Detail != "" {
 			s += ", " + n.Detail
 		}
 		p.hang("  "+n.Need+"  ", "    ", s)
 		if len(n.Causes) > 0 {
-			p.hang("    leaves open: ", "      ", p.some(n.Causes))
+			p.hang("    leaves open: ", "      ", strings.Join(n.Causes, ", "))
 		}
 	}
-}
-
-// some lists names, in the narrow text at most six.
-func (p *page) some(names []string) string {
-	const most = 6
-	if p.Wide || len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + " and " + number(len(names)-most, "other")
 }
 
 func (p *page) timeline() {
@@ -123,13 +101,4 @@ func (p *page) timeline() {
 	for _, m := range p.r.Timeline {
 		p.text("  "+m.At+"  ", strings.Join(strings.Fields(m.What), " "))
 	}
-}
-
-// cut ends a long list in the narrow text and says how much it leaves out.
-func (p *page) cut(i, n int) bool {
-	if p.Wide || i < shownRows {
-		return false
-	}
-	p.printf("  … %s: -o wide\n", number(n-i, "more"))
-	return true
 }

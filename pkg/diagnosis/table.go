@@ -1,0 +1,94 @@
+package diagnosis
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// table lists the volumes of the asked node: who uses each, as which device, where it
+// is mounted and what ails it.
+func (p *Pass) table() []report.VolumeRow {
+	if p.Question.Kind != "node" {
+		return nil
+	}
+	node := p.Question.Name
+	ails := p.ailments()
+	var out []report.VolumeRow
+	for _, v := range p.scope.volumes[:len(p.scope.volumes)-p.scope.alsoStored] {
+		row := report.VolumeRow{Volume: v.PVName(), Pod: podsOn(v, node), State: p.stateOn(v, node)}
+		if row.Volume == "" {
+			row.Volume = strings.TrimPrefix(v.Key(), "volume/")
+		}
+		if ns, name := v.ClaimRef(); name != "" {
+			row.Claim = ns + "/" + name
+		}
+		if d, ok := p.DeviceOn(v, node); ok {
+			row.Device = d.Dev.String()
+			if d.Block != nil {
+				row.Device = d.Block.Name + " " + row.Device
+			}
+		}
+		if names := ails[v.Key()]; len(names) > 0 {
+			row.State = strings.Join(names, ", ")
+		}
+		row.Mount = p.mountOn(v, node)
+		out = append(out, row)
+	}
+	return out
+}
+
+// ailments are the names of the present symptoms by volume.
+func (p *Pass) ailments() map[string][]string {
+	out := map[string][]string{}
+	for _, s := range p.symptoms {
+		if s.Past || s.Informal {
+			continue
+		}
+		for _, o := range s.objects {
+			out[o] = add(out[o], s.Name)
+		}
+	}
+	return out
+}
+
+func podsOn(v *snapshot.Volume, node string) string {
+	list := v.LiveConsumersOn(node)
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return name(list[0].Pod)
+	}
+	return count(len(list), "pod", "pods")
+}
+
+func name(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
+
+// stateOn says how far a volume came on a node.
+func (p *Pass) stateOn(v *snapshot.Volume, node string) string {
+	if va := v.AttachmentOn(node); va != nil {
+		state, _ := attachState(va)
+		return state
+	}
+	if p.mountOn(v, node) != "" {
+		return "in use"
+	}
+	return ""
+}
+
+// mountOn says where the kubelet has the volume mounted, in its own words.
+func (p *Pass) mountOn(v *snapshot.Volume, node string) string {
+	var kinds []string
+	ro := ""
+	for _, m := range p.VolumeMounts(v, node) {
+		kinds = add(kinds, m.Path.Kind)
+		if access(m.Mount) == "read-only" {
+			ro = " read-only"
+		}
+	}
+	return strings.TrimSpace(strings.Join(kinds, ", ") + ro)
+}

@@ -1,0 +1,178 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// closing ends a report: what the answer covers, what was not seen, where to read on.
+func (p *page) closing() {
+	var parts []string
+	if n := explained(p.r.Symptoms); n > 0 {
+		parts = append(parts, fmt.Sprintf("explains %d of %s", n, plural(present(p.r.Symptoms), "symptom")))
+	}
+	if n := risks(p.r.Findings); n > 0 {
+		parts = append(parts, plural(n, "risk"))
+	}
+	if n := len(p.r.Noise); n > 0 {
+		parts = append(parts, plural(n, "oddity")+" without harm")
+	}
+	if len(p.r.NotChecked) == 0 {
+		parts = append(parts, "everything was checked")
+	}
+	if len(parts) > 0 {
+		p.printf("\n")
+		p.text("", strings.Join(parts, " · "))
+	}
+	p.open("")
+	p.more()
+}
+
+// open says in one or two lines what was not checked.
+func (p *page) open(indent string) {
+	list := p.r.NotChecked
+	if len(list) == 0 {
+		return
+	}
+	var words []string
+	for _, g := range gaps(list) {
+		words = append(words, g.String())
+	}
+	const most = 3
+	if len(words) > most {
+		words = append(words[:most], plural(len(words)-most, "other thing"))
+	}
+	p.hang(indent+"not checked: ", indent+"  ", strings.Join(words, "; "))
+}
+
+// gap is what was not checked for one reason.
+type gap struct {
+	reason string
+	what   []string
+}
+
+// gaps groups what was not checked by its reason, in the order of the report.
+func gaps(list []report.NotChecked) []gap {
+	var out []gap
+	for _, n := range list {
+		what, reason := needWords(n.Need), reasonWords(n)
+		i := slices.IndexFunc(out, func(g gap) bool { return g.reason == reason })
+		if i < 0 {
+			out = append(out, gap{reason: reason})
+			i = len(out) - 1
+		}
+		if !slices.Contains(out[i].what, what) {
+			out[i].what = append(out[i].what, what)
+		}
+	}
+	return out
+}
+
+// reasonWords is why something was not read, in the words of whoever refused it.
+func reasonWords(n report.NotChecked) string {
+	switch {
+	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
+		return n.Reason
+	case n.Reason == "NotRequested":
+		return n.Detail
+	}
+	return n.Reason + ", " + n.Detail
+}
+
+func (g gap) String() string {
+	const most = 4
+	what := g.what
+	rest := ""
+	if len(what) > most {
+		rest = " and " + plural(len(what)-most, "other")
+		what = what[:most]
+	}
+	return strings.Join(what, ", ") + rest + " (" + g.reason + ")"
+}
+
+// needWords says a need as kubectl would: "nodes", "node dell-02", "pods of shop".
+func needWords(need string) string {
+	if node, ok := strings.CutPrefix(need, "node/"); ok {
+		node, probe, _ := strings.Cut(node, "/")
+		if probe != "" {
+			return probeName(probe) + " of node " + node
+		}
+		return "node " + node
+	}
+	if api, ok := strings.CutPrefix(need, "api/"); ok {
+		parts := strings.Split(api, "/")
+		if len(parts) >= 3 {
+			return parts[1] + " of namespace " + parts[2]
+		}
+		return parts[len(parts)-1]
+	}
+	return need
+}
+
+// probeWords are the probes in words; a new one is named as it is until it has some.
+var probeWords = map[string]string{
+	"kmsg": "kernel log", "mounts": "mount tables", "block": "block devices", "processes": "processes", "iscsi": "iSCSI sessions",
+	"hostfiles": "host files", "claim": "claim test", "content": "first bytes of the device", "dial": "connections", "multipath": "multipathd",
+}
+
+func probeName(probe string) string {
+	if words := probeWords[probe]; words != "" {
+		return words
+	}
+	return probe
+}
+
+// more says how to read on, where there is something to read.
+func (p *page) more() {
+	switch {
+	case len(p.r.RootCauses) > 0:
+		p.text("", p.in(dim, "more: -o wide · kubectl mountdoctor explain "+p.r.RootCauses[0].Name))
+	case len(p.r.Unexplained) > 0:
+		p.text("", p.in(dim, "more: -o wide"))
+	}
+}
+
+func explained(list []report.Symptom) int {
+	n := 0
+	for _, s := range list {
+		if len(s.ExplainedBy) > 0 && !s.Past {
+			n++
+		}
+	}
+	return n
+}
+
+func present(list []report.Symptom) int {
+	n := 0
+	for _, s := range list {
+		if !s.Past {
+			n++
+		}
+	}
+	return n
+}
+
+func risks(list []report.Cause) int {
+	n := 0
+	for _, c := range list {
+		if c.Severity == report.Risk {
+			n++
+		}
+	}
+	return n
+}
+
+// plural counts things: "1 risk", "3 risks", "2 oddities".
+func plural(n int, word string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(word, "ty"):
+		word = strings.TrimSuffix(word, "y") + "ies"
+	default:
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}

@@ -1,0 +1,81 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// fix prints the steps of a cause directly below the answer.
+func (p *page) fix(list []report.Remedy) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("FIX")
+	for i, m := range list {
+		p.step(i+1, m)
+	}
+}
+
+// step prints one step: what, its risk, the commands, and what makes them safe.
+func (p *page) step(n int, m report.Remedy) {
+	head := fmt.Sprintf("%3d  ", n)
+	title := p.unsaid(p.stepWords(m))
+	if title == "" {
+		title = m.Title
+	}
+	p.stepTitle(head, title, m)
+	indent := strings.Repeat(" ", columns(head))
+	for _, c := range m.Commands {
+		p.said[c] = true
+		p.command(indent, c)
+	}
+	if len(m.Commands) > 0 && m.Precondition != "" && m.Risk != readOnly && !p.said[m.Precondition] {
+		p.said[m.Precondition] = true
+		p.hang(indent+p.in(dim, "safe because")+"  ", indent+"  ", p.names.prose(m.Precondition))
+	}
+}
+
+// stepWords is the title of a step. Where no command has the names, they are whole.
+func (p *page) stepWords(m report.Remedy) string {
+	if len(m.Commands) > 0 {
+		return p.names.prose(m.Title)
+	}
+	return p.names.theVolume(m.Title)
+}
+
+const readOnly = "read-only"
+
+// stepTitle puts the class of risk at the right margin of the first line.
+func (p *page) stepTitle(head, title string, m report.Remedy) {
+	risk := ""
+	if m.Risk != "" && m.Risk != readOnly {
+		risk = "[" + m.Risk + "]"
+	}
+	if risk == "" {
+		p.text(head, title)
+		return
+	}
+	lines := wrapTo(title, p.limit(columns(head)+columns(risk)+2), p.limit(columns(head)))
+	gap := max(p.width()-columns(head+lines[0])-columns(risk), 2)
+	p.printf("%s%s%s%s\n", head, lines[0], strings.Repeat(" ", gap), p.in(riskColor[m.Risk], risk))
+	for _, l := range lines[1:] {
+		p.printf("%s%s\n", strings.Repeat(" ", columns(head)), l)
+	}
+}
+
+// unsaid leaves out the sentences that another step of this report already said.
+func (p *page) unsaid(title string) string {
+	var out []string
+	for rest := title; rest != ""; {
+		s := opening(rest)
+		rest = strings.TrimSpace(rest[len(s):])
+		if p.said[s] {
+			continue
+		}
+		p.said[s] = true
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}

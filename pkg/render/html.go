@@ -1,0 +1,203 @@
+package render
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed page.css
+var css string
+
+// HTML prints one page of its own, without scripts, links or anything to load. It is
+// written by hand because html/template makes the linker keep every exported method of
+// the program (reflect.Type.MethodByName), which is a third of its size.
+func HTML(w io.Writer, r *report.Report) error {
+	out := bufio.NewWriter(w)
+	p := &html5{Writer: out, r: safe(r)}
+	p.names = namesOf(p.r)
+	p.page()
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// html5 is a page in the making. Only el and raw write to it, and el escapes.
+type html5 struct {
+	*bufio.Writer
+	r     *report.Report
+	names names
+}
+
+// raw writes markup of ours.
+func (p *html5) raw(s string) { fmt.Fprintln(p, s) }
+
+// el writes an element with a text of anybody's.
+func (p *html5) el(name, class, text string) {
+	if text == "" {
+		return
+	}
+	open := name
+	if class != "" {
+		open += ` class="` + html.EscapeString(class) + `"`
+	}
+	fmt.Fprintf(p, "<%s>%s</%s>\n", open, html.EscapeString(text), name)
+}
+
+func (p *html5) page() {
+	r := p.r
+	title := spoken(r.Subject) + " is " + r.Verdict
+	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")
+	p.raw(`<meta name="viewport" content="width=device-width, initial-scale=1">`)
+	p.raw(`<meta name="color-scheme" content="light dark">`)
+	p.el("title", "", "mountdoctor: "+title)
+	p.raw("<style>\n" + css + "</style>\n</head>\n<body>")
+	p.raw("<header>")
+	p.el("p", "verdict "+r.Verdict, strings.ToUpper(r.Verdict))
+	p.el("h1", "", spoken(r.Subject))
+	p.el("p", "when", p.when())
+	p.raw("</header>\n<main>")
+	p.answer()
+	for i, c := range r.RootCauses {
+		p.cause(i+1, c)
+	}
+	p.unexplained()
+	p.volumes()
+	p.chain()
+	p.rest()
+	p.raw("</main>\n</body>\n</html>")
+}
+
+func (p *html5) when() string {
+	words := []string{}
+	if d := lasting(p.r.Since, p.r.TakenAt); d != "" {
+		words = append(words, "for "+d)
+	}
+	if p.r.TakenAt != "" {
+		words = append(words, "seen "+p.r.TakenAt)
+	}
+	if p.names.volume != "" {
+		words = append(words, "volume "+p.names.volume)
+	}
+	return strings.Join(words, " · ")
+}
+
+func (p *html5) answer() {
+	if len(p.r.RootCauses) == 0 {
+		p.el("p", "answer", p.r.Summary)
+	}
+	p.el("p", "error", p.r.Error)
+	if len(p.r.RootCauses) < 2 {
+		return
+	}
+	p.raw("<nav><ol>")
+	for i, c := range p.r.RootCauses {
+		fmt.Fprintf(p, "<li><a href=\"#cause-%d\">%s</a></li>\n", i+1, html.EscapeString(c.Name+" on "+spoken(c.Subject)))
+	}
+	p.raw("</ol></nav>")
+}
+
+// cause is a section with an anchor: the answer, the steps, the proof.
+func (p *html5) cause(n int, c report.Cause) {
+	fmt.Fprintf(p, "<section id=\"cause-%d\">\n", n)
+	p.el("p", "answer", p.names.theVolume(c.Message))
+	p.el("p", "sure", strings.Join([]string{sureness(c), string(c.Severity), c.Name, spoken(c.Subject)}, " · "))
+	if len(c.Remedies) > 0 {
+		p.raw("<h2>Fix</h2>\n<ol class=\"steps\">")
+		for _, m := range c.Remedies {
+			p.step(m)
+		}
+		p.raw("</ol>")
+	}
+	if n == 1 {
+		p.path()
+	}
+	p.evidence("Evidence", c.Evidence)
+	p.el("p", "note", labelled("refuted by", c.Refutation))
+	p.el("p", "note", labelled("not confirmed", strings.Join(c.NotConfirmed, "; ")))
+	p.nested(c.ID, 1)
+	p.raw("</section>")
+}
+
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + ": " + text
+}
+
+// step selects a command whole with one click (user-select: all).
+func (p *html5) step(m report.Remedy) {
+	p.raw("<li>")
+	p.el("span", "risk "+m.Risk, m.Risk)
+	p.el("p", "", m.Title)
+	for _, c := range m.Commands {
+		p.el("pre", "command", c)
+	}
+	for _, row := range [][2]string{{"safe because", m.Precondition}, {"undo", m.Undo}, {"verify", m.Verify}} {
+		p.el("p", "note", labelled(row[0], row[1]))
+	}
+	p.raw("</li>")
+}
+
+// path draws the way from the pod to the bytes.
+func (p *html5) path() {
+	steps := (&page{r: p.r, names: p.names}).steps()
+	if len(steps) == 0 {
+		return
+	}
+	p.raw("<h2>Why</h2>\n<ol class=\"path\">")
+	for _, s := range steps {
+		class := ""
+		if s.broken {
+			class = "broken"
+		}
+		p.el("li", class, s.words)
+	}
+	p.raw("</ol>")
+}
+
+// evidence is folded: every fact with its place, verbatim.
+func (p *html5) evidence(title string, list []report.Evidence) {
+	if len(list) == 0 {
+		return
+	}
+	p.raw("<details>")
+	p.el("summary", "", title+" ("+plural(len(list), "fact")+")")
+	p.raw("<dl>")
+	for _, e := range list {
+		where := e.Source
+		if e.Node != "" {
+			where = e.Node
+		}
+		p.el("dt", "", where+": "+e.Locator)
+		p.raw("<dd>")
+		p.el("pre", "", e.Text)
+		p.raw("</dd>")
+	}
+	p.raw("</dl>\n</details>")
+}
+
+// nested prints what a cause brought about, one level inside the other.
+func (p *html5) nested(parent string, depth int) {
+	for _, f := range p.r.Findings {
+		if f.CausedBy != parent || depth > deepest {
+			continue
+		}
+		p.raw("<details class=\"nested\">")
+		p.el("summary", "", f.Name+" · "+string(f.Certainty)+" · "+string(f.Severity)+" · "+spoken(f.Subject))
+		p.el("p", "", f.Message)
+		for _, m := range f.Remedies {
+			p.el("p", "note", "→ "+m.Title)
+		}
+		p.evidence("Evidence", f.Evidence)
+		p.nested(f.ID, depth+1)
+		p.raw("</details>")
+	}
+}

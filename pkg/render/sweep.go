@@ -1,0 +1,107 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// node prints what ails a node, the table of its volumes, and its hazards.
+func (p *page) node() {
+	faults, hazards := p.bySeverity()
+	if len(faults) > 0 {
+		p.answer(faults[0])
+		p.fix(faults[0].Remedies)
+		p.title("WHY")
+		p.facts(faults[0].Evidence)
+		p.others(faults[1:])
+	}
+	p.puzzle(p.r.Unexplained)
+	p.volumes()
+	p.hazards(hazards)
+}
+
+// cluster prints one line a fault, worst first, and how to go deeper.
+func (p *page) cluster() {
+	faults, hazards := p.bySeverity()
+	var rows [][]string
+	for _, g := range sameCause(faults) {
+		for _, c := range g {
+			rows = append(rows, []string{strings.ToUpper(string(c.Severity)), victim(c), c.Name, string(c.Certainty), spoken(c.Subject)})
+		}
+	}
+	for _, u := range p.r.Unexplained {
+		rows = append(rows, []string{"UNEXPLAINED", spoken(u.Subject), u.Name, "", ""})
+	}
+	if len(rows) > 0 {
+		p.title("FAULTS")
+		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 3)
+	}
+	p.hazards(hazards)
+	p.deeper(faults)
+}
+
+// bySeverity parts the causes that do harm now from those that may.
+func (p *page) bySeverity() (faults, hazards []report.Cause) {
+	for _, c := range p.r.RootCauses {
+		if c.Severity == report.Risk {
+			hazards = append(hazards, c)
+		} else {
+			faults = append(faults, c)
+		}
+	}
+	return faults, hazards
+}
+
+// victim is the claim, pod or else the subject that a cause hits.
+func victim(c report.Cause) string {
+	if len(c.Affects) == 0 {
+		return spoken(c.Subject)
+	}
+	out := spoken(c.Affects[0])
+	if n := len(c.Affects) - 1; n > 0 {
+		out += " and " + plural(n, "other")
+	}
+	return out
+}
+
+// volumes is the table of a node's volumes.
+func (p *page) volumes() {
+	if len(p.r.Volumes) == 0 {
+		return
+	}
+	p.title("VOLUMES")
+	var rows [][]string
+	for _, v := range p.r.Volumes {
+		claim := v.Claim
+		if claim == "" {
+			claim = v.Volume
+		}
+		rows = append(rows, []string{claim, v.Pod, v.Device, v.Mount, v.State})
+	}
+	p.table([]string{"CLAIM", "POD", "DEVICE", "MOUNT", "STATE"}, rows, 3, 2)
+}
+
+// hazards prints risks, equal ones in one entry.
+func (p *page) hazards(list []report.Cause) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("HAZARDS")
+	for _, g := range sameCause(list) {
+		p.group(g)
+	}
+}
+
+// deeper names the question to ask next.
+func (p *page) deeper(faults []report.Cause) {
+	for _, c := range faults {
+		for _, s := range c.Affects {
+			if s.Kind == "PersistentVolumeClaim" {
+				p.printf("\n")
+				p.text("", "go deeper: kubectl mountdoctor pvc "+s.Name+" -n "+s.Namespace)
+				return
+			}
+		}
+	}
+}

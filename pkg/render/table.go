@@ -1,0 +1,115 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// table prints rows in aligned columns that fit the page: a cell is shortened in its
+// middle, and columns that still do not fit are left out in the order of spare.
+func (p *page) table(head []string, rows [][]string, spare ...int) {
+	widths := p.fit(head, rows, spare)
+	var buf bytes.Buffer
+	t := newTable(&buf)
+	t.Header(cells(head, widths))
+	for _, r := range rows {
+		if err := t.Append(cells(r, widths)); err != nil {
+			p.printf("  (%v)\n", err)
+		}
+	}
+	if err := t.Render(); err != nil {
+		p.printf("  (%v)\n", err)
+	}
+	for _, l := range strings.Split(strings.TrimRight(buf.String(), "\n"), "\n") {
+		l = strings.TrimRight(l, " ")
+		if strings.Contains(l, brokenMark) {
+			l = p.in(bold+red, l)
+		}
+		p.printf("  %s\n", l)
+	}
+}
+
+// cells shortens a row to the widths; a column of no width is gone.
+func cells(row []string, widths []int) []string {
+	var out []string
+	for i, c := range row {
+		if widths[i] > 0 {
+			out = append(out, middle(c, widths[i]))
+		}
+	}
+	return out
+}
+
+// leastCell is what remains of a cell at least: enough to tell names apart.
+const leastCell = 20
+
+// fit returns the widths of the columns: their natural ones, then those of the widest
+// made narrower, then none for what can be spared. A column without a word has none.
+func (p *page) fit(head []string, rows [][]string, spare []int) []int {
+	widths := make([]int, len(head))
+	for i := range head {
+		for _, r := range rows {
+			widths[i] = max(widths[i], columns(r[i]))
+		}
+		if widths[i] > 0 {
+			widths[i] = max(widths[i], columns(head[i]))
+		}
+	}
+	if p.Wide && p.Width == 0 {
+		return widths
+	}
+	least := leastCell
+	for total(widths) > p.width()-2 {
+		i := slices.Index(widths, slices.Max(widths))
+		switch {
+		case widths[i] > least:
+			widths[i]--
+		case len(spare) > 0:
+			widths[spare[0]], spare = 0, spare[1:]
+		case least > 3:
+			least--
+		default:
+			return widths
+		}
+	}
+	return widths
+}
+
+// total is what columns and the two blanks between them fill.
+func total(widths []int) int {
+	n := -2
+	for _, w := range widths {
+		if w > 0 {
+			n += w + 2
+		}
+	}
+	return n
+}
+
+// newTable is a table without lines. East Asian width and wrapping are switched
+// off: both would make the output depend on the environment.
+func newTable(buf *bytes.Buffer) *tablewriter.Table {
+	off := tw.Off
+	pad := tw.CellPadding{Global: tw.Padding{Left: "", Right: "  ", Overwrite: true}}
+	return tablewriter.NewTable(buf,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.Border{Left: off, Right: off, Top: off, Bottom: off},
+			Settings: tw.Settings{
+				Separators: tw.Separators{ShowHeader: off, ShowFooter: off, BetweenRows: off, BetweenColumns: off},
+				Lines:      tw.Lines{ShowTop: off, ShowBottom: off, ShowHeaderLine: off, ShowFooterLine: off},
+			},
+		})),
+		tablewriter.WithEastAsian(off),
+		tablewriter.WithTrimSpace(off),
+		tablewriter.WithHeaderAutoFormat(off),
+		tablewriter.WithHeaderConfig(tw.CellConfig{Alignment: tw.CellAlignment{Global: tw.AlignLeft},
+			Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: off}, Padding: pad}),
+		tablewriter.WithRowConfig(tw.CellConfig{Alignment: tw.CellAlignment{Global: tw.AlignLeft},
+			Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone}, Padding: pad}),
+	)
+}

@@ -1,0 +1,158 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// shownFacts is how many facts carry the answer in the text; all are in -o wide.
+const shownFacts = 3
+
+// why prints the path from the pod to the bytes with the broken place, and the
+// first facts, which are those of the proof.
+func (p *page) why(c report.Cause) {
+	p.title("WHY")
+	p.path()
+	p.facts(c.Evidence)
+}
+
+// path prints the chain as one line: what works up to what is broken.
+func (p *page) path() {
+	steps := p.steps()
+	if len(steps) == 0 {
+		return
+	}
+	line := ""
+	for i, s := range steps {
+		lead := " → "
+		switch {
+		case s.broken:
+			lead = " " + brokenMark + " "
+		case i == 0:
+			lead = ""
+		}
+		if i == 0 {
+			lead = strings.TrimLeft(lead, " ")
+		}
+		if line != "" && columns(line+lead+s.words) > p.width()-2 {
+			p.printf("  %s\n", p.marked(line))
+			line, lead = "", "  "+strings.TrimLeft(lead, " ")
+		}
+		line += lead + middle(s.words, p.width()-8)
+	}
+	p.printf("  %s\n", p.marked(line))
+}
+
+// marked paints the mark of what is broken.
+func (p *page) marked(line string) string {
+	return strings.ReplaceAll(line, brokenMark, p.in(bold+red, brokenMark))
+}
+
+// facts prints where something was read and what stood there: in columns where it
+// fits, else below its place and behind a bar.
+func (p *page) facts(list []report.Evidence) {
+	shown := telling(list)
+	where, place := 0, 0
+	for _, e := range shown {
+		where = max(where, columns(origin(e)))
+	}
+	for _, e := range shown {
+		if p.inline(e, where, shortPlace) {
+			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(line(e.Text))-6))
+		}
+	}
+	for _, e := range shown {
+		p.quote(e, where, place)
+	}
+}
+
+// shortPlace is how far a place may be shortened so that its fact fits the line.
+const shortPlace = 30
+
+// telling picks the first facts that are not alike: one line of a mount table stands
+// for its neighbours.
+func telling(list []report.Evidence) []report.Evidence {
+	var out []report.Evidence
+	seen := map[string]bool{}
+	for _, e := range list {
+		if k := kindOf(e); !seen[k] && len(out) < shownFacts {
+			seen[k] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// kindOf is equal for facts of one table, and for one field of objects of one kind.
+func kindOf(e report.Evidence) string {
+	words := strings.Fields(e.Locator)
+	if e.Source == "api" && len(words) > 1 {
+		return "api " + words[0] + " " + words[len(words)-1]
+	}
+	place, _, _ := strings.Cut(e.Locator, ":")
+	return e.Source + " " + e.Node + " " + place
+}
+
+// origin is the node or the kind of source.
+func origin(e report.Evidence) string {
+	if e.Source == "node" && e.Node != "" {
+		return middle(e.Node, shortest)
+	}
+	return e.Source
+}
+
+// locator is the place of a fact; the volume is known, so its name is left to -o wide.
+func (p *page) locator(e report.Evidence) string {
+	l := strings.TrimPrefix(e.Locator, "Event ")
+	if v := p.names.volume; v != "" {
+		l = strings.ReplaceAll(l, " "+v+" ", " ")
+	}
+	return brief(l)
+}
+
+// inline tells whether a fact fits one line beside a place of some columns.
+func (p *page) inline(e report.Evidence, where, place int) bool {
+	return 2+where+2+min(place, columns(p.locator(e)))+2+columns(line(e.Text)) <= p.width()
+}
+
+// quote prints one fact. Of a long text the end is kept: it says what went wrong.
+func (p *page) quote(e report.Evidence, where, place int) {
+	head := "  " + pad(origin(e), where) + "  "
+	l, text := p.locator(e), line(e.Text)
+	if p.inline(e, where, shortPlace) {
+		room := p.width() - columns(head) - 2 - columns(text)
+		p.printf("%s\n", strings.TrimRight(head+pad(middle(l, room), min(place, room))+"  "+text, " "))
+		return
+	}
+	p.printf("%s%s\n", head, p.in(dim, middle(l, max(p.width()-columns(head), shortest))))
+	if text == "" {
+		return
+	}
+	bar := "  " + strings.Repeat(" ", where) + "  │ "
+	room := p.limit(columns(bar))
+	lines := lastLines(text, room, 2)
+	if e.Source == "node" && columns(text) > room {
+		lines = []string{middleWords(shortWords(text), room)}
+	}
+	for _, l := range lines {
+		p.printf("%s%s\n", bar, l)
+	}
+}
+
+// lastLines wraps a text and keeps its last lines.
+func lastLines(text string, width, most int) []string {
+	lines := wrap(brief(text), width-2)
+	if len(lines) > most {
+		lines = lines[len(lines)-most:]
+		lines[0] = "… " + lines[0]
+	}
+	for i, l := range lines {
+		lines[i] = middle(l, width)
+	}
+	return lines
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(width-columns(s), 0))
+}

@@ -1,0 +1,36 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// remedies prints numbered steps, safest first, as the rule ordered them.
+func (p *page) remedies(list []report.Remedy) {
+	if len(list) == 0 {
+		return
+	}
+	p.printf("\n  %s\n", p.in(bold, "What to do"))
+	for i, m := range list {
+		p.remedy(fmt.Sprintf("    %d. ", i+1), m)
+	}
+}
+
+func (p *page) remedy(head string, m report.Remedy) {
+	title := m.Title
+	if m.Risk != "" {
+		title += " [" + m.Risk + "]"
+	}
+	p.text(head, title)
+	indent := strings.Repeat(" ", columns(head))
+	for _, c := range m.Commands {
+		p.command(indent, c)
+	}
+	for _, row := range [][2]string{{"checked", m.Precondition}, {"undo", m.Undo}, {"verify", m.Verify}} {
+		if row[1] != "" {
+			p.hang(indent+row[0]+": ", indent+"  ", row[1])
+		}
+	}
+}

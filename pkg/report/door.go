@@ -1,0 +1,72 @@
+package report
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// withheld stands behind the title of a step whose command is not printed.
+const withheld = " (No command is printed: a name in it has characters that do not show. Look at the evidence, and act on the object by other means.)"
+
+// Visible returns a copy of a report in which no string of somebody else can pass
+// for ours: each is one visible line. Three kinds of strings are special. The text
+// of evidence keeps its lines, it is quoted. A command is printed as it is or not at
+// all: escaped it would mean another object. The steps of one remedy go together.
+// Everything that leaves the program passes here; twice is once.
+func Visible(r *Report) *Report {
+	out := reflect.New(reflect.TypeFor[Report]()).Elem()
+	copyVisible(out, reflect.ValueOf(*r))
+	return out.Addr().Interface().(*Report)
+}
+
+func copyVisible(to, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.String:
+		to.SetString(Line(from.String()))
+	case reflect.Slice:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			copyVisible(to.Index(i), from.Index(i))
+		}
+	case reflect.Struct:
+		copyStruct(to, from)
+	default:
+		to.Set(from)
+	}
+}
+
+func copyStruct(to, from reflect.Value) {
+	for i := range from.NumField() {
+		copyVisible(to.Field(i), from.Field(i))
+	}
+	switch was := from.Interface().(type) {
+	case Evidence:
+		to.FieldByName("Text").SetString(quoted(was.Text))
+	case Remedy:
+		m := was.runnable(to.Interface().(Remedy))
+		to.Set(reflect.ValueOf(m))
+	}
+}
+
+// quoted keeps the bytes of a quoted text as far as JSON can carry them.
+func quoted(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return Lines(s)
+}
+
+// runnable puts the commands of a step back as they were, or says that they are left out.
+func (m Remedy) runnable(shown Remedy) Remedy {
+	shown.Commands = slices.Clone(m.Commands)
+	if slices.ContainsFunc(m.Commands, Hidden) {
+		shown.Commands = nil
+		shown.Title = strings.TrimSuffix(shown.Title, withheld) + withheld
+	}
+	return shown
+}
