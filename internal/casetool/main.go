@@ -4,6 +4,7 @@
 //	go run ./internal/casetool NAME…            the text report and the differences
 //	go run ./internal/casetool -cause NAME      the cases that want this cause
 //	go run ./internal/casetool -root DIR        the cases of another directory (testdata/pending)
+//	go run ./internal/casetool -shorten DIR     write the snapshot of a case again as a capture would
 package main
 
 import (
@@ -33,8 +34,12 @@ func run(args []string, out io.Writer) error {
 	other := flags.String("root", "", "directory of cases; default testdata/cases")
 	brief := flags.Bool("brief", false, "no text reports")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
+	shorten := flags.String("shorten", "", "load the snapshot in this `DIR` and write it again with what a capture keeps")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *shorten != "" {
+		return rewrite(*shorten, out)
 	}
 	root, err := corpus.Root()
 	if err != nil {

@@ -26,7 +26,7 @@ var (
 	// glued is the password right behind its option (mysql(1), mongo(1), sshpass(1)).
 	glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
 	// named is a word that may name a secret.
-	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key)[a-z0-9_.\[\]-]*`)
+	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key)[a-z0-9_.-]*`)
 )
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
@@ -105,7 +105,7 @@ func senseKey(s string, start int, name string) bool {
 // assignment, blanks. It tells whether there was such a sign.
 func separator(s string, i int) (at int, assigned bool) {
 	at = i
-	for at < len(s) && (s[at] == '"' || s[at] == '\'' || s[at] == '\\' || s[at] == ']') {
+	for at < len(s) && (s[at] == '"' || s[at] == '\'' || s[at] == '\\') {
 		at++
 	}
 	blank := at
@@ -150,8 +150,8 @@ func value(s string, at int) (from, to int) {
 	for end < len(s) && !strings.ContainsRune(" \t\n,;&\"')]}\x00", rune(s[end])) {
 		end++
 	}
-	if end == at {
-		return -1, 0
+	if end == at || strings.HasPrefix(s[at:end], "***") {
+		return -1, 0 // nothing, or hidden by who wrote it
 	}
 	return at, end
 }

@@ -19,6 +19,9 @@ var secretWords = []string{"password", "passwd", "passphrase", "secret", "token"
 // plainWords hold one of the parts by accident.
 var plainWords = map[string]bool{"monkey": true, "turkey": true, "hotkey": true, "bypass": true, "compass": true, "keyring": true, "keyslot": true, "keyslots": true}
 
+// tokenVolume is the volume of a service account's token, as the admission names it.
+var tokenVolume = regexp.MustCompile(`-token-[a-z0-9]{5}$`)
+
 // aboutWords end a name that tells about a secret and holds none: the name of a
 // Secret, the length of a key, a cipher.
 var aboutWords = map[string]bool{
@@ -30,6 +33,9 @@ var aboutWords = map[string]bool{
 // Secret tells whether a name, such as of a parameter, an option or a variable,
 // is that of a secret.
 func Secret(name string) bool {
+	if tokenVolume.MatchString(name) {
+		return false
+	}
 	parts := split(name)
 	if len(parts) == 0 || plainWords[parts[len(parts)-1]] || len(parts) > 1 && aboutWords[parts[len(parts)-1]] {
 		return false
