@@ -134,11 +134,9 @@ func (w *vocabulary) value(v any, field string) any {
 	case string:
 		switch t, ok := w.exact[x]; {
 		case schemaField[field]:
-			return x
+			return w.sweep(x)
 		case ok:
 			return t
-		case field == "uid" || field == "containerID":
-			return x
 		case labelKey[field]:
 			return w.keyName(x)
 		}
@@ -174,6 +172,7 @@ var namedKeys = map[string]bool{
 	"instances": true, "replicaAddressMap": true, "replicaModeMap": true, "replicaTransitionTimeMap": true, "currentReplicaAddressMap": true,
 	"scheduledReplica": true, "disks": true, "diskStatus": true, "diskFileStatusMap": true, "restoreStatus": true, "cloneStatus": true,
 	"labels": true, "annotations": true, "matchLabels": true, "nodeSelector": true, "selector": true,
+	"requests": true, "limits": true, "capacity": true, "allocatable": true, "allocatedResourceStatuses": true, "allocatedResources": true,
 	"parameters": true, "volumeAttributes": true, "options": true, "attachmentMetadata": true,
 }
 
@@ -191,7 +190,7 @@ func (w *vocabulary) keyOf(k, parent string) string {
 // storage systems stay.
 func (w *vocabulary) keyName(k string) string {
 	if systemDomain(k) {
-		return k
+		return w.sweep(k)
 	}
 	return w.text(k)
 }

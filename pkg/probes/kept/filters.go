@@ -114,9 +114,25 @@ var (
 	mountOptions = keys("Nfsvers", "Defaultvers", "vers", "Proto", "Defaultproto", "proto", "Soft", "Hard", "Timeo", "Retrans", "Sec", "minorversion")
 )
 
+// exports keeps lines of exports(5), which begin with a path.
 func exports(s string) string {
-	return lines(func(l string) bool { return !comment(l) })(cutComments(s))
+	return lines(func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "/") })(cutComments(s))
 }
+
+// mountLine tells a line of fstab(5): its second field is a path or none.
+func mountLine(l string) bool {
+	f := strings.Fields(l)
+	return !comment(l) && len(f) >= 3 && (strings.HasPrefix(f[1], "/") || f[1] == "none" || f[1] == "swap")
+}
+
+var hostLine = regexp.MustCompile(`^\s*[0-9a-fA-F:.]+(?:%\w+)?\s+[A-Za-z0-9._ \t-]+$`)
+
+// hosts keeps lines of hosts(5) without comments.
+func hosts(s string) string {
+	return lines(func(l string) bool { return hostLine.MatchString(l) && strings.ContainsAny(strings.Fields(l)[0], ".:") })(cutComments(s))
+}
+
+var initiatorName = regexp.MustCompile(`^\s*#*\s*(?:InitiatorName|InitiatorAlias|GenerateName)\s*=`)
 
 // cutComments drops what stands behind a hash.
 func cutComments(s string) string {
@@ -137,16 +153,28 @@ var multipathWords = map[string]bool{
 	"enable_foreign": true, "config_dir": true, "features": true, "fast_io_fail_tmo": true, "dev_loss_tmo": true, "skip_kpartx": true,
 }
 
+// multipathSections are the sections of multipath.conf(5).
+var multipathSections = map[string]bool{
+	"blacklist": true, "blacklist_exceptions": true, "defaults": true, "devices": true, "device": true,
+	"multipaths": true, "multipath": true, "overrides": true,
+}
+
+var multipathFirst = regexp.MustCompile(`^\s*[{}\s]*(?:([a-z_]+)(?:[\s{]|$)|$)`)
+
 var multipathPair = regexp.MustCompile(`([a-z_]+)([ \t]+)("[^"\n]*"|[^\s{}"]+)`)
 
 // multipath keeps keywords, and the values of those that are read.
 func multipath(s string) string {
 	var out strings.Builder
 	for l := range strings.Lines(s) {
-		if comment(l) || strings.HasPrefix(strings.TrimSpace(l), "!") {
-			out.WriteString("\n")
-			continue
+		first := multipathFirst.FindStringSubmatch(l)
+		if first == nil || !multipathSections[first[1]] && !multipathWords[first[1]] {
+			if first == nil || first[1] != "" {
+				out.WriteString("\n")
+				continue
+			}
 		}
+		l = mask.Text(l)
 		out.WriteString(multipathPair.ReplaceAllStringFunc(l, func(m string) string {
 			p := multipathPair.FindStringSubmatch(m)
 			if multipathWords[p[1]] || p[3] == mask.Hidden {
@@ -193,8 +221,31 @@ var account = regexp.MustCompile(`(?m)^([^#\n]*\.auth\.(?:username|password)(?:_
 
 func accounts(s string) string { return account.ReplaceAllString(s, "${1}"+mask.Hidden) }
 
-// record keeps a record of open-iscsi, whose form is judged, without accounts.
-func record(s string) string { return accounts(mask.Text(s)) }
+var recordLine = regexp.MustCompile(`^\s*(?:#\s*(?:BEGIN|END) RECORD.*|(?:node|iface|discovery|host|tmp)\.?[a-zA-Z_.\[\]0-9]*\s*=.*)?$`)
+
+// record keeps a record of open-iscsi, whose form is judged: what is no line of one
+// stays as a line that is none.
+func record(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		body := strings.TrimRight(l, "\r\n")
+		switch {
+		case recordLine.MatchString(body), strings.Trim(body, "\x00\u2400") == "":
+		case strings.HasPrefix(strings.TrimSpace(body), "#"):
+			body = "#"
+		default:
+			key, _, ok := strings.Cut(body, "=")
+			if body = "?"; ok && !strings.ContainsAny(strings.TrimSpace(key), " \t\"{}/:,") {
+				body = key + "= " + mask.Hidden
+			}
+		}
+		out.WriteString(mask.Text(body))
+		if strings.HasSuffix(l, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return accounts(out.String())
+}
 
 var directive = regexp.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
 
@@ -205,30 +256,41 @@ var rootDir = regexp.MustCompile(`--?root-dir[= ]\S+`)
 
 func kubeletArgs(s string) string { return strings.Join(rootDir.FindAllString(s, -1), "\n") }
 
-var volumeKeys = map[string]bool{
-	"driverName": true, "volumeHandle": true, "specVolID": true, "nodeName": true, "attachmentID": true, "driverMode": true,
-	"volumeLifecycleMode": true, "seLinuxMountContext": true,
-}
+var (
+	volumeData = object("driverName", "volumeHandle", "specVolID", "nodeName", "attachmentID", "driverMode", "volumeLifecycleMode", "seLinuxMountContext")
+	volumeMeta = object("Size", "Head", "Dirty", "Rebuilding", "Error", "Parent", "SectorSize", "BackingFilePath", "BackingFile")
+	imageMeta  = object("Name", "Parent", "Removed", "UserCreated", "Created", "Labels")
+	diskConfig = object("diskName", "diskUUID", "diskUuid", "state")
+)
 
-// volumeData keeps the known keys of a vol_data.json. A text that is no such file
-// is a fault of its own; as much of it stays as shows that.
-func volumeData(s string) string {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(s), &all); err != nil {
-		const enough = 16
-		return mask.Text(s[:min(len(s), enough)])
+// object keeps the known keys of a JSON object. A text that is none is a fault of its
+// own; as much of it stays as shows that.
+func object(names ...string) filter {
+	known := map[string]bool{}
+	for _, n := range names {
+		known[n] = true
 	}
-	for k, raw := range all {
-		var text string
-		if !volumeKeys[k] || json.Unmarshal(raw, &text) != nil {
-			delete(all, k)
+	return func(s string) string {
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(s), &all); err != nil {
+			return s[:min(len(s), 1)]
 		}
+		strange := false
+		for k := range all {
+			if !known[k] {
+				delete(all, k)
+				strange = true
+			}
+		}
+		if !strange {
+			return mask.Text(s)
+		}
+		out, err := json.Marshal(all)
+		if err != nil {
+			return ""
+		}
+		return mask.Text(string(out))
 	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		return ""
-	}
-	return string(out)
 }
 
 // layers are the directories of an overlay's layers, which nobody mounts.

@@ -62,11 +62,11 @@ func kernelLog(s string) string {
 			continue
 		}
 		head, text, ok := strings.Cut(l, ";")
-		keep = !ok || KernelLine(text)
+		keep = ok && KernelLine(text)
 		switch {
 		case keep:
 			out.WriteString(mask.Text(auditFields(l)))
-		case first:
+		case first && ok:
 			out.WriteString(head + ";\n")
 		}
 		first = false

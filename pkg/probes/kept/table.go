@@ -54,8 +54,8 @@ var devices = []line{
 
 // configuration are the files of an administrator or a distribution.
 var configuration = []line{
-	{"etc/fstab", settings, "what the host mounts by itself"}, {"etc/exports", exports, "what the host exports"},
-	{"etc/hosts", settings, "names of servers"}, {"etc/hostname", verbatim, "the name of the machine"},
+	{"etc/fstab", lines(mountLine), "what the host mounts by itself"}, {"etc/exports", exports, "what the host exports"},
+	{"etc/hosts", hosts, "names of servers"}, {"etc/hostname", verbatim, "the name of the machine"},
 	{"etc/resolv.conf", lines(resolver), "the resolver"}, {"run/systemd/resolve/*", lines(resolver), "the resolver"},
 	{"etc/os-release", release, "the distribution"}, {"usr/lib/os-release", release, "the distribution"},
 	{"etc/nfsmount.conf", mountOptions, "options of NFS mounts"}, {"etc/nfsmount.conf.d/*", mountOptions, "options of NFS mounts"},
@@ -65,7 +65,7 @@ var configuration = []line{
 	{"etc/multipath/*", verbatim, "disks that multipathd knows"},
 	{"etc/lvm/lvm.conf", lvm, "which disks LVM scans"},
 	{"etc/iscsi/iscsid.conf", initiator, "settings of the initiator"},
-	{"etc/iscsi/initiatorname.iscsi", whole, "the name of the initiator"}, {"etc/initiatorname.iscsi", whole, "the name of the initiator"},
+	{"etc/iscsi/initiatorname.iscsi", lines(initiatorName.MatchString), "the name of the initiator"}, {"etc/initiatorname.iscsi", lines(initiatorName.MatchString), "the name of the initiator"},
 	{"etc/iscsi/ifaces/**", record, "interfaces of the initiator"}, {"var/lib/iscsi/ifaces/**", record, "interfaces of the initiator"},
 	{"etc/iscsi/**", record, "records of the initiator"}, {"var/lib/iscsi/**", record, "records of the initiator"},
 	{"etc/systemd/system/**", unit, "directives that change mounts"}, {"usr/lib/systemd/system/*", unit, "directives that change mounts"}, {"lib/systemd/system/*", unit, "directives that change mounts"},
@@ -76,7 +76,7 @@ var configuration = []line{
 // storage are the files of storage systems and of the kubelet.
 var storage = []line{
 	{"**/vol_data.json", volumeData, "the volume of a directory"},
-	{"**/volume.meta", whole, "the state of a replica"}, {"**/*.img.meta", whole, "the chain of a replica"}, {"**/longhorn-disk.cfg", whole, "the identity of a Longhorn disk"},
+	{"**/volume.meta", volumeMeta, "the state of a replica"}, {"**/*.img.meta", imageMeta, "the chain of a replica"}, {"**/longhorn-disk.cfg", diskConfig, "the identity of a Longhorn disk"},
 	{"**/layerdb/mounts/*/mount-id", verbatim, "the layer of a container"},
 }
 
