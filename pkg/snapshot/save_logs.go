@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
 )
 
@@ -31,45 +32,31 @@ var logWord = regexp.MustCompile(`(?i)err|fail|warn|fatal|panic|cannot|can't|cou
 	`|retry|backoff|abort|corrupt|stale|busy|read-only|readonly|full|exhaust|insufficient|too many|unauthor|expired|conflict|mismatch|unexpected|disconnect|shutting down|stopped|killed|crash|exit` +
 	`|grace|recover|reclaim|clientid|client id|export|expand|resize|salvage|rebuild|fsck|mkfs|cryptsetup|luks|iscsi|iqn\.|lvm|vgscan|volume group|/dev/|nobody|mountpoint|in use|attach|detach|stage|publish|unmount|mounting|longhorn-backend|lease|leader|waiting for|still|migrat|hugepage|memory`)
 
-// sameShape is how many lines of one wording are kept from the end of a log; the
-// first one is kept, too. A component that tries again says the same for hours.
-const sameShape = 2
+// sameWording is how many lines of one wording are kept from the end of a log.
+const sameWording = 2
 
 // trimmedLog keeps the lines that say something about storage, and of equal ones the
 // first and the last. The others become empty, so that numbers of lines stay. Of an
 // NFS server every line counts: rules count how often clients come and go.
 func trimmedLog(log Log) []string {
-	lines := log.Lines
 	server := serverLog.MatchString(log.Container)
-	out := make([]string, len(lines))
-	total, seen := map[string]int{}, map[string]int{}
-	shapes := make([]string, len(lines))
-	for i, l := range lines {
-		if server && strings.TrimSpace(l) != "" || logWord.MatchString(l) {
-			shapes[i] = shape(l)
-			total[shapes[i]]++
+	out := make([]string, len(log.Lines))
+	for i, l := range log.Lines {
+		if server || logWord.MatchString(l) {
+			out[i] = mask.Text(l)
 		}
 	}
-	for i, l := range lines {
-		if s := shapes[i]; s != "" {
-			seen[s]++
-			if server || seen[s] == 1 || seen[s] > total[s]-sameShape {
-				out[i] = mask.Text(l)
-			}
-		}
+	if server {
+		return newest(out, 4*logSize)
 	}
-	return newest(out, server)
+	return newest(kept.Newest(out, sameWording), logSize)
 }
 
 // logSize is how much of one log a capture keeps.
-const logSize = 12 << 10
+const logSize = 9 << 10
 
 // newest empties what is too much at the beginning.
-func newest(lines []string, server bool) []string {
-	left := logSize
-	if server {
-		left *= 4
-	}
+func newest(lines []string, left int) []string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if left -= len(lines[i]); left < 0 {
 			lines[i] = ""
@@ -80,9 +67,3 @@ func newest(lines []string, server bool) []string {
 
 // serverLog are containers of servers that volumes are mounted from.
 var serverLog = regexp.MustCompile(`share-manager|ganesha|nfs-server`)
-
-// varying are the parts of a line that differ from one time to the next.
-var varying = regexp.MustCompile(`[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]+)*|[0-9]+`)
-
-// shape is the wording of a line.
-func shape(l string) string { return "·" + varying.ReplaceAllString(l, "0") }

@@ -6,6 +6,7 @@ package kept
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
@@ -144,6 +145,37 @@ func told(accept func(string) bool) filter {
 		}
 		return out.String()
 	}
+}
+
+// repeats keeps of lines of one wording the first and the last two.
+func repeats(next filter) filter {
+	return func(s string) string {
+		all := strings.SplitAfter(next(s), "\n")
+		return strings.Join(Newest(all, 2), "")
+	}
+}
+
+// varying are the parts of a line that differ from one time to the next.
+var varying = regexp.MustCompile(`[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]+)*|[0-9]+`)
+
+// Newest empties repeated lines: of one wording the first stays, and the last n. A
+// component that tries again says the same for hours.
+func Newest(lines []string, n int) []string {
+	total, seen := map[string]int{}, map[string]int{}
+	shapes := make([]string, len(lines))
+	for i, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			shapes[i] = varying.ReplaceAllString(l, "0")
+			total[shapes[i]]++
+		}
+	}
+	out := make([]string, len(lines))
+	for i, s := range shapes {
+		if seen[s]++; s != "" && (seen[s] == 1 || seen[s] > total[s]-n) {
+			out[i] = lines[i]
+		}
+	}
+	return out
 }
 
 // ended trims empty lines at the end to one.

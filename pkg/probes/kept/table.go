@@ -84,6 +84,6 @@ var storage = []line{
 var logs = []line{
 	{"var/log/audit/*", told(ofAudit), "denials of storage programs"},
 	{"var/log/boot.log", told(StorageLine), "what the boot waits for"},
-	{"var/log/kubelet.log", told(StorageLine), "what the kubelet says of volumes"},
-	{"var/log/*", told(ofStorageDaemon), "what storage daemons and the kubelet say"},
+	{"var/log/kubelet.log", repeats(told(StorageLine)), "what the kubelet says of volumes"},
+	{"var/log/*", repeats(told(ofStorageDaemon)), "what storage daemons and the kubelet say"},
 }
