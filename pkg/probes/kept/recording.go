@@ -90,7 +90,7 @@ var (
 	terminal   = regexp.MustCompile(`^dev/(?:tty|pts/|vcs|ptmx|input/|snd/|bus/|char/|net/|dri/|cpu|hpet|rtc|random|urandom|zero|full|null|kmsg|mem$|port$|userfaultfd|vga_arbiter|uinput|uhid|snapshot|rfkill|hwrng|tpm|vhost|usbmon|autofs|nvram|ppp|watchdog|bsg/|sg[0-9]|cuse|btrfs-control|vmci|mcelog|vfio/|ipmi|udmabuf|gpio|i2c|lp[0-9])`)
 	ofProcess  = regexp.MustCompile(`^proc/[0-9]+`)
 	unitName   = regexp.MustCompile(`^(?:usr/)?lib/systemd/system/(.*)$`)
-	unitKept   = regexp.MustCompile(`iscsi|multipath|systemd-udevd`)
+	unitKept   = regexp.MustCompile(`^systemd-udevd`)
 	// storageThread are threads of the kernel that live as long as a filesystem or a device.
 	storageThread = regexp.MustCompile(`^(?:kthreadd$|jbd2|xfs|loop|md[0-9]|nfs|rpc|lockd|iscsi|scsi_eh|nvme|drbd|dm|kdm|kcryptd|bcache|ceph|rbd|cifs|btrfs|ext4|z_|txg)`)
 	udevRule      = regexp.MustCompile(`^(?:usr/)?lib/udev/rules\.d/`)
