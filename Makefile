@@ -9,7 +9,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause cases demo install snapshot-release reproduce man licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,12 @@ report-shape: ## how many lines the reports of the corpus have, and where the fi
 
 new-cause: ## scaffold a cause: make new-cause NAME=foo-breaks-bar LAYER=device
 	$(GO) run ./scripts/newcause -name '$(NAME)' -layer '$(LAYER)'
+
+read-fields: ## write which fields of objects the rules read: a capture keeps no others
+	$(GO) run ./scripts/readfields
+
+words: ## write which words a redacted capture may say: those of the rules and probes
+	$(GO) run ./scripts/words
 
 cases: ## run the corpus and print one line per case
 	$(GO) run ./internal/casetool

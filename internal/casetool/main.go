@@ -5,6 +5,7 @@
 //	go run ./internal/casetool -cause NAME      the cases that want this cause
 //	go run ./internal/casetool -root DIR        the cases of another directory (testdata/pending)
 //	go run ./internal/casetool -shape           how long the reports are, and what is wrong with them on sight
+//	go run ./internal/casetool -shorten DIR     write the snapshot of a case again as a capture would
 package main
 
 import (
@@ -35,8 +36,12 @@ func run(args []string, out io.Writer) error {
 	brief := flags.Bool("brief", false, "no text reports")
 	shape := flags.Bool("shape", false, "only the figures of the text reports")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
+	shorten := flags.String("shorten", "", "load the snapshot in this `DIR` and write it again with what a capture keeps")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *shorten != "" {
+		return rewrite(*shorten, out)
 	}
 	root, err := corpus.Root()
 	if err != nil {

@@ -21,6 +21,7 @@ type Options struct {
 	Parallel int       // requests at once
 	LogLines int       // of each log's tail
 	NoLogs   bool      // read no logs
+	AppLogs  bool      // read the logs of the pods that use a volume, too: they are nobody's business but their owner's
 	Now      time.Time // when the snapshot is taken; zero: now
 	// Nodes is called once, when the objects are read, and may add what the nodes
 	// themselves say; then the objects that the nodes name are read, too.

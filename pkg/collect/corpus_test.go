@@ -95,7 +95,7 @@ func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot) *snapsho
 		}
 		return nil
 	}
-	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt, Nodes: nodes})
+	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt, Nodes: nodes, AppLogs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,6 +107,9 @@ func (c *collector) tails() []tail {
 	}
 	near := c.near(x, volumes)
 	for _, v := range volumes {
+		if c.o.AppLogs {
+			add(consumers(v)...)
+		}
 		add(logPods(x, v, near)...)
 		add(c.agents(x, v, near)...)
 		add(servers(x, v)...)
@@ -143,15 +146,21 @@ func troubled(x *snapshot.Index) []*snapshot.Volume {
 	})
 }
 
-// logPods are the pods that work on a volume: its consumers, its driver on the
-// nodes in question, the driver's attacher, and Longhorn's parts.
-func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod {
+// consumers are the pods that use a volume.
+func consumers(v *snapshot.Volume) []*corev1.Pod {
 	var out []*corev1.Pod
 	for i, consumer := range v.Consumers {
 		if i < maxConsumers {
 			out = append(out, consumer.Pod)
 		}
 	}
+	return out
+}
+
+// logPods are the pods that work on a volume: its driver on the nodes in question,
+// the driver's attacher, and Longhorn's parts.
+func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod {
+	var out []*corev1.Pod
 	driver := v.CSIName()
 	for _, n := range near {
 		if driver != "" {

@@ -60,7 +60,11 @@ func bytesOf(t *testing.T, r *report.Report) string {
 func TestSameAfterShuffle(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		want := bytesOf(t, evaluate(c, load(t, dir)))
+		first := filepath.Join(t.TempDir(), "first")
+		if err := snapshot.Save(first, load(t, dir)); err != nil {
+			t.Fatal(err)
+		}
+		want := bytesOf(t, evaluate(c, load(t, first)))
 		s := load(t, dir)
 		shuffle(reflect.ValueOf(&s.Cluster).Elem(), rand.New(rand.NewPCG(1, 2)))
 		path := filepath.Join(t.TempDir(), "shuffled")
@@ -87,7 +91,9 @@ func shuffle(v reflect.Value, r *rand.Rand) {
 	}
 }
 
-// TestSameAfterSaveAndLoad writes the snapshot and reads it back.
+// TestSameAfterSaveAndLoad writes the snapshot as a capture and reads it back: what
+// a rule reads is not cut. Only the timeline may be shorter, for it also tells of
+// lines that say nothing about a fault.
 func TestSameAfterSaveAndLoad(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
@@ -96,7 +102,9 @@ func TestSameAfterSaveAndLoad(t *testing.T) {
 		if err := snapshot.Save(path, s); err != nil {
 			t.Fatal(err)
 		}
-		want, got := bytesOf(t, evaluate(c, s)), bytesOf(t, evaluate(c, load(t, path)))
+		before, after := evaluate(c, s), evaluate(c, load(t, path))
+		before.Timeline, after.Timeline = nil, nil
+		want, got := bytesOf(t, before), bytesOf(t, after)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("a saved snapshot gives another report (-want +got):\n%s", diff)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ type captureOptions struct {
 	diagnoseOptions
 	path   string
 	redact bool
+	list   bool
 }
 
 // newCapture is the verb that writes the evidence of a question to a file, for
@@ -30,13 +30,18 @@ func newCapture(v verb) *cobra.Command {
 		Use: "capture", Short: "Write the snapshot of a question to a directory or .tar.gz",
 		Long: `Write everything that a question reads, of the cluster and of its nodes, to a
 directory or a .tar.gz. With --from PATH every verb reads it again, without a
-cluster. Secrets, environment variables and the arguments of programs that are
-no storage are never in it; with --redact names and addresses are replaced, too.`,
+cluster.
+
+It holds what some rule reads and nothing else: fields of objects, lines of files
+and logs. Secrets, environment variables and the logs of your own containers are
+not read; values behind token, key, secret, password and the like are hidden. With
+--redact names and addresses are replaced, too, and the causes stay the same.
+--list shows every file of it and why it is there, and writes nothing.`,
 		Example: `  # everything about one claim
-  kubectl mountdoctor capture pvc data-db-0 -n shop -o incident.tar.gz
+  kubectl mountdoctor capture pvc data-db-0 -n shop --to incident.tar.gz
 
   # the same for strangers
-  kubectl mountdoctor capture pvc data-db-0 -n shop -o incident.tar.gz --redact`,
+  kubectl mountdoctor capture pvc data-db-0 -n shop --to incident.tar.gz --redact`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -71,7 +76,8 @@ func newCaptureOf(v verb, kind, use, short string) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.path, "output", "o", "", "Where to write: a new directory, or a file that ends in .tar.gz. Required.")
+	f.StringVar(&o.path, "to", "", "Where to write: a new directory, or a file that ends in .tar.gz. Required but for --list.")
+	f.BoolVar(&o.list, "list", false, "Show every file that would be written and why, and write nothing.")
 	f.BoolVar(&o.redact, "redact", false, "Replace names, addresses and other words that may be private; the causes stay the same.")
 	f.StringVar(&o.from, "from", "", "Capture from this snapshot instead of a cluster, to redact it or to pack it.")
 	o.probe.add(f, kind)
@@ -81,8 +87,11 @@ func newCaptureOf(v verb, kind, use, short string) *cobra.Command {
 
 // Validate refuses what cannot be done, before the cluster is asked.
 func (o *captureOptions) Validate() error {
-	if o.path == "" {
-		return usagef("capture needs -o DIRECTORY or -o FILE.tar.gz")
+	switch {
+	case o.list:
+		return o.diagnoseOptions.Validate()
+	case o.path == "":
+		return usagef("capture needs --to DIRECTORY or --to FILE.tar.gz")
 	}
 	if info, err := os.Stat(o.path); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s exists already; a capture replaces nothing", o.path)
@@ -117,11 +126,13 @@ func (o *captureOptions) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	if o.list {
+		return o.show(s)
+	}
 	if err := snapshot.Save(o.path, s); err != nil {
 		return err
 	}
-	o.report(s)
-	return nil
+	return o.report(s)
 }
 
 // redacted replaces private words, also those of the question. Its key is thrown
@@ -137,25 +148,4 @@ func (o *captureOptions) redacted(s *snapshot.Snapshot) (*snapshot.Snapshot, err
 	}
 	o.question.Name, o.question.Namespace = r.Word(o.question.Name), r.Word(o.question.Namespace)
 	return r.Snapshot, nil
-}
-
-// report says on stderr what was written and how to read it.
-func (o *captureOptions) report(s *snapshot.Snapshot) {
-	command := []string{"kubectl mountdoctor", o.question.Kind}
-	if o.question.Name != "" {
-		command = append(command, o.question.Name)
-	}
-	if o.namespaced {
-		command = append(command, "-n", o.question.Namespace)
-	}
-	fmt.Fprintf(o.streams.ErrOut, "%s holds %s, %s and %s; %s could not be read.\nRead it with: %s --from %s\n",
-		o.path, count(s.Objects(), "object"), count(len(s.Nodes), "node"), count(len(s.Logs), "log"), count(len(s.Gaps), "thing"),
-		printable(strings.Join(command, " ")), o.path)
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

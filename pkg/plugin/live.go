@@ -20,13 +20,14 @@ type live struct {
 	config   *rest.Config
 	probe    prober // nil: nodes are not asked
 	progress *progress
+	appLogs  bool // read the logs of the volumes' users, too
 }
 
 // prober looks at the nodes of a question and adds what it finds to the snapshot.
 type prober func(ctx context.Context, config *rest.Config, show func(string), s *snapshot.Snapshot, q diagnosis.Question) error
 
 // newLive builds the source that reads a live cluster.
-func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Writer) (Source, error) {
+func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, errOut io.Writer) (Source, error) {
 	if nowhere(flags) {
 		return nil, errNowhere
 	}
@@ -36,7 +37,7 @@ func newLive(flags *genericclioptions.ConfigFlags, probe prober, errOut io.Write
 	}
 	config.UserAgent = "kubectl-mountdoctor/" + version()
 	config.WarningHandler = rest.NoWarnings{} // deprecations are no news to who reads at night
-	return live{config: config, probe: probe, progress: newProgress(errOut)}, nil
+	return live{config: config, probe: probe, progress: newProgress(errOut), appLogs: appLogs}, nil
 }
 
 var errNowhere = errors.New("no cluster is configured: name one with KUBECONFIG or the flags of kubectl, or give a snapshot with --from PATH")
@@ -52,7 +53,7 @@ func nowhere(flags *genericclioptions.ConfigFlags) bool {
 // objects that the nodes name.
 func (l live) Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Snapshot, error) {
 	defer l.progress.done()
-	o := collect.Options{Progress: l.progress.show}
+	o := collect.Options{Progress: l.progress.show, AppLogs: l.appLogs}
 	if l.probe != nil {
 		o.Nodes = func(ctx context.Context, s *snapshot.Snapshot) error {
 			l.progress.show("looking at nodes")

@@ -27,6 +27,7 @@ type probeFlags struct {
 	namespace  string
 	pullSecret string
 	timeout    time.Duration
+	appLogs    bool // --with-app-logs
 }
 
 // add declares the flags. A sweep of the cluster looks at nodes only on
@@ -40,6 +41,7 @@ func (p *probeFlags) add(f *pflag.FlagSet, kind string) {
 	f.StringVar(&p.namespace, "probe-namespace", "", "Namespace of the probe pods. Default: where Longhorn's objects are, else kube-system.")
 	f.StringVar(&p.pullSecret, "probe-pull-secret", "", "Name of a Secret in that namespace to pull the image with.")
 	f.DurationVar(&p.timeout, "probe-timeout", launch.DefaultTimeout, "Give up a node after this time, image pull included.")
+	f.BoolVar(&p.appLogs, "with-app-logs", false, "Also read the logs of the containers that use the volume, for what they say of I/O.")
 	f.BoolVar(&p.show, "print-probe-pod", false, "Print the pods that would be created, and create none.")
 }
 

@@ -32,7 +32,7 @@ func (o *diagnoseOptions) source() (Source, error) {
 	if o.from != "" {
 		return saved{o.from}, nil
 	}
-	return newLive(o.config, o.probe.prober(o.streams.ErrOut), o.streams.ErrOut)
+	return newLive(o.config, o.probe.prober(o.streams.ErrOut), o.probe.appLogs, o.streams.ErrOut)
 }
 
 // withoutNodes removes what the probes of a snapshot found, so that the answer

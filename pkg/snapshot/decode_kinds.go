@@ -30,6 +30,8 @@ type kind struct {
 	copied func(metav1.Object) metav1.Object
 	// raw is the object as it was read; only Longhorn's kinds have one.
 	raw func(metav1.Object) *unstructured.Unstructured
+	// notes writes down which fields decoding reads; only Longhorn's kinds have it.
+	notes func(u *unstructured.Unstructured, note map[string]any) error
 	// fromUnstructured is decode for an object that is already taken apart.
 	fromUnstructured func(*unstructured.Unstructured) (metav1.Object, error)
 }

@@ -37,3 +37,11 @@ func withMicros(raw []byte) (fixed []byte, ok bool) {
 	fixed, err := json.Marshal(object)
 	return fixed, err == nil
 }
+
+// child is the object at a path of keys, or nil.
+func child(m map[string]any, path ...string) map[string]any {
+	for _, key := range path {
+		m, _ = m[key].(map[string]any)
+	}
+	return m
+}

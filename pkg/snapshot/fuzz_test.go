@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,7 +52,8 @@ func FuzzDecodeFile(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(len(s.Cluster.Events), len(again.Cluster.Events), cmpopts.EquateEmpty()); diff != "" {
+		told := slices.DeleteFunc(slices.Clone(s.Cluster.Events), (*Event).housekeeping)
+		if diff := cmp.Diff(len(told), len(again.Cluster.Events), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("events: mismatch (-want +got):\n%s", diff)
 		}
 	})

@@ -38,6 +38,11 @@ func longhorn[T any, P interface {
 	k.fromUnstructured = func(u *unstructured.Unstructured) (metav1.Object, error) {
 		return fromUnstructured(P(new(T)), u, parts, fill)
 	}
+	k.notes = func(u *unstructured.Unstructured, note map[string]any) error {
+		var failed error
+		fill(P(new(T)), fields{m: u.Object, err: &failed, note: note})
+		return failed
+	}
 	held(k, func(c *Cluster) *[]P { return list(&c.Longhorn) })
 	return k
 }

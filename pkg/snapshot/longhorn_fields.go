@@ -19,6 +19,8 @@ type fields struct {
 	// heard is told every path that is read, so that a test can hold them against
 	// Longhorn's schemas; nil otherwise.
 	heard func(path string)
+	// note, when set, takes a copy of every value that is read: what a capture keeps.
+	note map[string]any
 }
 
 // at returns the value at a dotted path; nil when it is absent or null.
@@ -26,14 +28,18 @@ func (f fields) at(path string) any {
 	if f.heard != nil {
 		f.heard(f.path + path)
 	}
-	m, rest := f.m, path
+	m, note, rest := f.m, f.note, path
 	for {
 		key, deeper, nested := strings.Cut(rest, ".")
 		if !nested {
+			noted(note, key, m[key])
 			return m[key]
 		}
 		switch next := m[key].(type) {
 		case map[string]any:
+			if note != nil {
+				note = groupIn(note, key)
+			}
 			m, rest = next, deeper
 		case nil:
 			return nil
@@ -47,6 +53,43 @@ func (f fields) at(path string) any {
 			return nil
 		}
 	}
+}
+
+// noted writes a value down that was read; of objects and lists only what is read in
+// them follows.
+func noted(note map[string]any, key string, v any) {
+	switch x := v.(type) {
+	case nil:
+	case map[string]any:
+		if note != nil {
+			groupIn(note, key)
+		}
+	case []any:
+		if _, known := note[key]; note != nil && !known {
+			list := make([]any, len(x))
+			for i, item := range x {
+				list[i] = item
+				if _, object := item.(map[string]any); object {
+					list[i] = map[string]any{}
+				}
+			}
+			note[key] = list
+		}
+	default:
+		if note != nil {
+			note[key] = v
+		}
+	}
+}
+
+// noteAt is where what is read at a dotted path is written down.
+func (f fields) noteAt(path string) any {
+	var at any = f.note
+	for key := range strings.SplitSeq(path, ".") {
+		m, _ := at.(map[string]any)
+		at = m[key]
+	}
+	return at
 }
 
 // empty tells whether a text stands for no value.
@@ -139,7 +182,9 @@ func (f fields) group(paths ...string) fields {
 		switch v := f.at(path).(type) {
 		case nil:
 		case map[string]any:
-			return f.inside(v, path+".")
+			sub := f.inside(v, path+".")
+			sub.note, _ = f.noteAt(path).(map[string]any)
+			return sub
 		case string:
 			if !empty(v) {
 				f.fail(path, v)
@@ -171,8 +216,13 @@ func (f fields) entries(paths ...string) []entry {
 	for _, key := range group.keys() {
 		switch v := group.m[key].(type) {
 		case map[string]any:
-			all = append(all, entry{key, group.inside(v, key+".")})
+			sub := group.inside(v, key+".")
+			if group.note != nil {
+				sub.note = groupIn(group.note, key)
+			}
+			all = append(all, entry{key, sub})
 		case nil:
+			noted(group.note, key, "null")
 			all = append(all, entry{key, group.inside(nil, key+".")})
 		default:
 			group.fail(key, v)
@@ -190,6 +240,7 @@ type entry struct {
 func (f fields) keys() []string {
 	keys := make([]string, 0, len(f.m))
 	for key := range f.m {
+		noted(f.note, key, f.m[key])
 		keys = append(keys, key)
 	}
 	sort.Strings(keys)
@@ -212,7 +263,11 @@ func (f fields) items(path string) []fields {
 				f.fail(path, item)
 				continue
 			}
-			all = append(all, f.inside(m, fmt.Sprintf("%s[%d].", path, i)))
+			sub := f.inside(m, fmt.Sprintf("%s[%d].", path, i))
+			if notes, _ := f.noteAt(path).([]any); i < len(notes) {
+				sub.note, _ = notes[i].(map[string]any)
+			}
+			all = append(all, sub)
 		}
 		return all
 	default:

@@ -108,26 +108,9 @@ func (w *vocabulary) objects(data []byte) ([]byte, error) {
 	}
 	items, _ := list["items"].([]any)
 	for i := range items {
-		if o, ok := items[i].(map[string]any); ok {
-			w.tidy(o)
-		}
 		items[i] = w.value(items[i], "")
 	}
 	return json.Marshal(list)
-}
-
-// tidy drops free text of users that no rule reads: annotations of their own domains.
-func (w *vocabulary) tidy(o map[string]any) {
-	meta := child(o, "metadata")
-	if meta == nil {
-		return
-	}
-	notes, _ := meta["annotations"].(map[string]any)
-	for k := range notes {
-		if !systemDomain(k) {
-			delete(notes, k)
-		}
-	}
 }
 
 // systemDomain tells whether a label or annotation key belongs to Kubernetes, CSI or
@@ -149,11 +132,13 @@ func systemDomain(key string) bool {
 func (w *vocabulary) value(v any, field string) any {
 	switch x := v.(type) {
 	case string:
-		if field == "uid" || labelKey[field] {
-			return x
-		}
-		if t, ok := w.exact[x]; ok && !schemaField[field] {
+		switch t, ok := w.exact[x]; {
+		case schemaField[field]:
+			return w.sweep(x)
+		case ok:
 			return t
+		case labelKey[field]:
+			return w.keyName(x)
 		}
 		return w.text(x)
 	case []any:
@@ -170,31 +155,42 @@ func (w *vocabulary) value(v any, field string) any {
 	return v
 }
 
-// labelKey are fields that hold the key of a label: the labels keep their keys, so
-// what selects by them does, too.
+// labelKey are fields that hold the key of a label.
 var labelKey = map[string]bool{"key": true, "topologyKey": true, "topologyKeys": true}
 
 // schemaField are fields whose values are words of the API, not names.
 var schemaField = map[string]bool{
 	"kind": true, "apiVersion": true, "type": true, "phase": true, "status": true, "reason": true, "state": true,
-	"component": true, "driver": true, "provisioner": true, "attacher": true, "fsType": true, "volumeMode": true,
+	"driver": true, "provisioner": true, "attacher": true, "fsType": true, "volumeMode": true,
 	"accessModes": true, "mountPropagation": true, "effect": true, "operator": true, "dataEngine": true, "frontend": true,
 	"robustness": true, "protocol": true,
 }
 
-// namedKeys are maps whose keys are names of objects.
+// namedKeys are maps whose keys are of somebody's own making.
 var namedKeys = map[string]bool{
 	"attachmentTickets": true, "attachmentTicketStatuses": true, "nodeDeploymentMap": true, "instanceEngines": true, "instanceReplicas": true,
 	"instances": true, "replicaAddressMap": true, "replicaModeMap": true, "replicaTransitionTimeMap": true, "currentReplicaAddressMap": true,
-	"scheduledReplica": true, "labels": false, "volumeAttributes": false,
+	"scheduledReplica": true, "disks": true, "diskStatus": true, "diskFileStatusMap": true, "restoreStatus": true, "cloneStatus": true,
+	"labels": true, "annotations": true, "matchLabels": true, "nodeSelector": true, "selector": true,
+	"requests": true, "limits": true, "capacity": true, "allocatable": true, "allocatedResourceStatuses": true, "allocatedResources": true,
+	"parameters": true, "volumeAttributes": true, "options": true, "attachmentMetadata": true,
 }
 
 func (w *vocabulary) keyOf(k, parent string) string {
-	if namedKeys[parent] {
-		if t, ok := w.exact[k]; ok {
-			return t
-		}
-		return w.text(k)
+	if !namedKeys[parent] {
+		return k
 	}
-	return k
+	if t, ok := w.exact[k]; ok && parent != "labels" && parent != "matchLabels" {
+		return t
+	}
+	return w.keyName(k)
+}
+
+// keyName is the key of a label, an annotation or a parameter: those of Kubernetes and of
+// storage systems stay.
+func (w *vocabulary) keyName(k string) string {
+	if systemDomain(k) {
+		return w.sweep(k)
+	}
+	return w.text(k)
 }

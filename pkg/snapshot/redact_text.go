@@ -21,7 +21,7 @@ func (w *vocabulary) text(s string) string {
 	s = w.words(s)
 	s = iqnShape.ReplaceAllStringFunc(s, w.iqn)
 	s = ipv6Shape.ReplaceAllStringFunc(s, w.ipv6)
-	return ipv4Shape.ReplaceAllStringFunc(s, w.ipv4)
+	return w.sweep(ipv4Shape.ReplaceAllStringFunc(s, w.ipv4))
 }
 
 // words replaces known words that stand alone: no letter or digit on either side. A

@@ -21,10 +21,11 @@ type vocabulary struct {
 	inside map[string]string // words that are replaced wherever they stand alone in a text
 	sorted []string          // of inside, longest first
 	first  map[byte][]string // sorted, by first letter
+	plain  map[string]bool   // further words that may be said: those of drivers
 }
 
 func newVocabulary(key []byte) *vocabulary {
-	return &vocabulary{key: key, known: map[string]bool{}, exact: map[string]string{}, inside: map[string]string{}}
+	return &vocabulary{key: key, known: map[string]bool{}, exact: map[string]string{}, inside: map[string]string{}, plain: map[string]bool{}}
 }
 
 // token is a keyed hash: nobody without the key can guess a name and compare.
@@ -109,6 +110,8 @@ func (w *vocabulary) object(kind string, o metav1.Object) {
 
 func (w *vocabulary) learnObjects(s *Snapshot) {
 	c := &s.Cluster
+	w.learnDrivers(c)
+	w.learnContainers(c)
 	for _, n := range c.Nodes {
 		w.name("node", n.Name)
 		for _, a := range n.Status.Addresses {
@@ -141,6 +144,59 @@ func (w *vocabulary) learnObjects(s *Snapshot) {
 		if !systemSpace.MatchString(e.ObjNamespace) && e.ObjNamespace != "" {
 			w.name("ns", e.ObjNamespace)
 			w.name("o", e.ObjName)
+		}
+	}
+}
+
+// learnDrivers lets the names of drivers be said, whole and in parts: rules and hashes
+// rest on them. A namespace may have the same name.
+func (w *vocabulary) learnDrivers(c *Cluster) {
+	say := func(names ...string) {
+		for _, name := range names {
+			w.allow(name)
+			for _, form := range []string{name, strings.ReplaceAll(name, ".", "-"), strings.ReplaceAll(name, ".", "/")} {
+				if strings.ContainsAny(name, ".-") {
+					w.put(form, form)
+				}
+			}
+		}
+	}
+	for _, d := range c.CSIDrivers {
+		say(d.Name)
+	}
+	for _, s := range c.StorageClasses {
+		say(s.Provisioner)
+	}
+	for _, p := range c.PVs {
+		if p.Spec.CSI != nil {
+			say(p.Spec.CSI.Driver)
+		}
+		if p.Spec.FlexVolume != nil {
+			say(p.Spec.FlexVolume.Driver)
+		}
+	}
+	for _, va := range c.Attachments {
+		say(va.Spec.Attacher)
+	}
+	for _, n := range c.CSINodes {
+		for _, d := range n.Spec.Drivers {
+			say(d.Name)
+		}
+	}
+}
+
+// learnContainers learns what users call the containers and volumes of their pods.
+func (w *vocabulary) learnContainers(c *Cluster) {
+	for _, p := range c.Pods {
+		if systemSpace.MatchString(p.Namespace) {
+			continue
+		}
+		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+			for i := range list {
+				if !ofStorage(&list[i]) && w.sweep(list[i].Name) != list[i].Name {
+					w.name("c", list[i].Name)
+				}
+			}
 		}
 	}
 }

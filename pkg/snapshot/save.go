@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
 )
 
 // Save writes a snapshot: a .tar.gz when the path says so, else a directory,
@@ -111,7 +114,7 @@ func write(s *Snapshot, put func(name string, data []byte) error) error {
 	}
 	head, err := yaml.Marshal(header{
 		APIVersion: APIVersion, Kind: "Snapshot", TakenAt: s.TakenAt.UTC().Format(time.RFC3339Nano),
-		Server: headerServer{Version: s.Server}, Gaps: s.Gaps,
+		Server: headerServer{Version: s.Server}, Gaps: gapsOf(s),
 	})
 	if err != nil {
 		return err
@@ -128,8 +131,25 @@ func write(s *Snapshot, put func(name string, data []byte) error) error {
 	return saveLogs(s, checked)
 }
 
-// saveNodes writes the recordings verbatim. Facts alone cannot be saved: what is
-// in no recording cannot be replayed.
+// gapsOf are the gaps of a snapshot and those of its capture: a node whose facts
+// arrived without the recording that they come from.
+func gapsOf(s *Snapshot) []Gap {
+	var out []Gap
+	for _, g := range s.Gaps {
+		g.Detail = mask.Text(g.Detail)
+		out = append(out, g)
+	}
+	for name, n := range s.Nodes {
+		if n.Recording == nil {
+			out = append(out, Gap{Need: "node/" + name, Reason: Truncated, Detail: "the node's recording did not arrive, so that what was found on it is not in this capture"})
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Need < out[j].Need })
+	return out
+}
+
+// saveNodes writes of each recording what probes and rules read. Facts alone cannot
+// be saved, for what is in no recording cannot be replayed: they become a gap.
 func saveNodes(s *Snapshot, put func(name string, data []byte) error) error {
 	names := make([]string, 0, len(s.Nodes))
 	for name := range s.Nodes {
@@ -138,27 +158,13 @@ func saveNodes(s *Snapshot, put func(name string, data []byte) error) error {
 	sort.Strings(names)
 	for _, name := range names {
 		if s.Nodes[name].Recording == nil {
-			return fmt.Errorf("node %s has no recording", name)
+			continue // a gap: see unrecorded
 		}
-		if err := put(nodesDir+"/"+name+recordingExt, s.Nodes[name].Recording); err != nil {
-			return err
+		data, err := kept.Recording(s.Nodes[name].Recording, s.Nodes[name].Facts)
+		if err != nil {
+			return fmt.Errorf("node %s: %w", name, err)
 		}
-	}
-	return nil
-}
-
-func saveLogs(s *Snapshot, put func(name string, data []byte) error) error {
-	for _, log := range s.Logs {
-		ext := logExt
-		if log.Previous {
-			ext = previousLog
-		}
-		name := strings.Join([]string{logsDir, log.Namespace, log.Pod, log.Container + ext}, "/")
-		text := ""
-		if len(log.Lines) > 0 {
-			text = strings.Join(log.Lines, "\n") + "\n"
-		}
-		if err := put(name, []byte(text)); err != nil {
+		if err := put(nodesDir+"/"+name+recordingExt, data); err != nil {
 			return err
 		}
 	}

@@ -5,77 +5,40 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 )
 
-// encode makes an object's JSON without what may not be saved; nil when the
-// object may not be saved at all.
+// encode makes an object's JSON with what rules read of it; nil when the object may
+// not be saved at all.
 func (k *kind) encode(o metav1.Object) ([]byte, error) {
 	switch v := o.(type) {
 	case *Event:
-		return json.Marshal(v.core())
+		if v.housekeeping() {
+			return nil, nil
+		}
+		return json.Marshal(v.saved())
 	case *unstructured.Unstructured:
-		return encodeRaw(v)
+		return json.Marshal(trimmedOther(v))
 	}
 	if k.raw != nil {
 		raw := k.raw(o)
 		if raw == nil {
 			return nil, fmt.Errorf("%s %s/%s was not read from an object and cannot be saved", k.Kind, o.GetNamespace(), o.GetName())
 		}
-		return encodeRaw(raw)
-	}
-	o = k.copied(o)
-	if len(podSpecs[k.GroupKind()]) == 0 {
-		if !keep(o) {
+		if k.Kind == "Setting" && !readSettings[o.GetName()] {
 			return nil, nil
 		}
-		sanitizeTyped(o)
-		return json.Marshal(o)
+		out, err := k.trimmedRaw(raw)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(out)
 	}
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-	if err != nil {
-		return nil, err
-	}
-	u := &unstructured.Unstructured{Object: m}
-	Sanitize(u)
-	return json.Marshal(u.Object)
-}
-
-func encodeRaw(u *unstructured.Unstructured) ([]byte, error) {
-	u = u.DeepCopy()
-	if !Sanitize(u) {
+	if !keep(o) {
 		return nil, nil
 	}
-	return json.Marshal(u.Object)
-}
-
-// core is the event as core/v1 has it. Times with fractions of a second need
-// the fields of the newer API: the older ones have none.
-func (e *Event) core() *corev1.Event {
-	out := &corev1.Event{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta: e.ObjectMeta,
-		Reason:     e.Reason, Message: e.Message, Type: e.Type, Count: int32(e.Count),
-		Source: corev1.EventSource{Component: e.Component, Host: e.Host},
-	}
-	out.InvolvedObject.Kind, out.InvolvedObject.Namespace = e.Kind, e.ObjNamespace
-	out.InvolvedObject.Name, out.InvolvedObject.UID = e.ObjName, types.UID(e.ObjUID)
-	if e.First.Nanosecond() == 0 {
-		out.FirstTimestamp = metav1.NewTime(e.First)
-	} else {
-		out.EventTime = metav1.NewMicroTime(e.First)
-	}
-	if e.Last.Nanosecond() == 0 {
-		out.LastTimestamp = metav1.NewTime(e.Last)
-	} else {
-		out.Series = &corev1.EventSeries{Count: int32(e.Count), LastObservedTime: metav1.NewMicroTime(e.Last)}
-	}
-	sanitizeTyped(out)
-	return out
+	return lean(trimmed(k.copied(o)))
 }
 
 // listSize is when a list is continued in a further file, far below the limit

@@ -31,6 +31,7 @@ func TestCluster(t *testing.T) {
 	}{
 		{"healthy claim", healthyClaim},
 		{"device pinned by a private mount", pinnedDevice},
+		{"passwords in a workload", canaries},
 		{"rolling update over two nodes", rollingUpdate},
 		{"refusals", refusals},
 		{"two nodes with one host name", oneHostName},

@@ -46,7 +46,7 @@ func pinnedDevice(t *testing.T) {
 func sameFromCapture(t *testing.T, live answer, question ...string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "incident.tar.gz")
-	if c := plugin(t, append([]string{"capture"}, append(question, "-o", file)...)...); c.code == 1 {
+	if c := plugin(t, append([]string{"capture"}, append(question, "--to", file)...)...); c.code == 1 {
 		t.Fatalf("capture: exit code %d: %s%s", c.code, c.out, c.errors)
 	}
 	again := doctor(t, append(question, "--from", file)...)

@@ -174,7 +174,7 @@ var refusal = regexp.MustCompile(`cannot (\w+) resource \\?"([^"\\]+)\\?" in API
 func refusalsOf(t *testing.T, config string, question ...string) map[permission]bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
-	if a := plugin(t, slices.Concat([]string{"capture"}, question, []string{"--no-probe", "-o", dir, "--kubeconfig", config})...); a.code == 1 && !refusal.MatchString(a.errors) {
+	if a := plugin(t, slices.Concat([]string{"capture"}, question, []string{"--no-probe", "--to", dir, "--kubeconfig", config})...); a.code == 1 && !refusal.MatchString(a.errors) {
 		t.Fatalf("capture %v: %s%s", question, a.out, a.errors)
 	} else if a.code == 1 {
 		return permissionsIn(refusal.FindAllStringSubmatch(a.errors, -1))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
 )
 
 // Probe fills its part of the facts. It may read what earlier probes filled.
@@ -32,6 +33,7 @@ const (
 // Gather runs all probes in order and returns what they found. It never fails: how
 // each probe ended is in Facts.Status.
 func Gather(ctx context.Context, h host.Host) *probes.Facts {
+	h = kept.Door(h)
 	f := &probes.Facts{Status: map[string]probes.ProbeState{}}
 	for _, p := range Probes {
 		Step(ctx, h, p, f)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/hostfiles"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
 )
 
 // Stream runs all probes and writes each part as soon as it is there. With
@@ -28,6 +28,8 @@ func StreamProven(ctx context.Context, h host.Host, out io.Writer, record bool, 
 	if record {
 		recorder = NewRecorder(h)
 		h = recorder
+	} else {
+		h = kept.Door(h)
 	}
 	f := &probes.Facts{Status: map[string]probes.ProbeState{}}
 	for _, p := range Probes {
@@ -53,11 +55,9 @@ func StreamProven(ctx context.Context, h host.Host, out io.Writer, record bool, 
 	return f, w.end()
 }
 
-// NewRecorder records a machine without the passwords in its files.
+// NewRecorder records what may be known of a machine.
 func NewRecorder(h host.Host) *host.Recorder {
-	r := host.NewRecorder(h)
-	r.Mask = hostfiles.Mask
-	return r
+	return host.NewRecorder(kept.Door(h))
 }
 
 // WriteRecording writes what a recorder saw of the processes in the facts and of
@@ -65,7 +65,6 @@ func NewRecorder(h host.Host) *host.Recorder {
 // written that the facts hold; a process with its files elsewhere is no holder.
 func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
 	known := map[string]bool{"1": true}
-	open := map[string]bool{}
 	for _, p := range f.Problems { // a process that was refused is in no list
 		known[strconv.Itoa(p.PID)] = true
 	}
@@ -75,15 +74,12 @@ func WriteRecording(out io.Writer, r *host.Recorder, f *probes.Facts) error {
 		}
 	}
 	for i := range f.Processes {
-		p := &f.Processes[i]
-		known[strconv.Itoa(p.PID)] = true
-		for _, d := range p.Open {
-			open["@dev/"+d.Path] = true
-		}
+		known[strconv.Itoa(f.Processes[i].PID)] = true
 	}
+	choice := kept.NewChoice(f)
 	return r.Write(out, "", func(name string) bool {
-		if strings.HasPrefix(name, "@dev/") {
-			return open[name]
+		if !choice.Keep(name) {
+			return false
 		}
 		rest, ok := strings.CutPrefix(name, "proc/")
 		pid, _, _ := strings.Cut(rest, "/")

@@ -14,10 +14,7 @@ import (
 // Recorder is a Host that passes every question on and remembers the answers.
 // Write writes them as a recording, over which probes find the same facts.
 type Recorder struct {
-	inner Host
-	// Mask, when set, hides what must not be kept, such as passwords.
-	Mask func(path string, content []byte) []byte
-
+	inner   Host
 	mu      sync.Mutex
 	seen    map[string]*node           // by path; err set when only an error is known
 	absent  map[string]bool            // asked, and not there

@@ -70,9 +70,6 @@ func (r *Recorder) tree(keep func(string) bool) *node {
 	for _, p := range paths {
 		if keep(clean(p)) && writable(clean(p)) {
 			n := *r.seen[p]
-			if r.Mask != nil && n.kind == File && n.data != nil {
-				n.data = r.Mask(clean(p), n.data)
-			}
 			place(root, p, &n)
 		}
 	}

@@ -260,3 +260,10 @@ func names(text string) []string {
 	}
 	return out
 }
+
+// Known tells whether a text is of a kind that rules know, or names a device.
+func Known(text string) bool {
+	k := probes.KernelLine{Text: unescape(text)}
+	classify(&k)
+	return k.Kind != "" || len(k.Names) > 0
+}

@@ -1,0 +1,50 @@
+package kept
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+)
+
+// Door is a machine of which only what may be known is seen. Probes look through
+// it, live and in a replay, so that no secret enters facts, reports or recordings.
+func Door(h host.Host) host.Host {
+	if _, recorder := h.(*host.Recorder); recorder {
+		return h // the door is behind it: what it records was seen through one
+	}
+	return door{h}
+}
+
+type door struct{ host.Host }
+
+// ReadFile returns what may be known of a file.
+func (d door) ReadFile(path string, limit int) ([]byte, error) {
+	data, err := d.Host.ReadFile(path, limit)
+	return Content(path, data), err
+}
+
+// ReadTail is ReadFile for the end of a log.
+func (d door) ReadTail(path string, limit int) ([]byte, error) {
+	data, err := host.ReadTail(d.Host, path, limit)
+	return Content(path, data), err
+}
+
+// KernelLog returns the records that rules know.
+func (d door) KernelLog() ([]byte, error) {
+	data, err := d.Host.KernelLog()
+	return []byte(kernelLog(string(data))), err
+}
+
+// Multipathd returns the daemon's answer without secrets.
+func (d door) Multipathd(command string) (string, error) {
+	text, err := d.Host.Multipathd(command)
+	return multipathAnswer(command, text), err
+}
+
+// multipathAnswer masks an answer; what the daemon shows of its configuration is
+// judged like the file.
+func multipathAnswer(command, text string) string {
+	if command == "show config" || command == "show config local" {
+		return multipath(text)
+	}
+	return mask.Text(text)
+}

@@ -1,0 +1,300 @@
+package kept
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+)
+
+// argv keeps a command line with its unknown values hidden (proc_pid_cmdline(5)).
+func argv(s string) string {
+	body := strings.TrimRight(s, "\x00\n")
+	return strings.Join(mask.Args(strings.Split(body, "\x00")), "\x00") + s[len(body):]
+}
+
+// statFields is the last field of proc_pid_stat(5) that is read: 22, starttime.
+// Behind it stand addresses of the process.
+const statFields = 20
+
+func stat(s string) string {
+	end := strings.LastIndexByte(s, ')')
+	if end < 0 {
+		return s
+	}
+	rest := strings.Fields(s[end+1:])
+	for i := range rest {
+		if i != 0 && i != 1 && i != 6 && i != 19 {
+			rest[i] = "0" // state, parent, flags and start are read
+		}
+	}
+	return s[:end+1] + " " + strings.Join(rest[:min(len(rest), statFields)], " ") + "\n"
+}
+
+var statusKeys = []string{"Name", "State", "Pid", "PPid", "NSpid", "Uid"}
+
+func status(s string) string { return keyed(statusKeys...)(s) }
+
+// keyed keeps lines "KEY: VALUE".
+func keyed(names ...string) filter {
+	return told(func(l string) bool {
+		key, _, ok := strings.Cut(l, ":")
+		for _, n := range names {
+			if ok && key == n {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var daemonSocket = regexp.MustCompile(`(?i)iscsi|multipath|^Num `)
+
+func ofDaemons(l string) bool { return daemonSocket.MatchString(l) }
+
+func ofTCP(l string) bool { return strings.HasPrefix(l, "Tcp:") }
+
+// podInterface are the ends of pods' networks, of which a node has hundreds.
+var podInterface = regexp.MustCompile(`^\s*(?:veth|cali|lxc|nodelocal|tunl|azv|eni[0-9a-f]{8}|gke[0-9a-f]|cilium_lxc)`)
+
+func realInterface(l string) bool { return !podInterface.MatchString(l) }
+
+// storageModule are modules that probes and rules look up, and those beside them.
+var storageModule = regexp.MustCompile(`^(?:iscsi_tcp|libiscsi.*|scsi_.*|sd_mod|ib_iser|nfs|nfsv[0-9]|nfsd|nfs_.*|sunrpc|lockd|auth_rpcgss|rpcsec.*|cifs|smb.*|ceph|libceph|rbd|nbd` +
+	`|nvme.*|dm_.*|md_mod|raid.*|loop|fuse|xfs|ext[34]|btrfs|jbd2|drbd.*|bcache|ublk.*|target_core.*|iscsi_target.*|tcm_.*|uio_pci_generic|vfio.*|zfs|9p|virtio_(?:blk|scsi)|hv_storvsc` +
+	`|aes.*|xts|cryptd|algif.*|af_alg)$`)
+
+func ofStorageModule(l string) bool {
+	name, _, _ := strings.Cut(l, " ")
+	return storageModule.MatchString(name)
+}
+
+// modules keeps the names of storage modules in modules.dep(5) and modules.builtin.
+func modules(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		file, _, dep := strings.Cut(strings.TrimSpace(l), ":")
+		stem, _, ok := strings.Cut(file[strings.LastIndexByte(file, '/')+1:], ".ko")
+		if !ok || !storageModule.MatchString(strings.ReplaceAll(stem, "-", "_")) {
+			continue
+		}
+		out.WriteString(file)
+		if dep {
+			out.WriteByte(':')
+		}
+		out.WriteByte('\n')
+	}
+	if out.Len() == 0 && strings.TrimSpace(s) != "" {
+		return "\n" // the list was read and names no storage module
+	}
+	return out.String()
+}
+
+var option = regexp.MustCompile(`^(?:# )?CONFIG_(?:ISCSI_TCP|SCSI_ISCSI_ATTRS|NFS_FS|NFS_V[0-9A-Z_]+|NFSD?|SUNRPC|DM_CRYPT|DM_MULTIPATH|BLK_DEV_NVME|NVME_TCP)(?:=| is not set)`)
+
+func kernelOption(l string) bool { return option.MatchString(l) }
+
+var udevLine = regexp.MustCompile(`^(?:S:|I:|E:(?:ID_|DM_|SCSI_|MPATH|LVM_|SYSTEMD_READY|DEVLINKS))`)
+
+func ofUdev(l string) bool { return udevLine.MatchString(l) }
+
+func resolver(l string) bool {
+	l = strings.TrimSpace(l)
+	for _, k := range []string{"nameserver", "search", "domain", "options"} {
+		if strings.HasPrefix(l, k+" ") || strings.HasPrefix(l, k+"\t") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	release      = keys("ID", "ID_LIKE", "NAME", "VERSION", "VERSION_ID", "VARIANT_ID", "VARIANT", "PRETTY_NAME", "CPE_NAME", "OSTREE_VERSION")
+	mountOptions = keys("Nfsvers", "Defaultvers", "vers", "Proto", "Defaultproto", "proto", "Soft", "Hard", "Timeo", "Retrans", "Sec", "minorversion")
+)
+
+// exports keeps lines of exports(5), which begin with a path.
+func exports(s string) string {
+	return lines(func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "/") })(cutComments(s))
+}
+
+// mountLine tells a line of fstab(5): its second field is a path or none.
+func mountLine(l string) bool {
+	f := strings.Fields(l)
+	return !comment(l) && len(f) >= 3 && (strings.HasPrefix(f[1], "/") || f[1] == "none" || f[1] == "swap")
+}
+
+var hostLine = regexp.MustCompile(`^\s*[0-9a-fA-F:.]+(?:%\w+)?\s+[A-Za-z0-9._ \t-]+$`)
+
+// hosts keeps lines of hosts(5) without comments.
+func hosts(s string) string {
+	return lines(func(l string) bool { return hostLine.MatchString(l) && strings.ContainsAny(strings.Fields(l)[0], ".:") })(cutComments(s))
+}
+
+var initiatorName = regexp.MustCompile(`^\s*#*\s*(?:InitiatorName|InitiatorAlias|GenerateName)\s*=`)
+
+// cutComments drops what stands behind a hash.
+func cutComments(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		if i := strings.IndexByte(l, '#'); i >= 0 {
+			l = strings.TrimRight(l[:i], " \t") + "\n"
+		}
+		out.WriteString(l)
+	}
+	return out.String()
+}
+
+// multipathWords are keywords of multipath.conf(5) whose values are read.
+var multipathWords = map[string]bool{
+	"devnode": true, "wwid": true, "property": true, "protocol": true, "vendor": true, "product": true, "product_blacklist": true, "revision": true,
+	"alias": true, "find_multipaths": true, "user_friendly_names": true, "no_path_retry": true, "queue_without_daemon": true,
+	"enable_foreign": true, "config_dir": true, "features": true, "fast_io_fail_tmo": true, "dev_loss_tmo": true, "skip_kpartx": true,
+}
+
+// multipathSections are the sections of multipath.conf(5).
+var multipathSections = map[string]bool{
+	"blacklist": true, "blacklist_exceptions": true, "defaults": true, "devices": true, "device": true,
+	"multipaths": true, "multipath": true, "overrides": true,
+}
+
+var multipathFirst = regexp.MustCompile(`^\s*[{}\s]*(?:([a-z_]+)(?:[\s{]|$)|$)`)
+
+var multipathPair = regexp.MustCompile(`([a-z_]+)([ \t]+)("[^"\n]*"|[^\s{}"]+)`)
+
+// multipath keeps keywords, and the values of those that are read.
+func multipath(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		first := multipathFirst.FindStringSubmatch(l)
+		if first == nil || !multipathSections[first[1]] && !multipathWords[first[1]] {
+			if first == nil || first[1] != "" {
+				out.WriteString("\n")
+				continue
+			}
+		}
+		l = mask.Text(l)
+		out.WriteString(multipathPair.ReplaceAllStringFunc(l, func(m string) string {
+			p := multipathPair.FindStringSubmatch(m)
+			if multipathWords[p[1]] || p[3] == mask.Hidden {
+				return m
+			}
+			return p[1] + p[2] + mask.Hidden
+		}))
+	}
+	return ended(out.String())
+}
+
+var (
+	lvmKey   = regexp.MustCompile(`^\s*(?:global_filter|filter|use_devicesfile|devicesfile|event_activation|auto_activation_volume_list|scan_lvs)\s*=`)
+	lvmWords = regexp.MustCompile(`^\s*[a-zA-Z_]+\s*(?:\{|=)|^\s*\}`)
+)
+
+// lvm keeps the filters of lvm.conf(5), which may go over several lines.
+func lvm(s string) string {
+	inside := false
+	return lines(func(l string) bool {
+		if comment(l) {
+			return false
+		}
+		if lvmWords.MatchString(l) {
+			inside = lvmKey.MatchString(l)
+		}
+		keep := inside
+		if inside && strings.Contains(l, "]") {
+			inside = false
+		}
+		return keep
+	})(s)
+}
+
+// initiatorKey are settings of iscsid.conf that decide about sessions.
+var initiatorKey = regexp.MustCompile(`^\s*(?:node\.(?:startup|leading_login|session\.|conn\[|transport)|discovery\.sendtargets\.(?:timeo|reopen|iscsi)|iscsid\.)`)
+
+func initiator(s string) string {
+	return accounts(lines(func(l string) bool { return initiatorKey.MatchString(l) })(s))
+}
+
+// account is a user or a password of CHAP.
+var account = regexp.MustCompile(`(?m)^([^#\n]*\.auth\.(?:username|password)(?:_in)?[ \t]*=[ \t]*)[^\s\n][^\n]*`)
+
+func accounts(s string) string { return account.ReplaceAllString(s, "${1}"+mask.Hidden) }
+
+var recordLine = regexp.MustCompile(`^\s*(?:#\s*(?:BEGIN|END) RECORD.*|(?:node|iface|discovery|host|tmp)\.?[a-zA-Z_.\[\]0-9]*\s*=.*)?$`)
+
+// record keeps a record of open-iscsi, whose form is judged: what is no line of one
+// stays as a line that is none.
+func record(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		body := strings.TrimRight(l, "\r\n")
+		switch {
+		case recordLine.MatchString(body), strings.Trim(body, "\x00\u2400") == "":
+		case strings.HasPrefix(strings.TrimSpace(body), "#"):
+			body = "#"
+		default:
+			key, _, ok := strings.Cut(body, "=")
+			if body = "?"; ok && !strings.ContainsAny(strings.TrimSpace(key), " \t\"{}/:,") {
+				body = key + "= " + mask.Hidden
+			}
+		}
+		out.WriteString(mask.Text(body))
+		if strings.HasSuffix(l, "\n") {
+			out.WriteByte('\n')
+		}
+	}
+	return accounts(out.String())
+}
+
+var directive = regexp.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
+
+// unit keeps the directives of a systemd unit that change mounts or the order of a boot.
+func unit(s string) string { return lines(directive.MatchString)(s) }
+
+var rootDir = regexp.MustCompile(`--?root-dir[= ]\S+`)
+
+func kubeletArgs(s string) string { return strings.Join(rootDir.FindAllString(s, -1), "\n") }
+
+var (
+	volumeData = object("driverName", "volumeHandle", "specVolID", "nodeName", "attachmentID", "driverMode", "volumeLifecycleMode", "seLinuxMountContext")
+	volumeMeta = object("Size", "Head", "Dirty", "Rebuilding", "Error", "Parent", "SectorSize", "BackingFilePath", "BackingFile")
+	imageMeta  = object("Name", "Parent", "Removed", "UserCreated", "Created", "Labels")
+	diskConfig = object("diskName", "diskUUID", "diskUuid", "state")
+)
+
+// object keeps the known keys of a JSON object. A text that is none is a fault of its
+// own; as much of it stays as shows that.
+func object(names ...string) filter {
+	known := map[string]bool{}
+	for _, n := range names {
+		known[n] = true
+	}
+	return func(s string) string {
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(s), &all); err != nil {
+			return s[:min(len(s), 1)]
+		}
+		strange := false
+		for k := range all {
+			if !known[k] {
+				delete(all, k)
+				strange = true
+			}
+		}
+		if !strange {
+			return mask.Text(s)
+		}
+		out, err := json.Marshal(all)
+		if err != nil {
+			return ""
+		}
+		return mask.Text(string(out))
+	}
+}
+
+// layers are the directories of an overlay's layers, which nobody mounts.
+var layers = regexp.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
+
+// mountTable keeps a mount table (proc_pid_mountinfo(5)) without secrets in options.
+func mountTable(s string) string { return mask.Text(layers.ReplaceAllString(s, "")) }

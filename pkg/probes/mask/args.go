@@ -1,0 +1,129 @@
+package mask
+
+import (
+	"regexp"
+	"strings"
+)
+
+// harmless are shapes of values that give nothing away by themselves: numbers and
+// sizes, truth values, durations, paths, addresses, device numbers, versions.
+var harmless = regexp.MustCompile(`^(?:` +
+	`[0-9][0-9.,:]*(?:[KMGTPE]i?B?|[smhdu]|ms)?|[0-9]+(?:h|m|s|ms)(?:[0-9]+(?:m|s|ms))*|0x[0-9a-f]+|true|false|yes|no|on|off|none|auto|json|text` +
+	`|(?:unix|tcp|http|https|file|npipe)://\S+|[A-Za-z0-9.:\[\]_-]+:/\S*|//\S+|/\S*|\[?[0-9a-fA-F:.]+\]?(?::[0-9]+)?` +
+	`|(?:sd|vd|xvd|nvme|dm-|rbd|nbd|loop|md)[0-9a-z]+|pvc-[0-9a-z-]+|iqn\.\S+` +
+	`|[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]+)?)$`)
+
+// knownFlags are options whose values probes and rules read, or that only say how
+// a storage program works. What they hold is masked as text.
+var knownFlags = func() map[string]bool {
+	out := map[string]bool{}
+	for _, f := range strings.Fields(`
+		root-dir kubelet-root-dir kubelet-dir kubelet-arg kubelet-args-file kubelet-path kubelet-registration-path plugin-registration-path
+		config kubeconfig bootstrap-kubeconfig hostname-override node-name nodename node-id nodeid node-ip node node_name cloud-provider
+		container-runtime container-runtime-endpoint runtime-cgroups pod-infra-container-image max-pods feature-gates register-node
+		csi-address csi-endpoint endpoint csi drivername driver-name driver drivertype type instanceid cluster-id clusterid clustername
+		leader-election leader-election-namespace http-endpoint metrics-address metricsport timeout v retry-interval-start retry-interval-max
+		worker-threads default-fstype extra-create-metadata feature strict-topology enable-capacity capacity-ownerref-level volume-name-prefix
+		volume-name engine-instance-name size current-size frontend replica listen snapshot-max-count snapshot-max-size data-engine
+		engine-image instance-manager-image share-manager-image backing-image-manager-image manager-image service-account
+		target source subdir data-server-protocol volume engine process-name disable-revision-counter unmap-mark-snap-chain-removed
+		o t f F L m n r s d p T a w i k G g h foreground debug lun op tid portal login logout mode targetname session rescan interface
+		drive device blockdev machine netdev object name cluster pool image id cluster_id monid user fsid options mount log
+		staging-path target-path health-port address node-topology max-volumes-per-node allow-nfs-export csi-mode sanity
+		set-node-id attach kubernetes-version logtostderr stderrthreshold alsologtostderr vmodule pidfile pid-file conf state no-lock`) {
+		out[f] = true
+	}
+	return out
+}()
+
+// words are positional arguments that say what a program does.
+var words = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`agent server daemon start run controller replica engine process-manager instance-manager sync-agent backing-image-manager
+		share-manager longhorn-manager kubelet csi deploy-driver uninstall tgt-blockdev iscsi nvmf ublk map unmap mount umount attach detach show list
+		luksOpen luksClose luksFormat luksDump open close resize isLuks -o ext4 ext3 xfs btrfs nfs nfs4 cifs ceph ganesha.nfsd system-upgrade
+		new update delete target conn logicalunit node session discovery sendtargets --login --logout init nbd-server simple add remove
+		create scan vgscan vgchange pvscan lvchange pvs vgs lvs dump-to bind rbd start-all wait watch block fs`) {
+		out[w] = true
+	}
+	return out
+}()
+
+// Args hides the values on a command line. The program, known options and values
+// of harmless shapes stay; any other value is hidden.
+func Args(argv []string) []string {
+	if len(argv) == 0 {
+		return argv
+	}
+	out := make([]string, len(argv))
+	out[0] = Text(argv[0])
+	flag := "" // whose value may follow
+	for i, a := range argv[1:] {
+		switch {
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			name, v, ok := strings.Cut(a, "=")
+			flag = ""
+			if ok {
+				out[i+1] = name + "=" + argument(name, v)
+			} else {
+				out[i+1], flag = glueless(a), a
+			}
+		default:
+			out[i+1] = argument(flag, a)
+			flag = ""
+		}
+	}
+	return out
+}
+
+// glueless cuts a value that is glued to a short option (-pPASSWORD); short
+// options without one are a letter or a few (-vvv, -oro).
+func glueless(a string) string {
+	if strings.HasPrefix(a, "--") || len(a) <= 4 || !strings.HasPrefix(a, "-p") && !strings.HasPrefix(a, "-a") || Secret(a) {
+		return Text(a)
+	}
+	if bare := strings.TrimLeft(a, "-"); knownFlags[bare] || words[a] || !strings.ContainsAny(bare, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%^&*+/") {
+		return Text(a)
+	}
+	return a[:2] + Hidden
+}
+
+func argument(flag, v string) string {
+	bare := strings.TrimLeft(flag, "-")
+	switch {
+	case v == "" || v == Hidden:
+		return v
+	case flag != "" && Secret(bare):
+		return Hidden
+	case knownFlags[bare] && !pair(v) || words[v]:
+		return Text(v)
+	case harmless.MatchString(v):
+		return Text(v)
+	case strings.Contains(v, ","), pair(v):
+		return list(v, knownFlags[bare])
+	}
+	return Hidden
+}
+
+// pair tells a value that is itself NAME=VALUE, as behind -o and --kubelet-arg.
+func pair(v string) bool { return strings.Contains(v, "=") }
+
+// list hides the values in NAME=VALUE,NAME,… of which the shape is not harmless.
+func list(v string, known bool) string {
+	parts := strings.Split(v, ",")
+	for i, p := range parts {
+		name, value, ok := strings.Cut(p, "=")
+		bare := strings.TrimLeft(name, "-")
+		switch {
+		case ok && (Secret(bare) && value != ""):
+			parts[i] = name + "=" + Hidden
+		case ok && (known || knownFlags[bare] || harmless.MatchString(value)):
+			parts[i] = name + "=" + Text(value)
+		case ok && value != "":
+			parts[i] = name + "=" + Hidden
+		case !ok && !known && !words[p] && !harmless.MatchString(p) && len(p) > 0:
+			parts[i] = Hidden
+		}
+	}
+	return Text(strings.Join(parts, ","))
+}

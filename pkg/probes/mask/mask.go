@@ -1,0 +1,157 @@
+// Package mask hides what lets somebody in: the values behind names such as
+// password or token, in texts, in maps and on command lines. It hides too much
+// rather than too little; no probe and no rule reads such a value.
+package mask
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Hidden stands where a value was.
+const Hidden = "********"
+
+// hint is what a text must hold before it is looked at closely: most have none.
+var hint = regexp.MustCompile(`(?i)token|secret|pass|pwd|cred|authori[sz]|bearer|key|://[^/\s]*@|user(?:name)?=|eyJ|AKIA|gh[pousr]_|private|mysql|mongo`)
+
+var (
+	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1).
+	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>]*(?::[^\s@"'<>]*)?@`)
+	// percent is the form user%password of mount.cifs(8).
+	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%)[^,\s"']+`)
+	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
+	// shapes are values that say themselves what they are.
+	shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|\bAKIA[0-9A-Z]{12,}|\bgh[pousr]_[A-Za-z0-9]{16,}`)
+	pem    = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	// glued is the password right behind its option (mysql(1), mongo(1), sshpass(1)).
+	glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
+	// named is a word that may name a secret.
+	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key)[a-z0-9_.-]*`)
+)
+
+// Text hides secrets in free text: a line of a log, a message, a list of options.
+func Text(s string) string {
+	if !hint.MatchString(s) {
+		return s
+	}
+	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
+	s = userinfo.ReplaceAllString(s, "${1}"+Hidden+"@")
+	s = percent.ReplaceAllString(s, "${1}"+Hidden)
+	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
+	s = shapes.ReplaceAllString(s, Hidden)
+	s = glued.ReplaceAllString(s, "${1}"+Hidden)
+	return values(s)
+}
+
+// values hides what follows a name of a secret.
+func values(s string) string {
+	var out strings.Builder
+	last := 0
+	for last < len(s) {
+		m := named.FindStringIndex(s[last:])
+		if m == nil {
+			break
+		}
+		start, end := last+m[0], last+m[1]
+		from, to := valueAfter(s, start, end)
+		if from < 0 {
+			out.WriteString(s[last:end])
+			last = end
+			continue
+		}
+		out.WriteString(s[last:from])
+		out.WriteString(Hidden)
+		last = to
+	}
+	if last == 0 {
+		return s
+	}
+	out.WriteString(s[last:])
+	return out.String()
+}
+
+// valueAfter finds the value that belongs to the name at s[start:end]; from is
+// negative when there is none to hide.
+func valueAfter(s string, start, end int) (from, to int) {
+	name := s[start:end]
+	at, assigned := separator(s, end)
+	switch {
+	case at >= len(s):
+		return -1, 0
+	case assigned:
+		if !Secret(name) || senseKey(s, start, name) {
+			return -1, 0
+		}
+	case at == end:
+		return -1, 0 // glued to something else
+	case strings.HasPrefix(name, "-"):
+		if !Secret(name) || s[at] == '-' {
+			return -1, 0
+		}
+	default:
+		if !Secret(name) || prose(s[at:]) || objectName(name, s[at:]) {
+			return -1, 0
+		}
+	}
+	return value(s, at)
+}
+
+// senseKey tells the kernel's "Sense Key : Medium Error" (drivers/scsi/constants.c).
+func senseKey(s string, start int, name string) bool {
+	return strings.EqualFold(name, "key") && (strings.HasSuffix(s[:start], "Sense ") || strings.HasSuffix(s[:start], "sense "))
+}
+
+// separator skips what stands between a name and its value: quotes, one sign of
+// assignment, blanks. It tells whether there was such a sign.
+func separator(s string, i int) (at int, assigned bool) {
+	at = i
+	for at < len(s) && (s[at] == '"' || s[at] == '\'' || s[at] == '\\') {
+		at++
+	}
+	blank := at
+	for blank < len(s) && (s[blank] == ' ' || s[blank] == '\t') {
+		blank++
+	}
+	if blank < len(s) && (s[blank] == '=' || s[blank] == ':') {
+		at = blank + 1
+		if at < len(s) && (s[at] == '>' || s[at] == '=') {
+			at++
+		}
+		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
+			at++
+		}
+		return at, true
+	}
+	if blank == at {
+		return i, false
+	}
+	return blank, false
+}
+
+// value is the extent of one value: a quoted text, a bracketed list, or a word.
+func value(s string, at int) (from, to int) {
+	if strings.HasPrefix(s[at:], `\"`) {
+		if n := strings.Index(s[at+2:], `\"`); n >= 0 {
+			return at + 2, at + 2 + n
+		}
+	}
+	switch c := s[at]; c {
+	case '"', '\'':
+		if n := strings.IndexByte(s[at+1:], c); n >= 0 {
+			return at + 1, at + 1 + n
+		}
+	case '[', '{':
+		closing := map[byte]byte{'[': ']', '{': '}'}[c]
+		if n := strings.IndexByte(s[at:], closing); n >= 0 {
+			return at + 1, at + n
+		}
+	}
+	end := at
+	for end < len(s) && !strings.ContainsRune(" \t\n,;&\"')]}\x00", rune(s[end])) {
+		end++
+	}
+	if end == at || strings.HasPrefix(s[at:end], "***") {
+		return -1, 0 // nothing, or hidden by who wrote it
+	}
+	return at, end
+}

@@ -1,0 +1,96 @@
+package mask
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ in, want string }{
+		"assigned":                {"node.session.auth.password = hunter2", "node.session.auth.password = ********"},
+		"option of a mount":       {"rw,vers=3,username=u,password=hunter2,soft", "rw,vers=3,username=u,password=********,soft"},
+		"ceph":                    {"name=admin,secret=AQD+ab==,acl", "name=admin,secret=********,acl"},
+		"percent":                 {"cifs user=u%hunter2 0 0", "cifs user=u%******** 0 0"},
+		"url":                     {"HTTPS_PROXY=http://user:hunter2@proxy:3128", "HTTPS_PROXY=http://********@proxy:3128"},
+		"url of a token":          {"https://ghx@example.org/x", "https://********@example.org/x"},
+		"variable":                {"Environment=AWS_SECRET_ACCESS_KEY=hunter2", "Environment=AWS_SECRET_ACCESS_KEY=********"},
+		"option and word":         {"k3s agent --token hunter2 --server https://x", "k3s agent --token ******** --server https://x"},
+		"word and word":           {"app[1]: password hunter2 iscsi mount", "app[1]: password ******** iscsi mount"},
+		"quoted":                  {`config_password "hunter 2"`, `config_password "********"`},
+		"json":                    {`{"apiKey":"hunter2","a":1}`, `{"apiKey":"********","a":1}`},
+		"json in a text":          {`said \"password\": \"hunter2\" and left`, `said \"password\": \"********\" and left`},
+		"header":                  {"Authorization: Bearer abc.def", "Authorization: ******** ********"},
+		"yaml list":               {"{Authorization: [Bearer hunter2]}", "{Authorization: [********]}"},
+		"glued":                   {"COMMAND=/usr/bin/mysql -phunter2", "COMMAND=/usr/bin/mysql -p********"},
+		"url parameter":           {"GET /x?token=hunter2&a=b", "GET /x?token=********&a=b"},
+		"sense key stays":         {"Sense Key : Medium Error [current]", "Sense Key : Medium Error [current]"},
+		"prose stays":             {"No key available with this passphrase.", "No key available with this passphrase."},
+		"missing key stays":       {"Required key not available", "Required key not available"},
+		"name of a Secret stays":  {`MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`, `MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`},
+		"reference stays":         {"csi.storage.k8s.io/provisioner-secret-name: x-secret", "csi.storage.k8s.io/provisioner-secret-name: x-secret"},
+		"nothing to hide":         {"EXT4-fs (sdc): mounted filesystem", "EXT4-fs (sdc): mounted filesystem"},
+		"passed":                  {"health check passed: 3", "health check passed: 3"},
+		"key of a toleration":     {"keyslot: 3", "keyslot: 3"},
+		"private key":             {"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----********-----END RSA PRIVATE KEY-----"},
+		"escaped Secret name":     {`err=\"secret \\\"x\\\" gone\"`, `err=\"secret \\\"x\\\" gone\"`},
+		"token that says itself":  {"got AKIAIOSFODNN7EXAMPLE here", "got ******** here"},
+		"token of an API request": {"err: token CANARY02token, retry", "err: token ********, retry"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Text(test.in)
+			if name == "escaped Secret name" {
+				return // only must not panic
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("mismatch (-want +got):\n%s", diff)
+			}
+			if again := Text(got); again != got {
+				t.Errorf("masked twice: got %q, want %q", again, got)
+			}
+		})
+	}
+}
+
+func TestArgs(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ in, want string }{
+		"kubelet":           {"/usr/bin/kubelet --root-dir=/data/kubelet --v=2 --config /etc/k.yaml", "/usr/bin/kubelet --root-dir=/data/kubelet --v=2 --config /etc/k.yaml"},
+		"unknown option":    {"csiplugin --endpoint=unix:///csi/csi.sock --tenant=acme", "csiplugin --endpoint=unix:///csi/csi.sock --tenant=********"},
+		"secret options":    {"csiplugin --password hunter2 --vault-token=x", "csiplugin --password ******** --vault-token=********"},
+		"cifs":              {"mount.cifs -o username=u,password=hunter2 //s/x /m", "mount.cifs -o username=u,password=******** //s/x /m"},
+		"nfs":               {"mount.nfs 10.0.0.1:/export /mnt -o vers=4.1,hard", "mount.nfs 10.0.0.1:/export /mnt -o vers=4.1,hard"},
+		"unknown word":      {"program hunter2", "program ********"},
+		"engine":            {"longhorn --volume-name pvc-1 replica /host/var/lib/longhorn/replicas/pvc-1-a --size 1073741824 --listen 0.0.0.0:10000", "longhorn --volume-name pvc-1 replica /host/var/lib/longhorn/replicas/pvc-1-a --size 1073741824 --listen 0.0.0.0:10000"},
+		"glued password":    {"mysql -uroot -pHunter2", "mysql -uroot -p********"},
+		"kubelet of k3s":    {"k3s agent --kubelet-arg=root-dir=/data", "k3s agent --kubelet-arg=root-dir=/data"},
+		"secret of k3s":     {"k3s agent --kubelet-arg=token=abc", "k3s agent --kubelet-arg=token=********"},
+		"no options at all": {"iscsid", "iscsid"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := strings.Join(Args(strings.Fields(test.in)), " ")
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzText must never panic, and hides what it hid.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"password = x", `secret: "`, "key=[", "://a:b@", "token \\\"", "-----BEGIN PRIVATE KEY-----"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		Text(s)
+		if out := Text("password=" + "canary1234" + " " + s); strings.Contains(out, "canary1234") && !strings.Contains(s, "canary1234") {
+			t.Errorf("the password is still in %q", out)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package mask
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// secretParts are words that make a name one of a secret when they are a part of it.
+var secretParts = map[string]bool{
+	"token": true, "tokens": true, "secret": true, "secrets": true, "pass": true, "passwd": true, "password": true, "passwords": true,
+	"passphrase": true, "pwd": true, "credential": true, "credentials": true, "cred": true, "creds": true,
+	"authorization": true, "authorisation": true, "key": true, "keys": true,
+}
+
+// secretWords make a name one of a secret wherever they stand in it.
+var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "authkey", "userkey", "restkey"}
+
+// plainWords hold one of the parts by accident.
+var plainWords = map[string]bool{"monkey": true, "turkey": true, "hotkey": true, "bypass": true, "compass": true, "keyring": true, "keyslot": true, "keyslots": true}
+
+// tokenVolume is the volume of a service account's token, as the admission names it.
+var tokenVolume = regexp.MustCompile(`-token-[a-z0-9]{5}$`)
+
+// aboutWords end a name that tells about a secret and holds none: the name of a
+// Secret, the length of a key, a cipher.
+var aboutWords = map[string]bool{
+	"name": true, "names": true, "namespace": true, "ref": true, "refs": true, "type": true, "size": true, "length": true, "len": true,
+	"slot": true, "slots": true, "cipher": true, "hash": true, "provider": true, "mode": true, "count": true, "rotation": true,
+	"algorithm": true, "expiration": true, "seconds": true, "ttl": true, "alg": true, "timeout": true, "max": true, "min": true,
+}
+
+// Secret tells whether a name, such as of a parameter, an option or a variable,
+// is that of a secret.
+func Secret(name string) bool {
+	if tokenVolume.MatchString(name) {
+		return false
+	}
+	parts := split(name)
+	if len(parts) == 0 || plainWords[parts[len(parts)-1]] || len(parts) > 1 && aboutWords[parts[len(parts)-1]] {
+		return false
+	}
+	for _, p := range parts {
+		if secretParts[p] {
+			return true
+		}
+		for _, w := range secretWords {
+			if strings.Contains(p, w) {
+				return true
+			}
+		}
+		if strings.HasSuffix(p, "key") && !plainWords[p] || strings.HasSuffix(p, "pass") && !plainWords[p] || strings.HasSuffix(p, "pwd") {
+			return true
+		}
+	}
+	return false
+}
+
+// split takes a name apart at signs and where a small letter meets a capital one.
+func split(name string) []string {
+	var out []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			out = append(out, strings.ToLower(string(word)))
+			word = nil
+		}
+	}
+	lower := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+		case unicode.IsUpper(r) && lower:
+			flush()
+			word = append(word, r)
+		default:
+			word = append(word, r)
+		}
+		lower = unicode.IsLower(r)
+	}
+	flush()
+	return out
+}
+
+// Value hides the value of a name in a map of somebody's own making, such as the
+// parameters of a class; another value is masked as text.
+func Value(name, value string) string {
+	if value != "" && Secret(name) {
+		return Hidden
+	}
+	return Text(value)
+}
+
+// follows are words of prose behind "key" or "password": what they begin is a
+// sentence and no value.
+var follows = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`is was are were be been has have had not no for in of from with without to and or at by on as if that this the a an
+		could cannot can can't must should will would does doesn't did may might file files path authentication based expired expires invalid
+		required mismatch failed failure fails failing wrong incorrect available unavailable provided given missing found needed exists available: data
+		exchange agreement store management manager vault rotation refresh request requests review verification error errors because but when while
+		which who whose into under length type size ring name named names namespace keyring slot management used using set unset changed change
+		server client access mode policy agent objects object reference references created deleted updated revoked denied accepted rejected
+		correct matches match protected encrypted decrypted digest hash value values pair pairs id ids map through over pam unix only also all any
+		stored loaded added removed lookup retrieval quality format entry entries field fields list`) {
+		out[w] = true
+	}
+	return out
+}()
+
+// prose tells whether a sentence goes on here instead of a value.
+func prose(s string) bool {
+	word := s
+	if i := strings.IndexAny(s, " \t\n"); i >= 0 {
+		word = s[:i]
+	}
+	word = strings.ToLower(strings.TrimRight(word, ".,;:!?)"))
+	return word == "" || follows[word] || strings.Trim(word, "-–—=(){}[]<>|/*#") == "" || strings.HasPrefix(word, "(")
+}
+
+// quotedObject is how Kubernetes names an object in a message.
+var quotedObject = regexp.MustCompile(`^\\?"([a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)?)\\?"\s+(?:not found|is forbidden|in namespace|in the namespace|does not exist|already exists|referenced)|^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:[\s:,]|$)`)
+
+// objectName tells whether the name of a Secret follows, which is none itself:
+// `secret "db-auth" not found` is how the commonest failure of a mount reads.
+func objectName(name, s string) bool {
+	return strings.HasPrefix(strings.ToLower(name), "secret") && quotedObject.MatchString(s)
+}
