@@ -48,3 +48,13 @@ func multipathAnswer(command, text string) string {
 	}
 	return mask.Text(text)
 }
+
+// Told is what a recording tells of a probe, when this is a replay.
+func (d door) Told(probe string) (text string, ok bool) {
+	if r, is := d.Host.(interface {
+		Told(string) (string, bool)
+	}); is {
+		return r.Told(probe)
+	}
+	return "", false
+}

@@ -289,7 +289,7 @@ func object(names ...string) filter {
 		if err != nil {
 			return ""
 		}
-		return mask.Text(string(out))
+		return mask.Text(string(out)) + "\n"
 	}
 }
 

@@ -64,7 +64,7 @@ func NewChoice(f *probes.Facts) *Choice {
 	}
 	for i := range f.Processes {
 		p := &f.Processes[i]
-		if p.Kthread && p.State != "D" && len(p.Threads) == 0 && len(p.Open) == 0 && !storageThread.MatchString(p.Comm) {
+		if p.Kthread && p.State != "D" && len(p.Threads) == 0 && len(p.Open) == 0 && otherThread.MatchString(p.Comm) {
 			c.idlers[fmt.Sprintf("proc/%d", p.PID)] = true
 		}
 		for _, d := range p.Open {
@@ -91,13 +91,13 @@ var (
 	ofProcess  = regexp.MustCompile(`^proc/[0-9]+`)
 	unitName   = regexp.MustCompile(`^(?:usr/)?lib/systemd/system/(.*)$`)
 	unitKept   = regexp.MustCompile(`^systemd-udevd`)
-	// storageThread are threads of the kernel that live as long as a filesystem or a device.
-	storageThread = regexp.MustCompile(`^(?:kthreadd$|jbd2|xfs|loop|md[0-9]|nfs|rpc|lockd|iscsi|scsi_eh|nvme|drbd|dm|kdm|kcryptd|bcache|ceph|rbd|cifs|btrfs|ext4|z_|txg)`)
-	udevRule      = regexp.MustCompile(`^(?:usr/)?lib/udev/rules\.d/`)
-	ruleKept      = regexp.MustCompile(`dm|multipath|lvm|md|iscsi|persistent-storage|block|udev-default|nvme|longhorn|scsi`)
-	parameter     = regexp.MustCompile(`^sys/module/[^/]+/parameters/`)
-	parameters    = regexp.MustCompile(`^sys/module/(?:nfs/parameters/nfs4_|nvme_core/parameters/|apparmor/parameters/enabled|dm_multipath/|scsi_mod/parameters/scan|iscsi_tcp/|libiscsi/parameters/debug|nvme_tcp/)`)
-	podLink       = regexp.MustCompile(`^sys/class/net/(?:veth|cali|lxc|tunl|azv|cilium_lxc)`)
+	// otherThread are threads of the kernel that have nothing to do with filesystems or devices.
+	otherThread = regexp.MustCompile(`^(?:kworker|ksoftirqd|cpuhp|migration|idle_inject|rcu|irq/|watchdog|kcompactd|kdevtmpfs|khugepaged|khungtaskd|kintegrityd|kstrp|ksmd|kswapd|netns|oom_reaper|slub_|mm_percpu|inet_frag|kauditd|tpm_dev|edac|devfreq|acpi_thermal|mld|ipv6_addrconf|zswap|pool_work|ttm|hwrng|psimon|cfg80211|vhost)`)
+	udevRule    = regexp.MustCompile(`^(?:usr/)?lib/udev/rules\.d/`)
+	ruleKept    = regexp.MustCompile(`dm|multipath|lvm|md|iscsi|persistent-storage|block|udev-default|nvme|longhorn|scsi`)
+	parameter   = regexp.MustCompile(`^sys/module/[^/]+/parameters/`)
+	parameters  = regexp.MustCompile(`^sys/module/(?:nfs/parameters/nfs4_|nvme_core/parameters/|apparmor/parameters/enabled|dm_multipath/|scsi_mod/parameters/scan|iscsi_tcp/|libiscsi/parameters/debug|nvme_tcp/)`)
+	podLink     = regexp.MustCompile(`^sys/class/net/(?:veth|cali|lxc|tunl|azv|cilium_lxc)`)
 )
 
 // Keep tells whether an entry is worth keeping, by its name.
