@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -109,6 +110,9 @@ func (p *Pass) unconsumed() string {
 	if v.Claim == nil || v.Claim.Status.Phase != corev1.ClaimPending || len(v.Live()) > 0 || v.Class == nil ||
 		v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
 		return ""
+	}
+	if v.Claim.DeletionTimestamp != nil || !evidence.ResourceIn(p.Index, "/pods", v.Claim.Namespace).Complete() {
+		return "" // it goes away, or there may be a consumer that was not read
 	}
 	return v.Class.Name
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -123,6 +124,27 @@ func TestFirstSentence(t *testing.T) {
 	} {
 		if got := firstSentence(in); got != want {
 			t.Errorf("firstSentence(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestUnreadStateIsNotWell: a mount of which neither a live filesystem nor an answer was
+// read leaves the question open.
+func TestUnreadStateIsNotWell(t *testing.T) {
+	t.Parallel()
+	const point = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv/mount"
+	m := probes.Mount{Dev: probes.Dev{Major: 0, Minor: 44}, Point: point, FSType: "ceph"}
+	for name, c := range map[string]struct {
+		statfs map[string]probes.FSStat
+		want   string
+	}{
+		"not asked": {nil, point},
+		"answered":  {map[string]probes.FSStat{point: {Blocks: 1}}, ""},
+		"refused":   {map[string]probes.FSStat{point: {Err: "EACCES"}}, point},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Name: "n", Facts: &probes.Facts{Statfs: c.statfs}}}})
+		if got := unreadMount([]snapshot.VolumeMount{{Use: snapshot.Use{Mount: m}}}, x.View("n")); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

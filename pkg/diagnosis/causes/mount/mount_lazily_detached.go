@@ -67,7 +67,8 @@ func detachedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, top probes.Dev, s *probes.Superblock, why string) {
 	holders := detachedHolders(view, top)
 	certainty := report.Certain
-	if unread := view.Unread(); unread > 0 {
+	whole := view.AllNamespacesRead()
+	if !whole {
 		certainty = report.Possible
 		if len(holders) > 0 {
 			certainty = report.Likely
@@ -79,8 +80,8 @@ func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVi
 		f.Device(view.Name, d.Dev)
 	}
 	said := "no mount table has a line of it: it was unmounted lazily"
-	if view.Unread() > 0 {
-		said = fmt.Sprintf("no mount table that was read has a line of it. It is mounted in one of %d that could not be read, or it was unmounted lazily", view.Unread())
+	if !whole {
+		said = "no mount table that was read has a line of it. It is mounted in one that could not be read, or it was unmounted lazily"
 	}
 	f.Sayf("The filesystem on %s of volume %s is alive on node %s, but %s and lives on for who keeps something in it open. "+
 		"The device stays busy, although %s.%s", diskName(view, top), volumeName(v), view.Name, said, why, namesOf(p, view, holders))
@@ -93,6 +94,8 @@ func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVi
 	}
 	if unread := view.Unread(); unread > 0 {
 		f.Missing(fmt.Sprintf("the tables of %d mount namespaces", unread))
+	} else if !whole {
+		f.Missing("the tables of all mount namespaces")
 	}
 	f.Unless("a mount line of this device in any namespace, or a second sample in which the superblock is gone (an unmount that was under way)")
 	for _, o := range holders {
