@@ -82,10 +82,11 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	f := p.Find(certainty, proof.Subject)
 	f.Keys = proof.Keys
 	f.On(place.Volume)
+	f.Pod(place.Pod)
 	if place.Node != "" {
 		f.Located(place.Node)
 	}
-	if place.Volume == nil && place.Node != "" {
+	if place.Volume == nil && place.Pod == nil && place.Node != "" {
 		f.Node(place.Node)
 	}
 	f.Severity, f.Waiting, f.Also = proof.Severity, proof.Waiting, proof.Also

@@ -16,6 +16,8 @@ const (
 	Unmounting   Step = "unmount"
 	Detaching    Step = "detach"
 	Resizing     Step = "resize"
+	Replicating  Step = "replicate" // Longhorn's copies beside the one that serves
+	Draining     Step = "drain"     // a node is emptied; no volume suffers from it
 )
 
 // shown are the symptoms by which a broken step shows itself.
@@ -29,6 +31,8 @@ var shown = map[Step][]string{
 	Unmounting:   {"unmount-blocked", "detach-stuck", "pod-stuck-terminating"},
 	Detaching:    {"detach-stuck", "multi-attach-error", "pod-stuck-terminating"},
 	Resizing:     {"expansion-pending"},
+	Replicating:  {"volume-degraded"},
+	Draining:     {},
 }
 
 // symptomsOf lists the symptoms of steps, each once.

@@ -3,6 +3,8 @@ package diagnosis
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -12,9 +14,11 @@ type Scope int
 
 // The scopes.
 const (
-	EachPlace  Scope = iota // a volume on a node where it is, was or is wanted
-	EachVolume              // a volume as a whole
-	EachNode                // a node as a whole
+	EachPlace     Scope = iota // a volume on a node where it is, was or is wanted
+	EachVolume                 // a volume as a whole
+	EachNode                   // a node as a whole
+	EachSweptNode              // a node as a whole, for questions about nodes only: what no volume suffers from
+	EachPod                    // a pod of the question, with or without persistent volumes
 )
 
 // walk asks a rule about everything in its scope.
@@ -31,11 +35,18 @@ func (p *Pass) walk(r *Rule) {
 func (p *Pass) places(s Scope) []*evidence.Place {
 	var out []*evidence.Place
 	switch s {
+	case EachPod:
+		for _, pod := range p.pods() {
+			out = append(out, &evidence.Place{X: p.Index, Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
+		}
 	case EachVolume:
 		for _, v := range p.Volumes() {
 			out = append(out, &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)})
 		}
-	case EachNode:
+	case EachNode, EachSweptNode:
+		if s == EachSweptNode && !p.Sweep() {
+			return nil
+		}
 		for _, n := range p.Nodes() {
 			out = append(out, &evidence.Place{X: p.Index, Node: n, View: p.View(n), Texts: p.TextsOn(n)})
 		}
@@ -71,6 +82,35 @@ func textsAt(all []Text, node string) []Text {
 		if t.Node == "" || t.Node == node || t.OnNode == node {
 			out = append(out, t)
 		}
+	}
+	return out
+}
+
+// pods are those of the question, each once: consumers of its volumes, the asked pod,
+// and in a sweep every pod of the nodes.
+func (p *Pass) pods() []*corev1.Pod {
+	var out []*corev1.Pod
+	seen := map[*corev1.Pod]bool{}
+	put := func(list ...*corev1.Pod) {
+		for _, pod := range list {
+			if pod != nil && !seen[pod] {
+				seen[pod] = true
+				out = append(out, pod)
+			}
+		}
+	}
+	for _, v := range p.Volumes() {
+		for _, c := range v.Consumers {
+			put(c.Pod)
+		}
+	}
+	switch p.Question.Kind {
+	case "pod":
+		put(p.Pod(p.Question.Namespace, p.Question.Name))
+	case "node":
+		put(p.PodsOn(p.Question.Name)...)
+	case "cluster":
+		put(p.Cluster.Pods...)
 	}
 	return out
 }

@@ -1,15 +1,18 @@
 package evidence
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Place is one volume on one node: what the engine walks and a cause is asked about.
 // Node is empty for a volume as a whole (provisioning, binding), Volume is nil for a
-// node as a whole.
+// node or a pod as a whole.
 type Place struct {
 	X      *snapshot.Index
 	Volume *snapshot.Volume
+	Pod    *corev1.Pod // what is asked about, for a rule that walks pods
 	Node   string
 	View   *snapshot.NodeView // nil: the node was not probed
 	Texts  []Text             // about the volume, newest first; of a Place with a node: those of that node and those of none

@@ -1,0 +1,126 @@
+// Package scene makes small snapshots for tests from YAML, and asks one rule about them.
+package scene
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Header is the snapshot of a scene: it was taken at noon, and nothing is missing.
+const Header = "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: '2026-01-02T12:00:00Z'\n"
+
+// Scene is a snapshot in the making: documents of the cluster, and files beside them
+// by path ("nodes/n1.txtar", "logs/ns/pod/container.log", "snapshot.yaml").
+type Scene struct {
+	Objects []string
+	Files   map[string]string
+}
+
+// New starts a scene with documents of the cluster.
+func New(objects ...string) *Scene { return &Scene{Objects: objects, Files: map[string]string{}} }
+
+// Add adds documents.
+func (s *Scene) Add(objects ...string) *Scene {
+	s.Objects = append(s.Objects, objects...)
+	return s
+}
+
+// Edit replaces words in the documents; they must be there.
+func (s *Scene) Edit(before, after string) *Scene {
+	found := false
+	for i, o := range s.Objects {
+		found = found || strings.Contains(o, before)
+		s.Objects[i] = strings.ReplaceAll(o, before, after)
+	}
+	if !found {
+		panic("no document of the scene has " + before)
+	}
+	return s
+}
+
+// File adds a file of the snapshot.
+func (s *Scene) File(path, content string) *Scene { s.Files[path] = content; return s }
+
+// Gap says that something could not be read ("api//pods", "Forbidden").
+func (s *Scene) Gap(need, reason string) *Scene {
+	if s.Files["snapshot.yaml"] == "" {
+		s.Files["snapshot.yaml"] = Header + "gaps:\n"
+	}
+	s.Files["snapshot.yaml"] += fmt.Sprintf("- {need: %q, reason: %s}\n", need, reason)
+	return s
+}
+
+// Node adds the recording of a machine with entries: path, content, path, content …
+func (s *Scene) Node(name string, entries ...string) *Scene {
+	base := []string{
+		"proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw", "proc/1/ns/mnt", "@link mnt:[4026531841]",
+		"proc/1/comm", "systemd", "sys/class/block/sda2/dev", "8:2", "@clock", "2026-01-02T12:00:00Z\n86400.00",
+	}
+	var b strings.Builder
+	for all, i := append(base, entries...), 0; i < len(all); i += 2 {
+		fmt.Fprintf(&b, "-- %s --\n%s\n", all[i], all[i+1])
+	}
+	return s.File("nodes/"+name+".txtar", b.String())
+}
+
+// Index loads the scene.
+func (s *Scene) Index(t testing.TB) *snapshot.Index {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
+	for path, text := range s.Files {
+		files[path] = text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap, err := snapshot.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot.NewIndex(snap)
+}
+
+// Ask evaluates rules on the scene. A question is "pvc NAMESPACE/NAME", "pod
+// NAMESPACE/NAME", "volume NAME", "node NAME" or "cluster".
+func (s *Scene) Ask(t testing.TB, question string, rules ...*diagnosis.Rule) *report.Report {
+	t.Helper()
+	cat, err := diagnosis.NewCatalog(rules, symptom.Rules, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, name, _ := strings.Cut(question, " ")
+	q := diagnosis.Question{Kind: kind, Name: name}
+	if ns, rest, ok := strings.Cut(name, "/"); ok {
+		q.Namespace, q.Name = ns, rest
+	}
+	return cat.Evaluate(s.Index(t), q)
+}
+
+// Causes lists what was found as "certainty Kind NAME", with "waiting" behind a cause
+// that needs only time.
+func Causes(r *report.Report) []string {
+	out := []string{}
+	for _, c := range r.RootCauses {
+		line := string(c.Certainty) + " " + c.Subject.Kind + " " + c.Subject.Name
+		if c.Waiting {
+			line += " waiting"
+		}
+		out = append(out, line)
+	}
+	return out
+}
