@@ -31,6 +31,7 @@ var rules = []*diagnosis.Rule{
 	claim.StorageclassMissing,
 	claim.StorageclassParameterWrong,
 	claim.TopologyConflict,
+	claim.VolumeSourceMissing,
 	claim.VolumehandleDuplicate,
 	claim.WFFCBypassedByNodename,
 
@@ -95,6 +96,7 @@ var rules = []*diagnosis.Rule{
 	mount.MountPropagationOff,
 	mount.PodDirectoryOrphaned,
 	mount.SubpathBindStale,
+	mount.SubpathTypeMismatch,
 
 	// device
 	device.CryptMapperStale,

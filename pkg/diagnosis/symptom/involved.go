@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -113,11 +114,29 @@ func waiting(pod *corev1.Pod) bool {
 // is one that mounts can bring.
 func unstarted(pod *corev1.Pod) string {
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := cs.State.Waiting; w != nil && slices.Contains(createErrors, w.Reason) {
+		w := cs.State.Waiting
+		if w != nil && slices.Contains(createErrors, w.Reason) {
 			return w.Reason
+		}
+		if e := cs.LastTerminationState.Terminated; w != nil && w.Reason == "CrashLoopBackOff" && e != nil && neverRan(e) {
+			return e.Reason
 		}
 	}
 	return ""
+}
+
+// neverRan tells whether a try ended before the container's process was there, for a
+// reason that a mount can bring.
+func neverRan(e *corev1.ContainerStateTerminated) bool {
+	if e.Reason != "StartError" && e.Reason != "ContainerCannotRun" {
+		return false
+	}
+	for _, w := range []string{"mount", "rootfs", "subPath", "volume", "is a directory"} {
+		if strings.Contains(e.Message, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // createErrors are reasons under which a container could not be made; the last is

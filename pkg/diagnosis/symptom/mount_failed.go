@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
 
 // mountFailed: one step of mounting or mapping fails, or a container cannot be
@@ -17,7 +18,7 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 		all := slices.Concat(p.PodTexts(i.pod), logged(p, i))
 		kept := 0
 		for _, t := range all {
-			if !failsToMount(t) {
+			if !failsToMount(t) && !evpods.Blames(i.pod, t) {
 				continue
 			}
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -27,7 +28,7 @@ var podWaitingForVolume = &diagnosis.SymptomRule{Name: "pod-waiting-for-volume",
 
 func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	texts := p.PodTexts(i.pod)
-	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) })
+	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) && !evpods.Blames(i.pod, t) })
 	age := p.Age(i.pod.CreationTimestamp.Time)
 	switch {
 	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh }) && !broke(p, i):
@@ -85,7 +86,7 @@ func namesMount(t diagnosis.Text) bool {
 // creating tells whether the kubelet is still before the start of the containers.
 // With the sandbox ready, volumes are mounted (KEP-3085).
 func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
-	if slices.ContainsFunc(said, namesMount) {
+	if slices.ContainsFunc(said, func(t diagnosis.Text) bool { return namesMount(t) || evpods.Blames(pod, t) }) {
 		return true
 	}
 	for _, k := range pod.Status.Conditions {

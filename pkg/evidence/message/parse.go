@@ -167,7 +167,7 @@ func (f *Failure) readPending(s string) {
 
 func (f *Failure) readKinds(s string) {
 	lower := strings.ToLower(s)
-	for _, list := range [][]sentence{mountSentences, networkSentences, kubernetesSentences} {
+	for _, list := range grammar {
 		for _, x := range list {
 			if x.matches(s, lower) && !f.Is(x.kind) {
 				f.Kinds = append(f.Kinds, x.kind)

@@ -30,7 +30,7 @@ func TestNeeded(t *testing.T) {
 // every sentence's own words.
 func TestNeededKeepsMatches(t *testing.T) {
 	t.Parallel()
-	for _, list := range [][]sentence{mountSentences, networkSentences, kubernetesSentences} {
+	for _, list := range grammar {
 		for _, s := range list {
 			for _, text := range samples {
 				lower := toLower(text)

@@ -1,5 +1,8 @@
 package message
 
+// grammar is every sentence that is known, by who says it.
+var grammar = [][]sentence{mountSentences, networkSentences, kubernetesSentences, sourceSentences, schedulerSentences, backendSentences}
+
 // mountSentences are what mount(8), umount(8), cryptsetup(8) and the mkfs and fsck
 // programs say, and the drivers that quote them.
 var mountSentences = []sentence{
@@ -90,15 +93,11 @@ var kubernetesSentences = []sentence{
 	says(StagingInvalid, `staging (target )?path \S+ is no longer valid`),
 	says(RootfsMount, `error mounting "[^"]+" to rootfs|error mounting .* to rootfs|mounting \S+ to rootfs`),
 	says(SubPathFailed, `failed to (prepare|create) subPath`),
-	says(NoVolumePlaced, `no available volume zone|find available persistent volumes to bind|bound to non-existent|no available disk|enough free storage`),
 	says(SandboxFailed, `failed to create pod sandbox|FailedCreatePodSandBox`),
 	says(SecretNotFound, `secrets? "[^"]+" not found`),
 	says(ConfigMapNotFound, `configmaps? "[^"]+" not found`),
 	says(ClaimNotFound, `persistentvolumeclaim "[^"]+" not found`),
 	says(VolumeModeMismatch, `has volumeMode (Block|Filesystem), but is specified in`),
-	says(UnboundClaims, `unbound (immediate )?PersistentVolumeClaims`),
-	says(NodeAffinityConflict, `volume node affinity conflict|NodeAffinity check failed`),
-	says(ClaimInUse, `ReadWriteOncePod|already in use by another pod|volume uses the ReadWriteOncePod`),
 	says(WaitFirstConsumer, `waiting for first consumer to be created before binding`),
 	says(WaitExternalProvision, `waiting for a volume to be created(,)? either by`),
 	says(ProvisionFailed, `failed to provision volume`),
@@ -112,6 +111,5 @@ var kubernetesSentences = []sentence{
 	says(OrphanedPod, `orphaned pod "`),
 	says(SELinuxDenied, `avc:\s+denied`),
 	says(AppArmorDenied, `apparmor="DENIED"`),
-	says(MaxVolumes, `max volume count|maximum number of attached`),
 	says(NotFound, `code = NotFound`),
 }

@@ -1,5 +1,5 @@
-// Package scene makes small snapshots for tests from YAML, and asks one rule about them.
-package scene
+// Package sketch makes small snapshots for tests from YAML, and asks one rule about them.
+package sketch
 
 import (
 	"fmt"
@@ -14,43 +14,43 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Header is the snapshot of a scene: it was taken at noon, and nothing is missing.
+// Header is the snapshot of a sketch: it was taken at noon, and nothing is missing.
 const Header = "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: '2026-01-02T12:00:00Z'\n"
 
-// Scene is a snapshot in the making: documents of the cluster, and files beside them
+// Sketch is a snapshot in the making: documents of the cluster, and files beside them
 // by path ("nodes/n1.txtar", "logs/ns/pod/container.log", "snapshot.yaml").
-type Scene struct {
+type Sketch struct {
 	Objects []string
 	Files   map[string]string
 }
 
-// New starts a scene with documents of the cluster.
-func New(objects ...string) *Scene { return &Scene{Objects: objects, Files: map[string]string{}} }
+// New starts a sketch with documents of the cluster.
+func New(objects ...string) *Sketch { return &Sketch{Objects: objects, Files: map[string]string{}} }
 
 // Add adds documents.
-func (s *Scene) Add(objects ...string) *Scene {
+func (s *Sketch) Add(objects ...string) *Sketch {
 	s.Objects = append(s.Objects, objects...)
 	return s
 }
 
 // Edit replaces words in the documents; they must be there.
-func (s *Scene) Edit(before, after string) *Scene {
+func (s *Sketch) Edit(before, after string) *Sketch {
 	found := false
 	for i, o := range s.Objects {
 		found = found || strings.Contains(o, before)
 		s.Objects[i] = strings.ReplaceAll(o, before, after)
 	}
 	if !found {
-		panic("no document of the scene has " + before)
+		panic("no document of the sketch has " + before)
 	}
 	return s
 }
 
 // File adds a file of the snapshot.
-func (s *Scene) File(path, content string) *Scene { s.Files[path] = content; return s }
+func (s *Sketch) File(path, content string) *Sketch { s.Files[path] = content; return s }
 
 // Gap says that something could not be read ("api//pods", "Forbidden").
-func (s *Scene) Gap(need, reason string) *Scene {
+func (s *Sketch) Gap(need, reason string) *Sketch {
 	if s.Files["snapshot.yaml"] == "" {
 		s.Files["snapshot.yaml"] = Header + "gaps:\n"
 	}
@@ -59,7 +59,7 @@ func (s *Scene) Gap(need, reason string) *Scene {
 }
 
 // Node adds the recording of a machine with entries: path, content, path, content …
-func (s *Scene) Node(name string, entries ...string) *Scene {
+func (s *Sketch) Node(name string, entries ...string) *Sketch {
 	base := []string{
 		"proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw", "proc/1/ns/mnt", "@link mnt:[4026531841]",
 		"proc/1/comm", "systemd", "sys/class/block/sda2/dev", "8:2", "@clock", "2026-01-02T12:00:00Z\n86400.00",
@@ -71,8 +71,8 @@ func (s *Scene) Node(name string, entries ...string) *Scene {
 	return s.File("nodes/"+name+".txtar", b.String())
 }
 
-// Index loads the scene.
-func (s *Scene) Index(t testing.TB) *snapshot.Index {
+// Index loads the sketch.
+func (s *Sketch) Index(t testing.TB) *snapshot.Index {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
@@ -95,9 +95,9 @@ func (s *Scene) Index(t testing.TB) *snapshot.Index {
 	return snapshot.NewIndex(snap)
 }
 
-// Ask evaluates rules on the scene. A question is "pvc NAMESPACE/NAME", "pod
+// Ask evaluates rules on the sketch. A question is "pvc NAMESPACE/NAME", "pod
 // NAMESPACE/NAME", "volume NAME", "node NAME" or "cluster".
-func (s *Scene) Ask(t testing.TB, question string, rules ...*diagnosis.Rule) *report.Report {
+func (s *Sketch) Ask(t testing.TB, question string, rules ...*diagnosis.Rule) *report.Report {
 	t.Helper()
 	cat, err := diagnosis.NewCatalog(rules, symptom.Rules, nil)
 	if err != nil {

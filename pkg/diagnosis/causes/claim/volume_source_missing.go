@@ -1,0 +1,62 @@
+package claim
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed volume_source_missing.md
+var volumeSourceMissingDoc string
+
+// VolumeSourceMissing finds a claim, Secret, ConfigMap or key that a pod's volume names
+// and that does not exist.
+var VolumeSourceMissing = &diagnosis.Rule{
+	Name: "volume-source-missing", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Breaks: []diagnosis.Step{diagnosis.Publishing},
+	Asks:   diagnosis.EachPod,
+	Doc:    volumeSourceMissingDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
+		for _, m := range pods.MissingSources(pl) {
+			out = append(out, sourceMissing(pl, m))
+		}
+		return out
+	},
+}
+
+func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
+	ns := pl.Pod.Namespace
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject(m.Kind, ns, m.Name),
+		With: words.Fields{"kind": m.Kind, "object": ns + "/" + m.Name, "key": m.Key, "volume": m.Volume,
+			"pod": ns + "/" + pl.Pod.Name, "near": "", "elsewhere": ""},
+		State:   []evidence.Answer{pods.Unstarted(pl.Pod), m.Is},
+		Waiting: pods.Young(pl.X, pl.Pod, 2*time.Minute),
+		Steps: []report.Remedy{
+			remedy.Check("See what the namespace has, and what the pod names.",
+				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
+				remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}")),
+			remedy.Words("Create " + m.Kind + " " + ns + "/" + m.Name + " with what the pod expects of it, or correct its name or key in the template of the pod. Kubelet tries again within about two minutes; nothing need be restarted. Who should have made it is often told by its name in a Certificate, an ExternalSecret or a chart. An empty substitute only moves the failure into the application."),
+		},
+	}
+	switch {
+	case m.Key != "":
+		p.Says = "key"
+	case m.Foreign:
+		p.Says = "foreign"
+	case m.Kind == "PersistentVolumeClaim":
+		p.Says = "claim"
+		near, elsewhere := pods.NearClaims(pl.X, ns, m.Name)
+		p.With["near"], p.With["elsewhere"] = words.List(near, 3), words.List(elsewhere, 3)
+	default:
+		p.Says = "object"
+	}
+	return p
+}

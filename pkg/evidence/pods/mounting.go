@@ -1,0 +1,128 @@
+package pods
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+)
+
+// startErrors are the reasons under which a runtime could not make or start a container;
+// the last is that of dockershim.
+var startErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun"}
+
+// BadMount is a mount of a container that the runtime or kubelet could not make.
+type BadMount struct {
+	Container, Volume, Path, SubPath string
+	Said                             evidence.Text
+	HostPath                         bool // the volume is a directory or file of the host
+}
+
+// BadMounts lists the mounts of single files and directories (subPath, or content of a
+// ConfigMap, Secret or projected volume) and of host paths that the status of a
+// container which does not run names as the reason.
+func BadMounts(pl *evidence.Place) []BadMount {
+	var out []BadMount
+	for _, t := range pl.Texts {
+		name, ok := failedContainer(pl.Pod, t)
+		if !ok {
+			continue
+		}
+		if m, ok := blamed(pl.Pod, name, t); ok && !slices.ContainsFunc(out, func(o BadMount) bool { return o.Container == m.Container }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Blames tells whether the status of a container that does not run names a mount of it.
+func Blames(pod *corev1.Pod, t evidence.Text) bool {
+	name, ok := failedContainer(pod, t)
+	if ok {
+		_, ok = blamed(pod, name, t)
+	}
+	return ok
+}
+
+// failedContainer is the container whose present or last try a text of its status speaks
+// of, unless it runs now.
+func failedContainer(pod *corev1.Pod, t evidence.Text) (string, bool) {
+	if t.Source != "api" || !slices.Contains(startErrors, t.Reason) {
+		return "", false
+	}
+	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if strings.Contains(t.Locator, "["+cs.Name+"]") {
+			return cs.Name, cs.State.Running == nil
+		}
+	}
+	return "", false
+}
+
+// blamed finds the mount of a container that a text speaks of: by the path below the
+// container's root, by the volume's name in kubelet's own words, or by a path that is
+// read although it is a directory.
+func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool) {
+	target := targetOf(t.Raw)
+	for _, k := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if k.Name != container {
+			continue
+		}
+		for _, m := range k.VolumeMounts {
+			sub := m.SubPath
+			if sub == "" {
+				sub = m.SubPathExpr
+			}
+			single, host := kindOf(pod, m.Name)
+			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
+			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)
+			read := sub != "" && target == "" && t.Is(message.IsADir) && strings.Contains(t.Raw, m.MountPath+": is a directory")
+			if (at || prepared || read) && (sub != "" || single || host) {
+				return BadMount{Container: container, Volume: m.Name, Path: m.MountPath, SubPath: sub, Said: t, HostPath: host}, true
+			}
+		}
+	}
+	return BadMount{}, false
+}
+
+// targetOf is the path at which a runtime wanted to mount: `… to rootfs at "/x"`, with
+// any number of backslashes before the quotes.
+func targetOf(text string) string {
+	_, after, ok := strings.Cut(strings.ReplaceAll(text, `\`, ""), ` at "`)
+	if !ok || !strings.Contains(text, "rootfs") {
+		return ""
+	}
+	target, _, _ := strings.Cut(after, `"`)
+	return target
+}
+
+// kindOf tells whether a volume's content is single files of the API, or the host's.
+func kindOf(pod *corev1.Pod, volume string) (single, host bool) {
+	for i := range pod.Spec.Volumes {
+		if v := &pod.Spec.Volumes[i]; v.Name == volume {
+			return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil, v.HostPath != nil
+		}
+	}
+	return false, false
+}
+
+// FileAgainstDirectory asks whether a mount fails because one side of it is a file and
+// the other one a directory.
+func (m BadMount) FileAgainstDirectory() evidence.Answer {
+	return evidence.When(m.Said.Is(message.NotADir) || m.Said.Is(message.IsADir), m.Said.Evidence())
+}
+
+// SourceGone asks whether what was mounted before is not there any more.
+func (m BadMount) SourceGone() evidence.Answer {
+	return evidence.When(m.Said.Is(message.NoSuchFile) || strings.Contains(m.Said.Raw, "//deleted"), m.Said.Evidence())
+}
+
+// ReadOnlyRoot asks whether the mount point could not be made in a read-only image.
+func (m BadMount) ReadOnlyRoot() evidence.Answer {
+	return evidence.When(m.Said.Is(message.ReadOnlyFilesystem), m.Said.Evidence())
+}
+
+// OfTheHost asks whether the volume is a path of the host.
+func (m BadMount) OfTheHost() evidence.Answer { return evidence.When(m.HostPath) }

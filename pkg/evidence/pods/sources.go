@@ -1,0 +1,174 @@
+// Package pods answers questions about pods: what their volumes name, whether they were
+// placed, and why their containers do not start.
+package pods
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Missing is a thing that a volume of a pod names and that is not there as it should be.
+type Missing struct {
+	Kind, Name string // Secret, ConfigMap or PersistentVolumeClaim of the pod's namespace
+	Key        string // when only a key of it is missing
+	Foreign    bool   // the claim exists and belongs to another pod
+	Volume     string // the pod's name for the volume
+	Is         evidence.Answer
+}
+
+// MissingSources lists what the volumes of a pod that was not started name in vain.
+// Claims are judged by their list; Secrets and ConfigMaps, which are not read, by what
+// kubelet says of them: it asked the API server itself.
+func MissingSources(pl *evidence.Place) []Missing {
+	var out []Missing
+	for i := range pl.Pod.Spec.Volumes {
+		v := &pl.Pod.Spec.Volumes[i]
+		if m, ok := missingClaim(pl, v); ok {
+			out = append(out, m)
+			continue
+		}
+		for _, s := range objectsOf(v) {
+			if m, ok := s.missing(pl, v.Name); ok {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// Unstarted asks whether a pod shall run and was never started.
+func Unstarted(pod *corev1.Pod) evidence.Answer {
+	phase := pod.Status.Phase
+	return evidence.When((phase == corev1.PodPending || phase == "") && pod.DeletionTimestamp == nil,
+		evidence.FromAPI(Object(pod), "status.phase", string(phase)))
+}
+
+// Object is how a pod is called in evidence.
+func Object(pod *corev1.Pod) string { return "Pod " + pod.Namespace + "/" + pod.Name }
+
+// Young tells whether a pod is younger than what others need to make its objects.
+func Young(x *snapshot.Index, pod *corev1.Pod, age time.Duration) bool {
+	return x.Age(pod.CreationTimestamp.Time) < age
+}
+
+func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
+	pod, field := pl.Pod, "persistentVolumeClaim.claimName"
+	name := ""
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		name = v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		name, field = pod.Name+"-"+v.Name, "ephemeral"
+	default:
+		return Missing{}, false
+	}
+	m := Missing{Kind: "PersistentVolumeClaim", Name: name, Volume: v.Name}
+	named := evidence.FromAPI(Object(pod), "spec.volumes["+v.Name+"]."+field, name)
+	claim := pl.X.Claim(pod.Namespace, name)
+	switch {
+	case claim == nil:
+		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(named,
+			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))
+		return m, true
+	case v.Ephemeral != nil && pod.UID != "" && !ownedBy(claim, pod):
+		m.Foreign = true
+		m.Is = evidence.Yes(named, evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata.ownerReferences", "do not name the pod"))
+		return m, true
+	}
+	return m, false
+}
+
+func ownedBy(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
+	for _, o := range claim.OwnerReferences {
+		if o.UID == pod.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// source is a Secret or ConfigMap that a volume takes content from.
+type source struct {
+	kind, name string
+	keys       []string // those that it names
+	optional   bool
+}
+
+func objectsOf(v *corev1.Volume) []source {
+	var out []source
+	yes := func(b *bool) bool { return b != nil && *b }
+	secret := func(name string, items []corev1.KeyToPath, optional *bool) {
+		out = append(out, source{"Secret", name, keysOf(items), yes(optional)})
+	}
+	config := func(name string, items []corev1.KeyToPath, optional *bool) {
+		out = append(out, source{"ConfigMap", name, keysOf(items), yes(optional)})
+	}
+	if s := v.Secret; s != nil {
+		secret(s.SecretName, s.Items, s.Optional)
+	}
+	if c := v.ConfigMap; c != nil {
+		config(c.Name, c.Items, c.Optional)
+	}
+	if v.Projected != nil {
+		for _, p := range v.Projected.Sources {
+			if p.Secret != nil {
+				secret(p.Secret.Name, p.Secret.Items, p.Secret.Optional)
+			}
+			if p.ConfigMap != nil {
+				config(p.ConfigMap.Name, p.ConfigMap.Items, p.ConfigMap.Optional)
+			}
+		}
+	}
+	return out
+}
+
+func keysOf(items []corev1.KeyToPath) []string {
+	var out []string
+	for _, i := range items {
+		out = append(out, i.Key)
+	}
+	return out
+}
+
+// missing finds the newest thing that kubelet says of a source: that it, or a key of
+// it, does not exist. That its caches are not filled yet is no such thing.
+func (s source) missing(pl *evidence.Place, volume string) (Missing, bool) {
+	if s.optional || s.name == "" {
+		return Missing{}, false
+	}
+	absent := message.SecretNotFound
+	if s.kind == "ConfigMap" {
+		absent = message.ConfigMapNotFound
+	}
+	for _, t := range pl.Refused() {
+		if t.Spec != volume || !strings.HasPrefix(t.Op, "MountVolume.") {
+			continue
+		}
+		if t.Is(absent) && strings.Contains(t.Raw, `"`+s.name+`" not found`) {
+			return Missing{Kind: s.kind, Name: s.name, Volume: volume, Is: evidence.Yes(t.Evidence())}, true
+		}
+		if k := s.keyIn(t); k != "" {
+			return Missing{Kind: s.kind, Name: s.name, Key: k, Volume: volume, Is: evidence.Yes(t.Evidence())}, true
+		}
+	}
+	return Missing{}, false
+}
+
+// keyIn is the key of the source that a text calls missing.
+func (s source) keyIn(t evidence.Text) string {
+	if !t.Is(message.KeyNotFound) {
+		return ""
+	}
+	for _, k := range s.keys {
+		if _, after, ok := strings.Cut(t.Raw, "key: "+k); ok && (after == "" || strings.ContainsAny(after[:1], " ,;\"'])\n")) {
+			return k
+		}
+	}
+	return ""
+}
