@@ -20,9 +20,22 @@ func (x *Index) WhyNotScheduled(ds *appsv1.DaemonSet, node string) (reason strin
 		return "", false
 	}
 	spec := &ds.Spec.Template.Spec
+	return whyNot(spec, n, func(t *corev1.Taint) bool { return toleratesAsDaemon(spec, t) })
+}
+
+// WhyPodNotOn names the first thing that keeps a pod of its own off a node: a taint, its
+// node selector, or its required node affinity.
+func WhyPodNotOn(spec *corev1.PodSpec, n *corev1.Node) (reason string, ok bool) {
+	return whyNot(spec, n, func(t *corev1.Taint) bool {
+		return slices.ContainsFunc(spec.Tolerations, func(o corev1.Toleration) bool { return tolerates(&o, t) })
+	})
+}
+
+func whyNot(spec *corev1.PodSpec, n *corev1.Node, tolerated func(*corev1.Taint) bool) (reason string, ok bool) {
+	node := n.Name
 	for i := range n.Spec.Taints {
 		t := &n.Spec.Taints[i]
-		if t.Effect != corev1.TaintEffectPreferNoSchedule && !toleratesAsDaemon(spec, t) {
+		if t.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(t) {
 			return fmt.Sprintf("taint %s of node %s is not tolerated", taintText(t), node), true
 		}
 	}

@@ -26,6 +26,7 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimKeptByFinishedPod,
 	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
+	claim.ConsumerUnschedulable,
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,
 	claim.StorageclassMissing,

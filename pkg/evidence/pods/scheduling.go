@@ -1,0 +1,110 @@
+package pods
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Placing is what is known of the scheduler's work on a pod without a node.
+type Placing struct {
+	Words string   // the scheduler's last sentence
+	Gates []string // of spec.schedulingGates
+	Said  []evidence.Text
+}
+
+// PlacingOf reads the condition PodScheduled, which outlives the events, and the events.
+func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
+	var out Placing
+	for _, g := range pod.Spec.SchedulingGates {
+		out.Gates = append(out.Gates, g.Name)
+	}
+	name := pod.Namespace + "/" + pod.Name
+	for _, t := range pl.Texts {
+		condition := strings.HasSuffix(t.Locator, "["+string(corev1.PodScheduled)+"]")
+		if t.Pod == name && (condition || t.Reason == "FailedScheduling" && t.Fresh) {
+			out.Said = append(out.Said, t)
+			if condition || out.Words == "" {
+				out.Words = t.Raw
+			}
+		}
+	}
+	out.Words, _, _ = strings.Cut(out.Words, " preemption:")
+	return out
+}
+
+// Unplaced asks whether the scheduler looked for a node for a pod and says that none fits.
+func (p Placing) Unplaced(pod *corev1.Pod) evidence.Answer {
+	if pod.Spec.NodeName != "" {
+		return evidence.No()
+	}
+	if len(p.Gates) > 0 {
+		return evidence.Yes(evidence.FromAPI(Object(pod), "spec.schedulingGates", strings.Join(p.Gates, " ")))
+	}
+	return evidence.Reading{}.Found(p.facts()...)
+}
+
+// Silent asks whether nobody tries to place a pod that is over a minute old.
+func (p Placing) Silent(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
+	silent := pod.Spec.NodeName == "" && len(p.Said) == 0 && len(p.Gates) == 0 && !Young(pl.X, pod, time.Minute)
+	return evidence.All(evidence.When(silent, evidence.FromAPI(Object(pod), "spec.schedulerName", SchedulerOf(pod))),
+		evidence.Resource(pl.X, "/events").Nothing())
+}
+
+// ByVolume asks whether the scheduler's words name a predicate about volumes.
+func (p Placing) ByVolume() evidence.Answer {
+	for _, t := range p.Said {
+		if slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim") {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+func (p Placing) facts() []report.Evidence {
+	var out []report.Evidence
+	for _, t := range p.Said {
+		out = append(out, t.Evidence())
+	}
+	return out
+}
+
+// SchedulerOf is the name of the scheduler that a pod asks for.
+func SchedulerOf(pod *corev1.Pod) string {
+	if pod.Spec.SchedulerName == "" {
+		return corev1.DefaultSchedulerName
+	}
+	return pod.Spec.SchedulerName
+}
+
+// ScalingUp tells whether a cluster autoscaler says that it makes a node for the pod.
+func ScalingUp(pl *evidence.Place, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		return t.Reason == "TriggeredScaleUp" && t.Pod == pod.Namespace+"/"+pod.Name
+	})
+}
+
+// KeptOff says for each node, as far as nodes were read, what keeps a pod from it:
+// a cordon, a taint, the node selector or the node affinity. Requests are not counted.
+func KeptOff(x *snapshot.Index, pod *corev1.Pod) []string {
+	var out []string
+	for _, n := range x.Cluster.Nodes {
+		if n == nil {
+			continue
+		}
+		if n.Spec.Unschedulable {
+			out = append(out, "node "+n.Name+" is cordoned")
+		} else if why, off := snapshot.WhyPodNotOn(&pod.Spec, n); off {
+			out = append(out, why)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
