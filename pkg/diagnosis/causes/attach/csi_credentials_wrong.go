@@ -25,6 +25,7 @@ var CSICredentialsWrong = &diagnosis.Rule{
 	Name: "csi-credentials-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "attach-failed", "claim-pending", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"provisioning-failed"},
+	YieldsTo: []string{"backend-throttled"},
 	Doc:      csiCredentialsWrongDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

@@ -1,0 +1,71 @@
+package attach
+
+import (
+	_ "embed"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed backend_throttled.md
+var backendThrottledDoc string
+
+// BackendThrottled finds a backend that limits or delays the calls of a driver.
+var BackendThrottled = &diagnosis.Rule{
+	Name: "backend-throttled", Layer: diagnosis.Attach, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Provisioning, diagnosis.Resizing},
+	YieldsTo: []string{"attach-limit-exceeded"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      backendThrottledDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
+		for _, va := range pl.Volume.Attachments {
+			out = append(out, throttledAttachment(pl, va))
+		}
+		if pl.Volume.Claim != nil {
+			ns, name := pl.Volume.ClaimRef()
+			texts := cloud.OfClaim(pl)
+			began := cloud.Began(pl.X, texts, "PersistentVolumeClaim", ns, name)
+			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began)
+			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
+			out = append(out, p)
+		}
+		return out
+	},
+}
+
+func throttledAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosis.Proof {
+	lasts, since := cloud.Lasts(pl.X, va)
+	p := throttled(pl, cloud.OfAttachment(pl, va), diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), since)
+	p.State = append(p.State, lasts)
+	p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching}
+	p.Object("va", va.Name)
+	p.At(va.Spec.NodeName)
+	return p
+}
+
+func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject, began time.Time) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: subject, Says: "rate", With: words.Fields{"object": subject.Kind + " " + subject.Name},
+		State:      []evidence.Answer{cloud.Slowed(texts)},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "attach-limit-exceeded", Is: cloud.CountReached(texts)}},
+		Waiting:    !began.IsZero() && pl.X.Age(began) < 30*time.Minute,
+		Steps: []report.Remedy{
+			remedy.Check("See how many operations wait, and that some get through. The attacher tries again at least every five minutes.",
+				remedy.Kubectl("get", "volumeattachment", "-o", "custom-columns=N:.metadata.name,NODE:.spec.nodeName,A:.status.attached,E:.status.attachError.message")),
+			remedy.Words("Wait. Each pod or attachment that is deleted and made again adds calls. When it returns: move fewer volumes at once (drain one node at a time, a PodDisruptionBudget), ask for a higher quota of calls, or lower the number of workers of the sidecars."),
+		},
+	}
+	if p.State[0].No() {
+		p.Says, p.AtMost, p.State[0] = "slow", report.Likely, cloud.StillWorking(texts)
+		p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "attachment-stale-in-backend", Is: cloud.NamesHolder(texts)})
+	}
+	return p
+}

@@ -1,0 +1,58 @@
+package attach
+
+import (
+	_ "embed"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed volumeattachment_detach_loop.md
+var volumeattachmentDetachLoopDoc string
+
+// VolumeAttachmentDetachLoop finds an attachment that goes away for ever on the very node
+// on which its volume is wanted.
+var VolumeAttachmentDetachLoop = &diagnosis.Rule{
+	Name: "volumeattachment-detach-loop", Layer: diagnosis.Attach, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
+	Residual: []diagnosis.Layer{diagnosis.Claim, diagnosis.Attach, diagnosis.Longhorn, diagnosis.Mount, diagnosis.Device, diagnosis.Transport, diagnosis.Filesystem},
+	Asks:     diagnosis.EachVolume,
+	Doc:      volumeattachmentDetachLoopDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
+		for _, va := range pl.Volume.Attachments {
+			if goes := csi.GoesFor(pl.X, va, 5*time.Minute); goes.Yes() {
+				out = append(out, detachLoop(pl, va, goes))
+			}
+		}
+		return out
+	},
+}
+
+func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidence.Answer) *diagnosis.Proof {
+	node := va.Spec.NodeName
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
+		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": ""},
+		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), csi.NodeWorks(pl.X, node), csi.DetachFails(pl.X, va)},
+		Hint:    csi.RefusedWhileGoing(pl, node),
+		Steps: []report.Remedy{
+			remedy.Check("See why the detach fails; what it says is what must be cured. The volume is attached anew by itself afterwards.",
+				remedy.Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status.detachError}")),
+			remedy.Words("While the pod is made again and again on node " + node + ", scale its workload to 0 until the attachment is gone. Leave the finalizer alone: the node works, and the storage would detach the volume below its next user."),
+		},
+	}
+	if e := va.Status.DetachError; e != nil {
+		p.With["error"] = e.Message
+	}
+	p.Object("va", va.Name)
+	p.At(node)
+	return p
+}

@@ -1,0 +1,98 @@
+// Package cloud answers questions about the backends of storage: do they slow down, do
+// they know the machines of the cluster.
+package cloud
+
+import (
+	"strings"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Slowed asks for a fresh text of an operation in which the backend says that it takes
+// fewer calls (the rate, first-hand).
+func Slowed(texts []evidence.Text) evidence.Answer { return said(texts, message.Throttled) }
+
+// StillWorking asks for a fresh text in which the backend says that it works on it.
+func StillWorking(texts []evidence.Text) evidence.Answer { return said(texts, message.StillWorking) }
+
+// CountReached asks whether a text is about a number of volumes, not about calls in a time.
+func CountReached(texts []evidence.Text) evidence.Answer {
+	for _, t := range texts {
+		if t.Is(message.MaxVolumes) || t.Code == "ResourceExhausted" && !t.Is(message.Throttled) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// NamesHolder asks whether the backend says that somebody else has the volume.
+func NamesHolder(texts []evidence.Text) evidence.Answer {
+	for _, t := range texts {
+		low := strings.ToLower(t.Raw)
+		if strings.Contains(low, "attached to instance") || strings.Contains(low, "in use by") || strings.Contains(low, "already attached") {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+func said(texts []evidence.Text, k message.Kind) evidence.Answer {
+	for _, t := range texts {
+		if t.Fresh && t.Is(k) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// OfAttachment are the fresh texts about attaching or detaching through one object.
+func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence.Text {
+	var out []evidence.Text
+	for _, t := range pl.Refused() {
+		mine := strings.Contains(t.Locator, va.Name) || t.Reason == "FailedAttachVolume" && (t.Node == "" || t.Node == va.Spec.NodeName)
+		if mine {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// OfClaim are the fresh texts about making or enlarging the volume of a claim.
+func OfClaim(pl *evidence.Place) []evidence.Text {
+	var out []evidence.Text
+	for _, t := range pl.Refused() {
+		if t.Reason == "ProvisioningFailed" || t.Reason == "VolumeResizeFailed" || t.Is(message.ProvisionFailed) || t.Is(message.ExpandRefused) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Lasts asks whether an attachment has been wanted, or going, for over a minute without
+// getting there, and since when.
+func Lasts(x *snapshot.Index, va *storagev1.VolumeAttachment) (evidence.Answer, time.Time) {
+	since := va.CreationTimestamp.Time
+	if va.DeletionTimestamp != nil {
+		since = va.DeletionTimestamp.Time
+	}
+	stuck := (!va.Status.Attached || va.DeletionTimestamp != nil) && x.Age(since) > time.Minute
+	return evidence.When(stuck, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.creationTimestamp", since.UTC().Format(time.RFC3339))), since
+}
+
+// Began is the first time that one of some texts was said, as far as the events tell.
+func Began(x *snapshot.Index, texts []evidence.Text, kind, namespace, name string) time.Time {
+	var first time.Time
+	for _, e := range x.Events(kind, namespace, name) {
+		for _, t := range texts {
+			if e.Message == t.Raw && !e.First.IsZero() && (first.IsZero() || e.First.Before(first)) {
+				first = e.First
+			}
+		}
+	}
+	return first
+}
