@@ -88,6 +88,18 @@ func (x *Index) DriverDaemonSet(driver string) *appsv1.DaemonSet {
 	return x.setByPresence(driver)
 }
 
+// DriverDaemonSets returns all DaemonSets of a driver's node plugin: one for each
+// operating system, mostly.
+func (x *Index) DriverDaemonSets(driver string) []*appsv1.DaemonSet {
+	if sets := x.driverSets[driver]; len(sets) > 0 {
+		return sets
+	}
+	if ds := x.setByPresence(driver); ds != nil {
+		return []*appsv1.DaemonSet{ds}
+	}
+	return nil
+}
+
 // DriverNodes returns the nodes whose CSINode lists a driver, sorted.
 func (x *Index) DriverNodes(driver string) []string { return x.nodesOfDriver[driver] }
 

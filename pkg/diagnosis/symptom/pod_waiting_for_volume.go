@@ -67,7 +67,7 @@ func blamesVolume(t diagnosis.Text) bool {
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		return true
 	case "FailedScheduling", "Unschedulable":
-		return is(t, message.UnboundClaims, message.NodeAffinityConflict, message.MaxVolumes, message.ClaimInUse, message.ClaimNotFound, message.NoVolumePlaced) ||
+		return is(t, message.VolumePredicates...) ||
 			strings.Contains(t.Raw, "binding volumes") ||
 			strings.Contains(t.Raw, "persistentvolumeclaim")
 	}

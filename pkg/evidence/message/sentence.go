@@ -104,6 +104,9 @@ func plainRuns(branch string) []string {
 				run = run[:len(run)-1]
 			}
 			end()
+			if c == '{' {
+				i += strings.IndexByte(branch[i:], '}')
+			}
 		case strings.IndexByte(".+^$}", c) >= 0:
 			end()
 		default:

@@ -15,6 +15,7 @@ func TestNeeded(t *testing.T) {
 		{"alternatives", `target is busy|umount: \\S+: device is busy`, [][]string{{"target is busy"}, {"umount: ", ": device is busy"}}},
 		{"an optional letter is not needed", `secrets? "[^"]+" not found`, [][]string{{"secret", `" not found`}}},
 		{"an alternative without words", `abc|\\d+`, nil},
+		{"bounds are no words", `abc.{0,80}xyz`, [][]string{{"abc", "xyz"}}},
 		{"bars in groups do not split", `failed to (open|close) .*LUKS`, [][]string{{"failed to ", "luks"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,5 +63,6 @@ var samples = []string{
 	"driver name d not found in the list of registered CSI drivers", "CSINode n does not contain driver d",
 	"Multi-Attach error for volume v Volume is already used by pod(s) a", "rpc error: code = Aborted desc = x",
 	"An operation with the given Volume ID v already exists", "umount: /x: target is busy.", "Secret \"x\" not found",
+	`failed to find VirtualMachine for node:"w3". Error: virtual machine wasn't found`, "rbd: x unmap y exit status 16",
 	"Cannot use device /dev/sdb which is in use (already mapped or mounted).", "exit status 127", "Read-only file system",
 }

@@ -5,6 +5,7 @@ const (
 	Throttled     Kind = "throttled"        // too many calls in a time
 	StillWorking  Kind = "still-working"    // the backend works on it and says so
 	NodeUnknown   Kind = "node-unknown"     // no machine, host entry or initiator of that node
+	VolumeUnknown Kind = "volume-unknown"   // no volume or disk of that id
 	OfflineOnly   Kind = "offline-only"     // enlarging a volume that is in use is not supported
 	ExpandRefused Kind = "expand-refused"   // external-resizer: the driver refuses to enlarge a volume
 	KubeForbidden Kind = "forbidden-by-api" // the Kubernetes API refuses a ServiceAccount
@@ -15,6 +16,7 @@ var backendSentences = []sentence{
 	says(Throttled, `rateLimitExceeded|rate limit exceeded|RequestLimitExceeded|request limit exceeded|throttl|TooManyRequests|too many requests|StatusCode[:=] ?429|status code[: ]+429|HTTP 429|Error 429|too many pending operations|RetryAfter: ?[1-9]\d*s`),
 	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|another operation .{0,40}in progress|is busy with another operation`),
 	says(NodeUnknown, `(node|virtual ?machine|instance|host|machine|server|initiators?|vm)\b.{0,80}(wasn't found|was not found|not found|doesn't exist|does not exist|could not be found)|(could not|cannot|can't|unable to|failed to|couldn't) (find|get|locate|lookup|look up) .{0,30}(node|virtual ?machine|instance|host|machine|server|initiators?|vm)\b|InvalidInstanceID|no (host|initiator|node|instance)s? (was )?(found|registered|match)`),
+	says(VolumeUnknown, `(volume|disk|snapshot)\b[^.:;]{0,60}(wasn't found|was not found|not found|doesn't exist|does not exist)|InvalidVolume\.NotFound|(could not|cannot|can't|unable to|failed to) (find|get|locate) (the )?(volume|disk)\b`),
 	says(OfflineOnly, `only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),
 	says(ExpandRefused, `by resizer "[^"]+" failed|only supports offline expansion`),
 	says(KubeForbidden, `forbidden: User "system:serviceaccount:`),

@@ -28,6 +28,7 @@ var AttacherNotWorking = &diagnosis.Rule{
 	Name: "attacher-not-working", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("storage.k8s.io/volumeattachments"), diagnosis.API("storage.k8s.io/csidrivers"), diagnosis.API("/pods")},
 	Explains: []string{"attach-failed", "pod-waiting-for-volume", "detach-stuck", "multi-attach-error"},
+	YieldsTo: []string{"driver-not-installed"},
 	Doc:      attacherNotWorkingDoc,
 	Run: func(p *diagnosis.Pass) {
 		byDriver := map[string][]*snapshot.Volume{}

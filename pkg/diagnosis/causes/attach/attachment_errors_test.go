@@ -136,3 +136,30 @@ func TestVolumeAttachmentDetachLoop(t *testing.T) {
 		"the node is down":                     {failing().Edit("name: n1}\nspec: {providerID: 'aws:///eu-1a/i-0aaa1'}\nstatus: {conditions: [{type: Ready, status: 'True'}]}", "name: n1}\nstatus: {conditions: [{type: Ready, status: Unknown}]}"), []string{}},
 	})
 }
+
+func TestBackendNodeUnknown(t *testing.T) {
+	t.Parallel()
+	const node = "Node n1"
+	more := func(s *sketch.Sketch, name, on string) *sketch.Sketch {
+		return s.Add("apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: " + name + "}\nspec: {attacher: disk.example.com, nodeName: " + on +
+			", source: {persistentVolumeName: pv-9}}\nstatus: {attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: instance not found}}\n")
+	}
+	ask(t, attach.BackendNodeUnknown, map[string]sketched{
+		"names the node":        {attachError(`failed to find VirtualMachine for node:"n1". Error: node wasn''t found`), []string{"certain " + node}},
+		"names the instance":    {attachError("InvalidInstanceID.NotFound: The instance ID i-0aaa1 does not exist"), []string{"certain " + node}},
+		"names a longer id":     {attachError("The instance ID i-0aaa17 does not exist"), []string{}},
+		"the volume is unknown": {attachError("InvalidVolume.NotFound: The volume vol-0a1b2c does not exist, node n1"), []string{}},
+		"names nothing, no id":  {attachError("instance not found").Edit("providerID: 'aws:///eu-1a/i-0aaa1'", "podCIDR: 10.0.0.0/24"), []string{"likely " + node}},
+		"names nothing, alone":  {more(attachError("instance not found"), "csi-3", "n1"), []string{"likely " + node}},
+		"names nothing":         {attachError("instance not found"), []string{}},
+		"one id for two":        {attachError("internal error").Edit("nodeID: i-0bbb2", "nodeID: i-0aaa1"), []string{"certain " + node}},
+		"one machine for two":   {attachError("internal error").Edit("eu-1a/i-0bbb2", "eu-1a/i-0aaa1"), []string{"certain " + node}},
+		"two machines":          {attachError("internal error").Edit("nodeID: i-0aaa1", "nodeID: i-0ddd4"), []string{"certain " + node}},
+		"an id of its own form": {attachError("internal error").Edit("nodeID: i-0aaa1", "nodeID: host-17"), []string{}},
+		"any other error":       {attachError("internal error"), []string{}},
+		"no node is known":      {more(attachError("instance i-0aaa1 not found").Edit("status: {attached: true}", "status: {attached: false}"), "csi-3", "n2"), []string{}},
+		"attached":              {attachError("instance i-0aaa1 not found").Edit("attached: false", "attached: true"), []string{}},
+		"the Node is gone":      {attachError("instance i-0aaa1 not found").Edit("kind: Node\nmetadata: {name: n1}", "kind: Node\nmetadata: {name: n9}"), []string{}},
+		"a rate":                {attachError("instance i-0aaa1 not found: Throttling"), []string{}},
+	})
+}

@@ -25,9 +25,10 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 	Needs: []diagnosis.Need{diagnosis.API("/pods"), diagnosis.API("/nodes"), diagnosis.API("apps/daemonsets")},
 	Explains: []string{"attach-failed", "mount-failed", "pod-waiting-for-volume", "pod-stuck-terminating", "unmount-blocked",
 		"multi-attach-error", "detach-stuck"},
-	LeadsTo: []string{"topology-conflict"},
-	Doc:     csiPluginNotOnNodeDoc,
-	Run:     pluginNotOnNode,
+	LeadsTo:  []string{"topology-conflict"},
+	YieldsTo: []string{"driver-not-installed", "driver-never-serves-node"},
+	Doc:      csiPluginNotOnNodeDoc,
+	Run:      pluginNotOnNode,
 }
 
 // young is the age under which a DaemonSet may still be creating its pod on a node.

@@ -23,7 +23,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Name: "csi-plugin-not-registered", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/pods")},
 	Explains: []string{"attach-failed", "mount-failed", "pod-waiting-for-volume", "pod-stuck-terminating", "unmount-blocked"},
-	YieldsTo: []string{"kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached"},
+	YieldsTo: []string{"driver-not-installed", "kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached"},
 	Offers:   []string{"delete-pod"},
 	Doc:      csiPluginNotRegisteredDoc,
 	Run:      pluginNotRegistered,

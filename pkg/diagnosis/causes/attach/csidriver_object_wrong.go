@@ -25,6 +25,7 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 		diagnosis.API("storage.k8s.io/volumeattachments"), diagnosis.API("/pods")},
 	Explains: []string{"attach-failed", "pod-waiting-for-volume", "mount-failed"},
 	Offers:   []string{"delete-volumeattachment"},
+	YieldsTo: []string{"driver-not-installed"},
 	Doc:      csiDriverObjectWrongDoc,
 	Run:      csiDriverObject,
 }

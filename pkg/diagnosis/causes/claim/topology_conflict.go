@@ -23,7 +23,7 @@ var TopologyConflict = &diagnosis.Rule{
 	Name: "topology-conflict", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/persistentvolumes"), diagnosis.API("/pods"), diagnosis.API("storage.k8s.io/csinodes")},
 	Explains: []string{"pod-waiting-for-volume", "claim-pending"},
-	YieldsTo: []string{"csi-plugin-not-on-node"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node"},
 	Doc:      topologyConflictDoc,
 	Run: func(p *diagnosis.Pass) {
 		seen := map[*corev1.Pod]bool{}
