@@ -3,8 +3,10 @@ package sketch
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,15 +60,20 @@ func (s *Sketch) Gap(need, reason string) *Sketch {
 	return s
 }
 
-// Node adds the recording of a machine with entries: path, content, path, content …
+// Node adds the recording of a machine with entries: path, content, path, content …;
+// the last content of a path counts.
 func (s *Sketch) Node(name string, entries ...string) *Sketch {
 	base := []string{
 		"proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw", "proc/1/ns/mnt", "@link mnt:[4026531841]",
 		"proc/1/comm", "systemd", "sys/class/block/sda2/dev", "8:2", "@clock", "2026-01-02T12:00:00Z\n86400.00",
 	}
 	var b strings.Builder
+	last := map[string]string{}
 	for all, i := append(base, entries...), 0; i < len(all); i += 2 {
-		fmt.Fprintf(&b, "-- %s --\n%s\n", all[i], all[i+1])
+		last[all[i]] = all[i+1]
+	}
+	for _, path := range slices.Sorted(maps.Keys(last)) {
+		fmt.Fprintf(&b, "-- %s --\n%s\n", path, last[path])
 	}
 	return s.File("nodes/"+name+".txtar", b.String())
 }

@@ -34,6 +34,19 @@ func (p *Place) lack() Lack {
 	return l
 }
 
+// AtConsumers are the places of a volume on the nodes of its live pods.
+func (p *Place) AtConsumers() []*Place {
+	var out []*Place
+	seen := map[string]bool{"": true}
+	for _, c := range p.Volume.Live() {
+		if n := c.Node(); !seen[n] {
+			seen[n] = true
+			out = append(out, &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Texts: p.Texts})
+		}
+	}
+	return out
+}
+
 // Resource says whether a resource ("GROUP/RESOURCE"; "/pods") was read whole.
 func Resource(x *snapshot.Index, resource string) Reading {
 	if g, missing := x.GapFor(resource); missing {

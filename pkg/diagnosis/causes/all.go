@@ -27,8 +27,10 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
 	claim.ConsumerUnschedulable,
+	claim.ExpansionRefusedByBackend,
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,
+	claim.ResizerNotWorking,
 	claim.StorageclassMissing,
 	claim.StorageclassParameterWrong,
 	claim.TopologyConflict,
@@ -146,6 +148,7 @@ var rules = []*diagnosis.Rule{
 	// filesystem
 	filesystem.CheckedWhileMounted,
 	filesystem.EncryptionKeyWrong,
+	filesystem.ExpansionFailedOnNode,
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,

@@ -112,7 +112,7 @@ func mkfsRisk(p *diagnosis.Pass, c carrier) {
 	c.about(f)
 	how := "shows no filesystem"
 	if unreadable {
-		how = "cannot be read (" + x.Err + ": " + words(x.Err) + ")"
+		how = "cannot be read (" + x.Err + ": " + wordsOf(x.Err) + ")"
 	}
 	f.Sayf("DANGER: volume %s has data, but its device %s (%s) on node %s %s. The mount code takes such a disk for a new one and makes a filesystem on it at every retry%s. If reads succeed between two of its steps, the data is gone.",
 		volumeName(c.volume), d.Name, d.Dev, c.view.Name, how, tried(said))
@@ -141,7 +141,7 @@ func (c carrier) isTheVolume() bool {
 	return c.device.Proven && (c.device.NodePath == "" || !ok || dev == c.device.Dev)
 }
 
-func words(errno string) string {
+func wordsOf(errno string) string {
 	switch errno {
 	case "ENODATA":
 		return "No data available, a medium error of the target"

@@ -1,0 +1,46 @@
+package claim
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed expansion_refused_by_backend.md
+var expansionRefusedByBackendDoc string
+
+// ExpansionRefusedByBackend finds a claim whose driver refuses to enlarge its volume.
+var ExpansionRefusedByBackend = &diagnosis.Rule{
+	Name: "expansion-refused-by-backend", Layer: diagnosis.Claim, Severity: report.Degraded,
+	Breaks:   []diagnosis.Step{diagnosis.Resizing},
+	YieldsTo: []string{"csi-credentials-wrong", "backend-throttled", "longhorn-control-plane-down", "longhorn-expansion-incomplete"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      expansionRefusedByBackendDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		grows := claims.Grows(pl)
+		if !grows.Yes() {
+			return nil
+		}
+		ns, claim := pl.Volume.ClaimRef()
+		want, _, got := claims.Sizes(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "refused",
+			With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": pl.Volume.CSIName()},
+			State: []evidence.Answer{grows, evidence.Not(claims.BackendGrown(pl)), claims.Refused(pl)},
+			Steps: []report.Remedy{
+				remedy.Check("See the state of the expansion.", remedy.Kubectl("-n", ns, "get", "pvc", claim, "-o", "jsonpath={.status}")),
+				remedy.Words("Too large, or no space: where the API server lets it (RecoverVolumeExpansionFailure, default from 1.32), lower the request to anything above " + got.String() + "; older servers refuse that. Never make a file system smaller."),
+			},
+		}
+		if claims.OfflineOnly(pl) {
+			p.Says = "offline"
+			p.Steps[1] = remedy.Words("Scale the workload of the claim to 0 until status.capacity of the claim follows, then up again: the driver can only enlarge a volume that nobody uses.")
+		}
+		return []*diagnosis.Proof{p}
+	},
+}

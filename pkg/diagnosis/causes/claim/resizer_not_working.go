@@ -1,0 +1,70 @@
+package claim
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed resizer_not_working.md
+var resizerNotWorkingDoc string
+
+// resizerRights are what the first step of an expansion needs (external-resizer:
+// deploy/kubernetes/rbac.yaml); resizers before 1.0 updated where later ones patch.
+var resizerRights = []rbac.Right{{Resource: "persistentvolumeclaims/status", Verb: "patch|update"}, {Resource: "persistentvolumes", Verb: "patch|update"}}
+
+// ResizerNotWorking finds a claim whose raised size nobody acts on.
+var ResizerNotWorking = &diagnosis.Rule{
+	Name: "resizer-not-working", Layer: diagnosis.Claim, Severity: report.Degraded,
+	Breaks:   []diagnosis.Step{diagnosis.Resizing},
+	YieldsTo: []string{"driver-not-installed", "longhorn-control-plane-down"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      resizerNotWorkingDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		driver := pl.Volume.CSIName()
+		grows := claims.Grows(pl)
+		if driver == "" || !grows.Yes() {
+			return nil
+		}
+		return []*diagnosis.Proof{resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, grows)}
+	},
+}
+
+func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, grows evidence.Answer) *diagnosis.Proof {
+	ns, claim := pl.Volume.ClaimRef()
+	want, _, got := claims.Sizes(pl)
+	accountNS, account := resizer.Account()
+	lacking, lacks := rbac.Lacks(pl.X, accountNS, account, "persistentvolumeclaims", resizerRights...)
+	forbidden, down := resizer.Forbidden(), evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim),
+		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": driver,
+			"resizer": resizer.Where(), "account": accountNS + ":" + account, "lacking": lacking},
+		State:   []evidence.Answer{grows, evidence.Not(claims.BackendGrown(pl)), claims.Untouched(pl)},
+		Waiting: claims.RaisedJustNow(pl),
+	}
+	check := remedy.Check("See what the claim says; an event Resizing shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
+	switch {
+	case forbidden.Yes() || lacks.Yes():
+		p.Says = "forbidden"
+		p.State = append(p.State, evidence.Any(forbidden.With(lacks.Facts()...), lacks))
+		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.",
+			remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))
+	case resizer.Where() == "":
+		p.Says, p.AtMost = "absent", report.Likely
+		p.State = append(p.State, resizer.Absent())
+	default:
+		p.Says = "down"
+		p.State = append(p.State, down)
+	}
+	p.Steps = []report.Remedy{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: nothing would grow.")}
+	return p
+}

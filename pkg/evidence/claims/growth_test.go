@@ -1,0 +1,114 @@
+package claims_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/claim"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/filesystem"
+)
+
+// raised is a claim of 10Gi that asks for 20Gi, with a volume of a size, a condition of
+// the claim, a pod that runs on n1, and a controller with three sidecars.
+func raised(backend, condition string) *sketch.Sketch {
+	return sketch.New(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec: {capacity: {storage: `+backend+`}, accessModes: [ReadWriteOnce], claimRef: {namespace: shop, name: data, uid: c1}, csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}}
+status: {phase: Bound}
+`, `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {namespace: shop, name: data, uid: c1}
+spec: {volumeName: pv-1, resources: {requests: {storage: 20Gi}}}
+status: {phase: Bound, capacity: {storage: 10Gi}`+condition+`}
+`, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: db-0, uid: p1, creationTimestamp: '2026-01-02T09:00:00Z'}
+spec: {nodeName: n1, volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], containers: [{name: app, image: i}]}
+status: {phase: Running}
+`, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: disk, name: ctl-0, uid: p2}
+spec:
+  nodeName: n2
+  serviceAccountName: ctl
+  containers:
+  - {name: csi-attacher, image: csi-attacher, args: [--drivername=disk.example.com]}
+  - {name: csi-resizer, image: csi-resizer}
+status: {phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: [{name: csi-resizer, ready: true}, {name: csi-attacher, ready: true}]}
+`)
+}
+
+const pending = `, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]`
+
+func claimEvent(reason, component, message string) string {
+	return "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e" + reason + "}\ninvolvedObject: {kind: PersistentVolumeClaim, namespace: shop, name: data, uid: c1}\nreason: " + reason +
+		"\nsource: {component: " + component + "}\nfirstTimestamp: '2026-01-02T11:00:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\nmessage: '" + message + "'\n"
+}
+
+const resizer = "external-resizer disk.example.com"
+
+func role(verbs string) string {
+	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ctl}\nrules: [{apiGroups: [''], resources: [persistentvolumeclaims], verbs: [get]}, {apiGroups: [''], resources: [persistentvolumes], verbs: [patch]}, {apiGroups: [''], resources: [persistentvolumeclaims/status], verbs: [" + verbs + "]}]\n" +
+		"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: ctl}\nroleRef: {kind: ClusterRole, name: ctl}\nsubjects: [{kind: ServiceAccount, namespace: disk, name: ctl}]\n"
+}
+
+// machine is node n1 with disk sdb of a size below the mount of the volume, whose
+// filesystem has a number of blocks.
+func machine(s *sketch.Sketch, sectors, blocks string) *sketch.Sketch {
+	const mount = "/var/lib/kubelet/plugins/kubernetes.io/csi/pv/pv-1/globalmount"
+	return s.Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 8:16 / "+mount+" rw shared:2 - ext4 /dev/sdb rw",
+		"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/size", sectors, "@statfs"+mount, blocks+" 100 100 655360 589824 4096")
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	const is = "PersistentVolumeClaim data"
+	const node = `NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : xfs_growfs failed`
+	for name, c := range map[string]struct {
+		sketch *sketch.Sketch
+		want   []string
+	}{
+		"the resizer works":              {raised("10Gi", ""), []string{}},
+		"the resizer is down":            {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}"), []string{"certain " + is}},
+		"it is down and has begun":       {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}").Add(claimEvent("Resizing", resizer, "x")), []string{}},
+		"no resizer":                     {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}"), []string{"likely " + is}},
+		"no resizer, pods were not read": {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}").Gap("api//pods", "Forbidden"), []string{}},
+		"it may not patch":               {raised("10Gi", "").Add(role("get")), []string{"certain " + is}},
+		"it may patch":                   {raised("10Gi", "").Add(role("patch")), []string{}},
+		"an old one may update":          {raised("10Gi", "").Add(role("update")), []string{}},
+		"roles were not read":            {raised("10Gi", "").Add(role("get")).Gap("api/rbac.authorization.k8s.io/clusterroles", "Forbidden"), []string{}},
+		"its log says so":                {raised("10Gi", "").File("logs/disk/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:disk:ctl" cannot list resource "pods"`), []string{"certain " + is}},
+		"its log said so":                {raised("10Gi", "").File("logs/disk/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:disk:ctl" cannot list resource "pods"`), []string{}},
+		"refused":                        {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: too large`)), []string{"certain " + is}},
+		"refused, by state":              {raised("10Gi", ", allocatedResourceStatuses: {storage: ControllerResizeInfeasible}"), []string{"certain " + is}},
+		"refused and done since":         {raised("10Gi", "").Add(strings.ReplaceAll(claimEvent("VolumeResizeFailed", resizer, "no"), "11:59", "11:57"), claimEvent("VolumeResizeSuccessful", resizer, "yes")), []string{}},
+		"kubelet's text is no refusal":   {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
+		"failed on the node":             {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
+		"failed on the node, by state":   {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}"), []string{"certain " + is}},
+		"the node waits":                 {raised("20Gi", pending), []string{}},
+		"the disk kept its size":         {machine(raised("20Gi", pending), "20971520", "2576875"), []string{"certain " + is}},
+		"the file system kept its size":  {machine(raised("20Gi", pending), "41943040", "2576875"), []string{"certain " + is}},
+		"everything has grown":           {machine(raised("20Gi", pending), "41943040", "5153750"), []string{}},
+		"a moment ago":                   {machine(raised("20Gi", pending).Edit("11:00:00Z'}]", "11:59:00Z'}]"), "20971520", "2576875"), []string{}},
+		"nobody uses it":                 {raised("20Gi", pending).Edit("claimName: data", "claimName: other"), []string{"certain " + is + " waiting"}},
+		"errors in the file system":      {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", "NodeExpandVolume failed: There are errors in the filesystem, so online resizing is not allowed")), []string{}},
+		"a share of the network":         {raised("20Gi", pending).Edit("ReadWriteOnce", "ReadWriteMany").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{}},
+		"nothing is asked":               {raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := c.sketch.Ask(t, "pvc shop/data", claim.ResizerNotWorking, claim.ExpansionRefusedByBackend, filesystem.ExpansionFailedOnNode)
+			if diff := cmp.Diff(c.want, sketch.Causes(r)); diff != "" {
+				t.Errorf("causes mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

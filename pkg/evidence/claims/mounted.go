@@ -1,0 +1,71 @@
+package claims
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// MountedHere asks whether a pod of the claim runs on the node of the place.
+func MountedHere(pl *evidence.Place) evidence.Answer {
+	var facts []report.Evidence
+	for _, c := range pl.Volume.Running() {
+		if c.Node() == pl.Node {
+			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
+		}
+	}
+	return evidence.Resource(pl.X, "/pods").Found(facts...)
+}
+
+// WantedHere asks whether a live pod of the claim is on the node of the place.
+func WantedHere(pl *evidence.Place) evidence.Answer {
+	var facts []report.Evidence
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "spec.nodeName", pl.Node))
+	}
+	return evidence.Resource(pl.X, "/pods").Found(facts...)
+}
+
+// Unused asks whether no pod has the volume: then nobody can grow its filesystem.
+func Unused(pl *evidence.Place) evidence.Answer {
+	if len(pl.Volume.Live()) > 0 {
+		return evidence.No()
+	}
+	return evidence.Resource(pl.X, "/pods").Nothing(evidence.FromAPI(Object(pl.Volume.Claim), "pods", "none"))
+}
+
+// HasFilesystem tells whether a node mounts a filesystem of its own from the volume:
+// neither a raw block volume nor a share of the network.
+func HasFilesystem(pl *evidence.Place) bool {
+	v := pl.Volume
+	shared := slices.Contains(v.AccessModes(), corev1.ReadWriteMany)
+	return !v.Block() && !v.RegularRWX() && !shared
+}
+
+// NeedsCheck asks whether the filesystem refuses to grow because it has errors.
+func NeedsCheck(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that.
+func ReadOnly(pl *evidence.Place) evidence.Answer {
+	live := pl.Volume.LiveConsumersOn(pl.Node)
+	for _, c := range live {
+		for _, v := range c.Pod.Spec.Volumes {
+			if v.Name == c.Volume && (v.PersistentVolumeClaim == nil || !v.PersistentVolumeClaim.ReadOnly) {
+				return evidence.No()
+			}
+		}
+	}
+	return evidence.When(len(live) > 0)
+}

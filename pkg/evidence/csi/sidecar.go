@@ -1,0 +1,127 @@
+package csi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Sidecar is a helper container of a driver's controller ("csi-resizer").
+type Sidecar struct {
+	x            *snapshot.Index
+	driver, Name string
+	Pods         []*corev1.Pod
+	Workloads    []snapshot.Owner
+}
+
+// SidecarOf finds the pods and workloads of a driver's sidecar.
+func SidecarOf(x *snapshot.Index, driver, name string) Sidecar {
+	return Sidecar{x, driver, name, x.SidecarPods(driver, name), x.SidecarWorkloads(driver, name)}
+}
+
+// Where names the sidecar's pod or workload for a sentence.
+func (s Sidecar) Where() string {
+	switch {
+	case len(s.Pods) > 0:
+		return "pod " + s.Pods[0].Namespace + "/" + s.Pods[0].Name
+	case len(s.Workloads) > 0:
+		return s.Workloads[0].String()
+	}
+	return ""
+}
+
+// Account is the service account that the sidecar speaks with.
+func (s Sidecar) Account() (namespace, name string) {
+	if len(s.Pods) == 0 {
+		return "", ""
+	}
+	return s.Pods[0].Namespace, s.Pods[0].Spec.ServiceAccountName
+}
+
+// Down asks whether the sidecar exists and no container of it is Ready, or its workload
+// has no pod.
+func (s Sidecar) Down() evidence.Answer {
+	var facts []report.Evidence
+	for _, p := range s.Pods {
+		field, text, ready := s.state(p)
+		if ready {
+			return evidence.No()
+		}
+		facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, field, text))
+	}
+	if len(s.Pods) == 0 {
+		for _, w := range s.Workloads {
+			facts = append(facts, evidence.FromAPI(w.String(), "pods", "none"))
+		}
+		return evidence.All(evidence.When(len(facts) > 0), evidence.Resource(s.x, "/pods").Nothing(facts...))
+	}
+	return evidence.Yes(facts...)
+}
+
+// state tells how the sidecar's own container is in a pod.
+func (s Sidecar) state(p *corev1.Pod) (field, text string, ready bool) {
+	short := strings.TrimPrefix(s.Name, "csi-")
+	for _, c := range p.Status.ContainerStatuses {
+		if !strings.Contains(c.Name, short) && !strings.Contains(c.Image, short) {
+			continue
+		}
+		text = "not Ready"
+		if w := c.State.Waiting; w != nil {
+			text = w.Reason
+		}
+		return "status.containerStatuses[" + c.Name + "]", text, c.Ready && p.DeletionTimestamp == nil
+	}
+	return "status.conditions[Ready]", "not True", snapshot.PodServes(p)
+}
+
+// LeaseOld asks whether a leader was elected and has not renewed its lease for a minute.
+func (s Sidecar) LeaseOld(name string) evidence.Answer {
+	for _, l := range s.x.Cluster.Leases {
+		if l == nil || l.Name != name || l.Spec.RenewTime == nil {
+			continue
+		}
+		return evidence.When(s.x.Age(l.Spec.RenewTime.Time) > time.Minute,
+			evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339)))
+	}
+	return evidence.No()
+}
+
+// Forbidden asks for a fresh line of the sidecar's log in which the Kubernetes API
+// refuses it something.
+func (s Sidecar) Forbidden() evidence.Answer {
+	for _, p := range s.Pods {
+		for _, l := range s.x.LogsOf(p.Namespace, p.Name) {
+			if !strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) || l.Previous {
+				continue
+			}
+			for i := len(l.Lines) - 1; i >= 0; i-- {
+				at := message.Date(l.Lines[i], s.x.TakenAt)
+				if !at.IsZero() && s.x.Age(at) < fresh && message.Parse(l.Lines[i]).Is(message.KubeForbidden) {
+					return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]})
+				}
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// Absent asks whether the driver has other sidecars and not this one.
+func (s Sidecar) Absent() evidence.Answer {
+	if len(s.Pods)+len(s.Workloads) > 0 {
+		return evidence.No()
+	}
+	var facts []report.Evidence
+	for _, other := range []string{"csi-attacher", "csi-provisioner"} {
+		for _, p := range s.x.SidecarPods(s.driver, other) {
+			facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec.containers", other+" and no "+s.Name))
+		}
+	}
+	return evidence.All(evidence.When(len(facts) > 0), evidence.Resource(s.x, "/pods").Nothing(facts...))
+}

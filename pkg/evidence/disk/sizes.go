@@ -1,0 +1,93 @@
+// Package disk answers questions about the disks and filesystems of volumes on a node.
+package disk
+
+import (
+	"fmt"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Behind says which part of a volume on a node still has its old size.
+type Behind string
+
+// The parts, from the bottom to the top. Unread: the sizes do not tell.
+const (
+	Unread     Behind = ""
+	Device     Behind = "device"
+	Map        Behind = "map" // what lies above the disk: multipath map, LUKS mapper
+	Filesystem Behind = "filesystem"
+)
+
+// Sizes are the three sizes of a volume on a node.
+type Sizes struct {
+	Part  Behind
+	Name  string // of the device that is behind, as the kernel calls it
+	Facts []report.Evidence
+}
+
+const sector = 512
+
+// SizesOf compares disk, mapper and filesystem of the place with the size before and
+// after an expansion, in bytes.
+func SizesOf(pl *evidence.Place, before, after int64) Sizes {
+	var out Sizes
+	if pl.View == nil {
+		return out
+	}
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !ok {
+		return out
+	}
+	top := pl.View.Device(d.Top())
+	for _, leaf := range pl.View.Leaves(d.Dev) {
+		out.Facts = append(out.Facts, sizeFact(pl.Node, leaf))
+		if leaf.Sectors*sector < after && out.Part == Unread {
+			out.Part, out.Name = Device, leaf.Name
+		}
+	}
+	if top == nil {
+		return out
+	}
+	if len(top.Slaves) > 0 {
+		out.Facts = append(out.Facts, sizeFact(pl.Node, top))
+		// A LUKS header takes up to 16 MiB of the disk.
+		if out.Part == Unread && top.Sectors*sector < after-32<<20 {
+			out.Part, out.Name = Map, top.Name
+		}
+	}
+	out.filesystem(pl, top, before, after)
+	return out
+}
+
+// filesystem judges the filesystem: its blocks do not count what it needs for itself, so
+// only one that fits into the old size, of a volume that grew by a good deal, is behind.
+func (s *Sizes) filesystem(pl *evidence.Place, top *probes.BlockDevice, before, after int64) {
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		st, ok := pl.View.Statfs(m.Mount.Point)
+		if !ok || st.Err != "" || st.Blocks == 0 {
+			continue
+		}
+		s.Facts = append(s.Facts, evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, fmt.Sprintf("%d blocks of %d bytes", st.Blocks, st.BlockSize)))
+		if size := st.Blocks * st.BlockSize; s.Part == Unread && before > 0 && after > before+before/20 && size <= uint64(before) {
+			s.Part, s.Name = Filesystem, top.Name
+		}
+		return
+	}
+}
+
+func sizeFact(node string, b *probes.BlockDevice) report.Evidence {
+	return evidence.FromNode(node, "sys/class/block/"+b.Name+"/size", fmt.Sprintf("%d sectors of 512 bytes, %s", b.Sectors, gib(b.Sectors*sector)))
+}
+
+// gib writes a size in GiB with one digit behind the point.
+func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+// Contradicts asks whether the sizes on the node contradict what the backend has.
+func (s Sizes) Contradicts() evidence.Answer {
+	if s.Part == Unread {
+		return evidence.No()
+	}
+	return evidence.Yes(s.Facts...)
+}
