@@ -27,6 +27,7 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimLostVolume,
 	claim.ClaimrefStale,
 	claim.ConsumerUnschedulable,
+	claim.DeletionBlockedByFinalizer,
 	claim.ExpansionRefusedByBackend,
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,

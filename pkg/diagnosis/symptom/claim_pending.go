@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -14,6 +15,7 @@ import (
 // claimPending: a claim has no volume, lost it, or goes away while a pod wants it.
 var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
+		goingPV(p, v)
 		if v.Claim == nil {
 			continue
 		}
@@ -33,11 +35,29 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 	}
 }}
 
+// goingPV: a PV that is being deleted and does not go.
+func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
+	if v.PV == nil || v.PV.DeletionTimestamp == nil {
+		return
+	}
+	age := p.Age(v.PV.DeletionTimestamp.Time)
+	if age <= time.Minute {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Volume %s is being deleted since %s and is still there.", v.PV.Name, short(age)))
+	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
+	p.AddSymptom(s)
+}
+
 func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 	claim := v.Claim
 	who := capital(name(v))
 	if claim.DeletionTimestamp != nil {
 		if len(v.Waiting()) == 0 {
+			if age := p.Age(claim.DeletionTimestamp.Time); age > time.Minute {
+				return fmt.Sprintf("%s is being deleted since %s and is still there.", who, short(age))
+			}
 			return ""
 		}
 		return fmt.Sprintf("%s is being deleted while %s waits for it.", who, podName(v.Waiting()[0].Pod))

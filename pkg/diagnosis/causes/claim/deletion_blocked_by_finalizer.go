@@ -1,0 +1,76 @@
+package claim
+
+import (
+	_ "embed"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed deletion_blocked_by_finalizer.md
+var deletionBlockedByFinalizerDoc string
+
+// DeletionBlockedByFinalizer finds a claim, volume, attachment or pod whose deletion waits
+// for the owner of a finalizer.
+var DeletionBlockedByFinalizer = &diagnosis.Rule{
+	Name: "deletion-blocked-by-finalizer", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Detaching},
+	YieldsTo: []string{"claim-kept-by-finished-pod", "volumeattachment-volume-gone", "node-removed", "volumeattachment-detach-loop"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      deletionBlockedByFinalizerDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
+		for _, g := range claims.GoingObjects(pl) {
+			out = append(out, deletionBlocked(pl, g))
+		}
+		return out
+	},
+}
+
+func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
+	kind := strings.ToLower(g.Kind)
+	get := []string{"get", kind, g.Name, "-o", "jsonpath={.metadata.finalizers}"}
+	if g.Namespace != "" {
+		get = append([]string{"-n", g.Namespace}, get...)
+	}
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name),
+		With:    words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
+		Steps:   []report.Remedy{remedy.Check("See what the object waits for.", remedy.Kubectl(get...))},
+	}
+	names, used := g.UsedByPods(pl)
+	old := g.GoneFor(pl, 5*time.Minute)
+	switch {
+	case !used.No():
+		p.Says, p.Waiting, p.With["pods"] = "used", true, words.List(names, 3)
+		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used}
+		p.Steps = append(p.Steps, remedy.Words("It goes when these pods go: stop them when the deletion is wanted. A deletion cannot be taken back; save the data first when it is not."))
+	case g.Foreign() != "":
+		p.Says = "foreign"
+		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
+		p.Steps = append(p.Steps, foreignSteps(g.Foreign())...)
+	case g.Attacher() != "":
+		p.Says, p.AtMost, p.With["finalizer"] = "gone", report.Likely, g.Attacher()
+		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl), evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName()))}
+		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
+	default:
+		return nil
+	}
+	return p
+}
+
+func foreignSteps(finalizer string) []report.Remedy {
+	domain, _, _ := strings.Cut(finalizer, "/")
+	return []report.Remedy{
+		remedy.Check("Find who owns the finalizer: what stands before the slash mostly is the API group of its controller ("+domain+").",
+			remedy.Kubectl("get", "crd,apiservice"), remedy.Kubectl("get", "deploy,ds,sts", "-A")),
+		remedy.Words("Start or repair that controller. Only when it is gone for good, and what it protected was looked after (a backup, a replication, a quota), take out exactly this one entry, with a patch that tests for it before it removes it. The data of a claim goes as soon as its last finalizer does."),
+	}
+}

@@ -1,0 +1,163 @@
+package claims
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Going is an object of a volume that is being deleted and stays.
+type Going struct {
+	Kind string
+	*metav1.ObjectMeta
+	pod *corev1.Pod
+}
+
+// GoingObjects are the claim, the PV, the attachments and the pods of a volume that are
+// being deleted and have finalizers.
+func GoingObjects(pl *evidence.Place) []Going {
+	v := pl.Volume
+	var out []Going
+	add := func(kind string, m *metav1.ObjectMeta, pod *corev1.Pod) {
+		if m.DeletionTimestamp != nil && len(m.Finalizers) > 0 {
+			out = append(out, Going{kind, m, pod})
+		}
+	}
+	if v.Claim != nil {
+		add("PersistentVolumeClaim", &v.Claim.ObjectMeta, nil)
+	}
+	if v.PV != nil {
+		add("PersistentVolume", &v.PV.ObjectMeta, nil)
+	}
+	for _, va := range v.Attachments {
+		add("VolumeAttachment", &va.ObjectMeta, nil)
+	}
+	for _, c := range v.Consumers {
+		add("Pod", &c.Pod.ObjectMeta, c.Pod)
+	}
+	return out
+}
+
+// Full is the object's name with its namespace.
+func (g Going) Full() string {
+	if g.Namespace == "" {
+		return g.Name
+	}
+	return g.Namespace + "/" + g.Name
+}
+
+func (g Going) object() string { return g.Kind + " " + g.Full() }
+
+// GoneFor asks whether the deletion was asked for at least a time ago.
+func (g Going) GoneFor(pl *evidence.Place, least time.Duration) evidence.Answer {
+	return evidence.When(pl.X.Age(g.DeletionTimestamp.Time) >= least,
+		evidence.FromAPI(g.object(), "metadata.deletionTimestamp", g.DeletionTimestamp.UTC().Format(time.RFC3339)))
+}
+
+// Foreign is the first finalizer that is neither Kubernetes' own nor one of its sidecars'.
+func (g Going) Foreign() string {
+	for _, f := range g.Finalizers {
+		if !known(f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// known finalizers are those of Kubernetes and of the CSI sidecars.
+func known(f string) bool {
+	if strings.HasPrefix(f, "external-attacher/") {
+		return true
+	}
+	return slices.Contains([]string{
+		"kubernetes.io/pvc-protection", "provisioner.storage.kubernetes.io/cloning-protection",
+		"snapshot.storage.kubernetes.io/pvc-as-source-protection", "kubernetes.io/pv-protection", "kubernetes.io/pv-controller",
+		"external-provisioner.volume.kubernetes.io/finalizer", "foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking",
+		"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
+	}, f)
+}
+
+// Unprotected asks whether no known finalizer of the object protects anything now: pods
+// of a claim, the claim of a PV, attachments of a PV, containers of a pod. What cannot be
+// tested counts as protecting.
+func (g Going) Unprotected(pl *evidence.Place) evidence.Answer {
+	all := []evidence.Answer{}
+	for _, f := range g.Finalizers {
+		if known(f) {
+			all = append(all, g.idle(pl, f))
+		}
+	}
+	if g.pod != nil {
+		all = append(all, ended(g.pod))
+	}
+	return evidence.All(all...)
+}
+
+// idle asks whether what a known finalizer protects is not there any more.
+func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
+	v := pl.Volume
+	switch {
+	case f == "kubernetes.io/pvc-protection":
+		if len(v.Live()) > 0 {
+			return evidence.No()
+		}
+		return evidence.Resource(pl.X, "/pods").Nothing()
+	case f == "kubernetes.io/pv-protection":
+		return evidence.When(v.PV == nil || v.PV.Status.Phase != corev1.VolumeBound)
+	case strings.HasPrefix(f, "external-attacher/") && g.Kind == "PersistentVolume":
+		if len(v.Attachments) > 0 {
+			return evidence.No()
+		}
+		return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI(g.object(), "VolumeAttachments", "none of this volume"))
+	case f == "orphan":
+		return evidence.Yes()
+	}
+	return evidence.No()
+}
+
+func ended(pod *corev1.Pod) evidence.Answer {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.State.Running != nil {
+			return evidence.No()
+		}
+	}
+	return evidence.When(len(pod.Status.ContainerStatuses) > 0)
+}
+
+// Keeps is the fact that the finalizers are still there.
+func (g Going) Keeps() evidence.Answer {
+	return evidence.Yes(evidence.FromAPI(g.object(), "metadata.finalizers", strings.Join(g.Finalizers, " ")))
+}
+
+// Attacher is the finalizer of an attacher on a PV, or empty.
+func (g Going) Attacher() string {
+	for _, f := range g.Finalizers {
+		if strings.HasPrefix(f, "external-attacher/") && g.Kind == "PersistentVolume" {
+			return f
+		}
+	}
+	return ""
+}
+
+// UsedByPods asks whether pods that neither ended nor go away use a claim that is being
+// deleted, and names them. A pod that goes away and does not go is the matter itself.
+func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer) {
+	if g.Kind != "PersistentVolumeClaim" || !slices.Contains(g.Finalizers, "kubernetes.io/pvc-protection") {
+		return nil, evidence.No()
+	}
+	var facts []report.Evidence
+	for _, c := range pl.Volume.Live() {
+		if c.Terminating() {
+			return nil, evidence.No()
+		}
+		names = append(names, c.Pod.Namespace+"/"+c.Pod.Name)
+		facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "spec.volumes["+c.Volume+"]", "claim "+g.Name))
+	}
+	return names, evidence.All(evidence.Reading{}.Found(facts...), evidence.Resource(pl.X, "/pods").Nothing())
+}
