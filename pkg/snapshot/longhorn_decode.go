@@ -139,6 +139,20 @@ func decodeLHEngine(e *LHEngine, f fields) {
 	e.VolumeSize, e.CurrentSize = f.number("spec.volumeSize"), f.number("status.currentSize")
 	e.ReplicaAddressMap = f.texts("spec.replicaAddressMap")
 	e.ReplicaModes = f.texts("status.replicaModeMap")
+	e.UpgradedMap = f.texts("spec.upgradedReplicaAddressMap")
+	for _, r := range f.entries("status.rebuildStatus") {
+		if e.Rebuilding == nil {
+			e.Rebuilding = map[string]bool{}
+		}
+		e.Rebuilding[r.key] = r.flag("isRebuilding")
+	}
+	for _, r := range f.entries("status.restoreStatus") {
+		if e.Restores == nil {
+			e.Restores = map[string]LHRestore{}
+		}
+		e.Restores[r.key] = LHRestore{Running: r.flag("isRestoring"), Progress: r.number("progress"), Error: r.text("error")}
+	}
+	e.WantedRestore, e.LastRestore = f.text("spec.requestedBackupRestore"), f.text("status.lastRestoredBackup")
 	e.Expanding = f.flag("status.isExpanding")
 	e.LastExpansionError = f.text("status.lastExpansionError")
 	e.LastExpansionFailedAt = f.text("status.lastExpansionFailedAt")

@@ -92,6 +92,8 @@ var rules = []*diagnosis.Rule{
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
 	longhorn.VolumeStatusLeftover,
+	longhorn.EngineUpgradeStuck,
+	longhorn.ReplicaNotInEngine,
 
 	// mount
 	mount.BlockVolumeStagingLost,
