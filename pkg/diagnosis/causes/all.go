@@ -92,6 +92,7 @@ var rules = []*diagnosis.Rule{
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,
 	longhorn.VolumeStatusLeftover,
+	longhorn.DrainBlocked,
 	longhorn.EngineUpgradeStuck,
 	longhorn.ReplicaNotInEngine,
 
