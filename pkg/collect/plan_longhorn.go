@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -47,6 +48,7 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.instanceManager(ns, r.InstanceManager)
 	}
 	c.served(v.Longhorn.Attachment)
+	c.restored(lh)
 	if v.RegularRWX() || v.Longhorn.ShareManager != nil {
 		pod := "share-manager-" + name
 		c.byName(pods, ns, pod)
@@ -69,6 +71,21 @@ func lostVolume(v *snapshot.Volume) string {
 		return "pvc-" + string(v.Claim.UID)
 	}
 	return ""
+}
+
+// restored asks for the backup that a volume still lacks data of, and for its target.
+func (c *collector) restored(lh *snapshot.LHVolume) {
+	if !lh.Status.RestoreRequired && !lh.Status.IsStandby {
+		return
+	}
+	target := lh.BackupTarget
+	if target == "" {
+		target = "default"
+	}
+	c.byName(lhBackupTargets, lh.Namespace, target)
+	if u, err := url.Parse(lh.FromBackup); err == nil {
+		c.byName(lhBackups, lh.Namespace, u.Query().Get("backup"))
+	}
 }
 
 // served asks for the object that a ticket was made for: a ticket outlives it.

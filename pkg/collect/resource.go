@@ -106,6 +106,7 @@ var (
 	lhSettings         = longhorn("Setting", "settings")
 	lhOrphans          = longhorn("Orphan", "orphans")
 	lhBackups          = longhorn("Backup", "backups")
+	lhBackupTargets    = longhorn("BackupTarget", "backuptargets")
 	lhSnapshots        = longhorn("Snapshot", "snapshots")
 
 	migrations = &resource{group: "kubevirt.io", versions: []string{"v1", "v1alpha3"}, kind: "VirtualMachineInstanceMigration", plural: "virtualmachineinstancemigrations"}
@@ -118,7 +119,7 @@ var everything = []*resource{
 	classes, csiDrivers, csiNodes, attachments, capacities,
 	endpointSlices, leases, networkPolicies, budgets,
 	lhVolumes, lhEngines, lhFrontends, lhReplicas, lhShareManagers, lhInstanceManagers, lhNodes,
-	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, lhBackups, lhSnapshots, migrations,
+	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, lhBackups, lhBackupTargets, lhSnapshots, migrations,
 }
 
 // recent are resources that Longhorn has since 1.12: an older one lacks nothing.

@@ -73,6 +73,7 @@ func decodeLHVolume(v *LHVolume, f fields) {
 	v.DataLocality, v.BackingImage = f.text("spec.dataLocality"), f.text("spec.backingImage")
 	v.Image, v.DataEngine = imageOf(f), engineOf(f)
 	v.MigrationNodeID, v.FromBackup = f.text("spec.migrationNodeID"), f.text("spec.fromBackup")
+	v.BackupTarget = f.text("spec.backupTargetName")
 	v.LastAttachedBy, v.Size = f.text("spec.lastAttachedBy"), f.number("spec.size")
 	v.EngineNodeID = f.text("spec.engineNodeID")
 	v.NumberOfReplicas = int(f.number("spec.numberOfReplicas"))
@@ -145,12 +146,6 @@ func decodeLHEngine(e *LHEngine, f fields) {
 			e.Rebuilding = map[string]bool{}
 		}
 		e.Rebuilding[r.key] = r.flag("isRebuilding")
-	}
-	for _, r := range f.entries("status.restoreStatus") {
-		if e.Restores == nil {
-			e.Restores = map[string]LHRestore{}
-		}
-		e.Restores[r.key] = LHRestore{Running: r.flag("isRestoring"), Progress: r.number("progress"), Error: r.text("error")}
 	}
 	e.WantedRestore, e.LastRestore = f.text("spec.requestedBackupRestore"), f.text("status.lastRestoredBackup")
 	e.Expanding = f.flag("status.isExpanding")

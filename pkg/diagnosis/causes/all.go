@@ -86,6 +86,7 @@ var rules = []*diagnosis.Rule{
 	longhorn.ReplicaNetworkUnstable,
 	longhorn.ReplicaUnschedulable,
 	longhorn.RestorePending,
+	longhorn.RestoreStalled,
 	longhorn.ShareManagerDown,
 	longhorn.ShareManagerMisplaced,
 	longhorn.V2MemoryShort,

@@ -21,6 +21,7 @@ var RestorePending = &diagnosis.Rule{
 	Name: "longhorn-restore-pending", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engines")},
 	Explains: []string{"attach-failed", "pod-waiting-for-volume", "mount-failed", "claim-pending"},
+	YieldsTo: []string{"longhorn-restore-stalled"},
 	Offers:   []string{"delete-replica"},
 	Doc:      longhornRestorePendingDoc,
 	Run: func(p *diagnosis.Pass) {

@@ -22,7 +22,7 @@ var VolumeFaulted = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/replicas")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume", "volume-io-error", "share-manager-failing", "pod-stuck-terminating"},
 	LeadsTo:  []string{"longhorn-remount-pending", "longhorn-share-manager-down", "mount-of-dead-device"},
-	YieldsTo: []string{"longhorn-disk-full", "longhorn-disk-unusable"},
+	YieldsTo: []string{"longhorn-restore-stalled", "longhorn-disk-full", "longhorn-disk-unusable"},
 	Offers:   []string{"fsck"},
 	Doc:      longhornVolumeFaultedDoc,
 	Run: func(p *diagnosis.Pass) {

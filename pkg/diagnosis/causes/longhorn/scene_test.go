@@ -102,7 +102,9 @@ func (s *scene) run(t *testing.T, rule *diagnosis.Rule) ([]string, *report.Repor
 	dir := t.TempDir()
 	files := maps.Clone(s.files)
 	files["cluster/all.yaml"] = strings.Join(all, "---\n")
-	files["snapshot.yaml"] = "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: '2026-01-02T12:00:00Z'\n"
+	if files["snapshot.yaml"] == "" {
+		files["snapshot.yaml"] = "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: '2026-01-02T12:00:00Z'\n"
+	}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,0 +1,136 @@
+package longhorn
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Restores asks whether a volume still lacks data of a backup: a restore, or a standby
+// that follows one.
+func Restores(v *snapshot.LHVolume) evidence.Answer {
+	object := "Volume " + v.Name
+	switch {
+	case v.Status.RestoreRequired:
+		return evidence.Yes(evidence.FromAPI(object, "status.restoreRequired", "true"))
+	case v.Status.IsStandby:
+		return evidence.Yes(evidence.FromAPI(object, "status.isStandby", "true"))
+	}
+	return evidence.No()
+}
+
+// RestoreError asks for what a replica says of its failed restore.
+func RestoreError(e *snapshot.LHEngine) (text string, a evidence.Answer) {
+	for _, r := range e.Filling {
+		if r.Error != "" {
+			return r.Error, evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus["+r.Address+"].error", r.Error))
+		}
+	}
+	return "", evidence.No()
+}
+
+// AllFailed asks whether Longhorn gave the restore up.
+func AllFailed(v *snapshot.LHVolume) evidence.Answer {
+	c, _ := v.Status.Conditions.Get("Restore")
+	return evidence.When(c.Status == "False" && c.Reason == "RestoreFailure",
+		evidence.FromAPI("Volume "+v.Name, "status.conditions[Restore]", strings.TrimSpace(c.Reason+" "+c.Message)))
+}
+
+// BackupOf is the name of the backup that a volume is made from, or empty.
+func BackupOf(v *snapshot.LHVolume) string {
+	u, err := url.Parse(v.FromBackup)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("backup")
+}
+
+// SourceGone asks whether the backup target answers no more, or answers and does not have
+// the backup. That there is no Backup object counts only beside the target's own object.
+func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, a evidence.Answer) {
+	name := v.BackupTarget
+	if name == "" {
+		name = "default"
+	}
+	target, backup := other(x, "BackupTarget", name), BackupOf(v)
+	if target == nil {
+		return "", evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/backuptargets", Why: "BackupTarget " + name + " was not read"})
+	}
+	available, found, _ := unstructured.NestedFieldNoCopy(target.Object, "status", "available")
+	if found && fmt.Sprint(available) == "false" {
+		return "the backup target " + name + " is not available", evidence.Yes(evidence.FromAPI("BackupTarget "+name, "status.available", "false"))
+	}
+	if backup == "" || other(x, "Backup", backup) != nil {
+		return "", evidence.No()
+	}
+	return "backup " + backup + " does not exist any more", Read(x, "backups").Nothing(
+		evidence.FromAPI("Volume "+v.Name, "spec.fromBackup", v.FromBackup), evidence.FromAPI("Backup "+backup, "metadata", "does not exist"))
+}
+
+func other(x *snapshot.Index, kind, name string) *unstructured.Unstructured {
+	for _, o := range x.Cluster.Others {
+		if o.GetKind() == kind && o.GetName() == name && strings.HasPrefix(o.GetAPIVersion(), "longhorn.io/") {
+			return o
+		}
+	}
+	return nil
+}
+
+// NotBegun asks whether an engine was told to restore a backup five minutes ago or
+// earlier, and no replica is at it.
+func NotBegun(x *snapshot.Index, v *snapshot.LHVolume, e *snapshot.LHEngine) evidence.Answer {
+	if e.CurrentState != "running" || e.WantedRestore == "" || e.WantedRestore == e.LastRestore || busy(e) {
+		return evidence.No()
+	}
+	if c, ok := v.Status.Conditions.Get("Restore"); ok && !c.LastTransition.IsZero() && x.Age(c.LastTransition) < 5*time.Minute {
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromAPI("Engine "+e.Name, "spec.requestedBackupRestore", e.WantedRestore),
+		evidence.FromAPI("Engine "+e.Name, "status.restoreStatus", "no replica is restoring"))
+}
+
+func busy(e *snapshot.LHEngine) bool {
+	return slices.ContainsFunc(e.Filling, func(r snapshot.LHFilling) bool { return r.Running })
+}
+
+// RestoreLimit asks whether the setting lets no further restore begin on the engine's
+// node; queued: others are at it, and this one waits for its turn.
+func RestoreLimit(x *snapshot.Index, e *snapshot.LHEngine) (queued []string, a evidence.Answer) {
+	const name = "concurrent-volume-backup-restore-per-node-limit"
+	value, set := x.Setting(name)
+	limit, err := strconv.Atoi(strings.TrimSpace(value))
+	if !set || err != nil {
+		limit = 5 // Longhorn's default
+	}
+	if set && err == nil && limit == 0 {
+		return nil, evidence.Yes(evidence.FromAPI("Setting "+name, "value", "0"))
+	}
+	var facts []report.Evidence
+	for _, o := range x.Cluster.Longhorn.Engines {
+		if o.NodeID == e.NodeID && busy(o) {
+			queued = append(queued, o.VolumeName)
+			facts = append(facts, evidence.FromAPI("Engine "+o.Name, "status.restoreStatus", "restoring on "+o.NodeID))
+		}
+	}
+	slices.Sort(queued)
+	return queued, evidence.When(len(queued) >= limit, facts...)
+}
+
+// Locked asks for a fresh text that another operation holds the lock of the backup.
+func Locked(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if strings.Contains(t.Raw, "restore") && (strings.Contains(t.Raw, "failed lock") || strings.Contains(t.Raw, "failed to acquire lock")) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
