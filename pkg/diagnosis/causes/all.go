@@ -89,6 +89,8 @@ var rules = []*diagnosis.Rule{
 	longhorn.RestoreStalled,
 	longhorn.ShareManagerDown,
 	longhorn.ShareManagerMisplaced,
+	longhorn.EngineDataPathBroken,
+	longhorn.V2EngineStuck,
 	longhorn.V2MemoryShort,
 	longhorn.VolumeDrivenTwice,
 	longhorn.VolumeFaulted,

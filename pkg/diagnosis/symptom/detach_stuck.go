@@ -125,6 +125,8 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 	switch {
 	case st.State == "detaching" && !wantedAttached(v) && longIn(p, v, settle):
 		why = "is detaching"
+	case st.State == "detaching" && len(v.Running()) > 0 && longIn(p, v, 10*time.Minute):
+		why = "is detaching under its pod, and does not come to an end" // not between two attempts: those leave events
 	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && longIn(p, v, 10*time.Minute):
 		why = "stays attached to node " + node + " although no pod and no VolumeAttachment wants it"
 	default:

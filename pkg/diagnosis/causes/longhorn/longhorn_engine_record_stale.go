@@ -21,7 +21,7 @@ var EngineRecordStale = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engines"), diagnosis.API("longhorn.io/instancemanagers")},
 	Explains: []string{"attach-failed", "pod-waiting-for-volume", "share-manager-failing"},
 	LeadsTo:  []string{"longhorn-share-manager-down"},
-	YieldsTo: []string{"longhorn-engine-upgrade-stuck", "longhorn-instance-manager-stuck"},
+	YieldsTo: []string{"longhorn-engine-upgrade-stuck", "longhorn-v2-engine-stuck", "longhorn-instance-manager-stuck"},
 	Offers:   []string{"delete-instance-manager"},
 	Doc:      longhornEngineRecordStaleDoc,
 	Run: func(p *diagnosis.Pass) {

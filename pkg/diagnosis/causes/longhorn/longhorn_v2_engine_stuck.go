@@ -1,0 +1,64 @@
+package longhorn
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed longhorn_v2_engine_stuck.md
+var v2EngineStuckDoc string
+
+// V2EngineStuck finds a v2 volume whose data path does not come back after a restart.
+var V2EngineStuck = &diagnosis.Rule{
+	Name: "longhorn-v2-engine-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Using, diagnosis.Detaching},
+	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
+	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      v2EngineStuckDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
+		if !lh.IsV2(v) || e == nil || pl.Node != e.NodeID && pl.Node != v.Status.CurrentNodeID {
+			return nil
+		}
+		return []*diagnosis.Proof{v2Stuck(pl, v, e)}
+	},
+}
+
+func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *diagnosis.Proof {
+	what, broken := lh.PathBroken(pl, v, e)
+	restarted := lh.RestartedSince(pl)
+	var pods []string
+	for _, c := range pl.Volume.Running() {
+		if c.Node() == pl.Node {
+			pods = append(pods, c.Pod.Namespace+"/"+c.Pod.Name)
+		}
+	}
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "seen",
+		With:  words.Fields{"volume": v.Name, "node": pl.Node, "state": v.Status.State, "what": what, "pods": words.List(pods, 3)},
+		State: []evidence.Answer{lh.EngineHangs(pl, v, e), broken.With(restarted.Facts()...)},
+		Steps: []report.Remedy{remedy.Check("See what the engine says, and the first error of the v2 instance-manager after its start.",
+			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status}"),
+			remedy.Kubectl("-n", v.Namespace, "logs", e.InstanceManager, "--tail=200"))},
+	}
+	if broken.Unseen() {
+		p.Says, p.State = "unseen", []evidence.Answer{p.State[0], restarted}
+		p.Last = []evidence.Answer{broken}
+		if restarted.No() {
+			p.AtMost, p.State = report.Possible, p.State[:1]
+		}
+	}
+	if len(pods) > 0 {
+		p.Steps = append(p.Steps, remedy.Words("First end what still has the old device mounted on node "+pl.Node+" ("+words.List(pods, 3)+"): delete that pod, or scale its workload to 0, and let the volume detach. A map that is in use cannot be replaced."))
+	}
+	p.Steps = append(p.Steps, remedy.Words("When nothing has it mounted any more and it does not go by itself: restart the v2 instance-manager of the node while all v2 volumes of the node are detached, or drain and restart the node. Replicas and file system are not at fault: leave both alone."))
+	return p
+}

@@ -1,0 +1,114 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// FirstReadFails asks the kernel's log of a node whether the first sectors of a disk of
+// Longhorn (IET VIRTUAL-DISK) could not be read within a minute of its attach, lately.
+func FirstReadFails(pl *evidence.Place) evidence.Answer {
+	if r := pl.Probed(); !r.Complete() {
+		return evidence.Unseen(r.Lacks()...)
+	}
+	attached := pl.View.KernelLines(kmsg.SCSIAttached)
+	for _, l := range slices.Backward(pl.View.KernelLines(kmsg.MediumError)) {
+		if !firstSectors(l.Text) || l.At.IsZero() || pl.X.Age(l.At) > 30*time.Minute {
+			continue
+		}
+		for _, a := range slices.Backward(attached) {
+			if l.At.Sub(a.At) < 0 || l.At.Sub(a.At) > time.Minute || !sameDisk(a, l) {
+				continue
+			}
+			if virtualDisk(pl.View, a) {
+				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", a.Text), evidence.FromNode(pl.Node, "@kmsg", l.Text))
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// firstSectors tells whether a failed read was of the very beginning of a disk.
+func firstSectors(text string) bool {
+	_, after, ok := strings.Cut(text, ", sector ")
+	var sector int64
+	n, err := fmt.Sscanf(after, "%d", &sector)
+	return ok && n == 1 && err == nil && sector < 256 && strings.Contains(text, "(READ)")
+}
+
+func sameDisk(a, b probes.KernelLine) bool {
+	return slices.ContainsFunc(a.Names, func(n string) bool { return strings.HasPrefix(n, "sd") && slices.Contains(b.Names, n) })
+}
+
+// virtualDisk tells whether the disk that was attached is one of Longhorn's target.
+func virtualDisk(view *snapshot.NodeView, attached probes.KernelLine) bool {
+	_, hctl, _ := strings.Cut(attached.Text, "sd ")
+	hctl, _, _ = strings.Cut(hctl, ": ")
+	for _, l := range view.KernelLines(kmsg.SCSIDiscovered) {
+		if strings.Contains(l.Text, "VIRTUAL-DISK") && strings.Contains(l.Text, hctl+":") {
+			return true
+		}
+	}
+	return false
+}
+
+// Failing are the v1 volumes that do not come up on a node although none of their
+// replicas has failed.
+func Failing(x *snapshot.Index, node string) (out []*snapshot.Volume, facts []report.Evidence) {
+	for _, e := range x.Cluster.Longhorn.Engines {
+		v := x.VolumeOfLonghorn(e.VolumeName)
+		if v == nil || v.LH() == nil || IsV2(v.LH()) || e.NodeID != node {
+			continue
+		}
+		st := v.LH().Status.State
+		broken := e.CurrentState == "error" || (st == "attaching" || st == "detaching") && e.Endpoint == ""
+		clean := len(v.Longhorn.Replicas) > 0 && !slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.FailedAt != "" })
+		if broken && clean {
+			out = append(out, v)
+			facts = append(facts, evidence.FromAPI("Engine "+e.Name, "status.currentState", e.CurrentState+", volume "+st))
+		}
+	}
+	return out, facts
+}
+
+// Elsewhere asks whether other nodes serve v1 volumes now while this one serves none.
+func Elsewhere(x *snapshot.Index, node string) evidence.Answer {
+	var facts []report.Evidence
+	for _, e := range x.Cluster.Longhorn.Engines {
+		v := x.LHVolume(e.VolumeName)
+		if v == nil || IsV2(v) || e.CurrentState != "running" || e.Endpoint == "" {
+			continue
+		}
+		if e.NodeID == node {
+			return evidence.No()
+		}
+		facts = append(facts, evidence.FromAPI("Engine "+e.Name, "status.endpoint", e.Endpoint+" on "+e.NodeID))
+	}
+	if len(facts) > 1 {
+		facts = facts[:1]
+	}
+	return Read(x, "engines").Found(facts...)
+}
+
+// TargetSays asks for lines of tgtd in the log of a node's instance-manager: its engine
+// could not read.
+func TargetSays(x *snapshot.Index, node string) evidence.Answer {
+	for _, im := range x.InstanceManagersOn(node) {
+		for _, l := range x.LogsOf(im.Namespace, im.Name) {
+			for i, line := range l.Lines {
+				if strings.Contains(line, "fail to read at ") || strings.Contains(line, "io error") && strings.Contains(line, " -14 ") {
+					return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
+				}
+			}
+		}
+	}
+	return evidence.No()
+}
