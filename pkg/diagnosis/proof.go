@@ -86,7 +86,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Node != "" {
 		f.Located(place.Node)
 	}
-	if place.Volume == nil && place.Pod == nil && place.Node != "" {
+	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects) == 0 {
 		f.Node(place.Node)
 	}
 	f.Severity, f.Waiting, f.Also = proof.Severity, proof.Waiting, proof.Also
@@ -118,13 +118,13 @@ func (p *Pass) missing(f *Finding, proof *Proof) {
 	for _, a := range proof.answers() {
 		for _, l := range a.Lacks() {
 			p.Miss(l.Need, l.Node)
-			f.NotConfirmed = add(f.NotConfirmed, l.String())
+			f.NotConfirmed = add(f.NotConfirmed, l.Need+" ("+l.Why+")")
 		}
 	}
 	for _, l := range proof.LookAlikes {
 		for _, lack := range l.Is.Lacks() {
 			p.Miss(lack.Need, lack.Node)
-			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.String())
+			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.Need+" ("+lack.Why+")")
 		}
 	}
 }
