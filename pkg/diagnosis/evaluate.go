@@ -45,7 +45,7 @@ func (c *Catalog) Audit(x *snapshot.Index, q Question) (*report.Report, []string
 }
 
 func newPass(x *snapshot.Index, q Question) *Pass {
-	p := &Pass{
+	p := &Pass{disputed: map[string]string{},
 		Index: x, Question: q, missed: map[missKey]map[string]bool{},
 		findingOf: map[identity]*Finding{}, symptomOf: map[identity]*Symptom{}, symptomsOn: map[nameOn][]*Symptom{},
 	}
@@ -64,28 +64,6 @@ func (c *Catalog) order() []*Rule {
 		return out[i].Name < out[j].Name
 	})
 	return out
-}
-
-// missNeeds notes the running rule as not checked for every declared resource
-// that was not collected.
-func (p *Pass) missNeeds() {
-	for _, n := range p.rule.Needs {
-		if n.API != "" {
-			p.Has(n.API)
-		}
-		if n.Probe == "" {
-			continue
-		}
-		for _, node := range p.scope.nodes {
-			v := p.View(node)
-			if v == nil {
-				continue
-			}
-			if st, ok := v.Facts.Status[n.Probe]; ok && st.State != "ok" {
-				p.Miss("node/"+node+"/"+n.Probe, node)
-			}
-		}
-	}
 }
 
 // setNearness marks findings on the asked volume and on the nodes of its waiting pods.

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -71,16 +73,18 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 			return g.Reason, g.Detail
 		}
 	}
-	if node, probe, ok := strings.Cut(strings.TrimPrefix(k.need, "node/"), "/"); ok {
-		if v := p.View(node); v != nil {
-			st, ran := v.Facts.Status[probe]
-			if !ran || st.State == "" {
-				return "ProbeNotRun", ""
-			}
-			if st.State == "not-asked" {
+	if driver, ok := strings.CutPrefix(k.need, driverNeed); ok {
+		return snapshot.Disputed, p.disputed[driver]
+	}
+	if node, table, ok := strings.Cut(strings.TrimPrefix(k.need, "node/"), "/"); ok {
+		if p.View(node) != nil {
+			t := probes.Table(table)
+			if evidence.NotAsked(p.Index, node, t) {
 				return snapshot.NotRequested, "the recording does not have it"
 			}
-			return "Probe" + strings.ToUpper(st.State[:1]) + st.State[1:], st.Detail
+			if r := evidence.Tables(p.Index, node, t); !r.Complete() {
+				return snapshot.Partial, r.Lacks()[0].Why
+			}
 		}
 	}
 	if g, ok := p.NodeGap(k.node); ok {
@@ -116,6 +120,7 @@ func (p *Pass) notChecked() []report.NotChecked {
 		out = append(out, n)
 	}
 	out = append(out, p.notProbed(out)...)
+	out = append(out, p.partial(out)...)
 	for _, g := range p.Gaps {
 		if p.concerns(g) && !slices.ContainsFunc(out, func(n report.NotChecked) bool { return n.Need == g.Need }) {
 			out = append(out, report.NotChecked{Need: g.Need, Reason: g.Reason, Detail: g.Detail})

@@ -36,6 +36,7 @@ type Pass struct {
 	symptomOf  map[identity]*Symptom
 	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
 	missesBy   map[string]misses     // by rule; made once, when all rules have run
+	disputed   map[string]string     // drivers that more than one workload claims, with the words for it
 	faults     []string              // sentences that a rule did not complete
 }
 
@@ -189,28 +190,6 @@ func (f *Finding) widen(o *Finding) {
 	}
 	for _, s := range o.Explains {
 		f.Explains = add(slices.Clip(f.Explains), s)
-	}
-}
-
-func (p *Pass) capByNeeds(f *Finding) {
-	for _, n := range p.rule.Needs {
-		if n.API != "" {
-			if g, missing := p.GapFor(n.API); missing {
-				f.Missing("api/" + n.API + " (" + g.Reason + ")")
-			}
-		}
-		if n.Probe == "" {
-			continue
-		}
-		for _, node := range f.at {
-			v := p.View(node)
-			if v == nil {
-				continue
-			}
-			if st, ok := v.Facts.Status[n.Probe]; ok && st.State != "ok" {
-				f.Missing("probe " + n.Probe + " on node " + node + " (" + st.State + ")")
-			}
-		}
 	}
 }
 

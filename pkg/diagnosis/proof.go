@@ -117,13 +117,13 @@ func (p *Pass) missing(f *Finding, proof *Proof) {
 	for _, a := range proof.answers() {
 		for _, l := range a.Lacks() {
 			p.Miss(l.Need, l.Node)
-			f.NotConfirmed = add(f.NotConfirmed, l.Need+" ("+l.Why+")")
+			f.NotConfirmed = add(f.NotConfirmed, l.String())
 		}
 	}
 	for _, l := range proof.LookAlikes {
 		for _, lack := range l.Is.Lacks() {
 			p.Miss(lack.Need, lack.Node)
-			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.Need+" ("+lack.Why+")")
+			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.String())
 		}
 	}
 }

@@ -35,6 +35,9 @@ type Lack struct {
 	Why  string // reason in one word or a short clause: Forbidden, EACCES, "3 of 40 not read"
 }
 
+// String is how a report names it.
+func (l Lack) String() string { return l.Need + " (" + l.Why + ")" }
+
 // Yes is an answer that was seen.
 func Yes(facts ...report.Evidence) Answer { return Answer{found: yes, facts: solid(facts)} }
 

@@ -20,23 +20,7 @@ func (p *Place) Probed() Reading {
 	if p.View != nil {
 		return Reading{}
 	}
-	return Partial(p.lack())
-}
-
-func (p *Place) lack() Lack {
-	l := Lack{Need: "node/" + p.Node, Node: p.Node, Why: snapshot.NotRequested}
-	if g, ok := p.X.NodeGap(p.Node); ok {
-		l.Why = g.Reason
-	}
-	return l
-}
-
-// Resource says whether a resource ("GROUP/RESOURCE"; "/pods") was read whole.
-func Resource(x *snapshot.Index, resource string) Reading {
-	if g, missing := x.GapFor(resource); missing {
-		return Partial(Lack{Need: "api/" + resource, Why: g.Reason})
-	}
-	return Reading{}
+	return Partial(notProbed(p.X, p.Node))
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever

@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // indexDrivers finds the DaemonSets of the node plugins, by driver.
@@ -19,7 +18,7 @@ func (x *Index) indexDrivers() {
 		for _, d := range driversOf(&ds.Spec.Template.Spec) {
 			x.driverSets[d] = append(x.driverSets[d], ds)
 		}
-		if ds.Name == "longhorn-csi-plugin" && !slices.Contains(x.driverSets[LonghornDriver], ds) {
+		if ds.Name == longhornPlugin && !slices.Contains(x.driverSets[LonghornDriver], ds) {
 			x.driverSets[LonghornDriver] = append(x.driverSets[LonghornDriver], ds)
 		}
 	}
@@ -71,21 +70,6 @@ func pluginDir(p string) string {
 		return ""
 	}
 	return name
-}
-
-// DriverDaemonSet returns the DaemonSet of a driver's node plugin, or nil. Of
-// several (one per operating system) it is the first with pods, then by name.
-func (x *Index) DriverDaemonSet(driver string) *appsv1.DaemonSet {
-	sets := x.driverSets[driver]
-	for _, ds := range sets {
-		if len(x.podsOfSet(ds)) > 0 {
-			return ds
-		}
-	}
-	if len(sets) > 0 {
-		return sets[0]
-	}
-	return x.setByPresence(driver)
 }
 
 // DriverNodes returns the nodes whose CSINode lists a driver, sorted.
@@ -159,69 +143,4 @@ func looksCSI(specs []*corev1.PodSpec) bool {
 		})
 	}
 	return found
-}
-
-// podsOfSet are the pods that a DaemonSet controls.
-func (x *Index) podsOfSet(ds *appsv1.DaemonSet) []*corev1.Pod {
-	return x.podsBySet[key{ds.Namespace, ds.Name}]
-}
-
-// DriverPods returns the pods of a driver's node plugin.
-func (x *Index) DriverPods(driver string) []*corev1.Pod {
-	return x.podsOfDriver.get(driver, x.findDriverPods)
-}
-
-func (x *Index) findDriverPods(driver string) []*corev1.Pod {
-	sets := x.driverSets[driver]
-	if len(sets) == 0 {
-		if ds := x.setByPresence(driver); ds != nil {
-			sets = []*appsv1.DaemonSet{ds}
-		}
-	}
-	var out []*corev1.Pod
-	for _, p := range x.Cluster.Pods {
-		if p == nil {
-			continue
-		}
-		ref := metav1.GetControllerOf(p)
-		ofSet := ref != nil && ref.Kind == "DaemonSet"
-		listed := ofSet && slices.ContainsFunc(sets, func(ds *appsv1.DaemonSet) bool {
-			return ds.Namespace == p.Namespace && ds.Name == ref.Name
-		})
-		named := driver == LonghornDriver && (p.Labels["app"] == "longhorn-csi-plugin" || (ofSet && ref.Name == "longhorn-csi-plugin"))
-		if listed || named || (ref == nil || ofSet) && registers(p, driver) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-func registers(p *corev1.Pod, driver string) bool {
-	return slices.Contains(driversOf(&p.Spec), driver)
-}
-
-// DriverPodOn returns the driver's plugin pod on a node, or nil: one that lives
-// before one that goes, and before one that has ended.
-func (x *Index) DriverPodOn(driver, node string) *corev1.Pod {
-	var found *corev1.Pod
-	for _, p := range x.DriverPods(driver) {
-		if p.Spec.NodeName != node {
-			continue
-		}
-		if found == nil || life(p) > life(found) {
-			found = p
-		}
-	}
-	return found
-}
-
-// life orders pods: ended, being deleted, alive.
-func life(p *corev1.Pod) int {
-	switch {
-	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
-		return 0
-	case p.DeletionTimestamp != nil:
-		return 1
-	}
-	return 2
 }

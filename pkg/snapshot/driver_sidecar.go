@@ -13,7 +13,23 @@ import (
 // mounts or names the driver's socket, holds the sidecar's lease for it, or
 // lives in a namespace where no other driver does.
 func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod {
-	return x.sidecarsAmong(x.Cluster.Pods, driver, sidecar)
+	pods, _ := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
+	return pods
+}
+
+// SidecarDisputed names the namespaces of which each has pods that say that they run a
+// sidecar for a driver; nil when it is clear whose they are.
+func (x *Index) SidecarDisputed(driver, sidecar string) []string {
+	_, open := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
+	return open
+}
+
+// controlled are the pods that may be part of a driver: those of a workload, and those
+// that nothing controls where only administrators write.
+func (x *Index) controlled(driver string) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(x.Cluster.Pods), func(p *corev1.Pod) bool {
+		return p == nil || metav1.GetControllerOf(p) == nil && !x.ownStorage(driver, p.Namespace)
+	})
 }
 
 // SidecarWorkloads returns the Deployments and StatefulSets whose template runs a
@@ -38,13 +54,16 @@ func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
 		}
 	}
 	var out []Owner
-	for _, p := range x.sidecarsAmong(pods, driver, sidecar) {
+	serving, _ := x.sidecarsAmong(pods, driver, sidecar)
+	for _, p := range serving {
 		out = append(out, owners[p])
 	}
 	return out
 }
 
-func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) []*corev1.Pod {
+// sidecarsAmong chooses the pods that serve a driver, of one namespace: that of the node
+// plugin where it is known. It is left open between several others.
+func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (serving []*corev1.Pod, open []string) {
 	var sure, perhaps []*corev1.Pod
 	namespaces := x.driverNamespaces(driver)
 	for _, p := range pods {
@@ -52,17 +71,35 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) []*cor
 			continue
 		}
 		switch {
-		case servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
+		case x.servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
 			sure = append(sure, p)
 		case namesOtherDriver(p, driver):
 		case slices.Contains(namespaces, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
 			perhaps = append(perhaps, p)
 		}
 	}
-	if len(sure) > 0 {
-		return sure
+	if len(sure) == 0 {
+		return perhaps, nil
 	}
-	return perhaps
+	if near := inSpaces(sure, namespaces); len(near) > 0 {
+		return near, nil
+	}
+	var spaces nodeList
+	for _, p := range sure {
+		spaces.add(p.Namespace)
+	}
+	home, open := x.homeOf(driver, spaces)
+	return inSpaces(sure, []string{home}), open
+}
+
+func inSpaces(pods []*corev1.Pod, spaces []string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range pods {
+		if slices.Contains(spaces, p.Namespace) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // runsSidecar looks at names and images: Longhorn runs each sidecar in a pod of
@@ -95,11 +132,11 @@ func (x *Index) indexSpeakers() {
 	}
 }
 
-func servesDriver(p *corev1.Pod, driver string) bool {
+func (x *Index) servesDriver(p *corev1.Pod, driver string) bool {
 	if slices.Contains(driversNamed(p), driver) {
 		return true
 	}
-	return driver == LonghornDriver && strings.HasPrefix(p.Labels["app"], "csi-") && strings.Contains(p.Namespace, "longhorn")
+	return driver == LonghornDriver && p.Namespace == x.longhornNS && strings.HasPrefix(p.Labels["app"], "csi-")
 }
 
 func namesOtherDriver(p *corev1.Pod, driver string) bool {

@@ -22,14 +22,28 @@ func (x *Index) Collected(resource string) bool {
 // GapFor returns the first gap that names a resource, in any namespace, or its
 // whole group.
 func (x *Index) GapFor(resource string) (Gap, bool) {
+	return x.gapWhere(resource, func(string) bool { return true })
+}
+
+// GapIn returns the first gap that names a resource in one namespace, in all of them,
+// or its whole group.
+func (x *Index) GapIn(resource, namespace string) (Gap, bool) {
+	return x.gapWhere(resource, func(ns string) bool { return ns == namespace })
+}
+
+func (x *Index) gapWhere(resource string, in func(namespace string) bool) (Gap, bool) {
 	want := apiNeed(resource)
 	group, _, _ := strings.Cut(strings.TrimPrefix(want, "api/"), "/")
 	for _, g := range x.Gaps {
+		if g.Need == "api" {
+			return g, true // the collection as a whole was cut short
+		}
 		if !strings.HasPrefix(g.Need, "api/") {
 			continue
 		}
 		need := apiNeed(strings.TrimPrefix(g.Need, "api/"))
-		if need == want || strings.HasPrefix(need, want+"/") || (group != "" && need == "api/"+group) {
+		namespace, narrow := strings.CutPrefix(need, want+"/")
+		if need == want || narrow && in(namespace) || (group != "" && need == "api/"+group) {
 			return g, true
 		}
 	}

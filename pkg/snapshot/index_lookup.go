@@ -18,26 +18,26 @@ type eventKey struct{ kind, namespace, name string }
 
 // lookups are the maps behind Index, filled once by NewIndex.
 type lookups struct {
-	pods           map[key]*corev1.Pod
-	podsByUID      map[string]*corev1.Pod
-	podsByNode     map[string][]*corev1.Pod
-	podsByClaim    map[key][]*corev1.Pod
-	podsBySet      map[key][]*corev1.Pod // by the DaemonSet that controls them
-	nodes          map[key]*corev1.Node
-	claims         map[key]*corev1.PersistentVolumeClaim
-	claimsByVolume map[string]*corev1.PersistentVolumeClaim // by spec.volumeName; the first of several
-	pvs            map[key]*corev1.PersistentVolume
-	classes        map[key]*storagev1.StorageClass
-	drivers        map[key]*storagev1.CSIDriver
-	csiNodes       map[key]*storagev1.CSINode
-	attachments    map[key]*storagev1.VolumeAttachment
-	leases         map[key]*coordinationv1.Lease
-	daemonSets     map[key]*appsv1.DaemonSet
-	events         map[eventKey][]*Event
-	podsOfDriver   memo[[]*corev1.Pod]
-	setOfDriver    memo[*appsv1.DaemonSet]
-	inUse          map[string][]string // unique volume name → nodes that list it, sorted
-	attachedOn     map[string][]string
+	pods             map[key]*corev1.Pod
+	podsByUID        map[string]*corev1.Pod
+	podsByNode       map[string][]*corev1.Pod
+	podsByClaim      map[key][]*corev1.Pod
+	podsBySet        map[key][]*corev1.Pod // by the DaemonSet that controls them
+	nodes            map[key]*corev1.Node
+	claims           map[key]*corev1.PersistentVolumeClaim
+	claimsByVolume   map[string]*corev1.PersistentVolumeClaim // by spec.volumeName; the first of several
+	pvs              map[key]*corev1.PersistentVolume
+	classes          map[key]*storagev1.StorageClass
+	drivers          map[key]*storagev1.CSIDriver
+	csiNodes         map[key]*storagev1.CSINode
+	attachments      map[key]*storagev1.VolumeAttachment
+	leases           map[key]*coordinationv1.Lease
+	daemonSets       map[key]*appsv1.DaemonSet
+	events           map[eventKey][]*Event
+	workloadOfDriver memo[*driverWorkload]
+	setOfDriver      memo[*appsv1.DaemonSet]
+	inUse            map[string][]string // unique volume name → nodes that list it, sorted
+	attachedOn       map[string][]string
 
 	longhornNS      string
 	lhVolumes       map[string]*LHVolume

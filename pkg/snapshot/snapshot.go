@@ -38,6 +38,8 @@ const (
 	Unsupported  = "Unsupported"
 	NotRequested = "NotRequested"
 	Malformed    = "Malformed" // an object or recording that could not be read whole
+	Partial      = "Partial"   // a part of it could not be read
+	Disputed     = "Disputed"  // more than one object claims to be it
 )
 
 // NodeRecord is one probed node.

@@ -30,7 +30,7 @@ func Installed(x *snapshot.Index, driver string) evidence.Answer {
 	for _, p := range pods {
 		facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec", "serves "+driver))
 	}
-	a := whole.Found(facts...)
+	a := whole.And(Undisputed(x, driver)).Found(facts...)
 	if a.No() {
 		a = a.With(
 			evidence.FromAPI("CSIDrivers", "metadata.name", listed(x.Cluster.CSIDrivers)),

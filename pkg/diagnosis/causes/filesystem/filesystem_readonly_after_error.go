@@ -48,7 +48,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 // the fault without it, but an XFS that shut down shows it nowhere else.
 func logMissed(p *diagnosis.Pass, view *snapshot.NodeView) {
 	if st, ok := view.Facts.Status["kmsg"]; ok && st.State != "ok" {
-		p.Miss("node/"+view.Name+"/kmsg", view.Name)
+		p.Miss("node/"+view.Name+"/kernelLog", view.Name)
 	}
 }
 

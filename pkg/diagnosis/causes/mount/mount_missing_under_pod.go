@@ -22,7 +22,7 @@ var mountMissingUnderPodDoc string
 // volume.
 var MountMissingUnderPod = &diagnosis.Rule{
 	Name: "mount-missing-under-pod", Layer: diagnosis.Mount, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("mountns")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.API("/persistentvolumes"), diagnosis.Probe("mountns")},
 	Explains: []string{"volume-io-error", "pod-stuck-terminating", "unmount-blocked"},
 	LeadsTo:  []string{"filesystem-full"},
 	Offers:   []string{"delete-pod"},

@@ -103,7 +103,7 @@ func initiatorTwins(p *diagnosis.Pass, view *snapshot.NodeView) []twin {
 func missLogs(p *diagnosis.Pass, nodes []twin) {
 	for _, o := range nodes {
 		if st, ok := o.view.Facts.Status["kmsg"]; ok && st.State != "ok" {
-			p.Miss("node/"+o.view.Name+"/kmsg", o.view.Name)
+			p.Miss("node/"+o.view.Name+"/kernelLog", o.view.Name)
 		}
 	}
 }

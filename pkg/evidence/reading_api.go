@@ -1,0 +1,47 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Resource says whether a resource ("GROUP/RESOURCE"; "/pods") was read whole, in every
+// namespace.
+func Resource(x *snapshot.Index, resource string) Reading {
+	if g, missing := x.GapFor(resource); missing {
+		return Partial(Lack{Need: "api/" + resource, Why: g.Reason})
+	}
+	return Reading{}
+}
+
+// ResourceIn says whether the objects of one namespace were read whole: that those of
+// another may not be read does not matter.
+func ResourceIn(x *snapshot.Index, resource, namespace string) Reading {
+	if g, missing := x.GapIn(resource, namespace); missing {
+		return Partial(Lack{Need: "api/" + resource + "/" + namespace, Why: g.Reason})
+	}
+	return Reading{}
+}
+
+// Consumers says whether all pods were read that can use the place's volume: those of
+// its claim's namespace, and all pods for one that is not used through a claim.
+func (p *Place) Consumers() Reading {
+	if v := p.Volume; v != nil && v.Claim != nil {
+		return ResourceIn(p.X, "/pods", v.Claim.Namespace)
+	}
+	return Resource(p.X, "/pods")
+}
+
+// Log says whether the tail of a pod's log was read as far as it was asked for.
+func Log(x *snapshot.Index, namespace, pod string) Reading {
+	for _, g := range x.Gaps {
+		if g.Need == "logs" || strings.HasPrefix(g.Need, "logs/"+namespace+"/"+pod+"/") {
+			return Partial(Lack{Need: g.Need, Why: g.Reason})
+		}
+	}
+	if len(x.LogsOf(namespace, pod)) == 0 {
+		return Partial(Lack{Need: "logs/" + namespace + "/" + pod, Why: snapshot.NotRequested})
+	}
+	return Reading{}
+}
