@@ -77,12 +77,9 @@ func Names(root string) ([]string, error) {
 // Read reads the question and the expectation of a case; the snapshot stays on disk.
 func Read(dir string) (*Case, error) {
 	c := &Case{Name: filepath.Base(dir), Dir: dir}
-	ask, err := os.ReadFile(filepath.Join(dir, "ask.txt"))
-	if err != nil {
+	var err error
+	if c.Ask, err = ReadAsk(dir); err != nil {
 		return nil, err
-	}
-	if c.Ask, err = ParseAsk(string(ask)); err != nil {
-		return nil, fmt.Errorf("%s/ask.txt: %w", c.Name, err)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "want.yaml"))
 	if err != nil {
@@ -92,6 +89,19 @@ func Read(dir string) (*Case, error) {
 		return nil, fmt.Errorf("%s/want.yaml: %w", c.Name, err)
 	}
 	return c, nil
+}
+
+// ReadAsk reads the question that belongs to a snapshot.
+func ReadAsk(dir string) (diagnosis.Question, error) {
+	ask, err := os.ReadFile(filepath.Join(dir, "ask.txt"))
+	if err != nil {
+		return diagnosis.Question{}, err
+	}
+	q, err := ParseAsk(string(ask))
+	if err != nil {
+		return q, fmt.Errorf("%s/ask.txt: %w", filepath.Base(dir), err)
+	}
+	return q, nil
 }
 
 // ParseAsk reads a command line such as "pvc my-claim -n shop".

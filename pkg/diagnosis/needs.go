@@ -49,15 +49,31 @@ func (p *Pass) capByNeeds(f *Finding) {
 			continue
 		}
 		needs = needs.And(p.ended(node))
-		for _, n := range f.rule.Needs {
-			if n.Probe != "" {
-				needs = needs.And(p.whole(volumes, node, evidence.TableOf(n.Probe)))
-			}
+		for _, t := range f.rule.tables() {
+			needs = needs.And(p.whole(volumes, node, t))
 		}
 	}
 	for _, l := range needs.And(p.undisputed(f.rule.Name)).Lacks() {
 		f.Missing(l.String())
 	}
+}
+
+// users are the tables in which something that uses a volume can be.
+var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
+
+// tables are those that a rule reads by its own word. One that is what remains when
+// nothing else is found argues from the absence of every user.
+func (r *Rule) tables() []probes.Table {
+	var out []probes.Table
+	for _, n := range r.Needs {
+		if n.Probe != "" {
+			out = append(out, evidence.TableOf(n.Probe))
+		}
+	}
+	if len(r.Residual) > 0 {
+		out = append(out, users...)
+	}
+	return out
 }
 
 // whole says whether a table of a node was read whole, as far as one of some volumes can

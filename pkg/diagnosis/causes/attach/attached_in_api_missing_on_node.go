@@ -11,6 +11,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -95,8 +97,8 @@ func judgeMissing(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtt
 	if _, found := p.DeviceOn(v, node); found {
 		return
 	}
-	if st, ok := view.Facts.Status["blockdev"]; ok && st.State == "error" || len(view.Facts.Block) == 0 {
-		return // no disk was read at all
+	if len(view.Facts.Block) == 0 || !evidence.Ended(p.Index, node, probes.Block).Complete() {
+		return // that a disk is not in a list that ends early says nothing
 	}
 	d := compareDisks(v, view)
 	if d.Match || d.Unclaimed != "" {

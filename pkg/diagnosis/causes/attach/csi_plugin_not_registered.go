@@ -21,7 +21,7 @@ var csiPluginNotRegisteredDoc string
 // does not know the driver.
 var CSIPluginNotRegistered = &diagnosis.Rule{
 	Name: "csi-plugin-not-registered", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/pods")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("mountns"), diagnosis.Probe("kubelet")},
 	Explains: []string{"attach-failed", "mount-failed", "pod-waiting-for-volume", "pod-stuck-terminating", "unmount-blocked"},
 	YieldsTo: []string{"kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached"},
 	Offers:   []string{"delete-pod"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -35,13 +37,20 @@ func useOn(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) use {
 	if !view.AllNamespacesRead() {
 		u.Missing = append(u.Missing, fmt.Sprintf("%d mount namespaces of node %s, whose tables could not be read", len(view.Unread()), view.Name))
 	}
+	for _, l := range evidence.TablesFor(p.Index, v, view.Name, probes.Mounts, probes.Descriptors).Lacks() {
+		u.Missing = append(u.Missing, l.String())
+	}
+	so := ""
+	if len(u.Missing) > 0 {
+		so = "as far as it could be read, "
+	}
 	if !found {
 		u.unidentified(v, view)
-		u.Free = "it has no mount and no device of the volume"
+		u.Free = so + "it has no mount and no device of the volume"
 		u.Evidence = append(u.Evidence, diagnosis.FromNode(view.Name, "sys/class/block", "no device of volume "+volumeName(v)))
 		return u
 	}
-	u.Free = fmt.Sprintf("device %s is in no mount table, has no holder, no live superblock and no process with it open", d.Dev)
+	u.Free = so + fmt.Sprintf("device %s is in no mount table, has no holder, no live superblock and no process with it open", d.Dev)
 	u.Evidence = append(u.Evidence, diagnosis.FromNode(view.Name, d.Locator, d.How))
 	if d.Block != nil {
 		u.Evidence = append(u.Evidence, diagnosis.FromNode(view.Name, "sys/class/block/"+d.Block.Name+"/holders", strings.Join(d.Block.Holders, " ")+" (empty)"))

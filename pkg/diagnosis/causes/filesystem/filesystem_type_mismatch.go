@@ -22,7 +22,7 @@ var filesystemTypeMismatchDoc string
 // PersistentVolume names.
 var TypeMismatch = &diagnosis.Rule{
 	Name: "filesystem-type-mismatch", Layer: diagnosis.Filesystem, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("content")},
+	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("devnode"), diagnosis.Probe("content")},
 	Explains: []string{"mount-failed", "format-failed", "pod-waiting-for-volume"},
 	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "multipath-claims-device"},
 	Doc:      filesystemTypeMismatchDoc,

@@ -19,6 +19,7 @@ var AttachmentTicketLeftover = &diagnosis.Rule{
 	Needs: []diagnosis.Need{
 		diagnosis.API("longhorn.io/volumeattachments"), diagnosis.API("longhorn.io/volumes"),
 		diagnosis.API("storage.k8s.io/volumeattachments"), diagnosis.API("/pods"),
+		diagnosis.Probe("mountns"), diagnosis.Probe("openfiles"),
 	},
 	Explains: []string{"attach-failed", "detach-stuck", "pod-waiting-for-volume", "volume-attach-loop", "multi-attach-error"},
 	Doc:      longhornAttachmentTicketLeftoverDoc,

@@ -21,7 +21,7 @@ var longhornEngineImageNotReadyDoc string
 // engine or a replica of the volume must start.
 var EngineImageNotReady = &diagnosis.Rule{
 	Name: "longhorn-engine-image-not-ready", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engineimages"), diagnosis.API("longhorn.io/replicas")},
+	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engineimages"), diagnosis.API("longhorn.io/replicas"), diagnosis.API("longhorn.io/nodes")},
 	Explains: []string{"attach-failed", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"longhorn-replica-unschedulable"},
 	Doc:      longhornEngineImageNotReadyDoc,

@@ -21,7 +21,7 @@ var blockVolumeUnmapStuckDoc string
 // containers are gone.
 var BlockVolumeUnmapStuck = &diagnosis.Rule{
 	Name: "block-volume-unmap-stuck", Layer: diagnosis.Mount, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("process")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("process"), diagnosis.Probe("mountns"), diagnosis.Probe("superblock"), diagnosis.Probe("openfiles")},
 	Explains: []string{"pod-stuck-terminating", "unmount-blocked", "detach-stuck", "multi-attach-error", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"device-mapped-on-other-node"},
 	YieldsTo: []string{"lvm-claims-device", "md-claims-device"},

@@ -19,7 +19,7 @@ var iscsiSessionLostDoc string
 // ISCSISessionLost finds disks whose session was not recovered in time.
 var ISCSISessionLost = &diagnosis.Rule{
 	Name: "iscsi-session-lost", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("iscsi"), diagnosis.Probe("nvme")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("iscsi"), diagnosis.Probe("nvme")},
 	Explains: []string{"volume-io-error", "volume-readonly", "volume-hung", "mount-failed", "pod-stuck-terminating", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"mount-of-dead-device", "filesystem-readonly-after-error", "multipath-map-orphaned", "crypt-mapper-stale"},
 	Offers:   []string{"delete-pod"},
