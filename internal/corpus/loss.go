@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -145,29 +144,4 @@ func none[T any](list []T, namespace string) []T {
 		return list
 	}
 	return nil
-}
-
-// Weaker compares a report with the one of less evidence and tells what became stronger
-// or well by losing it.
-func Weaker(whole, less Judged) []string {
-	var out []string
-	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if less.Well() && !whole.Well() {
-		add("the verdict is %s and nothing is not checked, with the evidence it was %s", less.Report.Verdict, whole.Report.Verdict)
-	}
-	known, names := whole.certainties()
-	for _, f := range less.Report.RootCauses {
-		if f.Severity == riskSeverity {
-			continue
-		}
-		old, same := known[f.Name+" on "+f.Subject.String()]
-		// The same cause may be shown on the next of several objects that have it.
-		old = max(old, names[f.Name])
-		switch {
-		case f.Certainty.Rank() <= old:
-		case same || f.Certainty.Rank() == certainRank:
-			add("%s on %s is %s, and was not before: %s", f.Name, f.Subject, f.Certainty, f.Message)
-		}
-	}
-	return out
 }

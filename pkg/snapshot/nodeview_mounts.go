@@ -121,20 +121,25 @@ func (n *NodeView) usesWhere(dev probes.Dev, init bool) []Use {
 
 // AllNamespacesRead tells whether every known mount namespace has a table.
 func (n *NodeView) AllNamespacesRead() bool {
-	return n != nil && n.Init != nil && len(n.Unread()) == 0
+	return n != nil && n.Init != nil && n.Unread() == 0 && n.Completeness(probes.Mounts).Complete()
 }
 
-// Unread returns the namespaces that are known and have no table, ascending:
-// those of processes and those kept alive by a bind mount or a descriptor.
-func (n *NodeView) Unread() []uint64 {
+// Unread counts the mount namespaces that are known and have no table: those of
+// processes, those kept alive by a bind mount or a descriptor, and the unknown one of
+// each process whose namespace could not be told.
+func (n *NodeView) Unread() int {
 	if n == nil {
-		return nil
+		return 0
 	}
 	read, unread := map[uint64]bool{}, map[uint64]bool{}
+	unknown := 0
 	for _, ns := range n.Facts.Namespaces {
-		if ns.TablePID != 0 {
+		switch {
+		case ns.TablePID != 0:
 			read[ns.ID] = true
-		} else {
+		case ns.ID == 0:
+			unknown++
+		default:
 			unread[ns.ID] = true
 		}
 	}
@@ -146,14 +151,12 @@ func (n *NodeView) Unread() []uint64 {
 	for _, r := range n.Facts.NSRefs {
 		unread[r.ID] = true
 	}
-	var out []uint64
 	for id := range unread {
 		if !read[id] && id != 0 {
-			out = append(out, id)
+			unknown++
 		}
 	}
-	slices.Sort(out)
-	return out
+	return unknown
 }
 
 // MountsAt returns the mounts at a point in init's namespace, topmost last.

@@ -34,8 +34,8 @@ func TestUsesByNamespace(t *testing.T) {
 	if got := n.InitUses(probesDev(8, 32)); len(got) != 1 || got[0].Mount.Point != "/b" {
 		t.Errorf("btrfs by its source: got %v", got)
 	}
-	if diff := cmp.Diff([]uint64{30, 40}, n.Unread()); diff != "" || n.AllNamespacesRead() {
-		t.Errorf("unread mismatch (-want +got):\n%s", diff)
+	if got := n.Unread(); got != 2 || n.AllNamespacesRead() {
+		t.Errorf("unread: got %d, want 2", got)
 	}
 	for path, want := range map[string]string{"/b/c/d": "/b/c", "/b/cd": "/b", "/x": "/", "/b": "/b"} {
 		if m := n.Containing(path); m == nil || m.Point != want {

@@ -35,7 +35,7 @@ func useOn(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) use {
 		}
 	}
 	if !view.AllNamespacesRead() {
-		u.Missing = append(u.Missing, fmt.Sprintf("%d mount namespaces of node %s, whose tables could not be read", len(view.Unread()), view.Name))
+		u.Missing = append(u.Missing, fmt.Sprintf("%d mount namespaces of node %s, whose tables could not be read", view.Unread(), view.Name))
 	}
 	for _, l := range evidence.TablesFor(p.Index, v, view.Name, probes.Mounts, probes.Descriptors).Lacks() {
 		u.Missing = append(u.Missing, l.String())

@@ -67,7 +67,7 @@ func detachedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, top probes.Dev, s *probes.Superblock, why string) {
 	holders := detachedHolders(view, top)
 	certainty := report.Certain
-	if unread := len(view.Unread()); unread > 0 {
+	if unread := view.Unread(); unread > 0 {
 		certainty = report.Possible
 		if len(holders) > 0 {
 			certainty = report.Likely
@@ -78,8 +78,12 @@ func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVi
 	if d, ok := p.DeviceOn(v, view.Name); ok {
 		f.Device(view.Name, d.Dev)
 	}
-	f.Sayf("The filesystem on %s of volume %s is alive on node %s, but no mount table has a line of it: it was unmounted lazily and lives on for who keeps something in it open. "+
-		"The device stays busy, although %s.%s", diskName(view, top), volumeName(v), view.Name, why, namesOf(p, view, holders))
+	said := "no mount table has a line of it: it was unmounted lazily"
+	if view.Unread() > 0 {
+		said = fmt.Sprintf("no mount table that was read has a line of it. It is mounted in one of %d that could not be read, or it was unmounted lazily", view.Unread())
+	}
+	f.Sayf("The filesystem on %s of volume %s is alive on node %s, but %s and lives on for who keeps something in it open. "+
+		"The device stays busy, although %s.%s", diskName(view, top), volumeName(v), view.Name, said, why, namesOf(p, view, holders))
 	f.Fact(diagnosis.FromNode(view.Name, s.Locator, "the superblock is alive"))
 	f.Fact(diagnosis.FromNode(view.Name, "proc/*/mountinfo", fmt.Sprintf("no line with %s in %d mount namespaces", top, len(view.Facts.Namespaces))))
 	if c := view.Facts.Claims[top]; c != "" {
@@ -87,7 +91,7 @@ func reportDetached(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVi
 	} else {
 		f.Missing("an exclusive open of the device")
 	}
-	if unread := len(view.Unread()); unread > 0 {
+	if unread := view.Unread(); unread > 0 {
 		f.Missing(fmt.Sprintf("the tables of %d mount namespaces", unread))
 	}
 	f.Unless("a mount line of this device in any namespace, or a second sample in which the superblock is gone (an unmount that was under way)")

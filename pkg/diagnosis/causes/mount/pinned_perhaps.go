@@ -108,7 +108,7 @@ func gapOf(p *diagnosis.Pass, node string) string {
 // it, and some tables could not be read.
 func perhapsUnread(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
 	d, ok := p.DeviceOn(v, view.Name)
-	if !ok || len(view.Unread()) == 0 || view.Init == nil {
+	if !ok || view.Unread() == 0 || view.Init == nil {
 		return
 	}
 	top := d.Top()
@@ -120,9 +120,9 @@ func perhapsUnread(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVie
 	f.Device(view.Name, top)
 	f.Device(view.Name, d.Dev)
 	f.Sayf("The filesystem on %s of volume %s is alive on node %s, but no mount table that was read has it. %d mount namespaces could not be read; one of them may keep it.",
-		diskName(view, top), volumeName(v), view.Name, len(view.Unread()))
+		diskName(view, top), volumeName(v), view.Name, view.Unread())
 	f.Fact(diagnosis.FromNode(view.Name, s.Locator, "the superblock is alive"))
-	f.NotConfirmed = []string{fmt.Sprintf("the tables of %d mount namespaces", len(view.Unread()))}
+	f.NotConfirmed = []string{fmt.Sprintf("the tables of %d mount namespaces", view.Unread())}
 	f.Unless("a table of those namespaces without this device")
 	f.Advise(remedy.Words("Read the mount tables of the remaining namespaces of node " + view.Name + " first; who holds the device decides what has to be restarted."))
 	p.Report(f)

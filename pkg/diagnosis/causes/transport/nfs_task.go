@@ -23,7 +23,7 @@ func nfsTasks(view *snapshot.NodeView) []task {
 	var out []task
 	for i := range view.Facts.Processes {
 		q := &view.Facts.Processes[i]
-		kubelet := q.PID == view.Facts.Kubelet.PID || q.Comm == "kubelet"
+		kubelet := q.PID == view.Facts.Kubelet.PID || q.Believed() && q.Comm == "kubelet"
 		if at := inNFS(q.State, q.WChan, q.Stack); at != "" {
 			out = append(out, task{q, q.PID, at, kubelet})
 		}
