@@ -172,3 +172,12 @@ func (n *NodeView) PartitionsOf(dev probes.Dev) []*probes.BlockDevice {
 	slices.SortFunc(out, func(a, b *probes.BlockDevice) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
+
+// NoPath tells whether no disk below a map can carry I/O. Disks without device/state
+// (NVMe namespaces, virtio) count while they exist.
+func (n *NodeView) NoPath(m *probes.BlockDevice) bool {
+	return !slices.ContainsFunc(m.Slaves, func(name string) bool {
+		d := n.ByName(name)
+		return d != nil && (d.State == "" || d.State == "running" || d.State == "live")
+	})
+}

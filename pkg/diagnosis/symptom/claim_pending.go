@@ -2,16 +2,21 @@ package symptom
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// claimPending: a claim has no volume, lost it, or goes away while a pod wants it.
+// claimPending: a claim has no volume, lost it, or does not go away: it or its volume
+// has been deleted and is still there, whoever holds it.
 var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		if v.Claim == nil {
@@ -22,8 +27,7 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 			continue
 		}
 		s := onVolume(v, why)
-		object := "PersistentVolumeClaim " + v.Claim.Namespace + "/" + v.Claim.Name
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.phase", string(v.Claim.Status.Phase)))
+		s.Evidence = append(s.Evidence, claimState(v)...)
 		for _, t := range p.Texts(v) {
 			if t.Pod == "" && t.Source == "event" && len(s.Evidence) < 3 && !is(t, message.WaitFirstConsumer) {
 				s.Evidence = append(s.Evidence, t.Evidence())
@@ -33,14 +37,40 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 	}
 }}
 
+// lingers is how long a deletion may take before it counts as held up.
+const lingers = time.Minute
+
+// claimState is what the API says of a claim and of the deletion of it or its volume.
+func claimState(v *snapshot.Volume) []report.Evidence {
+	object := "PersistentVolumeClaim " + v.Claim.Namespace + "/" + v.Claim.Name
+	out := []report.Evidence{diagnosis.FromAPI(object, "status.phase", string(v.Claim.Status.Phase))}
+	deleted := func(object string, m *metav1.ObjectMeta) {
+		if m.DeletionTimestamp != nil {
+			out = append(out, diagnosis.FromAPI(object, "metadata.deletionTimestamp", m.DeletionTimestamp.UTC().Format(time.RFC3339)),
+				diagnosis.FromAPI(object, "metadata.finalizers", strings.Join(m.Finalizers, " ")))
+		}
+	}
+	deleted(object, &v.Claim.ObjectMeta)
+	if v.PV != nil {
+		deleted("PersistentVolume "+v.PV.Name, &v.PV.ObjectMeta)
+	}
+	return out
+}
+
 func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 	claim := v.Claim
 	who := capital(name(v))
-	if claim.DeletionTimestamp != nil {
-		if len(v.Waiting()) == 0 {
+	if d := claim.DeletionTimestamp; d != nil && len(v.Waiting()) > 0 {
+		return fmt.Sprintf("%s is being deleted while %s waits for it.", who, podName(v.Waiting()[0].Pod))
+	}
+	if d := claim.DeletionTimestamp; d != nil {
+		if p.Age(d.Time) < lingers {
 			return ""
 		}
-		return fmt.Sprintf("%s is being deleted while %s waits for it.", who, podName(v.Waiting()[0].Pod))
+		return fmt.Sprintf("%s has been deleted and is still there after %s.", who, short(p.Age(d.Time)))
+	}
+	if v.PV != nil && v.PV.DeletionTimestamp != nil && p.Age(v.PV.DeletionTimestamp.Time) >= lingers {
+		return fmt.Sprintf("PersistentVolume %s of %s has been deleted and is still there after %s.", v.PV.Name, name(v), short(p.Age(v.PV.DeletionTimestamp.Time)))
 	}
 	switch claim.Status.Phase {
 	case corev1.ClaimLost:

@@ -125,7 +125,7 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 	switch {
 	case st.State == "detaching" && !wantedAttached(v) && longIn(p, v, settle):
 		why = "is detaching"
-	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && longIn(p, v, 10*time.Minute):
+	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && !busyItself(lh) && longIn(p, v, 10*time.Minute):
 		why = "stays attached to node " + node + " although no pod and no VolumeAttachment wants it"
 	default:
 		return
@@ -157,6 +157,13 @@ func longIn(p *diagnosis.Pass, v *snapshot.Volume, least time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// busyItself tells whether Longhorn keeps a volume attached for work of its own that
+// needs no ticket: a restore, a standby volume that follows its backups, a clone.
+func busyItself(lh *snapshot.LHVolume) bool {
+	clones := lh.Status.CloneState != "" && lh.Status.CloneState != "completed" && lh.Status.CloneState != "failed"
+	return lh.Standby || lh.Status.RestoreRequired || clones
 }
 
 // workingTicket tells whether a ticket other than a user's manual attach has work

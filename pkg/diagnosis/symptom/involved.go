@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,8 +117,27 @@ func unstarted(pod *corev1.Pod) string {
 		if w := cs.State.Waiting; w != nil && slices.Contains(createErrors, w.Reason) {
 			return w.Reason
 		}
+		if loopsOverMount(cs) {
+			return cs.LastTerminationState.Terminated.Reason
+		}
 	}
 	return ""
+}
+
+// loopsOverMount tells whether a container is restarted again and again because the
+// runtime cannot start it over a mount: it has never run, although it has an exit.
+func loopsOverMount(cs corev1.ContainerStatus) bool {
+	w, last := cs.State.Waiting, cs.LastTerminationState.Terminated
+	if w == nil || w.Reason != "CrashLoopBackOff" || last == nil || last.Reason != "StartError" && last.Reason != "ContainerCannotRun" {
+		return false
+	}
+	said := strings.ToLower(last.Message)
+	return slices.ContainsFunc([]string{"mount", "subpath", "volume", "not a directory"}, func(word string) bool { return strings.Contains(said, word) })
+}
+
+// podLoops tells whether a container of the pod does so.
+func podLoops(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), loopsOverMount)
 }
 
 // createErrors are reasons under which a container could not be made; the last is

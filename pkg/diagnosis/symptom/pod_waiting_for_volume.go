@@ -34,7 +34,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		return nil // just created, nobody complains
 	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
 		return nil
-	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts):
+	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts) && !podLoops(i.pod):
 		return nil
 	case len(said) == 0 && !hasVolumes(i):
 		return nil
@@ -167,6 +167,9 @@ func unmounted(i involved, said []diagnosis.Text) []*snapshot.Volume {
 func stateOf(pod *corev1.Pod) report.Evidence {
 	object := "Pod " + pod.Namespace + "/" + pod.Name
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if loopsOverMount(cs) {
+			return diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"].lastState.terminated.message", cs.LastTerminationState.Terminated.Message)
+		}
 		if w := cs.State.Waiting; w != nil && w.Reason != "" {
 			return diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"].state.waiting.reason", w.Reason)
 		}

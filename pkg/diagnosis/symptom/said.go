@@ -32,6 +32,9 @@ func quote(s string) string {
 // present tells whether a text about a pod still holds: it is fresh, or nothing
 // about the pod's volumes was said later and the pod still waits.
 func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
+	if pod != nil && beforeStart(t) && snapshot.PodServes(pod) {
+		return false // it runs and is Ready: whatever kept it from starting is past
+	}
 	if t.Fresh {
 		return true
 	}
@@ -44,6 +47,15 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 		}
 	}
 	return true
+}
+
+// beforeStart tells whether a text is about getting a pod's volumes.
+func beforeStart(t diagnosis.Text) bool {
+	switch t.Reason {
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedScheduling":
+		return true
+	}
+	return false
 }
 
 // aboutStep tells whether an event is about one step of getting a volume, not

@@ -14,6 +14,7 @@ import (
 var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		readsHang(p, v)
+		standsStill(p, v)
 		seen := map[string]bool{}
 		for _, m := range mounts(p, v) {
 			neverAnswers(p, v, m)

@@ -33,16 +33,6 @@ func mountedAbove(view *snapshot.NodeView, dev probes.Dev) bool {
 	return false
 }
 
-// allPathsDead tells whether no slave of a map is in state running (or live, for NVMe).
-func allPathsDead(view *snapshot.NodeView, m *probes.BlockDevice) bool {
-	for _, s := range m.Slaves {
-		if d := view.ByName(s); d != nil && usable(d) {
-			return false
-		}
-	}
-	return true
-}
-
 // usable tells whether a path can carry I/O. Devices without device/state (NVMe
 // namespaces, virtio) count as usable while they exist.
 func usable(d *probes.BlockDevice) bool {

@@ -48,7 +48,7 @@ func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.No
 	if m == nil {
 		return false
 	}
-	if mounted(view, d.Dev) || mountedAbove(view, m.Dev) || allPathsDead(view, m) || wantsItsMap(p, v, view, m) {
+	if mounted(view, d.Dev) || mountedAbove(view, m.Dev) || view.NoPath(m) || wantsItsMap(p, v, view, m) {
 		return true
 	}
 	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, d.Dev))

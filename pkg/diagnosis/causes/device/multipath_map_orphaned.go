@@ -40,7 +40,7 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 func orphanedMaps(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if !hasPrefix(m, "mpath-") || !allPathsDead(view, m) {
+		if !hasPrefix(m, "mpath-") || !view.NoPath(m) {
 			continue
 		}
 		mine, how := mapOfVolume(p, v, view, m)
@@ -171,7 +171,7 @@ func orphans(view *snapshot.NodeView) []string {
 	var out []string
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if hasPrefix(m, "mpath-") && allPathsDead(view, m) && !mountedAbove(view, m.Dev) {
+		if hasPrefix(m, "mpath-") && view.NoPath(m) && !mountedAbove(view, m.Dev) {
 			out = append(out, m.Name)
 		}
 	}

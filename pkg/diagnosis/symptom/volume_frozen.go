@@ -1,0 +1,58 @@
+package symptom
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// standsStill takes a device of the volume that lets nothing through: a mapping that is
+// suspended (dmsetup suspend freezes the filesystem above it, too), or a multipath map
+// without a path, which keeps what is written in a queue or refuses it. Nobody needs to
+// have noticed yet.
+func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
+	for _, view := range p.Views() {
+		d, ok := p.DeviceOn(v, view.Name)
+		if !ok {
+			continue
+		}
+		for _, b := range stackOf(view, d) {
+			how, at := blocked(view, b)
+			if how == "" {
+				continue
+			}
+			s := onVolume(v, fmt.Sprintf("Device %s (%s) of %s on node %s %s.", b.Name, b.Dev, name(v), view.Name, how))
+			s.At(view.Name)
+			s.Device(view.Name, b.Dev)
+			s.Evidence = append(s.Evidence, diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+at, how))
+			p.AddSymptom(s)
+		}
+	}
+}
+
+// stackOf are the volume's devices: the disk, its paths, and what rightly lies on it.
+func stackOf(view *snapshot.NodeView, d snapshot.VolumeDevice) []*probes.BlockDevice {
+	var out []*probes.BlockDevice
+	for _, n := range append(d.Numbers(), d.Top()) {
+		if b := view.Device(n); b != nil && !slices.Contains(out, b) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func blocked(view *snapshot.NodeView, b *probes.BlockDevice) (how, at string) {
+	switch {
+	case b.DM == nil:
+		return "", ""
+	case b.DM.Suspended:
+		return "is suspended: every access to it waits", "/dm/suspended"
+	case strings.HasPrefix(b.DM.UUID, "mpath-") && len(b.Slaves) > 0 && view.NoPath(b):
+		return "is a multipath map of which no path works", "/slaves"
+	}
+	return "", ""
+}
