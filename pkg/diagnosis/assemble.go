@@ -24,6 +24,9 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	}
 	c.listSymptoms(p, r)
 	r.NotChecked = p.notChecked()
+	if len(roots) == 0 {
+		r.NotChecked = append(r.NotChecked, p.stateUnread()...)
+	}
 	if r.Noise == nil {
 		r.Noise = []report.Noise{}
 	}

@@ -17,6 +17,10 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 	switch {
 	case len(r.Unexplained) > 0:
 		return summaryOfSymptom(r)
+	case r.Verdict == report.Waiting && p.unwanted() != nil:
+		v := p.unwanted()
+		return fmt.Sprintf("Claim %s/%s has no volume, because no pod uses it: StorageClass %s makes one when the first consumer is scheduled (WaitForFirstConsumer).",
+			v.Claim.Namespace, v.Claim.Name, v.Class.Name)
 	case r.Verdict == report.Waiting:
 		return "A pod has just been created and is still within the time that attaching and mounting take; nothing is wrong yet."
 	case r.Verdict == report.UnknownState:
