@@ -46,6 +46,32 @@ var tests = []struct {
 		c.runs()
 		c.says("FailedMount", busy, 30*time.Minute)
 	}, nil, []string{"mount-busy", "mount-failed"}},
+	{"a fresh error of a pod that is Ready", func(c *cluster) {
+		c.runs()
+		c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		c.says("FailedMount", busy, time.Minute)
+	}, nil, []string{"mount-busy", "mount-failed"}},
+	{"a container loops because a file is mounted onto a directory", func(c *cluster) {
+		c.runs()
+		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		c.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "StartError",
+			Message: `error mounting "/x" to rootfs at "/etc/app.conf": not a directory`}
+	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
+	{"a container loops by itself", func(c *cluster) {
+		c.runs()
+		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		c.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1}
+	}, nil, nil},
+	{"a claim goes away for an hour under a running pod", func(c *cluster) {
+		c.runs()
+		at := ago(time.Hour)
+		c.claim.DeletionTimestamp = &at
+	}, []string{"claim-pending"}, nil},
+	{"a claim was deleted a moment ago", func(c *cluster) {
+		c.runs()
+		at := ago(20 * time.Second)
+		c.claim.DeletionTimestamp = &at
+	}, nil, nil},
 	{"a container cannot be made because of a stale subPath", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",

@@ -60,7 +60,7 @@ func TestWords(t *testing.T) {
 			c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 			c.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "ContainerCannotRun",
 				FinishedAt: ago(time.Minute), Message: `error mounting "/var/lib/kubelet/pods/u/volume-subpaths/data/db/0" to rootfs: no such file or directory`}
-		}, []string{"mount-failed"}},
+		}, []string{"mount-failed", "pod-waiting-for-volume"}},
 		{"busybox: mount", mount("Internal desc = mount: mounting /dev/sdb on /g failed: Resource busy"), []string{"mount-busy", "mount-failed", "pod-waiting-for-volume"}},
 		{"mount.nfs: busy", mount("Internal desc = mount.nfs: /g is busy or already mounted or sharecache fail"), []string{"mount-busy", "mount-failed", "pod-waiting-for-volume"}},
 		{"mkfs.xfs: busy", mount("Internal desc = mkfs.xfs: cannot open /dev/sdb: Device or resource busy"), []string{"format-failed", "mount-busy", "mount-failed", "pod-waiting-for-volume"}},
