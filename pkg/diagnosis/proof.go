@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -22,7 +23,7 @@ type Proof struct {
 	Severity   report.Severity  // zero: that of the rule
 	Breaks     []Step           // narrower than the rule's; nil: those of the rule
 	Waiting    bool             // needs only time
-	Steps      []report.Remedy  // safest first
+	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
 }
 

@@ -134,7 +134,7 @@ func (p *page) nested(parent string, depth int) {
 			p.hang(rest+"· ", rest+"  ", strings.TrimSpace(line(e.Node+" "+e.Locator)+": "+line(e.Text)))
 		}
 		for _, m := range f.Remedies {
-			p.hang(rest+"→ ", rest+"  ", m.Title)
+			p.hang(rest+"→ ", rest+"  ", strings.TrimSpace(m.Title+" "+m.Settle))
 		}
 		p.nested(id(f), depth+1)
 	}

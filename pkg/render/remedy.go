@@ -25,13 +25,34 @@ func (p *page) remedy(head string, m report.Remedy) {
 	}
 	p.text(head, title)
 	indent := strings.Repeat(" ", columns(head))
+	if m.Settle != "" {
+		p.text(indent, m.Settle)
+	}
 	for _, c := range m.Commands {
+		p.old(indent, m.Risk)
 		p.command(indent, c)
 	}
-	for _, row := range [][2]string{{"checked", m.Precondition}, {"undo", m.Undo}, {"verify", m.Verify}} {
-		if row[1] != "" {
-			p.hang(indent+row[0]+": ", indent+"  ", row[1])
-		}
+	for _, e := range m.SafeBecause {
+		p.hang(indent+"safe because: ", indent+"  ", strings.TrimSpace(line(e.Node+" "+e.Locator))+": "+line(e.Text))
+	}
+	p.more(indent, "undo:", m.Undo)
+	p.more(indent, "then:", m.Verify)
+}
+
+// more prints commands that belong to a step below a word of their own.
+func (p *page) more(indent, word string, commands []string) {
+	if len(commands) > 0 {
+		p.printf("%s%s\n", indent, word)
+	}
+	for _, c := range commands {
+		p.command(indent+"  ", c)
+	}
+}
+
+// old warns before each command above read-only of a report that is read later.
+func (p *page) old(indent, risk string) {
+	if age := p.age(); age != "" && risk != "" && risk != "read-only" {
+		p.text(indent, "This was seen "+age+" ago: look again first.")
 	}
 }
 
@@ -40,7 +61,7 @@ func (p *page) remedy(head string, m report.Remedy) {
 // escaped and therefore not runnable as it stands, which is the point.
 func (p *page) command(indent, c string) {
 	for _, l := range strings.Split(c, "\n") {
-		parts := p.shell(l, p.limit(columns(indent)+4))
+		parts := p.shell(l, p.limit(columns(indent)+6))
 		for i, part := range parts {
 			lead, tail := indent+"$ ", ""
 			if i > 0 {

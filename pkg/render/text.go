@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -72,6 +73,9 @@ func (p *page) head() {
 	left := strings.ToUpper(r.Verdict) + "  " + line(spoken(r.Subject))
 	colored := p.in(verdictColor[r.Verdict], strings.ToUpper(r.Verdict)) + "  " + p.in(bold, line(spoken(r.Subject)))
 	at := r.TakenAt
+	if age := p.age(); age != "" {
+		at = "seen " + age + " ago, at " + at
+	}
 	if gap := p.width() - columns(left) - columns(at); gap >= 2 {
 		p.printf("%s%s%s\n", colored, strings.Repeat(" ", gap), p.in(dim, at))
 	} else {
@@ -83,6 +87,24 @@ func (p *page) head() {
 	}
 	if r.Error != "" {
 		p.text("error: ", r.Error)
+	}
+}
+
+// age is how old the evidence was when the report was written, or empty where that
+// does not matter.
+func (p *page) age() string {
+	taken, err1 := time.Parse(time.RFC3339, p.r.TakenAt)
+	read, err2 := time.Parse(time.RFC3339, p.r.ReadAt)
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	switch d := read.Sub(taken); {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	case d >= 3*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
 	}
 }
 

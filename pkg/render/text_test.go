@@ -48,7 +48,7 @@ func TestTextSaysEverything(t *testing.T) {
 	got := strings.Join(strings.Fields(strings.ReplaceAll(text(t, sample(), Options{}), "│", "")), " ")
 	for _, want := range []string{
 		"BROKEN pvc shop/data-db-0", "✗", "multipath-claims-device certain, blocking", "worker-2: sys/class/block/sdc/holders/dm-3",
-		"already mounted or mount point busy", "checked: neither the map", "undo: multipath -r", "verify: ls", "Refuted by:",
+		"already mounted or mount point busy", "safe because: worker-2 proc/*/mountinfo: neither the map", "undo: $ multipath -r", "then: $ ls", "Refuted by:",
 		"└─ longhorn-share-manager-down", "UNEXPLAINED detach-stuck", "could be: mount-pinned-in-namespace", "NOISE", "NOT CHECKED node/worker-3",
 		"kubectl mountdoctor explain multipath-claims-device",
 	} {
@@ -67,7 +67,7 @@ func TestTextIsSafeForATerminal(t *testing.T) {
 	c := &r.RootCauses[0]
 	c.Name, c.Message, c.Subject.Name, c.Refutation = evil, evil, evil, evil
 	c.Evidence[0] = report.Evidence{Source: evil, Node: evil, Locator: evil, Text: evil}
-	c.Remedies[0] = report.Remedy{Title: evil, Commands: []string{evil}, Risk: evil, Precondition: evil, Undo: evil, Verify: evil}
+	c.Remedies[0] = report.Remedy{Title: evil, Commands: []string{evil}, Risk: evil, Settle: evil, SafeBecause: []report.Evidence{{Locator: evil, Text: evil}}, Undo: []string{evil}, Verify: []string{evil}}
 	r.Findings[0].CausedBy = id(*c)
 	r.Findings[0].Message, r.Findings[0].Name = evil, evil
 	r.Noise[0].Message, r.Unexplained[0].Message, r.NotChecked[0].Detail = evil, evil, evil

@@ -174,7 +174,7 @@ func TestMountOfDeadDevice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := scene{pods: []string{tt.pod}, nodes: map[string]string{"a": machine(old, tt.entries...)}}.run(t, claim, MountOfDeadDevice)
+			r := scene{pods: []string{tt.pod}, nodes: map[string]string{"a": machine(old, tt.entries...), "b": machine("")}}.run(t, claim, MountOfDeadDevice)
 			check(t, r, tt.want...)
 			if got := offered(r); !slices.Equal(got, tt.offers) {
 				t.Errorf("offers = %v, want %v", got, tt.offers)
