@@ -20,8 +20,7 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 	if len(s.Guards) == 0 {
 		return withhold(s, "No check of what makes it safe is known.", nil), true
 	}
-	var refuted, unseen []string
-	var look []string
+	var refuted, unseen, look []string
 	for _, g := range s.Guards {
 		a := g.Ask(x)
 		switch {
@@ -43,11 +42,15 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 			}
 		}
 	}
-	switch {
-	case len(refuted) > 0:
-		return withhold(s, "It is safe only when "+strings.Join(refuted, "; and only when ")+".", look), !s.Extra
-	case len(unseen) > 0:
-		return withhold(s, "First find out whether "+strings.Join(unseen, "; and whether ")+".", look), true
+	var settle []string
+	if len(refuted) > 0 {
+		settle = append(settle, "It is safe only when "+strings.Join(refuted, "; and only when ")+".")
+	}
+	if len(unseen) > 0 {
+		settle = append(settle, "First find out whether "+strings.Join(unseen, "; and whether ")+".")
+	}
+	if len(settle) > 0 {
+		return withhold(s, strings.Join(settle, " "), look), !s.Extra || len(refuted) == 0
 	}
 	out.Title += debugged(out.Commands)
 	return out, true

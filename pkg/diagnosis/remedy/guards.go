@@ -151,6 +151,20 @@ func spared(p *corev1.Pod) Guard {
 	}
 }
 
+// Proven is the guard of a cause that was not: what would have made it certain has to
+// be seen first.
+func Proven(cause string, missing []string) Guard {
+	var lacks []evidence.Lack
+	for _, m := range missing {
+		lacks = append(lacks, evidence.Lack{Need: "cause/" + cause, Why: m})
+	}
+	return Guard{
+		Question: "proven", Fact: cause + " is the cause",
+		Ask:  func(*snapshot.Index) evidence.Answer { return evidence.Unseen(lacks...) },
+		Look: []string{Kubectl("mountdoctor", "explain", cause)},
+	}
+}
+
 // title is how a person calls a device: by the name of its map, where it has one.
 func title(b *probes.BlockDevice) string {
 	if b.DM != nil && b.DM.Name != "" {

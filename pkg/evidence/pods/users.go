@@ -124,7 +124,7 @@ func NoneRuns(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 
 // OfUnit asks whether a process of a node still is one of a systemd unit.
 func OfUnit(x *snapshot.Index, on string, pid int, unit string) evidence.Answer {
-	view, whole := x.View(on), node.Seen(x, on)
+	view, whole := x.View(on), node.Whole(x, on)
 	if view == nil {
 		return whole.Nothing()
 	}
