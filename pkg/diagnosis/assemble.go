@@ -5,7 +5,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -94,25 +93,6 @@ func (c *Catalog) nested(p *Pass, root, f *Finding, r *report.Report) {
 		cause.CausedBy = f.id()
 		r.Findings = append(r.Findings, cause)
 	}
-}
-
-// remedies are the plain words and the steps that the entries of a finding and of its
-// root offer: a step that the root forbids is left out below it, too. Here, and nowhere
-// else, it is decided whether the commands of a step are printed; nobody acts on a cause
-// that is only likely.
-func remedies(p *Pass, f, root *Finding) []report.Remedy {
-	out := []report.Remedy{}
-	for _, s := range f.Steps {
-		if s.Name == "" || slices.Contains(f.rule.Offers, s.Name) && slices.Contains(root.rule.Offers, s.Name) {
-			if f.Certainty != report.Certain {
-				s = s.If(remedy.Proven(f.Cause, f.NotConfirmed))
-			}
-			if r, ok := s.Decide(p.Index); ok {
-				out = append(out, r)
-			}
-		}
-	}
-	return out
 }
 
 func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {

@@ -77,7 +77,7 @@ func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force 
 		Guards: []Guard{{
 			Question: "mount-dead", Fact: titled("what is mounted at %s on node %s is gone for good", point, node),
 			Ask:  func(x *snapshot.Index) evidence.Answer { return mounts.Dead(x, node, m.Mount) },
-			Look: []string{OnNode(node, "timeout", "5", "stat", "-f", point)}, On: Target{Node: node, Volume: v},
+			Look: []string{OnNode(node, "timeout", "5", "stat", "-f", point)}, On: Target{Node: node, Volume: v, Path: point},
 		}},
 		Verify: []string{OnNode(node, "grep", "-F", point, "/proc/1/mountinfo")},
 	}

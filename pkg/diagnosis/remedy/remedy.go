@@ -61,6 +61,7 @@ type Target struct {
 	Node   string
 	Device string // kernel name
 	Pod    string // namespace/name, or a UID
+	Path   string // a mount point
 	Volume *snapshot.Volume
 }
 
