@@ -2,12 +2,14 @@ package remedy
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -152,5 +154,39 @@ func TestGuarded(t *testing.T) {
 				t.Errorf("%s\ngives %q (%v), want %q", script, out, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestEachGuardCounts gives every guard of every step a yes, and then one of them
+// another answer: with all the commands stand with their facts, without one they do not.
+func TestEachGuardCounts(t *testing.T) {
+	t.Parallel()
+	x := snapshot.NewIndex(&snapshot.Snapshot{})
+	fact := evidence.FromAPI("Pod shop/db-0", "status.phase", "Running")
+	answer := func(a evidence.Answer) func(*snapshot.Index) evidence.Answer {
+		return func(*snapshot.Index) evidence.Answer { return a }
+	}
+	for name, s := range samples() {
+		guards := slices.Clone(s.Guards)
+		for i := range guards {
+			guards[i].Ask = answer(evidence.Yes(fact))
+		}
+		s.Guards = guards
+		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, s.Commands) || len(r.SafeBecause) != 1 || r.Settle != "" {
+			t.Errorf("%s with everything seen gives %+v", name, r)
+		}
+		for i, g := range guards {
+			for word, a := range map[string]evidence.Answer{"safe only when": evidence.No(fact), "First find out": evidence.Unseen(evidence.Lack{Need: "api//pods", Why: "Forbidden"})} {
+				s.Guards = slices.Clone(guards)
+				s.Guards[i].Ask = answer(a)
+				r, ok := s.Decide(x)
+				if ok && (r.Risk != ReadOnly || r.Name != "" || len(r.SafeBecause) > 0 || !strings.Contains(r.Settle, word) || !strings.Contains(r.Settle, g.Fact)) {
+					t.Errorf("%s without %s gives %+v", name, g.Question, r)
+				}
+				if ok != (!s.Extra || !a.No()) {
+					t.Errorf("%s without %s is there: %t", name, g.Question, ok)
+				}
+			}
+		}
 	}
 }

@@ -23,7 +23,6 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/pods")},
 	Explains: []string{"mount-failed", "attach-failed", "detach-stuck", "mount-busy", "pod-waiting-for-volume", "volume-io-error"},
 	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "attachment-stale-in-backend", "filesystem-needs-fsck"},
-	Offers:   []string{"blocklist-client", "remove-finalizer"},
 	Doc:      volumeMappedOutsideClusterDoc,
 	Run: func(p *diagnosis.Pass) {
 		if !p.Collected("/nodes") {

@@ -25,7 +25,7 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Name: "volumeattachment-volume-gone", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/persistentvolumes"), diagnosis.API("storage.k8s.io/volumeattachments")},
 	Explains: []string{"detach-stuck", "attach-failed", "pod-waiting-for-volume"},
-	Offers:   []string{"delete-volumeattachment", "remove-finalizer"},
+	Offers:   []string{"delete-volumeattachment"},
 	Doc:      volumeAttachmentVolumeGoneDoc,
 	Run:      volumeGone,
 }
