@@ -71,6 +71,9 @@ func NotInUse(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	if x.ReportedInUse(on, v) {
 		return evidence.No(evidence.FromAPI("Node "+on, "status.volumesInUse", v.UniqueName()))
 	}
+	if v.UniqueName() == "" {
+		return evidence.Unseen(evidence.Lack{Need: "api//persistentvolumes", Why: "the volume's name in the status of nodes is not known"})
+	}
 	if x.Node(on) == nil {
 		return evidence.Unseen(evidence.Lack{Need: "api//nodes", Node: on, Why: "node " + on + " was not read"})
 	}
