@@ -99,7 +99,7 @@ func lhVolumeStatus(f fields) LHVolumeStatus {
 		LastDegradedAt: f.text("lastDegradedAt"), ActualSize: f.number("actualSize"),
 		Conditions: f.conditions("conditions"), Kubernetes: lhKubernetes(f.group("kubernetesStatus")),
 		CloneState: f.text("cloneStatus.state"),
-		IsStandby:  f.flag("isStandby"), LastBackup: f.text("lastBackup"),
+		IsStandby:  f.flag("isStandby"), LastBackup: f.text("lastBackup"), LastBackupAt: f.text("lastBackupAt"),
 		CurrentEngineNodeID: f.text("currentEngineNodeID"), SwitchoverState: f.text("switchoverState"),
 	}
 }

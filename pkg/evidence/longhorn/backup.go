@@ -3,7 +3,6 @@ package longhorn
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -18,16 +17,11 @@ const recent = time.Hour
 // made; zero: nobody says when.
 func LastBackup(v *snapshot.Volume) (name string, at time.Time) {
 	lh := v.LH()
-	if lh == nil || lh.Raw == nil {
+	if lh == nil {
 		return "", time.Time{}
 	}
-	name, _, _ = unstructured.NestedString(lh.Raw.Object, "status", "lastBackup")
-	if name == "null" { // as support bundles write it
-		name = ""
-	}
-	when, _, _ := unstructured.NestedString(lh.Raw.Object, "status", "lastBackupAt")
-	at, _ = time.Parse(time.RFC3339, when)
-	return name, at
+	at, _ = time.Parse(time.RFC3339, lh.Status.LastBackupAt)
+	return lh.Status.LastBackup, at
 }
 
 // BackedUp asks whether a backup of the volume was made just now. An older one, of any

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -33,8 +32,8 @@ func index(lh snapshot.Longhorn, gaps ...string) *snapshot.Index {
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "lh", Name: name} }
 
-func volume(state string, status map[string]any, parts ...*snapshot.LHReplica) *snapshot.Volume {
-	lh := &snapshot.LHVolume{ObjectMeta: named("v"), Raw: &unstructured.Unstructured{Object: map[string]any{"status": status}}}
+func volume(state string, parts ...*snapshot.LHReplica) *snapshot.Volume {
+	lh := &snapshot.LHVolume{ObjectMeta: named("v")}
 	lh.Status.State, lh.Status.CurrentNodeID = state, "n1"
 	e := &snapshot.LHEngine{ObjectMeta: named("e"), Active: true, ReplicaModes: map[string]string{"good": "RW", "slow": "WO"}}
 	return &snapshot.Volume{Longhorn: &snapshot.LonghornVolume{Volume: lh, Engines: []*snapshot.LHEngine{e}, Replicas: parts}}
@@ -51,7 +50,9 @@ func TestAnswers(t *testing.T) {
 	good := &snapshot.LHReplica{ObjectMeta: named("good"), HealthyAt: "2025-01-01T00:00:00Z"}
 	slow := &snapshot.LHReplica{ObjectMeta: named("slow"), HealthyAt: "2025-01-01T00:00:00Z"}
 	backup := func(at string) *snapshot.Volume {
-		return volume("detached", map[string]any{"lastBackup": "b-1", "lastBackupAt": at})
+		v := volume("detached")
+		v.Longhorn.Volume.Status.LastBackup, v.Longhorn.Volume.Status.LastBackupAt = "b-1", at
+		return v
 	}
 	on := func(node string) *snapshot.LHEngine {
 		return &snapshot.LHEngine{ObjectMeta: named("e-2"), LHInstance: snapshot.LHInstance{NodeID: node}}
@@ -67,20 +68,20 @@ func TestAnswers(t *testing.T) {
 		"an Engine says that it runs there":      {Idle(index(snapshot.Longhorn{Engines: []*snapshot.LHEngine{{ObjectMeta: named("e-9"), LHInstance: inside}}}), im, ""), "no"},
 		"a Replica says that it runs there":      {Idle(index(snapshot.Longhorn{Replicas: []*snapshot.LHReplica{{ObjectMeta: named("r-9"), LHInstance: inside}}}), im, ""), "no"},
 		"a manager, replicas unread":             {Idle(index(none, "api/longhorn.io/replicas"), im, ""), "unseen"},
-		"another replica is healthy":             {OtherReplica(index(none), volume("attached", nil, bad, good), bad), "yes"},
-		"the other one is not written to":        {OtherReplica(index(none), volume("attached", nil, bad, slow), bad), "no"},
-		"there is no other one":                  {OtherReplica(index(none), volume("detached", nil, good), good), "no"},
-		"another replica, engines unread":        {OtherReplica(index(none, "api/longhorn.io/engines"), volume("detached", nil, bad, good), bad), "unseen"},
+		"another replica is healthy":             {OtherReplica(index(none), volume("attached", bad, good), bad), "yes"},
+		"the other one is not written to":        {OtherReplica(index(none), volume("attached", bad, slow), bad), "no"},
+		"there is no other one":                  {OtherReplica(index(none), volume("detached", good), good), "no"},
+		"another replica, engines unread":        {OtherReplica(index(none, "api/longhorn.io/engines"), volume("detached", bad, good), bad), "unseen"},
 		"a failed replica":                       {Dispensable(index(none), bad), "yes"},
 		"a replica that never was healthy":       {Dispensable(index(none), fresh), "yes"},
 		"a healthy replica":                      {Dispensable(index(none), good), "no"},
-		"the volume is elsewhere":                {Elsewhere(index(none), volume("attached", nil), on("n2")), "yes"},
-		"the volume is here":                     {Elsewhere(index(none), volume("attached", nil), on("n1")), "no"},
-		"the volume is elsewhere, unread":        {Elsewhere(index(none, "api/longhorn.io"), volume("attached", nil), on("n2")), "unseen"},
+		"the volume is elsewhere":                {Elsewhere(index(none), volume("attached"), on("n2")), "yes"},
+		"the volume is here":                     {Elsewhere(index(none), volume("attached"), on("n1")), "no"},
+		"the volume is elsewhere, unread":        {Elsewhere(index(none, "api/longhorn.io"), volume("attached"), on("n2")), "unseen"},
 		"a backup of ten minutes":                {BackedUp(index(none), backup("2026-01-02T11:50:00Z")), "yes"},
 		"a backup of yesterday":                  {BackedUp(index(none), backup("2026-01-01T11:50:00Z")), "no"},
 		"a backup without a date":                {BackedUp(index(none), backup("")), "unseen"},
-		"no backup":                              {BackedUp(index(none), volume("detached", nil)), "unseen"},
+		"no backup":                              {BackedUp(index(none), volume("detached")), "unseen"},
 		"no Longhorn":                            {BackedUp(index(none), &snapshot.Volume{}), "unseen"},
 	} {
 		if got := word(tt.got); got != tt.want {

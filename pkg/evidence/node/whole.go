@@ -21,7 +21,7 @@ func Whole(x *snapshot.Index, node string, tables ...probes.Table) evidence.Read
 		return whole
 	}
 	need := "node/" + node + "/" + string(probes.Mounts)
-	switch unread := len(view.Unread()); {
+	switch unread := view.Unread(); {
 	case view.Init == nil:
 		return whole.And(evidence.Partial(evidence.Lack{Need: need, Node: node, Why: "the mount table of process 1 was not read"}))
 	case unread > 0:
