@@ -68,7 +68,7 @@ func sentences(r *report.Report) []string {
 	for _, c := range slices.Concat(r.RootCauses, r.Findings) {
 		out = append(out, c.Message, c.Refutation)
 		for _, m := range c.Remedies {
-			out = append(out, m.Title, m.Precondition, m.Undo, m.Verify)
+			out = append(out, m.Title, m.Settle)
 		}
 	}
 	for _, s := range r.Symptoms {

@@ -5,7 +5,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -21,7 +20,7 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 		Unexplained: []report.Unexplained{}, Noise: p.noises, Timeline: []report.Moment{},
 	}
 	for _, f := range roots {
-		r.RootCauses = append(r.RootCauses, c.cause(p, f))
+		r.RootCauses = append(r.RootCauses, c.cause(p, f, f))
 		c.nested(p, f, f, r)
 	}
 	c.listSymptoms(p, r)
@@ -87,37 +86,23 @@ func (c *Catalog) riskRoot(near keyIndex, risk *Finding) *Finding {
 // nested lists what hangs below a root, depth first.
 func (c *Catalog) nested(p *Pass, root, f *Finding, r *report.Report) {
 	for _, child := range f.children {
-		cause := c.cause(p, child)
+		cause := c.cause(p, child, root)
 		cause.CausedBy = f.id()
-		cause.Remedies = allowed(cause.Remedies, root.rule.Offers)
 		r.Findings = append(r.Findings, cause)
 		c.nested(p, root, child, r)
 	}
 	for _, k := range f.risks {
-		cause := c.cause(p, k)
+		cause := c.cause(p, k, root)
 		cause.CausedBy = f.id()
-		cause.Remedies = allowed(cause.Remedies, root.rule.Offers)
 		r.Findings = append(r.Findings, cause)
 	}
 }
 
-// allowed keeps plain words and the remedies that the root's entry offers: a step
-// that it forbids is withheld below it, too.
-func allowed(list []report.Remedy, offers []string) []report.Remedy {
-	out := []report.Remedy{}
-	for _, m := range list {
-		if m.Name == "" || slices.Contains(offers, m.Name) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-func (c *Catalog) cause(p *Pass, f *Finding) report.Cause {
+func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {
 	out := report.Cause{
 		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),
 		Subject: f.Subject, Message: f.Message, Evidence: f.Evidence, Explains: f.explained(p),
-		Remedies: remedy.Group(allowed(f.Remedies, f.rule.Offers)), Refutation: f.Refutation,
+		Remedies: remedies(p, f, root), Refutation: f.Refutation,
 		PerhapsFrom: f.perhaps, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
 	}
 	for _, t := range f.took {

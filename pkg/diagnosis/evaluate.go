@@ -18,6 +18,12 @@ func (c *Catalog) Evaluate(x *snapshot.Index, q Question) *report.Report {
 // Audit evaluates and tells which rules left a sentence of their document unfinished:
 // a fault of the program, for tests.
 func (c *Catalog) Audit(x *snapshot.Index, q Question) (*report.Report, []string) {
+	p := c.run(x, q)
+	return c.assemble(p), p.faults
+}
+
+// run asks every rule and relates what they found.
+func (c *Catalog) run(x *snapshot.Index, q Question) *Pass {
 	p := newPass(x, q)
 	for _, s := range c.Symptoms {
 		p.symptom = s.Name
@@ -41,7 +47,7 @@ func (c *Catalog) Audit(x *snapshot.Index, q Question) (*report.Report, []string
 	p.setNearness()
 	p.sortFindings()
 	c.relate(p.findings)
-	return c.assemble(p), p.faults
+	return p
 }
 
 func newPass(x *snapshot.Index, q Question) *Pass {

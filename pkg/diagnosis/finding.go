@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -106,7 +107,7 @@ type Finding struct {
 	Subject      report.Subject
 	Message      string
 	Evidence     []report.Evidence
-	Remedies     []report.Remedy
+	Steps        []remedy.Step
 	Refutation   string   // the fact that would refute it
 	NotConfirmed []string // facts that would have made it certain and could not be read
 	Waiting      bool     // needs only time: the verdict is "waiting"
@@ -141,9 +142,10 @@ func (f *Finding) Fact(ev ...report.Evidence) *Finding {
 	return f
 }
 
-// Advise adds remedies, safest first.
-func (f *Finding) Advise(r ...report.Remedy) *Finding {
-	f.Remedies = append(f.Remedies, r...)
+// Advise adds steps, safest first. Their commands stand in the report only when the
+// engine saw what makes them safe.
+func (f *Finding) Advise(s ...remedy.Step) *Finding {
+	f.Steps = append(f.Steps, s...)
 	return f
 }
 

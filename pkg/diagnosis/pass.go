@@ -168,8 +168,8 @@ func (f *Finding) join(o *Finding) {
 	}
 	f.merge(o.Keys)
 	f.Fact(o.Evidence...)
-	if len(f.Remedies) == 0 {
-		f.Remedies = o.Remedies
+	if len(f.Steps) == 0 {
+		f.Steps = o.Steps
 	}
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -22,7 +23,7 @@ type Proof struct {
 	Severity   report.Severity  // zero: that of the rule
 	Breaks     []Step           // narrower than the rule's; nil: those of the rule
 	Waiting    bool             // needs only time
-	Steps      []report.Remedy  // safest first
+	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
 }
 
@@ -118,13 +119,13 @@ func (p *Pass) missing(f *Finding, proof *Proof) {
 	for _, a := range proof.answers() {
 		for _, l := range a.Lacks() {
 			p.Miss(l.Need, l.Node)
-			f.NotConfirmed = add(f.NotConfirmed, l.Need+" ("+l.Why+")")
+			f.NotConfirmed = add(f.NotConfirmed, l.String())
 		}
 	}
 	for _, l := range proof.LookAlikes {
 		for _, lack := range l.Is.Lacks() {
 			p.Miss(lack.Need, lack.Node)
-			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.Need+" ("+lack.Why+")")
+			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.String())
 		}
 	}
 }

@@ -50,3 +50,12 @@ func (p *Place) Refused() []Text {
 	}
 	return out
 }
+
+// Resources says whether several resources were read whole.
+func Resources(x *snapshot.Index, resources ...string) Reading {
+	var out Reading
+	for _, r := range resources {
+		out = out.And(Resource(x, r))
+	}
+	return out
+}

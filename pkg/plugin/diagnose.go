@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -128,6 +129,7 @@ func (o *diagnoseOptions) Run(ctx context.Context) error {
 		r = failed(o.question, err)
 	}
 	*o.code = exitCode(r, o.failOn)
+	markOld(r)
 	if r.Error != "" && slices.Contains([]string{"text", "wide"}, o.output) {
 		return fmt.Errorf("%s", printable(r.Error))
 	}
@@ -165,6 +167,18 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*report.Report, error) 
 		withoutNodes(s)
 	}
 	return causes.Catalog().Evaluate(snapshot.NewIndex(s), o.question), nil
+}
+
+// Clock is the time at which a report is written. A test sets another one.
+var Clock = time.Now
+
+// markOld notes in a report that it is read long after its evidence was taken.
+func markOld(r *report.Report) {
+	const fresh = 15 * time.Minute
+	taken, err := time.Parse(time.RFC3339, r.TakenAt)
+	if now := Clock(); err == nil && now.Sub(taken) > fresh {
+		r.ReadAt = now.UTC().Format(time.RFC3339)
+	}
 }
 
 // failed is the document of a run that could not be done.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -13,9 +14,17 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"kubectl-mountdoctor": func() {
+			Clock = scripted
 			os.Exit(Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 		},
 	})
+}
+
+// scripted is the time of a script: $NOW, else before all snapshots, so that none is
+// old.
+func scripted() time.Time {
+	at, _ := time.Parse(time.RFC3339, os.Getenv("NOW"))
+	return at
 }
 
 // TestScripts runs testdata/script: the command line as a user meets it.

@@ -21,11 +21,19 @@ func (p *page) head() {
 		name = middle(name, max(room, shortest))
 	}
 	left := p.in(verdictColor[r.Verdict], word) + "  " + p.in(bold, name) + rest
-	if gap := p.width() - columns(word+"  "+name+rest) - columns(r.TakenAt); gap >= 2 {
-		p.printf("%s%s%s\n", left, strings.Repeat(" ", gap), p.in(dim, r.TakenAt))
+	at := r.TakenAt
+	if a := age(r); a != "" {
+		at = "seen " + a + " ago, at " + at
+	}
+	if gap := p.width() - columns(word+"  "+name+rest) - columns(at); gap >= 2 {
+		p.printf("%s%s%s\n", left, strings.Repeat(" ", gap), p.in(dim, at))
 		return
 	}
 	p.printf("%s\n", left)
+	if age(r) != "" {
+		p.printf("  %s\n", p.in(dim, at))
+		return
+	}
 	if quiet := r.Verdict == report.Waiting || r.Verdict == report.Healthy; r.TakenAt != "" && !quiet {
 		p.printf("  %s\n", p.in(dim, "seen "+r.TakenAt))
 	}

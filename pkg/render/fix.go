@@ -27,13 +27,24 @@ func (p *page) step(n int, m report.Remedy) {
 	}
 	p.stepTitle(head, title, m)
 	indent := strings.Repeat(" ", columns(head))
+	if m.Settle != "" && !p.said[m.Settle] {
+		p.said[m.Settle] = true
+		p.text(indent, p.names.prose(m.Settle))
+	}
+	if w := old(p.r, m); w != "" {
+		p.text(indent, w)
+	}
 	for _, c := range m.Commands {
 		p.said[c] = true
 		p.command(indent, c)
 	}
-	if len(m.Commands) > 0 && m.Precondition != "" && m.Risk != readOnly && !p.said[m.Precondition] {
-		p.said[m.Precondition] = true
-		p.hang(indent+p.in(dim, "safe because")+"  ", indent+"  ", p.names.prose(m.Precondition))
+	if facts := safety(m); len(facts) > 0 && !p.said[facts[0]] {
+		p.said[facts[0]] = true
+		text := p.names.prose(facts[0])
+		if len(facts) > 1 {
+			text += fmt.Sprintf(" (and %s)", plural(len(facts)-1, "more fact"))
+		}
+		p.hang(indent+p.in(dim, "safe because")+"  ", indent+"  ", text)
 	}
 }
 

@@ -137,11 +137,25 @@ func (p *html5) step(m report.Remedy) {
 	p.raw("<li>")
 	p.el("span", "risk "+m.Risk, m.Risk)
 	p.el("p", "", m.Title)
+	for _, s := range []string{m.Settle, old(p.r, m)} {
+		if s != "" {
+			p.el("p", "note", s)
+		}
+	}
 	for _, c := range m.Commands {
 		p.el("pre", "command", c)
 	}
-	for _, row := range [][2]string{{"safe because", m.Precondition}, {"undo", m.Undo}, {"verify", m.Verify}} {
-		p.el("p", "note", labelled(row[0], row[1]))
+	for _, s := range safety(m) {
+		p.el("p", "note", labelled("safe because", s))
+	}
+	for _, row := range []struct {
+		word     string
+		commands []string
+	}{{"undo", m.Undo}, {"verify", m.Verify}} {
+		if len(row.commands) > 0 {
+			p.el("p", "note", row.word+":")
+			p.el("pre", "command", strings.Join(row.commands, "\n"))
+		}
 	}
 	p.raw("</li>")
 }

@@ -106,12 +106,24 @@ func (m *markdown) step(n int, r report.Remedy) {
 		risk = " — **" + md(r.Risk) + "**"
 	}
 	m.line("%d\\. %s%s\n", n, md(r.Title), risk)
+	for _, s := range []string{r.Settle, old(m.r, r)} {
+		if s != "" {
+			m.line("%s\n", md(s))
+		}
+	}
 	if len(r.Commands) > 0 {
 		m.fenced("sh", strings.Join(r.Commands, "\n"))
 	}
-	for _, row := range [][2]string{{"safe because", r.Precondition}, {"undo", r.Undo}, {"verify", r.Verify}} {
-		if row[1] != "" {
-			m.line("_%s:_ %s\n", row[0], md(row[1]))
+	for _, s := range safety(r) {
+		m.line("_safe because:_ %s\n", md(s))
+	}
+	for _, row := range []struct {
+		word     string
+		commands []string
+	}{{"undo", r.Undo}, {"verify", r.Verify}} {
+		if len(row.commands) > 0 {
+			m.line("_%s:_\n", row.word)
+			m.fenced("sh", strings.Join(row.commands, "\n"))
 		}
 	}
 }

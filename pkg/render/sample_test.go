@@ -54,9 +54,9 @@ func sampleRoot(dev report.Subject) report.Cause {
 		Explains: []string{"mount-busy", "pod-waiting-for-volume"},
 		Remedies: []report.Remedy{{
 			Name: "multipath-flush", Title: "Flush this one map.", Risk: "reversible",
-			Commands:     []string{"kubectl debug node/worker-2 -it --profile=sysadmin --image=busybox -- nsenter -t 1 -m -- multipath -f mpatha"},
-			Precondition: "neither the map nor sdc is mounted in any namespace of worker-2", Undo: "multipath -r builds it again",
-			Verify: "ls /sys/class/block/sdc/holders is empty",
+			Commands:    []string{"kubectl debug node/worker-2 -it --profile=sysadmin --image=busybox -- nsenter -t 1 -m -- multipath -f mpatha"},
+			SafeBecause: []report.Evidence{{Source: "node", Node: "worker-2", Locator: "proc/*/mountinfo", Text: "neither the map nor sdc is mounted in any namespace"}}, Undo: []string{"multipath -r"},
+			Verify: []string{"ls /sys/class/block/sdc/holders"},
 		}},
 		Refutation: "an empty holders directory of sdc",
 	}

@@ -88,7 +88,7 @@ func TestTextIsSafeForATerminal(t *testing.T) {
 	c := &r.RootCauses[0]
 	c.Name, c.Message, c.Subject.Name, c.Refutation = evil, evil, evil, evil
 	c.Evidence[0] = report.Evidence{Source: evil, Node: evil, Locator: evil, Text: evil}
-	c.Remedies[0] = report.Remedy{Title: evil, Commands: []string{evil}, Risk: evil, Precondition: evil, Undo: evil, Verify: evil}
+	c.Remedies[0] = report.Remedy{Title: evil, Commands: []string{evil}, Risk: evil, Settle: evil, SafeBecause: []report.Evidence{c.Evidence[0]}, Undo: []string{evil}, Verify: []string{evil}}
 	c.ID, r.Findings[0].CausedBy = evil, evil
 	r.Findings[0].Message, r.Findings[0].Name = evil, evil
 	r.Noise[0].Message, r.Unexplained[0].Message, r.NotChecked[0].Detail = evil, evil, evil

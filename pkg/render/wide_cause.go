@@ -110,7 +110,7 @@ func (p *page) nested(parent string, depth int) {
 			p.hang(rest+"· ", rest+"  ", strings.TrimSpace(line(e.Node+" "+e.Locator)+": "+line(e.Text)))
 		}
 		for _, m := range f.Remedies {
-			p.hang(rest+"→ ", rest+"  ", m.Title)
+			p.hang(rest+"→ ", rest+"  ", strings.TrimSpace(m.Title+" "+m.Settle))
 		}
 		p.nested(f.ID, depth+1)
 	}

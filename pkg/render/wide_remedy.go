@@ -25,12 +25,26 @@ func (p *page) remedy(head string, m report.Remedy) {
 	}
 	p.text(head, title)
 	indent := strings.Repeat(" ", columns(head))
+	for _, s := range []string{m.Settle, old(p.r, m)} {
+		if s != "" {
+			p.text(indent, s)
+		}
+	}
 	for _, c := range m.Commands {
 		p.command(indent, c)
 	}
-	for _, row := range [][2]string{{"checked", m.Precondition}, {"undo", m.Undo}, {"verify", m.Verify}} {
-		if row[1] != "" {
-			p.hang(indent+row[0]+": ", indent+"  ", row[1])
+	for _, s := range safety(m) {
+		p.hang(indent+"safe because: ", indent+"  ", s)
+	}
+	for _, row := range []struct {
+		word     string
+		commands []string
+	}{{"undo", m.Undo}, {"verify", m.Verify}} {
+		if len(row.commands) > 0 {
+			p.text(indent, row.word+":")
+		}
+		for _, c := range row.commands {
+			p.command(indent+"  ", c)
 		}
 	}
 }

@@ -73,13 +73,16 @@ const (
 
 // Report is one diagnosis.
 type Report struct {
-	APIVersion  string        `json:"apiVersion"`
-	Kind        string        `json:"kind"`
-	Subject     Subject       `json:"subject"`
-	Verdict     string        `json:"verdict"`
-	Summary     string        `json:"summary"`         // one sentence, the first line of the text report
-	TakenAt     string        `json:"takenAt"`         // RFC 3339
-	Since       string        `json:"since,omitempty"` // RFC 3339: since when it is so, where that is known
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Subject    Subject `json:"subject"`
+	Verdict    string  `json:"verdict"`
+	Summary    string  `json:"summary"`         // one sentence, the first line of the text report
+	TakenAt    string  `json:"takenAt"`         // RFC 3339
+	Since      string  `json:"since,omitempty"` // RFC 3339: since when it is so, where that is known
+	// ReadAt is when the report was written, where that is more than 15 minutes after
+	// TakenAt: what was seen may have changed, and nothing is done before a new look.
+	ReadAt      string        `json:"readAt,omitempty"` // RFC 3339
 	Server      string        `json:"server,omitempty"`
 	RootCauses  []Cause       `json:"rootCauses"`
 	Findings    []Cause       `json:"findings"` // nested under a root: see CausedBy
@@ -175,15 +178,17 @@ type Evidence struct {
 	Text    string `json:"text"`
 }
 
-// Remedy is one step that a person may take. The tool never takes it.
+// Remedy is one step that a person may take. The tool never takes it. Commands above
+// read-only stand only where everything that makes them safe was seen.
 type Remedy struct {
-	Name         string   `json:"name,omitempty"` // name of the catalog; empty for plain words
-	Title        string   `json:"title"`
-	Commands     []string `json:"commands,omitempty"`
-	Risk         string   `json:"risk,omitempty"`         // read-only | reversible | disruptive | data-loss
-	Precondition string   `json:"precondition,omitempty"` // what was checked to allow it
-	Undo         string   `json:"undo,omitempty"`
-	Verify       string   `json:"verify,omitempty"`
+	Name        string     `json:"name,omitempty"` // name of the catalog; empty for words and for looks
+	Title       string     `json:"title"`
+	Commands    []string   `json:"commands,omitempty"`
+	Risk        string     `json:"risk,omitempty"`        // of the commands: read-only | reversible | disruptive | data-loss
+	SafeBecause []Evidence `json:"safeBecause,omitempty"` // what was seen that makes the commands safe
+	Settle      string     `json:"settle,omitempty"`      // what has to be settled before the step; the commands show it
+	Undo        []string   `json:"undo,omitempty"`        // commands
+	Verify      []string   `json:"verify,omitempty"`      // commands
 }
 
 // Symptom is something that is wrong and wants a cause.

@@ -70,7 +70,7 @@ type LHVolumeStatus struct {
 	Kubernetes                                                                       LHKubernetesStatus
 	CloneState                                                                       string
 	IsStandby                                                                        bool
-	LastBackup                                                                       string
+	LastBackup, LastBackupAt                                                         string
 	CurrentEngineNodeID, SwitchoverState                                             string // data engine v2, since 1.12
 }
 

@@ -104,8 +104,8 @@ func lhVolumeStatus(f fields) LHVolumeStatus {
 		IsStandby: f.flag("isStandby"), RestoreInitiated: f.flag("restoreInitiated"), ExpansionRequired: f.flag("expansionRequired"),
 		LastDegradedAt: f.text("lastDegradedAt"), ActualSize: f.number("actualSize"),
 		Conditions: f.conditions("conditions"), Kubernetes: lhKubernetes(f.group("kubernetesStatus")),
-		CloneState:          f.text("cloneStatus.state"),
-		LastBackup:          f.text("lastBackup"),
+		CloneState: f.text("cloneStatus.state"),
+		LastBackup: f.text("lastBackup"), LastBackupAt: f.text("lastBackupAt"),
 		CurrentEngineNodeID: f.text("currentEngineNodeID"), SwitchoverState: f.text("switchoverState"),
 	}
 }

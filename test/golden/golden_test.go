@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -66,6 +67,12 @@ func TestEveryReportIsValid(t *testing.T) {
 			validate(t, schema, run(t, name, "json"))
 		})
 	}
+}
+
+// TestMain reads every incident at its own time: none is old.
+func TestMain(m *testing.M) {
+	plugin.Clock = func() time.Time { return time.Time{} }
+	os.Exit(m.Run())
 }
 
 func run(t *testing.T, name, format string) string {

@@ -14,12 +14,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 )
 
-// remedies are the names that a rule may offer. Four steps are never offered by
-// name: taint-out-of-service, force-delete-pod, delete-node and mkfs.
+// remedies are the names that a rule may offer: those of which package remedy has a
+// constructor. Others are never offered, because what makes them safe cannot be seen
+// from a cluster (remedy.NameMkfs and its neighbours).
 var remedies = []string{
-	"blocklist-client", "crypt-close", "delete-engine", "delete-instance-manager", "delete-orphan-directory", "delete-pod",
+	"crypt-close", "delete-engine", "delete-instance-manager", "delete-orphan-directory", "delete-pod",
 	"delete-replica", "delete-share-manager", "delete-volumeattachment", "disable-multipathd", "fsck", "multipath-flush",
-	"remove-finalizer", "restart-holder", "unmap-device", "unmount-lazy", "vgchange-deactivate", "xfs-new-uuid",
+	"restart-holder", "unmap-device", "unmount-lazy", "vgchange-deactivate",
 }
 
 func catalog(t *testing.T) *diagnosis.Catalog {
@@ -85,6 +86,16 @@ func TestEdgesLeadSomewhere(t *testing.T) {
 		check(t, r.Name, "yields to the unknown cause", r.YieldsTo, known)
 		check(t, r.Name, "offers the unknown remedy", r.Offers, remedies)
 	}
+}
+
+// TestEveryRemedyIsOffered finds steps that no rule advises any more.
+func TestEveryRemedyIsOffered(t *testing.T) {
+	t.Parallel()
+	var offered []string
+	for _, r := range catalog(t).Rules {
+		offered = append(offered, r.Offers...)
+	}
+	check(t, "package remedy", "has a step that no rule offers:", remedies, offered)
 }
 
 func check(t *testing.T, rule, what string, names, known []string) {

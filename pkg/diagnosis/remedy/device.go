@@ -1,78 +1,169 @@
 package remedy
 
 import (
-	"fmt"
+	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/lvm"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // MultipathFlush removes one unused multipath map, its partition maps first.
-func MultipathFlush(node, mapName string, partitionMaps []string, checked string) report.Remedy {
-	r := report.Remedy{
-		Name: "multipath-flush", Title: titled("Flush the multipath map %s on node %s.%s", mapName, node, afterwards),
-		Risk: Reversible, Precondition: checked, Undo: "run multipath on the disk: the map returns by itself while no blacklist forbids it",
-		Verify: "/dev/mapper/" + mapName + " is gone and the disk has no holder",
+func MultipathFlush(view *snapshot.NodeView, m *probes.BlockDevice) Step {
+	node, name := view.Name, m.DM.Name
+	var script, partitions []string
+	for _, p := range multipath.PartitionMaps(view, m) {
+		partitions = append(partitions, p.Name)
 	}
-	if len(partitionMaps) > 0 {
-		r.Commands = append(r.Commands, OnNode(node, "kpartx", "-d", "/dev/mapper/"+mapName))
+	if len(partitions) > 0 {
+		script = append(script, Quote("kpartx", "-d", "/dev/mapper/"+name))
 	}
-	r.Commands = append(r.Commands, OnNode(node, "multipath", "-f", mapName))
-	return r
+	s := Step{
+		Name: "multipath-flush", Title: titled("Flush the multipath map %s on node %s.", name, node),
+		Commands: []string{guarded(node, disk.Marks(view, m), append(script, Quote("multipath", "-f", name))...)},
+		Risk:     Reversible, Guards: append(free(node, m, partitions...), Known(node, m)),
+		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
+	}
+	for _, disk := range m.Slaves {
+		s.Undo = append(s.Undo, OnNode(node, "multipath", "/dev/"+disk))
+	}
+	return s
 }
 
 // DisableMultipathd stops a daemon that no disk of the node needs.
-func DisableMultipathd(node, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "disable-multipathd", Title: titled("Stop and disable multipathd on node %s. Its maps stay: flush them.%s", node, afterwards),
+func DisableMultipathd(node string) Step {
+	return Step{
+		Name: "disable-multipathd", Extra: true, Title: titled("Stop and disable multipathd on node %s, only where no SAN storage will need it.", node),
 		Commands: []string{OnNode(node, "systemctl", "disable", "--now", "multipathd.service", "multipathd.socket")},
-		Risk:     Disruptive, Precondition: checked,
-		Undo:   OnNode(node, "systemctl", "enable", "--now", "multipathd.socket", "multipathd.service"),
-		Verify: "the unit is inactive, and new disks get no map",
+		Risk:     Disruptive,
+		Guards: []Guard{
+			{
+				Question: "no-maps", Fact: "multipathd has no map on node " + node,
+				Ask:  func(x *snapshot.Index) evidence.Answer { return multipath.NoMaps(x, node) },
+				Look: []string{OnNode(node, "multipath", "-ll")}, On: Target{Node: node},
+			},
+			{
+				Question: "no-san", Fact: "no storage of node " + node + " wants several paths to one disk",
+				Ask:  func(x *snapshot.Index) evidence.Answer { return multipath.Unneeded(x, node) },
+				Look: []string{OnNode(node, "iscsiadm", "-m", "session")}, On: Target{Node: node},
+			},
+		},
+		Undo:   []string{OnNode(node, "systemctl", "enable", "--now", "multipathd.socket", "multipathd.service")},
+		Verify: []string{OnNode(node, "systemctl", "is-active", "multipathd.service")},
 	}
 }
 
-func unmap(node, what, checked, undo string, command ...string) report.Remedy {
-	return report.Remedy{
-		Name: "unmap-device", Title: titled("%s on node %s.%s", what, node, afterwards),
-		Commands: []string{OnNode(node, command...)},
-		Risk:     Disruptive, Precondition: checked, Undo: undo,
-		Verify: "the device is gone from sys/class/block",
+// unmap is what the steps that take a device of a node away have in common: nothing
+// uses it, no pod of its volume is on the node, and it is still the one that was seen.
+func unmap(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, what, act string, besides ...string) Step {
+	node := view.Name
+	return Step{
+		Name: "unmap-device", Title: titled("%s on node %s.", what, node),
+		Commands: []string{guarded(node, disk.Marks(view, b), act)},
+		Risk:     Disruptive, Guards: append(free(node, b, besides...), NoneWorks(v, node), Known(node, b)),
+		Verify: []string{OnNode(node, "ls", "/sys/class/block/")},
 	}
 }
 
-// UnmapRBD unmaps an RBD image, never with force.
-func UnmapRBD(node, dev, checked string) report.Remedy {
-	return unmap(node, "Unmap "+dev, checked, "the driver maps the image again at the next attach", "rbd", "unmap", dev)
+// UnmapRBD unmaps an RBD image, never with force. The driver maps it again at the
+// next attach.
+func UnmapRBD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice) Step {
+	return unmap(view, v, b, "Unmap /dev/"+b.Name, Quote("rbd", "unmap", "/dev/"+b.Name)).If(NoneUses(v, view.Name))
 }
 
-// UnmapISCSI logs one session out.
-func UnmapISCSI(node, iqn, portal, checked string) report.Remedy {
-	return unmap(node, "Log out of "+iqn+" at "+portal, checked, "log in again with --login",
-		"iscsiadm", "-m", "node", "-T", iqn, "-p", portal, "--logout")
+// UnmapLoop detaches a loop device whose pod is gone. The kubelet attaches another one
+// when it maps the volume.
+func UnmapLoop(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, podUID string) Step {
+	return unmap(view, v, b, "Detach /dev/"+b.Name, Quote("losetup", "-d", "/dev/"+b.Name)).If(Gone(view.Name, podUID))
 }
 
-// UnmapNVMe disconnects a subsystem.
-func UnmapNVMe(node, nqn, checked string) report.Remedy {
-	return unmap(node, "Disconnect "+nqn, checked, "the driver connects again at the next attach", "nvme", "disconnect", "-n", nqn)
+// UnmapMD stops a RAID array that the node assembled from a volume.
+func UnmapMD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice) Step {
+	s := unmap(view, v, b, "Stop the array /dev/"+b.Name, Quote("mdadm", "--stop", "/dev/"+b.Name))
+	words := []string{"mdadm", "--assemble", "/dev/" + b.Name}
+	for _, d := range b.Slaves {
+		words = append(words, "/dev/"+d)
+	}
+	s.Undo = []string{OnNode(view.Name, words...)}
+	return s
 }
 
-// UnmapLoop detaches a loop device.
-func UnmapLoop(node, loop, checked string) report.Remedy {
-	return unmap(node, "Detach "+loop, checked, "the driver attaches a loop again when it maps the volume", "losetup", "-d", loop)
+// UnmapSCSI deletes a stale SCSI disk from the kernel: one whose identity is not the
+// volume's. It may still be a path of a map that nothing uses; the map loses it.
+func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, maps ...string) Step {
+	node := view.Name
+	s := unmap(view, v, b, "Delete the stale SCSI disk "+b.Name, "echo 1 > "+quote("/sys/class/block/"+b.Name+"/device/delete"), maps...).If(Guard{
+		Question: "stranger", Fact: titled("the identity of %s on node %s is not that of volume %s", b.Name, node, nameOf(v)),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Stranger(x, v, node, b.Dev) },
+		Look: []string{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
+	})
+	if host, _, ok := strings.Cut(b.HCTL, ":"); ok {
+		s.Undo = []string{OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan"))}
+	}
+	return s
 }
 
-// UnmapMD stops a RAID array.
-func UnmapMD(node, md, checked string) report.Remedy {
-	return unmap(node, "Stop the array "+md, checked, "assemble it again: mdadm --assemble "+quote(md), "mdadm", "--stop", md)
+// LogoutISCSI ends the sessions to a target. Every disk of the target goes with them,
+// so every one has to be free, and a disk that is used after all loses its writes.
+func LogoutISCSI(node string, v *snapshot.Volume, target, portal string) Step {
+	login := func(how string) string {
+		return OnNode(node, "iscsiadm", "-m", "node", "-T", target, "-p", portal, how)
+	}
+	return Step{
+		Name: "unmap-device", Title: titled("Log out of %s at %s on node %s: every disk of that target goes.", target, portal, node),
+		Commands: []string{login("--logout")},
+		Risk:     DataLoss,
+		Guards: []Guard{
+			{
+				Question: "session-free", Fact: titled("every disk of target %s on node %s is free, and no pod there uses a volume on one of them", target, node),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return iscsi.Free(x, node, target) },
+				Look: []string{OnNode(node, "iscsiadm", "-m", "session", "-P", "3"), OnNode(node, "lsblk")}, On: Target{Node: node, Volume: v},
+			},
+			NoneUses(v, node), Everywhere(v),
+		},
+		Undo:   []string{login("--login")},
+		Verify: []string{OnNode(node, "iscsiadm", "-m", "session")},
+	}
 }
 
-// UnmapDM removes an orphaned device-mapper map.
-func UnmapDM(node, name, checked string) report.Remedy {
-	return unmap(node, "Remove the map "+name, checked, "none needed: nothing is below it any more", "dmsetup", "remove", name)
+// VgchangeDeactivate takes the logical volumes down that the node activated inside a
+// volume.
+func VgchangeDeactivate(view *snapshot.NodeView, v *snapshot.Volume, vg string, lv, base *probes.BlockDevice) Step {
+	node := view.Name
+	return Step{
+		Name: "vgchange-deactivate", Title: titled("Deactivate volume group %s on node %s.", vg, node),
+		Commands: []string{guarded(node, disk.Marks(view, lv), Quote("vgchange", "-an", vg))},
+		Risk:     Disruptive,
+		Guards: []Guard{
+			{
+				Question: "group-free", Fact: titled("nothing mounts, opens or lies on a logical volume of %s on node %s", vg, node),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Free(x, node, lv) },
+				Look: []string{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", vg)}, On: Target{Node: node, Device: lv.Name},
+			},
+			{
+				Question: "group-inside", Fact: titled("volume group %s lies on %s alone", vg, base.Name),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Inside(x, node, lv, base.Dev) },
+				Look: []string{OnNode(node, "pvs")}, On: Target{Node: node, Device: lv.Name},
+			},
+			NoneWorks(v, node), Known(node, lv),
+		},
+		Undo:   []string{OnNode(node, "vgchange", "-ay", vg)},
+		Verify: []string{OnNode(node, "ls", "/sys/class/block/"+base.Name+"/holders/")},
+	}
 }
 
-// UnmapSCSI deletes a stale SCSI path from the kernel.
-func UnmapSCSI(node, disk, checked string) report.Remedy {
-	return unmap(node, "Delete the stale SCSI disk "+disk, checked, "rescan the SCSI host",
-		"sh", "-c", fmt.Sprintf("echo 1 > %s", quote("/sys/block/"+disk+"/device/delete")))
+// CryptClose removes a mapper that nothing uses. The driver opens it again when it
+// stages the volume.
+func CryptClose(view *snapshot.NodeView, m *probes.BlockDevice) Step {
+	node := view.Name
+	return Step{
+		Name: "crypt-close", Title: titled("Close the mapper %s on node %s.", m.DM.Name, node),
+		Commands: []string{guarded(node, disk.Marks(view, m), Quote("cryptsetup", "close", m.DM.Name))},
+		Risk:     Disruptive, Guards: append(free(node, m), Known(node, m)),
+		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
+	}
 }

@@ -1,71 +1,66 @@
 package remedy
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-const recreated = "none needed: the controller recreates the pod"
-
-// DeletePod lets a controller make a pod anew; without one the manifest must be
-// saved first.
-func DeletePod(pod *corev1.Pod, controlled bool, checked string) report.Remedy {
-	name := pod.Namespace + "/" + pod.Name
-	r := report.Remedy{
+// DeletePod lets a controller make a pod anew; without one the manifest is saved
+// first.
+func DeletePod(pod *corev1.Pod) Step {
+	name, ns := pod.Namespace+"/"+pod.Name, pod.Namespace
+	s := Step{
 		Name: "delete-pod", Title: titled("Delete pod %s; its controller makes a new one.", name),
-		Commands: []string{Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
-		Risk:     Disruptive, Precondition: checked, Undo: recreated,
-		Verify: "the new pod is Running and started later than the volume was attached or remounted",
+		Commands: []string{deleteByUID("pod", ns, pod.Name, string(pod.UID))},
+		Risk:     Disruptive, Guards: []Guard{present(pod), spared(pod)},
+		Verify: []string{Kubectl("-n", ns, "get", "pods", "-o", "wide")},
 	}
-	if !controlled {
-		r.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
-		r.Commands = []string{
-			Kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml") + " > " + quote(pod.Name+".yaml"),
-			Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name),
-		}
-		r.Undo = "create the pod again from the saved manifest"
+	if !snapshot.HasController(pod) {
+		file := quote(pod.Name + ".yaml")
+		s.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
+		s.Commands = append([]string{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
+		s.Undo = []string{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}
 	}
-	return r
+	return s
 }
 
-// DeleteVolumeAttachment removes an attachment that nobody uses.
-func DeleteVolumeAttachment(name, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "delete-volumeattachment", Title: titled("Delete VolumeAttachment %s.", name),
-		Commands: []string{Kubectl("delete", "volumeattachment", name)},
-		Risk:     DataLoss, Precondition: checked,
-		Undo:   "the attach-detach controller makes it again when a pod wants the volume there",
-		Verify: "the object is gone without any change of its finalizers: kubectl get volumeattachment",
-	}
-}
-
-// RemoveFinalizer takes one finalizer off an object that is being deleted. index is
-// its place in metadata.finalizers; the test operation guards against another order.
-func RemoveFinalizer(kind, namespace, name, finalizer string, index int, checked string) report.Remedy {
-	path := titled("/metadata/finalizers/%d", index)
-	patch := titled(`[{"op":"test","path":"%s","value":"%s"},{"op":"remove","path":"%s"}]`, path, finalizer, path)
-	words := []string{"patch", strings.ToLower(kind), name, "--type", "json", "-p", patch}
-	if namespace != "" {
-		words = append([]string{"-n", namespace}, words...)
-	}
-	return report.Remedy{
-		Name: "remove-finalizer", Title: titled("Remove finalizer %s from %s %s.", finalizer, kind, name),
-		Commands: []string{Kubectl(words...)},
-		Risk:     DataLoss, Precondition: checked,
-		Undo:   "none: an attachment that the backend still has leaks",
-		Verify: titled("%s %s is gone, and the backend shows the volume attached to no machine", kind, name),
+// DeleteFinishedPod removes the object of a pod that has ended, with its log. Nobody
+// makes a new one.
+func DeleteFinishedPod(pod *corev1.Pod) Step {
+	return Step{
+		Name: "delete-pod", Title: titled("Delete the finished pod %s/%s; its log goes with it. Deleting its Job does the same.", pod.Namespace, pod.Name),
+		Commands: []string{deleteByUID("pod", pod.Namespace, pod.Name, string(pod.UID))},
+		Risk:     Disruptive,
+		Guards: []Guard{present(pod), {
+			Question: "pod-finished", Fact: titled("pod %s/%s has finished", pod.Namespace, pod.Name),
+			Ask:  func(*snapshot.Index) evidence.Answer { return pods.Finished(pod) },
+			Look: []string{Kubectl("-n", pod.Namespace, "get", "pod", pod.Name)}, On: Target{Pod: pod.Namespace + "/" + pod.Name},
+		}},
+		Verify: []string{Kubectl("-n", pod.Namespace, "get", "pods")},
 	}
 }
 
-// BlocklistClient fences a Ceph client that is gone and still holds a watch or a lock.
-func BlocklistClient(addr, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "blocklist-client", Title: titled("Put the Ceph client %s on the blocklist.", addr),
-		Commands: []string{Quote("ceph", "osd", "blocklist", "add", addr)},
-		Risk:     DataLoss, Precondition: checked, Undo: Quote("ceph", "osd", "blocklist", "rm", addr),
-		Verify: "rbd status lists no watcher of this address, and the driver maps the image at its next attempt",
+// DeleteVolumeAttachment removes an attachment that nobody uses. The attach-detach
+// controller makes it again when a pod wants the volume there.
+func DeleteVolumeAttachment(va *storagev1.VolumeAttachment, v *snapshot.Volume) Step {
+	node := va.Spec.NodeName
+	return Step{
+		Name: "delete-volumeattachment", Title: titled("Delete VolumeAttachment %s. If it stays because of its finalizer, the attacher is the problem, not the object.", va.Name),
+		Commands: []string{deleteByUID("volumeattachment", "", va.Name, string(va.UID))},
+		Risk:     DataLoss,
+		Guards: []Guard{
+			NoneUses(v, node), UnusedOn(v, node), Everywhere(v),
+			{
+				Question: "not-in-use", Fact: titled("the kubelet of node %s does not report volume %s in use", node, nameOf(v)),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.NotInUse(x, v, node) },
+				Look: []string{Kubectl("get", "node", node, "-o", "jsonpath={.status.volumesInUse}")}, On: Target{Node: node, Volume: v},
+			},
+		},
+		Verify: []string{Kubectl("get", "volumeattachment", va.Name)},
 	}
 }

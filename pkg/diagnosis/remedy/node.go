@@ -5,34 +5,34 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/mounts"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-const holderGone = "the device is in no mount namespace of the holder any more, and the driver's next attempt succeeds"
-
-// Holder is a process that keeps a device, and whom it belongs to.
-type Holder struct {
-	Pod  *corev1.Pod // nil: it is no pod's
-	Unit string      // systemd unit, or empty
-	PID  int
-	Comm string
-}
-
-// EndHolder makes a holder let a device go, through its owner: the pod, the service,
-// or whoever started the process.
-func EndHolder(node string, h Holder, checked string) report.Remedy {
+// EndHolder makes a process let a device go, through its owner: the pod, the service,
+// or whoever started it.
+func EndHolder(node string, who snapshot.Who) Step {
+	p := who.Process
 	switch {
-	case h.Pod != nil:
-		return RestartHolderPod(h.Pod, checked)
-	case servesAll(h.Unit):
-		return Words("Unit " + h.Unit + " on node " + node + " serves every pod there: drain the node, then restart the unit.")
-	case strings.HasSuffix(h.Unit, ".service") && !strings.HasPrefix(h.Unit, "user@"):
-		return RestartHolderUnit(node, h.Unit, checked)
+	case who.Pod != nil:
+		s := DeletePod(who.Pod)
+		s.Name = "restart-holder"
+		return s.Note("The device is held by its process %d (%s).", p.PID, p.Comm)
+	case servesAll(who.Unit):
+		return Words("Unit " + who.Unit + " on node " + node + " serves every pod there: drain the node, then restart the unit.")
+	case strings.HasSuffix(who.Unit, ".service") && !strings.HasPrefix(who.Unit, "user@"):
+		return restartUnit(node, who)
 	}
-	return RestartHolderProcess(node, h.PID, h.Comm, checked)
+	s := Check(titled("Let the owner of process %d (%s) on node %s end or restart it: it holds the device.", p.PID, p.Comm, node),
+		OnNode(node, "ps", "-o", "pid,ppid,user,lstart,args", "-p", strconv.Itoa(p.PID)))
+	s.Name = "restart-holder"
+	return s
 }
 
 // servesAll names units whose restart touches every pod of the node.
@@ -45,117 +45,119 @@ func servesAll(unit string) bool {
 	return false
 }
 
-// RestartHolderPod makes a foreign pod let a device go.
-func RestartHolderPod(pod *corev1.Pod, checked string) report.Remedy {
-	if pod.Annotations["kubernetes.io/config.mirror"] != "" {
-		return Words(titled("Pod %s/%s holds the device. It is a static pod: restart it on node %s (move its manifest away and back), deleting it here ends nothing.", pod.Namespace, pod.Name, pod.Spec.NodeName))
-	}
-	if metav1.GetControllerOf(pod) == nil {
-		return report.Remedy{
-			Name: "restart-holder", Title: titled("Save the manifest of pod %s/%s, which holds the device, delete the pod and make it anew: no controller does.", pod.Namespace, pod.Name),
-			Commands: []string{Kubectl("-n", pod.Namespace, "get", "pod", pod.Name, "-o", "yaml"), Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
-			Risk:     Disruptive, Precondition: checked, Verify: holderGone,
-		}
-	}
-	return report.Remedy{
-		Name: "restart-holder", Title: titled("Delete pod %s/%s, which holds the device; its controller makes a new one.", pod.Namespace, pod.Name),
-		Commands: []string{Kubectl("-n", pod.Namespace, "delete", "pod", pod.Name)},
-		Risk:     Disruptive, Precondition: checked, Verify: holderGone,
+// restartUnit restarts the systemd unit that holds a device.
+func restartUnit(node string, who snapshot.Who) Step {
+	return Step{
+		Name: "restart-holder", Title: titled("Restart unit %s on node %s, whose process %d (%s) holds the device.", who.Unit, node, who.Process.PID, who.Process.Comm),
+		Commands: []string{OnNode(node, "systemctl", "restart", who.Unit)},
+		Risk:     Disruptive,
+		Guards: []Guard{{
+			Question: "process-of-unit", Fact: titled("process %d of node %s belongs to unit %s", who.Process.PID, node, who.Unit),
+			Ask:  func(x *snapshot.Index) evidence.Answer { return pods.OfUnit(x, node, who.Process.PID, who.Unit) },
+			Look: []string{OnNode(node, "systemctl", "status", strconv.Itoa(who.Process.PID))}, On: Target{Node: node},
+		}},
+		Verify: []string{OnNode(node, "systemctl", "status", who.Unit)},
 	}
 }
 
-// RestartHolderUnit restarts the systemd unit that holds a device.
-func RestartHolderUnit(node, unit, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "restart-holder", Title: titled("Restart unit %s on node %s, which holds the device.%s", unit, node, afterwards),
-		Commands: []string{OnNode(node, "systemctl", "restart", unit)},
-		Risk:     Disruptive, Precondition: checked, Verify: holderGone,
+// UnmountLazy takes a mount away whose device or server is gone for good. What a
+// process still holds open stays behind, invisible, and unwritten data is lost.
+func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force bool) Step {
+	point := m.Mount.Point
+	script := []string{titled("grep -qF %s /proc/self/mountinfo", quote(place(m.Mount)))}
+	if force {
+		script = append(script, "{ "+Quote("umount", "-f", point)+" || "+Quote("umount", "-l", point)+"; }")
+	} else {
+		script = append(script, Quote("umount", "-l", point))
 	}
+	s := Step{
+		Name: "unmount-lazy", Title: titled("Unmount %s on node %s lazily, only if a plain unmount fails.", point, node),
+		Commands: []string{guarded(node, nil, script...)},
+		Risk:     DataLoss,
+		Guards: []Guard{{
+			Question: "mount-dead", Fact: titled("what is mounted at %s on node %s is gone for good", point, node),
+			Ask:  func(x *snapshot.Index) evidence.Answer { return mounts.Dead(x, node, m.Mount) },
+			Look: []string{OnNode(node, "timeout", "5", "stat", "-f", point)}, On: Target{Node: node, Volume: v, Path: point},
+		}},
+		Verify: []string{OnNode(node, "grep", "-F", point, "/proc/1/mountinfo")},
+	}
+	if m.Path.PodUID != "" {
+		s = s.If(Over(node, m.Path.PodUID))
+	} else {
+		s = s.If(NoneUses(v, node))
+	}
+	if v != nil {
+		s = s.If(Everywhere(v))
+	}
+	return s
 }
 
-// RestartHolderProcess names a process that holds a device and belongs to no pod
-// and no unit. How it is ended is its owner's business.
-func RestartHolderProcess(node string, pid int, comm, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "restart-holder", Title: titled("Let the owner of process %d (%s) on node %s end or restart it: it holds the device.%s", pid, comm, node, afterwards),
-		Commands: []string{OnNode(node, "ps", "-o", "pid,ppid,user,lstart,args", "-p", strconv.Itoa(pid))},
-		Risk:     Disruptive, Precondition: checked, Verify: holderGone,
+// place is the part of a line of mountinfo that names the device and the mount point,
+// as the kernel writes it (proc_pid_mountinfo(5)).
+func place(m probes.Mount) string {
+	f := strings.Fields(m.Raw)
+	if len(f) < 5 {
+		return " " + m.Dev.String() + " " + m.Root + " " + m.Point + " "
 	}
+	return " " + strings.Join(f[2:5], " ") + " "
 }
 
-// UnmountLazy takes a mount away whose device or server is gone for good.
-func UnmountLazy(node, point string, nfs bool, checked string) report.Remedy {
-	r := report.Remedy{
-		Name: "unmount-lazy", Title: titled("Unmount %s on node %s lazily.%s", point, node, afterwards),
-		Commands: []string{OnNode(node, "umount", "-l", point)},
-		Risk:     DataLoss, Precondition: checked,
-		Undo:   "none: what a process still holds open stays behind, invisible; unwritten data is lost",
-		Verify: "the path is no mount point any more: " + OnNode(node, "grep", "-F", point, "/proc/1/mountinfo"),
-	}
-	if nfs {
-		r.Commands = append([]string{OnNode(node, "umount", "-f", point)}, r.Commands...)
-	}
-	return r
-}
-
-// VgchangeDeactivate takes the logical volumes of a foreign volume group down.
-func VgchangeDeactivate(node, vg, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "vgchange-deactivate", Title: titled("Deactivate volume group %s on node %s.%s", vg, node, afterwards),
-		Commands: []string{OnNode(node, "vgchange", "-an", vg)},
-		Risk:     Disruptive, Precondition: checked, Undo: OnNode(node, "vgchange", "-ay", vg),
-		Verify: "the volume's device has no holder any more",
-	}
-}
-
-// CryptClose removes a mapper that nothing uses.
-func CryptClose(node, name, checked string) report.Remedy {
-	return report.Remedy{
-		Name: "crypt-close", Title: titled("Close the mapper %s on node %s.%s", name, node, afterwards),
-		Commands: []string{OnNode(node, "cryptsetup", "close", name)},
-		Risk:     Disruptive, Precondition: checked, Undo: "none needed: the driver opens it again when it stages the volume",
-		Verify: "/dev/mapper/" + name + " is gone",
-	}
-}
-
-// Fsck checks, reads only, and then repairs a filesystem that nobody mounts.
-func Fsck(node, dev, fstype, checked string) report.Remedy {
-	look, repair := OnNode(node, "e2fsck", "-fn", dev), OnNode(node, "e2fsck", "-f", dev)
+// Fsck checks, reading only, and then repairs a filesystem that nobody mounts. What a
+// repair throws away is gone: it wants a backup that was made for it.
+func Fsck(d snapshot.VolumeDevice, v *snapshot.Volume, b *probes.BlockDevice, at, fstype string) Step {
+	node := d.Node
+	look, repair := []string{"e2fsck", "-fn", at}, []string{"e2fsck", "-f", at}
 	if fstype == "xfs" {
-		look, repair = OnNode(node, "xfs_repair", "-n", dev), OnNode(node, "xfs_repair", dev)
+		look, repair = []string{"xfs_repair", "-n", at}, []string{"xfs_repair", at}
 	}
-	return report.Remedy{
-		Name: "fsck", Title: titled("With the workload scaled to 0 and a snapshot taken: look at %s on node %s first, then repair it.%s", dev, node, afterwards),
-		Commands: []string{look, repair},
-		Risk:     DataLoss, Precondition: checked, Undo: "restore the snapshot",
-		Verify: "the read-only check ends with exit status 0, and the volume mounts",
+	s := Step{
+		Name: "fsck", Title: titled("Look at the filesystem on %s of node %s first, then repair it.", at, node),
+		Commands: []string{OnNode(node, look...), guarded(node, disk.Marks(d.View, b), Quote(repair...))},
+		Risk:     DataLoss,
+		Guards: append(free(node, b), NoneUses(v, ""), Known(node, b),
+			Guard{
+				Question: "claimable", Fact: titled("an exclusive open of %s on node %s succeeds", b.Name, node),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Claimable(x, node, b.Dev) },
+				Look: []string{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
+			},
+			Guard{
+				Question: "is-volume", Fact: titled("%s on node %s is volume %s", b.Name, node, nameOf(v)),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Holds(x, v, node, b.Dev) },
+				Look: []string{OnNode(node, "ls", "-l", "/dev/disk/by-id/")}, On: Target{Node: node, Device: b.Name, Volume: v},
+			},
+			Guard{
+				Question: "unmounted-everywhere", Fact: titled("no node that may have volume %s mounts it, and each was looked at", nameOf(v)),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.UnmountedEverywhere(x, v) },
+				Look: []string{Kubectl("get", "volumeattachments", "-o", "wide")}, On: Target{Volume: v},
+			},
+			Guard{
+				Question: "backed-up", Fact: titled("a backup of volume %s was made for this, within the last hour", nameOf(v)),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return longhorn.BackedUp(x, v) },
+				Look: []string{OnNode(node, look...)}, On: Target{Volume: v},
+			}),
+		Verify: []string{OnNode(node, look...)},
 	}
-}
-
-// XFSNewUUID gives a copy of an XFS filesystem an identity of its own.
-func XFSNewUUID(node, dev, oldUUID, checked string) report.Remedy {
-	r := report.Remedy{
-		Name: "xfs-new-uuid", Title: titled("Give the copy on %s of node %s a new UUID.%s", dev, node, afterwards),
-		Commands: []string{OnNode(node, "xfs_admin", "-U", "generate", dev)},
-		Risk:     DataLoss, Precondition: checked, Verify: "both filesystems mount on one node",
-	}
-	if oldUUID != "" {
-		r.Undo = OnNode(node, "xfs_admin", "-U", oldUUID, dev)
-	}
-	return r
+	return s
 }
 
 // DeleteOrphanDirectory removes the empty leftovers of a pod that is gone. It
 // uses rmdir only: a mount or a file below makes it fail instead of being lost.
-func DeleteOrphanDirectory(node, root, podUID, pv, checked string) report.Remedy {
+func DeleteOrphanDirectory(node, root, podUID, pv string) Step {
 	dir := path.Join(root, "pods", podUID, "volumes", "kubernetes.io~csi", pv)
-	return report.Remedy{
-		Name: "delete-orphan-directory", Title: titled("Remove the empty directory of pod %s for volume %s on node %s.%s", podUID, pv, node, afterwards),
+	return Step{
+		Name: "delete-orphan-directory", Title: titled("Remove the empty directory of pod %s for volume %s on node %s.", podUID, pv, node),
 		Commands: []string{
 			OnNode(node, "rm", "-f", dir+"/vol_data.json"),
 			OnNode(node, "rmdir", dir+"/mount", dir),
 		},
-		Risk: DataLoss, Precondition: checked, Undo: "none",
-		Verify: "the kubelet stops logging the orphaned pod " + podUID,
+		Risk: DataLoss,
+		Guards: []Guard{Gone(node, podUID), {
+			Question: "nothing-below", Fact: titled("nothing is mounted below %s on node %s, in any mount namespace", path.Join(root, "pods", podUID), node),
+			Ask: func(x *snapshot.Index) evidence.Answer {
+				return mounts.NothingBelow(x, node, path.Join(root, "pods", podUID))
+			},
+			Look: []string{OnNode(node, "sh", "-c", "grep -sF "+quote(podUID)+" /proc/[0-9]*/mountinfo")}, On: Target{Node: node, Pod: podUID},
+		}},
+		Verify: []string{OnNode(node, "ls", path.Join(root, "pods"))},
 	}
 }

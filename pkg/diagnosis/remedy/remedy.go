@@ -1,77 +1,97 @@
-// Package remedy holds the steps that a rule may advise, one constructor each.
-// The tool never takes a step. Every constructor of a named step demands the
-// words for the check that makes it safe: a step without a check cannot be built.
+// Package remedy holds the steps that a rule may advise, one constructor each. The
+// tool never takes a step. A step carries the guards that make it safe; the engine
+// asks them when the report is assembled, and prints the commands of a step only when
+// every one of them was answered with yes. No rule prints a command by itself.
 package remedy
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // The classes of risk, mildest first.
 const (
-	ReadOnly   = "read-only"
-	Reversible = "reversible"
-	Disruptive = "disruptive"
-	DataLoss   = "data-loss"
+	ReadOnly   = "read-only"  // looks
+	Reversible = "reversible" // can be undone without a trace
+	Disruptive = "disruptive" // ends or interrupts something that comes back
+	DataLoss   = "data-loss"  // loses data when what was seen is no longer so
 )
 
-// Steps that no cause offers by name. What makes them safe (a machine that is
-// off, an empty disk) cannot be seen from a cluster, so they have no constructor;
-// the names serve documents and prohibitions.
+// Steps that no cause offers by name. What makes them safe (a machine that is off, an
+// empty disk, a backend that shows no attachment) cannot be seen from a cluster, so
+// they have no constructor; the names serve documents and prohibitions.
 const (
 	NameTaintOutOfService = "taint-out-of-service"
 	NameForceDeletePod    = "force-delete-pod"
 	NameDeleteNode        = "delete-node"
 	NameMkfs              = "mkfs"
+	NameRemoveFinalizer   = "remove-finalizer"
+	NameBlocklistClient   = "blocklist-client"
+	NameXFSNewUUID        = "xfs-new-uuid"
 )
 
-// debugImage is what `kubectl debug node` starts; it only needs nsenter.
-const debugImage = "busybox:1.36"
+// Step is what a rule advises.
+type Step struct {
+	Name     string // of the catalog; empty for words and for a look
+	Title    string // what it does, in words
+	Commands []string
+	Risk     string
+	Undo     []string // commands that take it back; none: nothing has to, or nothing can
+	Verify   []string // commands that show whether it worked
+	Guards   []Guard
+	// Extra is a step that helps and is not needed: it is left out where a guard says no.
+	Extra bool
+}
 
-// Words is advice without a name in the catalog: wait, restart a component,
-// change an object. It must not describe a destructive step that no check allows.
-func Words(title string) report.Remedy { return report.Remedy{Title: title} }
+// Guard is a condition of a step: a question about the snapshot, and how a person
+// finds out where it was not answered.
+type Guard struct {
+	Question string // its name in docs/remedies.md: "unmounted", "pods-none-use"
+	Fact     string // what must be so, a clause: "nothing mounts sdc on node worker-1"
+	Ask      func(*snapshot.Index) evidence.Answer
+	Look     []string // read-only commands that show it
+	On       Target
+}
+
+// Target is what a guard is about, as far as it applies.
+type Target struct {
+	Node   string
+	Device string // kernel name
+	Pod    string // namespace/name, or a UID
+	Path   string // a mount point
+	Volume *snapshot.Volume
+}
+
+// Words is advice without a name in the catalog: wait, restart a component, change an
+// object. It must not describe a destructive step that no check allows.
+func Words(title string) Step { return Step{Title: title} }
 
 // Check is advice in words with read-only commands that complete the picture.
-func Check(title string, commands ...string) report.Remedy {
-	return report.Remedy{Title: title, Commands: commands, Risk: ReadOnly}
+func Check(title string, commands ...string) Step {
+	return Step{Title: title, Commands: commands, Risk: ReadOnly}
 }
 
-// OnNode writes a command that runs in the namespaces of process 1 of a node. It
-// enters them instead of using chroot /host: that would unmount only a copy.
-// The debug pod mounts the host's root privately and pins mounts while it lives.
-func OnNode(node string, command ...string) string {
-	words := []string{"kubectl", "debug", "node/" + node, "-it", "--profile=sysadmin", "--image=" + debugImage,
-		"--", "nsenter", "-t", "1", "-m", "-u", "-i", "-n", "--"}
-	return Quote(append(words, command...)...)
+// If adds guards of the branch of a cause that advises the step.
+func (s Step) If(guards ...Guard) Step {
+	s.Guards = append(s.Guards[:len(s.Guards):len(s.Guards)], guards...)
+	return s
 }
 
-// Quote joins words into a line that a POSIX shell takes apart into the same words.
-func Quote(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = quote(w)
-	}
-	return strings.Join(out, " ")
+// Note adds a sentence to the title.
+func (s Step) Note(format string, args ...any) Step {
+	s.Title += " " + titled(format, args...)
+	return s
 }
-
-func quote(w string) string {
-	plain := w != "" && strings.IndexFunc(w, func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !letter && !strings.ContainsRune("-_./:=@,+%^", r)
-	}) < 0
-	if plain {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
-
-func Kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
-
-// afterwards reminds of the debug pod, which holds mounts while it lives.
-const afterwards = " Delete the debug pod afterwards: while it lives it holds a private copy of the node's mounts."
 
 func titled(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// lower makes a title part of a sentence.
+func lower(title string) string {
+	if title == "" || len(title) > 1 && strings.ToUpper(title[1:2]) == title[1:2] && title[1] != ' ' {
+		return title
+	}
+	return strings.ToLower(title[:1]) + title[1:]
+}

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 func TestQuote(t *testing.T) {
@@ -32,34 +35,59 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestComplete asks of every step a title, a command, a class, the check that
-// allowed it and how to verify it; the other steps of a node enter process 1.
+// TestComplete asks of every step above read-only a title, a command, guards with a
+// question, a fact and a look, and how to verify it.
 func TestComplete(t *testing.T) {
 	t.Parallel()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}
-	const checked = "nothing mounts it"
-	for _, r := range []report.Remedy{
-		DeletePod(pod, true, checked), DeletePod(pod, false, checked), DeleteVolumeAttachment("csi-1", checked),
-		RemoveFinalizer("VolumeAttachment", "", "csi-1", "external-attacher/d", 0, checked), BlocklistClient("10.0.0.1:0/1", checked),
-		DeleteShareManager("lh", "v", checked), DeleteReplica("lh", "r", checked), DeleteEngine("lh", "e", checked), DeleteInstanceManager("lh", "i", checked),
-		RestartHolderPod(pod, checked), RestartHolderUnit("n", "u.service", checked), RestartHolderProcess("n", 7, "c", checked),
-		UnmountLazy("n", "/m", true, checked), VgchangeDeactivate("n", "vg", checked), CryptClose("n", "c", checked), Fsck("n", "/dev/sdb", "xfs", checked),
-		XFSNewUUID("n", "/dev/sdb", "u", checked), DeleteOrphanDirectory("n", "/var/lib/kubelet", "uid", "pv", checked),
-		MultipathFlush("n", "mpatha", []string{"mpatha-part1"}, checked), DisableMultipathd("n", checked),
-		UnmapRBD("n", "/dev/rbd0", checked), UnmapISCSI("n", "iqn", "ip:3260", checked), UnmapNVMe("n", "nqn", checked), UnmapLoop("n", "/dev/loop0", checked),
-		UnmapMD("n", "/dev/md0", checked), UnmapDM("n", "m", checked), UnmapSCSI("n", "sdb", checked),
-	} {
-		if r.Name == "" || r.Title == "" || len(r.Commands) == 0 || r.Risk == "" || r.Precondition != checked || r.Verify == "" {
-			t.Errorf("incomplete: %+v", r)
+	for name, s := range samples() {
+		if s.Name == "" || s.Title == "" || len(s.Commands) == 0 || s.Risk == "" || s.Risk == ReadOnly || len(s.Guards) == 0 || len(s.Verify) == 0 {
+			t.Errorf("%s is incomplete: %+v", name, s)
+		}
+		for _, g := range s.Guards {
+			if g.Question == "" || g.Fact == "" || g.Ask == nil || len(g.Look) == 0 {
+				t.Errorf("%s: guard %q is incomplete", name, g.Question)
+			}
+		}
+		for _, c := range append(append(append([]string{}, s.Commands...), s.Verify...), s.Undo...) {
+			if !strings.HasPrefix(c, "kubectl ") && !strings.HasSuffix(c, "| kubectl create -f -") {
+				t.Errorf("%s: %q does not start from the user's machine", name, c)
+			}
+			if strings.Contains(c, " -F") && !strings.Contains(c, "grep -F") || strings.Contains(c, "rm -r") || strings.Contains(c, "--force") {
+				t.Errorf("%s: %q is broader than one object", name, c)
+			}
+		}
+	}
+}
+
+// TestNoSnapshot asks every step over a snapshot in which nothing was read: no command
+// above read-only is left, and the step says what has to be settled.
+func TestNoSnapshot(t *testing.T) {
+	t.Parallel()
+	x := snapshot.NewIndex(&snapshot.Snapshot{Gaps: unread()})
+	for name, s := range samples() {
+		r, ok := s.Decide(x)
+		if !ok {
+			continue
+		}
+		if r.Risk != ReadOnly || r.Name != "" || r.Settle == "" || !strings.HasPrefix(r.Title, "Withheld: ") {
+			t.Errorf("%s over nothing gives %+v", name, r)
 		}
 		for _, c := range r.Commands {
-			if !strings.HasPrefix(c, "kubectl ") && !strings.HasPrefix(c, "ceph ") {
-				t.Errorf("%s: %q does not start from the user's machine", r.Name, c)
-			}
-			if strings.Contains(c, " -F") || strings.Contains(c, "rm -r") || strings.Contains(c, "--force") {
-				t.Errorf("%s: %q is broader than one object", r.Name, c)
+			for _, bad := range s.Commands {
+				if c == bad && s.Name != "fsck" {
+					t.Errorf("%s still prints %s", name, c)
+				}
 			}
 		}
+	}
+}
+
+// TestUnguarded asks that a step without a guard prints nothing.
+func TestUnguarded(t *testing.T) {
+	t.Parallel()
+	r, ok := Step{Name: "x", Title: "Do it.", Commands: []string{"kubectl delete node a"}, Risk: DataLoss}.Decide(snapshot.NewIndex(&snapshot.Snapshot{}))
+	if !ok || len(r.Commands) != 0 || r.Name != "" {
+		t.Errorf("a step without guards gives %+v", r)
 	}
 }
 
@@ -69,25 +97,24 @@ func TestEndHolder(t *testing.T) {
 	t.Parallel()
 	yes := true
 	owned := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", OwnerReferences: []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: &yes}}}}
-	static := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Annotations: map[string]string{"kubernetes.io/config.mirror": "x"}}}
+	proc := &probes.Process{PID: 7, Comm: "c"}
 	for _, tt := range []struct {
-		name   string
-		holder Holder
-		want   string // in the last command; empty: words only
+		name string
+		who  snapshot.Who
+		want string // in the last command; empty: words only
 	}{
-		{"pod of a controller", Holder{Pod: owned}, "kubectl -n ns delete pod p"},
-		{"static pod", Holder{Pod: static}, ""},
-		{"service", Holder{Unit: "backupd.service", PID: 7}, "systemctl restart backupd.service"},
-		{"container runtime", Holder{Unit: "containerd.service", PID: 7}, ""},
-		{"shell of a person", Holder{Unit: "session-3.scope", PID: 7}, "-p 7"},
-		{"no unit", Holder{PID: 7}, "-p 7"},
+		{"pod of a controller", snapshot.Who{Pod: owned, Process: proc}, "kubectl -n ns delete pod p"},
+		{"service", snapshot.Who{Unit: "backupd.service", Process: proc}, "systemctl restart backupd.service"},
+		{"container runtime", snapshot.Who{Unit: "containerd.service", Process: proc}, ""},
+		{"shell of a person", snapshot.Who{Unit: "session-3.scope", Process: proc}, "-p 7"},
+		{"no unit", snapshot.Who{Process: proc}, "-p 7"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := EndHolder("n", tt.holder, "checked")
+			s := EndHolder("n", tt.who)
 			last := ""
-			if len(r.Commands) > 0 {
-				last = r.Commands[len(r.Commands)-1]
+			if len(s.Commands) > 0 {
+				last = s.Commands[len(s.Commands)-1]
 			}
 			if (tt.want == "") != (last == "") || !strings.HasSuffix(last, tt.want) {
 				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
@@ -96,25 +123,70 @@ func TestEndHolder(t *testing.T) {
 	}
 }
 
-// TestGroup asks that only equal deletions become one, with all that was checked.
-func TestGroup(t *testing.T) {
+// TestGuarded runs the script of a guarded command: it acts on the device that was
+// seen and on no other one, whatever its identity is made of.
+func TestGuarded(t *testing.T) {
 	t.Parallel()
-	pod := func(ns, name string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh on this machine")
 	}
-	got := Group([]report.Remedy{
-		Words("first"), DeletePod(pod("a", "x"), true, "one"), DeletePod(pod("a", "y"), true, "two"), DeletePod(pod("a", "z"), true, "two"),
-		DeletePod(pod("b", "x"), true, "one"), DeletePod(pod("b", "y"), false, "bare"),
-	})
-	var commands []string
-	for _, m := range got {
-		commands = append(commands, strings.Join(m.Commands, "|"))
+	for _, tt := range []struct {
+		name, seen, now string
+		want            string
+	}{
+		{"the same", "naa.6001", "naa.6001\n", "acted"},
+		{"padded by the kernel", "t10.IET  0001", "  t10.IET  0001   \n", "acted"},
+		{"hostile", `x" = "x" ]; echo broken; [ 'a'`, `x" = "x" ]; echo broken; [ 'a'` + "\n", "acted"},
+		{"another one", "naa.6001", "naa.60012\n", "not done"},
+		{"none", "naa.6001", "", "not done"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, tt.now)
+			line := guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")
+			_, script, ok := strings.Cut(line, " -n -- ")
+			if !ok {
+				t.Fatalf("no command in %q", line)
+			}
+			out, err := exec.CommandContext(t.Context(), shell, "-c", script).Output()
+			if err != nil || strings.TrimSpace(string(out)) != tt.want {
+				t.Errorf("%s\ngives %q (%v), want %q", script, out, err, tt.want)
+			}
+		})
 	}
-	want := []string{"", "kubectl -n a delete pod x y z", "kubectl -n b delete pod x", "kubectl -n b get pod y -o yaml > y.yaml|kubectl -n b delete pod y"}
-	if !slices.Equal(commands, want) {
-		t.Errorf("commands are %q, want %q", commands, want)
+}
+
+// TestEachGuardCounts gives every guard of every step a yes, and then one of them
+// another answer: with all the commands stand with their facts, without one they do not.
+func TestEachGuardCounts(t *testing.T) {
+	t.Parallel()
+	x := snapshot.NewIndex(&snapshot.Snapshot{})
+	fact := evidence.FromAPI("Pod shop/db-0", "status.phase", "Running")
+	answer := func(a evidence.Answer) func(*snapshot.Index) evidence.Answer {
+		return func(*snapshot.Index) evidence.Answer { return a }
 	}
-	if got[1].Precondition != "one; the same was seen of the other pods" {
-		t.Errorf("what was checked: %q", got[1].Precondition)
+	for name, s := range samples() {
+		guards := slices.Clone(s.Guards)
+		for i := range guards {
+			guards[i].Ask = answer(evidence.Yes(fact))
+		}
+		s.Guards = guards
+		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, s.Commands) || len(r.SafeBecause) != 1 || r.Settle != "" {
+			t.Errorf("%s with everything seen gives %+v", name, r)
+		}
+		for i, g := range guards {
+			for word, a := range map[string]evidence.Answer{"safe only when": evidence.No(fact), "First find out": evidence.Unseen(evidence.Lack{Need: "api//pods", Why: "Forbidden"})} {
+				s.Guards = slices.Clone(guards)
+				s.Guards[i].Ask = answer(a)
+				r, ok := s.Decide(x)
+				if ok && (r.Risk != ReadOnly || r.Name != "" || len(r.SafeBecause) > 0 || !strings.Contains(r.Settle, word) || !strings.Contains(r.Settle, g.Fact)) {
+					t.Errorf("%s without %s gives %+v", name, g.Question, r)
+				}
+				if ok != (!s.Extra || !a.No()) {
+					t.Errorf("%s without %s is there: %t", name, g.Question, ok)
+				}
+			}
+		}
 	}
 }

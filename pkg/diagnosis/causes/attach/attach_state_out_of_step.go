@@ -137,11 +137,7 @@ func stepFinding(p *diagnosis.Pass, v *snapshot.Volume, n *corev1.Node, w *corev
 
 func finishStep(p *diagnosis.Pass, f *diagnosis.Finding, n *corev1.Node, w *corev1.Pod) {
 	f.Unless("VolumeAttachment and status.volumesAttached of node " + n.Name + " agreeing")
-	if snapshot.HasController(w) {
-		f.Advise(remedy.DeletePod(w, true, "the pod waits and mounts nothing; when it is gone the controller forgets the volume on this node and starts again"))
-	} else {
-		f.Advise(remedy.Words("Save the manifest of pod " + podName(w) + ", delete it and create it again: the controller then starts from the beginning."))
-	}
+	f.Advise(remedy.DeletePod(w).Note("It waits and mounts nothing; when it is gone the controller forgets the volume on this node and starts again."))
 	f.Advise(remedy.Words("If it stays: restart kube-controller-manager, which rebuilds its picture of attached volumes from the API. Give nodes no further permissions: none is missing."))
 	p.Report(f)
 }

@@ -135,11 +135,7 @@ func judgeMissing(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtt
 	f.Fact(removedDisks(view, va.CreationTimestamp.Time)...)
 	f.Unless("a disk on node " + node + " whose serial, WWID, IQN or by-id link is the volume's")
 	w := waiters[0]
-	if snapshot.HasController(w) {
-		f.Advise(remedy.DeletePod(w, true, "the pod waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod"))
-	} else {
-		f.Advise(remedy.Words("Save the manifest of pod " + podName(w) + ", delete it, wait until the attachment is gone, and create it again."))
-	}
+	f.Advise(remedy.DeletePod(w).Note("It waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod."))
 	f.Advise(remedy.Words("Look in the storage backend for a detach of this volume that ended after the attach, and leave the attachment's finalizer alone: the attacher must undo what the API says."))
 	p.Report(f)
 }

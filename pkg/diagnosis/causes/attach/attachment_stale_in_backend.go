@@ -143,7 +143,7 @@ func sharedHandle(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	return false
 }
 
-func staleBackendAdvice(machine string, node *corev1.Node) report.Remedy {
+func staleBackendAdvice(machine string, node *corev1.Node) remedy.Step {
 	where := "the backend's console or command line"
 	if machine != "" {
 		where += " (machine " + machine + ")"

@@ -61,8 +61,8 @@ var BackendNodeUnknown = &diagnosis.Rule{
 	},
 }
 
-func nodeUnknownSteps(node string) []report.Remedy {
-	return []report.Remedy{
+func nodeUnknownSteps(node string) []remedy.Step {
+	return []remedy.Step{
 		remedy.Check("Compare the ids of the node with those of a node that works.",
 			remedy.Kubectl("get", "node", node, "-o", "jsonpath={.spec.providerID}"),
 			remedy.Kubectl("get", "csinode", node, "-o", "jsonpath={.spec.drivers}")),

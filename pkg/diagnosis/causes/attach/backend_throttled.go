@@ -57,7 +57,7 @@ func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject
 		State:      []evidence.Answer{cloud.Slowed(texts)},
 		LookAlikes: []diagnosis.LookAlike{{Cause: "attach-limit-exceeded", Is: cloud.CountReached(texts)}},
 		Waiting:    !began.IsZero() && pl.X.Age(began) < 30*time.Minute,
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See how many operations wait, and that some get through. The attacher tries again at least every five minutes.",
 				remedy.Kubectl("get", "volumeattachment", "-o", "custom-columns=N:.metadata.name,NODE:.spec.nodeName,A:.status.attached,E:.status.attachError.message")),
 			remedy.Words("Wait. Each pod or attachment that is deleted and made again adds calls. When it returns: move fewer volumes at once (drain one node at a time, a PodDisruptionBudget), ask for a higher quota of calls, or lower the number of workers of the sidecars."),

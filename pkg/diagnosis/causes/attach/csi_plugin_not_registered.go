@@ -173,55 +173,9 @@ func registrySocket(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse) strin
 
 func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, plugin *corev1.Pod) {
 	f.Advise(remedy.Words(fmt.Sprintf("Read the logs of pod %s (the registrar's container and the driver's) and cure what they say.", podName(plugin))))
-	again := func(checked string) report.Remedy {
-		r := remedy.DeletePod(plugin, true, checked)
-		r.Verify = "CSINode " + u.Node + " lists driver " + u.Driver
-		return r
+	if snapshot.PodReady(plugin) { // a new pod of one that is not would fail as this one does
+		s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
+		s.Verify = []string{remedy.Kubectl("get", "csinode", u.Node, "-o", "jsonpath={.spec.drivers[*].name}")}
+		f.Advise(s)
 	}
-	const fuse = "a FUSE driver's mounts die with its plugin pod"
-	switch users := runningUsers(p, u); {
-	case !snapshot.PodReady(plugin):
-		// A new pod would fail as this one does.
-	case !snapshot.HasController(plugin):
-		f.Advise(remedy.Words("Nothing recreates pod " + podName(plugin) + ": save its manifest before it is deleted and created again."))
-	case users == 0:
-		f.Advise(again("its DaemonSet recreates it, and no running pod on the node uses a volume of the driver"))
-	case kernelMounts(p, u):
-		f.Advise(again("its DaemonSet recreates it; the driver's volumes on the node are kernel mounts, which stay mounted"))
-	default:
-		f.Advise(remedy.Words(fmt.Sprintf("Restarting the plugin pod makes it register again. %d running pods on the node use volumes of the driver and stay mounted, unless it is a FUSE driver: %s. Find that out first.", users, fuse)))
-	}
-	f.Advise(remedy.Words("Verify: CSINode " + u.Node + " lists driver " + u.Driver + "."))
-}
-
-// runningUsers counts the running pods on the node with a volume of the driver.
-func runningUsers(p *diagnosis.Pass, u *driverUse) int {
-	n := 0
-	for _, pod := range p.PodsOn(u.Node) {
-		if pod.Status.Phase != corev1.PodRunning {
-			continue
-		}
-		for _, v := range p.VolumesOfPod(pod) {
-			if v.CSIName() == u.Driver {
-				n++
-				break
-			}
-		}
-	}
-	return n
-}
-
-// kernelMounts tells whether the node was probed and none of the driver's mounts is a
-// FUSE mount.
-func kernelMounts(p *diagnosis.Pass, u *driverUse) bool {
-	view := p.View(u.Node)
-	if view == nil || view.Init == nil {
-		return false
-	}
-	for _, m := range view.Under(view.KubeletRoot()) {
-		if strings.HasPrefix(m.Mount.FSType, "fuse") {
-			return false
-		}
-	}
-	return true
 }

@@ -45,7 +45,7 @@ func neverServed(pl *evidence.Place, w *snapshot.Consumer, driver string) *diagn
 	p := &diagnosis.Proof{
 		Subject: diagnosis.PodSubject(w.Pod),
 		With:    words.Fields{"pod": w.Pod.Namespace + "/" + w.Pod.Name, "driver": driver, "node": node, "kind": kind.Name, "term": ""},
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See on which nodes the driver runs.",
 				remedy.Kubectl("get", "csinode", "-o", "custom-columns=N:.metadata.name,D:.spec.drivers[*].name")),
 			remedy.Words("Place the pod on such a node by a nodeSelector or node affinity; on Fargate take it out of the Fargate profile, or use a file system that Fargate supports (EFS with a static volume). On Windows only drivers with a plugin for Windows work. A toleration in the driver's DaemonSet changes nothing: the driver cannot work on this kind of node."),

@@ -30,7 +30,7 @@ var DriverNotInstalled = &diagnosis.Rule{
 			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "similar": words.List(csi.Similar(pl.X, driver), 3)},
 			State:      []evidence.Answer{evidence.Not(csi.Installed(pl.X, driver)), csi.Wanted(pl)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},
-			Steps: []report.Remedy{
+			Steps: []remedy.Step{
 				remedy.Check("Install driver "+driver+", or find out under which name it runs now.",
 					remedy.Kubectl("get", "csidriver"),
 					remedy.Kubectl("get", "csinode", "-o", "custom-columns=NODE:.metadata.name,DRIVERS:.spec.drivers[*].name")),

@@ -200,7 +200,7 @@ func alsoOn(p *diagnosis.Pass, w wantedPath) string {
 	return fmt.Sprintf(" Other pods of %s fail alike on %s: the manifest expects paths of another distribution.", owner, strings.Join(nodes, ", "))
 }
 
-func (w wantedPath) advice(node string) report.Remedy {
+func (w wantedPath) advice(node string) remedy.Step {
 	if w.volume != nil {
 		return remedy.Words("Mount or create " + w.path + " on node " + node + ", or bind the claim to a volume on a node that has it. An empty directory in place of a disk that is not mounted would hide the data: look at the node's disks first.")
 	}

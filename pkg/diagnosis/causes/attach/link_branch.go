@@ -86,7 +86,7 @@ func (s linkScene) withoutIdentifiers() bool {
 	return vmware
 }
 
-func (s linkScene) advice(b *probes.BlockDevice, expected string) report.Remedy {
+func (s linkScene) advice(b *probes.BlockDevice, expected string) remedy.Step {
 	switch {
 	case hostPortal.MatchString(expected):
 		return remedy.Words("Give the portal as an address instead of a host name in a new PersistentVolume (or in the driver's settings).")

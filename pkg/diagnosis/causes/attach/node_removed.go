@@ -24,7 +24,6 @@ var NodeRemoved = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes")},
 	Explains: []string{"detach-stuck", "multi-attach-error", "pod-waiting-for-volume", "attach-failed", "volume-attach-loop"},
 	LeadsTo:  []string{"longhorn-disk-unusable", "longhorn-volume-status-leftover", "longhorn-replica-unschedulable"},
-	Offers:   []string{"remove-finalizer"},
 	Doc:      nodeRemovedDoc,
 	Run:      nodeRemoved,
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed rwo_rolling_update.md
@@ -58,8 +57,7 @@ func reportRollingUpdate(p *diagnosis.Pass, r rivalry) {
 		"The Deployment keeps the old pod until the new one is Ready, and the new one cannot become Ready without the volume: a deadlock by strategy; nothing is stuck.",
 		o.Namespace, o.Name, strategy, volumeName(r.Volume), podWhere(p, r.Holder), podWhere(p, r.Waiter))
 	f.Unless("pod " + podName(r.Holder) + " being deleted, or a strategy that removes the old pod first (Recreate, or maxSurge 0 with maxUnavailable 1)")
-	f.Advise(remedy.DeletePod(r.Holder, snapshot.HasController(r.Holder), "the pod is alive on a Ready node and its kubelet can unmount; the volume then moves to node "+
-		r.Waiter.Spec.NodeName+". This is a short downtime of the workload"))
+	f.Advise(remedy.DeletePod(r.Holder).Note("The volume then moves to node %s. This is a short downtime of the workload.", r.Waiter.Spec.NodeName))
 	f.Advise(remedy.Words(fmt.Sprintf("For good: set the strategy of Deployment %s/%s to Recreate (or maxSurge 0 with maxUnavailable 1), make it a StatefulSet, "+
 		"or move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod %s is using the disk.", o.Namespace, o.Name, podName(r.Holder))))
 	p.Report(f)

@@ -23,7 +23,6 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/pods")},
 	Explains: []string{"mount-failed", "attach-failed", "detach-stuck", "mount-busy", "pod-waiting-for-volume", "volume-io-error"},
 	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "attachment-stale-in-backend", "filesystem-needs-fsck"},
-	Offers:   []string{"blocklist-client", "remove-finalizer"},
 	Doc:      volumeMappedOutsideClusterDoc,
 	Run: func(p *diagnosis.Pass) {
 		if !p.Collected("/nodes") {
@@ -76,8 +75,8 @@ func watchedOutside(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, w w
 	p.Report(f)
 }
 
-func outsideAdvice(who string) []report.Remedy {
-	return []report.Remedy{
+func outsideAdvice(who string) []remedy.Step {
+	return []remedy.Step{
 		remedy.Words(fmt.Sprintf("Find the machine %s and end the use of the volume there first: stop what runs with it, unmount and unmap it. A Node object that is missing does not mean that the machine is off. The next attempt here then succeeds by itself.", who)),
 		remedy.Words("Only once you have made sure that this machine is off for good, its client may be fenced in the storage; a client that lives loses what it has not written, and two writers destroy the filesystem."),
 	}

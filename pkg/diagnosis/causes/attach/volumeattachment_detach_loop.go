@@ -43,7 +43,7 @@ func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidenc
 		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": ""},
 		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), csi.NodeWorks(pl.X, node), csi.DetachFails(pl.X, va)},
 		Hint:    csi.RefusedWhileGoing(pl, node),
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See why the detach fails; what it says is what must be cured. The volume is attached anew by itself afterwards.",
 				remedy.Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status.detachError}")),
 			remedy.Words("While the pod is made again and again on node " + node + ", scale its workload to 0 until the attachment is gone. Leave the finalizer alone: the node works, and the storage would detach the volume below its next user."),

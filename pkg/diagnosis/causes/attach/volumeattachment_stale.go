@@ -2,7 +2,6 @@ package attach
 
 import (
 	_ "embed"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,8 +137,7 @@ func judgeStale(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttac
 	f.Unless("a pod, mount, map, holder or open descriptor of the volume on node " + node)
 	f.Advise(remedy.Words("Look into the log of the driver's csi-attacher for " + va.Name + ": it says why the detach was not tried or not finished."))
 	if len(f.NotConfirmed) == 0 && probed {
-		f.Advise(remedy.DeleteVolumeAttachment(va.Name, fmt.Sprintf("no pod on node %s uses the volume (pods of all namespaces were read); %s. "+
-			"If the object stays because of its finalizer, the attacher is the problem, not the object", node, looked)))
+		f.Advise(remedy.DeleteVolumeAttachment(va, v))
 	} else {
 		f.Advise(remedy.Words("Before the attachment is removed, check on node " + node + " that no mount namespace mounts the volume and that no map, holder or process keeps its device."))
 	}

@@ -25,7 +25,7 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Name: "volumeattachment-volume-gone", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/persistentvolumes"), diagnosis.API("storage.k8s.io/volumeattachments")},
 	Explains: []string{"detach-stuck", "attach-failed", "pod-waiting-for-volume"},
-	Offers:   []string{"delete-volumeattachment", "remove-finalizer"},
+	Offers:   []string{"delete-volumeattachment"},
 	Doc:      volumeAttachmentVolumeGoneDoc,
 	Run:      volumeGone,
 }
@@ -128,11 +128,7 @@ func reportDeletedPV(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.Volume
 	f.Sayf("PersistentVolume %s has been waiting for its deletion for %s. VolumeAttachment %s (node %s) was never attached and cannot be any more, and as long as it exists the attacher keeps its finalizer on the PV: each waits for the other.",
 		pv.Name, ago(p, pv.DeletionTimestamp.Time), va.Name, node)
 	f.Unless("the PV not being deleted, or the attachment being attached")
-	if view, ok := p.Probed(node); ok && view.AllNamespacesRead() && useOn(p, v, view).Used == "" && len(unfinishedOn(v, node)) == 0 && p.Collected("/pods") {
-		f.Advise(remedy.DeleteVolumeAttachment(va.Name, fmt.Sprintf("the attachment says attached false, no unfinished pod on node %s uses the volume, and the node mounts nothing of it", node)))
-	} else {
-		f.Advise(remedy.Words(fmt.Sprintf("Check that no pod on node %s uses the volume and that the node mounts nothing of it; then the attachment, which was never made, may be deleted. "+
-			"Do not take the PV's finalizers off first.", node)))
-	}
+	p.Probed(node)
+	f.Advise(remedy.DeleteVolumeAttachment(va, v).Note("It was never made. Do not take the PV's finalizers off first."))
 	p.Report(f)
 }

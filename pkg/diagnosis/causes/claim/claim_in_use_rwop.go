@@ -119,25 +119,25 @@ func deletedAt(h *corev1.Pod) time.Time {
 	return at
 }
 
-func inUseAdvice(p *diagnosis.Pass, w, h *corev1.Pod) []report.Remedy {
+func inUseAdvice(p *diagnosis.Pass, w, h *corev1.Pod) []remedy.Step {
 	mode := remedy.Words("The access mode of a bound volume is not changed as a quick fix: when two pods must share the data, copy them to a volume with another mode.")
 	if h.DeletionTimestamp != nil {
-		return []report.Remedy{
+		return []remedy.Step{
 			remedy.Words(fmt.Sprintf("Wait until pod %s has ended; then %s starts by itself. If it stays, look for what holds it on node %s (a container that does not stop, an unmount that fails, a finalizer).", h.Name, w.Name, h.Spec.NodeName)),
 			mode,
 		}
 	}
 	hOwner, wOwner := p.TopOwner(h), p.TopOwner(w)
 	if hOwner.Pod || !wOwner.Pod && hOwner.String() == wOwner.String() {
-		return []report.Remedy{
+		return []remedy.Step{
 			remedy.Words("Let the workload end the old pod before it starts the new one: strategy Recreate, or a StatefulSet with one replica."),
-			remedy.DeletePod(h, snapshot.HasController(h), fmt.Sprintf("pod %s is the one that uses the claim, and nobody deletes it yet; what it does ends with it", h.Name)),
+			remedy.DeletePod(h).Note("It is the one that uses the claim, and what it does ends with it."),
 			mode,
 		}
 	}
-	return []report.Remedy{
+	return []remedy.Step{
 		remedy.Words(fmt.Sprintf("Two workloads want the claim: %s and %s. Scale down the one that shall not have it now, or give it a claim of its own.", hOwner, wOwner)),
-		remedy.DeletePod(h, snapshot.HasController(h), fmt.Sprintf("pod %s is the one that uses the claim; %s makes it anew, and then it waits behind pod %s or takes the claim again", h.Name, hOwner, w.Name)),
+		remedy.DeletePod(h).Note("It is the one that uses the claim; %s makes it anew, and then it waits behind pod %s or takes the claim again.", hOwner, w.Name),
 		mode,
 	}
 }

@@ -2,7 +2,6 @@ package claim
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,18 +84,9 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	f.Advise(remedy.Words("Save the logs of the finished pods that are still wanted." + policy + " The finalizer goes by itself."))
 	for _, k := range v.Finished() {
-		f.Advise(deleteFinished(k.Pod))
+		f.Advise(remedy.DeleteFinishedPod(k.Pod))
 	}
 	p.Report(f)
-}
-
-// deleteFinished removes the object of a pod that has ended: nobody makes a new one.
-func deleteFinished(pod *corev1.Pod) report.Remedy {
-	r := remedy.DeletePod(pod, true, fmt.Sprintf("the pod is finished (%s); deleting its Job does the same", pod.Status.Phase))
-	r.Title = fmt.Sprintf("Delete the finished pod %s/%s.", pod.Namespace, pod.Name)
-	r.Undo = "none: its log and its object are gone"
-	r.Verify = "the claim is gone when the last of these pods is"
-	return r
 }
 
 // allExpire tells whether every finished pod belongs to a Job that is removed by itself

@@ -53,7 +53,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		With: words.Fields{"claim": ns + "/" + claim, "pod": w.Pod.Namespace + "/" + w.Pod.Name, "words": placing.Words,
 			"gates": words.List(placing.Gates, 3), "scheduler": pods.SchedulerOf(w.Pod), "nodes": words.List(pods.KeptOff(pl.X, w.Pod), 4)},
 		Waiting: pods.ScalingUp(pl, w.Pod),
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See what the scheduler says, and what the nodes have.",
 				remedy.Kubectl("-n", w.Pod.Namespace, "describe", "pod", w.Pod.Name),
 				remedy.Kubectl("get", "nodes", "-o", "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints,CORDONED:.spec.unschedulable")),

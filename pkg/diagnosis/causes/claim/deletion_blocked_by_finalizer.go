@@ -43,7 +43,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name),
 		With:    words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
-		Steps:   []report.Remedy{remedy.Check("See what the object waits for.", remedy.Kubectl(get...))},
+		Steps:   []remedy.Step{remedy.Check("See what the object waits for.", remedy.Kubectl(get...))},
 	}
 	names, used := g.UsedByPods(pl)
 	old := g.GoneFor(pl, 5*time.Minute)
@@ -66,9 +66,9 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	return p
 }
 
-func foreignSteps(finalizer string) []report.Remedy {
+func foreignSteps(finalizer string) []remedy.Step {
 	domain, _, _ := strings.Cut(finalizer, "/")
-	return []report.Remedy{
+	return []remedy.Step{
 		remedy.Check("Find who owns the finalizer: what stands before the slash mostly is the API group of its controller ("+domain+").",
 			remedy.Kubectl("get", "crd,apiservice"), remedy.Kubectl("get", "deploy,ds,sts", "-A")),
 		remedy.Words("Start or repair that controller. Only when it is gone for good, and what it protected was looked after (a backup, a replication, a quota), take out exactly this one entry, with a patch that tests for it before it removes it. The data of a claim goes as soon as its last finalizer does."),

@@ -168,7 +168,7 @@ func waitedFor(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	return p.Age(v.Claim.CreationTimestamp.Time) > time.Hour
 }
 
-func verifyProvisioning() report.Remedy {
+func verifyProvisioning() remedy.Step {
 	return remedy.Words("Verify: the claim gets a Provisioning event. Deleting a claim does not make the provisioner work; never delete one that is bound or was restored.")
 }
 

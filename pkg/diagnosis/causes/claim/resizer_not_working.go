@@ -65,6 +65,6 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, grows e
 		p.Says = "down"
 		p.State = append(p.State, down)
 	}
-	p.Steps = []report.Remedy{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: nothing would grow.")}
+	p.Steps = []remedy.Step{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: nothing would grow.")}
 	return p
 }

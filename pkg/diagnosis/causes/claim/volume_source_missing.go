@@ -39,7 +39,7 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 			"pod": ns + "/" + pl.Pod.Name, "near": "", "elsewhere": ""},
 		State:   []evidence.Answer{pods.Unstarted(pl.Pod), m.Is},
 		Waiting: pods.Young(pl.X, pl.Pod, 2*time.Minute),
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See what the namespace has, and what the pod names.",
 				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
 				remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}")),

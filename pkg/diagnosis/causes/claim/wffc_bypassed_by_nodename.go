@@ -71,7 +71,7 @@ func bypassed(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Unless("a Scheduled event of the pod, or the annotation on the claim")
 		f.Advise(
 			remedy.Words("Replace nodeName by a nodeSelector (kubernetes.io/hostname: "+w.Pod.Spec.NodeName+") or node affinity in the manifest of the pod or its template."),
-			remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod waits and uses nothing; delete it after its manifest was changed"),
+			remedy.DeletePod(w.Pod).Note("After its manifest was changed: it waits and uses nothing."),
 			remedy.Words("In an emergency the annotation "+selectedNode+": "+w.Pod.Spec.NodeName+" on claim "+v.Claim.Namespace+"/"+v.Claim.Name+" does what the scheduler would have done. Verify: the claim becomes Bound."),
 		)
 		p.Report(f)

@@ -81,23 +81,8 @@ func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView)
 		mapperContent(view, m),
 	)
 	f.Unless("a slave of the mapping that is the volume's present disk")
-	adviseMapper(f, view, m)
+	f.Advise(remedy.CryptClose(view, m))
 	p.Report(f)
-}
-
-func adviseMapper(f *diagnosis.Finding, view *snapshot.NodeView, m *probes.BlockDevice) {
-	switch {
-	case mountedAbove(view, m.Dev):
-		f.Advise(remedy.Words("End the process whose namespace mounts " + m.DM.Name + " first; then close the mapping and let staging try again. Never close it under a mount."))
-	case view.Superblock(m.Dev) != nil:
-		f.Advise(remedy.Words("A filesystem is still alive on " + m.DM.Name + " without a mount that was seen: find its holder before the mapping is closed."))
-	case len(view.Openers(m.Dev)) > 0 || len(m.Holders) > 0:
-		f.Advise(remedy.Words("Something still uses " + m.DM.Name + ": end that first, then close the mapping and let staging try again."))
-	case !view.AllNamespacesRead():
-		f.Advise(remedy.Words("Some mount namespaces of the node could not be read: make sure that none of them mounts " + m.DM.Name + " before it is closed."))
-	default:
-		f.Advise(remedy.CryptClose(view.Name, m.DM.Name, "no namespace mounts the mapping, it has no holders, no process has it open, and its slave is not the volume's disk"))
-	}
 }
 
 // rightfullyMounted tells whether a container of the claim, or of the share-manager,

@@ -132,13 +132,7 @@ func holderFinding(p *diagnosis.Pass, s *stack, c report.Certainty, o snapshot.O
 	if who.Unknown() && !p.Collected("/pods") {
 		f.Missing("the pod with UID " + o.Process.PodUID + " (it is not in the API)")
 	}
-	return f.Advise(restart(s.view.Name, o.Process, who))
-}
-
-// restart ends a holder through its owner.
-func restart(node string, proc *probes.Process, who snapshot.Who) report.Remedy {
-	checked := fmt.Sprintf("process %d (%s) was identified by its open file and its cgroup, and it is no consumer of the claim", proc.PID, proc.Comm)
-	return remedy.EndHolder(node, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: proc.PID, Comm: proc.Comm}, checked)
+	return f.Advise(remedy.EndHolder(s.view.Name, who))
 }
 
 func belongsTo(who snapshot.Who) string {

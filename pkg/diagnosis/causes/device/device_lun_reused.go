@@ -159,9 +159,7 @@ func reportMixed(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 	f.Unless("equal identities of all paths of the map")
 	f.Advise(remedy.Words("Stop the pods of this volume. Compare the identity of every path with the array before anything is removed; then remove only the stale paths, drop and rebuild the map, and set node.session.scan = manual so that logins stop scanning every LUN. Write nothing through the mixed map. A check of the filesystem comes later, while it is unmounted."))
 	for _, b := range wrong {
-		if len(volumeWWIDs(v)) > 0 && !mounted(view, b.Dev) && len(view.Openers(b.Dev)) == 0 {
-			f.Advise(remedy.UnmapSCSI(view.Name, b.Name, fmt.Sprintf("the identity %s of %s is not the volume's, and it is in no mount table of the node", b.WWID, b.Name)))
-		}
+		f.Advise(remedy.UnmapSCSI(view, v, b, m.Name))
 	}
 	p.Report(f)
 }

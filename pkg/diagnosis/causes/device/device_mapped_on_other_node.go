@@ -205,18 +205,14 @@ func adviseUnmap(f *diagnosis.Finding, v *snapshot.Volume, view *snapshot.NodeVi
 		f.Advise(remedy.Words("Unmount exactly the path above on node " + view.Name + "; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
 		return
 	}
-	checked := fmt.Sprintf("%s is in no mount table of node %s, carries no live filesystem, has no holders, no process has it open, and no pod of the volume is on the node", d.Block.Name, view.Name)
-	if !view.AllNamespacesRead() {
-		f.Advise(remedy.Words("Read the remaining mount namespaces of node " + view.Name + " before the device is unmapped."))
-		return
+	session := view.SessionOfDisk(d.Block.Name)
+	switch {
+	case session != nil && len(session.Connections) > 0:
+		c := session.Connections[0]
+		f.Advise(remedy.LogoutISCSI(view.Name, v, session.Target, net.JoinHostPort(c.PersistentAddress, orDefault(c.PersistentPort, "3260"))))
+	case strings.HasPrefix(d.Block.Name, "rbd"):
+		f.Advise(remedy.UnmapRBD(view, v, d.Block))
+	default:
+		f.Advise(remedy.Words("Let the driver's node pod on " + view.Name + " detach " + d.Block.Name + " (restart it), or detach it in the storage backend."))
 	}
-	if session := view.SessionOfDisk(d.Block.Name); session != nil && len(session.Connections) > 0 {
-		f.Advise(remedy.UnmapISCSI(view.Name, session.Target, net.JoinHostPort(session.Connections[0].PersistentAddress, orDefault(session.Connections[0].PersistentPort, "3260")), checked))
-		return
-	}
-	if strings.HasPrefix(d.Block.Name, "rbd") {
-		f.Advise(remedy.UnmapRBD(view.Name, "/dev/"+d.Block.Name, checked))
-		return
-	}
-	f.Advise(remedy.Words("Let the driver's node pod on " + view.Name + " detach " + d.Block.Name + " (restart it), or detach it in the storage backend."))
 }

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -41,8 +40,8 @@ func staleDisk(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) b
 		f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
 		f.Unless("an identity of the disk, as the array tells it, that is the volume's")
 		f.Advise(remedy.Words("Stop the pods of this volume and compare the disk's identity with the array. Then remove exactly this stale disk from the node, scan again, and set node.session.scan = manual so that logins stop scanning every LUN. Write nothing to it. A check of the filesystem comes later, while it is unmounted."))
-		if len(volumeWWIDs(v)) > 0 && subject == b.Dev && len(view.HoldersOf(b.Dev)) == 0 && len(view.Openers(b.Dev)) == 0 {
-			f.Advise(remedy.UnmapSCSI(view.Name, b.Name, fmt.Sprintf("the identity %s of %s is not the volume's, it is in no mount table of the node, and nothing holds it", b.WWID, b.Name)))
+		if subject == b.Dev {
+			f.Advise(remedy.UnmapSCSI(view, v, b))
 		}
 		p.Report(f)
 		return true

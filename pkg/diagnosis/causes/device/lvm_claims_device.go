@@ -2,7 +2,6 @@ package device
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -72,30 +71,12 @@ func lvmHolder(p *diagnosis.Pass, s *stack) bool {
 		s.view.Name, vg, volumeName(s.volume), strings.Join(names, ", "), d.Name, d.Dev)
 	f.Fact(contentFact(s.view, d.Dev), lvmFilterFact(s.view))
 	f.Unless("a consumer of this volume on the node that activated the volume group itself")
-	adviseLVM(p, f, s, vg, lvs)
+	f.Advise(remedy.VgchangeDeactivate(s.view, s.volume, vg, lvs[0].Device, d), preventLVM(s.view.Name))
 	p.Report(f)
 	return true
 }
 
-// adviseLVM offers to deactivate the one group when nothing on the node uses it.
-func adviseLVM(p *diagnosis.Pass, f *diagnosis.Finding, s *stack, vg string, lvs []snapshot.Holder) {
-	switch user := lvUser(s.view, lvs); {
-	case user != "":
-		f.Advise(remedy.Words("Stop the guest first: " + user + " has a logical volume open. Deactivating the group under it destroys its data."))
-	case s.podLives():
-		f.Advise(remedy.Words("A pod that uses the volume still runs on node " + s.view.Name + ". Stop it before the volume group " + vg + " is deactivated."))
-	case !s.view.AllNamespacesRead():
-		f.Advise(remedy.Words("Some mount namespaces of the node could not be read: make sure that none of them mounts a logical volume of " + vg + " before the group is deactivated."))
-	case groupElsewhere(s, lvs[0].Device) != "":
-		f.Advise(remedy.Words("The volume group " + vg + " does not lie on this volume alone, or is in use: see to " + groupElsewhere(s, lvs[0].Device) + " before the group is deactivated."))
-	default:
-		f.Advise(remedy.VgchangeDeactivate(s.view.Name, vg,
-			fmt.Sprintf("no logical volume of %s is mounted in any namespace, no process has one open, and its physical volume is %s", vg, s.bottom(lvs[0]).Name)))
-	}
-	f.Advise(preventLVM(s.view.Name))
-}
-
-func preventLVM(node string) report.Remedy {
+func preventLVM(node string) remedy.Step {
 	return remedy.Words("Keep LVM on node " + node + " away from volumes: in /etc/lvm/lvm.conf set a global_filter that rejects /dev/longhorn/, " +
 		"/dev/mapper/pvc-, /dev/loop, /dev/rbd and /dev/drbd (without a trailing accept-all pattern), or use the devices file.")
 }
@@ -121,36 +102,6 @@ const groupLen = len("LVM-") + 32
 
 func sameGroup(a, b *probes.BlockDevice) bool {
 	return len(a.DM.UUID) >= groupLen && strings.HasPrefix(b.DM.UUID, a.DM.UUID[:groupLen])
-}
-
-// groupElsewhere names a logical volume of the same group that is mounted, open, or
-// lies on another disk than this volume's.
-func groupElsewhere(s *stack, lv *probes.BlockDevice) string {
-	for i := range s.view.Facts.Block {
-		b := &s.view.Facts.Block[i]
-		if !hasPrefix(b, "LVM-") || !sameGroup(b, lv) {
-			continue
-		}
-		if mountedAbove(s.view, b.Dev) || len(s.view.Openers(b.Dev)) > 0 {
-			return b.DM.Name
-		}
-		for _, leaf := range s.view.Leaves(b.Dev) {
-			if !s.rests(leaf.Dev) {
-				return b.DM.Name + " on " + leaf.Name
-			}
-		}
-	}
-	return ""
-}
-
-// lvUser names a process that has one of the logical volumes open.
-func lvUser(view *snapshot.NodeView, lvs []snapshot.Holder) string {
-	for _, h := range lvs {
-		for _, o := range view.Openers(h.Device.Dev) {
-			return fmt.Sprintf("process %d (%s)", o.Process.PID, o.Process.Comm)
-		}
-	}
-	return ""
 }
 
 // splitLV undoes the device-mapper name of a logical volume: one dash separates

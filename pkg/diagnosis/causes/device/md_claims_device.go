@@ -58,17 +58,7 @@ func mdHolder(p *diagnosis.Pass, s *stack) {
 }
 
 func adviseMD(f *diagnosis.Finding, s *stack, h snapshot.Holder) {
-	openers := s.view.Openers(h.Device.Dev)
-	switch {
-	case len(openers) > 0:
-		f.Advise(remedy.Words("End the process that has " + h.Device.Name + " open first: " + openers[0].Process.Comm + "."))
-	case len(s.view.HoldersOf(h.Device.Dev)) > 0:
-		f.Advise(remedy.Words("Something lies on " + h.Device.Name + ": release it before the array is stopped."))
-	case s.podLives(), !s.view.AllNamespacesRead(), s.view.Superblock(h.Device.Dev) != nil:
-		f.Advise(remedy.Words("Make sure that no pod of the volume runs on node " + s.view.Name + ", that no mount namespace mounts " + h.Device.Name + " and that no filesystem lives on it; then stop exactly this array."))
-	default:
-		f.Advise(remedy.UnmapMD(s.view.Name, "/dev/"+h.Device.Name, h.Device.Name+" is mounted in no namespace, has no holders, and no process has it open"))
-	}
+	f.Advise(remedy.UnmapMD(s.view, s.volume, h.Device))
 	f.Advise(remedy.Words("Keep mdadm on node " + s.view.Name + " from assembling volumes: AUTO -all, or ARRAY <ignore> UUID=… in /etc/mdadm.conf."))
 }
 

@@ -81,19 +81,9 @@ func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume
 	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: in /etc/multipath.conf "+
 		"blacklist { device { vendor %q product %q } }, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
 		"Without this the map comes back at the next attach.", view.Name, multipathVendor(d.Block), strings.TrimSpace(d.Block.Model))))
-	switch {
-	case len(mapHolders(view, m)) > 0:
-		f.Advise(remedy.Words("Something lies on the map " + m.DM.Name + ": release that first, then flush this one map."))
-	case len(view.Openers(m.Dev)) > 0:
-		f.Advise(remedy.Words(fmt.Sprintf("Process %d (%s) has the map %s open: end that first, then flush this one map.", view.Openers(m.Dev)[0].Process.PID, view.Openers(m.Dev)[0].Process.Comm, m.DM.Name)))
-	case !view.AllNamespacesRead():
-		f.Advise(remedy.Words("Some mount namespaces of the node could not be read: make sure that none of them mounts " + m.DM.Name + ", then flush this one map."))
-	default:
-		f.Advise(remedy.MultipathFlush(view.Name, m.DM.Name, partitionMaps(view, m),
-			"the map "+m.DM.Name+" is in no mount table of the node and has no holders; flush it after the disk is excluded"))
-	}
+	f.Advise(remedy.MultipathFlush(view, m).Note("After the disk is excluded."))
 	for _, w := range v.Waiting() {
-		f.Advise(remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod waits and holds nothing; kubelet would retry within 2 minutes by itself"))
+		f.Advise(remedy.DeletePod(w.Pod).Note("It waits and holds nothing; the kubelet tries again within 2 minutes by itself."))
 		break
 	}
 }

@@ -104,12 +104,7 @@ func leftOver(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m 
 		f.Fact(diagnosis.FromAPI("VolumeAttachment "+va.Name, "status.attached", fmt.Sprintf("%t on %s", va.Status.Attached, view.Name)))
 	}
 	f.Unless("a path of the map in state running, or a mount of the map")
-	if len(mapHolders(view, m)) == 0 && len(view.Openers(m.Dev)) == 0 {
-		f.Advise(remedy.MultipathFlush(view.Name, m.DM.Name, partitionMaps(view, m),
-			"the map is in no mount table of node "+view.Name+", all its paths are gone, and nothing but its own partition maps lies on it"))
-	} else {
-		f.Advise(remedy.Words("Something lies on " + m.DM.Name + " or has it open; release that first, then flush this one map."))
-	}
+	f.Advise(remedy.MultipathFlush(view, m))
 	p.Report(f)
 }
 

@@ -20,7 +20,6 @@ var RBDLockOrWatcherStale = &diagnosis.Rule{
 	Name: "rbd-lock-or-watcher-stale", Layer: diagnosis.Device, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "attach-failed", "pod-waiting-for-volume"},
 	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "mount-lazily-detached", "volume-mapped-outside-cluster"},
-	Offers:   []string{"blocklist-client"},
 	Doc:      rbdLockOrWatcherStaleDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

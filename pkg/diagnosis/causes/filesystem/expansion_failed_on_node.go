@@ -46,7 +46,7 @@ func grownUnused(pl *evidence.Place, grows, unused evidence.Answer) *diagnosis.P
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unused", Waiting: true,
 		With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String()},
 		State: []evidence.Answer{grows, claims.BackendGrown(pl), claims.WaitsForNode(pl), unused},
-		Steps: []report.Remedy{remedy.Words("Start a pod that mounts the claim: kubelet grows the file system then.")},
+		Steps: []remedy.Step{remedy.Words("Start a pod that mounts the claim: kubelet grows the file system then.")},
 	}
 }
 
@@ -64,7 +64,7 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 			{Cause: "filesystem-needs-fsck", Is: claims.NeedsCheck(pl)},
 			{Cause: "a mount that is read-only on purpose", Is: claims.ReadOnly(pl)},
 		},
-		Steps: []report.Remedy{remedy.Check("Compare the sizes of disk, mapper and file system on the node.", remedy.OnNode(pl.Node, "lsblk", "-b", "-o", "NAME,SIZE,MOUNTPOINT"))},
+		Steps: []remedy.Step{remedy.Check("Compare the sizes of disk, mapper and file system on the node.", remedy.OnNode(pl.Node, "lsblk", "-b", "-o", "NAME,SIZE,MOUNTPOINT"))},
 	}
 	if sizes.Part != disk.Unread {
 		p.Says = string(sizes.Part)

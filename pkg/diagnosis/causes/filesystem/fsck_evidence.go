@@ -2,11 +2,13 @@ package filesystem
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -106,43 +108,28 @@ func refusedUnseen(p *diagnosis.Pass, v *snapshot.Volume, t *diagnosis.Text) {
 	p.Report(f)
 }
 
-// adviseRepair offers the repair only on a device that is the volume's, free,
-// readable and wanted by no pod; else the missing steps in words.
+// adviseRepair offers the repair; the engine gives the command only on a device that
+// is the volume's, free, readable, wanted by no pod and backed up for this.
 func (c carrier) adviseRepair(f *diagnosis.Finding, p *diagnosis.Pass) {
-	live := len(c.volume.Live()) > 0
-	f.Advise(backupFirst(c.volume, live))
-	why, copied := c.notSafe(p), backupOf(c.volume)
-	if why == "" && !live && copied.Text != "" {
-		f.Fact(copied)
-		f.Advise(remedy.Fsck(c.view.Name, c.path(), c.fstype(), fmt.Sprintf("%s is the volume's device (%s), an exclusive open succeeded, it is in no mount table of a probed node and no request of it failed; Longhorn has the backup %s", c.block.Name, c.device.How, copied.Text)))
-		return
+	f.Advise(backupFirst(c.volume, len(c.volume.Live()) > 0))
+	for _, t := range p.Texts(c.volume) {
+		if t.Is(message.FsckUnsupported) {
+			f.Advise(remedy.Words("Get a tool that knows the filesystem's features first."))
+			break
+		}
 	}
-	tool := "e2fsck -f; with -y only after the snapshot"
-	if c.fstype() == "xfs" {
-		tool = "xfs_repair; with -L only when the log may be lost"
-	}
-	newer := "with a tool as new as the filesystem"
+	newer := "Use a tool as new as the filesystem"
 	if c.volume.IsLonghorn() {
 		newer += ", such as the one in Longhorn's instance-manager image"
 	}
-	text := "Then check the filesystem by hand on " + c.path() + " of node " + c.view.Name + ", read-only first (" + tool + "), " + newer + ". Never while it is mounted or while its requests fail, and never make a new filesystem."
-	if why != "" {
-		text += " Before that: " + why + "."
+	step := remedy.Fsck(c.device, c.volume, c.block, c.path(), c.fstype()).Note("%s. Never while it is mounted or while its requests fail, and never make a new filesystem.", newer)
+	if name, at := longhorn.LastBackup(c.volume); name != "" && !at.IsZero() {
+		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, duration.HumanDuration(p.Age(at)))
 	}
-	f.Advise(remedy.Words(text), remedy.Words("Find out what made the damage, or it comes back: an outage of the disk, a detach while it was mounted, a node that crashed."))
+	f.Advise(step, remedy.Words("Find out what made the damage, or it comes back: an outage of the disk, a detach while it was mounted, a node that crashed."))
 }
 
-// backupOf is a backup of the volume that its object shows; whether there is one
-// elsewhere only its owner knows.
-func backupOf(v *snapshot.Volume) report.Evidence {
-	lh := v.LH()
-	if lh == nil {
-		return report.Evidence{}
-	}
-	return diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "status.lastBackup", lh.Status.LastBackup)
-}
-
-func backupFirst(v *snapshot.Volume, live bool) report.Remedy {
+func backupFirst(v *snapshot.Volume, live bool) remedy.Step {
 	text := "Take a snapshot or backup of the volume first."
 	if live {
 		text += " Scale the workload to 0, so that no pod mounts the volume meanwhile."
@@ -151,33 +138,6 @@ func backupFirst(v *snapshot.Volume, live bool) report.Remedy {
 		text += " Attach it without a pod (Longhorn's UI, to a node)."
 	}
 	return remedy.Words(text)
-}
-
-// notSafe names what keeps the repair from being offered as a command.
-func (c carrier) notSafe(p *diagnosis.Pass) string {
-	var why []string
-	add := func(bad bool, what string) {
-		if bad {
-			why = append(why, what)
-		}
-	}
-	add(len(c.uses) > 0, "the filesystem must be unmounted everywhere")
-	add(!c.device.Proven, "see that "+c.block.Name+" is the volume's disk")
-	add(len(c.uses) == 0 && c.view.Facts.Claims[c.block.Dev] != "free", "see that nothing holds the device")
-	add(!c.view.AllNamespacesRead(), "see the mount namespaces that were not read")
-	add(len(c.view.HoldersOf(c.block.Dev)) > 0, "release what lies above the device")
-	for _, d := range p.Devices(c.volume) {
-		for _, n := range d.Numbers() {
-			add(d.View != nil && d.Node != c.view.Name && len(d.View.Uses(n)) > 0, "unmount it on node "+d.Node)
-		}
-	}
-	for _, t := range p.Texts(c.volume) {
-		if t.Is(message.FsckUnsupported) {
-			add(true, "get a tool that knows the filesystem's features")
-			break
-		}
-	}
-	return strings.Join(slices.Compact(why), "; ")
 }
 
 func (c carrier) path() string {

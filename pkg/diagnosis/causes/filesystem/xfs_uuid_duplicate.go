@@ -24,7 +24,6 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 	Name: "xfs-uuid-duplicate", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
 	YieldsTo: []string{"mount-of-dead-device", "mount-pinned-in-namespace"},
-	Offers:   []string{"xfs-new-uuid"},
 	Doc:      xfsUUIDDuplicateDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

@@ -43,7 +43,7 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{state},
 		With: words.Fields{"node": pl.Node, "im": im.Name, "volumes": words.List(volumes, 3), "policy": policy, "replicas": "", "other": "", "why": ""},
-		Steps: []report.Remedy{remedy.Check("See the budgets, and which copies are where.",
+		Steps: []remedy.Step{remedy.Check("See the budgets, and which copies are where.",
 			remedy.Kubectl("-n", im.Namespace, "get", "pdb"),
 			remedy.Kubectl("-n", im.Namespace, "get", "replicas.longhorn.io", "-o", "custom-columns=R:.metadata.name,V:.spec.volumeName,N:.spec.nodeID,H:.spec.healthyAt,F:.spec.failedAt"))},
 	}

@@ -30,7 +30,7 @@ var EngineDataPathBroken = &diagnosis.Rule{
 		var names []string
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{evidence.Yes(facts...), read},
-			Steps: []report.Remedy{
+			Steps: []remedy.Step{
 				remedy.Check("Compare the node with one that works: image, kernel, version of open-iscsi, and what was upgraded last.",
 					remedy.Kubectl("get", "nodes", "-o", "wide")),
 				remedy.Words("Run the workload on another node (cordon this one first), then restart this one. A fresh installation of the node is the last step, and only when every volume has a healthy replica elsewhere: its disk holds replicas. Neither check nor format the volumes: their data is not damaged."),

@@ -180,7 +180,7 @@ func adviseOrphan(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, i
 		return
 	}
 	f.Advise(remedy.Words("End that one process inside the instance-manager pod " + im.Name + " (its command line deletes one process by name). No mount that was read uses its disk."))
-	if others(im, name) == 0 {
-		f.Advise(remedy.DeleteInstanceManager(im.Namespace, im.Name, "it lists no other engine and no replica, and no mount on the node uses the disk"))
+	if step := remedy.DeleteInstanceManager(im, name); v != nil {
+		f.Advise(step.If(remedy.UnusedOn(v, im.NodeID)))
 	}
 }

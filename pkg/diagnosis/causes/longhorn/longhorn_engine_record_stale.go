@@ -106,5 +106,5 @@ func adviseRecord(f *diagnosis.Finding, im *snapshot.LHInstanceManager, engine s
 		f.Advise(remedy.Words(fmt.Sprintf("Leave the instance-manager itself alone: it runs %d other engines and replicas, which would end with it.", n)))
 		return
 	}
-	f.Advise(remedy.DeleteInstanceManager(im.Namespace, im.Name, "it lists no other engine and no replica"))
+	f.Advise(remedy.DeleteInstanceManager(im, engine))
 }

@@ -40,7 +40,7 @@ func upgradeStuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Severity: report.Degraded,
 		Breaks: []diagnosis.Step{diagnosis.Replicating},
 		With:   words.Fields{"volume": v.Name, "engine": e.Name},
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See what is left of the upgrade.",
 				remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.spec.upgradedReplicaAddressMap}{.status.currentImage}{.status.endpoint}")),
 		},

@@ -248,7 +248,7 @@ func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
 		for _, w := range v.Running() {
 			if s := w.Pod.Status.StartTime; s != nil && s.Time.Before(r.at) {
 				f.Pod(w.Pod)
-				f.Advise(remedy.DeletePod(w.Pod, snapshot.HasController(w.Pod), "the pod started before the restart, so its mount is that of the old device"))
+				f.Advise(remedy.DeletePod(w.Pod).Note("It started before the restart, so its mount is that of the old device."))
 			}
 		}
 	}

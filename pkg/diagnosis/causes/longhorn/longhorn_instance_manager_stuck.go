@@ -111,7 +111,7 @@ func duplicate(p *diagnosis.Pass, v *snapshot.Volume, i instance, a, b *snapshot
 	}
 	f.Unless("one instance-manager of that node, type and image")
 	if others(surplus, "") == 0 {
-		f.Advise(remedy.DeleteInstanceManager(surplus.Namespace, surplus.Name, "it lists no engine and no replica"))
+		f.Advise(remedy.DeleteInstanceManager(surplus, ""))
 		f.Advise(remedy.Words("Leave " + keep.Name + " alone: it runs instances, which would end with it."))
 	} else {
 		f.Advise(remedy.Words("Both run instances. Scale down the workloads whose engines or replicas one of them runs, and remove that one when its lists are empty."))
@@ -154,7 +154,7 @@ func (h *hang) report() {
 	f.Unless("an instance of this instance-manager that was started or stopped in the last minutes")
 	f.Advise(remedy.Words("Scale down the workloads whose engines run on node " + im.NodeID + ", and look at the log and the processes of the instance-manager pod (a process in D state, sockets without an answer)."))
 	if others(im, "") == 0 {
-		f.Advise(remedy.DeleteInstanceManager(im.Namespace, im.Name, "it lists no engine and no replica"))
+		f.Advise(remedy.DeleteInstanceManager(im, ""))
 	} else {
 		f.Advise(remedy.Words(fmt.Sprintf("Only when that does not help, and with these workloads scaled down: restart the instance-manager pod. All %d engines and replicas in it end with it.", others(im, ""))))
 	}

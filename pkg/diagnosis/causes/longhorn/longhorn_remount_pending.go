@@ -81,7 +81,7 @@ func remountPending(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer)
 	case lh.Status.State != "attached":
 		f.Advise(remedy.Words("First bring the volume back, which is " + describe(lh) + " now; a new pod has nothing to mount before that."))
 	default:
-		f.Advise(remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "the volume is attached again, and the pod is the one that still has the old mount"))
+		f.Advise(remedy.DeletePod(c.Pod).Note("It is the one that still has the old mount."))
 		f.Advise(remedy.Words("Then find out why the engine died: instance-manager restarts, network, replica nodes at " + lh.Status.RemountRequestedAt + "."))
 	}
 	p.Report(f)

@@ -76,33 +76,25 @@ func tooManyReplicas(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolum
 	f.Unless("one replica, or another data locality")
 	f.Advise(remedy.Words("Copy the replica directories first. Then remove the replica that holds no data."))
 	for _, r := range v.Longhorn.Replicas {
-		if why := withoutData(p, v, r); why != "" {
-			f.Advise(remedy.DeleteReplica(r.Namespace, r.Name, why))
+		if withoutData(p, r) {
+			f.Advise(remedy.DeleteReplica(v, r))
 			break
 		}
 	}
 	p.Report(f)
 }
 
-// withoutData tells why a replica may go: it never was healthy, its directory holds
-// no snapshot, and another one is well.
-func withoutData(p *diagnosis.Pass, v *snapshot.Volume, r *snapshot.LHReplica) string {
+// withoutData tells whether a replica never was healthy, and its directory holds no
+// snapshot.
+func withoutData(p *diagnosis.Pass, r *snapshot.LHReplica) bool {
 	if r.HealthyAt != "" || r.LastHealthyAt != "" {
-		return ""
+		return false
 	}
-	if r.NodeID != "" {
-		if d := directoryOf(p, r); p.View(r.NodeID) == nil || d.images > 0 || !d.seen && r.DataDirectory != "" {
-			return ""
-		}
+	if r.NodeID == "" {
+		return true
 	}
-	e := p.EngineActive(v)
-	for _, o := range v.Longhorn.Replicas {
-		works := v.LH().Status.State != "attached" || e != nil && e.ReplicaModes[o.Name] == "RW"
-		if o.Name != r.Name && o.HealthyAt != "" && o.FailedAt == "" && works {
-			return "it never was healthy and has no snapshot files; " + o.Name + " is healthy"
-		}
-	}
-	return ""
+	d := directoryOf(p, r)
+	return p.View(r.NodeID) != nil && d.images == 0 && (d.seen || r.DataDirectory == "")
 }
 
 // tooLargeEngine: an engine met a replica of another size. It reports whether the

@@ -47,7 +47,7 @@ func replicaLoose(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a rebuild that is under way or waits", Is: lh.Rebuilds(pl.X, e)},
 		},
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("Compare the replicas that the engine knows with those that there are.",
 				remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+v.Name, "-o", `jsonpath={.items[*].spec.replicaAddressMap}{"\n"}{.items[*].status.replicaModeMap}`)),
 			remedy.Words("Cure what keeps the other replica from running: its node, its disk or its instance-manager. Else detach and attach the volume once (scale the workload to 0 and up): the map is built anew then."),

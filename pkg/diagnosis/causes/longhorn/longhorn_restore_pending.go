@@ -115,11 +115,11 @@ func restorePending(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume
 		f.NotConfirmed = append(f.NotConfirmed, "a refusal that names the restore, or its progress in the engine")
 	}
 	f.Unless("the field empty, or a progress of 100 % without an error")
-	adviseRestore(p, f, v, lh, pd)
+	adviseRestore(f, v, lh, pd)
 	p.Report(f)
 }
 
-func adviseRestore(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, lh *snapshot.LHVolume, pd pending) {
+func adviseRestore(f *diagnosis.Finding, v *snapshot.Volume, lh *snapshot.LHVolume, pd pending) {
 	switch {
 	case pd.failure != "":
 		f.Advise(remedy.Words("Read the message of the failure first: usually the backup target (address, credentials, a deleted backup) or the source of the clone. Restore or clone again into a new volume when it cannot go on."))
@@ -134,14 +134,10 @@ func adviseRestore(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, 
 		return
 	}
 	// An activation hangs while a failed replica is still attached to the record.
-	e := p.EngineActive(v)
 	for _, r := range v.Longhorn.Replicas {
-		for _, o := range v.Longhorn.Replicas {
-			works := lh.Status.State != "attached" || e != nil && e.ReplicaModes[o.Name] == "RW"
-			if r.FailedAt != "" && o.HealthyAt != "" && o.FailedAt == "" && works {
-				f.Advise(remedy.DeleteReplica(r.Namespace, r.Name, "it failed at "+r.FailedAt+", and "+o.Name+" is healthy"))
-				return
-			}
+		if r.FailedAt != "" {
+			f.Advise(remedy.DeleteReplica(v, r))
+			return
 		}
 	}
 }

@@ -41,7 +41,7 @@ func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngi
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name),
 		With:    words.Fields{"volume": v.Name, "backup": lh.BackupOf(v), "error": said, "what": what, "node": e.NodeID, "queued": words.List(queued, 3)},
-		Steps: []report.Remedy{remedy.Check("See the backup target, the backups, and what the replicas say of the restore.",
+		Steps: []remedy.Step{remedy.Check("See the backup target, the backups, and what the replicas say of the restore.",
 			remedy.Kubectl("-n", v.Namespace, "get", "backuptargets.longhorn.io,backups.longhorn.io"),
 			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status.restoreStatus}"))},
 	}

@@ -65,8 +65,10 @@ func shareManagerDown(p *diagnosis.Pass, v *snapshot.Volume) {
 	switch {
 	case f.Certainty != report.Certain:
 		f.Advise(remedy.Words("Only when nothing is wrong there, delete the share-manager pod once; Longhorn makes a new one."))
-	case len(v.Running()) == 0:
-		f.Advise(remedy.DeleteShareManager(lh.Namespace, lh.Name, "no running pod writes through the share"))
+	default:
+		if pod := p.ShareManagerPod(v); pod != nil {
+			f.Advise(remedy.DeleteShareManager(v, pod))
+		}
 	}
 	p.Report(f)
 }

@@ -45,7 +45,7 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *di
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "seen",
 		With:  words.Fields{"volume": v.Name, "node": pl.Node, "state": v.Status.State, "what": what, "pods": words.List(pods, 3)},
 		State: []evidence.Answer{lh.EngineHangs(pl, v, e), broken.With(restarted.Facts()...)},
-		Steps: []report.Remedy{remedy.Check("See what the engine says, and the first error of the v2 instance-manager after its start.",
+		Steps: []remedy.Step{remedy.Check("See what the engine says, and the first error of the v2 instance-manager after its start.",
 			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status}"),
 			remedy.Kubectl("-n", v.Namespace, "logs", e.InstanceManager, "--tail=200"))},
 	}

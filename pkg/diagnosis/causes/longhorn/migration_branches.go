@@ -122,19 +122,7 @@ func (m *migration) adviseEngine(f *diagnosis.Finding, active []*snapshot.LHEngi
 		f.Advise(remedy.Words("Stop the virtual machine first. Which engine is left over cannot be told from the objects, because status.currentNodeID does not single one out."))
 		return
 	}
-	e := stale[0]
-	if e.NodeID == "" {
-		f.Advise(remedy.DeleteEngine(e.Namespace, e.Name, "it runs on no node, and the volume is on "+current))
-		return
-	}
-	if view, ok := m.p.Probed(e.NodeID); ok {
-		d, found := m.p.DeviceOn(m.v, e.NodeID)
-		if !found || view.AllNamespacesRead() && len(view.Uses(d.Dev)) == 0 && len(view.Openers(d.Dev)) == 0 {
-			f.Advise(remedy.DeleteEngine(e.Namespace, e.Name, "its node "+e.NodeID+" is not the volume's node "+current+", and no mount or process there uses its disk"))
-			return
-		}
-	}
-	f.Advise(remedy.Words("The engine to go is " + e.Name + " (its node is not status.currentNodeID), and only that one; make sure on node " + e.NodeID + " first that no process and no mount uses its disk."))
+	f.Advise(remedy.DeleteEngine(m.v, stale[0]).Note("Only that one: its node is not status.currentNodeID."))
 }
 
 // inherited: a replica that was copied for the migration carries a failure that is

@@ -28,9 +28,10 @@ func TestMigrationInconsistent(t *testing.T) {
 		scene *scene
 		want  bool
 	}{
-		{"left engine runs nowhere", twin("''"), true},
+		{"left engine runs nowhere", twin("''").machine("n1"), true},
+		{"node of the volume not read", twin("''"), false},
 		{"node of the left engine not read", twin("n2"), false},
-		{"node of the left engine shows no disk", twin("n2").machine("n2"), true},
+		{"node of the left engine shows no disk", twin("n2").machine("n1").machine("n2"), true},
 		{"volume is nowhere", twin("n2").machine("n2").edit("volume", "currentNodeID: n1", "currentNodeID: ''"), false},
 	}
 	for _, test := range tests {

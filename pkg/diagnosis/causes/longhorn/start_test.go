@@ -71,6 +71,9 @@ func TestEngineRecordAdvice(t *testing.T) {
 	for name, want := range map[string]bool{"other-r-n1: {status: {state: running}}": false, "": true} {
 		s := newScene().edit("im-n1", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: stopped}}}")
 		s.edit("im-n1", "other-r-n1: {status: {state: running}}", name)
+		if name == "" {
+			s.edit("replica-1", "currentState: running, instanceManagerName: im-n1", "currentState: stopped, instanceManagerName: ''")
+		}
 		_, r := s.run(t, EngineRecordStale)
 		offered := false
 		for _, m := range r.RootCauses[0].Remedies {

@@ -114,7 +114,7 @@ func stagingOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	f.Unless("a bind of the volume's device at these paths")
 	f.Advise(remedy.Words("On node " + node + " unmount only entries of pod UIDs that do not exist any more" + strayList(p, b) + "; leave those of living pods alone."))
 	if victim.DeletionTimestamp == nil {
-		f.Advise(remedy.DeletePod(victim, snapshot.HasController(victim), "no container of the pod runs, so nothing writes; a new pod makes the kubelet stage the volume again"))
+		f.Advise(remedy.DeletePod(victim).Note("No container of it runs, so nothing writes; a new pod makes the kubelet stage the volume again."))
 	}
 	if v.IsLonghorn() {
 		f.Advise(remedy.Words("Longhorn 1.6.1 and later stage such a volume again by themselves."))

@@ -2,7 +2,6 @@ package mount
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,12 +98,7 @@ func leakedLoop(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 		diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+"/holders", "empty"),
 	)
 	f.Unless("a process or virtual machine that uses " + b.Name)
-	checked := fmt.Sprintf("the backing file is that of pod UID %s, which is not in the API, no process carries that UID, %s is in no mount table, has no holder and nobody has it open", uid, b.Name)
-	if pod == nil && idle(view, b.Dev) && len(v.LiveConsumersOn(view.Name)) == 0 {
-		f.Advise(remedy.UnmapLoop(view.Name, "/dev/"+b.Name, checked))
-	} else {
-		f.Advise(remedy.Words(fmt.Sprintf("Make sure that no container of this pod runs on node %s and that nothing has %s open; then detach exactly this loop device and let the kubelet try again. Never detach a loop whose pod lives.", view.Name, b.Name)))
-	}
+	f.Advise(remedy.UnmapLoop(view, v, b, uid).Note("The kubelet then tries again. Never detach a loop whose pod lives."))
 	f.Advise(remedy.Words("Upgrade the kubelet of node " + view.Name + ": older versions do not find a loop device whose backing file was deleted (kubernetes/kubernetes#109132)."))
 	p.Report(f)
 }
@@ -114,12 +108,6 @@ func deletedWords(b *probes.BlockDevice) string {
 		return " Its backing file is deleted, so the kubelet, which looks for it by path, does not find it."
 	}
 	return ""
-}
-
-// idle tells whether a device is mounted nowhere, holds no live filesystem and is
-// open in no process.
-func idle(view *snapshot.NodeView, dev probes.Dev) bool {
-	return len(view.Uses(dev)) == 0 && view.Superblock(dev) == nil && len(view.Openers(dev)) == 0 && view.AllNamespacesRead()
 }
 
 // leakedBind reports a bind of a device at the path of a pod that should have

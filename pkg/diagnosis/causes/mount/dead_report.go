@@ -11,7 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // reportDead says which mounts of which pods use what is gone, and where the
@@ -140,20 +139,18 @@ func (d dead) advise(p *diagnosis.Pass, f *diagnosis.Finding, pods []*corev1.Pod
 	}
 	for _, pod := range pods {
 		if pod.DeletionTimestamp == nil {
-			f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod),
-				fmt.Sprintf("pod %s is the one whose mounts are of device %s; all pods of the volume on node %s must go, so that it is unstaged", podName(pod), d.dev, d.view.Name)))
+			f.Advise(remedy.DeletePod(pod).Note("Its mounts are of device %s; all pods of the volume on node %s must go, so that it is unstaged.", d.dev, d.view.Name))
 		}
 	}
 	for _, m := range d.mounts {
 		pod := p.PodByUID(m.Path.PodUID)
-		free := m.Path.PodUID == "" && len(pods) == 0 || m.Path.PodUID != "" && (pod == nil && p.Collected("/pods") || pod != nil && pod.DeletionTimestamp != nil && !runs(pod))
 		switch {
-		case !free || len(d.view.ProcessesOfPod(m.Path.PodUID)) > 0:
+		case len(pods) > 0 && m.Path.PodUID == "", pod != nil && pod.DeletionTimestamp == nil:
+			// The pods that use the mount go first.
 		case d.alive:
-			f.Advise(remedy.Words("Unmount " + m.Mount.Point + " plainly on node " + d.view.Name + ": its disk still answers, and no pod runs on it."))
+			f.Advise(remedy.Words("Once no pod runs on it, unmount " + m.Mount.Point + " plainly on node " + d.view.Name + ": its disk still answers."))
 		default:
-			f.Advise(remedy.UnmountLazy(d.view.Name, m.Mount.Point, false,
-				"this exact path is in proc/1/mountinfo, its device "+d.dev.String()+" is gone or offline, and no pod runs on it; only if a plain unmount fails"))
+			f.Advise(remedy.UnmountLazy(d.view.Name, d.volume, m, false))
 		}
 	}
 	f.Advise(remedy.Words("Never format or repair the volume's present disk while a pod still runs on the old mount, and delete nothing below these paths. Have the filesystem checked before its next use when writes were lost, and find out why the device went away."))

@@ -141,6 +141,5 @@ func adviseHolder(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, v
 		f.Advise(remedy.Words("Let pod " + podName(who.Pod) + " end first: it uses the claim itself."))
 		return
 	}
-	checked := fmt.Sprintf("process %d was identified by %s, which leads into the detached filesystem, and it is no consumer of the claim", o.Process.PID, o.Descriptor.Path)
-	f.Advise(remedy.EndHolder(view.Name, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: o.Process.PID, Comm: o.Process.Comm}, checked))
+	f.Advise(remedy.EndHolder(view.Name, who))
 }

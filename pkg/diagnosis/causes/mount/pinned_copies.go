@@ -223,11 +223,7 @@ func busyWords(p *diagnosis.Pass, v *snapshot.Volume, node string) report.Eviden
 // advisePinned restarts the holder, which is the only thing that ends the copy,
 // and makes its hostPath receive unmounts from then on.
 func advisePinned(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, view *snapshot.NodeView, proc *probes.Process, who snapshot.Who) {
-	checked := fmt.Sprintf("process %d was identified by its mount table and its cgroup, and the host itself does not mount the device", proc.PID)
-	if name := volumeName(v); name != "" {
-		checked = fmt.Sprintf("process %d was identified by its mount table and its cgroup, it uses the claim of volume %s in no other way, and the host itself does not mount the device", proc.PID, name)
-	}
-	f.Advise(remedy.EndHolder(view.Name, remedy.Holder{Pod: who.Pod, Unit: who.Unit, PID: proc.PID, Comm: proc.Comm}, checked))
+	f.Advise(remedy.EndHolder(view.Name, who))
 	if who.Pod != nil {
 		if host, at := privateHostMount(who.Pod, view.KubeletRoot()); host != "" {
 			f.Advise(remedy.Words(fmt.Sprintf("Set mountPropagation: HostToContainer on the mount %s of hostPath %s in %s, so that later unmounts reach it. "+

@@ -218,9 +218,8 @@ func adviseEmpty(f *diagnosis.Finding, view *snapshot.NodeView, o orphan) {
 			continue
 		}
 		empty := !slices.ContainsFunc(d.Files, func(name string) bool { return name != "vol_data.json" && name != "mount" })
-		if empty && !mountedBelow(view, path.Join(view.KubeletRoot(), "pods", o.uid)) {
-			f.Advise(remedy.DeleteOrphanDirectory(view.Name, view.KubeletRoot(), o.uid, d.Name,
-				"the API knows no pod with UID "+o.uid+", no process carries it, the directories are empty, and neither process 1 nor the kubelet mounts anything below"))
+		if empty {
+			f.Advise(remedy.DeleteOrphanDirectory(view.Name, view.KubeletRoot(), o.uid, d.Name))
 		}
 	}
 }

@@ -152,7 +152,7 @@ func TestMountOfDeadDevice(t *testing.T) {
 		{"another disk took the number later", user, slices.Concat(disk("sde", "8:64"), other, kmsg("sdb", after)), []string{"certain Device a/8:16"}, []string{}},
 		{"the volume's disk came later", user, slices.Concat(disk("sde", "8:64"), other, kmsg("sde", after)), []string{"certain Device a/8:16"}, []string{"delete-pod"}},
 		{"the mount was made of the wrong disk", user, slices.Concat(disk("sde", "8:64"), other, kmsg("sdb", before)), nil, []string{}},
-		{"another disk has it, the kernel log is too short", user, slices.Concat(disk("sde", "8:64"), other), []string{"likely Device a/8:16"}, []string{"delete-pod"}},
+		{"another disk has it, the kernel log is too short", user, slices.Concat(disk("sde", "8:64"), other), []string{"likely Device a/8:16"}, []string{}},
 		{"offline, and the volume's disk is another", user, slices.Concat(disk("sde", "8:64"), []string{"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/device/state", "transport-offline"}), []string{"certain Device a/8:16"}, []string{"delete-pod"}},
 		{"offline and EIO", user, []string{"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/device/state", "offline", "@statfs" + publish, "@error EIO"}, []string{"certain Device a/8:16"}, []string{"delete-pod"}},
 		{"offline, the mount still answers", user, []string{"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/device/state", "offline"}, nil, []string{}},
@@ -174,7 +174,7 @@ func TestMountOfDeadDevice(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := scene{pods: []string{tt.pod}, nodes: map[string]string{"a": machine(old, tt.entries...)}}.run(t, claim, MountOfDeadDevice)
+			r := scene{pods: []string{tt.pod}, nodes: map[string]string{"a": machine(old, tt.entries...), "b": machine("")}}.run(t, claim, MountOfDeadDevice)
 			check(t, r, tt.want...)
 			if got := offered(r); !slices.Equal(got, tt.offers) {
 				t.Errorf("offers = %v, want %v", got, tt.offers)

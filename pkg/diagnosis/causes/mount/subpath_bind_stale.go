@@ -138,19 +138,17 @@ func reportStale(p *diagnosis.Pass, pod *corev1.Pod, view *snapshot.NodeView, u 
 		f.Fact(diagnosis.FromNode(view.Name, "@statfs"+u.Mount.Point, errno))
 	}
 	f.Unless("the same state of the volume's main mount")
-	adviseStale(f, pod, view, u, errno)
+	adviseStale(f, pod, view, u, v, errno)
 	p.Report(f)
 }
 
 // adviseStale replaces a living pod; of one that ends already only the bind must go.
-func adviseStale(f *diagnosis.Finding, pod *corev1.Pod, view *snapshot.NodeView, u snapshot.VolumeMount, errno string) {
+func adviseStale(f *diagnosis.Finding, pod *corev1.Pod, view *snapshot.NodeView, u snapshot.VolumeMount, v *snapshot.Volume, errno string) {
 	switch {
 	case pod.DeletionTimestamp == nil:
-		f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod), "the stale bind belongs to the UID of this pod; a new pod gets new binds"))
-	case runs(pod) || len(view.ProcessesOfPod(string(pod.UID))) > 0:
-		f.Advise(remedy.Words("Wait until the containers of pod " + podName(pod) + " have ended; the bind is in use until then."))
+		f.Advise(remedy.DeletePod(pod).Note("The stale bind belongs to the UID of this pod; a new pod gets new binds."))
 	case errno != "":
-		f.Advise(remedy.UnmountLazy(view.Name, u.Mount.Point, remote(u.Mount.FSType), "this exact path is in proc/1/mountinfo and answers "+errno+", and its pod has ended; only if a plain unmount fails"))
+		f.Advise(remedy.UnmountLazy(view.Name, v, u, remote(u.Mount.FSType)))
 	default:
 		f.Advise(remedy.Words("Unmount exactly " + u.Mount.Point + " plainly on node " + view.Name + "; that no process of the pod is left was checked. The kubelet finishes with the pod by itself then."))
 	}

@@ -34,7 +34,7 @@ var SubpathTypeMismatch = &diagnosis.Rule{
 					{Cause: "hostpath-type-mismatch", Is: m.OfTheHost()},
 					{Cause: "a read-only root filesystem", Is: m.ReadOnlyRoot()},
 				},
-				Steps: []report.Remedy{
+				Steps: []remedy.Step{
 					remedy.Check("Compare the subPath with what the volume holds.",
 						remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "jsonpath={.spec.volumes}"),
 						remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "jsonpath={.spec.containers[*].volumeMounts}")),

@@ -52,9 +52,7 @@ func mayClaim(p *diagnosis.Pass, view *snapshot.NodeView) {
 	f.Fact(diagnosis.FromNode(view.Name, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config))))
 	f.Unless("a blacklist entry that matches these disks")
 	f.Advise(remedy.Words("Exclude the disks on node " + view.Name + ": in /etc/multipath.conf blacklist { device { vendor \"IET\" product \"VIRTUAL-DISK\" } }, remove their WWIDs from /etc/multipath/wwids, and run multipathd reconfigure."))
-	if len(m.Maps) == 0 && noMaps(view) && !otherSAN(p, view) {
-		f.Advise(remedy.DisableMultipathd(view.Name, "the daemon has no map, and sysfs shows none on the node; only where no SAN storage will need it"))
-	}
+	f.Advise(remedy.DisableMultipathd(view.Name))
 	p.Report(f)
 }
 
@@ -141,42 +139,4 @@ func daemonPlace(m probes.Multipath) string {
 		return fmt.Sprintf("proc/%d/comm", m.DaemonPIDs[0])
 	}
 	return "@multipathd"
-}
-
-// otherSAN tells whether the node or a PV of the cluster reaches storage of another
-// kind over iSCSI or Fibre Channel, which may want the daemon.
-func otherSAN(p *diagnosis.Pass, view *snapshot.NodeView) bool {
-	for _, s := range view.Facts.ISCSI.Sessions {
-		if !strings.HasPrefix(s.Target, "iqn.2019-10.io.longhorn:") {
-			return true
-		}
-	}
-	for _, n := range p.Cluster.CSINodes {
-		for _, d := range n.Spec.Drivers {
-			if n.Name == view.Name && d.Name != snapshot.LonghornDriver && attaches(p, d.Name) {
-				return true // a driver that may want maps of its own
-			}
-		}
-	}
-	for _, pv := range p.Cluster.PVs {
-		if pv.Spec.FC != nil || pv.Spec.ISCSI != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func noMaps(view *snapshot.NodeView) bool {
-	for _, b := range view.Facts.Block {
-		if b.DM != nil && strings.Contains(b.DM.UUID, "mpath-") {
-			return false
-		}
-	}
-	return true
-}
-
-// attaches tells whether a driver attaches volumes to nodes, as those of disks do.
-func attaches(p *diagnosis.Pass, driver string) bool {
-	d := p.CSIDriver(driver)
-	return d == nil || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }

@@ -72,8 +72,8 @@ func filer(others bool) string {
 	return " For a database on a redundant filer that is right and meant: a soft mount would lose writes."
 }
 
-func hardAdvice(longhorn bool) []report.Remedy {
-	out := []report.Remedy{remedy.Words("Take clients down before their NFS server: scale the workloads to 0, then stop or drain the server.")}
+func hardAdvice(longhorn bool) []remedy.Step {
+	out := []remedy.Step{remedy.Words("Take clients down before their NFS server: scale the workloads to 0, then stop or drain the server.")}
 	if longhorn {
 		out = append(out, remedy.Words("For new mounts of Longhorn shares set nfsOptions to vers=4.1,noresvport,timeo=600,retrans=5,softerr in a new class, or use a Longhorn release whose defaults are soft. Mounts that exist keep their options until their pods are made anew."))
 	}

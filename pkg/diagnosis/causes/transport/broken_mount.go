@@ -146,16 +146,12 @@ func (b brokenMount) whose() string {
 func (s *brokenShare) advise(p *diagnosis.Pass, f *diagnosis.Finding, errno string) {
 	for _, pod := range s.pods(p) {
 		if pod.DeletionTimestamp == nil {
-			f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod),
-				fmt.Sprintf("pod %s/%s is the one whose mount answers %s; a new pod mounts the volume anew", pod.Namespace, pod.Name, errno)))
+			f.Advise(remedy.DeletePod(pod).Note("Its mount answers %s; a new pod mounts the volume anew.", errno))
 		}
 	}
 	for _, b := range s.mounts {
-		ending := b.pod != nil && b.pod.DeletionTimestamp != nil
-		gone := b.pod == nil && b.Path.PodUID != "" && p.Collected("/pods") && len(b.view.ProcessesOfPod(b.Path.PodUID)) == 0
-		if ending || gone {
-			f.Advise(remedy.UnmountLazy(b.view.Name, b.Mount.Point, false,
-				"this exact path is in proc/1/mountinfo and answers "+errno+", and its pod is ending or gone; only if the kubelet cannot unmount it itself"))
+		if b.Path.PodUID != "" && (b.pod == nil || b.pod.DeletionTimestamp != nil) {
+			f.Advise(remedy.UnmountLazy(b.view.Name, s.volume, b.VolumeMount, false))
 		}
 	}
 }

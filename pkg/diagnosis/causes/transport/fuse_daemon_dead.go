@@ -135,7 +135,7 @@ func daemonDeadByText(p *diagnosis.Pass, v *snapshot.Volume) {
 			f.Sayf("Pod %s/%s on node %s gets ENOTCONN from volume %s, as from a FUSE filesystem whose daemon died. %s", c.Pod.Namespace, c.Pod.Name, c.Node(), volumeName(v), pluginWords(p, plugin, []*corev1.Pod{c.Pod}))
 			f.Missing("the mount's type and statfs on node " + c.Node())
 			f.Unless("a mount that is no FUSE mount, or one that answers")
-			f.Advise(remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "the pod is older than the plugin that served its mount; a new pod mounts anew"))
+			f.Advise(remedy.DeletePod(c.Pod).Note("It is older than the plugin that served its mount; a new pod mounts anew."))
 			p.Report(f)
 			return
 		}

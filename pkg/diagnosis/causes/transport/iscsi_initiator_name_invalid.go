@@ -111,7 +111,7 @@ func nameInvalid(p *diagnosis.Pass, n need, view *snapshot.NodeView, defect stri
 	p.Report(f)
 }
 
-func nameAdvice(node string, view *snapshot.NodeView, line string) report.Remedy {
+func nameAdvice(node string, view *snapshot.NodeView, line string) remedy.Step {
 	before := ""
 	if view != nil && len(view.Facts.ISCSI.Sessions) > 0 {
 		before = " The node has iSCSI sessions, which the restart drops: move its pods away first."

@@ -186,12 +186,12 @@ func nameLength(target string) string {
 	return fmt.Sprintf(" Its name has %d characters after the colon; some targets take no more than %d.", len(name), longestName)
 }
 
-func loginAdvice(r rejection) []report.Remedy {
+func loginAdvice(r rejection) []remedy.Step {
 	first := "Look into the storage's log for the refused login, and see there that the target exists, is enabled, and has its extent or LUN. Where its configuration and its running state differ, let it load the configuration again; a restart of its service interrupts every volume."
 	if nameLength(r.target) != "" {
 		first = "Shorten the driver's name prefix and suffix, so that the target's name stays below 64 characters; volumes with a longer name need a new target on the storage."
 	}
-	out := []report.Remedy{remedy.Words(first)}
+	out := []remedy.Step{remedy.Words(first)}
 	if rejectedAuth.MatchString(r.text.Raw) {
 		out = append(out, remedy.Words("Compare the CHAP user and secret, and the initiators that the target allows, with what the driver and /etc/iscsi/initiatorname.iscsi of the node give."))
 	}

@@ -165,7 +165,7 @@ func recordEvidence(node string, r badRecord, unknown []string) report.Evidence 
 
 // recordAdvice names the directories that may go: damaged, and of targets without
 // a session. The others must be kept until their volume is detached.
-func recordAdvice(view *snapshot.NodeView, node string, bad []badRecord) report.Remedy {
+func recordAdvice(view *snapshot.NodeView, node string, bad []badRecord) remedy.Step {
 	var free, busy []string
 	for _, r := range bad {
 		dir := path.Dir(r.Path)

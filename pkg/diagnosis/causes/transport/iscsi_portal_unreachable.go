@@ -48,7 +48,7 @@ func portalUnreachable(pl *evidence.Place, portal iscsi.Portal, answering []stri
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "network-host-to-pod-blocked", Is: portal.OfPod(pl.X)},
 		},
-		Steps: []report.Remedy{
+		Steps: []remedy.Step{
 			remedy.Check("See through which portals the node is logged in.", remedy.OnNode(pl.Node, "iscsiadm", "-m", "session", "-P", "1")),
 			remedy.Words("A portal that no node reaches is the array's: its port, its interface, its address. One that only this node misses is the network's: firewall, VLAN, MTU, the interface of the storage network. A portal that is gone for good must leave the class, the backend of the driver, or, for an in-tree volume, a new PV object: the list cannot be changed in place. Keep the node records of portals with sessions."),
 		},

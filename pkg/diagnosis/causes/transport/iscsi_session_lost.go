@@ -149,7 +149,7 @@ func sessionLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 	}
 	for _, c := range pods {
 		if !c.Terminating() {
-			f.Advise(remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "the disk under the pod's volume is "+j.state+"; all pods of the volume on this node must go, so that it is unstaged and attached anew"))
+			f.Advise(remedy.DeletePod(c.Pod).Note("The disk under its volume is %s; all pods of the volume on this node must go, so that it is unstaged and attached anew.", j.state))
 		}
 	}
 	f.Advise(remedy.Words("Find what broke the session: the target's pod or host, the network between, a lack of CPU. A longer recovery time only hides it. If writes were lost, the filesystem wants a check later, while nothing mounts it."))

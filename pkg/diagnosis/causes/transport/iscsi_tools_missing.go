@@ -94,7 +94,7 @@ func (n need) hostTools(view *snapshot.NodeView) bool {
 	return len(n.volumes) == 0 && strings.Contains(n.why, "Longhorn") || len(view.Facts.ISCSI.Sessions) == 0
 }
 
-func install(node string, view *snapshot.NodeView) report.Remedy {
+func install(node string, view *snapshot.NodeView) remedy.Step {
 	pkg := "open-iscsi (Debian, Ubuntu, SUSE) or iscsi-initiator-utils (Red Hat and its kin)"
 	if view != nil {
 		os := view.Facts.Identity.OSRelease

@@ -192,7 +192,7 @@ func containerised(view *snapshot.NodeView) string {
 	return ""
 }
 
-func startDaemon(node string, view *snapshot.NodeView) report.Remedy {
+func startDaemon(node string, view *snapshot.NodeView) remedy.Step {
 	if view != nil && containerised(view) != "" {
 		return remedy.Words("Run iscsid inside the container that is node " + node + "; a daemon of the machine around it does not serve it.")
 	}

@@ -247,12 +247,12 @@ func (s *storagePath) words() string {
 	return text
 }
 
-func (s storagePath) remedies() []report.Remedy {
+func (s storagePath) remedies() []remedy.Step {
 	if s.policy != nil {
-		return []report.Remedy{remedy.Words(fmt.Sprintf("Let NetworkPolicy %s/%s admit TCP port %s from the addresses of the nodes (ipBlock), and from nothing else: the port gives raw access to volumes. The next attempt succeeds by itself.", s.policy.namespace, s.policy.name, s.port))}
+		return []remedy.Step{remedy.Words(fmt.Sprintf("Let NetworkPolicy %s/%s admit TCP port %s from the addresses of the nodes (ipBlock), and from nothing else: the port gives raw access to volumes. The next attempt succeeds by itself.", s.policy.namespace, s.policy.name, s.port))}
 	}
 	if s.svc.failed() && s.pod.answered() {
-		return []report.Remedy{remedy.Words("Look at the service rules of node " + s.node + " (kube-proxy, CNI). With flannel's VXLAN test switching the checksum offload of flannel.1 off (ethtool -K flannel.1 tx-checksum-ip-generic off, until the next boot), and update it.")}
+		return []remedy.Step{remedy.Words("Look at the service rules of node " + s.node + " (kube-proxy, CNI). With flannel's VXLAN test switching the checksum offload of flannel.1 off (ethtool -K flannel.1 tx-checksum-ip-generic off, until the next boot), and update it.")}
 	}
-	return []report.Remedy{remedy.Words("Look for what drops connections from the host of node " + s.node + " to pods on port " + s.port + ": policies of the CNI, the host's firewall, the CNI's update. Open the port for the nodes only.")}
+	return []remedy.Step{remedy.Words("Look for what drops connections from the host of node " + s.node + " to pods on port " + s.port + ": policies of the CNI, the host's firewall, the CNI's update. Open the port for the nodes only.")}
 }

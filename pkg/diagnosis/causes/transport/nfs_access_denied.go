@@ -91,7 +91,7 @@ func accessDenied(p *diagnosis.Pass, v *snapshot.Volume, list []refusal) {
 	p.Report(f)
 }
 
-func deniedAdvice(v *snapshot.Volume, r refusal, forAll bool) report.Remedy {
+func deniedAdvice(v *snapshot.Volume, r refusal, forAll bool) remedy.Step {
 	switch {
 	case squashed(v, r.text):
 		return remedy.Words("Export with no_root_squash, or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")

@@ -212,7 +212,7 @@ func (c collision) finding(p *diagnosis.Pass, certainty report.Certainty, node s
 	for _, x := range c.volume.Live() {
 		f.Pod(x.Pod)
 		if slices.Contains(nodes, x.Node()) && !x.Terminating() {
-			f.Advise(remedy.DeletePod(x.Pod, snapshot.HasController(x.Pod), "the pod uses the share on node "+x.Node()+"; once the host names differ its new mount has a name of its own"))
+			f.Advise(remedy.DeletePod(x.Pod).Note("It uses the share on node %s; once the host names differ its new mount has a name of its own.", x.Node()))
 		}
 	}
 	f.Unless("different host names or unique ids of the nodes that mount the server")

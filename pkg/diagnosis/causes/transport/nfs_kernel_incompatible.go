@@ -112,12 +112,12 @@ func kernelsOf(p *diagnosis.Pass, nodes []string) string {
 	return joined(out)
 }
 
-func kernelAdvice(v *snapshot.Volume, node string) []report.Remedy {
+func kernelAdvice(v *snapshot.Volume, node string) []remedy.Step {
 	option := "mount option vers=4.0 (in the class or a new PersistentVolume)"
 	if v.IsLonghorn() {
 		option = "nfsOptions vers=4.0 (Longhorn 1.11 and later, in a StorageClass for new volumes)"
 	}
-	return []report.Remedy{
+	return []remedy.Step{
 		remedy.Words("Boot node " + node + " with another kernel: the one before the update, or one with the distribution's correction. Until then keep the pod on nodes whose kernel works."),
 		remedy.Words("Or use " + option + "; it takes effect when the share is mounted anew."),
 	}

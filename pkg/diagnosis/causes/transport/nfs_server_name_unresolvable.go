@@ -243,8 +243,8 @@ func unresolvedWords(v *snapshot.Volume, w *snapshot.Consumer, name string, foun
 	return b.String()
 }
 
-func nameServerAdvice(v *snapshot.Volume, node string, svc *corev1.Service, inside bool) []report.Remedy {
-	var out []report.Remedy
+func nameServerAdvice(v *snapshot.Volume, node string, svc *corev1.Service, inside bool) []remedy.Step {
+	var out []remedy.Step
 	switch {
 	case v.IsLonghorn():
 		out = append(out, remedy.Words("Let the node's DNS forward the cluster domain to the cluster's DNS Service, or use Longhorn without the endpoint network that makes it give names instead of addresses."))

@@ -182,7 +182,7 @@ func adviseStateHang(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeV
 			continue
 		}
 		done[string(pod.UID)] = true
-		f.Advise(remedy.DeletePod(pod, snapshot.HasController(pod), fmt.Sprintf("PID %d of the pod hangs in %s, a wait that a killed task gives up", t.process.PID, t.where)))
+		f.Advise(remedy.DeletePod(pod).Note("Its process %d hangs in %s, a wait that a killed task gives up.", t.process.PID, t.where))
 	}
 	f.Advise(remedy.Words("Where a task does not end although its pod is deleted, node " + view.Name + " must be drained and booted anew. Restarting the server does not free the tasks, and interrupts every other client."))
 	option := "mount option vers=4.0, in the class or a new PersistentVolume"

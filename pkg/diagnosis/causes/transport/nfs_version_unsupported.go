@@ -92,8 +92,8 @@ func versionRefused(p *diagnosis.Pass, r refusal) {
 	p.Report(f)
 }
 
-func versionAdvice(r refusal, want string) []report.Remedy {
-	out := []report.Remedy{remedy.Words("Give node " + r.node + " a kernel (or its module package) with " + strings.TrimSpace("NFS "+want) + " in the client, and take Defaultvers or Nfsvers out of nfsmount.conf where they say otherwise.")}
+func versionAdvice(r refusal, want string) []remedy.Step {
+	out := []remedy.Step{remedy.Words("Give node " + r.node + " a kernel (or its module package) with " + strings.TrimSpace("NFS "+want) + " in the client, and take Defaultvers or Nfsvers out of nfsmount.conf where they say otherwise.")}
 	if r.volume.IsLonghorn() {
 		return append(out, remedy.Words("Or, from Longhorn 1.11 on, use nfsOptions with vers=4.0 in a new StorageClass; until then keep the pod on nodes whose kernel does it."))
 	}

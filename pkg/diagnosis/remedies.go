@@ -1,0 +1,37 @@
+package diagnosis
+
+import (
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// remedies turns the steps of a finding into what the report says of them. Here, and
+// nowhere else, it is decided whether the commands of a step are printed.
+func remedies(p *Pass, f, root *Finding) []report.Remedy {
+	out := []report.Remedy{}
+	for _, s := range f.steps(root) {
+		if r, ok := s.Decide(p.Index); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// steps are the plain words and the steps that the entries of a finding and of its root
+// offer: what the root forbids is left out below it, too. Nobody acts on a cause that is
+// only likely, so its proof is one more thing to settle.
+func (f *Finding) steps(root *Finding) []remedy.Step {
+	var out []remedy.Step
+	for _, s := range f.Steps {
+		if s.Name != "" && !(slices.Contains(f.rule.Offers, s.Name) && slices.Contains(root.rule.Offers, s.Name)) {
+			continue
+		}
+		if f.Certainty != report.Certain {
+			s = s.If(remedy.Proven(f.Cause, f.NotConfirmed))
+		}
+		out = append(out, s)
+	}
+	return out
+}

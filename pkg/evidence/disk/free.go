@@ -1,0 +1,115 @@
+package disk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// looked is the node with the stack of a device, or what keeps it from being seen.
+func looked(x *snapshot.Index, on string, dev probes.Dev, tables ...probes.Table) (*snapshot.NodeView, []*probes.BlockDevice, evidence.Reading) {
+	whole := node.Whole(x, on, append(tables, probes.Block)...)
+	view := x.View(on)
+	if view == nil {
+		return nil, nil, whole
+	}
+	all := stack(view, dev)
+	if len(all) == 0 {
+		whole = whole.And(evidence.Partial(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: "no device has the number " + dev.String()}))
+	}
+	return view, all, whole
+}
+
+// Unmounted asks whether no mount table of the node has the device, or anything
+// that lies on it, and no filesystem of it is alive without a mount that was seen.
+func Unmounted(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	view, all, whole := looked(x, on, dev, probes.Mounts, probes.Superblocks)
+	for _, b := range all {
+		for _, u := range view.Uses(b.Dev) {
+			return evidence.No(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+		}
+		if s := view.Superblock(b.Dev); s != nil {
+			return evidence.No(evidence.FromNode(on, s.Locator, "the filesystem is alive"))
+		}
+	}
+	if view == nil {
+		return whole.Nothing()
+	}
+	return whole.Nothing(evidence.FromNode(on, "proc/*/mountinfo", fmt.Sprintf("no line with %s in %d mount namespaces", numbers(all), len(view.Facts.Namespaces))))
+}
+
+// Closed asks whether no process has the device, a file on it, or anything that
+// lies on it open.
+func Closed(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	view, all, whole := looked(x, on, dev, probes.Descriptors)
+	for _, b := range all {
+		for _, o := range view.Openers(b.Dev) {
+			return evidence.No(evidence.FromNode(on, o.Descriptor.Path, fmt.Sprintf("%s (%s)", o.Descriptor.Target, o.Process.Comm)))
+		}
+	}
+	if view == nil {
+		return whole.Nothing()
+	}
+	return whole.Nothing(evidence.FromNode(on, "proc/*/fd", fmt.Sprintf("nothing on %s open in %d processes", numbers(all), len(view.Facts.Processes))))
+}
+
+// Bare asks whether nothing lies on the device besides what is named: no map, array,
+// loop or cache, and no swap.
+func Bare(x *snapshot.Index, on string, dev probes.Dev, besides ...string) evidence.Answer {
+	view, all, whole := looked(x, on, dev, probes.Swaps)
+	for i, b := range all {
+		if s := view.Swap(b.Dev); s != nil {
+			return evidence.No(evidence.FromNode(on, "proc/swaps", s.Path))
+		}
+		if i > 0 && b.Parent != all[0].Name && !slices.Contains(besides, b.Name) {
+			return evidence.No(evidence.FromNode(on, "sys/class/block/"+all[0].Name+"/holders", b.Name))
+		}
+	}
+	if len(all) == 0 {
+		return whole.Nothing()
+	}
+	return whole.Nothing(evidence.FromNode(on, "sys/class/block/"+all[0].Name+"/holders", orEmpty(all[0].Holders)))
+}
+
+// Free asks whether nothing at all uses the device.
+func Free(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	return evidence.All(Unmounted(x, on, dev), Closed(x, on, dev), Bare(x, on, dev))
+}
+
+// Claimable asks whether an exclusive open of the device succeeded: the kernel then
+// knows no mount, holder or claim in any namespace (blkdev_get_by_dev, FMODE_EXCL).
+func Claimable(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	whole := node.Whole(x, on, probes.Contents)
+	view := x.View(on)
+	if view == nil {
+		return whole.Nothing()
+	}
+	switch claim := view.Facts.Claims[dev]; claim {
+	case "":
+		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Contents), Node: on, Why: "no exclusive open was tried"})
+	case "free":
+		return evidence.Yes(evidence.FromNode(on, "@claim/"+dev.String(), claim))
+	default:
+		return evidence.No(evidence.FromNode(on, "@claim/"+dev.String(), claim))
+	}
+}
+
+func numbers(all []*probes.BlockDevice) string {
+	var out []string
+	for _, b := range all {
+		out = append(out, b.Dev.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+func orEmpty(list []string) string {
+	if len(list) == 0 {
+		return "empty"
+	}
+	return strings.Join(list, " ")
+}

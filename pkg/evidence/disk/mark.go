@@ -1,0 +1,139 @@
+package disk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Mark is a value of a device in sysfs that another device of the same name would
+// not have. Kernel names are given away again, so a command compares it right before
+// it acts.
+type Mark struct {
+	Path  string // on the node, with leading slash
+	Value string // without surrounding white space
+}
+
+// Marks are those of a device: enough to know it again, or none.
+func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
+	if view == nil || b == nil {
+		return nil
+	}
+	at := "/sys/class/block/" + b.Name + "/"
+	switch {
+	case b.DM != nil && b.DM.UUID != "":
+		return []Mark{{at + "dm/uuid", b.DM.UUID}, {at + "dm/name", b.DM.Name}}
+	case strings.HasPrefix(b.Name, "rbd"):
+		return imageMarks(view, b)
+	case b.LoopFile != "":
+		return []Mark{{at + "loop/backing_file", b.LoopFile}}
+	case b.MDState != "":
+		return memberMarks(view, b)
+	case b.WWID != "" && strings.HasPrefix(b.Name, "sd"):
+		return []Mark{{at + "device/wwid", b.WWID}}
+	case b.WWID != "":
+		return []Mark{{at + "wwid", b.WWID}}
+	}
+	return nil
+}
+
+// imageMarks are pool and image of a mapped RBD (Documentation/ABI/testing/sysfs-bus-rbd).
+func imageMarks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
+	for _, r := range view.Facts.RBD {
+		if r.Name == b.Name && r.ID != "" && r.Pool != "" && r.Image != "" {
+			at := "/sys/bus/rbd/devices/" + r.ID + "/"
+			return []Mark{{at + "pool", r.Pool}, {at + "name", r.Image}}
+		}
+	}
+	return nil
+}
+
+// memberMarks are those of the disks of an array: its own number tells nothing.
+func memberMarks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
+	var out []Mark
+	for _, name := range b.Slaves {
+		marks := Marks(view, view.ByName(name))
+		if len(marks) == 0 {
+			return nil
+		}
+		for _, m := range marks {
+			// Through the array's own link, so that the disk must be its member now.
+			out = append(out, Mark{"/sys/class/block/" + b.Name + "/slaves/" + strings.TrimPrefix(m.Path, "/sys/class/block/"), m.Value})
+		}
+	}
+	return out
+}
+
+// Known asks whether the device can be known again by something that no other one
+// has.
+func Known(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	view, all, whole := looked(x, on, dev)
+	if len(all) == 0 {
+		return whole.Nothing()
+	}
+	var facts []report.Evidence
+	for _, m := range Marks(view, all[0]) {
+		facts = append(facts, evidence.FromNode(on, strings.TrimPrefix(m.Path, "/"), m.Value))
+	}
+	if len(facts) == 0 {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: all[0].Name + " has no WWID, uuid, image or backing file"})
+	}
+	return evidence.Yes(facts...)
+}
+
+// Holds asks whether the device is the volume's, by an identity that no other volume
+// has.
+func Holds(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) evidence.Answer {
+	if _, _, whole := looked(x, on, dev); !whole.Complete() {
+		return whole.Nothing()
+	}
+	d, ok := x.DeviceOn(v, on)
+	switch {
+	case !ok || d.Dev != dev && d.Top() != dev:
+		return evidence.No(evidence.FromNode(on, "sys/class/block", "the volume's device is another one"))
+	case !d.Proven:
+		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: "no session, serial, WWID or image ties it to the volume"})
+	}
+	return evidence.Yes(evidence.FromNode(on, d.Locator, d.How))
+}
+
+// Stranger asks whether the device carries an identity that is not the volume's: the
+// PV states another one of the same kind, or the disk itself tells another one (page
+// 0x83) than the kernel remembers.
+func Stranger(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) evidence.Answer {
+	_, all, whole := looked(x, on, dev)
+	if len(all) == 0 {
+		return whole.Nothing()
+	}
+	b := all[0]
+	id := snapshot.BareWWID(b.WWID)
+	seen := evidence.FromNode(on, "sys/class/block/"+b.Name+"/device/wwid", b.WWID)
+	stated := comparable(v.WWIDs(), id)
+	switch {
+	case len(id) < 16 || len(stated) == 0:
+		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: "the identity of the volume or of " + b.Name + " is not known"})
+	case b.VPD83 != "" && !strings.Contains(strings.ToLower(b.VPD83), id):
+		return evidence.Yes(seen, evidence.FromNode(on, "sys/class/block/"+b.Name+"/device/vpd_pg83", b.VPD83))
+	case slices.Contains(stated, id):
+		return evidence.No(seen)
+	}
+	return evidence.Yes(seen, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", strings.Join(stated, ", ")))
+}
+
+// comparable keeps the stated identities that are of one kind with a disk's: of equal
+// length, and from one vendor (the digits after the type). The name of a target's port
+// looks like an identity, too.
+func comparable(stated []string, id string) []string {
+	const vendor = 7
+	var out []string
+	for _, s := range stated {
+		if len(s) == len(id) && len(id) > vendor && s[:vendor] == id[:vendor] {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+// Package iscsi answers questions about iSCSI sessions of a node.
+package iscsi
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Free asks whether every disk of every session to a target is free, and no pod of
+// the node uses a volume that lies on one of them. A logout takes all disks of the
+// target along, whichever volume they are.
+func Free(x *snapshot.Index, on, target string) evidence.Answer {
+	whole := node.Whole(x, on, probes.Sessions, probes.Block)
+	view := x.View(on)
+	if view == nil {
+		return whole.Nothing()
+	}
+	sessions := view.SessionsOf(target)
+	if len(sessions) == 0 {
+		return whole.And(evidence.Partial(evidence.Lack{Need: "node/" + on + "/" + string(probes.Sessions), Node: on, Why: "no session to the target"})).Nothing()
+	}
+	var names []string
+	out := []evidence.Answer{}
+	for _, s := range sessions {
+		for _, name := range s.Disks {
+			b := view.ByName(name)
+			if b == nil {
+				out = append(out, evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: "disk " + name + " of the session was not read"}))
+				continue
+			}
+			names = append(names, name)
+			out = append(out, disk.Free(x, on, b.Dev), unwanted(x, on, b.Dev))
+		}
+	}
+	fact := evidence.FromNode(on, "sys/class/iscsi_session", "the disks at "+target+" are "+strings.Join(names, ", "))
+	return evidence.All(append([]evidence.Answer{whole.Nothing(fact)}, out...)...)
+}
+
+// unwanted asks whether no pod on the node uses a volume of which a disk is a path.
+func unwanted(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	for _, v := range x.Volumes {
+		d, ok := x.DeviceOn(v, on)
+		if !ok {
+			continue
+		}
+		for _, n := range d.Numbers() {
+			if n == dev {
+				if a := pods.NoneUses(x, v, on); !a.Yes() {
+					return a
+				}
+			}
+		}
+	}
+	return evidence.Resources(x, "/pods", "/persistentvolumes", "/persistentvolumeclaims").Nothing()
+}

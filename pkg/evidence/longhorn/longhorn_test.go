@@ -1,0 +1,91 @@
+package longhorn
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+func word(a evidence.Answer) string {
+	switch {
+	case a.Yes():
+		return "yes"
+	case a.No():
+		return "no"
+	}
+	return "unseen"
+}
+
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func index(lh snapshot.Longhorn, gaps ...string) *snapshot.Index {
+	s := &snapshot.Snapshot{TakenAt: now, Cluster: snapshot.Cluster{Longhorn: lh}}
+	for _, g := range gaps {
+		s.Gaps = append(s.Gaps, snapshot.Gap{Need: g, Reason: "Forbidden"})
+	}
+	return snapshot.NewIndex(s)
+}
+
+func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "lh", Name: name} }
+
+func volume(state string, parts ...*snapshot.LHReplica) *snapshot.Volume {
+	lh := &snapshot.LHVolume{ObjectMeta: named("v")}
+	lh.Status.State, lh.Status.CurrentNodeID = state, "n1"
+	e := &snapshot.LHEngine{ObjectMeta: named("e"), Active: true, ReplicaModes: map[string]string{"good": "RW", "slow": "WO"}}
+	return &snapshot.Volume{Longhorn: &snapshot.LonghornVolume{Volume: lh, Engines: []*snapshot.LHEngine{e}, Replicas: parts}}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	im := &snapshot.LHInstanceManager{ObjectMeta: named("im")}
+	full := &snapshot.LHInstanceManager{ObjectMeta: named("im"), Engines: []snapshot.LHProcess{{Name: "e-0"}, {Name: "e-1"}}}
+	alone := &snapshot.LHInstanceManager{ObjectMeta: named("im"), Engines: []snapshot.LHProcess{{Name: "e-0"}}}
+	inside := snapshot.LHInstance{InstanceManager: "im", CurrentState: "running"}
+	bad := &snapshot.LHReplica{ObjectMeta: named("bad"), FailedAt: "2026-01-01T00:00:00Z", HealthyAt: "2025-01-01T00:00:00Z"}
+	fresh := &snapshot.LHReplica{ObjectMeta: named("fresh")}
+	good := &snapshot.LHReplica{ObjectMeta: named("good"), HealthyAt: "2025-01-01T00:00:00Z"}
+	slow := &snapshot.LHReplica{ObjectMeta: named("slow"), HealthyAt: "2025-01-01T00:00:00Z"}
+	backup := func(at string) *snapshot.Volume {
+		v := volume("detached")
+		v.Longhorn.Volume.Status.LastBackup, v.Longhorn.Volume.Status.LastBackupAt = "b-1", at
+		return v
+	}
+	on := func(node string) *snapshot.LHEngine {
+		return &snapshot.LHEngine{ObjectMeta: named("e-2"), LHInstance: snapshot.LHInstance{NodeID: node}}
+	}
+	none := snapshot.Longhorn{}
+	for name, tt := range map[string]struct {
+		got  evidence.Answer
+		want string
+	}{
+		"a manager without processes":            {Idle(index(none), im, ""), "yes"},
+		"a manager with the named process alone": {Idle(index(none), alone, "e-0"), "yes"},
+		"a manager with another one":             {Idle(index(none), full, "e-0"), "no"},
+		"an Engine says that it runs there":      {Idle(index(snapshot.Longhorn{Engines: []*snapshot.LHEngine{{ObjectMeta: named("e-9"), LHInstance: inside}}}), im, ""), "no"},
+		"a Replica says that it runs there":      {Idle(index(snapshot.Longhorn{Replicas: []*snapshot.LHReplica{{ObjectMeta: named("r-9"), LHInstance: inside}}}), im, ""), "no"},
+		"a manager, replicas unread":             {Idle(index(none, "api/longhorn.io/replicas"), im, ""), "unseen"},
+		"another replica is healthy":             {OtherReplica(index(none), volume("attached", bad, good), bad), "yes"},
+		"the other one is not written to":        {OtherReplica(index(none), volume("attached", bad, slow), bad), "no"},
+		"there is no other one":                  {OtherReplica(index(none), volume("detached", good), good), "no"},
+		"another replica, engines unread":        {OtherReplica(index(none, "api/longhorn.io/engines"), volume("detached", bad, good), bad), "unseen"},
+		"a failed replica":                       {Dispensable(index(none), bad), "yes"},
+		"a replica that never was healthy":       {Dispensable(index(none), fresh), "yes"},
+		"a healthy replica":                      {Dispensable(index(none), good), "no"},
+		"the volume is elsewhere":                {OnAnotherNode(index(none), volume("attached"), on("n2")), "yes"},
+		"the volume is here":                     {OnAnotherNode(index(none), volume("attached"), on("n1")), "no"},
+		"the volume is elsewhere, unread":        {OnAnotherNode(index(none, "api/longhorn.io"), volume("attached"), on("n2")), "unseen"},
+		"a backup of ten minutes":                {BackedUp(index(none), backup("2026-01-02T11:50:00Z")), "yes"},
+		"a backup of yesterday":                  {BackedUp(index(none), backup("2026-01-01T11:50:00Z")), "no"},
+		"a backup without a date":                {BackedUp(index(none), backup("")), "unseen"},
+		"no backup":                              {BackedUp(index(none), volume("detached")), "unseen"},
+		"no Longhorn":                            {BackedUp(index(none), &snapshot.Volume{}), "unseen"},
+	} {
+		if got := word(tt.got); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

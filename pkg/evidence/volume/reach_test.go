@@ -1,0 +1,94 @@
+package volume
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+func word(a evidence.Answer) string {
+	switch {
+	case a.Yes():
+		return "yes"
+	case a.No():
+		return "no"
+	}
+	return "unseen"
+}
+
+// TestReach asks about a volume that is attached to node a and was attached to node b.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	node := func() *probes.Facts {
+		return &probes.Facts{
+			Identity: probes.Identity{InitMntNS: 1}, Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1}}, Processes: []probes.Process{{PID: 1, MntNS: 1}},
+			Block: []probes.BlockDevice{{Name: "sdb", Dev: probes.Dev{Major: 8, Minor: 16}, Serial: "vol0123456789abcdef"}},
+		}
+	}
+	staged := probes.Mount{Dev: probes.Dev{Major: 8, Minor: 16}, Point: "/var/lib/kubelet/pods/11111111-1111-1111-1111-111111111111/volumes/kubernetes.io~csi/pv/mount", Root: "/", FSType: "ext4", Source: "/dev/sdb", Raw: "line"}
+	for name, tt := range map[string]struct {
+		change                        func(*snapshot.Snapshot)
+		everywhere, unused, unmounted string
+	}{
+		"both read, nothing there": {func(*snapshot.Snapshot) {}, "yes", "yes", "yes"},
+		"mounted on b":             {func(s *snapshot.Snapshot) { s.Nodes["b"].Facts.Namespaces[0].Mounts = []probes.Mount{staged} }, "yes", "no", "no"},
+		"mounted on a":             {func(s *snapshot.Snapshot) { s.Nodes["a"].Facts.Namespaces[0].Mounts = []probes.Mount{staged} }, "yes", "yes", "no"},
+		"b not probed":             {func(s *snapshot.Snapshot) { delete(s.Nodes, "b") }, "unseen", "unseen", "unseen"},
+		"a not probed":             {func(s *snapshot.Snapshot) { delete(s.Nodes, "a") }, "unseen", "yes", "unseen"},
+		"files of b unread": {func(s *snapshot.Snapshot) {
+			s.Nodes["b"].Facts.Problems = []probes.Problem{{Table: probes.Descriptors, Text: "EACCES"}}
+		}, "unseen", "unseen", "unseen"},
+		"attachments unread": {func(s *snapshot.Snapshot) {
+			s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/volumeattachments", Reason: "Forbidden"}}
+		}, "unseen", "yes", "unseen"},
+	} {
+		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs.csi.aws.com", VolumeHandle: "vol-0123456789abcdef"},
+		}}}
+		name1 := "pv"
+		va := func(node string) *storagev1.VolumeAttachment {
+			return &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-" + node}, Spec: storagev1.VolumeAttachmentSpec{NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name1}}, Status: storagev1.VolumeAttachmentStatus{Attached: node == "a"}}
+		}
+		s := &snapshot.Snapshot{
+			Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}, Attachments: []*storagev1.VolumeAttachment{va("a"), va("b")}},
+			Nodes:   map[string]*snapshot.NodeRecord{"a": {Facts: node()}, "b": {Facts: node()}},
+		}
+		tt.change(s)
+		x := snapshot.NewIndex(s)
+		v := x.VolumeOfPV("pv")
+		got := [3]string{word(Everywhere(x, v)), word(UnusedOn(x, v, "b")), word(UnmountedEverywhere(x, v))}
+		if want := [3]string{tt.everywhere, tt.unused, tt.unmounted}; got != want {
+			t.Errorf("%s: everywhere, unused on b, unmounted are %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestNotInUse believes the kubelet of a node that was read.
+func TestNotInUse(t *testing.T) {
+	t.Parallel()
+	v := &snapshot.Volume{Driver: "d", Handle: "h", PV: &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+		CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"},
+	}}}}
+	node := func(inUse ...corev1.UniqueVolumeName) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{VolumesInUse: inUse}}
+	}
+	for name, tt := range map[string]struct {
+		nodes []*corev1.Node
+		want  string
+	}{
+		"not listed": {[]*corev1.Node{node("kubernetes.io/csi/d^other")}, "yes"},
+		"listed":     {[]*corev1.Node{node("kubernetes.io/csi/d^h")}, "no"},
+		"no node":    {nil, "unseen"},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: tt.nodes}})
+		if got := word(NotInUse(x, v, "n")); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

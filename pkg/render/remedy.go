@@ -1,0 +1,46 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// safety says what was seen that makes the commands of a step safe.
+func safety(m report.Remedy) []string {
+	var out []string
+	for _, e := range m.SafeBecause {
+		where := strings.TrimSpace(e.Node + " " + e.Locator)
+		out = append(out, strings.TrimSuffix(where+": "+e.Text, ": "))
+	}
+	return out
+}
+
+// age is how old the evidence of a report was when the report was written, or empty
+// where that does not matter.
+func age(r *report.Report) string {
+	taken, err1 := time.Parse(time.RFC3339, r.TakenAt)
+	read, err2 := time.Parse(time.RFC3339, r.ReadAt)
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	switch d := read.Sub(taken); {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	case d >= 3*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+}
+
+// old is the warning above each command that changes something, in a report that is
+// read later than its evidence.
+func old(r *report.Report, m report.Remedy) string {
+	if a := age(r); a != "" && m.Risk != "" && m.Risk != readOnly && len(m.Commands) > 0 {
+		return "This was seen " + a + " ago: look again first."
+	}
+	return ""
+}
