@@ -25,6 +25,7 @@ type Longhorn struct {
 	Orphans          []*LHOrphan
 	Backups          []*LHBackup
 	Snapshots        []*LHSnapshot
+	BackupTargets    []*LHBackupTarget
 }
 
 // Condition is one entry of status.conditions, list or map.
@@ -105,11 +106,10 @@ type LHEngine struct {
 	ReplicaModes                              map[string]string // replica → RW | WO | ERR
 	UpgradedMap                               map[string]string // spec.upgradedReplicaAddressMap: only during a live upgrade
 	Rebuilding                                map[string]bool   // by replica address
-	Restores                                  map[string]LHRestore
-	WantedRestore, LastRestore                string // names of backups
+	WantedRestore, LastRestore                string            // names of backups
 	Expanding                                 bool
 	LastExpansionError, LastExpansionFailedAt string
-	Filling                                   []LHFilling // by a restore or a clone, sorted by replica
+	Restores, Clones                          []LHFilling // sorted by replica
 }
 
 // LHFilling is how far one replica has been filled: an entry of status.restoreStatus
@@ -118,13 +118,6 @@ type LHFilling struct {
 	Address, Error, LastRestored string
 	Progress                     int64
 	Running                      bool
-}
-
-// LHRestore is how far a replica has got with a restore, by its address.
-type LHRestore struct {
-	Running  bool
-	Progress int64
-	Error    string
 }
 
 // LHReplica is replicas.longhorn.io.

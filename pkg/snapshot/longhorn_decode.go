@@ -152,24 +152,18 @@ func decodeLHEngine(e *LHEngine, f fields) {
 		}
 		e.Rebuilding[r.key] = r.flag("isRebuilding")
 	}
-	for _, r := range f.entries("status.restoreStatus") {
-		if e.Restores == nil {
-			e.Restores = map[string]LHRestore{}
-		}
-		e.Restores[r.key] = LHRestore{Running: r.flag("isRestoring"), Progress: r.number("progress"), Error: r.text("error")}
-	}
 	e.WantedRestore, e.LastRestore = f.text("spec.requestedBackupRestore"), f.text("status.lastRestoredBackup")
 	e.Expanding = f.flag("status.isExpanding")
 	e.LastExpansionError = f.text("status.lastExpansionError")
 	e.LastExpansionFailedAt = f.text("status.lastExpansionFailedAt")
 	for _, r := range f.entries("status.restoreStatus") {
-		e.Filling = append(e.Filling, LHFilling{
+		e.Restores = append(e.Restores, LHFilling{
 			Address: r.key, Error: r.text("error"), Progress: r.number("progress"),
 			Running: r.flag("isRestoring"), LastRestored: r.text("lastRestored"),
 		})
 	}
 	for _, r := range f.entries("status.cloneStatus") {
-		e.Filling = append(e.Filling, LHFilling{
+		e.Clones = append(e.Clones, LHFilling{
 			Address: r.key, Error: r.text("error"), Progress: r.number("progress"), Running: r.flag("isCloning"),
 		})
 	}
