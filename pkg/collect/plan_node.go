@@ -206,22 +206,7 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 	c.want(want{res: attachments})
 	c.want(want{res: lhEngines, labels: "longhornnode=" + c.q.Name})
 	c.want(want{res: lhReplicas, labels: "longhornnode=" + c.q.Name})
-	// The list of an instance manager outlives the engines that it names.
-	for _, im := range x.InstanceManagersOn(c.q.Name) {
-		for _, e := range im.Engines {
-			c.byName(lhEngines, im.Namespace, e.Name)
-			if i := strings.LastIndex(e.Name, "-e-"); i > 0 {
-				c.byName(lhVolumes, im.Namespace, e.Name[:i])
-			}
-		}
-	}
-	for _, im := range x.InstanceManagersOn(c.q.Name) {
-		for _, f := range im.Frontends {
-			if i := strings.LastIndex(f.Name, "-ef-"); i > 0 {
-				c.byName(lhVolumes, im.Namespace, f.Name[:i])
-			}
-		}
-	}
+	c.instances(x)
 	for _, e := range x.Cluster.Longhorn.Engines {
 		c.want(want{res: lhVolumes, fields: "metadata.name=" + e.VolumeName})
 	}
@@ -246,6 +231,24 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 	}
 	for _, lh := range x.Cluster.Longhorn.Volumes {
 		c.byName(pvs, "", lh.Status.Kubernetes.PVName)
+	}
+}
+
+// instances asks for what the instance managers of the node list: their list outlives
+// the engines and the frontends that it names.
+func (c *collector) instances(x *snapshot.Index) {
+	for _, im := range x.InstanceManagersOn(c.q.Name) {
+		for _, e := range im.Engines {
+			c.byName(lhEngines, im.Namespace, e.Name)
+			if i := strings.LastIndex(e.Name, "-e-"); i > 0 {
+				c.byName(lhVolumes, im.Namespace, e.Name[:i])
+			}
+		}
+		for _, f := range im.Frontends {
+			if i := strings.LastIndex(f.Name, "-ef-"); i > 0 {
+				c.byName(lhVolumes, im.Namespace, f.Name[:i])
+			}
+		}
 	}
 }
 

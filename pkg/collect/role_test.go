@@ -76,16 +76,15 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// storageNamespaces are those in which docs/security.md tells to bind the role for logs:
-// where pods live that are part of storage or serve it, and those of the pods that
-// use a volume, whose own log may be wanted.
+// storageNamespaces are those in which docs/permissions.md tells to bind the role for
+// logs: where pods live that are part of storage or serve it, or that reach the host's
+// devices. A pod that merely uses a volume is none of them: its log is not asked for.
 func storageNamespaces(x *snapshot.Index) []string {
 	out := []string{metav1.NamespaceSystem, x.LonghornNamespace(), "harvester-system"}
 	for _, pod := range x.Cluster.Pods {
 		storage := strings.Contains(pod.Name, "csi") || pod.Spec.HostPID
 		for i := range pod.Spec.Volumes {
-			v := &pod.Spec.Volumes[i]
-			storage = storage || v.HostPath != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil
+			storage = storage || pod.Spec.Volumes[i].HostPath != nil
 		}
 		for _, c := range pod.Spec.Containers {
 			for _, word := range []string{"csi", "nfs", "attacher", "provisioner", "resizer"} {

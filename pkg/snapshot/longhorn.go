@@ -25,6 +25,7 @@ type Longhorn struct {
 	Orphans          []*LHOrphan
 	Backups          []*LHBackup
 	Snapshots        []*LHSnapshot
+	BackupTargets    []*LHBackupTarget
 }
 
 // Condition is one entry of status.conditions, list or map.
@@ -108,7 +109,7 @@ type LHEngine struct {
 	WantedRestore, LastRestore                string            // names of backups
 	Expanding                                 bool
 	LastExpansionError, LastExpansionFailedAt string
-	Filling                                   []LHFilling // by a restore or a clone, sorted by replica
+	Restores, Clones                          []LHFilling // sorted by replica
 }
 
 // LHFilling is how far one replica has been filled: an entry of status.restoreStatus

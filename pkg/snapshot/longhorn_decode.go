@@ -157,13 +157,13 @@ func decodeLHEngine(e *LHEngine, f fields) {
 	e.LastExpansionError = f.text("status.lastExpansionError")
 	e.LastExpansionFailedAt = f.text("status.lastExpansionFailedAt")
 	for _, r := range f.entries("status.restoreStatus") {
-		e.Filling = append(e.Filling, LHFilling{
+		e.Restores = append(e.Restores, LHFilling{
 			Address: r.key, Error: r.text("error"), Progress: r.number("progress"),
 			Running: r.flag("isRestoring"), LastRestored: r.text("lastRestored"),
 		})
 	}
 	for _, r := range f.entries("status.cloneStatus") {
-		e.Filling = append(e.Filling, LHFilling{
+		e.Clones = append(e.Clones, LHFilling{
 			Address: r.key, Error: r.text("error"), Progress: r.number("progress"), Running: r.flag("isCloning"),
 		})
 	}

@@ -41,4 +41,6 @@ var longhornKinds = []*kind{
 		func(o *LHBackup) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHBackup),
 	longhorn("Snapshot", "snapshots", func(l *Longhorn) *[]*LHSnapshot { return &l.Snapshots },
 		func(o *LHSnapshot) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHSnapshot),
+	longhorn("BackupTarget", "backuptargets", func(l *Longhorn) *[]*LHBackupTarget { return &l.BackupTargets },
+		func(o *LHBackupTarget) (lhMeta, lhRaw) { return &o.ObjectMeta, &o.Raw }, decodeLHBackupTarget),
 }

@@ -82,6 +82,7 @@ var decoders = map[string]func(f fields) any{
 	"Orphan":           decoder(decodeLHOrphan),
 	"Backup":           decoder(decodeLHBackup),
 	"Snapshot":         decoder(decodeLHSnapshot),
+	"BackupTarget":     decoder(decodeLHBackupTarget),
 }
 
 func decoder[T any](decode func(*T, fields)) func(f fields) any {

@@ -33,3 +33,14 @@ func decodeLHBackup(b *LHBackup, f fields) {
 func decodeLHSnapshot(s *LHSnapshot, f fields) {
 	s.Ready, s.Error = f.flag("status.readyToUse"), f.text("status.error")
 }
+
+// LHBackupTarget is backuptargets.longhorn.io.
+type LHBackupTarget struct {
+	metav1.ObjectMeta
+	Raw         *unstructured.Unstructured // as it was read, for saving
+	Unavailable bool                       // it says that it is not available; silence is no answer
+}
+
+func decodeLHBackupTarget(b *LHBackupTarget, f fields) {
+	b.Unavailable = f.text("status.available") == "false"
+}

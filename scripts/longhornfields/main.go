@@ -26,7 +26,7 @@ import (
 
 // kinds are those that mountdoctor reads.
 var kinds = []string{
-	"BackingImage", "Backup", "Engine", "EngineFrontend", "EngineImage", "InstanceManager", "Node", "Orphan",
+	"BackingImage", "Backup", "BackupTarget", "Engine", "EngineFrontend", "EngineImage", "InstanceManager", "Node", "Orphan",
 	"Replica", "Setting", "ShareManager", "Snapshot", "Volume", "VolumeAttachment",
 }
 

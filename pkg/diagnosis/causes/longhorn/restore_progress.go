@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -19,12 +20,12 @@ type progress struct {
 
 // progressOf sums up what the engine says of its replicas, by address.
 func progressOf(e *snapshot.LHEngine) progress {
-	if e == nil || len(e.Filling) == 0 {
+	if e == nil || len(e.Restores)+len(e.Clones) == 0 {
 		return progress{}
 	}
 	out := progress{known: true, finished: true, lowest: 100}
 	var all []string
-	for _, r := range e.Filling {
+	for _, r := range slices.Concat(e.Restores, e.Clones) {
 		done := r.Progress >= 100 || r.LastRestored != "" && !r.Running
 		if r.Error != "" {
 			out.failure = r.Error
