@@ -10,16 +10,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
 )
 
-// rawFields are the fields that rules read of the object itself, beside those that
-// the decoders of Longhorn's kinds read.
-var rawFields = map[string][]string{
-	"Volume":  {"status.lastBackup", "status.isStandby"},
-	"Engine":  {"status.restoreStatus", "status.cloneStatus"},
-	"Replica": {"spec.rebuildRetryCount"},
-}
-
 // otherFields are the fields that rules read of kinds without a type of ours.
-var otherFields = []string{"status.state", "status.error", "status.message", "status.messages"}
+var otherFields = []string{"status.available"}
 
 // trimmedRaw is an object of Longhorn with the fields that its decoder reads: the
 // decoder itself writes them down.
@@ -28,7 +20,8 @@ func (k *kind) trimmedRaw(u *unstructured.Unstructured) (map[string]any, error) 
 	if err := k.notes(u, out); err != nil {
 		return nil, err
 	}
-	return copyFields(u, out, rawFields[k.Kind]), nil
+	hide(out, "")
+	return out, nil
 }
 
 // trimmedOther is an object of a kind without a type of ours.
