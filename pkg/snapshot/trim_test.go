@@ -2,6 +2,12 @@ package snapshot
 
 import (
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,5 +59,34 @@ func TestTrim(t *testing.T) {
 				t.Errorf("mismatch (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOtherFields holds every field that rules take out of an object without a type
+// against those that a capture keeps.
+func TestOtherFields(t *testing.T) {
+	t.Parallel()
+	read := regexp.MustCompile(`unstructured\.Nested\w+\(([^)]*)\)`)
+	word := regexp.MustCompile(`"([^"]+)"`)
+	for _, dir := range []string{"../diagnosis", "../evidence"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			src, err := os.ReadFile(path)
+			for _, m := range read.FindAllStringSubmatch(string(src), -1) {
+				var keys []string
+				for _, w := range word.FindAllStringSubmatch(m[1], -1) {
+					keys = append(keys, w[1])
+				}
+				if !slices.Contains(otherFields, strings.Join(keys, ".")) {
+					t.Errorf("%s reads %v of an object: a capture does not keep it", path, keys)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

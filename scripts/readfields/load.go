@@ -20,7 +20,7 @@ import (
 const module = "github.com/mountdoctor/kubectl-mountdoctor/"
 
 // readers are the packages whose reading counts.
-var readers = []string{"./pkg/diagnosis/...", "./pkg/snapshot"}
+var readers = []string{"./pkg/..."}
 
 // listed is what go list says of a package.
 type listed struct {

@@ -51,6 +51,17 @@ func writer(pkg, file string) bool {
 	return false
 }
 
+// counts tells whether a package judges evidence: those that only gather it, start
+// probes or talk to the user see it before it is saved.
+func counts(path string) bool {
+	for _, other := range []string{"plugin", "collect", "launch", "probes", "render", "report"} {
+		if path == module+"pkg/"+other || strings.HasPrefix(path, module+"pkg/"+other+"/") {
+			return false
+		}
+	}
+	return strings.HasPrefix(path, module+"pkg/")
+}
+
 // generate makes the table.
 func generate(root string) ([]byte, error) {
 	packages, err := load(root)
@@ -59,7 +70,7 @@ func generate(root string) ([]byte, error) {
 	}
 	found := reads{}
 	for _, p := range packages {
-		if !strings.HasPrefix(p.path, module+"pkg/diagnosis") && p.path != module+"pkg/snapshot" {
+		if !counts(p.path) {
 			continue
 		}
 		for name, f := range p.files {
