@@ -24,7 +24,7 @@ const tenant = "aaa-tenant"
 
 // Imitated is a snapshot in which a tenant's pods wear whatever the drivers' pods wear,
 // and his processes have the names of daemons.
-func Imitated(s *snapshot.Snapshot, crashing bool) *snapshot.Snapshot {
+func Imitated(s *snapshot.Snapshot, crashing bool) (*snapshot.Snapshot, error) {
 	l := copied(s)
 	drivers := driversOf(&s.Cluster)
 	l.Cluster.Pods = slices.Clone(s.Cluster.Pods)
@@ -42,12 +42,12 @@ func Imitated(s *snapshot.Snapshot, crashing bool) *snapshot.Snapshot {
 		record.Recording = append(bytes.TrimRight(record.Recording, "\n"), impostors()...)
 		h, err := host.ParseRecording(record.Recording)
 		if err != nil {
-			panic(err) // it was read before
+			return nil, fmt.Errorf("recording of %s with impostors: %w", name, err)
 		}
 		record.Facts = agent.Gather(context.Background(), h)
 		l.Nodes[name] = &record
 	}
-	return l
+	return l, nil
 }
 
 func inPod(p probes.Process) bool { return p.PodUID != "" }

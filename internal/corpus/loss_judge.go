@@ -3,6 +3,7 @@ package corpus
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -25,7 +26,8 @@ func (j Judged) certainties() (bySubject, byName map[string]int) {
 		bySubject[f.Name+" on "+f.Subject.String()] = max(rank, bySubject[f.Name+" on "+f.Subject.String()])
 		byName[f.Name] = max(rank, byName[f.Name])
 		for _, y := range f.Yielded {
-			bySubject[y] = report.Certain.Rank()
+			name, _, _ := strings.Cut(y, "@") // an id: "cause@Kind/name"
+			byName[name] = report.Certain.Rank()
 		}
 	}
 	return bySubject, byName

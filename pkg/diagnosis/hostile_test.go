@@ -73,7 +73,11 @@ func TestImitationChangesNothing(t *testing.T) {
 		s := load(t, dir)
 		want := answerOf(evaluate(c, s))
 		crashing := len(c.Name)%2 == 0
-		if diff := cmp.Diff(want, answerOf(evaluate(c, corpus.Imitated(s, crashing)))); diff != "" {
+		imitated, err := corpus.Imitated(s, crashing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, answerOf(evaluate(c, imitated))); diff != "" {
 			t.Errorf("imitations (crashing %v) change the answer (-without +with):\n%s", crashing, diff)
 		}
 		if diff := cmp.Diff(want, answerOf(evaluate(c, corpus.Enriched(s)))); diff != "" {

@@ -112,10 +112,14 @@ func needWords(need string) string {
 	return need
 }
 
-// probeWords are the probes in words; a new one is named as it is until it has some.
+// probeWords are the tables of a node's facts in words (pkg/probes: Table); a new one is
+// named as it is until it has some.
 var probeWords = map[string]string{
-	"kmsg": "kernel log", "mounts": "mount tables", "block": "block devices", "processes": "processes", "iscsi": "iSCSI sessions",
-	"hostfiles": "host files", "claim": "claim test", "content": "first bytes of the device", "dial": "connections", "multipath": "multipathd",
+	"mounts": "mount tables", "processes": "processes", "descriptors": "open files", "block": "block devices",
+	"deviceNodes": "device nodes", "swaps": "swap areas", "superblocks": "live filesystems", "files": "host files",
+	"kubelet": "kubelet's directories", "iscsi": "iSCSI sessions", "nvme": "NVMe subsystems", "rbd": "RBD images",
+	"multipath": "multipathd", "nfs": "NFS client", "kernelLog": "kernel log", "reach": "connections",
+	"contents": "contents of disks and filesystems", "claim": "claim test",
 }
 
 func probeName(probe string) string {
