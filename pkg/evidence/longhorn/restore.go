@@ -1,14 +1,11 @@
 package longhorn
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -30,9 +27,9 @@ func Restores(v *snapshot.LHVolume) evidence.Answer {
 
 // RestoreError asks for what a replica says of its failed restore.
 func RestoreError(e *snapshot.LHEngine) (text string, a evidence.Answer) {
-	for _, r := range e.Filling {
-		if r.Error != "" {
-			return r.Error, evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus["+r.Address+"].error", r.Error))
+	for _, r := range e.Restores {
+		if t := r.Error; t != "" {
+			return t, evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus["+r.Address+"].error", t))
 		}
 	}
 	return "", evidence.No()
@@ -61,28 +58,19 @@ func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, a evidenc
 	if name == "" {
 		name = "default"
 	}
-	target, backup := other(x, "BackupTarget", name), BackupOf(v)
-	if target == nil {
+	l, backup := &x.Cluster.Longhorn, BackupOf(v)
+	i := slices.IndexFunc(l.BackupTargets, func(t *snapshot.LHBackupTarget) bool { return t.Name == name })
+	if i < 0 {
 		return "", evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/backuptargets", Why: "BackupTarget " + name + " was not read"})
 	}
-	available, found, _ := unstructured.NestedFieldNoCopy(target.Object, "status", "available")
-	if found && fmt.Sprint(available) == "false" {
+	if l.BackupTargets[i].Unavailable {
 		return "the backup target " + name + " is not available", evidence.Yes(evidence.FromAPI("BackupTarget "+name, "status.available", "false"))
 	}
-	if backup == "" || other(x, "Backup", backup) != nil {
+	if backup == "" || slices.ContainsFunc(l.Backups, func(b *snapshot.LHBackup) bool { return b.Name == backup }) {
 		return "", evidence.No()
 	}
 	return "backup " + backup + " does not exist any more", Read(x, "backups").Nothing(
 		evidence.FromAPI("Volume "+v.Name, "spec.fromBackup", v.FromBackup), evidence.FromAPI("Backup "+backup, "metadata", "does not exist"))
-}
-
-func other(x *snapshot.Index, kind, name string) *unstructured.Unstructured {
-	for _, o := range x.Cluster.Others {
-		if o.GetKind() == kind && o.GetName() == name && strings.HasPrefix(o.GetAPIVersion(), "longhorn.io/") {
-			return o
-		}
-	}
-	return nil
 }
 
 // NotBegun asks whether an engine was told to restore a backup five minutes ago or
@@ -99,7 +87,12 @@ func NotBegun(x *snapshot.Index, v *snapshot.LHVolume, e *snapshot.LHEngine) evi
 }
 
 func busy(e *snapshot.LHEngine) bool {
-	return slices.ContainsFunc(e.Filling, func(r snapshot.LHFilling) bool { return r.Running })
+	for _, r := range e.Restores {
+		if r.Running {
+			return true
+		}
+	}
+	return false
 }
 
 // RestoreLimit asks whether the setting lets no further restore begin on the engine's
