@@ -105,8 +105,7 @@ type LHEngine struct {
 	ReplicaModes                              map[string]string // replica → RW | WO | ERR
 	UpgradedMap                               map[string]string // spec.upgradedReplicaAddressMap: only during a live upgrade
 	Rebuilding                                map[string]bool   // by replica address
-	Restores                                  map[string]LHRestore
-	WantedRestore, LastRestore                string // names of backups
+	WantedRestore, LastRestore                string            // names of backups
 	Expanding                                 bool
 	LastExpansionError, LastExpansionFailedAt string
 	Filling                                   []LHFilling // by a restore or a clone, sorted by replica
@@ -118,13 +117,6 @@ type LHFilling struct {
 	Address, Error, LastRestored string
 	Progress                     int64
 	Running                      bool
-}
-
-// LHRestore is how far a replica has got with a restore, by its address.
-type LHRestore struct {
-	Running  bool
-	Progress int64
-	Error    string
 }
 
 // LHReplica is replicas.longhorn.io.

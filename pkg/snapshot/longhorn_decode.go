@@ -152,12 +152,6 @@ func decodeLHEngine(e *LHEngine, f fields) {
 		}
 		e.Rebuilding[r.key] = r.flag("isRebuilding")
 	}
-	for _, r := range f.entries("status.restoreStatus") {
-		if e.Restores == nil {
-			e.Restores = map[string]LHRestore{}
-		}
-		e.Restores[r.key] = LHRestore{Running: r.flag("isRestoring"), Progress: r.number("progress"), Error: r.text("error")}
-	}
 	e.WantedRestore, e.LastRestore = f.text("spec.requestedBackupRestore"), f.text("status.lastRestoredBackup")
 	e.Expanding = f.flag("status.isExpanding")
 	e.LastExpansionError = f.text("status.lastExpansionError")

@@ -2,7 +2,6 @@ package longhorn
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -31,9 +30,9 @@ func Restores(v *snapshot.LHVolume) evidence.Answer {
 
 // RestoreError asks for what a replica says of its failed restore.
 func RestoreError(e *snapshot.LHEngine) (text string, a evidence.Answer) {
-	for _, address := range slices.Sorted(maps.Keys(e.Restores)) {
-		if t := e.Restores[address].Error; t != "" {
-			return t, evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus["+address+"].error", t))
+	for _, r := range e.Filling {
+		if r.Error != "" {
+			return r.Error, evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus["+r.Address+"].error", r.Error))
 		}
 	}
 	return "", evidence.No()
@@ -100,12 +99,7 @@ func NotBegun(x *snapshot.Index, v *snapshot.LHVolume, e *snapshot.LHEngine) evi
 }
 
 func busy(e *snapshot.LHEngine) bool {
-	for _, r := range e.Restores {
-		if r.Running {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Filling, func(r snapshot.LHFilling) bool { return r.Running })
 }
 
 // RestoreLimit asks whether the setting lets no further restore begin on the engine's
