@@ -170,6 +170,9 @@ func logPods(x *snapshot.Index, v *snapshot.Volume, near []string) []*corev1.Pod
 	if driver != "" {
 		out = append(out, x.SidecarPods(driver, "csi-attacher")...)
 	}
+	if driver != "" && grows(v) {
+		out = append(out, x.SidecarPods(driver, "csi-resizer")...) // who says why nothing grows
+	}
 	if v.PV == nil && v.Class != nil {
 		out = append(out, x.SidecarPods(v.Class.Provisioner, "csi-provisioner")...) // who says why nothing is provisioned
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -154,6 +156,10 @@ func unattached(v *snapshot.Volume) bool {
 // widenRights: an attachment that somebody waits for and that is not made may be
 // one that the attacher has no right to update.
 func (c *collector) widenRights(v *snapshot.Volume) {
+	if grows(v) {
+		c.want(want{res: roles})
+		c.want(want{res: roleBindings})
+	}
 	for _, va := range v.Attachments {
 		if !va.Status.Attached && len(v.WaitingOn(va.Spec.NodeName)) > 0 {
 			c.want(want{res: roles})
@@ -162,11 +168,28 @@ func (c *collector) widenRights(v *snapshot.Volume) {
 	}
 }
 
+// grows tells whether a claim asks for more than its volume has: then its resizer is at
+// work, or may not be.
+func grows(v *snapshot.Volume) bool {
+	if v.Claim == nil || v.PV == nil {
+		return false
+	}
+	asked, has := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage], v.PV.Spec.Capacity[corev1.ResourceStorage]
+	return !has.IsZero() && asked.Cmp(has) > 0
+}
+
 // widenNode: a volume that the node's status names and no pod leads to.
 func (c *collector) widenNode(x *snapshot.Index) {
 	node := x.Node(c.q.Name)
 	if node == nil {
 		return
+	}
+	if node.Spec.Unschedulable && len(x.Cluster.Longhorn.InstanceManagers) > 0 {
+		// Whether a copy on the node is the last one only all copies and their nodes tell.
+		for _, r := range []*resource{lhReplicas, lhEngines, lhInstanceManagers, budgets} {
+			c.want(want{res: r, namespace: x.LonghornNamespace()})
+		}
+		c.want(want{res: nodes})
 	}
 	for _, name := range reported(node) {
 		driver, handle, ok := strings.Cut(strings.TrimPrefix(name, csiVolume), "^")

@@ -22,6 +22,7 @@ func (c *collector) widenLonghorn(x *snapshot.Index, v *snapshot.Volume) {
 	}
 	if lh.Status.State == "attaching" || lh.Status.State == "detaching" {
 		c.neighbours(x, v)
+		c.others(x, v)
 	}
 	if lh.Status.Robustness == "degraded" || lh.Status.Robustness == "faulted" {
 		c.sufferers(x, v)
@@ -55,6 +56,23 @@ func (c *collector) neighbours(x *snapshot.Index, v *snapshot.Volume) {
 	for _, e := range x.Cluster.Longhorn.Engines {
 		c.byName(lhVolumes, e.Namespace, e.VolumeName)
 		c.byName(lhAttachments, e.Namespace, e.VolumeName)
+	}
+}
+
+// others asks for the engines of all nodes when one ended in an error: whether that is
+// its node's fault, those of other nodes and the other ones of its own tell.
+func (c *collector) others(x *snapshot.Index, v *snapshot.Volume) {
+	e := x.EngineActive(v)
+	if e == nil || e.CurrentState != "error" {
+		return
+	}
+	ns := v.LH().Namespace
+	c.want(want{res: lhEngines, namespace: ns})
+	c.want(want{res: lhVolumes, namespace: ns})
+	for _, o := range x.Cluster.Longhorn.Engines {
+		if o.NodeID == e.NodeID && o.CurrentState == "error" {
+			c.want(want{res: lhReplicas, labels: "longhornvolume=" + o.VolumeName})
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Node != "" {
 		f.Located(place.Node)
 	}
-	if place.Volume == nil && place.Pod == nil && place.Node != "" {
+	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects) == 0 {
 		f.Node(place.Node)
 	}
 	f.Severity, f.Waiting, f.Also = proof.Severity, proof.Waiting, proof.Also

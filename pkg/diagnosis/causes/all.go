@@ -130,6 +130,7 @@ var rules = []*diagnosis.Rule{
 	// transport
 	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
+	transport.ISCSIPortalUnreachable,
 	transport.ISCSIInitiatorNameDuplicate,
 	transport.ISCSIInitiatorNameInvalid,
 	transport.ISCSIInterfaceMisbound,

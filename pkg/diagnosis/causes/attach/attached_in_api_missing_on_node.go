@@ -27,6 +27,7 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("storage.k8s.io/volumeattachments"), diagnosis.Probe("blockdev")},
 	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
 	Offers:   []string{"delete-pod"},
+	YieldsTo: []string{"iscsi-portal-unreachable", "iscsi-login-rejected", "iscsid-not-running", "iscsi-tools-missing", "iscsi-node-record-invalid"},
 	Doc:      attachedInAPIMissingOnNodeDoc,
 	Run:      missingOnNode,
 }

@@ -57,7 +57,6 @@ var BackendNodeUnknown = &diagnosis.Rule{
 			p.Says, p.AtMost = "unnamed", report.Likely
 			p.State = []evidence.Answer{said, evidence.Any(unset, cloud.AloneInTrouble(pl.X, pl.Node, driver))}
 		}
-		p.Node(pl.Node)
 		return []*diagnosis.Proof{p}
 	},
 }

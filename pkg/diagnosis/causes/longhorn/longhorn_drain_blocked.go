@@ -47,6 +47,9 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 			remedy.Kubectl("-n", im.Namespace, "get", "pdb"),
 			remedy.Kubectl("-n", im.Namespace, "get", "replicas.longhorn.io", "-o", "custom-columns=R:.metadata.name,V:.spec.volumeName,N:.spec.nodeID,H:.spec.healthyAt,F:.spec.failedAt"))},
 	}
+	for _, name := range volumes {
+		p.Volume(pl.X.VolumeOfLonghorn(name))
+	}
 	cure, last := "", lh.LastCopies(pl.X, pl.Node, policy)
 	switch evict := lh.Evictable(pl.X, pl.Node); {
 	case attached.Yes():

@@ -24,6 +24,7 @@ var ISCSILoginRejected = &diagnosis.Rule{
 	Name: "iscsi-login-rejected", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi")},
 	Explains: []string{"mount-failed", "attach-failed", "pod-waiting-for-volume"},
+	YieldsTo: []string{"iscsi-portal-unreachable"},
 	Doc:      iscsiLoginRejectedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {
