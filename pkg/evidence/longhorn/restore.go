@@ -69,11 +69,15 @@ func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, a evidenc
 	if found && fmt.Sprint(available) == "false" {
 		return "the backup target " + name + " is not available", evidence.Yes(evidence.FromAPI("BackupTarget "+name, "status.available", "false"))
 	}
-	if backup == "" || other(x, "Backup", backup) != nil {
+	if backup == "" || hasBackup(x, backup) {
 		return "", evidence.No()
 	}
 	return "backup " + backup + " does not exist any more", Read(x, "backups").Nothing(
 		evidence.FromAPI("Volume "+v.Name, "spec.fromBackup", v.FromBackup), evidence.FromAPI("Backup "+backup, "metadata", "does not exist"))
+}
+
+func hasBackup(x *snapshot.Index, name string) bool {
+	return slices.ContainsFunc(x.Cluster.Longhorn.Backups, func(b *snapshot.LHBackup) bool { return b.Name == name })
 }
 
 func other(x *snapshot.Index, kind, name string) *unstructured.Unstructured {
