@@ -24,6 +24,7 @@ const Header = "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: '2
 type Sketch struct {
 	Objects []string
 	Files   map[string]string
+	lost    []string // words that should have been replaced and are not there
 }
 
 // New starts a sketch with documents of the cluster.
@@ -43,7 +44,7 @@ func (s *Sketch) Edit(before, after string) *Sketch {
 		s.Objects[i] = strings.ReplaceAll(o, before, after)
 	}
 	if !found {
-		panic("no document of the sketch has " + before)
+		s.lost = append(s.lost, before)
 	}
 	return s
 }
@@ -81,6 +82,9 @@ func (s *Sketch) Node(name string, entries ...string) *Sketch {
 // Index loads the sketch.
 func (s *Sketch) Index(t testing.TB) *snapshot.Index {
 	t.Helper()
+	if len(s.lost) > 0 {
+		t.Fatalf("no document of the sketch has %q", s.lost)
+	}
 	dir := t.TempDir()
 	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
 	for path, text := range s.Files {
