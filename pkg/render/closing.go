@@ -112,10 +112,13 @@ func needWords(need string) string {
 	return need
 }
 
-// probeWords are the probes in words; a new one is named as it is until it has some.
+// probeWords are the tables of a node and the probes that read them, in words; a new
+// one is named as it is until it has some.
 var probeWords = map[string]string{
-	"kmsg": "kernel log", "mounts": "mount tables", "block": "block devices", "processes": "processes", "iscsi": "iSCSI sessions",
-	"hostfiles": "host files", "claim": "claim test", "content": "first bytes of the device", "dial": "connections", "multipath": "multipathd",
+	"kernelLog": "kernel log", "kmsg": "kernel log", "mounts": "mount tables", "mountns": "mount tables", "descriptors": "open files", "openfiles": "open files",
+	"process": "processes", "block": "block devices", "blockdev": "block devices", "deviceNodes": "device nodes", "files": "host files", "hostfiles": "host files",
+	"kubelet": "kubelet's directories", "iscsi": "iSCSI sessions", "nvme": "NVMe devices", "rbd": "RBD devices", "multipath": "multipath maps",
+	"nfs": "NFS clients", "reach": "connections", "contents": "contents of devices", "machine": "identity",
 }
 
 func probeName(probe string) string {
