@@ -112,14 +112,13 @@ func needWords(need string) string {
 	return need
 }
 
-// probeWords are the tables of a node's facts in words (pkg/probes: Table); a new one is
-// named as it is until it has some.
+// probeWords are the tables of a node and the probes that read them, in words; a new
+// one is named as it is until it has some.
 var probeWords = map[string]string{
-	"mounts": "mount tables", "processes": "processes", "descriptors": "open files", "block": "block devices",
-	"deviceNodes": "device nodes", "swaps": "swap areas", "superblocks": "live filesystems", "files": "host files",
-	"kubelet": "kubelet's directories", "iscsi": "iSCSI sessions", "nvme": "NVMe subsystems", "rbd": "RBD images",
-	"multipath": "multipathd", "nfs": "NFS client", "kernelLog": "kernel log", "reach": "connections",
-	"contents": "contents of disks and filesystems", "claim": "claim test",
+	"kernelLog": "kernel log", "kmsg": "kernel log", "mounts": "mount tables", "mountns": "mount tables", "descriptors": "open files", "openfiles": "open files",
+	"process": "processes", "block": "block devices", "blockdev": "block devices", "deviceNodes": "device nodes", "files": "host files", "hostfiles": "host files",
+	"kubelet": "kubelet's directories", "iscsi": "iSCSI sessions", "nvme": "NVMe devices", "rbd": "RBD devices", "multipath": "multipath maps",
+	"nfs": "NFS clients", "reach": "connections", "contents": "contents of devices", "machine": "identity", "swaps": "swap areas", "superblocks": "live filesystems", "claim": "claim test",
 }
 
 func probeName(probe string) string {

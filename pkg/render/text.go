@@ -42,10 +42,10 @@ func (p *page) screen() {
 		p.wait(r.RootCauses[0])
 		return
 	}
-	switch {
-	case r.Subject.Kind == "Node":
+	switch r.Subject.Kind {
+	case "Node":
 		p.node()
-	case r.Subject.Kind == "Cluster":
+	case "Cluster":
 		p.cluster()
 	default:
 		if len(r.RootCauses) > 0 {

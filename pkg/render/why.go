@@ -62,10 +62,22 @@ func (p *page) facts(list []report.Evidence) {
 			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(line(e.Text))-6))
 		}
 	}
+	lines := 0
 	for _, e := range shown {
+		inline := p.inline(e, where, shortPlace)
+		if lines >= enoughLines && !inline {
+			continue // -o wide has it
+		}
 		p.quote(e, where, place)
+		lines += 3
+		if inline {
+			lines -= 2
+		}
 	}
 }
+
+// enoughLines is after how many lines of facts no long one follows.
+const enoughLines = 4
 
 // shortPlace is how far a place may be shortened so that its fact fits the line.
 const shortPlace = 30

@@ -51,7 +51,7 @@ func empty() Report {
 
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	cause := Cause{Name: "node-down", Certainty: Certain, Severity: Blocking, Layer: "attach", Subject: Subject{Kind: "Node", Name: "a"},
+	cause := Cause{ID: "node-down@Node/a", Fingerprint: "0123456789abcdef", Name: "node-down", Certainty: Certain, Severity: Blocking, Layer: "attach", Subject: Subject{Kind: "Node", Name: "a"},
 		Message: "m", Evidence: []Evidence{}, Explains: []string{}, Remedies: []Remedy{}}
 	for name, c := range map[string]struct {
 		change func(*Report)
@@ -60,6 +60,7 @@ func TestSchema(t *testing.T) {
 		"empty":             {func(*Report) {}, true},
 		"failed":            {func(r *Report) { r.Error = "read snapshot: no such file" }, true},
 		"cause":             {func(r *Report) { r.RootCauses = append(r.RootCauses, cause) }, true},
+		"cause without id":  {func(r *Report) { x := cause; x.ID, x.Fingerprint = "", ""; r.RootCauses = append(r.RootCauses, x) }, false},
 		"no verdict":        {func(r *Report) { r.Verdict = "" }, false},
 		"null list":         {func(r *Report) { r.RootCauses = nil }, false},
 		"unknown certainty": {func(r *Report) { x := cause; x.Certainty = "sure"; r.RootCauses = append(r.RootCauses, x) }, false},

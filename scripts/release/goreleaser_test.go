@@ -15,8 +15,8 @@ import (
 // goreleaser is what is compared of .goreleaser.yaml.
 type goreleaser struct {
 	Builds []struct {
-		Binary, Main                      string
-		Env, Goos, Goarch, Flags, Ldflags []string
+		Binary, Main                            string
+		Env, Goos, Goarch, Flags, Tags, Ldflags []string
 	}
 	Archives []struct {
 		NameTemplate    string `json:"name_template"`
@@ -62,7 +62,7 @@ func TestGoreleaser(t *testing.T) {
 		t.Errorf("platforms (-ours +goreleaser):\n%s", diff)
 	}
 	ldflags := strings.ReplaceAll(strings.Join(b.Ldflags, " "), "{{ .Tag }}", "v1.2.3")
-	if diff := cmp.Diff(flags("v1.2.3"), append(slices.Clone(b.Flags), "-ldflags", ldflags)); diff != "" {
+	if diff := cmp.Diff(flags("v1.2.3"), append(slices.Clone(b.Flags), "-tags", strings.Join(b.Tags, ","), "-ldflags", ldflags)); diff != "" {
 		t.Errorf("flags (-ours +goreleaser):\n%s", diff)
 	}
 	check(t, a.NameTemplate == program+"_{{ .Os }}_{{ .Arch }}" && slices.Equal(a.Formats, []string{"tar.gz"}), "archives %+v", a)

@@ -97,9 +97,12 @@ func release(version, out string, names []string) error {
 	return os.WriteFile(filepath.Join(out, "mountdoctor.yaml"), manifest, 0o644)
 }
 
+// tags as in the Makefile, which says why.
+const tags = "kustomize_disable_go_plugin_support"
+
 // flags are those of the build: no path and no time of this machine, no build id.
 func flags(version string) []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X " + flagVar + "=" + version}
+	return []string{"-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w -buildid= -X " + flagVar + "=" + version}
 }
 
 // make builds and packs one platform.

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 //go:embed iscsi_portal_unreachable.md
