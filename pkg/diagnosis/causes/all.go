@@ -29,6 +29,7 @@ var rules = []*diagnosis.Rule{
 	claim.ConsumerUnschedulable,
 	claim.DeletionBlockedByFinalizer,
 	claim.ExpansionRefusedByBackend,
+	claim.HelperPodFailed,
 	claim.ProvisionerNotResponding,
 	claim.ProvisioningFailed,
 	claim.ResizerNotWorking,
@@ -135,6 +136,7 @@ var rules = []*diagnosis.Rule{
 	transport.ISCSINodeRecordInvalid,
 	transport.ISCSISessionLost,
 	transport.ISCSIToolsMissing,
+	transport.KernelModuleMissing,
 	transport.NFSAccessDenied,
 	transport.NFSClientIDCollision,
 	transport.NFSClientMissing,
@@ -148,6 +150,9 @@ var rules = []*diagnosis.Rule{
 	transport.NFSVersionUnsupported,
 	transport.NetworkHostToPodBlocked,
 	transport.SELinuxDeniesISCSI,
+	transport.SMBAccessDenied,
+	transport.SMBMountRefused,
+	transport.SMBServerUnreachable,
 
 	// filesystem
 	filesystem.CheckedWhileMounted,
