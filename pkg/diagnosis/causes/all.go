@@ -55,6 +55,7 @@ var rules = []*diagnosis.Rule{
 	attach.DeviceLinkMissing,
 	attach.DeviceRenumbered,
 	attach.HostpathTypeMismatch,
+	attach.DriverConfigurationWrong,
 	attach.DriverNeverServesNode,
 	attach.DriverNotInstalled,
 	attach.KubeletRootDirWrong,
@@ -107,6 +108,7 @@ var rules = []*diagnosis.Rule{
 	mount.MountPinnedInNamespace,
 	mount.MountPropagationOff,
 	mount.PodDirectoryOrphaned,
+	mount.SecurityModuleDenies,
 	mount.SubpathBindStale,
 	mount.SubpathTypeMismatch,
 
@@ -158,6 +160,7 @@ var rules = []*diagnosis.Rule{
 	filesystem.CheckedWhileMounted,
 	filesystem.EncryptionKeyWrong,
 	filesystem.ExpansionFailedOnNode,
+	filesystem.EncryptionParametersRefused,
 	filesystem.EncryptionToolsMissing,
 	filesystem.FSGroupChownSlow,
 	filesystem.FeatureUnsupported,
@@ -169,6 +172,7 @@ var rules = []*diagnosis.Rule{
 	filesystem.SELinuxLabelConflict,
 	filesystem.SELinuxRelabelSlow,
 	filesystem.TypeMismatch,
+	filesystem.XFSLogNotReplayed,
 	filesystem.XFSUUIDDuplicate,
 
 	// risk
