@@ -128,6 +128,8 @@ var rules = []*diagnosis.Rule{
 	device.RBDLockOrWatcherStale,
 
 	// transport
+	transport.CephBackendUnreachable,
+	transport.CephClientFenced,
 	transport.FUSEDaemonDead,
 	transport.ISCSIDNotRunning,
 	transport.ISCSIInitiatorNameDuplicate,
