@@ -115,6 +115,7 @@ func (c *collector) tails() []tail {
 		add(servers(x, v)...)
 		add(outsiders(x, v)...)
 		add(workers(x, v)...)
+		add(helpers(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
 		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !snapshot.PodReady(pod) {
@@ -278,4 +279,20 @@ func restarted(pod *corev1.Pod, container string) bool {
 	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
 		return s.Name == container && s.RestartCount > 0
 	})
+}
+
+// helpers are the pods in which a provisioner works at a volume: they are called after it,
+// and a volume that is not there yet after the UID of its claim.
+func helpers(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+	name := v.PVName()
+	if name == "" && v.Claim != nil && v.Claim.UID != "" {
+		name = "pvc-" + string(v.Claim.UID)
+	}
+	var out []*corev1.Pod
+	for _, pod := range x.Cluster.Pods {
+		if name != "" && strings.HasSuffix(pod.Name, "-"+name) {
+			out = append(out, pod)
+		}
+	}
+	return out
 }

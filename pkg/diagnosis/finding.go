@@ -195,6 +195,15 @@ func ObjectSubject(kind, namespace, name string) report.Subject {
 	return report.Subject{Kind: kind, Namespace: namespace, Name: name}
 }
 
+// VolumeSubject names a volume: its PV, or its claim while it has none.
+func VolumeSubject(v *snapshot.Volume) report.Subject {
+	if v.PV != nil {
+		return ObjectSubject("PersistentVolume", "", v.PVName())
+	}
+	ns, claim := v.ClaimRef()
+	return ObjectSubject("PersistentVolumeClaim", ns, claim)
+}
+
 // Evidence constructors.
 
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").

@@ -23,7 +23,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 	Name: "provisioning-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/persistentvolumes"), diagnosis.API("/persistentvolumeclaims")},
 	Explains: []string{"claim-pending", "pod-waiting-for-volume"},
-	YieldsTo: []string{"backend-throttled", "longhorn-control-plane-down", "csi-credentials-wrong", "storageclass-parameter-wrong"},
+	YieldsTo: []string{"backend-throttled", "longhorn-control-plane-down", "csi-credentials-wrong", "storageclass-parameter-wrong", "helper-pod-failed", "driver-configuration-wrong", "security-module-denies"},
 	Doc:      provisioningFailedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

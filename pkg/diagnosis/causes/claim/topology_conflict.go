@@ -135,7 +135,7 @@ func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
 // kubelet refuses to mount what may not be used there (NodeAffinity check).
 func placedPast(p *diagnosis.Pass, pod *corev1.Pod, n *corev1.Node) {
 	guilty := excludedBy(p.VolumesOfPod(pod), n)
-	if len(guilty) == 0 {
+	if len(guilty) == 0 || slices.ContainsFunc(p.Texts(guilty[0]), func(t diagnosis.Text) bool { return mountTried(t, n.Name) }) {
 		return
 	}
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("PersistentVolume", "", guilty[0].PVName())).Located(n.Name)
@@ -147,6 +147,12 @@ func placedPast(p *diagnosis.Pass, pod *corev1.Pod, n *corev1.Node) {
 	}
 	reportConflict(p, f, pod, fmt.Sprintf("Pod %s/%s was placed on node %s, where its volume may not be used: %s. The kubelet mounts it only on a node of that kind.",
 		pod.Namespace, pod.Name, n.Name, volumePlaces(f, guilty)))
+}
+
+// mountTried tells whether the driver was asked to mount on a node lately: the kubelet
+// does that only after its own check of the volume's affinity.
+func mountTried(t diagnosis.Text, node string) bool {
+	return t.Fresh && t.Node == node && t.Code != "" && strings.HasPrefix(t.Op, "MountVolume") && !strings.Contains(t.Raw, "NodeAffinity")
 }
 
 // missingPlaces names the single nodes that volumes are bound to and that are gone, down

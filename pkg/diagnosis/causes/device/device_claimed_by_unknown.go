@@ -91,7 +91,7 @@ func claimedByUnknown(p *diagnosis.Pass, s *stack) {
 
 // knownHolder tells whether another rule speaks about this kind of holder.
 func knownHolder(d *probes.BlockDevice) bool {
-	return hasPrefix(d, "mpath-") || hasPrefix(d, "LVM-") || hasPrefix(d, "CRYPT-") || hasPrefix(d, "part") || isMD(d)
+	return hasPrefix(d, "mpath-") || hasPrefix(d, "LVM-") || hasPrefix(d, "CRYPT-") || hasPrefix(d, "part") || isMD(d) || strings.HasPrefix(d.Name, "drbd")
 }
 
 // partitionInUse tells whether a partition of the disk is mounted or held.

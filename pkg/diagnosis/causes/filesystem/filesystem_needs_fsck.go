@@ -21,7 +21,7 @@ var NeedsFsck = &diagnosis.Rule{
 	Name: "filesystem-needs-fsck", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("mountns"), diagnosis.Probe("blockdev"), diagnosis.Probe("kmsg")},
 	Explains: []string{"fsck-failed", "mount-failed", "pod-waiting-for-volume", "share-manager-failing", "expansion-pending", "volume-io-error"},
-	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused"},
+	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "xfs-log-not-replayed"},
 	Offers:   []string{"fsck"},
 	Doc:      needsFsckDoc,
 	Run: func(p *diagnosis.Pass) {

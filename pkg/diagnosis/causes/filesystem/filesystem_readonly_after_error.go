@@ -25,7 +25,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.Probe("mountns"), diagnosis.Probe("superblock")},
 	Explains: []string{"volume-readonly", "volume-io-error", "mount-failed", "pod-stuck-terminating", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"filesystem-needs-fsck"},
-	YieldsTo: []string{"mount-of-dead-device"},
+	YieldsTo: []string{"mount-of-dead-device", "ceph-client-fenced"},
 	Offers:   []string{"delete-pod"},
 	Doc:      readonlyAfterErrorDoc,
 	Run: func(p *diagnosis.Pass) {

@@ -1,0 +1,58 @@
+package claim
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed helper_pod_failed.md
+var helperPodFailedDoc string
+
+// HelperPodFailed finds a volume whose provisioner works in a pod that does not finish.
+var HelperPodFailed = &diagnosis.Rule{
+	Name: "helper-pod-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning},
+	LeadsTo:  []string{"provisioning-failed"},
+	YieldsTo: []string{"node-down", "filesystem-full"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      helperPodFailedDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		stuck, timedOut := helper.StuckOf(pl), helper.TimedOut(pl)
+		if !stuck.Is.Yes() && !timedOut.Yes() {
+			return nil
+		}
+		ns, name := helper.NameOf(pl)
+		p := &diagnosis.Proof{
+			Says: "stuck", With: words.Fields{"volume": helper.VolumeName(pl.Volume), "helper": name, "why": stuck.Why, "node": helper.Node(pl)},
+			State: []evidence.Answer{stuck.Is},
+			Steps: helperSteps(ns, name),
+		}
+		switch {
+		case timedOut.Yes() && stuck.Is.Yes():
+			p.State = []evidence.Answer{timedOut, stuck.Is}
+		case timedOut.Yes():
+			p.Says, p.State, p.Last = "unseen", []evidence.Answer{timedOut}, []evidence.Answer{stuck.Is}
+		}
+		p.Subject = diagnosis.VolumeSubject(pl.Volume)
+		if name != "" {
+			p.Subject = diagnosis.ObjectSubject("Pod", ns, name)
+			p.Object("pod", ns+"/"+name)
+		}
+		return []*diagnosis.Proof{p}
+	},
+}
+
+func helperSteps(ns, name string) []report.Remedy {
+	var out []report.Remedy
+	if name != "" {
+		out = append(out, remedy.Check("See the helper and what is said of it.",
+			remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "wide"), remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+name)))
+	}
+	return append(out, remedy.Words("Change what keeps the helper from finishing: its image or the registry's mirror, and its tolerations, stand in the template of the provisioner's ConfigMap (helperPod.yaml), its paths in config.json beside it. The provisioner tries again by itself. On Talos the path lies below /var and the namespace needs the Pod Security level privileged; on OpenShift the provisioner's ServiceAccount needs an SCC that allows hostPath. Do not make the application's pods privileged."))
+}

@@ -1,0 +1,63 @@
+package device
+
+import (
+	_ "embed"
+	"strconv"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed drbd_state_blocks.md
+var drbdStateBlocksDoc string
+
+// DRBDStateBlocks finds a device that DRBD itself refuses to open or to write.
+var DRBDStateBlocks = &diagnosis.Rule{
+	Name: "drbd-state-blocks", Layer: diagnosis.Device, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
+	LeadsTo:  []string{"filesystem-readonly-after-error"},
+	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "rwo-rolling-update", "rwo-shared-by-workloads", "kernel-module-missing", "lvm-claims-device"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      drbdStateBlocksDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		r, ok := drbd.ResourceOf(pl)
+		if !ok {
+			return nil
+		}
+		p := &diagnosis.Proof{
+			Subject: diagnosis.DeviceSubject(pl.Node, r.Dev),
+			With:    words.Fields{"node": pl.Node, "resource": r.Name, "device": r.Dev.String(), "minor": strconv.FormatUint(uint64(r.Dev.Minor), 10), "peer": "", "volume": pl.Volume.PVName()},
+		}
+		fails, tainted := drbd.Fails(pl), drbd.Tainted(pl)
+		peer, primary := r.PrimaryAt(pl.X)
+		state, help := primary, "With nothing that holds it there, drbdadm secondary of this resource on that node lets it go (DRBD refuses while anything has it open); the mount goes on by itself."
+		switch {
+		case primary.Yes():
+			p.Says, p.With["peer"], p.Subject = "primary", peer, diagnosis.DeviceSubject(peer, r.Dev)
+			p.Last = []evidence.Answer{r.Quiet(pl, peer)}
+			p.At(peer)
+		case r.Split().Yes():
+			p.Says, state, help = "split", r.Split(), "Decide with the owner of the data which side survives. Only then, with a snapshot of the volume below it made first, the other side's writes since the split can be given up."
+		case r.NoQuorum().Yes():
+			p.Says, state, help = "quorum", r.NoQuorum(), "Bring the missing peers or the network between them back: DRBD's own ports (7000 and up), and the NetworkPolicy of the satellites. Do not lower or switch off the quorum, and do not force a role."
+		case r.NoGoodCopy(pl.X).Yes():
+			p.Says, state, help = "copy", r.NoGoodCopy(pl.X), "Bring the node with the copy that is up to date back, or its connection. Do not force a role: that declares an old copy to be the data."
+		default:
+			return nil
+		}
+		p.State = []evidence.Answer{state, fails}
+		if tainted.Yes() {
+			p.Hint = tainted
+		}
+		p.Device(pl.Node, r.Dev)
+		p.Steps = []report.Remedy{
+			remedy.Check("See role, disk, connections and quorum of the resource, in the satellite's pod of the node, on both sides.", "drbdsetup status "+r.Name+" --verbose", "kubectl linstor resource list -r "+r.Name),
+			remedy.Words(help + " No filesystem check and no formatting of the volume below: what cannot be opened here says nothing about its content."),
+		}
+		return []*diagnosis.Proof{p}
+	},
+}

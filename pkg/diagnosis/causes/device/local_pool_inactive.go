@@ -1,0 +1,59 @@
+package device
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/local"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed local_pool_inactive.md
+var localPoolInactiveDoc string
+
+// LocalPoolInactive finds a volume whose pool or logical volume is not there on its node.
+var LocalPoolInactive = &diagnosis.Rule{
+	Name: "local-pool-inactive", Layer: diagnosis.Device, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
+	LeadsTo:  []string{"local-disk-not-mounted"},
+	YieldsTo: []string{"kernel-module-missing", "topology-conflict", "multipath-claims-device"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      localPoolInactiveDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		pool, ok := local.PoolOf(pl)
+		if !ok || pl.Node == "" || pl.View == nil {
+			return nil
+		}
+		partly, absent := pool.Absent(pl)
+		why := pool.WhyOf(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.NodeSubject(pl.Node), Says: pool.Kind + "-" + why.Says,
+			With:  words.Fields{"node": pl.Node, "pool": pool.Name, "volume": pl.Volume.PVName()},
+			State: []evidence.Answer{local.Fails(pl), pool.Named, absent.With(why.Fact), local.MadeHere(pl)},
+		}
+		if partly {
+			p.Says, p.AtMost = "volume", report.Likely // it may be inactive, or deleted
+		}
+		show := [][]string{{"pvs", "-o", "+missing"}, {"lvs", "-a", "-o", "+lv_active,lv_health_status", pool.Name}}
+		help := "With all disks of the group there, vgchange -ay " + pool.Name + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
+		if pool.Kind == "zfs" {
+			show = [][]string{{"zpool", "import"}, {"zpool", "status", "-x"}}
+			help = "With all disks of the pool there, zpool import " + pool.Name + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
+		}
+		if why.Says == "locked" {
+			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."
+		}
+		var commands []string
+		for _, c := range show {
+			commands = append(commands, remedy.OnNode(pl.Node, c...))
+		}
+		p.Steps = []report.Remedy{
+			remedy.Check("See the pool and its disks.", commands...),
+			remedy.Words(help + " Do not make a new pool over the old disks, and take no missing disk out of it: the data are on them."),
+		}
+		return []*diagnosis.Proof{p}
+	},
+}

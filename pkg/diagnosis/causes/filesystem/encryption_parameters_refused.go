@@ -1,0 +1,50 @@
+package filesystem
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed encryption_parameters_refused.md
+var encryptionParametersRefusedDoc string
+
+// EncryptionParametersRefused finds a node whose cryptsetup refuses a volume's parameters.
+var EncryptionParametersRefused = &diagnosis.Rule{
+	Name: "encryption-parameters-refused", Layer: diagnosis.Filesystem, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving},
+	YieldsTo: []string{"encryption-tools-missing", "multipath-claims-device"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      encryptionParametersRefusedDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Node == "" {
+			return nil
+		}
+		fips := crypt.FIPS(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.NodeSubject(pl.Node), Says: "said",
+			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "parameter": "", "sentence": "", "key": "", "fips": ""},
+			Steps: []report.Remedy{remedy.Words("For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (Longhorn; where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows. A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
+		}
+		r, ok := crypt.RefusalOf(pl)
+		if ok {
+			p.State = []evidence.Answer{r.Is}
+			p.With["parameter"], p.With["sentence"] = r.Parameter, r.Sentence
+			if pl.Volume.IsLonghorn() {
+				p.With["key"] = r.Key
+			}
+			if fips.Yes() {
+				p.With["fips"] = fips.Facts()[0].Locator + " says so"
+				p.State = append(p.State, fips)
+			}
+			return []*diagnosis.Proof{p}
+		}
+		p.Says, p.AtMost, p.State = "cut", report.Likely, []evidence.Answer{crypt.FormatFailed(pl), fips}
+		return []*diagnosis.Proof{p}
+	},
+}

@@ -1,0 +1,59 @@
+package mount
+
+import (
+	_ "embed"
+	"maps"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/local"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed local_disk_not_mounted.md
+var localDiskNotMountedDoc string
+
+// LocalDiskNotMounted finds a directory of a PV that should be a disk and is none.
+var LocalDiskNotMounted = &diagnosis.Rule{
+	Name: "local-disk-not-mounted", Layer: diagnosis.Mount, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
+	LeadsTo:  []string{"filesystem-full"},
+	YieldsTo: []string{"kubelet-in-container"},
+	Offers:   []string{"delete-pod"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      localDiskNotMountedDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		path := local.PathOf(pl.Volume)
+		if pl.View == nil || path == "" || !local.Belongs(pl) {
+			return nil
+		}
+		var out []*diagnosis.Proof
+		fields := words.Fields{"pv": pl.Volume.PVName(), "node": pl.Node, "path": path, "entry": "", "disk": "", "pod": ""}
+		subject := diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName())
+		for _, l := range local.LateOf(pl, path) {
+			fields["disk"], fields["pod"] = l.Name+" ("+l.Disk.Dev.String()+")", l.Pod.Namespace+"/"+l.Pod.Name
+			p := &diagnosis.Proof{Subject: subject, Says: "late", With: maps.Clone(fields), State: []evidence.Answer{l.Is}}
+			p.Pod(l.Pod)
+			p.Steps = []report.Remedy{
+				remedy.Check("See where the path lies now.", remedy.OnNode(pl.Node, "findmnt", "-T", path)),
+				remedy.Words("Stop the workload, and save what it wrote into the bare directory below the disk since node " + pl.Node + " started. Then start it again: only a new pod sees the disk."),
+				remedy.DeletePod(l.Pod, snapshot.HasController(l.Pod), "what the pod wrote into the bare directory was saved: it does not come along to the disk"),
+			}
+			out = append(out, p)
+		}
+		if d := local.DiskOf(pl, path); d.Meant.Yes() {
+			fields["entry"] = d.Entry
+			out = append(out, &diagnosis.Proof{
+				Subject: subject, Says: "absent", With: fields, State: []evidence.Answer{d.Meant, d.Absent(pl)},
+				Steps: []report.Remedy{
+					remedy.Check("See where the path lies now, and whether the disk is there.", remedy.OnNode(pl.Node, "findmnt", "-T", path), remedy.OnNode(pl.Node, "blkid")),
+					remedy.Words("Stop the pods of the volume first, and save what was written into the bare directory since the node started. Then mount the disk by its entry, and start the pods again. So that it does not come back: nofail in the entry, RequiresMountsFor with this path in the unit of kubelet, and chattr +i on the bare directory. Do not format anything."),
+				},
+			})
+		}
+		return out
+	},
+}

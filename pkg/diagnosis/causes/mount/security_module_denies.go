@@ -1,0 +1,68 @@
+package mount
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed security_module_denies.md
+var securityModuleDeniesDoc string
+
+// SecurityModuleDenies finds a volume whose mount, or whose own path, SELinux or AppArmor
+// denies to somebody who needs it.
+var SecurityModuleDenies = &diagnosis.Rule{
+	Name: "security-module-denies", Layer: diagnosis.Mount, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
+	LeadsTo:  []string{"helper-pod-failed", "provisioning-failed"},
+	YieldsTo: []string{"selinux-denies-iscsi", "selinux-label-conflict", "selinux-relabel-slow"},
+	Asks:     diagnosis.EachVolume,
+	Doc:      securityModuleDeniesDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
+		for _, at := range security.Places(pl) {
+			if d, ok := security.DenialOf(at); ok {
+				p := &diagnosis.Proof{
+					Subject: diagnosis.NodeSubject(at.Node), Says: d.Says,
+					With:  words.Fields{"module": d.Module, "node": at.Node, "what": d.Line.What(), "comm": d.Line.Comm(), "volume": d.Volume, "pod": ""},
+					State: []evidence.Answer{d.Is, security.Fails(at)},
+					Steps: securitySteps(at.Node, d.Module),
+				}
+				if d.Pod != nil {
+					p.Subject, p.With["pod"] = diagnosis.PodSubject(d.Pod), d.Pod.Namespace+"/"+d.Pod.Name
+					p.Pod(d.Pod)
+				}
+				p.At(at.Node)
+				out = append(out, p)
+			} else if b := security.NFSBoolean(at); b.Yes() {
+				p := &diagnosis.Proof{
+					Subject: diagnosis.NodeSubject(at.Node), Says: "boolean", AtMost: report.Likely,
+					With:  words.Fields{"node": at.Node, "volume": d.Volume},
+					State: []evidence.Answer{security.WorksElsewhere(at)}, Hint: b,
+					Steps: []report.Remedy{
+						remedy.Check("See the boolean.", remedy.OnNode(at.Node, "getsebool", "virt_use_nfs")),
+						remedy.Words("Switch it on with setsebool -P virt_use_nfs on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."),
+					},
+				}
+				p.At(at.Node)
+				out = append(out, p)
+			}
+		}
+		return out
+	},
+}
+
+func securitySteps(node, module string) []report.Remedy {
+	show := remedy.OnNode(node, "journalctl", "-k", "-g", `apparmor="DENIED"`, "--since", "-1h")
+	help := "Correct the AppArmor profile that the line names. In a container of LXC it is the profile on the host."
+	if module == "SELinux" {
+		show = remedy.OnNode(node, "journalctl", "-k", "-g", "avc:.*denied", "--since", "-1h")
+		help = "Take the narrowest of these: the distribution's policy package (container-selinux, k3s-selinux, rke2-selinux); the label container_file_t for the host's directory (semanage fcontext, then restorecon -R); one seLinuxOptions.level for all pods of a shared directory; an SCC or MachineConfig on OpenShift; on Talos an upgrade, or no enforcing=1. Do not switch SELinux off, and do not make the application's pods privileged."
+	}
+	return []report.Remedy{remedy.Check("See what is denied.", show), remedy.Words(help)}
+}

@@ -1,0 +1,55 @@
+package transport
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+//go:embed ceph_client_fenced.md
+var cephClientFencedDoc string
+
+// CephClientFenced finds a node whose Ceph client is shut out of a healthy cluster.
+var CephClientFenced = &diagnosis.Rule{
+	Name: "ceph-client-fenced", Layer: diagnosis.Transport, Severity: report.Blocking,
+	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
+	LeadsTo: []string{"filesystem-readonly-after-error", "filesystem-needs-fsck"},
+	Offers:  []string{"delete-pod"},
+	Asks:    diagnosis.EachPlace,
+	Doc:     cephClientFencedDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if !ceph.Of(pl.Volume) {
+			return nil
+		}
+		f, ok := ceph.FenceOf(pl)
+		if !ok || !f.Line.Yes() {
+			return nil
+		}
+		p := &diagnosis.Proof{
+			Subject: diagnosis.NodeSubject(pl.Node), Says: f.Says,
+			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "where": f.Where},
+			State: []evidence.Answer{f.Line},
+			Last:  []evidence.Answer{f.Now},
+		}
+		p.Device(pl.Node, f.Dev)
+		p.Steps = fenceSteps(pl)
+		return []*diagnosis.Proof{p}
+	},
+}
+
+func fenceSteps(pl *evidence.Place) []report.Remedy {
+	out := []report.Remedy{remedy.Check("See the entries of the cluster (in the toolbox or on a host of Ceph), and who made them.", "ceph osd blocklist ls", remedy.Kubectl("get", "networkfence", "-o", "wide"))}
+	all := pl.Volume.LiveConsumersOn(pl.Node)
+	for _, c := range all {
+		if !c.Terminating() {
+			out = append(out, remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "this client is shut out for good: the old map or mount never writes again, and only when all pods of the volume on node "+pl.Node+" are gone is a new one made"))
+		}
+	}
+	return append(out, remedy.Words("For many volumes drain and reboot node "+pl.Node+". Do not lift the entry, or the NetworkFence, while the old pods run: there would be two writers. An image of RBD is checked before its next use, after its pods are gone and it was mapped anew."))
+}

@@ -1,0 +1,73 @@
+package transport
+
+import (
+	_ "embed"
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kmod"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed kernel_module_missing.md
+var kernelModuleMissingDoc string
+
+// KernelModuleMissing finds a node whose running kernel lacks the module that a volume needs.
+var KernelModuleMissing = &diagnosis.Rule{
+	Name: "kernel-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Attaching},
+	LeadsTo:  []string{"csi-plugin-not-registered"},
+	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      kernelModuleMissingDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Node == "" {
+			return nil
+		}
+		said, spoken := kmod.SaidOf(pl)
+		needs := kmod.Needs(pl)
+		if spoken && !slices.Contains(needs, said.Module) {
+			needs = []string{said.Module}
+		}
+		var out []*diagnosis.Proof
+		for _, m := range needs {
+			lack := kmod.LackOf(pl, m, said)
+			wanted := evidence.Any(kmod.Fails(pl), evidence.When(spoken, said.Fact), csi.WantedOn(pl, pl.Node))
+			if !spoken {
+				wanted = kmod.Fails(pl)
+			}
+			release := ""
+			if n := pl.X.Node(pl.Node); n != nil {
+				release = n.Status.NodeInfo.KernelVersion
+			}
+			if pl.View != nil && pl.View.Facts.Identity.Kernel != "" {
+				release = pl.View.Facts.Identity.Kernel
+			}
+			out = append(out, &diagnosis.Proof{
+				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says,
+				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},
+				State: []evidence.Answer{wanted, lack.Is},
+				Steps: moduleSteps(pl.Node, m, lack.Says),
+			})
+		}
+		return out
+	},
+}
+
+func moduleSteps(node, module, says string) []report.Remedy {
+	help := map[string]string{
+		"absent":     "Install the distribution's extra package for exactly this kernel release (linux-modules-extra on Ubuntu, kernel-modules-extra on Red Hat and its kin, kernel-default in place of kernel-default-base on SUSE; DRBD and ZFS have packages of their own).",
+		"replaced":   "Reboot the node into the kernel whose modules are installed, when its pods can be moved.",
+		"unloadable": "Sign the module or enrol its key, or build it for exactly this kernel release.",
+		"unloaded":   "Load it with modprobe " + module + " on the node (that can be undone), and list it in /etc/modules-load.d.",
+		"said":       "Look whether the running kernel has the module at all: a package for exactly this release, or modprobe " + module + " and a line in /etc/modules-load.d.",
+	}[says]
+	return []report.Remedy{
+		remedy.Check("See whether the running kernel has the module, and what loading it would do.", remedy.OnNode(node, "modinfo", "-n", module), remedy.OnNode(node, "modprobe", "-n", "-v", module), remedy.OnNode(node, "uname", "-r")),
+		remedy.Words(help + " On Talos: machine.kernel.modules, and a system extension for what is not in its kernel; on OpenShift: a MachineConfig with modules-load.d; on Flatcar: Butane, or a system extension. The plugin's pod starts again by itself."),
+	}
+}

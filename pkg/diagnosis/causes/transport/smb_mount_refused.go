@@ -1,0 +1,65 @@
+package transport
+
+import (
+	_ "embed"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed smb_mount_refused.md
+var smbMountRefusedDoc string
+
+// SMBMountRefused finds a share whose server is reached and refuses the request itself.
+var SMBMountRefused = &diagnosis.Rule{
+	Name: "smb-mount-refused", Layer: diagnosis.Transport, Severity: report.Blocking,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Provisioning},
+	LeadsTo:  []string{"provisioning-failed"},
+	YieldsTo: []string{"smb-server-unreachable", "storageclass-parameter-wrong"},
+	Asks:     diagnosis.EachPlace,
+	Doc:      smbMountRefusedDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		s, ok := smb.ShareOf(pl)
+		if !ok || !s.Unfit().Yes() {
+			return nil
+		}
+		m, answers := s.MisfitOf(pl), s.Answers(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.VolumeSubject(pl.Volume), Says: m.Says,
+			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path()},
+			State: []evidence.Answer{s.Unfit()},
+			Last:  []evidence.Answer{m.Line},
+			Steps: []report.Remedy{remedy.Words(smbHelp[m.Says])},
+		}
+		switch {
+		case s.Code() != 2 && s.Code() != 112:
+		case m.Says == "closed":
+			p.Last = append(p.Last, answers) // a server that is gone ends the same way
+			fallthrough
+		case !m.Line.Yes():
+			// Blocked networks have produced both numbers: the server must be seen to answer.
+			if answers.No() {
+				return nil
+			}
+			if answers.Unseen() {
+				p.AtMost = report.Possible
+			}
+		}
+		return []*diagnosis.Proof{p}
+	},
+}
+
+// smbHelp is what helps against each kind of misfit.
+var smbHelp = map[string]string{
+	"share":    "Make the share on the server, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data. On some providers the share is called like the account.",
+	"path":     "Make the directory on the share, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data.",
+	"dialect":  "Set a dialect that the server speaks in the mount options of the class or PV (vers=3.0 or newer). vers=1.0 is a risk, for a server that cannot be upgraded only.",
+	"closed":   "Compare the dialect (vers=), signing and encryption (seal) in the mount options with what the server demands. Nodes in FIPS mode cannot use SMB with a password.",
+	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV, or upgrade the kernel of the node.",
+	"kerberos": "With sec=krb5 the mount wants a ticket: put the ticket cache into the Secret as the driver's documentation has it, or give the host a keytab and cifs.upcall.",
+	"limit":    "The server is at a limit of its sessions or memory: look at the server. The mount is tried again by itself.",
+}

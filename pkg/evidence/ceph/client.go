@@ -1,0 +1,158 @@
+// Package ceph answers questions about the Ceph client of a node's kernel: what it
+// complains of, whether it is shut out.
+package ceph
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const fresh = 10 * time.Minute
+
+// daemon is the form in which libceph names a peer: "mon0 (1)10.30.0.41:6789 …". Old
+// kernels have no version of the protocol before the address, newer CephFS lines have
+// "[<fsid> <client>]: " before the daemon.
+var daemon = regexp.MustCompile(`\b((?:mon|osd|mds)\d+) (?:\([12]\))?([0-9.]+:\d+|\[[0-9a-fA-F:]+\]:\d+) (.*)`)
+
+// Of tells whether a volume is served by the kernel's Ceph client: an RBD image that the
+// kernel maps, or a CephFS that it mounts.
+func Of(v *snapshot.Volume) bool {
+	if v.PV == nil {
+		return false
+	}
+	if _, _, ok := v.RBDImage(); ok {
+		return v.Attribute("mounter") != "rbd-nbd"
+	}
+	return v.PV.Spec.CephFS != nil || strings.HasSuffix(v.CSIName(), "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse"
+}
+
+// Peer is a daemon that a node's client complains of.
+type Peer struct {
+	Name, Address string
+	Lines         []report.Evidence
+	Last          time.Time
+}
+
+// Complaints are the daemons whose connection does not come up lately, with at least three
+// lines of one address since the last line that it did. The closing of an idle connection
+// (state OPEN) is ordinary work: ms_connection_idle_timeout.
+func Complaints(pl *evidence.Place) []Peer {
+	var order []string
+	peers := map[string]*Peer{}
+	for _, l := range pl.View.Facts.Kernel {
+		m := daemon.FindStringSubmatch(l.Text)
+		if m == nil || !strings.Contains(l.Text, "ceph") {
+			continue
+		}
+		p := peers[m[2]]
+		if p == nil {
+			p = &Peer{Name: m[1], Address: m[2]}
+			peers[m[2]] = p
+			order = append(order, m[2])
+		}
+		switch what := m[3]; {
+		case strings.Contains(what, "session established"), strings.HasPrefix(what, "up"):
+			p.Lines = nil
+		case failed(what):
+			p.Lines, p.Last = append(p.Lines, evidence.FromNode(pl.Node, "@kmsg", l.Text)), l.At
+		}
+	}
+	var out []Peer
+	for _, a := range order {
+		if p := peers[a]; len(p.Lines) >= 3 && !p.Last.IsZero() && pl.X.Age(p.Last) < fresh {
+			p.Lines = p.Lines[len(p.Lines)-3:]
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+func failed(what string) bool {
+	switch {
+	case strings.Contains(what, "socket closed"):
+		return !strings.Contains(what, "(con state OPEN)")
+	case strings.Contains(what, "connect error"), strings.Contains(what, "socket error"), strings.Contains(what, "session lost"):
+		return true
+	}
+	return false
+}
+
+// Dialled asks whether a peer does not answer a dial from the node now.
+func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
+	answer, ok := pl.View.Facts.Dials[p.Address]
+	if !ok {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/reach", Node: pl.Node, Why: "a dial of " + p.Address + " was not asked"})
+	}
+	return evidence.When(!strings.HasPrefix(answer, "ok"), evidence.FromNode(pl.Node, "@dial/"+p.Address, answer))
+}
+
+// Refusing asks for a line with a single meaning: this kernel is too old for the cluster,
+// or no metadata server is up.
+func Refusing(pl *evidence.Place) (says string, a evidence.Answer) {
+	for i := len(pl.View.Facts.Kernel) - 1; i >= 0; i-- {
+		l := pl.View.Facts.Kernel[i]
+		if l.At.IsZero() || pl.X.Age(l.At) >= fresh {
+			continue
+		}
+		switch {
+		case strings.Contains(l.Text, "missing required protocol features"), strings.Contains(l.Text, "feature set mismatch, my"):
+			return "old", evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text))
+		case strings.Contains(l.Text, "No mds server is up or the cluster is laggy"):
+			return "mds", evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text))
+		}
+	}
+	return "", evidence.No()
+}
+
+// Suffers asks whether the place's volume waits for Ceph: a call that hangs, a mount that
+// does not answer, or a fresh failure of a mount.
+func Suffers(pl *evidence.Place) evidence.Answer {
+	if pl.View != nil {
+		if q := hung(pl); q != nil {
+			return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/cmdline", command(q)))
+		}
+		for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+			if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "hang" {
+				return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
+			}
+		}
+	}
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// hung is a map or mount of the volume that has not come back for two minutes.
+func hung(pl *evidence.Place) *probes.Process {
+	_, image, _ := pl.Volume.RBDImage()
+	for i := range pl.View.Facts.Processes {
+		q := &pl.View.Facts.Processes[i]
+		mine := image != "" && strings.Contains(strings.Join(q.Cmdline, " "), image)
+		old := !q.Started.IsZero() && pl.X.Age(q.Started) > 2*time.Minute
+		if mine && old && (q.Comm == "rbd" || q.Comm == "mount" || q.Comm == "mount.ceph") {
+			return q
+		}
+	}
+	return nil
+}
+
+func command(q *probes.Process) string {
+	var out []string
+	for _, w := range q.Cmdline {
+		if strings.HasPrefix(w, "--key") || strings.Contains(w, "secret=") {
+			w, _, _ = strings.Cut(w, "=")
+			w += "=***"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ") + " (state " + q.State + ")"
+}

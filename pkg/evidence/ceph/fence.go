@@ -1,0 +1,125 @@
+package ceph
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// shutOut are the lines in which an existing RBD client learns that it is blocklisted:
+// ESHUTDOWN (108) of a request or of its watch (drivers/block/rbd.c).
+var (
+	ofImage = regexp.MustCompile(`rbd: (?:rbd\d+|image \S+): .*(?:result -108|reregister watch: -108|reregister watch: -107.*blocklist)`)
+	again   = regexp.MustCompile(`rbd: (rbd\d+): (?:capacity|watch .* (?:re)?registered)`)
+	ofMDS   = regexp.MustCompile(`ceph: .*mds\d+ (?:reconnect denied|rejected session)|ceph: .*(?:blocklisted|blacklisted)`)
+	restore = regexp.MustCompile(`ceph: .*mds\d+ (?:reconnect success|reconnected)`)
+)
+
+// Fence is what shows that a node's client is shut out of a volume.
+type Fence struct {
+	Says  string // rbd | cephfs
+	Where string // the disk or the mount point
+	Dev   probes.Dev
+	Line  evidence.Answer // the kernel's line, later than the map or mount
+	Now   evidence.Answer // that it is so now
+}
+
+// FenceOf looks at the map or the mount of the place's volume.
+func FenceOf(pl *evidence.Place) (Fence, bool) {
+	if pl.View == nil {
+		return Fence{}, false
+	}
+	if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok && d.Block != nil && strings.HasPrefix(d.Block.Name, "rbd") {
+		f := Fence{Says: "rbd", Where: d.Block.Name, Dev: d.Block.Dev}
+		f.image(pl)
+		return f, true
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if m.Mount.FSType != "ceph" {
+			continue
+		}
+		f := Fence{Says: "cephfs", Where: m.Mount.Point}
+		f.session(pl)
+		return f, true
+	}
+	return Fence{}, false
+}
+
+// image: the last request of the disk ended with ESHUTDOWN, and no map came after it.
+func (f *Fence) image(pl *evidence.Place) {
+	var lines []report.Evidence
+	var mapped, at time.Time
+	for _, l := range pl.View.Facts.Kernel {
+		if !strings.Contains(l.Text, f.Where+":") {
+			continue
+		}
+		switch {
+		case again.MatchString(l.Text):
+			lines, mapped = nil, l.At
+		case ofImage.MatchString(l.Text) && (mapped.IsZero() || !l.At.Before(mapped)):
+			lines, at = append(lines, evidence.FromNode(pl.Node, "@kmsg", l.Text)), l.At
+		case strings.Contains(l.Text, "result -") && !strings.Contains(l.Text, "-108"):
+			lines = nil // another error since
+		}
+	}
+	f.Line = pl.Tables(probes.KernelLog).Found(last(lines, 3)...)
+	f.Now = evidence.Unseen(evidence.Lack{Need: "a request of " + f.Where + " in the last ten minutes", Node: pl.Node, Why: "the kernel logged none"})
+	if c, ok := pl.View.Facts.Contents[f.Dev]; ok && c.Err != "" {
+		f.Now = evidence.Yes(evidence.FromNode(pl.Node, "@content/"+f.Dev.String(), c.Err))
+	} else if len(lines) > 0 && pl.X.Age(at) < fresh {
+		f.Now = f.Line
+	}
+}
+
+// session: the metadata server refused this client after the mount, and the path answers
+// with what a rejected session answers.
+func (f *Fence) session(pl *evidence.Place) {
+	var lines []report.Evidence
+	for _, l := range pl.View.Facts.Kernel {
+		switch {
+		case restore.MatchString(l.Text), daemonUp(l.Text):
+			lines = nil
+		case ofMDS.MatchString(l.Text) && f.used(pl, l.At):
+			lines = append(lines, evidence.FromNode(pl.Node, "@kmsg", l.Text))
+		}
+	}
+	f.Line = pl.Tables(probes.KernelLog).Found(last(lines, 3)...)
+	st, ok := pl.View.Statfs(f.Where)
+	switch {
+	case !ok:
+		f.Now = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/contents", Node: pl.Node, Why: "statfs of " + f.Where + " was not asked"})
+	default:
+		f.Now = evidence.When(slices.Contains([]string{"EACCES", "EIO", "ESHUTDOWN"}, st.Err), evidence.FromNode(pl.Node, "@statfs"+f.Where, st.Err))
+	}
+}
+
+func daemonUp(text string) bool {
+	m := daemon.FindStringSubmatch(text)
+	return m != nil && strings.HasPrefix(m[1], "mds") && strings.Contains(m[3], "session established")
+}
+
+// used tells whether a pod had the volume on the node before a moment: a session that is
+// refused at a new mount is a matter of rights.
+func (f *Fence) used(pl *evidence.Place, at time.Time) bool {
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		if t := c.Pod.Status.StartTime; t != nil && t.Add(10*time.Second).Before(at) && !c.Waiting() {
+			return true
+		}
+	}
+	return false
+}
+
+func last(list []report.Evidence, n int) []report.Evidence {
+	if len(list) > n {
+		return list[len(list)-n:]
+	}
+	return list
+}

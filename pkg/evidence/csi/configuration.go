@@ -1,0 +1,74 @@
+package csi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// configured are the sentences of drivers with one meaning: their own configuration has
+// nothing for this volume. The first group, where there is one, is the key that was
+// looked for (ceph-csi internal/util/csiconfig.go; csi-driver-smb, csi-driver-nfs,
+// lvm-localpv).
+var configured = []*regexp.Regexp{
+	regexp.MustCompile(`missing configuration for cluster ID [("]+([^")]+)`),
+	regexp.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`),
+	regexp.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`),
+	regexp.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`),
+	regexp.MustCompile(`unmarshal failed \(.*\), raw buffer response`),
+	regexp.MustCompile(`source field is missing, current context`),
+	regexp.MustCompile(`(server|share) is a required parameter`),
+	regexp.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`),
+}
+
+// similar is the same thing in the words of other drivers: no entry, section, backend or
+// key of a name in the driver's configuration.
+var similar = regexp.MustCompile(`(?i)no (?:configuration|config|section|entry|backend|cluster) (?:\w+ )?(?:was )?(?:found )?(?:for|named|with|of) [^"'(]{0,30}["'(]?([\w./-]+)|(?:configuration|config|section|backend|cluster(?: ?ID)?) ["'(]?([\w./-]+)["')]? (?:is |was )?(?:not (?:found|configured|defined|present)|missing|unknown) (?:in|from) (?:\S+ )?(?:config|configuration)`)
+
+// elsewhere are words of a host, path, device or credential: then it is no matter of the
+// driver's configuration.
+var elsewhere = regexp.MustCompile(`(?i)secret|credential|password|/dev/|connection|timed? ?out|unauth|permission`)
+
+// Misconfigured asks for a fresh text in which the driver says that its configuration has
+// nothing for this volume. first tells whether its words have a single meaning.
+func Misconfigured(pl *evidence.Place) (key string, first bool, a evidence.Answer) {
+	for _, t := range pl.Refused() {
+		if t.Ordinary {
+			continue
+		}
+		for _, re := range configured {
+			if m := re.FindStringSubmatch(t.Raw); m != nil {
+				return strings.Join(m[1:], ""), true, evidence.Yes(t.Evidence())
+			}
+		}
+		if m := similar.FindStringSubmatch(t.Desc); m != nil && (t.Code == "InvalidArgument" || t.Code == "NotFound") && !elsewhere.MatchString(t.Desc) {
+			return m[1] + m[2], false, evidence.Yes(t.Evidence())
+		}
+	}
+	return "", false, evidence.No()
+}
+
+// Configuration finds the ConfigMap that the containers of a driver mount for their
+// configuration: of its plugin or controller pods, and whether it must exist.
+func Configuration(pl *evidence.Place, driver string) (namespace, name string, fact report.Evidence) {
+	for _, pod := range slices.Concat(pl.X.SidecarPods(driver, "csi-provisioner"), pl.X.DriverPods(driver)) {
+		for _, v := range pod.Spec.Volumes {
+			if v.ConfigMap != nil && named(v, driver) {
+				return pod.Namespace, v.ConfigMap.Name, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes["+v.Name+"].configMap.name", v.ConfigMap.Name)
+			}
+		}
+	}
+	return "", "", report.Evidence{}
+}
+
+// named prefers the ConfigMap that calls itself a configuration; kube-root-ca and the like
+// are none of the driver's.
+func named(v corev1.Volume, driver string) bool {
+	n := v.ConfigMap.Name
+	return n != "kube-root-ca.crt" && !strings.Contains(n, "kms") && (strings.Contains(n, "config") || strings.Contains(n, "csi") || strings.Contains(driver, n))
+}

@@ -1,0 +1,197 @@
+// Package drbd answers questions about DRBD resources: what the kernel last logged of
+// their roles, connections, disks and quorum.
+package drbd
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// major is DRBD's device number.
+const major = 147
+
+const fresh = 10 * time.Minute
+
+// speaks are the prefixes "drbd <res>: ", "drbd <res> <peer>: ", "drbd <res>/<vnr>
+// drbd<minor>: " and "drbd <res>/<vnr> drbd<minor> <peer>: ".
+var (
+	speaks  = regexp.MustCompile(`^drbd ([^\s/:]+)(?:/\d+)?(?: drbd(\d+))?(?: ([^\s:]+))?: (.*)$`)
+	changes = regexp.MustCompile(`\b(conn|peer|role|disk|quorum)\( (\S+) -> (\S+) \)`)
+)
+
+// Resource is what the kernel of a node said of one resource.
+type Resource struct {
+	Name  string
+	Dev   probes.Dev
+	last  map[string]line // by key, and by key and peer
+	shout map[string]line // sentences without a transition
+}
+
+type line struct {
+	to, peer string
+	at       time.Time
+	fact     report.Evidence
+}
+
+// ResourceOf reads the log of the place's node about the volume's resource. LINSTOR calls
+// it like the volume.
+func ResourceOf(pl *evidence.Place) (Resource, bool) {
+	r := Resource{last: map[string]line{}, shout: map[string]line{}}
+	if pl.View == nil || pl.Volume.PV == nil {
+		return r, false
+	}
+	names := []string{pl.Volume.CSIHandle(), pl.Volume.PVName()}
+	for _, l := range pl.View.Facts.Kernel {
+		m := speaks.FindStringSubmatch(l.Text)
+		if m == nil || !slices.Contains(names, m[1]) {
+			continue
+		}
+		r.Name = m[1]
+		if n, err := strconv.ParseUint(m[2], 10, 32); err == nil {
+			r.Dev = probes.Dev{Major: major, Minor: uint32(n)}
+		}
+		x := line{peer: m[3], at: l.At, fact: evidence.FromNode(pl.Node, "@kmsg", l.Text)}
+		for _, c := range changes.FindAllStringSubmatch(m[4], -1) {
+			x.to = c[3]
+			r.last[c[1]], r.last[c[1]+" "+m[3]] = x, x
+		}
+		for _, s := range []string{"Auto-promote failed", "Declined by peer", "Split-Brain detected", "need "} {
+			if strings.Contains(m[4], s) {
+				x.to = m[4]
+				r.shout[s] = x
+			}
+		}
+	}
+	if r.Dev.IsZero() {
+		r.Dev = above(pl)
+	}
+	return r, r.Name != "" || !r.Dev.IsZero()
+}
+
+// above is the DRBD device over the volume's disk.
+func above(pl *evidence.Place) probes.Dev {
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !ok {
+		return probes.Dev{}
+	}
+	if d.Dev.Major == major {
+		return d.Dev
+	}
+	for _, h := range pl.View.HoldersOf(d.Dev) {
+		if h.Device != nil && h.Device.Dev.Major == major {
+			return h.Device.Dev
+		}
+	}
+	return probes.Dev{}
+}
+
+// NoQuorum asks whether the resource lost its quorum and has not got it back.
+func (r Resource) NoQuorum() evidence.Answer {
+	q, ok := r.last["quorum"]
+	if !ok || q.to != "no" {
+		return evidence.No()
+	}
+	a := evidence.Yes(q.fact)
+	if s, ok := r.shout["need "]; ok && strings.Contains(s.to, "quorum") {
+		a = a.With(s.fact)
+	}
+	return a
+}
+
+// Split asks whether the connection was dropped because both sides wrote.
+func (r Resource) Split() evidence.Answer {
+	s, ok := r.shout["Split-Brain detected"]
+	c := r.last["conn "+s.peer]
+	if !ok || c.to != "StandAlone" || c.at.Before(s.at.Add(-time.Minute)) {
+		return evidence.No()
+	}
+	return evidence.Yes(s.fact, c.fact)
+}
+
+// NoGoodCopy asks whether no copy of the data that is up to date can be reached.
+func (r Resource) NoGoodCopy(x *snapshot.Index) evidence.Answer {
+	d, ok := r.last["disk"]
+	bad := ok && slices.Contains([]string{"Inconsistent", "Outdated", "Failed", "Diskless"}, d.to)
+	p := r.shout["Auto-promote failed"]
+	if !strings.Contains(p.to, "(-2)") || x.Age(p.at) >= fresh {
+		return evidence.No()
+	}
+	if bad {
+		return evidence.Yes(p.fact, d.fact)
+	}
+	return evidence.Yes(p.fact)
+}
+
+// PrimaryAt asks whether the device cannot be opened for writing because a peer is
+// Primary, and which.
+func (r Resource) PrimaryAt(x *snapshot.Index) (peer string, a evidence.Answer) {
+	p, ok := r.shout["Auto-promote failed"]
+	if !ok || x.Age(p.at) >= fresh || !strings.Contains(p.to, "(-1)") && !strings.Contains(p.to, "(-10)") {
+		return "", evidence.No()
+	}
+	for key, l := range r.last {
+		if name, found := strings.CutPrefix(key, "peer "); found && name != "" && l.to == "Primary" && (peer == "" || name < peer) {
+			peer, a = name, evidence.Yes(p.fact, l.fact)
+		}
+	}
+	if peer == "" {
+		return "", evidence.No()
+	}
+	return peer, a
+}
+
+// Quiet asks whether nothing on the Primary's node holds the device: no mount, no process,
+// no pod of the claim. What holds it there is the root.
+func (r Resource) Quiet(pl *evidence.Place, node string) evidence.Answer {
+	view := pl.X.View(node)
+	if len(pl.Volume.LiveConsumersOn(node)) > 0 {
+		return evidence.No()
+	}
+	if view == nil {
+		return evidence.Unseen(evidence.TablesFor(pl.X, pl.Volume, node).Lacks()...)
+	}
+	if len(view.Uses(r.Dev)) > 0 || len(view.Openers(r.Dev)) > 0 {
+		return evidence.No()
+	}
+	return evidence.TablesFor(pl.X, pl.Volume, node, probes.Mounts, probes.Descriptors).Nothing()
+}
+
+// Fails asks whether a step of the volume fails, or hangs, on the place's node now.
+func Fails(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	if pl.View == nil {
+		return evidence.No()
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err != "" {
+			return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
+		}
+	}
+	return evidence.No()
+}
+
+// Tainted asks whether LINSTOR's controller marked the node for this kind of fault.
+func Tainted(pl *evidence.Place) evidence.Answer {
+	n := pl.X.Node(pl.Node)
+	if n == nil {
+		return evidence.No()
+	}
+	for _, t := range n.Spec.Taints {
+		if strings.HasPrefix(t.Key, "drbd.linbit.com/") {
+			return evidence.Yes(evidence.FromAPI("Node "+pl.Node, "spec.taints", t.Key+":"+string(t.Effect)))
+		}
+	}
+	return evidence.No()
+}

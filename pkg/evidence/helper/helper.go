@@ -1,0 +1,99 @@
+// Package helper answers questions about the pods in which some provisioners do their
+// work on a node: make a directory, set a quota, clean up.
+package helper
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// SelectedNode is where the scheduler wants a volume of a claim to be made.
+const SelectedNode = "volume.kubernetes.io/selected-node"
+
+// VolumeName is the name of a volume, also of one that a provisioner still makes: it
+// names it after the claim's UID (sig-storage-lib-external-provisioner).
+func VolumeName(v *snapshot.Volume) string {
+	switch {
+	case v.PV != nil:
+		return v.PV.Name
+	case v.Claim != nil && v.Claim.UID != "":
+		return "pvc-" + string(v.Claim.UID)
+	}
+	return ""
+}
+
+// roles are the words that a helper's name has before the volume's: local-path makes
+// "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
+var roles = regexp.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
+
+// RoleOf is what a pod of this name does for a volume; empty: it is no helper of it.
+func RoleOf(v *snapshot.Volume, pod string) string {
+	name := VolumeName(v)
+	if name == "" {
+		return ""
+	}
+	before, after, found := strings.Cut(pod, name)
+	if m := roles.FindStringSubmatch(before); found && after == "" && m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// PodOf is the helper of a volume that is there now, or nil.
+func PodOf(pl *evidence.Place) *corev1.Pod {
+	for _, p := range pl.X.Cluster.Pods {
+		if RoleOf(pl.Volume, p.Name) != "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// NameOf is the name of the volume's helper: of the pod that is there, or of one that
+// events speak of.
+func NameOf(pl *evidence.Place) (namespace, name string) {
+	if p := PodOf(pl); p != nil {
+		return p.Namespace, p.Name
+	}
+	for _, e := range pl.X.Cluster.Events {
+		if e.Kind == "Pod" && RoleOf(pl.Volume, e.ObjName) != "" {
+			return e.ObjNamespace, e.ObjName
+		}
+	}
+	return "", ""
+}
+
+// Node is where the helper works: its own node, else the one that the scheduler chose.
+func Node(pl *evidence.Place) string {
+	if p := PodOf(pl); p != nil && p.Spec.NodeName != "" {
+		return p.Spec.NodeName
+	}
+	if c := pl.Volume.Claim; c != nil {
+		return c.Annotations[SelectedNode]
+	}
+	return ""
+}
+
+const (
+	young = 30 * time.Second
+	fresh = 10 * time.Minute
+)
+
+// timedOut is how local-path and OpenEBS hostpath end a try.
+var timedOut = regexp.MustCompile(`failed to (create|delete) volume \S+: (create|delete|cleanup) process timeout after \d+ seconds|helper pod|process timeout after`)
+
+// TimedOut asks whether the provisioner gave up waiting for its helper lately.
+func TimedOut(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && timedOut.MatchString(t.Raw) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}

@@ -1,0 +1,116 @@
+package helper
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Stuck is the state of a helper that does not finish.
+type Stuck struct {
+	Why string // as a sentence goes on: "its image cannot be pulled (…)"
+	Is  evidence.Answer
+}
+
+// StuckOf finds why the volume's helper does not finish: it may not be made, it failed,
+// a container of it waits or ended, or its volume cannot be mounted.
+func StuckOf(pl *evidence.Place) Stuck {
+	if s, ok := forbidden(pl); ok {
+		return s
+	}
+	pod := PodOf(pl)
+	if pod != nil && pl.X.Age(pod.CreationTimestamp.Time) > young {
+		if s, ok := ofPod(pl, pod); ok {
+			return s
+		}
+	}
+	if s, ok := ofEvents(pl); ok {
+		return s
+	}
+	return Stuck{Is: evidence.Unseen(evidence.Lack{Need: "the state of the helper pod", Why: "it was not there, and no event speaks of it"})}
+}
+
+// forbidden: the API server does not let the provisioner make its helper.
+func forbidden(pl *evidence.Place) (Stuck, bool) {
+	for _, t := range pl.Refused() {
+		_, rest, ok := strings.Cut(t.Raw, `pods "`)
+		name, why, _ := strings.Cut(rest, `"`)
+		if ok && RoleOf(pl.Volume, name) != "" && strings.Contains(why, "is forbidden") {
+			return Stuck{"the API server refuses to make it (" + strings.TrimSpace(why) + ")", evidence.Yes(t.Evidence())}, true
+		}
+	}
+	return Stuck{}, false
+}
+
+func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
+	object := "Pod " + pod.Namespace + "/" + pod.Name
+	if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" {
+		return Stuck{"it failed: " + strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message),
+			evidence.Yes(evidence.FromAPI(object, "status", strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message)))}, true
+	}
+	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" && w.Reason != "" {
+			return Stuck{"its container " + c.Name + " waits (" + strings.TrimSuffix(strings.TrimSpace(w.Reason+": "+w.Message), ":") + ")",
+				evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true
+		}
+		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {
+			last := lastLine(pl, pod, c.Name)
+			if last == "" {
+				last = strings.TrimSpace(e.Message)
+			}
+			why := fmt.Sprintf("its container %s ended with exit status %d", c.Name, e.ExitCode)
+			if last != "" {
+				why += " (" + last + ")"
+			}
+			return Stuck{why, evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)), logFact(pod, c.Name, last))}, true
+		}
+	}
+	if c, ok := unscheduled(pod); ok {
+		return Stuck{"it is not scheduled (" + c.Message + ")", evidence.Yes(evidence.FromAPI(object, "status.conditions[PodScheduled]", c.Message))}, true
+	}
+	return Stuck{}, false
+}
+
+func unscheduled(pod *corev1.Pod) (corev1.PodCondition, bool) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return c, true
+		}
+	}
+	return corev1.PodCondition{}, false
+}
+
+func lastLine(pl *evidence.Place, pod *corev1.Pod, container string) string {
+	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
+		for i := len(l.Lines) - 1; i >= 0 && l.Container == container; i-- {
+			if s := strings.TrimSpace(l.Lines[i]); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+func logFact(pod *corev1.Pod, container, line string) report.Evidence {
+	if line == "" {
+		return report.Evidence{}
+	}
+	return report.Evidence{Source: "log", Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + container, Text: line}
+}
+
+// ofEvents: the helper is gone already, and its fresh events tell.
+func ofEvents(pl *evidence.Place) (Stuck, bool) {
+	var out Stuck
+	for _, e := range pl.X.Cluster.Events {
+		bad := e.Type != "Normal" && e.Type != "" || e.Reason == "BackOff" || e.Reason == "FailedMount" || e.Reason == "Failed" || e.Reason == "Evicted"
+		if e.Kind == "Pod" && RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
+			out = Stuck{"its event " + e.Reason + " says: " + strings.TrimSpace(e.Message),
+				evidence.Yes(report.Evidence{Source: "event", Locator: "Event Pod " + e.ObjNamespace + "/" + e.ObjName + " " + e.Reason, Text: e.Message})}
+		}
+	}
+	return out, out.Why != ""
+}

@@ -1,0 +1,113 @@
+package kmod
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Needs are the modules without which a volume of this kind cannot be mounted.
+func Needs(pl *evidence.Place) []string {
+	v := pl.Volume
+	driver := v.CSIName()
+	if _, ok := smb.ShareOf(pl); ok {
+		return []string{"cifs"}
+	}
+	switch {
+	case strings.HasPrefix(driver, "linstor.csi"):
+		return []string{"drbd"}
+	case driver == "zfs.csi.openebs.io":
+		return []string{"zfs"}
+	case strings.HasSuffix(driver, "csi-mayastor"):
+		return []string{"nvme_tcp"}
+	case strings.HasSuffix(driver, "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse":
+		return []string{"ceph"}
+	case strings.HasSuffix(driver, "rbd.csi.ceph.com") && v.Attribute("mounter") == "rbd-nbd":
+		return []string{"nbd"}
+	case strings.HasSuffix(driver, "rbd.csi.ceph.com"):
+		return []string{"rbd"}
+	}
+	return nil
+}
+
+// Fails asks whether a mount of the volume on the place's node failed lately.
+func Fails(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// wontLoad are the reasons that modprobe and the kernel give.
+var wontLoad = []string{
+	"Key was rejected by service", "Required key not available", "Operation not permitted", "Exec format error",
+	"Unknown symbol", "disagrees about version of symbol",
+}
+
+// Lack says how a node lacks a module.
+type Lack struct {
+	Says string // absent | replaced | unloadable | unloaded | said
+	Why  string
+	Is   evidence.Answer
+}
+
+// LackOf judges a module on the place's node: by the lists of the running kernel, and by
+// the word that it is missing (zero: nobody said so). Filesystems, targets of
+// device-mapper and fuse load on demand: on disk and not loaded is no lack of them.
+func LackOf(pl *evidence.Place, module string, said Said) Lack {
+	word := evidence.Unseen(evidence.Lack{Need: "a word that the module is missing", Node: pl.Node, Why: "nobody said so"})
+	if said.Raw != "" {
+		word = evidence.Yes(said.Fact)
+	}
+	if pl.View == nil {
+		return Lack{"said", "", word}
+	}
+	f := pl.View.Facts
+	release := f.Identity.Kernel
+	m := f.Module(module)
+	list := func(name, text string) report.Evidence {
+		return evidence.FromNode(pl.Node, "lib/modules/"+release+"/"+name, text)
+	}
+	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
+	_, loadedRead := f.Files["proc/modules"]
+	switch {
+	case m.Loaded || m.BuiltIn:
+		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
+	case read && dep.Err == "" && !m.OnDisk && loadedRead:
+		return Lack{"absent", "", evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
+	case replaced(pl, release) != "" && loadedRead:
+		other := replaced(pl, release)
+		return Lack{"replaced", other, evidence.Yes(evidence.FromNode(pl.Node, "lib/modules", "no "+release+", but "+other)).With(word.Facts()...)}
+	case m.OnDisk && said.Raw != "":
+		for _, w := range wontLoad {
+			if strings.Contains(said.Raw, w) {
+				return Lack{"unloadable", w, word}
+			}
+		}
+		return Lack{"unloaded", "", word.With(list("modules.dep", module))}
+	}
+	return Lack{"said", "", word}
+}
+
+// replaced is the release whose modules are there while those of the running one are not.
+func replaced(pl *evidence.Place, release string) string {
+	other := ""
+	for path := range pl.View.Facts.Files {
+		rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "usr/"), "lib/modules/")
+		if !ok {
+			continue
+		}
+		dir, _, _ := strings.Cut(rest, "/")
+		if dir == release {
+			return ""
+		}
+		if other == "" || dir < other {
+			other = dir
+		}
+	}
+	return other
+}

@@ -1,0 +1,104 @@
+// Package kmod answers questions about kernel modules: which one a volume needs on a
+// node, and whether the running kernel has it.
+package kmod
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// saying is a sentence that names a module, or has one meaning.
+type saying struct {
+	re     *regexp.Regexp
+	module string // empty: the first group names it
+}
+
+// sayings are first-hand: modprobe, the tools that call it, mount helpers, and tools that
+// open a device node that only a module makes.
+var sayings = []saying{
+	{regexp.MustCompile(`modprobe: FATAL: Module (\S+) not found`), ""},
+	{regexp.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), ""},
+	{regexp.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), ""},
+	{regexp.MustCompile(`(nbd) modprobe failed`), ""},
+	{regexp.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), ""},
+	{regexp.MustCompile(`mount error\(19\)`), "cifs"},
+	{regexp.MustCompile(`mount error 19 = `), "ceph"},
+	{regexp.MustCompile(`mount\.nfs4?: No such device`), "nfs"},
+	{regexp.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph)'`), ""},
+	{regexp.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics"},
+	{regexp.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
+	{regexp.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
+	{regexp.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
+	{regexp.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
+	{regexp.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
+}
+
+// modules are the modules behind names that are none.
+var modules = map[string]string{
+	"thin": "dm_thin_pool", "thin-pool": "dm_thin_pool", "snapshot": "dm_snapshot", "cache": "dm_cache", "raid": "dm_raid",
+	"nfs4": "nfs", "smb3": "cifs",
+}
+
+// others are modules of which another cause speaks.
+var others = map[string]bool{"iscsi_tcp": true, "dm_crypt": true}
+
+// named is the module that a text says is missing.
+func named(text string) string {
+	for _, s := range sayings {
+		m := s.re.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		name := s.module
+		if name == "" {
+			name = m[1]
+		}
+		if real := modules[name]; real != "" {
+			name = real
+		}
+		if name = strings.ReplaceAll(name, "-", "_"); !others[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// Said is a first-hand word that a module is missing.
+type Said struct {
+	Module string
+	Fact   report.Evidence
+	Raw    string
+}
+
+// SaidOf finds the newest such word about the place's volume: of a mount that failed, or
+// of the last run of the driver's plugin on the node, which ends when it cannot load it.
+func SaidOf(pl *evidence.Place) (Said, bool) {
+	for _, t := range pl.Refused() {
+		if m := named(t.Raw); m != "" && !t.Ordinary && (t.Node == "" || t.Node == pl.Node) {
+			return Said{m, t.Evidence(), t.Raw}, true
+		}
+	}
+	return ofPlugin(pl)
+}
+
+// ofPlugin reads the logs of the plugin's containers that ended or are not ready: they
+// count without a time of their own.
+func ofPlugin(pl *evidence.Place) (Said, bool) {
+	driver := pl.Volume.CSIName()
+	pod := pl.X.DriverPodOn(driver, pl.Node)
+	if driver == "" || pod == nil || snapshot.PodReady(pod) {
+		return Said{}, false
+	}
+	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
+		for _, line := range l.Lines {
+			if m := named(line); m != "" && m != "nbd" { // only a warning where the kernel's client maps
+				return Said{m, report.Evidence{Source: "log", Node: pl.Node, Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + l.Container, Text: line}, line}, true
+			}
+		}
+	}
+	return Said{}, false
+}

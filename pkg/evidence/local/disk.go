@@ -1,0 +1,177 @@
+// Package local answers questions about volumes that are a directory or a disk of one
+// node: is the disk mounted that the directory should be, is the pool there.
+package local
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// PathOf is the directory of a local or hostPath PV; empty: it is none, or a device.
+func PathOf(v *snapshot.Volume) string {
+	p := ""
+	switch {
+	case v.PV == nil || v.Block():
+	case v.PV.Spec.Local != nil:
+		p = v.PV.Spec.Local.Path
+	case v.PV.Spec.HostPath != nil:
+		p = v.PV.Spec.HostPath.Path
+	}
+	if p = path.Clean(p); !strings.HasPrefix(p, "/") || p == "/" || strings.HasPrefix(p, "/dev/") {
+		return ""
+	}
+	return p
+}
+
+// Belongs tells whether a volume may be used on the place's node by its node affinity.
+func Belongs(pl *evidence.Place) bool {
+	n := pl.X.Node(pl.Node)
+	if pl.Volume.PV == nil || pl.Volume.PV.Spec.NodeAffinity == nil || n == nil {
+		return true
+	}
+	return snapshot.NodeMatches(pl.Volume.PV.Spec.NodeAffinity.Required, n)
+}
+
+// Disk is the disk that a directory should be.
+type Disk struct {
+	Point string // where it is mounted by its entry
+	Entry string // the entry, in words: "/etc/fstab: UUID=… /mnt/disks/vol1 xfs …"
+	Meant evidence.Answer
+}
+
+// DiskOf finds out whether the path of a volume should be a disk of its own: by an entry
+// of fstab or a unit, or because the static provisioner made the PV, which takes only
+// mount points (sig-storage-local-static-provisioner, pkg/discovery).
+func DiskOf(pl *evidence.Place, p string) Disk {
+	if d, ok := inFstab(pl, p); ok {
+		return d
+	}
+	if d, ok := inUnits(pl, p); ok {
+		return d
+	}
+	const key = "pv.kubernetes.io/provisioned-by"
+	if by := pl.Volume.PV.Annotations[key]; strings.HasPrefix(by, "local-volume-provisioner-") {
+		return Disk{p, "", evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "metadata.annotations["+key+"]", by))}
+	}
+	return Disk{Point: p, Meant: evidence.No()}
+}
+
+func inFstab(pl *evidence.Place, p string) (Disk, bool) {
+	for _, l := range strings.Split(pl.View.Facts.Files["etc/fstab"].Content, "\n") {
+		f := strings.Fields(l)
+		if len(f) < 3 || strings.HasPrefix(f[0], "#") || f[2] == "swap" || slices.Contains(strings.Split(strings.Join(f[3:], ","), ","), "noauto") {
+			continue
+		}
+		if point := path.Clean(probes.Unescape(f[1])); point != "/" && (point == p || strings.HasPrefix(p, point+"/")) && dedicated(point) {
+			return Disk{point, "/etc/fstab: " + strings.Join(f, " "), evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, true
+		}
+	}
+	return Disk{}, false
+}
+
+// dedicated leaves out the parents that belong to the machine.
+func dedicated(point string) bool {
+	return !slices.Contains([]string{"/boot", "/usr", "/tmp", "/home"}, point)
+}
+
+func inUnits(pl *evidence.Place, p string) (Disk, bool) {
+	for file, f := range pl.View.Facts.Files {
+		if !strings.HasPrefix(file, "etc/systemd/system/") || !strings.HasSuffix(file, ".mount") {
+			continue
+		}
+		for _, l := range strings.Split(f.Content, "\n") {
+			where, ok := strings.CutPrefix(strings.TrimSpace(l), "Where=")
+			if where = path.Clean(where); ok && where != "/" && (where == p || strings.HasPrefix(p, where+"/")) {
+				return Disk{where, file, evidence.Yes(evidence.FromNode(pl.Node, file, "Where="+where))}, true
+			}
+		}
+	}
+	return Disk{}, false
+}
+
+// Absent asks whether nothing is mounted where the disk should be.
+func (d Disk) Absent(pl *evidence.Place) evidence.Answer {
+	if at := pl.View.MountsAt(d.Point); len(at) > 0 {
+		return evidence.No().With(evidence.FromNode(pl.Node, "proc/1/mountinfo", at[len(at)-1].Raw))
+	}
+	r := evidence.Reading{}
+	if pl.View.Init == nil || !pl.View.Facts.MountsOf(pl.View.Init.ID).Complete() {
+		r = pl.Tables(probes.Mounts)
+		if r.Complete() {
+			r = evidence.Partial(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Mounts), Node: pl.Node, Why: "the machine's own table was not read"})
+		}
+	}
+	text := "nothing is mounted at " + d.Point
+	if m := pl.View.Containing(d.Point); m != nil {
+		text += ", it lies on " + m.Point + " (" + m.Dev.String() + ")"
+	}
+	return r.Nothing(evidence.FromNode(pl.Node, "proc/1/mountinfo", text))
+}
+
+// Late is a disk that was mounted after a pod had started.
+type Late struct {
+	Pod  *corev1.Pod
+	Disk probes.Mount
+	Name string // of the disk, as the kernel calls it
+	Is   evidence.Answer
+}
+
+// LateOf finds a pod that still has the bare directory below the volume's disk: the
+// machine has the disk at the path, the pod's own table another filesystem's directory of
+// the same name.
+func LateOf(pl *evidence.Place, p string) []Late {
+	at := pl.View.MountsAt(p)
+	if len(at) == 0 {
+		return nil
+	}
+	disk := at[len(at)-1]
+	name := disk.Source
+	if b := pl.View.Device(disk.Dev); b != nil {
+		name = b.Name
+	}
+	var out []Late
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		for _, q := range pl.View.ProcessesOfPod(string(c.Pod.UID)) {
+			if old, ok := bare(pl.View, q.MntNS, disk, p); ok {
+				out = append(out, Late{c.Pod, disk, name, evidence.Yes(
+					evidence.FromNode(pl.Node, "proc/1/mountinfo", disk.Raw), evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/mountinfo", q.PID), old.Raw))})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// bare finds in a pod's table the directory that the disk now covers.
+func bare(view *snapshot.NodeView, ns uint64, disk probes.Mount, p string) (probes.Mount, bool) {
+	below := rootOf(view, p)
+	for i := range view.Facts.Namespaces {
+		n := &view.Facts.Namespaces[i]
+		if n.ID != ns || n.ID == view.Facts.Identity.InitMntNS {
+			continue
+		}
+		for _, m := range n.Mounts {
+			if m.Dev == below && m.Dev != disk.Dev && (m.Root == p || strings.HasPrefix(m.Root, p+"/")) {
+				return m, true
+			}
+		}
+	}
+	return probes.Mount{}, false
+}
+
+// rootOf is the device of the filesystem that holds the mount point itself: the longest
+// mount above its parent.
+func rootOf(view *snapshot.NodeView, p string) probes.Dev {
+	if m := view.Containing(path.Dir(p)); m != nil && m.Point == "/" {
+		return m.Dev
+	}
+	return probes.Dev{}
+}

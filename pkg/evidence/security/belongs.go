@@ -1,0 +1,176 @@
+package security
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Way is how a line belongs to a volume.
+type Way string
+
+// The ways.
+const (
+	OnDevice    Way = "device"    // on its device, or on its mount's own number
+	OnPath      Way = "path"      // on its directory, or below it
+	AtMount     Way = "mount"     // the mount itself, at the time at which it failed
+	OfDirectory Way = "directory" // making its directory, by the helper pod of a provisioner
+)
+
+// Of finds the newest enforced line that belongs to the volume of a place.
+func Of(pl *evidence.Place) (Line, Way, bool) {
+	for _, l := range enforced(pl.X, pl.Node) {
+		if w := l.belongs(pl); w != "" {
+			return l, w, true
+		}
+	}
+	return Line{}, "", false
+}
+
+// OfMount asks whether a denial stopped the mount of the place's volume.
+func OfMount(pl *evidence.Place) evidence.Answer {
+	if l, _, ok := Of(pl); ok {
+		return evidence.Yes(l.Fact())
+	}
+	return evidence.No()
+}
+
+func (l Line) belongs(pl *evidence.Place) Way {
+	if slices.Contains([]string{"ptrace", "signal", "capability"}, l.fields["operation"]) || l.fields["tclass"] == "capability" || l.fields["tclass"] == "process" {
+		return "" // nothing of a volume
+	}
+	switch {
+	case l.onDevice(pl):
+		return OnDevice
+	case l.onPath(pl):
+		return OnPath
+	case l.mounts() && !l.elsewhere() && l.whenFailed(pl):
+		return AtMount
+	case l.makesDirectory(pl):
+		return OfDirectory
+	}
+	return ""
+}
+
+// onDevice: dev= is the kernel's name of the volume's disk or mapper, or the number of
+// its mount ("0:61" of NFS, CIFS, CephFS and FUSE, which have no name).
+func (l Line) onDevice(pl *evidence.Place) bool {
+	dev := l.fields["dev"]
+	if dev == "" {
+		return false
+	}
+	if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok {
+		for _, n := range []probes.Dev{d.Dev, d.Top()} {
+			if b := pl.View.Device(n); b != nil && b.Name == dev {
+				return true
+			}
+		}
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if m.Mount.Dev.Anonymous() && m.Mount.Dev.String() == dev {
+			return true
+		}
+	}
+	return false
+}
+
+// onPath: path= or name= is one of the volume's directories, or lies below one. A name
+// without a path is the last element alone: then dev= must hold that directory.
+func (l Line) onPath(pl *evidence.Place) bool {
+	for _, dir := range directories(pl) {
+		for _, p := range []string{l.fields["path"], l.fields["name"]} {
+			if p == dir || strings.HasPrefix(p, dir+"/") {
+				return true
+			}
+		}
+		if name := l.fields["name"]; name != "" && name == path.Base(dir) && len(name) > 8 {
+			m := pl.View.Containing(dir)
+			b := (*probes.BlockDevice)(nil)
+			if m != nil {
+				b = pl.View.Device(m.Dev)
+			}
+			if b != nil && b.Name == l.fields["dev"] || m != nil && m.Dev.String() == l.fields["dev"] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// directories are those of the volume on the node: its own, and kubelet's for it.
+func directories(pl *evidence.Place) []string {
+	var out []string
+	if pv := pl.Volume.PV; pv != nil {
+		if pv.Spec.Local != nil {
+			out = append(out, pv.Spec.Local.Path)
+		}
+		if pv.Spec.HostPath != nil {
+			out = append(out, pv.Spec.HostPath.Path)
+		}
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		out = append(out, m.Mount.Point)
+	}
+	for _, t := range pl.Refused() {
+		out = append(out, t.MountTarget)
+	}
+	return slices.DeleteFunc(out, func(d string) bool { return len(d) < 2 || !strings.HasPrefix(d, "/") })
+}
+
+// mounts tells whether the mount itself was denied, to a program that mounts.
+func (l Line) mounts() bool {
+	comm := l.Comm()
+	if comm != "mount" && !strings.HasPrefix(comm, "mount.") {
+		return false
+	}
+	if !l.SELinux {
+		return slices.Contains([]string{"mount", "umount", "remount"}, l.fields["operation"])
+	}
+	return l.fields["tclass"] == "filesystem" &&
+		slices.ContainsFunc(l.perms, func(p string) bool {
+			return slices.Contains([]string{"mount", "remount", "relabelfrom", "relabelto"}, p)
+		})
+}
+
+// elsewhere tells whether the line names a path: then it is that path's, not the volume's.
+func (l Line) elsewhere() bool {
+	return strings.HasPrefix(l.fields["path"], "/") || strings.HasPrefix(l.fields["name"], "/")
+}
+
+// whenFailed tells whether a mount of the volume failed at that time. An event has whole
+// seconds.
+func (l Line) whenFailed(pl *evidence.Place) bool {
+	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		d := t.At.Sub(l.At)
+		return !t.At.IsZero() && d > -3*time.Second && d < 3*time.Second && (t.Node == "" || t.Node == pl.Node)
+	})
+}
+
+// makesDirectory: a helper pod may not make, or change, the directory of a volume.
+func (l Line) makesDirectory(pl *evidence.Place) bool {
+	name := helper.VolumeName(pl.Volume)
+	if name == "" || !l.SELinux && l.fields["operation"] != "mkdir" {
+		return false
+	}
+	at := l.fields["name"]
+	if p := l.fields["path"]; p != "" {
+		at = path.Base(p)
+	}
+	change := []string{"create", "add_name", "write", "setattr", "mkdir", "search"}
+	denied := !l.SELinux || slices.ContainsFunc(l.perms, func(p string) bool { return slices.Contains(change, p) })
+	return denied && slices.Contains([]string{"mkdir", "chmod", "sh", "setup"}, l.Comm()) && strings.HasPrefix(at, name)
+}
+
+// Process is the pod of the denied process, as far as it still runs; nil: none is known.
+func (l Line) Process(pl *evidence.Place) snapshot.Who {
+	if p := pl.View.Process(l.PID()); p != nil && p.Comm == l.Comm() {
+		return pl.X.WhoIs(pl.View, p)
+	}
+	return snapshot.Who{}
+}

@@ -1,0 +1,70 @@
+package security
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
+)
+
+// Places are the nodes on which somebody works at a volume: where it is or is wanted,
+// and where a helper makes it.
+func Places(pl *evidence.Place) []*evidence.Place {
+	nodes := append([]string{helper.Node(pl)}, pl.X.NodesOf(pl.Volume)...)
+	for _, c := range pl.Volume.Live() {
+		nodes = append(nodes, c.Node())
+	}
+	var out []*evidence.Place
+	for i, n := range nodes {
+		if n != "" && pl.X.View(n) != nil && !slices.Contains(nodes[:i], n) {
+			out = append(out, &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n), Texts: pl.Texts})
+		}
+	}
+	return out
+}
+
+// Denial is a denial that belongs to a volume.
+type Denial struct {
+	Line   Line
+	Module string      // SELinux | AppArmor
+	Says   string      // how it belongs to the volume
+	Volume string      // the volume's name
+	Pod    *corev1.Pod // whose process was denied; nil: the node's own, or not known
+	Is     evidence.Answer
+}
+
+// DenialOf finds the newest enforced denial that belongs to the place's volume.
+func DenialOf(pl *evidence.Place) (Denial, bool) {
+	d := Denial{Module: "AppArmor", Volume: helper.VolumeName(pl.Volume)}
+	l, way, ok := Of(pl)
+	if !ok {
+		return d, false
+	}
+	d.Line, d.Says, d.Is = l, string(way), evidence.Yes(l.Fact())
+	if l.SELinux {
+		d.Module = "SELinux"
+		d.Is = d.Is.With(Enforcing(pl.View).Facts()...)
+	}
+	switch who := l.Process(pl); {
+	case way == OfDirectory:
+		d.Pod = helper.PodOf(pl)
+	case who.Pod != nil:
+		d.Pod = who.Pod
+	case way == AtMount && strings.Contains(l.fields["scontext"], ":container"):
+		d.Pod = pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
+	}
+	return d, true
+}
+
+// Fails asks whether a step of the volume fails at the place now, in whatever words.
+func Fails(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && (t.Node == "" || t.Node == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}

@@ -1,0 +1,90 @@
+package smb
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+)
+
+// mountError is how mount.cifs(8) ends: "mount error(13): Permission denied". CephFS
+// writes "mount error 13 = Permission denied".
+var mountError = regexp.MustCompile(`mount error\((\d+)\)`)
+
+// The errno numbers of mount.cifs, by what they speak of (cifs-utils mount.cifs.c,
+// fs/smb/client/smb2maperror.c).
+var (
+	noConnection = []int{101, 110, 111, 113, 115}
+	noRight      = []int{13, 127, 128}
+	noFit        = []int{2, 5, 11, 22, 95, 112, 126}
+)
+
+// Code is the number with which the newest mount of the share failed; 0: none is known.
+func (s Share) Code() int {
+	if s.Text == nil {
+		return 0
+	}
+	m := mountError.FindAllStringSubmatch(s.Text.Raw, -1)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(m[len(m)-1][1])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (s Share) said(codes []int) evidence.Answer {
+	if !slices.Contains(codes, s.Code()) {
+		return evidence.No()
+	}
+	return evidence.Yes(s.Text.Evidence())
+}
+
+// Unconnected asks whether mount.cifs itself got no connection, or no address.
+func (s Share) Unconnected() evidence.Answer {
+	if named := s.Named(); named.Yes() {
+		return named
+	}
+	return s.said(noConnection)
+}
+
+// Named asks whether mount.cifs names the address that it could not connect to, or the
+// name that it could not resolve: words that have no other meaning.
+func (s Share) Named() evidence.Answer {
+	if s.Text != nil && (strings.Contains(s.Text.Raw, "): could not connect to ") || s.unresolved()) {
+		return evidence.Yes(s.Text.Evidence())
+	}
+	return evidence.No()
+}
+
+func (s Share) unresolved() bool {
+	return strings.Contains(s.Text.Raw, "mount error: could not resolve address for ")
+}
+
+// Unresolved asks whether the server's name had no address where the mount is made.
+func (s Share) Unresolved() bool { return s.Text != nil && s.unresolved() }
+
+// Denied asks whether the server refused the user, by mount.cifs's number.
+func (s Share) Denied() evidence.Answer { return s.said(noRight) }
+
+// Expired tells whether the refusal is about the account and nothing else: its password
+// expired (127), it is disabled (128).
+func (s Share) Expired() bool { return s.Code() == 127 || s.Code() == 128 }
+
+// Unfit asks whether the server, or the kernel, refused the request itself.
+func (s Share) Unfit() evidence.Answer { return s.said(noFit) }
+
+// Fails asks whether a mount of the share failed lately, in words that leave open why.
+func (s Share) Fails() evidence.Answer {
+	switch {
+	case s.Text == nil:
+		return evidence.No()
+	case s.Code() == 0, s.Code() == 2, s.Code() == 112:
+		return evidence.Yes(s.Text.Evidence()) // blocked networks have produced 2 as well
+	}
+	return s.said(noConnection)
+}

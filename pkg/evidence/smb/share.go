@@ -1,0 +1,130 @@
+// Package smb answers questions about SMB shares: which one a volume is, what mount.cifs
+// and the kernel said of it, and whether its server answers.
+package smb
+
+import (
+	"net"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Share is the share that a volume is, at one place.
+type Share struct {
+	Source string // "//server/share/dir"
+	Server string
+	Port   string
+	Text   *evidence.Text // the newest fresh text about mounting it on the place's node; nil: none
+	Mount  *probes.Mount  // where it is mounted on the place's node; nil: nowhere
+}
+
+const port = "445"
+
+// ShareOf finds the share of the place's volume: what mount was called with, its mount
+// line, the attributes of the PV. ok is false when the volume is none of SMB.
+func ShareOf(pl *evidence.Place) (Share, bool) {
+	s := Share{Port: port}
+	for _, t := range pl.Refused() {
+		if ofShare(t) {
+			s.Text = &t
+			s.learn(t.MountSource)
+			break
+		}
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if isSMB(m.Mount.FSType) {
+			s.Mount = &m.Mount
+			s.learn(m.Mount.Source)
+			if p := m.Mount.SuperValue("port"); p != "" {
+				s.Port = p
+			}
+			break
+		}
+	}
+	s.learn(stated(pl.Volume))
+	s.options(pl.Volume)
+	return s, s.Server != ""
+}
+
+func isSMB(fstype string) bool { return fstype == "cifs" || fstype == "smb3" }
+
+// ofShare tells whether a text is about mounting a share: mount.cifs(8) speaks, or
+// mount(8) was called for a filesystem of this kind.
+func ofShare(t evidence.Text) bool {
+	if t.Ordinary {
+		return false
+	}
+	return strings.HasPrefix(t.MountSource, "//") || strings.Contains(t.Args, "-t cifs") || strings.Contains(t.Args, "-t smb3") || mountError.MatchString(t.Raw)
+}
+
+// learn takes a source, unless one is known.
+func (s *Share) learn(source string) {
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(source, `\`, "/"), "//")
+	if !ok || s.Server != "" {
+		return
+	}
+	s.Source = "//" + rest
+	s.Server, _, _ = strings.Cut(rest, "/")
+}
+
+// options finds a port of its own among the mount options of the PV.
+func (s *Share) options(v *snapshot.Volume) {
+	if v.PV == nil {
+		return
+	}
+	for _, o := range v.PV.Spec.MountOptions {
+		if p, ok := strings.CutPrefix(o, "port="); ok {
+			s.Port = p
+		}
+	}
+}
+
+// stated is the source that the objects of a volume state: csi-driver-smb's source, the
+// server and share of Azure Files, or those of the class while there is no PV.
+func stated(v *snapshot.Volume) string {
+	attribute := v.Attribute
+	if v.PV == nil && v.Class != nil {
+		attribute = func(name string) string { return v.Class.Parameters[name] }
+	}
+	if source := attribute("source"); source != "" {
+		return source
+	}
+	share, server := attribute("shareName"), attribute("server")
+	if account := attribute("storageAccount"); server == "" && account != "" && attribute("protocol") != "nfs" {
+		suffix := attribute("storageEndpointSuffix")
+		if suffix == "" {
+			suffix = "core.windows.net"
+		}
+		server = account + ".file." + suffix
+	}
+	if share == "" || server == "" || attribute("protocol") == "nfs" {
+		return ""
+	}
+	return "//" + server + "/" + share
+}
+
+// Path is the share below the server: "finance" or "finance/2024".
+func (s Share) Path() string {
+	_, path, _ := strings.Cut(strings.TrimPrefix(s.Source, "//"), "/")
+	return path
+}
+
+// addresses are the server's name and what it is reached by on a node.
+func (s Share) addresses(view *snapshot.NodeView) []string {
+	out := []string{s.Server}
+	if s.Mount != nil {
+		if a := s.Mount.SuperValue("addr"); a != "" {
+			out = append(out, a)
+		}
+	}
+	if view != nil {
+		for _, a := range strings.Fields(view.Facts.Resolves[s.Server]) {
+			if net.ParseIP(a) != nil {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package smb
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// What the server's answer is about (fs/smb/client/smb2maperror.c maps it to an errno).
+var (
+	logon = []string{
+		"STATUS_LOGON_FAILURE", "STATUS_WRONG_PASSWORD", "STATUS_ACCOUNT_RESTRICTION", "STATUS_INVALID_LOGON_HOURS",
+		"STATUS_INVALID_WORKSTATION", "STATUS_PASSWORD_RESTRICTION", "STATUS_PASSWORD_EXPIRED", "STATUS_ACCOUNT_DISABLED",
+		"STATUS_ACCOUNT_LOCKED_OUT", "STATUS_PASSWORD_MUST_CHANGE", "STATUS_NO_SUCH_USER", "STATUS_ACCOUNT_EXPIRED",
+	}
+	rights = []string{"STATUS_ACCESS_DENIED", "STATUS_NETWORK_ACCESS_DENIED"}
+	limits = []string{"STATUS_INSUFFICIENT_RESOURCES", "STATUS_REQUEST_NOT_ACCEPTED", "STATUS_INSUFF_SERVER_RESOURCES"}
+	paths  = []string{"STATUS_OBJECT_NAME_NOT_FOUND", "STATUS_OBJECT_PATH_NOT_FOUND", "STATUS_OBJECT_NAME_INVALID"}
+)
+
+// LogonRefused asks whether the kernel logged that the server refused to log the user on:
+// by a STATUS of an account, or by any refusal of the session's setup.
+func (s Share) LogonRefused(pl *evidence.Place) evidence.Answer {
+	setup := s.logged(pl, func(text string) bool { return strings.Contains(text, "Send error in SessSetup") })
+	refused := s.logged(pl, func(text string) bool { return statusIn(text, logon) || setup.Yes() && statusIn(text, rights) })
+	if refused.Yes() {
+		return refused.With(setup.Facts()...)
+	}
+	return refused
+}
+
+// RightsRefused asks whether the kernel logged that the user was logged on, and refused
+// the share.
+func (s Share) RightsRefused(pl *evidence.Place) evidence.Answer {
+	return evidence.All(s.logged(pl, func(text string) bool { return statusIn(text, rights) }), evidence.Not(s.LogonRefused(pl)))
+}
+
+// Misfit is a way in which a request does not fit, by mount.cifs's number and by the
+// kernel's line.
+type Misfit struct {
+	Says string // share | path | dialect | closed | option | kerberos | limit
+	Line evidence.Answer
+}
+
+// MisfitOf finds what the kernel logged of a request that was refused; without a line, the
+// number of mount.cifs tells the kind.
+func (s Share) MisfitOf(pl *evidence.Place) Misfit {
+	all := []struct {
+		says  string
+		codes []int
+		pick  func(string) bool
+	}{
+		{"share", []int{2}, func(t string) bool {
+			return strings.Contains(t, "BAD_NETWORK_NAME")
+		}},
+		{"path", []int{2}, func(t string) bool { return statusIn(t, paths) }},
+		{"dialect", []int{95}, func(t string) bool { return strings.Contains(t, "Dialect not supported by server") }},
+		{"option", []int{22}, unknownOption},
+		{"kerberos", []int{126}, func(t string) bool {
+			return strings.Contains(t, "SessSetup = -126") || strings.Contains(t, "return code = -126")
+		}},
+		{"limit", []int{5, 11}, func(t string) bool { return statusIn(t, limits) }},
+		{"closed", []int{112}, func(t string) bool { return strings.Contains(t, "return code = -112") }},
+	}
+	for _, m := range all {
+		if slices.Contains(m.codes, s.Code()) {
+			if line := s.logged(pl, m.pick); line.Yes() {
+				return Misfit{m.says, line}
+			}
+		}
+	}
+	for _, m := range all {
+		if slices.Contains(m.codes, s.Code()) {
+			line := s.logged(pl, m.pick)
+			if line.No() { // newer kernels print some of these lines only once
+				line = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/kernelLog", Node: pl.Node, Why: "no line that says what was refused"})
+			}
+			return Misfit{m.says, line}
+		}
+	}
+	return Misfit{}
+}
+
+func unknownOption(text string) bool {
+	return strings.Contains(text, "Unknown parameter '") || strings.Contains(text, "Unknown mount option")
+}
+
+// Secret is the Secret with which a volume is mounted on a node: that of the PV, of the
+// class for a claim without one; ok is false when none is named.
+func Secret(v *snapshot.Volume) (namespace, name string, ok bool) {
+	if v.PV != nil && v.PV.Spec.CSI != nil {
+		if r := v.PV.Spec.CSI.NodeStageSecretRef; r != nil {
+			return r.Namespace, r.Name, true
+		}
+		if r := v.PV.Spec.CSI.NodePublishSecretRef; r != nil {
+			return r.Namespace, r.Name, true
+		}
+		return "", "", false
+	}
+	if v.PV != nil || v.Class == nil {
+		return "", "", false
+	}
+	for _, kind := range []string{"provisioner", "node-stage"} {
+		name = v.Class.Parameters["csi.storage.k8s.io/"+kind+"-secret-name"]
+		if namespace = v.Class.Parameters["csi.storage.k8s.io/"+kind+"-secret-namespace"]; name != "" && !strings.Contains(name, "${") {
+			return namespace, name, true
+		}
+	}
+	return "", "", false
+}

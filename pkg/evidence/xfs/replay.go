@@ -1,0 +1,123 @@
+// Package xfs answers questions about journals that wait for their replay.
+package xfs
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const fresh = 10 * time.Minute
+
+// valuable is xfs_repair(8) that will not touch a log which was not replayed.
+const valuable = "valuable metadata changes in a log which needs to"
+
+// readOnly is the kernel that may not replay a log: XFS, and ext4 for its journal. A
+// failed recovery with EROFS (30) is the same.
+var readOnly = regexp.MustCompile(`recovery required on read-?only (device|filesystem)|write access unavailable, cannot proceed|log mount/recovery failed: error -?30\b`)
+
+// worse is what the kernel says when the replay itself fails, or the disk.
+var worse = regexp.MustCompile(`log mount/recovery failed: error`)
+
+// Waiting is a journal that waits for its replay.
+type Waiting struct {
+	Says string // checker | readonly
+	Is   evidence.Answer
+	Dev  probes.Dev // zero: the node was not read
+	Name string
+}
+
+// WaitingOf finds the journal of the place's volume that waits, by the checker's sentence
+// or the kernel's line.
+func WaitingOf(pl *evidence.Place) Waiting {
+	w := Waiting{Is: evidence.No()}
+	if len(pl.X.VolumeMounts(pl.Volume, pl.Node)) > 0 {
+		return w // it was mounted since
+	}
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if ok && d.Block != nil {
+		w.Dev, w.Name = d.Block.Dev, d.Block.Name
+		if top := pl.View.Device(d.Top()); top != nil && d.Mapper != nil {
+			w.Dev, w.Name = top.Dev, top.Name
+		}
+	}
+	if t, found := said(pl); found {
+		w.Says, w.Is = "checker", evidence.Yes(t.Evidence())
+	}
+	if w.Name == "" || w.Is.Yes() {
+		return w
+	}
+	var lines []report.Evidence
+	for _, l := range since(pl, w.Name) {
+		if readOnly.MatchString(l.Text) && pl.X.Age(l.At) < fresh {
+			lines = append(lines, line(pl, l))
+		}
+		if strings.Contains(l.Text, "Ending recovery") || strings.Contains(l.Text, "recovery complete") {
+			lines = nil // it was replayed since
+		}
+	}
+	if len(lines) > 0 {
+		w.Says, w.Is = "readonly", evidence.Yes(lines...)
+	}
+	return w
+}
+
+func line(pl *evidence.Place, l probes.KernelLine) report.Evidence {
+	return evidence.FromNode(pl.Node, "@kmsg", l.Text)
+}
+
+func said(pl *evidence.Place) (evidence.Text, bool) {
+	for _, t := range pl.Refused() {
+		flat := strings.Join(strings.Fields(t.Raw), " ")
+		if !t.Ordinary && strings.Contains(flat, valuable) && (t.Node == "" || t.Node == pl.Node) {
+			return t, true
+		}
+	}
+	return evidence.Text{}, false
+}
+
+// since are the lines of the log about a device since it was attached.
+func since(pl *evidence.Place, name string) []probes.KernelLine {
+	var out []probes.KernelLine
+	begin := attached(pl.Volume, pl.Node)
+	for _, l := range pl.View.Facts.Kernel {
+		if !l.At.IsZero() && !l.At.Before(begin) && strings.Contains(l.Text, "("+name+")") || l.Kind == kmsg.IOError && strings.Contains(l.Text, "dev "+name+",") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func attached(v *snapshot.Volume, node string) time.Time {
+	if va := v.AttachmentOn(node); va != nil {
+		return va.CreationTimestamp.Time
+	}
+	return time.Time{}
+}
+
+// Damaged asks whether the kernel speaks of damage, of failed requests or of a replay that
+// failed on this device.
+func (w Waiting) Damaged(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil {
+		return evidence.Unseen(pl.Probed().Lacks()...)
+	}
+	if w.Name == "" {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Block), Node: pl.Node, Why: "the volume's device was not found"})
+	}
+	for _, l := range since(pl, w.Name) {
+		bad := l.Kind == kmsg.XFSCorruption || l.Kind == kmsg.IOError || l.Kind == kmsg.XFSShutdown || l.Kind == kmsg.Ext4Error
+		if bad || worse.MatchString(l.Text) && !readOnly.MatchString(l.Text) {
+			return evidence.Yes(line(pl, l))
+		}
+	}
+	if c, ok := pl.View.Facts.Contents[w.Dev]; ok && (c.Err != "" || c.State == "errors") {
+		return evidence.Yes(evidence.FromNode(pl.Node, "@content/"+w.Dev.String(), c.Err+c.State))
+	}
+	return pl.Tables(probes.KernelLog).Found()
+}
