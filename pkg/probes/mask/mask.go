@@ -15,8 +15,9 @@ const Hidden = "********"
 var hint = regexp.MustCompile(`(?i)token|secret|pass|pwd|cred|authori[sz]|bearer|key|://[^/\s]*@|user(?:name)?=|eyJ|AKIA|gh[pousr]_|private|mysql|mongo`)
 
 var (
-	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1).
-	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>]*(?::[^\s@"'<>]*)?@`)
+	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1). Alone
+	// it may be a token in HTTP; in s3://BUCKET@REGION/ it is none.
+	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@|(https?://)[^/\s@"'<>]+@`)
 	// percent is the form user%password of mount.cifs(8).
 	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%)[^,\s"']+`)
 	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
@@ -35,7 +36,7 @@ func Text(s string) string {
 		return s
 	}
 	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
-	s = userinfo.ReplaceAllString(s, "${1}"+Hidden+"@")
+	s = userinfo.ReplaceAllString(s, "${1}${2}"+Hidden+"@")
 	s = percent.ReplaceAllString(s, "${1}"+Hidden)
 	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
 	s = shapes.ReplaceAllString(s, Hidden)

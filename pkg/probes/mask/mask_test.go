@@ -16,6 +16,7 @@ func TestText(t *testing.T) {
 		"percent":                 {"cifs user=u%hunter2 0 0", "cifs user=u%******** 0 0"},
 		"url":                     {"HTTPS_PROXY=http://user:hunter2@proxy:3128", "HTTPS_PROXY=http://********@proxy:3128"},
 		"url of a token":          {"https://ghx@example.org/x", "https://********@example.org/x"},
+		"bucket stays":            {"s3://backups@us-east-1/store?backup=b-1", "s3://backups@us-east-1/store?backup=b-1"},
 		"variable":                {"Environment=AWS_SECRET_ACCESS_KEY=hunter2", "Environment=AWS_SECRET_ACCESS_KEY=********"},
 		"option and word":         {"k3s agent --token hunter2 --server https://x", "k3s agent --token ******** --server https://x"},
 		"word and word":           {"app[1]: password hunter2 iscsi mount", "app[1]: password ******** iscsi mount"},
