@@ -77,17 +77,18 @@ func withhold(s Step, settle string, look []string) report.Remedy {
 
 // seen quotes the first fact that speaks against a guard.
 func seen(a evidence.Answer) string {
-	for _, e := range a.Facts() {
-		at := e.Locator
-		if e.Node != "" {
-			at += " of node " + e.Node
-		}
-		if e.Text == "" {
-			return " (now: " + at + ")"
-		}
-		return " (now: " + at + " says " + oneLine(e.Text) + ")"
+	if len(a.Facts()) == 0 {
+		return ""
 	}
-	return ""
+	e := a.Facts()[0]
+	at := e.Locator
+	if e.Node != "" {
+		at += " of node " + e.Node
+	}
+	if e.Text == "" {
+		return " (now: " + at + ")"
+	}
+	return " (now: " + at + " says " + oneLine(e.Text) + ")"
 }
 
 // why names what kept a guard from being answered, each reason once.

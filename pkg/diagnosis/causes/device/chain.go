@@ -129,16 +129,6 @@ func (s *stack) bottom(h snapshot.Holder) *probes.BlockDevice {
 	return nil
 }
 
-// rests tells whether a device is the volume's, a partition of it, one of kubelet's
-// loops over it, or lies above one of them.
-func (s *stack) rests(dev probes.Dev) bool {
-	if b := s.view.Device(dev); b != nil && s.device.Block != nil && b.Parent == s.device.Block.Name {
-		return true
-	}
-	return s.device.Block != nil && s.view.Rests(dev, s.device.Dev) ||
-		slices.ContainsFunc(s.loops, func(l *probes.BlockDevice) bool { return s.view.Rests(dev, l.Dev) })
-}
-
 // hasPrefix tells whether a device is a device-mapper device with such a uuid.
 func hasPrefix(d *probes.BlockDevice, prefix string) bool {
 	return d != nil && d.DM != nil && strings.HasPrefix(d.DM.UUID, prefix)
@@ -151,17 +141,6 @@ func chainText(h snapshot.Holder) string {
 		names = append(names, h.Device.Name)
 	}
 	return strings.Join(names, " → ")
-}
-
-// podLives tells whether a pod of the volume still runs on the node: it is not being
-// deleted, or processes of it are left.
-func (s *stack) podLives() bool {
-	for _, c := range s.volume.LiveConsumersOn(s.view.Name) {
-		if !c.Terminating() && !c.Waiting() || len(s.view.ProcessesOfPod(string(c.Pod.UID))) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // usedByConsumer tells whether a process of a pod of the claim has one of the holders

@@ -39,32 +39,6 @@ func usable(d *probes.BlockDevice) bool {
 	return d.State == "" || d.State == "running" || d.State == "live"
 }
 
-// partitionMaps returns the partition maps on top of a multipath map.
-func partitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []string {
-	var out []string
-	for _, h := range view.HoldersOf(m.Dev) {
-		if isPartitionMap(h.Device) {
-			out = append(out, h.Device.DM.Name)
-		}
-	}
-	return out
-}
-
-// mapHolders returns what lies on a map besides its own partition maps.
-func mapHolders(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	for _, h := range view.HoldersOf(m.Dev) {
-		if !isPartitionMap(h.Device) {
-			out = append(out, h.Device)
-		}
-	}
-	return out
-}
-
-func isPartitionMap(d *probes.BlockDevice) bool {
-	return d.DM != nil && strings.HasPrefix(d.DM.UUID, "part") && strings.Contains(d.DM.UUID, "-mpath-")
-}
-
 // volumeName is how a person calls the volume.
 func volumeName(v *snapshot.Volume) string {
 	if n := v.PVName(); n != "" {

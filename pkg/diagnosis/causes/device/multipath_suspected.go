@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -62,7 +63,7 @@ func mountsMaps(p *diagnosis.Pass, v *snapshot.Volume) bool {
 		}
 		for _, d := range p.Devices(o) {
 			for _, m := range p.VolumeMounts(o, d.Node) {
-				if b := d.View.Device(m.Mount.Dev); b != nil && (hasPrefix(b, "mpath-") || isPartitionMap(b)) {
+				if b := d.View.Device(m.Mount.Dev); b != nil && (hasPrefix(b, "mpath-") || multipath.IsPartitionMap(b)) {
 					return true
 				}
 			}

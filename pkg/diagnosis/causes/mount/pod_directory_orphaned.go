@@ -223,18 +223,3 @@ func adviseEmpty(f *diagnosis.Finding, view *snapshot.NodeView, o orphan) {
 		}
 	}
 }
-
-// mountedBelow asks the tables of process 1 and of the kubelet.
-func mountedBelow(view *snapshot.NodeView, dir string) bool {
-	for _, ns := range view.Facts.Namespaces {
-		if ns.ID != view.Init.ID && ns.ID != view.Facts.Kubelet.MntNS {
-			continue
-		}
-		for _, m := range ns.Mounts {
-			if strings.Contains(m.Point, dir) {
-				return true
-			}
-		}
-	}
-	return false
-}
