@@ -48,8 +48,8 @@ var HelperPodFailed = &diagnosis.Rule{
 	},
 }
 
-func helperSteps(ns, name string) []report.Remedy {
-	var out []report.Remedy
+func helperSteps(ns, name string) []remedy.Step {
+	var out []remedy.Step
 	if name != "" {
 		out = append(out, remedy.Check("See the helper and what is said of it.",
 			remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "wide"), remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+name)))

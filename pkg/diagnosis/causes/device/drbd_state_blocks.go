@@ -54,7 +54,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			p.Hint = tainted
 		}
 		p.Device(pl.Node, r.Dev)
-		p.Steps = []report.Remedy{
+		p.Steps = []remedy.Step{
 			remedy.Check("See role, disk, connections and quorum of the resource, in the satellite's pod of the node, on both sides.", "drbdsetup status "+r.Name+" --verbose", "kubectl linstor resource list -r "+r.Name),
 			remedy.Words(help + " No filesystem check and no formatting of the volume below: what cannot be opened here says nothing about its content."),
 		}

@@ -50,7 +50,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		for _, c := range show {
 			commands = append(commands, remedy.OnNode(pl.Node, c...))
 		}
-		p.Steps = []report.Remedy{
+		p.Steps = []remedy.Step{
 			remedy.Check("See the pool and its disks.", commands...),
 			remedy.Words(help + " Do not make a new pool over the old disks, and take no missing disk out of it: the data are on them."),
 		}

@@ -29,7 +29,7 @@ var EncryptionParametersRefused = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "said",
 			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "parameter": "", "sentence": "", "key": "", "fips": ""},
-			Steps: []report.Remedy{remedy.Words("For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (Longhorn; where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows. A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
+			Steps: []remedy.Step{remedy.Words("For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (Longhorn; where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows. A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
 		}
 		r, ok := crypt.RefusalOf(pl)
 		if ok {

@@ -31,7 +31,7 @@ var XFSLogNotReplayed = &diagnosis.Rule{
 			With:       words.Fields{"volume": pl.Volume.PVName(), "node": pl.Node, "device": w.Name, "dev": ""},
 			State:      []evidence.Answer{w.Is},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "filesystem-needs-fsck", Is: w.Damaged(pl)}},
-			Steps: []report.Remedy{
+			Steps: []remedy.Step{
 				remedy.Words("Make a snapshot or backup first, and see that no pod uses the volume and that it is mounted in no namespace of any node. One read-write mount into an empty directory and a clean unmount replay the log (Longhorn: attach it through the UI; a clone wants the option nouuid), or a driver version that mounts before it checks does so."),
 				remedy.Words("Use that shall stay read-only: the mount options norecovery (XFS, with nouuid for a clone) or noload (ext4), knowing that the newest changes are not seen. Do not destroy the log (xfs_repair -L) before that mount has failed, and then only on a copy: it loses data."),
 			},

@@ -10,7 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/local"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed local_disk_not_mounted.md
@@ -37,10 +36,10 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 			fields["disk"], fields["pod"] = l.Name+" ("+l.Disk.Dev.String()+")", l.Pod.Namespace+"/"+l.Pod.Name
 			p := &diagnosis.Proof{Subject: subject, Says: "late", With: maps.Clone(fields), State: []evidence.Answer{l.Is}}
 			p.Pod(l.Pod)
-			p.Steps = []report.Remedy{
+			p.Steps = []remedy.Step{
 				remedy.Check("See where the path lies now.", remedy.OnNode(pl.Node, "findmnt", "-T", path)),
 				remedy.Words("Stop the workload, and save what it wrote into the bare directory below the disk since node " + pl.Node + " started. Then start it again: only a new pod sees the disk."),
-				remedy.DeletePod(l.Pod, snapshot.HasController(l.Pod), "what the pod wrote into the bare directory was saved: it does not come along to the disk"),
+				remedy.DeletePod(l.Pod),
 			}
 			out = append(out, p)
 		}
@@ -48,7 +47,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 			fields["entry"] = d.Entry
 			out = append(out, &diagnosis.Proof{
 				Subject: subject, Says: "absent", With: fields, State: []evidence.Answer{d.Meant, d.Absent(pl)},
-				Steps: []report.Remedy{
+				Steps: []remedy.Step{
 					remedy.Check("See where the path lies now, and whether the disk is there.", remedy.OnNode(pl.Node, "findmnt", "-T", path), remedy.OnNode(pl.Node, "blkid")),
 					remedy.Words("Stop the pods of the volume first, and save what was written into the bare directory since the node started. Then mount the disk by its entry, and start the pods again. So that it does not come back: nofail in the entry, RequiresMountsFor with this path in the unit of kubelet, and chattr +i on the bare directory. Do not format anything."),
 				},

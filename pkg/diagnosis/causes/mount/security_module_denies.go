@@ -44,7 +44,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 					Subject: diagnosis.NodeSubject(at.Node), Says: "boolean", AtMost: report.Likely,
 					With:  words.Fields{"node": at.Node, "volume": d.Volume},
 					State: []evidence.Answer{security.WorksElsewhere(at)}, Hint: b,
-					Steps: []report.Remedy{
+					Steps: []remedy.Step{
 						remedy.Check("See the boolean.", remedy.OnNode(at.Node, "getsebool", "virt_use_nfs")),
 						remedy.Words("Switch it on with setsebool -P virt_use_nfs on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."),
 					},
@@ -57,12 +57,12 @@ var SecurityModuleDenies = &diagnosis.Rule{
 	},
 }
 
-func securitySteps(node, module string) []report.Remedy {
+func securitySteps(node, module string) []remedy.Step {
 	show := remedy.OnNode(node, "journalctl", "-k", "-g", `apparmor="DENIED"`, "--since", "-1h")
 	help := "Correct the AppArmor profile that the line names. In a container of LXC it is the profile on the host."
 	if module == "SELinux" {
 		show = remedy.OnNode(node, "journalctl", "-k", "-g", "avc:.*denied", "--since", "-1h")
 		help = "Take the narrowest of these: the distribution's policy package (container-selinux, k3s-selinux, rke2-selinux); the label container_file_t for the host's directory (semanage fcontext, then restorecon -R); one seLinuxOptions.level for all pods of a shared directory; an SCC or MachineConfig on OpenShift; on Talos an upgrade, or no enforcing=1. Do not switch SELinux off, and do not make the application's pods privileged."
 	}
-	return []report.Remedy{remedy.Check("See what is denied.", show), remedy.Words(help)}
+	return []remedy.Step{remedy.Check("See what is denied.", show), remedy.Words(help)}
 }

@@ -51,7 +51,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 	},
 }
 
-func cephSteps(node, address string) []report.Remedy {
+func cephSteps(node, address string) []remedy.Step {
 	help := "Open the monitors (3300 and 6789) and the ports of the OSDs and metadata servers (6800 and up) of all storage hosts for node " + node + ", with one MTU on the whole way."
 	checks := []string{"ceph health detail"}
 	if address != "" {
@@ -59,7 +59,7 @@ func cephSteps(node, address string) []report.Remedy {
 	} else {
 		help = "Let the Ceph administrator bring the metadata server back, or use a kernel that speaks the protocol of the cluster (ms_mode in the map or mount options for version 2, from 5.11 on)."
 	}
-	return []report.Remedy{
+	return []remedy.Step{
 		remedy.Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the address from this node and from one that works.", checks...),
 		remedy.Words(help + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
 	}

@@ -58,7 +58,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 	},
 }
 
-func moduleSteps(node, module, says string) []report.Remedy {
+func moduleSteps(node, module, says string) []remedy.Step {
 	help := map[string]string{
 		"absent":     "Install the distribution's extra package for exactly this kernel release (linux-modules-extra on Ubuntu, kernel-modules-extra on Red Hat and its kin, kernel-default in place of kernel-default-base on SUSE; DRBD and ZFS have packages of their own).",
 		"replaced":   "Reboot the node into the kernel whose modules are installed, when its pods can be moved.",
@@ -66,7 +66,7 @@ func moduleSteps(node, module, says string) []report.Remedy {
 		"unloaded":   "Load it with modprobe " + module + " on the node (that can be undone), and list it in /etc/modules-load.d.",
 		"said":       "Look whether the running kernel has the module at all: a package for exactly this release, or modprobe " + module + " and a line in /etc/modules-load.d.",
 	}[says]
-	return []report.Remedy{
+	return []remedy.Step{
 		remedy.Check("See whether the running kernel has the module, and what loading it would do.", remedy.OnNode(node, "modinfo", "-n", module), remedy.OnNode(node, "modprobe", "-n", "-v", module), remedy.OnNode(node, "uname", "-r")),
 		remedy.Words(help + " On Talos: machine.kernel.modules, and a system extension for what is not in its kernel; on OpenShift: a MachineConfig with modules-load.d; on Flatcar: Butane, or a system extension. The plugin's pod starts again by itself."),
 	}

@@ -39,7 +39,7 @@ var SMBAccessDenied = &diagnosis.Rule{
 		switch {
 		case rights.Yes():
 			p.Says, p.Subject = "rights", diagnosis.VolumeSubject(pl.Volume)
-			p.Steps = []report.Remedy{remedy.Words("Give the user of the Secret rights on the share and on its directory, or name a user who has them. The logon works: making the Secret anew changes nothing.")}
+			p.Steps = []remedy.Step{remedy.Words("Give the user of the Secret rights on the share and on its directory, or name a user who has them. The logon works: making the Secret anew changes nothing.")}
 		case logon.Yes() || s.Expired():
 			p.Says, p.Subject, p.Steps = "logon", secretSubject(pl.Volume), secretSteps(pl.Volume)
 		default:
@@ -66,8 +66,8 @@ func secretSubject(v *snapshot.Volume) report.Subject {
 	return diagnosis.VolumeSubject(v)
 }
 
-func secretSteps(v *snapshot.Volume) []report.Remedy {
-	var out []report.Remedy
+func secretSteps(v *snapshot.Volume) []remedy.Step {
+	var out []remedy.Step
 	if ns, name, ok := smb.Secret(v); ok {
 		out = append(out, remedy.Check("See which keys the Secret has, without their values (username, password, and domain where one is used).",
 			remedy.Kubectl("-n", ns, "get", "secret", name, "-o", `go-template={{range $k, $v := .data}}{{$k}} {{end}}`)))

@@ -33,7 +33,7 @@ var SMBMountRefused = &diagnosis.Rule{
 			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path()},
 			State: []evidence.Answer{s.Unfit()},
 			Last:  []evidence.Answer{m.Line},
-			Steps: []report.Remedy{remedy.Words(smbHelp[m.Says])},
+			Steps: []remedy.Step{remedy.Words(smbHelp[m.Says])},
 		}
 		switch {
 		case s.Code() != 2 && s.Code() != 112:
