@@ -39,7 +39,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 			p.Steps = []remedy.Step{
 				remedy.Check("See where the path lies now.", remedy.OnNode(pl.Node, "findmnt", "-T", path)),
 				remedy.Words("Stop the workload, and save what it wrote into the bare directory below the disk since node " + pl.Node + " started. Then start it again: only a new pod sees the disk."),
-				remedy.DeletePod(l.Pod),
+				remedy.DeletePod(l.Pod).Note("First save what it wrote into the bare directory: that does not come along to the disk."),
 			}
 			out = append(out, p)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed ceph_client_fenced.md
@@ -48,7 +47,7 @@ func fenceSteps(pl *evidence.Place) []remedy.Step {
 	all := pl.Volume.LiveConsumersOn(pl.Node)
 	for _, c := range all {
 		if !c.Terminating() {
-			out = append(out, remedy.DeletePod(c.Pod, snapshot.HasController(c.Pod), "this client is shut out for good: the old map or mount never writes again, and only when all pods of the volume on node "+pl.Node+" are gone is a new one made"))
+			out = append(out, remedy.DeletePod(c.Pod).Note("This client is shut out for good: its map or mount never writes again. Only when all pods of the volume on node %s are gone is a new one made.", pl.Node))
 		}
 	}
 	return append(out, remedy.Words("For many volumes drain and reboot node "+pl.Node+". Do not lift the entry, or the NetworkFence, while the old pods run: there would be two writers. An image of RBD is checked before its next use, after its pods are gone and it was mapped anew."))
