@@ -53,7 +53,7 @@ func trimmedLog(log Log) []string {
 }
 
 // logSize is how much of one log a capture keeps.
-const logSize = 6 << 10
+const logSize = 9 << 9
 
 // newest empties what is too much at the beginning.
 func newest(lines []string, left int) []string {

@@ -298,3 +298,12 @@ var layers = regexp.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
 
 // mountTable keeps a mount table (proc_pid_mountinfo(5)) without secrets in options.
 func mountTable(s string) string { return mask.Text(layers.ReplaceAllString(s, "")) }
+
+// furniture are the mounts that every container gets from its runtime below /proc,
+// /sys and /dev (OCI runtime specification, default filesystems): they lie on no disk.
+var furniture = regexp.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:fs/cgroup|firmware|devices|kernel)\S*|dev/(?:pts|mqueue|shm|termination-log)) .* - (?:proc|sysfs|cgroup2?|tmpfs|devpts|mqueue|devtmpfs|securityfs|bpf) `)
+
+// containerTable keeps the mount table of another namespace without its furniture.
+func containerTable(s string) string {
+	return mountTable(lines(func(l string) bool { return !furniture.MatchString(l) })(s))
+}

@@ -147,11 +147,17 @@ func told(accept func(string) bool) filter {
 	}
 }
 
-// repeats keeps of lines of one wording the first and the last two.
+// logSize is how much of one text log of the host is kept.
+const logSize = 6 << 10
+
+// repeats keeps of lines of one wording the first and the last two, and of all the newest.
 func repeats(next filter) filter {
 	return func(s string) string {
-		all := strings.SplitAfter(next(s), "\n")
-		return strings.Join(Newest(all, 2), "")
+		out := strings.Join(Newest(strings.SplitAfter(next(s), "\n"), 2), "")
+		if over := len(out) - logSize; over > 0 {
+			_, out, _ = strings.Cut(out[over:], "\n")
+		}
+		return out
 	}
 }
 
