@@ -61,7 +61,9 @@ func TestTransportsOfCorpusWithoutProblems(t *testing.T) {
 	}
 	for _, file := range files {
 		for _, p := range transportFacts(t, file).Problems {
-			t.Errorf("%s: %s: %s: %s", file, p.Probe, p.Path, p.Text)
+			if !recorded(t, file, p.Path) {
+				t.Errorf("%s: %s: %s: %s", file, p.Probe, p.Path, p.Text)
+			}
 		}
 	}
 }

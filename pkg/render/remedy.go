@@ -13,7 +13,7 @@ func safety(m report.Remedy) []string {
 	var out []string
 	for _, e := range m.SafeBecause {
 		where := strings.TrimSpace(e.Node + " " + e.Locator)
-		out = append(out, strings.TrimSuffix(where+": "+e.Text, ": "))
+		out = append(out, strings.TrimSuffix(where+": "+report.Line(e.Text), ": "))
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func TestTextSaysTheAnswer(t *testing.T) {
 	got := flat(text(t, sample(), Options{}))
 	for _, want := range []string{
 		"BROKEN pvc shop/data-db-0 for 14m", "made the map mpatha", "certain · multipath-claims-device",
-		"FIX 1 Flush this one map. [reversible] $ kubectl debug", "safe because neither the map",
+		"FIX 1 Flush this one map. [reversible] $ kubectl debug", "safe because worker-2 proc/*/mountinfo: neither the map",
 		"WHY pod db-0 → PVC ✗ sdc", "worker-2 sys/class/block/sdc/holders/dm-3 dm-3", "already mounted or mount point busy",
 		"UNEXPLAINED detach-stuck", "NOT LOOKED AT node worker-3", "mount-pinned-in-namespace",
 		"explains 1 of 1 symptom", "not checked: node worker-3", "more: -o wide · kubectl mountdoctor explain multipath-claims-device",
@@ -64,7 +64,7 @@ func TestWideSaysEverything(t *testing.T) {
 	got := flat(text(t, sample(), Options{Wide: true}))
 	for _, want := range []string{
 		"BROKEN pvc shop/data-db-0", "✗", "multipath-claims-device certain, blocking", "worker-2: sys/class/block/sdc/holders/dm-3",
-		"already mounted or mount point busy", "checked: neither the map", "undo: multipath -r", "verify: ls", "Refuted by:",
+		"already mounted or mount point busy", "safe because: worker-2 proc/*/mountinfo: neither the map", "undo: $ multipath -r", "verify: $ ls", "Refuted by:",
 		"└─ longhorn-share-manager-down", "UNEXPLAINED detach-stuck", "could be: mount-pinned-in-namespace", "NOISE", "NOT CHECKED node/worker-3",
 		"TIMELINE", "kubectl mountdoctor explain multipath-claims-device",
 	} {

@@ -63,7 +63,10 @@ func quoted(s string) string {
 
 // runnable puts the commands of a step back as they were, or says that they are left out.
 func (m Remedy) runnable(shown Remedy) Remedy {
-	shown.Commands = slices.Clone(m.Commands)
+	shown.Commands, shown.Undo, shown.Verify = slices.Clone(m.Commands), slices.Clone(m.Undo), slices.Clone(m.Verify)
+	if slices.ContainsFunc(slices.Concat(m.Undo, m.Verify), Hidden) {
+		shown.Undo, shown.Verify = nil, nil
+	}
 	if slices.ContainsFunc(m.Commands, Hidden) {
 		shown.Commands = nil
 		shown.Title = strings.TrimSuffix(shown.Title, withheld) + withheld

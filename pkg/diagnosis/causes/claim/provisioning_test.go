@@ -34,7 +34,8 @@ func wanted() *snapshot.Snapshot {
 	labels := map[string]string{"app": "ctl"}
 	template := corev1.PodSpec{NodeName: "full", Containers: []corev1.Container{
 		{Name: "csi-provisioner", Image: "registry.k8s.io/sig-storage/csi-provisioner:v2.1.2"}, {Name: "driver", Args: []string{"--drivername=" + driver}}}}
-	s.Cluster.Pods = append(s.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "ctl-1", Labels: labels, CreationTimestamp: hour}, Spec: template,
+	s.Cluster.Pods = append(s.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "ctl-1", Labels: labels, CreationTimestamp: hour,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "ctl", UID: "rs", Controller: new(true)}}}, Spec: template,
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: hour}}}})
 	one := int32(1)
 	s.Cluster.Deployments = []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "ctl"},
