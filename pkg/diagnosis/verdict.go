@@ -8,7 +8,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // youngPod is the age below which a pod that waits without an error is only
@@ -84,24 +83,6 @@ func (p *Pass) onlyGuessed() bool {
 		}
 	}
 	return false
-}
-
-// unwanted is the asked claim when it has no volume because no pod wants one yet:
-// with WaitForFirstConsumer that is how it should be, and still nobody can use it.
-func (p *Pass) unwanted() *snapshot.Volume {
-	if p.Question.Kind != "pvc" || len(p.scope.volumes) == 0 {
-		return nil
-	}
-	v := p.scope.volumes[0]
-	c := v.Claim
-	if c == nil || c.Status.Phase == corev1.ClaimBound || c.Spec.VolumeName != "" || c.DeletionTimestamp != nil || len(v.Live()) > 0 ||
-		v.Class == nil || v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
-		return nil
-	}
-	if !evidence.ResourceIn(p.Index, "/pods", c.Namespace).Complete() {
-		return nil // there may be one
-	}
-	return v
 }
 
 // justStarted tells whether a pod waits for a volume and is too young to be late.
