@@ -24,7 +24,7 @@ func rewrite(dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp)
+	defer func() { _ = os.RemoveAll(temp) }()
 	fresh := filepath.Join(temp, "capture")
 	if err := snapshot.Save(fresh, s); err != nil {
 		return err

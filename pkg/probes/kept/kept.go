@@ -193,11 +193,6 @@ func ended(s string) string {
 	return trimmed + s[len(trimmed):min(len(s), len(trimmed)+1)]
 }
 
-// settings keeps lines that are no comments.
-func settings(s string) string {
-	return lines(func(l string) bool { return !comment(l) })(s)
-}
-
 // comment tells a line that is empty or begins with a sign of comments.
 func comment(l string) bool {
 	l = strings.TrimSpace(l)
