@@ -1,7 +1,6 @@
 package kept
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -255,43 +254,6 @@ func unit(s string) string { return lines(directive.MatchString)(s) }
 var rootDir = regexp.MustCompile(`--?root-dir[= ]\S+`)
 
 func kubeletArgs(s string) string { return strings.Join(rootDir.FindAllString(s, -1), "\n") }
-
-var (
-	volumeData = object("driverName", "volumeHandle", "specVolID", "nodeName", "attachmentID", "driverMode", "volumeLifecycleMode", "seLinuxMountContext")
-	volumeMeta = object("Size", "Head", "Dirty", "Rebuilding", "Error", "Parent", "SectorSize", "BackingFilePath", "BackingFile")
-	imageMeta  = object("Name", "Parent", "Removed", "UserCreated", "Created", "Labels")
-	diskConfig = object("diskName", "diskUUID", "diskUuid", "state")
-)
-
-// object keeps the known keys of a JSON object. A text that is none is a fault of its
-// own; as much of it stays as shows that.
-func object(names ...string) filter {
-	known := map[string]bool{}
-	for _, n := range names {
-		known[n] = true
-	}
-	return func(s string) string {
-		var all map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(s), &all); err != nil {
-			return s[:min(len(s), 1)]
-		}
-		strange := false
-		for k := range all {
-			if !known[k] {
-				delete(all, k)
-				strange = true
-			}
-		}
-		if !strange {
-			return mask.Text(s)
-		}
-		out, err := json.Marshal(all)
-		if err != nil {
-			return ""
-		}
-		return mask.Text(string(out)) + "\n"
-	}
-}
 
 // layers are the directories of an overlay's layers, which nobody mounts.
 var layers = regexp.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
