@@ -51,7 +51,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.GCEPersistentDiskVolumeSource":     {"FSType", "PDName", "ReadOnly"},
 	"k8s.io/api/core/v1.GlusterfsPersistentVolumeSource":   {"EndpointsName", "Path"},
 	"k8s.io/api/core/v1.HostPathVolumeSource":              {"Path", "Type"},
-	"k8s.io/api/core/v1.ISCSIPersistentVolumeSource":       {"FSType", "IQN", "Lun", "ReadOnly", "TargetPortal"},
+	"k8s.io/api/core/v1.ISCSIPersistentVolumeSource":       {"FSType", "IQN", "Lun", "Portals", "ReadOnly", "TargetPortal"},
 	"k8s.io/api/core/v1.KeyToPath":                         {"Key"},
 	"k8s.io/api/core/v1.LocalObjectReference":              {"Name"},
 	"k8s.io/api/core/v1.LocalVolumeSource":                 {"FSType", "Path"},
