@@ -22,10 +22,17 @@ func (p *page) head() {
 	}
 	left := p.in(verdictColor[r.Verdict], word) + "  " + p.in(bold, name) + rest
 	at := r.TakenAt
+	room := func() int { return p.width() - columns(word+"  "+name+rest) - columns(at) }
 	if a := age(r); a != "" {
-		at = "seen " + a + " ago, at " + at
+		// How old it is stands in the first line, whatever else goes.
+		if at = "seen " + a + " ago, at " + at; room() < 2 {
+			at = "seen " + a + " ago"
+		}
+		if room() < 2 {
+			left, rest = strings.TrimSuffix(left, rest), ""
+		}
 	}
-	if gap := p.width() - columns(word+"  "+name+rest) - columns(at); gap >= 2 {
+	if gap := room(); gap >= 2 {
 		p.printf("%s%s%s\n", left, strings.Repeat(" ", gap), p.in(dim, at))
 		return
 	}

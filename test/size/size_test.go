@@ -17,7 +17,7 @@ const (
 	mega = 1 << 20
 	// kubectl itself is larger.
 	mostBinary  = 48 * mega
-	mostArchive = 22 * mega
+	mostArchive = 24 * mega
 	// ofAgents is left free in a build without them.
 	ofAgents = 8 * mega
 )

@@ -40,6 +40,8 @@ var kernel = []line{
 	{"proc/sysvipc/sem", verbatim, "what cryptsetup waits for"}, {"proc/pressure/*", verbatim, "whether the machine is short of time"},
 	{"proc/fs/**", verbatim, "filesystems that are alive"},
 	{"proc/sys/fs/**", verbatim, "limits of the kernel"}, {"proc/sys/kernel/**", verbatim, "the kernel and its limits"}, {"proc/sys/user/*", verbatim, "limits of the kernel"},
+	{"proc/sys/crypto/fips_enabled", verbatim, "whether the kernel lets only approved ciphers in"}, {"sys/fs/selinux/booleans/*", verbatim, "what SELinux allows"},
+	{"proc/spl/kstat/zfs/*/state", verbatim, "the state of a ZFS pool"},
 	{"proc/sys/vm/nr_hugepages", verbatim, "memory of the v2 engine"}, {"proc/sys/sunrpc/*", verbatim, "limits of NFS"},
 	{"sys/class/net/**", verbatim, "interfaces and their MTU"}, {"sys/fs/cgroup/**", verbatim, "counters of limits that were reached"},
 	{"sys/module/**", verbatim, "parameters of storage modules"}, {"sys/kernel/**", verbatim, "targets, transports and huge pages"},

@@ -100,7 +100,7 @@ var follows = func() map[string]bool {
 		could cannot can can't must should will would does doesn't did may might file files path authentication based expired expires invalid
 		required mismatch failed failure fails failing wrong incorrect available unavailable provided given missing found needed exists available: data
 		exchange agreement store management manager vault rotation refresh request requests review verification error errors because but when while
-		which who whose into under length type size ring name named names namespace keyring slot management used using set unset changed change
+		which who whose into under length derivation exchange agreement server type size ring name named names namespace keyring slot management used using set unset changed change
 		server client access mode policy agent objects object reference references created deleted updated revoked denied accepted rejected
 		correct matches match protected encrypted decrypted digest hash value values pair pairs id ids map through over pam unix only also all any
 		stored loaded added removed lookup retrieval quality format entry entries field fields list`) {
