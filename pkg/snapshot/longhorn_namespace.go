@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // LonghornNamespaces are the namespaces in which objects of Longhorn were read,
@@ -11,37 +12,20 @@ import (
 // because labels and names are anybody's.
 func (x *Index) LonghornNamespaces() []string {
 	l := &x.Cluster.Longhorn
+	out := slices.Concat(spacesOf(l.Volumes), spacesOf(l.Nodes), spacesOf(l.Settings), spacesOf(l.InstanceManagers),
+		spacesOf(l.Engines), spacesOf(l.Replicas), spacesOf(l.EngineImages), spacesOf(l.Attachments))
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// spacesOf are the namespaces of some objects, one for each that has one.
+func spacesOf[T metav1.Object](list []T) []string {
 	var out []string
-	add := func(namespace string) {
-		if namespace != "" && !slices.Contains(out, namespace) {
-			out = append(out, namespace)
+	for _, o := range list {
+		if n := o.GetNamespace(); n != "" {
+			out = append(out, n)
 		}
 	}
-	for _, o := range l.Volumes {
-		add(o.Namespace)
-	}
-	for _, o := range l.Nodes {
-		add(o.Namespace)
-	}
-	for _, o := range l.Settings {
-		add(o.Namespace)
-	}
-	for _, o := range l.InstanceManagers {
-		add(o.Namespace)
-	}
-	for _, o := range l.Engines {
-		add(o.Namespace)
-	}
-	for _, o := range l.Replicas {
-		add(o.Namespace)
-	}
-	for _, o := range l.EngineImages {
-		add(o.Namespace)
-	}
-	for _, o := range l.Attachments {
-		add(o.Namespace)
-	}
-	slices.Sort(out)
 	return out
 }
 
