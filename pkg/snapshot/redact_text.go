@@ -18,7 +18,12 @@ var (
 // text redacts free text: first the words, then whatever looks like an IQN or an address.
 func (w *vocabulary) text(s string) string {
 	s = byteValues.ReplaceAllStringFunc(s, w.bytesAsText)
-	s = w.words(s)
+	return w.shapes(w.words(s))
+}
+
+// shapes replaces what has the form of an IQN or an address, and every word that no rule
+// uses.
+func (w *vocabulary) shapes(s string) string {
 	s = iqnShape.ReplaceAllStringFunc(s, w.iqn)
 	s = ipv6Shape.ReplaceAllStringFunc(s, w.ipv6)
 	return w.sweep(ipv4Shape.ReplaceAllStringFunc(s, w.ipv4))

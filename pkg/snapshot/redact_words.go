@@ -213,42 +213,6 @@ func eachNamespaced(c *Cluster, visit func(string, metav1.Object)) {
 	}
 }
 
-// opaque learns an identifier that may have structure ("name##iscsi##wwid"): its parts
-// are replaced one by one, so that a WWID in a handle stays that of the disk.
-func (w *vocabulary) opaque(kind, s string) {
-	if s == "" || keptName(s) || w.exact[s] != "" {
-		return
-	}
-	token := handlePart.ReplaceAllStringFunc(s, func(part string) string { return w.part(kind, part) })
-	w.put(s, token)
-	// NVMe serials are volume ids without dashes.
-	if bare := strings.ReplaceAll(s, "-", ""); bare != s && len(bare) > 8 && w.exact[bare] == "" {
-		w.put(bare, strings.ReplaceAll(token, "-", ""))
-	}
-}
-
-var (
-	handlePart = regexp.MustCompile(`[A-Za-z0-9_.-]+`)
-	uuidInside = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	cloudID    = regexp.MustCompile(`^([a-z]{1,8}-)([0-9a-f]{8,40})$`)
-	wwidShape  = regexp.MustCompile(`^[0-9a-fA-F]{16,33}$`)
-)
-
-// part is one part of an identifier: UID-shaped ones, numbers and words of protocols stay.
-func (w *vocabulary) part(kind, s string) string {
-	switch {
-	case keptName(s), len(s) < 6, uuidInside.MatchString(s):
-		return s // names inside are replaced as words
-	case wwidShape.MatchString(s):
-		w.identity(s)
-		return w.whole(s)
-	}
-	if m := cloudID.FindStringSubmatch(s); m != nil {
-		return m[1] + w.token("name", s)[:len(m[2])] // vol-…, disk-…: drivers look at the form
-	}
-	return kind + "-" + w.token("name", s)[:16]
-}
-
 func (w *vocabulary) learnNodes(s *Snapshot) {
 	for _, n := range s.Nodes {
 		w.name("node", n.Name)

@@ -11,7 +11,7 @@ import (
 )
 
 // otherFields are the fields that rules read of kinds without a type of ours.
-var otherFields = []string{"status.available"}
+var otherFields = []string{"status.available", "spec.ownerNodeID"}
 
 // trimmedRaw is an object of Longhorn with the fields that its decoder reads: the
 // decoder itself writes them down.
