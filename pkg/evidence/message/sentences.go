@@ -46,7 +46,8 @@ var mountSentences = []sentence{
 	says(NoSuchFile, `no such file or directory`),
 	says(NoTool, `executable file not found|command not found|exit status 127`),
 	says(NoLoopDevice, `makeLoopDevice failed|could not find any free loop|failed to (set ?up|find) (a )?loop`),
-	says(ResizeFailed, `resize of device \S+ failed|(node|volume)expandvolume.*failed|resizing failed|failed while expanding volume|failed to expand the volume`),
+	says(EncryptionFormatMistaken, `unsupported disk encryption format`),
+	says(ResizeFailed, `resize of device \S+ failed|(node|volume)expandvolume.*failed|resizing failed|failed while expanding volume|failed to expand the volume|failed to resize mounted filesystem`),
 }
 
 // networkSentences are what NFS, iSCSI and RBD tools say.

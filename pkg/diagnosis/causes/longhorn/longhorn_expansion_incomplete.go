@@ -44,6 +44,7 @@ type resize struct {
 	fresh    bool
 	offline  bool // only a pod that mounts the volume is missing
 	engine   bool // it is the engine that lags: the volume cannot be used before
+	mistaken bool // the share-manager takes the filesystem for an encryption format (longhorn/longhorn 11120)
 }
 
 // frontendOff is how the CSI plugin meets a volume that is being expanded offline.
@@ -69,7 +70,7 @@ func expansion(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 		// What is not enlarged yet can be mounted.
 		f.Severity, f.Explains = report.Degraded, []string{"expansion-pending"}
 	}
-	f.Fact(r.evidence...).Fact(r.refused).Fact(sizesOnNode(p, v)...)
+	f.Fact(r.evidence...).Fact(r.refused).Fact(sizesOnNode(p, v, lh)...)
 	last := ""
 	if r.refused.Text != "" {
 		last = " Last error: " + r.refused.Text
@@ -78,6 +79,9 @@ func expansion(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) {
 		v.Claim.Namespace, v.Claim.Name, lh.Name, describe(lh), strings.Join(r.behind, "; "), last)
 	if c == report.Likely {
 		f.NotConfirmed = append(f.NotConfirmed, "a resize that is older than five minutes, or an error of it")
+	}
+	if r.mistaken && p.LonghornVersion() != "" {
+		f.Also = append(f.Also, "The share-manager is what enlarges the mapping and the filesystem of an encrypted shared volume, and that of Longhorn "+p.LonghornVersion()+" takes the filesystem for an encryption format: restarts do not help, a later release does.")
 	}
 	f.Unless("equal sizes of " + object + ", the Longhorn volume, its engine and the filesystem")
 	r.advise(f, lh)
@@ -153,6 +157,7 @@ func (r *resize) listen(p *diagnosis.Pass, v *snapshot.Volume) bool {
 			return false
 		}
 		r.refused, r.fresh = t.Evidence(), t.Fresh
+		r.mistaken = t.Is(message.EncryptionFormatMistaken)
 		break
 	}
 	return true
@@ -162,6 +167,8 @@ func (r *resize) advise(f *diagnosis.Finding, lh *snapshot.LHVolume) {
 	switch {
 	case r.offline:
 		f.Advise(remedy.Words("Start a pod that mounts the claim: the filesystem is enlarged at the next mount."))
+	case r.mistaken:
+		f.Advise(remedy.Words("Upgrade Longhorn to a release that has this mended (1.8.0, 1.8.1 and 1.9.0 have the fault): its share-manager enlarges mapping and filesystem when the volume is attached the next time."))
 	case lh.Status.State == "attached":
 		f.Advise(remedy.Words("Scale the workload to 0 so that the volume detaches, wait until the resizer has finished (the claim's capacity equals its request), and scale it up again; or upgrade Longhorn to a version that enlarges attached volumes. A read-only mount cannot grow."))
 	default:

@@ -3,9 +3,12 @@ package longhorn
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -15,25 +18,14 @@ func bytes(n int64) string {
 	return fmt.Sprintf("%s (%d bytes)", resource.NewQuantity(n, resource.BinarySI).String(), n)
 }
 
-// sizesOnNode are the sizes of the device and of the filesystem on it, where a node
-// of the volume was probed.
-func sizesOnNode(p *diagnosis.Pass, v *snapshot.Volume) []report.Evidence {
+// sizesOnNode are the sizes of disk, mapper and filesystem, where a node of the volume
+// was probed.
+func sizesOnNode(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume) []report.Evidence {
+	have := v.Claim.Status.Capacity[corev1.ResourceStorage]
 	var out []report.Evidence
 	for _, node := range p.DeviceNodes(v) {
-		view := p.View(node)
-		d, ok := p.DeviceOn(v, node)
-		if view == nil || !ok {
-			continue
-		}
-		if b := view.Device(d.Dev); b != nil {
-			out = append(out, diagnosis.FromNode(node, "sys/class/block/"+b.Name+"/size", fmt.Sprintf("%d sectors of 512 bytes", b.Sectors)))
-		}
-		for _, m := range p.VolumeMounts(v, node) {
-			if st, ok := view.Statfs(m.Mount.Point); ok && st.Err == "" {
-				out = append(out, diagnosis.FromNode(node, "@statfs"+m.Mount.Point, fmt.Sprintf("%d blocks of %d bytes", st.Blocks, st.BlockSize)))
-				break
-			}
-		}
+		pl := &evidence.Place{X: p.Index, Volume: v, Node: node, View: p.View(node)}
+		out = append(out, disk.SizesOf(pl, have.Value(), lh.Size).Facts...)
 	}
 	return out
 }
