@@ -5,6 +5,7 @@ package node
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,7 +119,7 @@ func TestSilentFUSE(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "kubelet")
 	volumeDir := root + "/pods/5b7b9d6e-1111-4222-8333-444444444444/volumes/kubernetes.io~csi/pv/mount"
 	var daemons []*fuseFile
-	for _, dir := range []string{volumeDir, root + "/plugins_registry", root + "/plugins/driver.example", "/etc/modprobe.d"} {
+	for _, dir := range []string{volumeDir, root + "/plugins_registry", root + "/plugins/driver.example", "/etc/udev/rules.d"} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func TestSilentFUSE(t *testing.T) {
 		t.Error("the process that works in the volume is not seen")
 	}
 	for place, table := range map[string]probes.Table{
-		root[1:] + "/plugins_registry": probes.KubeletDirs, "etc/modprobe.d": probes.Files, "etc/fstab": probes.Files,
+		root[1:] + "/plugins_registry": probes.KubeletDirs, "etc/udev/rules.d": probes.Files, "etc/fstab": probes.Files,
 	} {
 		c := f.Completeness(table)
 		if !slices.ContainsFunc(c.Gaps(), func(p probes.Problem) bool { return p.Path == place }) {
@@ -170,13 +171,13 @@ func TestFIFOsAndDevicesForFiles(t *testing.T) {
 	for _, err := range []error{
 		unix.Mkfifo(dir+"/fifo.conf", 0o600), unix.Mknod(dir+"/device.conf", unix.S_IFCHR|0o600, int(unix.Mkdev(10, 130))),
 		unix.Mknod(dir+"/socket.conf", unix.S_IFSOCK|0o600, 0),
-		os.WriteFile(dir+"/plain.conf", []byte("options nfs nfs4_unique_id=x\n"), 0o600), os.WriteFile(dir+"/long.conf", bytes.Repeat([]byte("# long\n"), 100000), 0o600),
+		os.WriteFile(dir+"/plain.conf", []byte("Nfsvers=3\n"), 0o600), os.WriteFile(dir+"/long.conf", bytes.Repeat([]byte("# long\n"), 100000), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	mount(t, "--bind", dir, "/etc/modprobe.d")
+	mount(t, "--bind", dir, place(t, "/etc/nfsmount.conf.d"))
 	f := look(t)
 	got := map[string]string{}
 	for _, p := range f.Completeness(probes.Files).Gaps() {
@@ -185,7 +186,18 @@ func TestFIFOsAndDevicesForFiles(t *testing.T) {
 	if got["fifo.conf"] != "ENXIO" || got["plain.conf"] != "" || got["long.conf"] == "" || len(got) != 2 {
 		t.Errorf("gaps: %v", got)
 	}
-	if f.Files["etc/modprobe.d/device.conf"].Kind != "char" || f.Files["etc/modprobe.d/socket.conf"].Kind != "socket" || f.Files["etc/modprobe.d/plain.conf"].Content == "" {
-		t.Errorf("files: %+v", f.Files["etc/modprobe.d/device.conf"])
+	if f.Files["etc/nfsmount.conf.d/device.conf"].Kind != "char" || f.Files["etc/nfsmount.conf.d/socket.conf"].Kind != "socket" || f.Files["etc/nfsmount.conf.d/plain.conf"].Content == "" {
+		t.Errorf("files: %+v", f.Files["etc/nfsmount.conf.d/device.conf"])
 	}
+}
+
+// place makes a directory of the host for the time of a test, unless it is there.
+func place(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o755); err == nil {
+		t.Cleanup(func() { os.Remove(dir) })
+	} else if !errors.Is(err, os.ErrExist) {
+		t.Fatal(err)
+	}
+	return dir
 }

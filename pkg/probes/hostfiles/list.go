@@ -25,7 +25,7 @@ var configuration = []want{
 	{"etc/multipath.conf", whole}, {"etc/multipath/**", whole},
 	{"etc/lvm/lvm.conf", whole}, {"etc/lvm/devices/*", whole}, {"run/lvm/**", presence},
 	{"etc/mdadm.conf", whole}, {"etc/mdadm/mdadm.conf", whole},
-	{"etc/modprobe.d/*", whole}, {"etc/modules-load.d/*", whole}, {"etc/selinux/config", whole},
+	{"etc/selinux/config", whole},
 	{"etc/udev/rules.d/*", whole}, {"etc/systemd/system/**", whole},
 	{"etc/iscsi/**", whole}, {"var/lib/iscsi/**", whole}, {"etc/nvme/*", presence},
 	{"usr/lib/udev/rules.d/*", presence}, {"lib/udev/rules.d/*", presence},

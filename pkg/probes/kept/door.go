@@ -1,6 +1,9 @@
 package kept
 
 import (
+	"path"
+	"slices"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
 )
@@ -17,15 +20,22 @@ func Door(h host.Host) host.Host {
 type door struct{ host.Host }
 
 // ReadFile returns what may be known of a file.
-func (d door) ReadFile(path string, limit int) ([]byte, error) {
-	data, err := d.Host.ReadFile(path, limit)
-	return Content(path, data), err
+func (d door) ReadFile(name string, limit int) ([]byte, error) {
+	data, err := d.Host.ReadFile(name, limit)
+	return Content(name, data), err
 }
 
 // ReadTail is ReadFile for the end of a log.
-func (d door) ReadTail(path string, limit int) ([]byte, error) {
-	data, err := host.ReadTail(d.Host, path, limit)
-	return Content(path, data), err
+func (d door) ReadTail(name string, limit int) ([]byte, error) {
+	data, err := host.ReadTail(d.Host, name, limit)
+	return Content(name, data), err
+}
+
+// ReadDir returns the names that a recording would show, so that what is known live
+// is what is known of a capture.
+func (d door) ReadDir(dir string) ([]string, error) {
+	names, err := d.Host.ReadDir(dir)
+	return slices.DeleteFunc(names, func(n string) bool { return !shown(path.Join(dir, n)) }), err
 }
 
 // KernelLog returns the records that rules know.

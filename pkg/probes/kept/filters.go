@@ -24,8 +24,8 @@ func stat(s string) string {
 	}
 	rest := strings.Fields(s[end+1:])
 	for i := range rest {
-		if i != 0 && i != 1 && i != 6 && i != 19 {
-			rest[i] = "0" // state, parent, flags and start are read
+		if i != 0 && i != 1 && i != 6 && i != 17 && i != 19 {
+			rest[i] = "0" // state, parent, flags, number of threads and start are read
 		}
 	}
 	return s[:end+1] + " " + strings.Join(rest[:min(len(rest), statFields)], " ") + "\n"

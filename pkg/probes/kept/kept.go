@@ -52,7 +52,8 @@ func Why(name string) string {
 }
 
 // find returns the first line of the table for a path. What a process sees below
-// its own root is judged like the same path of the host.
+// its own root is judged like the same path of the host, and what a thread shows
+// like the same file of its process.
 func find(name string) *line {
 	name = path.Clean("/" + name)[1:]
 	if rest, ok := strings.CutPrefix(name, "proc/"); ok {
@@ -61,6 +62,9 @@ func find(name string) *line {
 		}
 	}
 	parts := strings.Split(name, "/")
+	if len(parts) > 4 && parts[0] == "proc" && parts[2] == "task" {
+		parts = append(parts[:2:2], parts[4:]...)
+	}
 	for i := range table {
 		if matches(table[i].parts, parts) {
 			return &table[i].line

@@ -102,14 +102,17 @@ var (
 
 // Keep tells whether an entry is worth keeping, by its name.
 func (c *Choice) Keep(name string) bool {
-	if strings.HasSuffix(name, ".env") || strings.HasSuffix(name, "/environ") {
-		return false
-	}
 	if rest, ok := strings.CutPrefix(name, "@dev/"); ok && strings.HasPrefix(rest, "proc/") {
 		return c.all || c.open[rest]
 	}
+	return shown(name) && (c.all || c.process(name))
+}
+
+// shown tells whether an entry is worth knowing about whatever else is there: the
+// machine's terminals, the units and udev rules of other subjects are not.
+func shown(name string) bool {
 	switch {
-	case terminal.MatchString(name), podLink.MatchString(name):
+	case strings.HasSuffix(name, ".env"), strings.HasSuffix(name, "/environ"), terminal.MatchString(name), podLink.MatchString(name):
 		return false
 	case parameter.MatchString(name):
 		return parameters.MatchString(name)
@@ -119,7 +122,7 @@ func (c *Choice) Keep(name string) bool {
 	if m := unitName.FindStringSubmatch(name); m != nil {
 		return unitKept.MatchString(m[1])
 	}
-	return c.all || c.process(name)
+	return true
 }
 
 // process judges entries below proc/PID.
