@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -74,12 +75,27 @@ func (c *Catalog) relate(all []*Finding) {
 // yields tells whether b gives way to a when both are true of one object.
 func (c *Catalog) yields(b, a *Finding) bool {
 	if slices.Contains(b.rule.YieldsTo, a.Cause) {
-		return true
+		return a.covers(b)
 	}
 	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
 		return false
 	}
 	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(b.Keys) && a.shares(b) || c.leads(a.Cause, b.Cause, nil)
+}
+
+// covers tells whether a cause of a node can take the place of another one there: of the
+// same node, and of all its volumes. That a pod does not belong on a node says nothing of
+// what the volumes of others lack there.
+func (f *Finding) covers(o *Finding) bool {
+	if f.Subject.Kind != "Node" || o.Subject.Kind != "Node" {
+		return true
+	}
+	mine, theirs := volumeKeys(f.objects), volumeKeys(o.objects)
+	return f.Subject.Name == o.Subject.Name && (len(mine) == 0 || !slices.ContainsFunc(theirs, func(k string) bool { return !slices.Contains(mine, k) }))
+}
+
+func volumeKeys(objects []string) []string {
+	return slices.DeleteFunc(slices.Clone(objects), func(k string) bool { return !strings.HasPrefix(k, "volume/") })
 }
 
 // shares tells whether two findings could be the reason of one symptom. What explains

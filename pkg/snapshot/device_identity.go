@@ -17,6 +17,13 @@ const (
 	cutToken  = 16
 )
 
+// handleKinds are what drivers put before an id to say what it is of; the hardware has the
+// id alone (Alibaba: disk d-bp1… has the serial bp1…).
+var handleKinds = []string{"pvc-", "d-", "vol-", "volume-", "disk-"}
+
+// bareToken is the length from which such an id is taken without what stands before it.
+const bareToken = 8
+
 // plain keeps letters and digits only: "vol-0abc" is written "vol0abc" in a serial.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -44,6 +51,11 @@ func tokens(v *Volume) []string {
 	if number, label, ok := strings.Cut(v.Handle, "-"); ok && plain(label) == label && allDigits(number) {
 		raw = append(raw, label)
 	}
+	for _, kind := range handleKinds {
+		if bare, ok := strings.CutPrefix(path.Base(v.Handle), kind); ok && len(plain(bare)) >= bareToken {
+			raw = append(raw, bare)
+		}
+	}
 	var out nodeList
 	for _, r := range raw {
 		if t := plain(r); len(t) >= 6 {
@@ -54,6 +66,15 @@ func tokens(v *Volume) []string {
 		out.add(w)
 	}
 	return out
+}
+
+// Names tells whether something that a disk or a link says of itself names the volume.
+func (v *Volume) Names(field string) bool {
+	want := tokens(v)
+	if t := plain(v.PVName()); len(t) >= longToken {
+		want = append(want, t)
+	}
+	return fieldNames(field, want)
 }
 
 func allDigits(s string) bool {

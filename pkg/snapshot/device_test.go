@@ -59,6 +59,14 @@ func TestDeviceIdentity(t *testing.T) {
 		dev    string // empty: none
 		proven bool
 	}{
+		"the serial is the handle without the word for its kind": {
+			csiPV("pv1", "disk.example.com", "d-bp18x4kq2v7n0e5tw3cy"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "bp1gm6zr9a1f8h0jq5us"), serialDisk("sdc", 32, "bp18x4kq2v7n0e5tw3cy")}}, "8:32", true,
+		},
+		"a short rest of a handle is no identity": {
+			csiPV("pv1", "disk.example.com", "disk-12"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "12")}}, "", false,
+		},
 		"session outranks a stale device node": {
 			csiPV("pv1", LonghornDriver, "pvc_a"),
 			probes.Facts{

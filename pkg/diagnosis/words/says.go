@@ -18,6 +18,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // Fields are the values of a sentence.
@@ -138,3 +141,6 @@ func List(names []string, limit int) string {
 		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
 }
+
+// Ago is how long something has lasted, as kubectl says it: "9m", "3h".
+func Ago(d time.Duration) string { return duration.HumanDuration(d) }

@@ -35,6 +35,13 @@ func GoesFor(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Durat
 	return evidence.No()
 }
 
+// AttachedFor asks whether the API has called a volume attached for longer than a time,
+// and nobody takes it away.
+func AttachedFor(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Duration) evidence.Answer {
+	return evidence.When(va.Status.Attached && va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > least,
+		evidence.FromAPI(vaObject(va), "spec.nodeName "+va.Spec.NodeName+" status.attached", "true"))
+}
+
 // DetachFails asks whether the detach of an attachment that goes away was tried and
 // failed lately. Without an error it is open whether anybody tries.
 func DetachFails(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {

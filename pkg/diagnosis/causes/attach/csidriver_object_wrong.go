@@ -98,3 +98,13 @@ func similarDrivers(p *diagnosis.Pass, driver string) []string {
 	}
 	return out
 }
+
+// plain keeps letters and digits only.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -41,23 +42,24 @@ var DeviceLinkMissing = &diagnosis.Rule{
 	},
 }
 
-// noName is how drivers and the kubelet say that a disk does not appear under the
-// name that they expect.
-var noName = regexp.MustCompile(missingDiskForm.String() + `|(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
-
-// missingMap is said of a multipath map, which is not a link to a disk: then the disk
-// may be well known (multipath-off-for-san).
-var missingMap = regexp.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)
-
 func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
-	t, ok := textAbout(p, v, node, noName)
-	said := ok && t.Fresh
-	_, _, mapped := v.RBDImage() // an image is mapped when it is staged, not linked
-	if v.IsLonghorn() || mapped || said && missingMap.MatchString(t.Raw) {
-		return
+	var t diagnosis.Text
+	said := false
+	for _, x := range p.Texts(v) {
+		if !x.Fresh || x.Node != "" && x.Node != node {
+			continue
+		}
+		if disk.SaysNoMap(x) {
+			return // a map is no link to a disk: the disk may be well known
+		}
+		if disk.SaysUnnamed(x) {
+			t, said = x, true
+			break
+		}
 	}
-	if !said {
-		t = diagnosis.Text{}
+	_, _, mapped := v.RBDImage() // an image is mapped when it is staged, not linked
+	if v.IsLonghorn() || mapped {
+		return
 	}
 	va := v.AttachmentOn(node)
 	attached := va != nil && va.Status.Attached && va.DeletionTimestamp == nil || va == nil && (p.ReportedAttached(node, v) || !v.AttachRequired(p.Index))
@@ -138,13 +140,13 @@ func (s linkScene) provenDisk(d snapshot.VolumeDevice) {
 // likelyDisk: no disk carries an identity that could be compared, and one that
 // nobody uses has the volume's size.
 func (s linkScene) likelyDisk() {
-	if compareDisks(s.v, s.view).Match || sizeOf(s.v) == 0 || s.text.Raw == "" && !s.withoutIdentifiers() {
+	if disk.Compare(s.v, s.view).Match || disk.SizeOf(s.v) == 0 || s.text.Raw == "" && !s.withoutIdentifiers() {
 		return
 	}
 	var fits []*probes.BlockDevice
 	for i := range s.view.Facts.Block {
 		b := &s.view.Facts.Block[i]
-		if wholeDisk(b) && !system(s.view, b) && idle(s.view, b) && b.Sectors*512 == sizeOf(s.v) && !ownIdentity(s.view, b) {
+		if disk.Whole(b) && !disk.System(s.view, b) && disk.Idle(s.view, b) && b.Sectors*512 == disk.SizeOf(s.v) && !disk.OwnIdentity(s.view, b) {
 			fits = append(fits, b)
 		}
 	}
@@ -162,7 +164,7 @@ func (s linkScene) likelyDisk() {
 	f := s.find(report.Likely, subject)
 	f.Device(s.view.Name, b.Dev)
 	f.Sayf("Volume %s seems to be on node %s as %s (%s): nobody uses it and it has the volume's size of %d bytes. The driver does not find it by the name or address that it looks for%s. %s",
-		volumeName(s.v), s.view.Name, strings.Join(names, " or "), b.Dev, sizeOf(s.v), s.metadata(), s.branch(b, ""))
+		volumeName(s.v), s.view.Name, strings.Join(names, " or "), b.Dev, disk.SizeOf(s.v), s.metadata(), s.branch(b, ""))
 	for _, x := range fits {
 		f.Fact(diagnosis.FromNode(s.view.Name, "sys/class/block/"+x.Name+"/size", fmt.Sprint(x.Sectors)))
 	}

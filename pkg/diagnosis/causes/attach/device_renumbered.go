@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -134,7 +135,7 @@ func trueDisk(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) (p
 func diskAtLUN(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, now probes.Dev) (probes.Dev, report.Evidence) {
 	va := v.AttachmentOn(view.Name)
 	b := view.Device(now)
-	if va == nil || b == nil || sizeOf(v) == 0 {
+	if va == nil || b == nil || disk.SizeOf(v) == 0 {
 		return probes.Dev{}, report.Evidence{}
 	}
 	lun := ""
@@ -143,7 +144,7 @@ func diskAtLUN(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, n
 			lun = value
 		}
 	}
-	wrong := b.Sectors*512 != sizeOf(v)
+	wrong := b.Sectors*512 != disk.SizeOf(v)
 	for _, u := range view.Uses(now) {
 		if o := p.VolumeOfPath(view.Name, u.Mount.Point); o != nil && o != v {
 			wrong = true
@@ -154,7 +155,7 @@ func diskAtLUN(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, n
 	}
 	for i := range view.Facts.Block {
 		x := &view.Facts.Block[i]
-		if wholeDisk(x) && lunOf(x) == lun && x.Sectors*512 == sizeOf(v) && idle(view, x) && !system(view, x) {
+		if disk.Whole(x) && lunOf(x) == lun && x.Sectors*512 == disk.SizeOf(v) && disk.Idle(view, x) && !disk.System(view, x) {
 			return x.Dev, diagnosis.FromNode(view.Name, "sys/class/block/"+x.Name, "LUN "+lun+" ("+x.HCTL+")")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -31,23 +32,6 @@ func orNone(links []string) string {
 		return "no link to it"
 	}
 	return strings.Join(links, ", ")
-}
-
-// ownIdentity tells whether a disk carries a serial or WWID of its own: then it is a
-// disk that can be told apart, and not the volume's.
-func ownIdentity(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	id, _ := diskIdentity(view, b)
-	if id == "" {
-		return false
-	}
-	// Namespaces of one NVMe controller share its serial: it names no disk.
-	shared := 0
-	for i := range view.Facts.Block {
-		if o := &view.Facts.Block[i]; wholeDisk(o) && strings.TrimSpace(o.Serial) == strings.TrimSpace(b.Serial) && o.Serial != "" {
-			shared++
-		}
-	}
-	return shared < 2 || strings.TrimSpace(b.Serial) != id
 }
 
 var hostPortal = regexp.MustCompile(`/by-path/ip-([^:]*[A-Za-z][^:]*):\d+-iscsi-`)
@@ -76,7 +60,7 @@ func (s linkScene) withoutIdentifiers() bool {
 	vmware := false
 	for i := range s.view.Facts.Block {
 		b := &s.view.Facts.Block[i]
-		vmware = vmware || strings.Contains(b.Vendor, "VMware") && wholeDisk(b)
+		vmware = vmware || strings.Contains(b.Vendor, "VMware") && disk.Whole(b)
 	}
 	for _, l := range s.view.Facts.DevLinks {
 		if strings.HasPrefix(l.Path, "/dev/disk/by-id/wwn-") || strings.HasPrefix(l.Path, "/dev/disk/by-id/scsi-") {

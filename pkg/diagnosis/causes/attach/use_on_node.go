@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -64,7 +65,7 @@ func (u *use) unidentified(v *snapshot.Volume, view *snapshot.NodeView) {
 	if v.Longhorn != nil {
 		return // Longhorn's disks are known by their session
 	}
-	d := compareDisks(v, view)
+	d := disk.Compare(v, view)
 	for _, name := range append(d.Blank, d.Unclaimed, d.Stranger) {
 		if name != "" {
 			u.Missing = append(u.Missing, "whether disk "+name+" of node "+view.Name+" is the volume's (nothing on it says so)")

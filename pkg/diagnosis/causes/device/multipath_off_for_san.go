@@ -9,6 +9,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -64,6 +66,9 @@ func noMap(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer) {
 		if reason != "" && len(disks) > 0 {
 			c = report.Certain
 		}
+		for _, d := range disks {
+			seen = append(seen, diagnosis.FromNode(node, "sys/class/block/"+d.Name, d.Dev.String()+" "+strings.TrimSpace(d.WWID)))
+		}
 	}
 	f := p.Find(c, diagnosis.NodeSubject(node)).On(v).Located(node)
 	f.Fact(text.Evidence()).Fact(seen...)
@@ -97,6 +102,9 @@ func sanDisks(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) []
 	}
 	if d, ok := p.DeviceOn(v, view.Name); len(out) == 0 && ok && d.Block != nil && d.Block.DM == nil {
 		out = append(out, d.Block)
+	}
+	if len(out) == 0 { // some drivers keep the WWN to themselves until they fail
+		out = disk.ToldOn(&evidence.Place{X: p.Index, Volume: v, Node: view.Name, View: view, Texts: p.Texts(v)}).Disks
 	}
 	return out
 }

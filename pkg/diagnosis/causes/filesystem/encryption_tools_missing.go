@@ -23,6 +23,7 @@ var encryptionToolsMissingDoc string
 var EncryptionToolsMissing = &diagnosis.Rule{
 	Name: "encryption-tools-missing", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "format-failed", "pod-waiting-for-volume", "volume-hung", "share-manager-failing"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      encryptionToolsMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

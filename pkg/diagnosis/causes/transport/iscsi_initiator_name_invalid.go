@@ -24,6 +24,7 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi"), diagnosis.Probe("hostfiles")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "mount-failed", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"iscsid-not-running"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      iscsiInitiatorNameInvalidDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {

@@ -21,6 +21,7 @@ var ISCSIInterfaceMisbound = &diagnosis.Rule{
 	Name: "iscsi-interface-misbound", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi"), diagnosis.Probe("reach")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      iscsiInterfaceMisboundDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {

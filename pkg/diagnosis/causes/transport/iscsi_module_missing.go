@@ -20,6 +20,7 @@ var ISCSIModuleMissing = &diagnosis.Rule{
 	Name: "iscsi-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"iscsid-not-running"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      iscsiModuleMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {

@@ -23,6 +23,7 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 	Name: "iscsi-node-record-invalid", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("iscsi")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      iscsiNodeRecordInvalidDoc,
 	Run: func(p *diagnosis.Pass) {
 		said := map[string]complaintOf{}

@@ -23,6 +23,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.Probe("hostfiles")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume", "mount-failed"},
 	LeadsTo:  []string{"longhorn-control-plane-down", "iscsid-not-running"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      iscsiToolsMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {

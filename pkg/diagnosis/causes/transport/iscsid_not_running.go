@@ -22,8 +22,9 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.Probe("process"), diagnosis.Probe("iscsi"), diagnosis.Probe("hostfiles")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume", "pod-stuck-terminating", "mount-failed"},
 	LeadsTo:  []string{"iscsi-session-lost", "node-down"},
-	YieldsTo: []string{"iscsi-tools-missing", "iscsi-initiator-name-invalid", "iscsi-module-missing"},
-	Doc:      iscsidNotRunningDoc,
+	YieldsTo: []string{"iscsi-tools-missing", "iscsi-initiator-name-invalid", "iscsi-module-missing",
+		"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
+	Doc: iscsidNotRunningDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {
 			if n.attach() {

@@ -20,6 +20,7 @@ var NFSClientMissing = &diagnosis.Rule{
 	Name: "nfs-client-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("hostfiles")},
 	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      nfsClientMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

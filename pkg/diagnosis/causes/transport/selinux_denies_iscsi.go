@@ -21,6 +21,7 @@ var selinuxDeniesISCSIDoc string
 var SELinuxDeniesISCSI = &diagnosis.Rule{
 	Name: "selinux-denies-iscsi", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Explains: []string{"attach-failed", "volume-attach-loop", "pod-waiting-for-volume"},
+	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Doc:      selinuxDeniesISCSIDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, n := range iscsiNeeds(p) {

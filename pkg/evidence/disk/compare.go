@@ -1,0 +1,130 @@
+package disk
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Comparison is the comparison of a node's disks with the identity of a volume.
+type Comparison struct {
+	Count     int
+	Match     bool     // one carries the volume's identity
+	Unclaimed string   // an unused disk of the volume's size without an identity of its own
+	Stranger  string   // an unused disk of the volume's size with an identity that is not the volume's name
+	Blank     []string // disks without any identity
+	Evidence  []report.Evidence
+}
+
+// Compare looks at every whole disk that could come from a backend.
+func Compare(v *snapshot.Volume, view *snapshot.NodeView) Comparison {
+	var out Comparison
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if !Whole(b) {
+			continue
+		}
+		out.Count++
+		id, locator := Identity(view, b)
+		out.Match = out.Match || v.Names(id) || v.Names(b.Serial) || v.Names(b.WWID)
+		switch {
+		case id == "" && !System(view, b):
+			out.Blank = append(out.Blank, b.Name)
+		case id != "":
+			out.Evidence = append(out.Evidence, evidence.FromNode(view.Name, locator, id))
+		}
+		switch fits := SizeOf(v) == b.Sectors*512 && Idle(view, b); {
+		case fits && out.Unclaimed == "" && !OwnIdentity(view, b):
+			out.Unclaimed = b.Name
+		case fits && out.Stranger == "":
+			out.Stranger = b.Name
+		}
+	}
+	return out
+}
+
+// Whole leaves out partitions and what is made on the node itself.
+func Whole(b *probes.BlockDevice) bool {
+	for _, prefix := range []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "zd"} {
+		if strings.HasPrefix(b.Name, prefix) {
+			return false
+		}
+	}
+	return b.Partition == 0 && b.DM == nil
+}
+
+// Identity is what names a disk independently of the node: serial, WWID, the
+// by-id link, the session's target.
+func Identity(view *snapshot.NodeView, b *probes.BlockDevice) (id, locator string) {
+	at := "sys/class/block/" + b.Name
+	if s := view.SessionOfDisk(b.Name); s != nil {
+		return s.Target, "sys/class/iscsi_session/" + s.Name + "/targetname"
+	}
+	for _, l := range view.Facts.DevLinks {
+		if l.Dev == b.Dev && strings.HasPrefix(l.Path, "/dev/disk/by-id/") {
+			return l.Path, strings.TrimPrefix(l.Path, "/")
+		}
+	}
+	for _, x := range []struct{ value, name string }{{b.Serial, "/serial"}, {b.WWID, "/wwid"}, {b.VPD83, "/device/vpd_pg83"}} {
+		if v := strings.TrimSpace(x.value); v != "" {
+			return v, at + x.name
+		}
+	}
+	return "", ""
+}
+
+// System tells whether the node itself lives on the disk: it or one of its
+// partitions is mounted at the root of process 1's namespace.
+func System(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	for _, m := range view.MountsAt("/") {
+		if m.Dev == b.Dev {
+			return true
+		}
+		if d := view.Device(m.Dev); d != nil && d.Partition > 0 && (d.Parent == b.Name || strings.HasPrefix(d.Name, b.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Idle tells whether nobody uses a disk: no mount, holder or partition.
+func Idle(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	if len(view.Uses(b.Dev)) > 0 || len(b.Holders) > 0 {
+		return false
+	}
+	for i := range view.Facts.Block {
+		if o := &view.Facts.Block[i]; o.Partition > 0 && (o.Parent == b.Name || o.Parent == "" && strings.HasPrefix(o.Name, b.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// SizeOf is the volume's size in bytes, or zero.
+func SizeOf(v *snapshot.Volume) int64 {
+	if v.PV == nil {
+		return 0
+	}
+	q := v.PV.Spec.Capacity["storage"]
+	return q.Value()
+}
+
+// OwnIdentity tells whether a disk carries a serial or WWID of its own: then it is a
+// disk that can be told apart, and not the volume's.
+func OwnIdentity(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	id, _ := Identity(view, b)
+	if id == "" {
+		return false
+	}
+	// Namespaces of one NVMe controller share its serial: it names no disk.
+	shared := 0
+	for i := range view.Facts.Block {
+		if o := &view.Facts.Block[i]; Whole(o) && strings.TrimSpace(o.Serial) == strings.TrimSpace(b.Serial) && o.Serial != "" {
+			shared++
+		}
+	}
+	return shared < 2 || strings.TrimSpace(b.Serial) != id
+}

@@ -1,0 +1,135 @@
+package disk
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// missing is how drivers say that they do not find the disk which they were told is
+// attached.
+var missing = regexp.MustCompile(`(?i)no device path for device|find disk by lun|re-link disk|non[- ]?existent (disk|device)|not attached to (this )?(node|instance|vm|host)|` +
+	`(disk|device|volume)\b[^:]{0,80}\bnot found|(could not|couldn't|cannot|can't|unable to|failed to) (find|locate|get|discover) [^:]{0,60}(disk|device|lun|path)|` +
+	`hasn't been attached|no such device|device path .*(does not|doesn't) exist|timed? ?out waiting for (the )?(disk|device)|` +
+	`The file \S+ does not exist and no size was specified|(disk|device)\b[^:]{0,60}\bis not ready`)
+
+// unnamed is how drivers and kubelet say that a disk does not appear under the name that
+// they expect.
+var unnamed = regexp.MustCompile(`(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
+
+// aboutMap is said of a multipath map, which is no disk.
+var aboutMap = regexp.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)
+
+// SaysNoMap tells whether a text says that a multipath map is not there.
+func SaysNoMap(t evidence.Text) bool {
+	return aboutMap.MatchString(t.Raw) && (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw))
+}
+
+// SaysMissing tells whether a text says that a disk is not there. Of a multipath map it
+// says nothing about the disks below.
+func SaysMissing(t evidence.Text) bool {
+	return missing.MatchString(t.Raw) && !aboutMap.MatchString(t.Raw)
+}
+
+// SaysUnnamed tells whether a text says that a disk does not appear under a name.
+func SaysUnnamed(t evidence.Text) bool {
+	return (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw)) && !aboutMap.MatchString(t.Raw)
+}
+
+// SaidMissing asks for a fresh text of the place that says that the disk is not there.
+func SaidMissing(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if SaysMissing(t) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})
+}
+
+// NoneOf asks whether no disk of the place's node is its volume, by any identity. Disks
+// that went away since a moment are quoted.
+func NoneOf(pl *evidence.Place, since time.Time) (Comparison, evidence.Answer) {
+	whole := evidence.Ended(pl.X, pl.Node, probes.Block)
+	if pl.View == nil || !whole.Complete() {
+		return Comparison{}, whole.And(pl.Probed()).Nothing()
+	}
+	if len(pl.View.Facts.Block) == 0 {
+		return Comparison{}, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Block), Node: pl.Node, Why: "no block device was read"})
+	}
+	c := Compare(pl.Volume, pl.View)
+	if d, found := pl.X.DeviceOn(pl.Volume, pl.Node); found {
+		return c, evidence.No(evidence.FromNode(pl.Node, d.Locator, d.How))
+	}
+	if c.Match {
+		return c, evidence.No(c.Evidence...)
+	}
+	return c, evidence.Yes(append(c.Evidence, gone(pl.View, since)...)...)
+}
+
+// gone quotes the kernel lines that tell of disks which went away since.
+func gone(view *snapshot.NodeView, since time.Time) []report.Evidence {
+	var out []report.Evidence
+	for _, l := range view.KernelLines() {
+		went := strings.Contains(l.Text, "Synchronizing SCSI cache") || strings.Contains(l.Text, "detected capacity change") || strings.Contains(l.Text, "Stopping disk")
+		if went && !l.At.IsZero() && l.At.After(since.Add(-time.Minute)) {
+			out = append(out, evidence.FromNode(view.Name, "@kmsg", l.Text))
+		}
+	}
+	return out
+}
+
+// NamesDisks asks whether it is known how the driver of the place's volume names its
+// disks: another volume of it was found on some node by more than its mount. Drivers that
+// map or log in when they stage a volume show nothing of this kind before.
+func NamesDisks(pl *evidence.Place) evidence.Answer {
+	views := slices.Sorted(maps.Keys(pl.X.NodeViews))
+	slices.SortStableFunc(views, func(a, b string) int { return here(b, pl.Node) - here(a, pl.Node) })
+	for _, name := range views {
+		for _, o := range pl.X.Volumes {
+			if o == pl.Volume || o.Driver != pl.Volume.Driver {
+				continue
+			}
+			if d, ok := pl.X.DeviceOn(o, name); ok && d.Proven && d.Block != nil && attachedDisk(pl.X.View(name), d.Block) {
+				return evidence.Yes(evidence.FromNode(name, "sys/class/block/"+d.Block.Name, "volume "+o.PVName()+" of driver "+o.Driver+" is there: "+d.How))
+			}
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "how driver " + pl.Volume.Driver + " names its disks", Node: pl.Node, Why: "no other volume of it was recognised on a node"})
+}
+
+func here(name, node string) int {
+	if name == node {
+		return 1
+	}
+	return 0
+}
+
+// attachedDisk tells whether a disk is one that attaching makes: not mapped or logged in
+// by the node.
+func attachedDisk(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	for _, made := range []string{"rbd", "nbd", "drbd", "loop", "dm-"} {
+		if strings.HasPrefix(b.Name, made) {
+			return false
+		}
+	}
+	return view.SessionOfDisk(b.Name) == nil && (b.Transport == "" || b.Transport == "pcie")
+}
+
+// AbsentNamed asks whether a path or identity of a disk that a fresh text names is not on
+// the node. Names of maps are made on the node itself and say nothing of disks.
+func (o Told) AbsentNamed(pl *evidence.Place) evidence.Answer {
+	for _, name := range o.Absent {
+		if strings.HasPrefix(name, "/dev/mapper/") || strings.HasPrefix(name, "/dev/dm-") {
+			continue
+		}
+		return evidence.Yes(evidence.FromNode(pl.Node, strings.TrimPrefix(name, "/"), "not there, and the driver's fresh words name it"))
+	}
+	return evidence.Unseen(evidence.Lack{Need: "a path or identity of the disk in the driver's words", Node: pl.Node, Why: "it names none that is missing"})
+}
