@@ -192,7 +192,7 @@ func TestMissingDisk(t *testing.T) {
 	}
 	check(t, []branch{
 		{"every disk is another one", func() *cluster { return say(waiting(disk("sdb", "vol0ffffffffff", 5<<30))) },
-			[]string{"attached-in-api-missing-on-node certain " + va}},
+			[]string{"attached-in-api-missing-on-node likely " + va}},
 		{"a disk without identity", func() *cluster { return say(waiting(disk("sdb", "", 5<<30))) },
 			[]string{"attached-in-api-missing-on-node possible " + va}},
 		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{"device-link-missing likely Device n1/8:16"}},
