@@ -9,16 +9,17 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Scope says what a rule is asked about, once each.
+// Scope says what a rule is asked about, once each. Scopes may be joined (|); a rule
+// that names none is asked about every place.
 type Scope int
 
 // The scopes.
 const (
-	EachPlace     Scope = iota // a volume on a node where it is, was or is wanted
-	EachVolume                 // a volume as a whole
-	EachNode                   // a node as a whole
-	EachSweptNode              // a node as a whole, for questions about nodes only: what no volume suffers from
-	EachPod                    // a pod of the question, with or without persistent volumes
+	EachPlace     Scope = 1 << iota // a volume on a node where it is, was or is wanted
+	EachVolume                      // a volume as a whole
+	EachNode                        // a node as a whole
+	EachSweptNode                   // a node as a whole, for questions about nodes only: what no volume suffers from
+	EachPod                         // a pod of the question, with or without persistent volumes
 )
 
 // walk asks a rule about everything in its scope.
@@ -34,23 +35,22 @@ func (p *Pass) walk(r *Rule) {
 
 func (p *Pass) places(s Scope) []*evidence.Place {
 	var out []*evidence.Place
-	switch s {
-	case EachPod:
+	if s&EachPod != 0 {
 		for _, pod := range p.pods() {
 			out = append(out, &evidence.Place{X: p.Index, Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
 		}
-	case EachVolume:
+	}
+	if s&EachVolume != 0 {
 		for _, v := range p.Volumes() {
 			out = append(out, &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)})
 		}
-	case EachNode, EachSweptNode:
-		if s == EachSweptNode && !p.Sweep() {
-			return nil
-		}
+	}
+	if s&EachNode != 0 || s&EachSweptNode != 0 && p.Sweep() {
 		for _, n := range p.Nodes() {
 			out = append(out, &evidence.Place{X: p.Index, Node: n, View: p.View(n), Texts: p.TextsOn(n)})
 		}
-	case EachPlace:
+	}
+	if s&EachPlace != 0 || s == 0 {
 		for _, v := range p.Volumes() {
 			for _, n := range p.nodesOf(v) {
 				out = append(out, &evidence.Place{X: p.Index, Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})

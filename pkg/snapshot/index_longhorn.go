@@ -39,6 +39,14 @@ func (x *Index) indexLonghorn() {
 	for _, list := range x.lhReplicas {
 		slices.SortFunc(list, func(a, b *LHReplica) int { return strings.Compare(a.Name, b.Name) })
 	}
+	x.lhRunning = map[string][]*LHInstanceManager{}
+	for _, im := range l.InstanceManagers {
+		for _, e := range im.Engines {
+			if v := VolumeOfEngine(e.Name); e.State == "running" {
+				x.lhRunning[v] = append(x.lhRunning[v], im)
+			}
+		}
+	}
 	for _, s := range l.ShareManagers {
 		x.lhShareManagers[s.Name] = s
 	}
@@ -171,4 +179,12 @@ func (x *Index) InstanceManagersOn(node string) []*LHInstanceManager {
 		}
 	}
 	return out
+}
+
+// VolumeOfEngine cuts the number off an engine's name: "<volume>-e-<suffix>".
+func VolumeOfEngine(engine string) string {
+	if i := strings.LastIndex(engine, "-e-"); i > 0 {
+		return engine[:i]
+	}
+	return ""
 }

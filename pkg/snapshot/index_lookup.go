@@ -44,6 +44,7 @@ type lookups struct {
 	lhNodes         map[string]*LHNode
 	lhEngines       map[string][]*LHEngine
 	lhFrontends     map[string][]*LHEngineFrontend
+	lhRunning       map[string][]*LHInstanceManager // by volume: where an engine of it runs
 	lhReplicas      map[string][]*LHReplica
 	lhShareManagers map[string]*LHShareManager
 	lhAttachments   map[string]*LHAttachment

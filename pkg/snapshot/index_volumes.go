@@ -134,7 +134,7 @@ func (x *Index) DeviceNodes(v *Volume) []string {
 
 // OtherNodes returns every other node with a trace of the volume: a
 // VolumeAttachment, an entry in the node's status, any pod of the claim, a
-// ticket or an engine of Longhorn.
+// ticket, an engine or an engine's process of Longhorn.
 func (x *Index) OtherNodes(v *Volume) []string {
 	if v == nil {
 		return nil
@@ -146,7 +146,7 @@ func (x *Index) OtherNodes(v *Volume) []string {
 	for _, c := range v.Consumers {
 		nodes.add(c.Node())
 	}
-	for _, n := range longhornTraces(v) {
+	for _, n := range x.longhornTraces(v) {
 		nodes.add(n)
 	}
 	for _, u := range v.uniqueNames() {
@@ -160,8 +160,9 @@ func (x *Index) OtherNodes(v *Volume) []string {
 	return nodes
 }
 
-// longhornTraces are the nodes that a ticket, an engine or a frontend of the volume names.
-func longhornTraces(v *Volume) []string {
+// longhornTraces are the nodes that a ticket, an engine or a frontend of the volume
+// names, and those whose instance-manager runs an engine of it, wanted or not.
+func (x *Index) longhornTraces(v *Volume) []string {
 	if v.Longhorn == nil {
 		return nil
 	}
@@ -176,6 +177,9 @@ func longhornTraces(v *Volume) []string {
 	}
 	for _, f := range v.Longhorn.Frontends {
 		nodes.add(f.NodeID)
+	}
+	for _, im := range x.lhRunning[v.Handle] {
+		nodes.add(im.NodeID)
 	}
 	return nodes
 }

@@ -89,3 +89,36 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
+
+func TestEngineProcess(t *testing.T) {
+	t.Parallel()
+	im := &snapshot.LHInstanceManager{ObjectMeta: named("im"), NodeID: "n2"}
+	p := EngineProcess{Manager: im, Name: "v-e-0", Volume: "v"}
+	record := func(state string) *snapshot.LHEngine {
+		return &snapshot.LHEngine{ObjectMeta: named("v-e-0"), LHInstance: snapshot.LHInstance{DesireState: state, CurrentState: state}}
+	}
+	with := func(e *snapshot.LHEngine, gaps ...string) *snapshot.Index {
+		if e == nil {
+			return index(snapshot.Longhorn{}, gaps...)
+		}
+		return index(snapshot.Longhorn{Engines: []*snapshot.LHEngine{e}}, gaps...)
+	}
+	for name, c := range map[string]struct {
+		x    *snapshot.Index
+		v    *snapshot.Volume
+		want string
+	}{
+		"stopped and detached":              {with(record("stopped")), volume("detached"), "yes"},
+		"stopped and attached elsewhere":    {with(record("stopped")), volume("attached"), "yes"},
+		"stopped and detaching":             {with(record("stopped")), volume("detaching"), "no"},
+		"it is to run":                      {with(record("running")), volume("detached"), "no"},
+		"no record, volume elsewhere":       {with(nil), volume("attached"), "yes"},
+		"no record and no volume":           {with(nil), nil, "yes"},
+		"records unread":                    {with(nil, "api/longhorn.io/engines"), nil, "unseen"},
+		"stopped, engines of others unread": {with(record("stopped"), "api/longhorn.io/engines"), volume("detached"), "yes"},
+	} {
+		if _, a := p.Unwanted(c.x, c.v); word(a) != c.want {
+			t.Errorf("%s: %s, want %s", name, word(a), c.want)
+		}
+	}
+}

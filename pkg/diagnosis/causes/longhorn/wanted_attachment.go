@@ -1,10 +1,10 @@
 package longhorn
 
 import (
-	"slices"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -12,78 +12,10 @@ import (
 // state counts as stuck.
 const patience = 3 * time.Minute
 
-// wantedFor is how long somebody has wanted the volume attached without getting it:
-// by the age of the pending VolumeAttachments, of unsatisfied tickets, and when there
-// are none of these, of the pods that wait. Zero: nobody wants it.
-func wantedFor(p *diagnosis.Pass, v *snapshot.Volume) time.Duration {
-	var longest time.Duration
-	since := func(t time.Time) {
-		if !t.IsZero() {
-			longest = max(longest, p.Age(t), time.Second)
-		}
-	}
-	for _, va := range v.Attachments {
-		if !va.Status.Attached && va.DeletionTimestamp == nil {
-			since(va.CreationTimestamp.Time)
-		}
-	}
-	for _, t := range waitingTickets(v) {
-		for _, c := range t.Conditions {
-			since(c.LastTransition)
-		}
-	}
-	if longest > 0 {
-		return longest
-	}
-	for _, w := range v.Waiting() {
-		since(w.Pod.CreationTimestamp.Time)
-	}
-	return longest
-}
+func wantedFor(p *diagnosis.Pass, v *snapshot.Volume) time.Duration { return lh.WantedFor(p.Index, v) }
 
-// waitingTickets are the tickets of the volume that are not satisfied.
-func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
-	var out []*snapshot.LHTicket
-	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
-		return nil
-	}
-	for i := range v.Longhorn.Attachment.Tickets {
-		if t := &v.Longhorn.Attachment.Tickets[i]; !t.Satisfied || !t.SatisfiedGeneration {
-			out = append(out, t)
-		}
-	}
-	return out
-}
+func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket { return lh.WaitingTickets(v) }
 
-// wantedNodes are the nodes to which the volume is to be attached, without repetition.
-func wantedNodes(v *snapshot.Volume) []string {
-	var out []string
-	add := func(n string) {
-		if n != "" && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	if lh := v.LH(); lh != nil {
-		add(lh.NodeID)
-	}
-	for _, va := range v.Attachments {
-		if !va.Status.Attached && va.DeletionTimestamp == nil {
-			add(va.Spec.NodeName)
-		}
-	}
-	for _, t := range waitingTickets(v) {
-		add(t.NodeID)
-	}
-	if !v.RegularRWX() && len(out) == 0 {
-		for _, w := range v.Waiting() {
-			add(w.Node())
-		}
-	}
-	return out
-}
+func wantedNodes(v *snapshot.Volume) []string { return lh.WantedNodes(v) }
 
-// nodeWorks tells whether the kubelet of a node reports, as far as that is known.
-func nodeWorks(p *diagnosis.Pass, node string) bool {
-	r := p.NodeReady(node)
-	return !r.Known || r.Exists && r.Ready
-}
+func nodeWorks(p *diagnosis.Pass, node string) bool { return lh.NodeWorks(p.Index, node) }

@@ -1,0 +1,84 @@
+package longhorn
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// WantedFor is how long somebody has wanted a volume attached without getting it: by
+// the age of the pending VolumeAttachments, of tickets that are not satisfied, and when
+// there are none of these, of the pods that wait. Zero: nobody wants it.
+func WantedFor(x *snapshot.Index, v *snapshot.Volume) time.Duration {
+	var longest time.Duration
+	since := func(t time.Time) {
+		if !t.IsZero() {
+			longest = max(longest, x.Age(t), time.Second)
+		}
+	}
+	for _, va := range v.Attachments {
+		if !va.Status.Attached && va.DeletionTimestamp == nil {
+			since(va.CreationTimestamp.Time)
+		}
+	}
+	for _, t := range WaitingTickets(v) {
+		for _, c := range t.Conditions {
+			since(c.LastTransition)
+		}
+	}
+	if longest > 0 {
+		return longest
+	}
+	for _, w := range v.Waiting() {
+		since(w.Pod.CreationTimestamp.Time)
+	}
+	return longest
+}
+
+// WaitingTickets are the tickets of a volume that are not satisfied.
+func WaitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
+	var out []*snapshot.LHTicket
+	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
+		return nil
+	}
+	for i := range v.Longhorn.Attachment.Tickets {
+		if t := &v.Longhorn.Attachment.Tickets[i]; !t.Satisfied || !t.SatisfiedGeneration {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// WantedNodes are the nodes to which a volume is to be attached, without repetition.
+func WantedNodes(v *snapshot.Volume) []string {
+	var out []string
+	add := func(n string) {
+		if n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	if lh := v.LH(); lh != nil {
+		add(lh.NodeID)
+	}
+	for _, va := range v.Attachments {
+		if !va.Status.Attached && va.DeletionTimestamp == nil {
+			add(va.Spec.NodeName)
+		}
+	}
+	for _, t := range WaitingTickets(v) {
+		add(t.NodeID)
+	}
+	if !v.RegularRWX() && len(out) == 0 {
+		for _, w := range v.Waiting() {
+			add(w.Node())
+		}
+	}
+	return out
+}
+
+// NodeWorks tells whether the kubelet of a node reports, as far as that is known.
+func NodeWorks(x *snapshot.Index, node string) bool {
+	r := x.NodeReady(node)
+	return !r.Known || r.Exists && r.Ready
+}
