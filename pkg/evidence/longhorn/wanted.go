@@ -7,6 +7,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// patience is how long Longhorn may take to attach or detach a volume before its state
+// counts as stuck.
+const patience = 3 * time.Minute
+
 // WantedFor is how long somebody has wanted a volume attached without getting it: by
 // the age of the pending VolumeAttachments, of tickets that are not satisfied, and when
 // there are none of these, of the pods that wait. Zero: nobody wants it.

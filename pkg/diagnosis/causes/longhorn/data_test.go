@@ -65,11 +65,16 @@ func TestRestorePending(t *testing.T) {
 	check(t, RestorePending, []branch{
 		{"in progress", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}"), []string{"certain Volume " + vol}},
 		{"refused for it", restore("").attachError(refused), []string{"certain Volume " + vol}},
-		{"flag alone", restore(""), []string{"likely Volume " + vol}},
+		{"flag alone, no replica has begun", restore(""), []string{"certain Volume " + vol}},
+		{"flag alone, engines unread", restore("").drop("engine").file("snapshot.yaml", gapped("api/longhorn.io/engines")), []string{"likely Volume " + vol}},
+		{"one replica is done, one has no entry", restore(", restoreStatus: {'tcp://10.1.0.1:1': {progress: 100, isRestoring: false, error: ''}}").
+			edit("engine", "active: true,", "active: true, replicaAddressMap: {r-1: '10.1.0.1:1', r-2: '10.1.0.2:1'},"), []string{"certain Volume " + vol}},
+		{"standby on purpose that nobody wants", newScene().edit("volume", "accessMode: rwo", "accessMode: rwo, Standby: true").drop("pod").drop("va").drop("tickets"), silent},
+		{"activation that nobody waits for", newScene().edit("volume", "ownerID: n1", "ownerID: n1, isStandby: true").drop("pod").drop("va").drop("tickets"), []string{"certain Volume " + vol}},
 		{"over", restore(", restoreStatus: {a: {progress: 100, isRestoring: false, error: ''}}"), silent},
 		{"clone", newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: initiated}").attachError("volume request cloning data but has not finished copying data"), []string{"certain Volume " + vol}},
 		{"clone completed", newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: completed}"), silent},
-		{"nobody waits", restore("").drop("pod").drop("va").drop("tickets"), silent},
+		{"nobody waits", restore("").drop("pod").drop("va").drop("tickets"), []string{"certain Volume " + vol}},
 		{"nothing to restore", newScene(), silent},
 	})
 	verdicts := []struct {
@@ -77,6 +82,11 @@ func TestRestorePending(t *testing.T) {
 		scene *scene
 		want  string
 	}{
+		{"slow progress is broken", restore(", restoreStatus: {a: {progress: 1, isRestoring: true}}").edit("volume", "conditions: [", "conditions: [{type: Restore, status: 'True', lastTransitionTime: '2026-01-02T06:00:00Z'}, "), "broken"},
+		{"progress of hours waits", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}").edit("volume", "conditions: [", "conditions: [{type: Restore, status: 'True', lastTransitionTime: '2026-01-02T06:00:00Z'}, "), "waiting"},
+		{"nothing after 40 minutes is broken", restore(", restoreStatus: {a: {progress: 0, isRestoring: true}}").edit("volume", "conditions: [", "conditions: [{type: Restore, status: 'True', lastTransitionTime: '2026-01-02T11:20:00Z'}, "), "broken"},
+		{"nothing after a minute waits", restore(", restoreStatus: {a: {progress: 0, isRestoring: true}}").edit("volume", "conditions: [", "conditions: [{type: Restore, status: 'True', lastTransitionTime: '2026-01-02T11:59:00Z'}, "), "waiting"},
+		{"activation under way waits", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}").edit("volume", "restoreRequired: true", "isStandby: true"), "waiting"},
 		{"progress waits", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}"), "waiting"},
 		{"failure is broken", restore(", restoreStatus: {a: {progress: 40, isRestoring: false, error: 'no such backup'}}"), "broken"},
 		{"activation that hangs is broken", restore(", restoreStatus: {a: {progress: 100, isRestoring: false, error: ''}}").edit("volume", "ownerID: n1", "ownerID: n1, isStandby: true").edit("replica-2", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'"), "broken"},

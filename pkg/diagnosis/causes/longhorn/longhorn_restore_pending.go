@@ -3,11 +3,13 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
-	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -19,125 +21,67 @@ var longhornRestorePendingDoc string
 // that no pod may use it yet.
 var RestorePending = &diagnosis.Rule{
 	Name: "longhorn-restore-pending", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engines")},
-	Explains: []string{"attach-failed", "pod-waiting-for-volume", "mount-failed", "claim-pending"},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Provisioning, diagnosis.Publishing},
 	YieldsTo: []string{"longhorn-restore-stalled"},
 	Offers:   []string{"delete-replica"},
+	Asks:     diagnosis.EachVolume,
 	Doc:      longhornRestorePendingDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			lh := volumeOf(v)
-			if lh == nil || len(v.Waiting()) == 0 && !p.Suffers(v, "attach-failed", "mount-failed", "claim-pending") {
-				continue // a standby or a restore that nobody waits for is as it should be
-			}
-			if pending := pendingData(v, lh); pending.what != "" {
-				restorePending(p, v, lh, pending)
-			}
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		v := pl.Volume.LH()
+		if v == nil {
+			return nil
 		}
+		kind, lacks := lh.Lacks(v)
+		if lacks.No() || kind == lh.Standby && lh.WantedFor(pl.X, pl.Volume) == 0 {
+			return nil // a standby that nobody wants is as it should be
+		}
+		return []*diagnosis.Proof{restorePending(pl, v, kind, lacks)}
 	},
 }
 
-var refusedForData = regexp.MustCompile(`is restoring data|pending restoring|requires restoration|cloning data but has not finished|PV for standby volume|frontend is disabled|is not ready for workloads: .*(restor|clon)`)
-
-// pending says which data the volume still lacks, by which field.
-type pending struct {
-	what     string
-	evidence []report.Evidence
-	standby  bool
-	failure  string
+func restorePending(pl *evidence.Place, v *snapshot.LHVolume, kind string, lacks evidence.Answer) *diagnosis.Proof {
+	e := pl.X.EngineActive(pl.Volume)
+	done := lh.ProgressOf(e)
+	at, near := lh.Ends(pl.X, kind, v, e)
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: kind,
+		State:   []evidence.Answer{lacks},
+		Last:    []evidence.Answer{lh.Unfilled(pl.X, kind, e)},
+		Waiting: kind != lh.Standby && near && done.Failure == "",
+		With:    words.Fields{"volume": v.Name, "state": none(describe(v)), "clone": v.Status.CloneState, "progress": "", "until": "", "slow": "", "failure": done.Failure, "held": ""},
+	}
+	if done.Known {
+		p.With["progress"] = fmt.Sprintf("%d %% (%s)", done.Lowest, done.Text)
+	}
+	switch {
+	case !at.IsZero() && near:
+		p.With["until"] = at.UTC().Format(time.RFC3339)
+	case !at.IsZero():
+		p.With["slow"] = at.UTC().Format(time.RFC3339)
+	}
+	p.Steps = []remedy.Step{fill(v, e, kind, p)}
+	if held := lh.Held(pl.Volume); kind == lh.Activation && len(held) > 0 {
+		p.With["held"] = held[0].Name
+		p.Steps = append(p.Steps, remedy.DeleteReplica(pl.Volume, held[0]))
+	}
+	return p
 }
 
-func pendingData(v *snapshot.Volume, lh *snapshot.LHVolume) pending {
-	out := pending{}
-	object := "Volume " + lh.Name
-	restore, _ := lh.Status.Conditions.Get("Restore")
+// fill says what to do until the data are there.
+func fill(v *snapshot.LHVolume, e *snapshot.LHEngine, kind string, p *diagnosis.Proof) remedy.Step {
+	var look []string
+	if e != nil {
+		look = []string{remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status.restoreStatus}{.status.cloneStatus}")}
+	}
 	switch {
-	case lh.Standby || lh.Status.IsStandby:
-		out.what, out.standby = "is a standby (disaster recovery) volume that has not been activated", true
-		if !lh.Standby {
-			out.what = "is a disaster recovery volume whose activation has not finished"
-		}
-		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", lh.Standby, lh.Status.IsStandby)))
-	case lh.Status.RestoreRequired || restore.Status == "True":
-		out.what = "is being restored from a backup"
-		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "status.restoreRequired", fmt.Sprint(lh.Status.RestoreRequired)))
-	case lh.Status.CloneState == "initiated" || lh.Status.CloneState == "copy-completed-awaiting-healthy" || lh.Status.CloneState == "failed":
-		out.what = "is being cloned from another volume (" + lh.Status.CloneState + ")"
-		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "status.cloneStatus.state", lh.Status.CloneState))
-		if lh.Status.CloneState == "failed" {
-			out.failure = "the clone failed"
-		}
-	default:
-		return out
+	case p.With["failure"] != "" || v.Status.CloneState == "failed":
+		return remedy.Check("Read the message of the failure first: usually the backup target (address, credentials, a deleted backup) or the source of the clone. Restore or clone again into a new volume when it cannot go on.", look...)
+	case kind == lh.Standby:
+		return remedy.Words("Activate the disaster recovery volume in Longhorn when the original must be replaced, and wait until its last backup has been restored; a standby gets no PV and no pod before.")
+	case p.Waiting:
+		return remedy.Check("Wait until it has ended; the volume attaches by itself. Look at the progress twice, ten minutes apart. Do not force its frontend on.", look...)
+	case kind == lh.Activation:
+		return remedy.Check("The activation ends when the last backup is restored on every replica of the record: a failed replica that is still attached to it holds it up. Look at failedAt of the replicas and at the backup target.", look...)
 	}
-	if restore.Status != "" && (restore.Status == "True" || restore.Reason == "RestoreFailure") {
-		out.evidence = append(out.evidence, diagnosis.FromAPI(object, "status.conditions[Restore]", strings.TrimSpace(restore.Status+" "+restore.Reason+" "+restore.Message)))
-	}
-	if restore.Reason == "RestoreFailure" {
-		out.failure = strings.TrimSpace("RestoreFailure " + restore.Message)
-	}
-	return out
-}
-
-func restorePending(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume, pd pending) {
-	e := p.EngineActive(v)
-	done := progressOf(e)
-	if done.finished && !pd.standby {
-		return // finished but flagged: longhorn-volume-status-leftover
-	}
-	if pd.failure == "" {
-		pd.failure = done.failure
-	}
-	text, _ := said(p, v, refusedForData)
-	c := report.Certain
-	if text.Text == "" && !done.known && pd.failure == "" {
-		c = report.Likely
-	}
-	f := p.Find(c, diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)).On(v)
-	f.Waiting = !pd.standby && pd.failure == ""
-	words := "No pod can use it before that has ended."
-	switch {
-	case pd.standby && !lh.Standby:
-		words = "No pod can use it before the activation ends."
-	case pd.standby:
-		words = "No pod can use it before it is activated and its last backup is restored."
-	}
-	if done.known {
-		words += fmt.Sprintf(" Progress: %d %% (%s).", done.lowest, done.text)
-		f.Fact(diagnosis.FromAPI("Engine "+e.Name, "status.restoreStatus / cloneStatus", done.text))
-	}
-	if pd.failure != "" {
-		words += " It does not go on: " + pd.failure + "."
-	}
-	f.Sayf("Longhorn volume %s %s; its state is %s. %s", lh.Name, pd.what, none(describe(lh)), words)
-	f.Fact(pd.evidence...).Fact(text)
-	if c == report.Likely {
-		f.NotConfirmed = append(f.NotConfirmed, "a refusal that names the restore, or its progress in the engine")
-	}
-	f.Unless("the field empty, or a progress of 100 % without an error")
-	adviseRestore(f, v, lh, pd)
-	p.Report(f)
-}
-
-func adviseRestore(f *diagnosis.Finding, v *snapshot.Volume, lh *snapshot.LHVolume, pd pending) {
-	switch {
-	case pd.failure != "":
-		f.Advise(remedy.Words("Read the message of the failure first: usually the backup target (address, credentials, a deleted backup) or the source of the clone. Restore or clone again into a new volume when it cannot go on."))
-	case pd.standby && lh.Standby:
-		f.Advise(remedy.Words("Activate the disaster recovery volume in Longhorn when the original must be replaced, and wait until its last backup has been restored; a standby gets no PV and no pod before."))
-	case pd.standby:
-		f.Advise(remedy.Words("The activation ends when the last backup is restored on every replica of the record: a failed replica that is still attached to it holds it up. Look at failedAt of the replicas and at the backup target."))
-	default:
-		f.Advise(remedy.Words("Wait until the restore or clone has ended; the volume attaches by itself. Do not force its frontend on."))
-	}
-	if !pd.standby || lh.Standby {
-		return
-	}
-	// An activation hangs while a failed replica is still attached to the record.
-	for _, r := range v.Longhorn.Replicas {
-		if r.FailedAt != "" {
-			f.Advise(remedy.DeleteReplica(v, r))
-			return
-		}
-	}
+	return remedy.Check("Look at the progress twice, ten minutes apart, and at what the backup store and the way to it can carry. Do not force the frontend on.", look...)
 }

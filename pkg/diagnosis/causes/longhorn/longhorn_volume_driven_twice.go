@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -24,7 +25,7 @@ var VolumeDrivenTwice = &diagnosis.Rule{
 	Explains: []string{"volume-attach-loop", "attach-failed", "detach-stuck", "pod-waiting-for-volume"},
 	Doc:      longhornVolumeDrivenTwiceDoc,
 	Run: func(p *diagnosis.Pass) {
-		if n, known := version(p); len(p.Cluster.Longhorn.Attachments) == 0 && (!known || n < 10500) {
+		if n, known := lhe.Version(p.Index); len(p.Cluster.Longhorn.Attachments) == 0 && (!known || n < 10500) {
 			return // before 1.5 there are no tickets, and spec.nodeID is written by the API
 		}
 		for _, v := range p.Volumes() {

@@ -1,0 +1,146 @@
+package longhorn
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Progress is how far the replicas of an engine have been filled: by a restore
+// (status.restoreStatus) or a clone (status.cloneStatus).
+type Progress struct {
+	Known    bool
+	Finished bool // every replica is at 100 % without an error
+	Moving   bool // a replica says that it is at it
+	Lowest   int64
+	Failure  string
+	Text     string
+	Facts    []report.Evidence
+}
+
+// ProgressOf sums up what an engine says of its replicas, by address. A replica that it
+// dials and that has no entry has not begun.
+func ProgressOf(e *snapshot.LHEngine) Progress {
+	if e == nil || len(e.Restores)+len(e.Clones) == 0 {
+		return Progress{}
+	}
+	out := Progress{Known: true, Finished: true, Lowest: 100}
+	var all []string
+	entry := map[string]bool{}
+	for _, r := range slices.Concat(e.Restores, e.Clones) {
+		entry[strings.TrimPrefix(r.Address, "tcp://")] = true
+		done := r.Progress >= 100 || r.LastRestored != "" && !r.Running
+		if r.Error != "" {
+			out.Failure = r.Error
+		}
+		out.Finished = out.Finished && done && !r.Running && out.Failure == ""
+		out.Moving = out.Moving || r.Running
+		out.Lowest = min(out.Lowest, r.Progress)
+		all = append(all, fmt.Sprintf("%s %d %%", r.Address, r.Progress))
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.ReplicaAddressMap)) {
+		if address := e.ReplicaAddressMap[name]; len(e.Clones) == 0 && !entry[strings.TrimPrefix(address, "tcp://")] && e.ReplicaModes[name] != "ERR" {
+			out.Finished, out.Lowest = false, 0
+			all = append(all, address+" not begun")
+		}
+	}
+	out.Text = strings.Join(all, ", ")
+	out.Facts = []report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.restoreStatus / cloneStatus", out.Text)}
+	return out
+}
+
+// The kinds of data that a volume can lack.
+const (
+	Standby    = "standby" // follows a volume of another cluster, and was not activated
+	Activation = "activation"
+	Restore    = "restore"
+	Clone      = "clone"
+)
+
+// Lacks asks whether a volume has not got its data yet, and of which kind these are.
+func Lacks(v *snapshot.LHVolume) (kind string, a evidence.Answer) {
+	object := "Volume " + v.Name
+	restore, _ := v.Status.Conditions.Get("Restore")
+	var facts []report.Evidence
+	if restore.Status == "True" {
+		facts = append(facts, evidence.FromAPI(object, "status.conditions[Restore]", strings.TrimSpace("True "+restore.Reason+" "+restore.Message)))
+	}
+	switch state := v.Status.CloneState; {
+	case v.Standby || v.Status.IsStandby:
+		kind = Standby
+		if !v.Standby {
+			kind = Activation
+		}
+		facts = append(facts, evidence.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", v.Standby, v.Status.IsStandby)))
+	case v.Status.RestoreRequired || len(facts) > 0:
+		kind = Restore
+		facts = append(facts, evidence.FromAPI(object, "status.restoreRequired", fmt.Sprint(v.Status.RestoreRequired)))
+	case state == "initiated" || state == "copy-completed-awaiting-healthy" || state == "failed":
+		kind, facts = Clone, append(facts, evidence.FromAPI(object, "status.cloneStatus.state", state))
+	default:
+		return "", evidence.No()
+	}
+	return kind, evidence.Yes(facts...)
+}
+
+// Unfilled asks whether the data that a volume lacks are not there yet. An activation
+// has ended when the field says so; until then a replica that failed can hold it up,
+// although all others are at 100 %.
+func Unfilled(x *snapshot.Index, kind string, e *snapshot.LHEngine) evidence.Answer {
+	p := ProgressOf(e)
+	switch {
+	case kind == Standby || kind == Activation || kind == Clone:
+		return evidence.Yes(p.Facts...)
+	case p.Known:
+		return evidence.When(!p.Finished, p.Facts...)
+	case e == nil:
+		return evidence.Unseen(append(Read(x, "engines").Lacks(), evidence.Lack{Need: "api/longhorn.io/engines", Why: "its progress: no engine of the volume was read"})...)
+	}
+	return evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus", "no replica has begun"))
+}
+
+// bound is how long a restore may take before somebody should look at it.
+const bound = 24 * time.Hour
+
+// Ends extrapolates when a restore or clone will have ended: as fast as it went until
+// now. ok: it moves, and the end, as far as one can tell, is near. The start of an
+// increment is not known: at is zero then.
+func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEngine) (at time.Time, ok bool) {
+	p := ProgressOf(e)
+	if kind == Clone {
+		return time.Time{}, v.Status.CloneState != "failed"
+	}
+	if kind == Activation {
+		return time.Time{}, p.Known && !p.Finished && (p.Lowest > 0 || p.Moving)
+	}
+	began := v.CreationTimestamp.Time
+	if c, found := v.Status.Conditions.Get("Restore"); found && !c.LastTransition.IsZero() {
+		began = c.LastTransition
+	}
+	if began.IsZero() {
+		return time.Time{}, p.Lowest > 0 || p.Moving || !p.Known
+	}
+	age := x.Age(began)
+	if p.Lowest <= 0 {
+		return time.Time{}, age < 30*time.Minute
+	}
+	left := time.Duration(float64(age) * float64(100-p.Lowest) / float64(p.Lowest))
+	return x.TakenAt.Add(left), left < bound
+}
+
+// Held are the failed replicas that an activation still waits for.
+func Held(v *snapshot.Volume) []*snapshot.LHReplica {
+	var out []*snapshot.LHReplica
+	for _, r := range v.Longhorn.Replicas {
+		if r.FailedAt != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package longhorn
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Leftover is a field of a Volume's status that says something which is not so any more.
+type Leftover struct {
+	Field, Value, Branch string
+	State, Last          evidence.Answer
+}
+
+// Leftovers lists them. pendingNodeID blocks on 1.5.0 to 1.5.4 only, whichever node it
+// names; from 1.5.5 on nobody reads it (longhorn 1.5.5, release notes).
+func Leftovers(x *snapshot.Index, v *snapshot.Volume) []Leftover {
+	var out []Leftover
+	lh := v.LH()
+	add := func(branch, field, value string, state, last evidence.Answer) {
+		if !state.No() && !last.No() {
+			state = evidence.All(evidence.Yes(evidence.FromAPI("Volume "+lh.Name, field, value)), state)
+			out = append(out, Leftover{field, value, branch, state, last})
+		}
+	}
+	st := lh.Status
+	if st.PendingNodeID != "" {
+		add("pending", "status.pendingNodeID", st.PendingNodeID, evidence.Yes(), readsPending(x))
+	}
+	if st.CurrentNodeID != "" && lh.NodeID == "" {
+		add("current", "status.currentNodeID", st.CurrentNodeID, NodeGone(x, st.CurrentNodeID), evidence.Yes())
+	}
+	if st.OwnerID != "" && lh.NodeID == "" && st.CurrentNodeID == "" {
+		add("owner", "status.ownerID", st.OwnerID, NodeGone(x, st.OwnerID),
+			evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/nodes", Why: "that the other managers work and have had time to take over"}))
+	}
+	if done := ProgressOf(x.EngineActive(v)); st.RestoreRequired && done.Finished {
+		add("restore", "status.restoreRequired", "true", evidence.Yes(done.Facts...), evidence.Yes())
+	}
+	return out
+}
+
+// readsPending asks whether this version of Longhorn waits for pendingNodeID.
+func readsPending(x *snapshot.Index) evidence.Answer {
+	n, known := Version(x)
+	if !known {
+		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/settings", Why: "Longhorn's version: only 1.5.0 to 1.5.4 read the field"})
+	}
+	return evidence.When(n >= 10500 && n <= 10504, evidence.FromAPI("Setting current-longhorn-version", "value", x.LonghornVersion()))
+}
+
+// NodeGone asks whether neither Kubernetes nor Longhorn has a node of a name.
+func NodeGone(x *snapshot.Index, name string) evidence.Answer {
+	if x.Node(name) != nil || x.LHNode(name) != nil {
+		return evidence.No()
+	}
+	return Read(x, "nodes").And(evidence.Resource(x, "/nodes")).Nothing(evidence.FromAPI("Nodes", "", "collected; none is named "+name))
+}
+
+// LongWanted asks whether a volume has been wanted for longer than Longhorn takes to
+// attach one, and is not attached.
+func LongWanted(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
+	lh := v.LH()
+	if lh.Status.State == "attached" || WantedFor(x, v) < patience {
+		return evidence.No()
+	}
+	facts := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.state", orNone(lh.Status.State)))
+	for _, t := range WaitingTickets(v) {
+		facts = facts.With(evidence.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+t.ID+"]", "not satisfied"))
+	}
+	return facts
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
