@@ -89,5 +89,21 @@ func TestIPFamilyUnsupported(t *testing.T) {
 		{"an hour ago", shared("fd00::2e", `time="2026-01-02T10:59:00Z" level=error msg="timeout to [fd00::2e:9600]:9600"`), silent},
 		{"well-formed", shared("fd00::2e", `time="2026-01-02T11:59:00Z" level=error msg="timeout to [fd00::2e]:9600"`), silent},
 		{"IPv4 first", shared("10.42.0.7", glued), silent},
+		{"the share is served", shared("fd00::2e", glued).add("share", lhAPI+"ShareManager\nmetadata: {name: "+vol+", namespace: longhorn-system}\nstatus: {state: running}\n"), silent},
+	})
+	manager := func(node, ip, line string) *scene {
+		return newScene().add("im-pod", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: im-"+node+"}\nspec: {nodeName: "+node+", containers: [{name: m, image: m}]}\nstatus: {phase: Running, podIP: '"+ip+"', podIPs: [{ip: '"+ip+"'}]}\n").
+			file("logs/longhorn-system/im-n1/m.log", line+"\n")
+	}
+	dial := `[` + vol + `-e-0] time="2026-01-02T11:59:00Z" level=fatal msg="failed to dial replica: dial tcp: address fd00::2e:10015: too many colons in address"`
+	found := []string{"likely Volume " + vol}
+	check(t, IPFamilyUnsupported, []branch{
+		{"a replica on another node", manager("n2", "fd00::2e", dial), found},
+		{"the engine's own node", manager("n1", "fd00::2e", dial), found},
+		{"nobody waits", manager("n2", "fd00::2e", dial).drop("pod").drop("va").drop("tickets"), found},
+		{"a node without a part in the volume", manager("n3", "fd00::2e", dial), silent},
+		{"the engine runs", manager("n2", "fd00::2e", dial).edit("engine", "currentState: stopped", "currentState: running"), silent},
+		{"another volume's engine", manager("n2", "fd00::2e", strings.Replace(dial, vol, "pvc-other999", 1)).add("other", lhAPI+"Volume\nmetadata: {name: pvc-other999, namespace: longhorn-system}\n"), silent},
+		{"it is the end of another address", manager("n2", "::2e", dial), silent},
 	})
 }

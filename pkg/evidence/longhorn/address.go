@@ -1,0 +1,135 @@
+package longhorn
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Dialled are the pods whose address is dialled for a volume: its share-manager, and the
+// instance-managers of the engine's node and of every replica's node (an engine dials
+// them all).
+func Dialled(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+	var out []*corev1.Pod
+	if pod := x.ShareManagerPod(v); pod != nil && v.RegularRWX() {
+		out = append(out, pod)
+	}
+	nodes := slices.Concat(x.DeviceNodes(v), WantedNodes(v))
+	for _, e := range v.Longhorn.Engines {
+		nodes = append(nodes, e.NodeID)
+	}
+	for _, r := range v.Longhorn.Replicas {
+		nodes = append(nodes, r.NodeID)
+	}
+	for _, node := range nodes {
+		for _, im := range x.InstanceManagersOn(node) {
+			if pod := x.Pod(im.Namespace, im.Name); pod != nil && !slices.Contains(out, pod) {
+				out = append(out, pod)
+			}
+		}
+	}
+	return out
+}
+
+// FirstIP is the address of a pod that its peers dial.
+func FirstIP(pod *corev1.Pod) string {
+	if len(pod.Status.PodIPs) > 0 {
+		return pod.Status.PodIPs[0].IP
+	}
+	return pod.Status.PodIP
+}
+
+// Unserved asks whether a volume that somebody wants, or that Longhorn tries to attach,
+// is not served by a component: the share-manager, else the engine.
+func Unserved(x *snapshot.Index, v *snapshot.Volume, share bool) evidence.Answer {
+	if sm := v.Longhorn.ShareManager; share && sm != nil {
+		return evidence.When(sm.State != "running", evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State)))
+	}
+	e := x.EngineActive(v)
+	switch {
+	case e == nil && !share:
+		return evidence.No()
+	case e == nil:
+		return evidence.Yes()
+	case share:
+		return evidence.When(WantedFor(x, v) > 0, evidence.FromAPI("Volume "+v.Handle, "status.state", orNone(v.LH().Status.State)))
+	}
+	wanted := WantedFor(x, v) > 0 || v.LH().NodeID != "" || e.DesireState == "running"
+	return evidence.When(wanted && e.CurrentState != "running", evidence.FromAPI("Engine "+e.Name, "status.currentState", orNone(e.CurrentState)))
+}
+
+// Glued asks for a fresh text about the volume, or line of a Longhorn pod, that shows an
+// IPv6 address joined with a port without brackets: "[fd00::2e:9600]:443",
+// "fd00::2e:10015: too many colons in address".
+func Glued(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
+	ip := FirstIP(pod)
+	if net.ParseIP(ip) == nil || !strings.Contains(ip, ":") {
+		return evidence.No()
+	}
+	for _, t := range pl.Texts {
+		if t.Fresh && glued(pl.X, t.Raw, ip) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	for _, log := range pl.X.Logs {
+		if log.Namespace != pod.Namespace {
+			continue
+		}
+		for i := len(log.Lines) - 1; i >= 0; i-- {
+			line := log.Lines[i]
+			if !glued(pl.X, line, ip) || ofAnother(pl, line) {
+				continue
+			}
+			if at := message.Date(line, pl.X.TakenAt); !at.IsZero() && pl.X.Age(at) < 10*time.Minute {
+				return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line})
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// glued tells whether a text has the address with a port as its last group. What is
+// another pod's address whole is not meant.
+func glued(x *snapshot.Index, text, ip string) bool {
+	for rest := text; ; {
+		before, after, ok := strings.Cut(rest, ip+":")
+		if !ok {
+			return false
+		}
+		digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
+		port, next := after[:digits], after[digits:]
+		inside := strings.HasSuffix(before, "[") && strings.HasPrefix(next, "]")
+		bare := !strings.HasSuffix(before, "[") && (digits == 5 || strings.Contains(text, "too many colons"))
+		begins := before == "" || !strings.ContainsRune("0123456789abcdef:", rune(before[len(before)-1]))
+		if digits >= 2 && digits <= 5 && begins && (inside || bare) && !isPod(x, ip+":"+port) {
+			return true
+		}
+		rest = after
+	}
+}
+
+func isPod(x *snapshot.Index, ip string) bool {
+	return slices.ContainsFunc(x.Cluster.Pods, func(p *corev1.Pod) bool { return p.Status.PodIP == ip })
+}
+
+// ofAnother tells whether a line names the engine or replica of another volume.
+func ofAnother(pl *evidence.Place, line string) bool {
+	if strings.Contains(line, pl.Volume.Handle) {
+		return false
+	}
+	for _, v := range pl.X.Cluster.Longhorn.Volumes {
+		if v.Name != pl.Volume.Handle && strings.Contains(line, v.Name) {
+			return true
+		}
+	}
+	return false
+}
