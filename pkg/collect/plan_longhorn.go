@@ -49,6 +49,7 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 	}
 	c.served(v.Longhorn.Attachment)
 	c.restored(lh)
+	c.orphans(x, v)
 	if v.RegularRWX() || v.Longhorn.ShareManager != nil {
 		pod := "share-manager-" + name
 		c.byName(pods, ns, pod)
@@ -85,6 +86,16 @@ func (c *collector) restored(lh *snapshot.LHVolume) {
 	c.byName(lhBackupTargets, lh.Namespace, target)
 	if u, err := url.Parse(lh.FromBackup); err == nil {
 		c.byName(lhBackups, lh.Namespace, u.Query().Get("backup"))
+	}
+}
+
+// orphans asks for what Longhorn made of an engine that runs without its record.
+func (c *collector) orphans(x *snapshot.Index, v *snapshot.Volume) {
+	e := x.EngineActive(v)
+	for _, im := range x.EngineRunsIn(v) {
+		if e == nil || e.CurrentState != "running" || e.NodeID != im.NodeID {
+			c.want(want{res: lhOrphans, labels: "longhorn.io/orphan-type=engine-instance"})
+		}
 	}
 }
 

@@ -170,6 +170,9 @@ func (x *Index) BlockDeviceUp(v *Volume) bool {
 	return e.Endpoint != ""
 }
 
+// EngineRunsIn are the instance-managers that say that they run an engine of a volume.
+func (x *Index) EngineRunsIn(v *Volume) []*LHInstanceManager { return x.lhRunning[v.Handle] }
+
 // InstanceManagersOn returns the instance managers of a node.
 func (x *Index) InstanceManagersOn(node string) []*LHInstanceManager {
 	var out []*LHInstanceManager

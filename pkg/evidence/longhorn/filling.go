@@ -134,8 +134,8 @@ func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEn
 	return x.TakenAt.Add(left), left < bound
 }
 
-// Held are the failed replicas that an activation still waits for.
-func Held(v *snapshot.Volume) []*snapshot.LHReplica {
+// FailedReplicas are those that an activation still waits for.
+func FailedReplicas(v *snapshot.Volume) []*snapshot.LHReplica {
 	var out []*snapshot.LHReplica
 	for _, r := range v.Longhorn.Replicas {
 		if r.FailedAt != "" {

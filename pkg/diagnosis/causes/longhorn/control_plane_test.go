@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,10 @@ func TestControlPlaneDown(t *testing.T) {
 	refused := "rpc error: code = Unavailable desc = node n1 is not ready, couldn't attach volume " + vol + " to it"
 	unreachable := "rpc error: code = Internal desc = Post \"http://longhorn-backend:9500/v1/volumes\": dial tcp 10.43.0.9:9500: connect: connection refused"
 	pod := []string{"certain Pod longhorn-manager-n1"}
+	looping := func(began, before string, restarts int) *scene {
+		status := fmt.Sprintf("status: {phase: Running, containerStatuses: [{name: m, ready: true, restartCount: %d, state: {running: {startedAt: '2026-01-02T%s'}}, lastState: {terminated: {exitCode: 1, startedAt: '2026-01-02T%s', finishedAt: '2026-01-02T11:55:00Z'}}}]", restarts, began, before)
+		return newScene().add("m1", strings.Replace(manager("True"), "status: {phase: Running", status, 1))
+	}
 	check(t, ControlPlaneDown, []branch{
 		{"the manager of the wanted node is down, refused", down("ManagerPodDown", "False").attachError(refused), pod},
 		{"the manager of the wanted node is down, nothing said", down("ManagerPodDown", "False"), []string{"likely Pod longhorn-manager-n1"}},
@@ -40,7 +45,16 @@ func TestControlPlaneDown(t *testing.T) {
 			add("event", "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\ninvolvedObject: {kind: PersistentVolumeClaim, name: data, namespace: shop, uid: c}\nreason: ProvisioningFailed\nmessage: 'rpc error: code = Internal desc = Post \"http://longhorn-backend:9500/v1/volumes\": dial tcp: lookup longhorn-backend on 10.43.0.10:53: no such host'\ntype: Warning\ncount: 9\nfirstTimestamp: '2026-01-02T11:31:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\n"),
 			[]string{"certain Service longhorn-backend"}},
 		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
-			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-backend"}},
+			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
+		{"the only manager is Ready for a moment and loops", looping("11:59:40Z", "11:54:00Z", 47).attachError(unreachable), pod},
+		{"the only manager loops, nothing said", looping("11:59:40Z", "11:54:00Z", 47), []string{"likely Pod longhorn-manager-n1"}},
+		{"it has run for ten minutes since", looping("11:50:00Z", "11:49:00Z", 47).attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"its last run was a long one", looping("11:59:40Z", "10:00:00Z", 47).attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"it was restarted once", looping("11:59:40Z", "11:54:00Z", 1).attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"another manager works", looping("11:59:40Z", "11:54:00Z", 47).add("m2", other).attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"the only manager refuses connections", newScene().add("m1", strings.Replace(manager("True"), "phase: Running,", "phase: Running, podIP: 10.1.0.5,", 1)).machine("n1", "@dial/10.1.0.5:9500", "ECONNREFUSED").attachError(unreachable), []string{"certain Service longhorn-backend"}},
+		{"it answers", newScene().add("m1", strings.Replace(manager("True"), "phase: Running,", "phase: Running, podIP: 10.1.0.5,", 1)).machine("n1", "@dial/10.1.0.5:9500", "ok 1ms").attachError(unreachable), []string{"likely Service longhorn-backend"}},
+		{"nobody wants anything of it", newScene().add("m1", manager("False")).drop("pod").drop("va").drop("tickets"), silent},
 	})
 }
 

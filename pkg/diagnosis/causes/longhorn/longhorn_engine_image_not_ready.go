@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -130,13 +131,13 @@ func whyNoImage(p *diagnosis.Pass, ei *snapshot.LHEngineImage, node string) (str
 			continue
 		}
 		name := pod.Namespace + "/" + pod.Name
-		evidence := []report.Evidence{diagnosis.FromAPI("Pod "+name, "status", waitingReason(pod))}
+		evidence := []report.Evidence{diagnosis.FromAPI("Pod "+name, "status", lhe.Trouble(pod))}
 		for _, e := range p.Events("Pod", pod.Namespace, pod.Name) {
 			if e.Type == corev1.EventTypeWarning {
 				evidence = append(evidence, report.Evidence{Source: "event", Locator: "Event Pod " + name + " " + e.Reason, Text: e.Message})
 			}
 		}
-		return "pod " + name + ": " + waitingReason(pod), evidence
+		return "pod " + name + ": " + lhe.Trouble(pod), evidence
 	}
 	for _, d := range p.Cluster.DaemonSets {
 		if d.Namespace == ei.Namespace && d.Name == ds {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -110,10 +111,10 @@ func remountBlocker(p *diagnosis.Pass, pod *corev1.Pod) (string, report.Evidence
 		return "longhorn-manager on node " + pod.Spec.NodeName + " is not ready (" + why + "), and only it recreates pods of that node",
 			diagnosis.FromAPI("Node.longhorn.io "+pod.Spec.NodeName, "status.conditions[Ready]", "False "+why)
 	}
-	if m := managerOn(p, pod.Spec.NodeName); m != nil {
-		if _, sick := notReadySince(m); sick {
-			return "longhorn-manager " + m.Name + " on node " + pod.Spec.NodeName + " is not Ready (" + waitingReason(m) + "), and only it recreates pods of that node",
-				diagnosis.FromAPI("Pod "+m.Namespace+"/"+m.Name, "status.conditions[Ready]", "not True: "+waitingReason(m))
+	if m := lhe.ManagerOn(p.Index, pod.Spec.NodeName); m != nil {
+		if _, sick := lhe.NotReadySince(m); sick {
+			return "longhorn-manager " + m.Name + " on node " + pod.Spec.NodeName + " is not Ready (" + lhe.Trouble(m) + "), and only it recreates pods of that node",
+				diagnosis.FromAPI("Pod "+m.Namespace+"/"+m.Name, "status.conditions[Ready]", "not True: "+lhe.Trouble(m))
 		}
 	}
 	return "", report.Evidence{}

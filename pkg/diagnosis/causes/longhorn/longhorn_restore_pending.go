@@ -60,7 +60,7 @@ func restorePending(pl *evidence.Place, v *snapshot.LHVolume, kind string, lacks
 		p.With["slow"] = at.UTC().Format(time.RFC3339)
 	}
 	p.Steps = []remedy.Step{fill(v, e, kind, p)}
-	if held := lh.Held(pl.Volume); kind == lh.Activation && len(held) > 0 {
+	if held := lh.FailedReplicas(pl.Volume); kind == lh.Activation && len(held) > 0 {
 		p.With["held"] = held[0].Name
 		p.Steps = append(p.Steps, remedy.DeleteReplica(pl.Volume, held[0]))
 	}

@@ -12,6 +12,9 @@ import (
 // state counts as stuck.
 const patience = 3 * time.Minute
 
+// freshFor is how old a line of a log may be that speaks of the present.
+const freshFor = 10 * time.Minute
+
 func wantedFor(p *diagnosis.Pass, v *snapshot.Volume) time.Duration { return lh.WantedFor(p.Index, v) }
 
 func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket { return lh.WaitingTickets(v) }

@@ -1,0 +1,214 @@
+package longhorn
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Backend is the service through which Longhorn's managers are called.
+const Backend = "longhorn-backend"
+
+// control are the managers' services by port: the webhooks stand before every write of a
+// Longhorn object.
+var control = map[string]string{"9500": Backend, "9501": "longhorn-conversion-webhook", "9502": "longhorn-admission-webhook", "9503": "longhorn-recovery-backend"}
+
+var (
+	lookupForm      = regexp.MustCompile(`lookup longhorn-[a-z-]+\S*( on \S+)?: `)
+	unreachableForm = regexp.MustCompile(`(dial tcp|Get|Post) ?[^\n]*longhorn-backend|failed calling webhook "[^"]*longhorn[^"]*"|no endpoints available for service "longhorn-|webhook service is not accessible|waiting for endpoint https://longhorn-`)
+	serviceForm     = regexp.MustCompile(`longhorn-(?:backend|admission-webhook|conversion-webhook|recovery-backend)`)
+)
+
+// Held asks whether Longhorn has something to do for a volume: to provision, attach or
+// release it.
+func Held(pl *evidence.Place) bool {
+	v := pl.Volume
+	if !v.IsLonghorn() {
+		pending := v.PV == nil && v.Class != nil && v.Class.Provisioner == snapshot.LonghornDriver
+		return pending && v.Claim != nil && v.Claim.Status.Phase == corev1.ClaimPending
+	}
+	if len(v.Waiting())+len(v.Terminating()) > 0 || WantedFor(pl.X, v) > 0 {
+		return true
+	}
+	for _, va := range v.Attachments {
+		if va.DeletionTimestamp != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// NoEndpoints finds the first of the managers' services without an address.
+func NoEndpoints(x *snapshot.Index) (service string, a evidence.Answer) {
+	ns := x.LonghornNamespace()
+	for _, port := range []string{"9500", "9502", "9501"} {
+		for _, e := range x.Cluster.Endpoints {
+			if e.Namespace == ns && e.Name == control[port] && addresses(e) == 0 {
+				return e.Name, evidence.Yes(evidence.FromAPI("Endpoints "+ns+"/"+e.Name, "subsets[].addresses", "none"))
+			}
+		}
+	}
+	return "", evidence.No()
+}
+
+func addresses(e *corev1.Endpoints) int {
+	n := 0
+	for _, s := range e.Subsets {
+		n += len(s.Addresses)
+	}
+	return n
+}
+
+// Served is the fact that a service has addresses.
+func Served(x *snapshot.Index) report.Evidence {
+	ns := x.LonghornNamespace()
+	for _, e := range x.Cluster.Endpoints {
+		if e.Namespace == ns && e.Name == Backend {
+			return evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(addresses(e)))
+		}
+	}
+	return report.Evidence{}
+}
+
+// Refused asks whether a node that dialled the managers was refused by each of them at a
+// port: nobody listens there, although the service has addresses.
+func Refused(x *snapshot.Index) (port string, a evidence.Answer) {
+	managers := Managers(x)
+	for _, node := range slices.Sorted(maps.Keys(x.NodeViews)) {
+		view := x.View(node)
+		for _, port := range []string{"9500", "9502", "9501", "9503"} {
+			var facts []report.Evidence
+			for _, pod := range managers {
+				at := net.JoinHostPort(pod.Status.PodIP, port)
+				if said := view.Facts.Dials[at]; said == "ECONNREFUSED" {
+					facts = append(facts, evidence.FromNode(view.Name, "@dial/"+at, said))
+				}
+			}
+			if len(facts) > 0 && len(facts) == len(managers) {
+				return port, evidence.Yes(facts...)
+			}
+		}
+	}
+	return "", evidence.No()
+}
+
+// Complaint is a word of somebody who could not reach the managers.
+type Complaint struct {
+	Fact   report.Evidence
+	Fresh  bool
+	Lookup bool // it speaks of a name, not of the service
+}
+
+// Service is the service that a complaint names, or that of the managers.
+func (c Complaint) Service() string { return ServiceIn(c.Fact.Text) }
+
+// ServiceIn is the service of the managers that a text names, else the first of them.
+func ServiceIn(text string) string {
+	if s := serviceForm.FindString(text); s != "" {
+		return s
+	}
+	return Backend
+}
+
+// Complains looks for what was said of the volume, and for the newest line of Longhorn's
+// own pods that do not work.
+func Complains(pl *evidence.Place) Complaint {
+	var out Complaint
+	for _, t := range pl.Texts {
+		if !t.Ordinary {
+			out.hear(t.Evidence(), t.Fresh)
+		}
+	}
+	for _, log := range pl.X.Logs {
+		pod := pl.X.Pod(log.Namespace, log.Pod)
+		if log.Namespace != pl.X.LonghornNamespace() || pod == nil {
+			continue
+		}
+		if _, sick := NotReadySince(pod); !sick && Loops(pl.X, pod) == "" {
+			continue
+		}
+		for i, line := range slices.Backward(log.Lines) {
+			said := unreachableForm.MatchString(line) && (strings.Contains(line, "level=fatal") || strings.Contains(line, "level=error")) || lookupForm.MatchString(line)
+			if !said {
+				continue
+			}
+			at := message.Date(line, pl.X.TakenAt) // an undated line is not fresh
+			out.hear(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line},
+				!at.IsZero() && pl.X.Age(at) < 10*time.Minute)
+			break
+		}
+	}
+	return out
+}
+
+func (c *Complaint) hear(ev report.Evidence, fresh bool) {
+	if strings.Contains(ev.Text, "statusCode [") || strings.Contains(ev.Text, "awaiting headers") {
+		return // a manager took the call
+	}
+	if lookup := lookupForm.MatchString(ev.Text); (lookup || unreachableForm.MatchString(ev.Text)) && (c.Fact.Text == "" || !c.Fresh && fresh) {
+		*c = Complaint{Fact: ev, Fresh: fresh, Lookup: lookup}
+	}
+}
+
+// Answer is yes for a complaint of this moment.
+func (c Complaint) Answer() evidence.Answer {
+	if c.Fact.Text != "" && c.Fresh {
+		return evidence.Yes(c.Fact)
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/events", Why: "a fresh failure of somebody who called the managers"}).With(c.Fact)
+}
+
+// SickDNS is a pod of the cluster's DNS that does not work, or nil.
+func SickDNS(x *snapshot.Index) *corev1.Pod {
+	for _, pod := range x.Cluster.Pods {
+		if pod.Labels["k8s-app"] != "kube-dns" && !strings.HasPrefix(pod.Name, "coredns") {
+			continue
+		}
+		if _, sick := NotReadySince(pod); sick {
+			return pod
+		}
+	}
+	return nil
+}
+
+// ManagerDown asks whether Longhorn calls a node not ready because its manager there is
+// down or missing, while the kubelet works.
+func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
+	n := x.LHNode(node)
+	if n == nil || !NodeWorks(x, node) {
+		return evidence.No() // a node that does not report is another fault
+	}
+	c, ok := n.Conditions.Get("Ready")
+	if !ok || c.Status != "False" || c.Reason != "ManagerPodDown" && c.Reason != "ManagerPodMissing" {
+		return evidence.No()
+	}
+	said := evidence.Yes(evidence.FromAPI("Node.longhorn.io "+node, "status.conditions[Ready]", strings.TrimSpace("False "+c.Reason+" "+c.Message)))
+	pod := ManagerOn(x, node)
+	if pod == nil {
+		return said
+	}
+	_, fails := Fails(x, pod)
+	return evidence.All(said, fails)
+}
+
+// RefusedAt asks for a fresh refusal to attach the volume to a node that Longhorn holds
+// for not ready.
+func RefusedAt(pl *evidence.Place, node string) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if strings.Contains(t.Raw, "node "+node+" is not ready, couldn't attach volume") {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/storage.k8s.io/volumeattachments", Why: "a fresh refusal to attach the volume to node " + node})
+}

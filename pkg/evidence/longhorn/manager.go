@@ -1,0 +1,168 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const (
+	upgrade   = 5 * time.Minute // managers that restart during an upgrade
+	shortRun  = 2 * time.Minute // a manager that ends sooner, again and again, never served
+	manyStart = 3
+)
+
+// Managers are the longhorn-manager pods on nodes that are Ready.
+func Managers(x *snapshot.Index) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, pod := range x.Cluster.Pods {
+		if pod.Namespace == x.LonghornNamespace() && pod.Labels["app"] == "longhorn-manager" && x.NodeReady(pod.Spec.NodeName).Ready {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// ManagerOn is the longhorn-manager of a node, or nil.
+func ManagerOn(x *snapshot.Index, node string) *corev1.Pod {
+	for _, pod := range x.PodsOn(node) {
+		if pod.Labels["app"] == "longhorn-manager" && pod.DeletionTimestamp == nil {
+			return pod
+		}
+	}
+	return nil
+}
+
+// statuses are those of all containers of a pod.
+func statuses(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+}
+
+// NotReadySince tells since when a pod has not been Ready.
+func NotReadySince(pod *corev1.Pod) (time.Time, bool) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.LastTransitionTime.Time, c.Status != corev1.ConditionTrue
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if !c.Ready {
+			return pod.CreationTimestamp.Time, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Loops tells whether a pod ends again and again, whatever it says this second: at least
+// three restarts, and the last run was short and is not long ago. how is empty when not.
+func Loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
+	for _, c := range statuses(pod) {
+		if c.RestartCount < manyStart {
+			continue
+		}
+		if c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff" || c.State.Terminated != nil && !c.Ready {
+			return Trouble(pod)
+		}
+		last, run := c.LastTerminationState.Terminated, c.State.Running
+		if last == nil || run == nil || last.FinishedAt.Sub(last.StartedAt.Time) >= shortRun || x.Age(run.StartedAt.Time) >= shortRun {
+			continue
+		}
+		return fmt.Sprintf("container %s ends again and again: %d restarts, the last run lasted %s, this one has lasted %s", c.Name, c.RestartCount,
+			duration.HumanDuration(last.FinishedAt.Sub(last.StartedAt.Time)), duration.HumanDuration(x.Age(run.StartedAt.Time)))
+	}
+	return ""
+}
+
+// Trouble is the first reason for which a container of a pod does not run.
+func Trouble(pod *corev1.Pod) string {
+	for _, c := range statuses(pod) {
+		switch {
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
+			return fmt.Sprintf("container %s is waiting (%s), %d restarts", c.Name, c.State.Waiting.Reason, c.RestartCount)
+		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
+			return fmt.Sprintf("container %s ended with exit code %d", c.Name, c.State.Terminated.ExitCode)
+		}
+	}
+	return "phase " + string(pod.Status.Phase)
+}
+
+// Fails asks whether a pod of Longhorn does not work: it has not been Ready for longer
+// than an upgrade takes, or ends again and again.
+func Fails(x *snapshot.Index, pod *corev1.Pod) (how string, a evidence.Answer) {
+	name := "Pod " + pod.Namespace + "/" + pod.Name
+	if how := Loops(x, pod); how != "" {
+		return how, evidence.Yes(evidence.FromAPI(name, "status.containerStatuses", how))
+	}
+	since, sick := NotReadySince(pod)
+	if !sick || x.Age(since) <= upgrade {
+		return "", evidence.No()
+	}
+	return Trouble(pod), evidence.Yes(evidence.FromAPI(name, "status.conditions[Ready]", "not True: "+Trouble(pod)))
+}
+
+// NoManager asks whether none of the managers on Ready nodes works. first is one of them.
+func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Answer) {
+	all := Managers(x)
+	var facts []report.Evidence
+	for _, pod := range all {
+		why, fails := Fails(x, pod)
+		if !fails.Yes() {
+			return nil, "", evidence.No()
+		}
+		if first == nil {
+			first, how = pod, why
+		}
+		facts = append(facts, fails.Facts()...)
+	}
+	if first == nil {
+		return nil, "", evidence.No()
+	}
+	return first, how, evidence.ResourceIn(x, "/pods", x.LonghornNamespace()).Nothing(facts...)
+}
+
+// LastWords is what a manager said before it ended: the fatal or last error line of its
+// last run, unparsed, else what the kubelet kept of it.
+func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
+	for _, previous := range []bool{true, false} {
+		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
+			if l.Previous != previous {
+				continue
+			}
+			if i := worst(l.Lines); i >= 0 {
+				where := "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container
+				if previous {
+					where += ".previous"
+				}
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, i+1), Text: l.Lines[i]}
+			}
+		}
+	}
+	for _, c := range statuses(pod) {
+		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
+			return evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
+		}
+	}
+	return report.Evidence{}
+}
+
+// worst is the number of the last fatal line, else of the last error.
+func worst(lines []string) int {
+	failed := -1
+	for i, line := range slices.Backward(lines) {
+		switch {
+		case strings.Contains(line, "level=fatal") || strings.HasPrefix(line, "panic: "):
+			return i
+		case failed < 0 && strings.Contains(line, "level=error"):
+			failed = i
+		}
+	}
+	return failed
+}
