@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // These are the index's answers about a driver's workloads. Where several workloads say
@@ -36,6 +37,13 @@ func (p *Pass) DriverPodOn(driver, node string) *corev1.Pod {
 func (p *Pass) SidecarPods(driver, sidecar string) []*corev1.Pod {
 	p.settle(driver, sidecar)
 	return p.Index.SidecarPods(driver, sidecar)
+}
+
+// SidecarWorkloads are the Deployments and StatefulSets whose template runs a sidecar for
+// a driver.
+func (p *Pass) SidecarWorkloads(driver, sidecar string) []snapshot.Owner {
+	p.settle(driver, sidecar)
+	return p.Index.SidecarWorkloads(driver, sidecar)
 }
 
 // settle notes a driver that more than one workload claims.

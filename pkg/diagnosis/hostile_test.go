@@ -3,6 +3,7 @@ package diagnosis_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,4 +94,34 @@ func answerOf(r *report.Report) []string {
 		out = append(out, key(f)+" "+string(f.Certainty))
 	}
 	return out
+}
+
+// TestTenantsWorkloadServesNoDriver adds workloads of a tenant that say, for every driver,
+// that they are its controller and its node plugin, to every case as it is and to the case
+// without the true controllers: no cause blames them or gets stronger, no command appears.
+func TestTenantsWorkloadServesNoDriver(t *testing.T) {
+	t.Parallel()
+	every(t, func(t *testing.T, c *corpus.Case, dir string) {
+		s := load(t, dir)
+		for name, before := range map[string]*snapshot.Snapshot{"as it is": s, "without controllers": corpus.WithoutControllers(s)} {
+			want, got := evaluate(c, before), evaluate(c, corpus.Claimed(before))
+			was := answerOf(want)
+			for _, f := range slices.Concat(got.RootCauses, got.Findings) {
+				if f.Subject.Namespace == corpus.Tenant || strings.Contains(f.Message, corpus.Tenant) {
+					t.Errorf("%s: %s blames %s: %s", name, f.Name, f.Subject, f.Message)
+				}
+				if line := key(f) + " " + string(f.Certainty); f.Certainty == report.Certain && !slices.Contains(was, line) {
+					t.Errorf("%s: with a tenant's workloads %s is certain", name, key(f))
+				}
+			}
+			for _, command := range acting(got) {
+				if !slices.Contains(acting(want), command) {
+					t.Errorf("%s: there is a new command: %s", name, command)
+				}
+			}
+			if got.Verdict == report.Healthy && want.Verdict != report.Healthy {
+				t.Errorf("%s: the answer becomes healthy", name)
+			}
+		}
+	})
 }

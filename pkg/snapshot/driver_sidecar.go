@@ -8,20 +8,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// SidecarPods returns the pods that run a sidecar ("csi-attacher",
-// "csi-provisioner", "csi-resizer") for a driver. A pod serves the driver when it
-// mounts or names the driver's socket, holds the sidecar's lease for it, or
-// lives in a namespace where no other driver does.
-func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod {
-	pods, _ := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
-	return pods
+// sidecars is who runs a sidecar ("csi-attacher", "csi-provisioner", "csi-resizer") for a
+// driver.
+type sidecars struct {
+	pods      []*corev1.Pod
+	workloads []Owner
+	disputed  []string // the namespaces, where somebody says so and nothing proves it
 }
 
-// SidecarDisputed names the namespaces of which each has pods that say that they run a
-// sidecar for a driver; nil when it is clear whose they are.
+// SidecarPods returns the pods that run a sidecar for a driver. A pod serves the driver
+// when it mounts or names the driver's socket, holds the sidecar's lease for it, or
+// lives in a namespace where no other driver does.
+func (x *Index) SidecarPods(driver, sidecar string) []*corev1.Pod {
+	return x.sidecarsOf(driver, sidecar).pods
+}
+
+// SidecarWorkloads returns the Deployments and StatefulSets whose template runs a
+// sidecar for a driver, also those that have no pod.
+func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
+	return x.sidecarsOf(driver, sidecar).workloads
+}
+
+// SidecarDisputed names the namespaces whose pods or workloads say that they run a sidecar
+// for a driver, and nothing proves it; nil when it is clear whose they are.
 func (x *Index) SidecarDisputed(driver, sidecar string) []string {
-	_, open := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
-	return open
+	return x.sidecarsOf(driver, sidecar).disputed
+}
+
+func (x *Index) sidecarsOf(driver, sidecar string) sidecars {
+	return x.sidecarsOfDriver.get(sidecar+" "+driver, func(string) sidecars {
+		pods, open := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
+		workloads, unproven := x.sidecarWorkloads(driver, sidecar)
+		s := sidecars{pods: pods, workloads: workloads}
+		if len(pods)+len(workloads) == 0 { // somebody's words change nothing about what is proven
+			s.disputed = append(open, unproven...)
+			slices.Sort(s.disputed)
+			s.disputed = slices.Compact(s.disputed)
+		}
+		return s
+	})
 }
 
 // controlled are the pods that may be part of a driver: those of a workload, and those
@@ -32,9 +57,7 @@ func (x *Index) controlled(driver string) []*corev1.Pod {
 	})
 }
 
-// SidecarWorkloads returns the Deployments and StatefulSets whose template runs a
-// sidecar for a driver, also those that have no pod.
-func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
+func (x *Index) sidecarWorkloads(driver, sidecar string) (workloads []Owner, open []string) {
 	var pods []*corev1.Pod
 	owners := map[*corev1.Pod]Owner{}
 	add := func(kind string, meta *metav1.ObjectMeta, t *corev1.PodTemplateSpec, object any) {
@@ -53,19 +76,19 @@ func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
 			add("StatefulSet", &s.ObjectMeta, &s.Spec.Template, s)
 		}
 	}
-	var out []Owner
-	serving, _ := x.sidecarsAmong(pods, driver, sidecar)
+	serving, open := x.sidecarsAmong(pods, driver, sidecar)
 	for _, p := range serving {
-		out = append(out, owners[p])
+		workloads = append(workloads, owners[p])
 	}
-	return out
+	return workloads, open
 }
 
-// sidecarsAmong chooses the pods that serve a driver, of one namespace: that of the node
-// plugin where it is known. It is left open between several others.
+// sidecarsAmong chooses the pods that serve a driver: in the namespaces in which somebody
+// who says so is believed. Where only others say it, it is open whether they do.
 func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (serving []*corev1.Pod, open []string) {
 	var sure, perhaps []*corev1.Pod
-	namespaces := x.driverNamespaces(driver)
+	proven := x.provenSpaces(driver)
+	plugin := x.driverNamespaces(driver)
 	for _, p := range pods {
 		if p == nil || !runsSidecar(p, sidecar) {
 			continue
@@ -74,22 +97,22 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (servi
 		case x.servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
 			sure = append(sure, p)
 		case namesOtherDriver(p, driver):
-		case slices.Contains(namespaces, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
+		case slices.Contains(plugin, p.Namespace) && slices.Contains(proven, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
 			perhaps = append(perhaps, p)
 		}
 	}
 	if len(sure) == 0 {
 		return perhaps, nil
 	}
-	if near := inSpaces(sure, namespaces); len(near) > 0 {
+	if near := inSpaces(sure, proven); len(near) > 0 {
 		return near, nil
 	}
 	var spaces nodeList
 	for _, p := range sure {
 		spaces.add(p.Namespace)
 	}
-	home, open := x.homeOf(driver, spaces)
-	return inSpaces(sure, []string{home}), open
+	slices.Sort(spaces)
+	return nil, spaces
 }
 
 func inSpaces(pods []*corev1.Pod, spaces []string) []*corev1.Pod {

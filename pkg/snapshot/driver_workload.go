@@ -13,7 +13,7 @@ const longhornPlugin = "longhorn-csi-plugin"
 // driverWorkload is who serves a driver on the nodes: DaemonSets of one namespace with
 // their pods. What a pod says of itself (labels, arguments, paths) anybody can write in
 // a namespace of his own, so a pod that nothing controls counts only where the cluster's
-// own storage lives, and two namespaces that both say it leave it open.
+// own storage lives, and two namespaces that both say it, with equal right, leave it open.
 type driverWorkload struct {
 	sets     []*appsv1.DaemonSet
 	pods     []*corev1.Pod
@@ -33,11 +33,11 @@ func (x *Index) findWorkload(driver string) *driverWorkload {
 	for _, p := range pods {
 		spaces.add(p.Namespace)
 	}
-	home, open := x.homeOf(driver, spaces)
-	if len(open) > 0 {
+	home, open := x.homeOf(driver, spaces, pods)
+	if home == "" {
 		return &driverWorkload{disputed: open}
 	}
-	w := &driverWorkload{}
+	w := &driverWorkload{disputed: open}
 	for _, ds := range sets {
 		if ds.Namespace == home {
 			w.sets = append(w.sets, ds)
@@ -105,27 +105,40 @@ func (x *Index) ownStorage(driver, namespace string) bool {
 	return d != nil && d.Annotations[helmNamespace] == namespace
 }
 
-// homeOf chooses the namespace that a driver's workloads live in among those that could
-// be it, or says between which it is open.
-func (x *Index) homeOf(driver string, spaces []string) (home string, open []string) {
+// homeOf chooses the namespace that a driver's node plugin lives in among those that say
+// so, or says between which it is open. Those of the cluster's own storage come first,
+// then those whose pods a node runs with kubelet's directories. A DaemonSet without any
+// pod may be one that nothing admits or schedules, or a tenant's words: the only one is
+// looked at, and stays unproven. One with pods that lack the directories is no node plugin.
+func (x *Index) homeOf(driver string, spaces []string, pods []*corev1.Pod) (home string, open []string) {
 	own := slices.DeleteFunc(slices.Clone(spaces), func(ns string) bool { return !x.ownStorage(driver, ns) })
-	switch {
-	case len(own) == 1:
-		return own[0], nil
-	case len(spaces) == 1 && (driver != LonghornDriver || len(x.LonghornNamespaces()) == 0):
-		return spaces[0], nil
-	case len(own) > 1:
+	if driver == LonghornDriver && len(x.LonghornNamespaces()) > 0 {
 		spaces = own
-	case len(spaces) == 0 || driver == LonghornDriver && len(x.LonghornNamespaces()) > 0:
-		return "", nil
+	}
+	in := func(ns string) func(*corev1.Pod) bool {
+		return func(p *corev1.Pod) bool { return p.Namespace == ns && x.plugged(p, driver) }
+	}
+	plugged := slices.DeleteFunc(slices.Clone(spaces), func(ns string) bool { return !slices.ContainsFunc(pods, in(ns)) })
+	for _, proven := range [][]string{own, plugged} {
+		if len(proven) == 1 {
+			return proven[0], nil
+		}
+		if len(proven) > 1 {
+			spaces = proven
+			break
+		}
 	}
 	open = slices.Clone(spaces)
 	slices.Sort(open)
+	if len(spaces) == 1 && len(pods) == 0 {
+		return spaces[0], open
+	}
 	return "", open
 }
 
 // DriverDisputed names the namespaces of which each has a workload that says that it
-// serves a driver; nil when it is clear whose the driver is.
+// serves a driver, or the only one that nothing proves; nil when it is clear whose the
+// driver is.
 func (x *Index) DriverDisputed(driver string) []string { return x.workloadOf(driver).disputed }
 
 // DriverDaemonSet returns the DaemonSet of a driver's node plugin, or nil. Of

@@ -35,6 +35,8 @@ type lookups struct {
 	daemonSets       map[key]*appsv1.DaemonSet
 	events           map[eventKey][]*Event
 	workloadOfDriver memo[*driverWorkload]
+	provenOfDriver   memo[[]string]
+	sidecarsOfDriver memo[sidecars]
 	setOfDriver      memo[*appsv1.DaemonSet]
 	inUse            map[string][]string // unique volume name → nodes that list it, sorted
 	attachedOn       map[string][]string

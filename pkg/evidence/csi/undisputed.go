@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -18,9 +19,18 @@ func Undisputed(x *snapshot.Index, driver string, sidecars ...string) evidence.R
 	for _, s := range sidecars {
 		spaces = append(spaces, x.SidecarDisputed(driver, s)...)
 	}
-	if spaces = append(spaces, x.DriverDisputed(driver)...); len(spaces) == 0 {
+	spaces = append(spaces, x.DriverDisputed(driver)...)
+	slices.Sort(spaces)
+	why := "workloads in namespaces "
+	switch spaces = slices.Compact(spaces); len(spaces) {
+	case 0:
 		return evidence.Reading{}
+	case 1:
+		why = "a workload in namespace " + spaces[0] + " says that it serves it, and no pod with kubelet's directories proves that namespace"
+	case 2:
+		why += spaces[0] + " and " + spaces[1] + " both say that they serve it"
+	default:
+		why += strings.Join(spaces[:len(spaces)-1], ", ") + " and " + spaces[len(spaces)-1] + " all say that they serve it"
 	}
-	return evidence.Partial(evidence.Lack{Need: DriverNeed + driver,
-		Why: "workloads in namespaces " + strings.Join(spaces, " and ") + " both say that they serve it"})
+	return evidence.Partial(evidence.Lack{Need: DriverNeed + driver, Why: why})
 }
