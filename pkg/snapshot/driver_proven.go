@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -26,12 +28,33 @@ func (x *Index) findProvenSpaces(driver string) []string {
 	if d := x.CSIDriver(driver); d != nil && d.Annotations[helmNamespace] != "" {
 		out.add(d.Annotations[helmNamespace])
 	}
-	for _, p := range x.DriverPods(driver) {
-		if x.plugged(p, driver) {
-			out.add(p.Namespace)
-		}
+	sets, pods := x.claimants(driver)
+	for _, ns := range x.pluggedSpaces(driver, x.workloadOf(driver).spaces(), sets, pods) {
+		out.add(ns)
 	}
 	return out
+}
+
+// pluggedSpaces are those of some namespaces in which a node runs a DaemonSet of a driver
+// with kubelet's directories. The pods tell it; where none of a DaemonSet was read, the
+// status that the DaemonSet controller writes.
+func (x *Index) pluggedSpaces(driver string, spaces []string, sets []*appsv1.DaemonSet, pods []*corev1.Pod) []string {
+	return slices.DeleteFunc(slices.Clone(spaces), func(ns string) bool {
+		return !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Namespace == ns && x.plugged(p, driver) }) &&
+			!slices.ContainsFunc(sets, func(ds *appsv1.DaemonSet) bool {
+				return ds.Namespace == ns && len(x.podsOfSet(ds)) == 0 && rolledOut(ds) && hasKubeletDir(&ds.Spec.Template.Spec, driver)
+			})
+	})
+}
+
+// rolledOut tells whether pods of a DaemonSet's template, as it is now, run on nodes. A
+// status without a generation was not written by a controller but by hand.
+func rolledOut(ds *appsv1.DaemonSet) bool {
+	s := &ds.Status
+	if s.ObservedGeneration == 0 {
+		return s.CurrentNumberScheduled > 0
+	}
+	return s.ObservedGeneration == ds.Generation && s.UpdatedNumberScheduled > 0
 }
 
 // kubeletDirs are where plugins meet kubelet: below its root, the directory of the
@@ -50,7 +73,27 @@ func (x *Index) plugged(p *corev1.Pod, driver string) bool {
 	if ds == nil && x.Collected("apps/daemonsets") || ds != nil && ds.UID != ref.UID {
 		return false // anybody can write an owner down; the controller writes its UID
 	}
-	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+	return hasKubeletDir(&p.Spec, driver)
+}
+
+func hasKubeletDir(spec *corev1.PodSpec, driver string) bool {
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.HostPath != nil && (slices.Contains(kubeletDirs, path.Base(path.Clean(v.HostPath.Path))) || pluginDir(v.HostPath.Path) == driver)
 	})
+}
+
+// LeaderLease is the lease of one of these names by which a driver's controller elects its
+// leader, or nil; proven is false where anybody may have written it: who edits a namespace
+// writes leases there.
+func (x *Index) LeaderLease(driver string, names ...string) (found *coordinationv1.Lease, proven bool) {
+	for _, l := range x.Cluster.Leases {
+		if l == nil || l.Spec.RenewTime == nil || !slices.Contains(names, l.Name) {
+			continue
+		}
+		if slices.Contains(x.provenSpaces(driver), l.Namespace) {
+			return l, true
+		}
+		found = l
+	}
+	return found, false
 }

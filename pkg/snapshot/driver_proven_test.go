@@ -118,6 +118,23 @@ func TestNodePluginIsProven(t *testing.T) {
 		}
 	}
 
+	// Pods that were not read are counted by the controller's status.
+	for name, tt := range map[string]struct {
+		status   appsv1.DaemonSetStatus
+		disputed []string
+	}{
+		"counted":              {appsv1.DaemonSetStatus{ObservedGeneration: 2, CurrentNumberScheduled: 3, UpdatedNumberScheduled: 1}, nil},
+		"written by hand":      {appsv1.DaemonSetStatus{CurrentNumberScheduled: 3}, nil},
+		"of an older template": {appsv1.DaemonSetStatus{ObservedGeneration: 2, CurrentNumberScheduled: 3}, []string{"storage"}},
+		"nothing runs":         {appsv1.DaemonSetStatus{ObservedGeneration: 2}, []string{"storage"}},
+	} {
+		c := Cluster{}
+		addPlugin(&c, "storage", "/var/lib/kubelet/plugins_registry", "set-storage")
+		c.Pods, c.DaemonSets[0].Status, c.DaemonSets[0].Generation = nil, tt.status, 2
+		if got := NewIndex(&Snapshot{Cluster: c}).DriverDisputed(provenDriver); !slices.Equal(got, tt.disputed) {
+			t.Errorf("%s: disputed %v, want %v", name, got, tt.disputed)
+		}
+	}
 	// Who has only words does not dispute what is proven; two that are proven do.
 	for hostPath, disputed := range map[string][]string{"": nil, "/var/lib/kubelet/plugins_registry": {"storage", "tenant"}} {
 		c := Cluster{}

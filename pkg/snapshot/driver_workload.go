@@ -20,6 +20,18 @@ type driverWorkload struct {
 	disputed []string // the namespaces, when it is open whose the driver is
 }
 
+// spaces are the namespaces of what was found.
+func (w *driverWorkload) spaces() []string {
+	var out nodeList
+	for _, ds := range w.sets {
+		out.add(ds.Namespace)
+	}
+	for _, p := range w.pods {
+		out.add(p.Namespace)
+	}
+	return out
+}
+
 func (x *Index) workloadOf(driver string) *driverWorkload {
 	return x.workloadOfDriver.get(driver, x.findWorkload)
 }
@@ -33,7 +45,7 @@ func (x *Index) findWorkload(driver string) *driverWorkload {
 	for _, p := range pods {
 		spaces.add(p.Namespace)
 	}
-	home, open := x.homeOf(driver, spaces, pods)
+	home, open := x.homeOf(driver, spaces, sets, pods)
 	if home == "" {
 		return &driverWorkload{disputed: open}
 	}
@@ -110,16 +122,12 @@ func (x *Index) ownStorage(driver, namespace string) bool {
 // then those whose pods a node runs with kubelet's directories. A DaemonSet without any
 // pod may be one that nothing admits or schedules, or a tenant's words: the only one is
 // looked at, and stays unproven. One with pods that lack the directories is no node plugin.
-func (x *Index) homeOf(driver string, spaces []string, pods []*corev1.Pod) (home string, open []string) {
+func (x *Index) homeOf(driver string, spaces []string, sets []*appsv1.DaemonSet, pods []*corev1.Pod) (home string, open []string) {
 	own := slices.DeleteFunc(slices.Clone(spaces), func(ns string) bool { return !x.ownStorage(driver, ns) })
 	if driver == LonghornDriver && len(x.LonghornNamespaces()) > 0 {
 		spaces = own
 	}
-	in := func(ns string) func(*corev1.Pod) bool {
-		return func(p *corev1.Pod) bool { return p.Namespace == ns && x.plugged(p, driver) }
-	}
-	plugged := slices.DeleteFunc(slices.Clone(spaces), func(ns string) bool { return !slices.ContainsFunc(pods, in(ns)) })
-	for _, proven := range [][]string{own, plugged} {
+	for _, proven := range [][]string{own, x.pluggedSpaces(driver, spaces, sets, pods)} {
 		if len(proven) == 1 {
 			return proven[0], nil
 		}

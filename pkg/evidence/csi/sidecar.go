@@ -83,14 +83,12 @@ func (s Sidecar) state(p *corev1.Pod) (field, text string, ready bool) {
 
 // LeaseOld asks whether a leader was elected and has not renewed its lease for a minute.
 func (s Sidecar) LeaseOld(name string) evidence.Answer {
-	for _, l := range s.x.Cluster.Leases {
-		if l == nil || l.Name != name || l.Spec.RenewTime == nil {
-			continue
-		}
-		return evidence.When(s.x.Age(l.Spec.RenewTime.Time) > time.Minute,
-			evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339)))
+	l, proven := s.x.LeaderLease(s.driver, name)
+	if !proven {
+		return evidence.No()
 	}
-	return evidence.No()
+	return evidence.When(s.x.Age(l.Spec.RenewTime.Time) > time.Minute,
+		evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339)))
 }
 
 // Forbidden asks for a fresh line of the sidecar's log in which the Kubernetes API

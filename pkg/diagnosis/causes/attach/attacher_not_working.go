@@ -94,19 +94,17 @@ type attacher struct {
 
 // lease reads the leader's lease; see DashedDriver for its name.
 func (a *attacher) lease() {
-	want := "external-attacher-leader-" + snapshot.DashedDriver(a.driver)
-	for _, l := range a.p.Cluster.Leases {
-		if l.Name != want || l.Spec.RenewTime == nil {
-			continue
-		}
-		age := leaseAge(a.p, l)
-		holder := ""
-		if l.Spec.HolderIdentity != nil {
-			holder = *l.Spec.HolderIdentity
-		}
-		a.stale = age > time.Minute
-		a.holder = diagnosis.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second)))
+	l, proven := a.p.LeaderLease(a.driver, "external-attacher-leader-"+snapshot.DashedDriver(a.driver))
+	if !proven {
+		return
 	}
+	age := leaseAge(a.p, l)
+	holder := ""
+	if l.Spec.HolderIdentity != nil {
+		holder = *l.Spec.HolderIdentity
+	}
+	a.stale = age > time.Minute
+	a.holder = diagnosis.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second)))
 }
 
 // leaseAge is how long a lease was not renewed, counted from the newest lease of a node:

@@ -25,22 +25,21 @@ type provisioner struct {
 	Pods      []*corev1.Pod
 	Workloads []snapshot.Owner      // that run it, also without any pod
 	Lease     *coordinationv1.Lease // of its leader election; nil: none was found
-	ByName    bool                  // only its name speaks for the pods: likely, never proven
+	ByName    bool                  // only a name speaks for the pods: likely, never proven
 }
 
 // findProvisioner looks for the csi-provisioner of a driver; for provisioners that are
 // no CSI driver, by the lease of their name, and at last by what pods are called.
 func findProvisioner(p *diagnosis.Pass, name, node string) provisioner {
 	m := provisioner{Name: name, Pods: p.SidecarPods(name, "csi-provisioner"), Workloads: p.SidecarWorkloads(name, "csi-provisioner")}
-	for _, l := range p.Cluster.Leases {
-		if slices.Contains(snapshot.ProvisionerLeases(name), l.Name) && l.Spec.RenewTime != nil {
-			m.Lease = l
-		}
+	lease, proven := p.LeaderLease(name, snapshot.ProvisionerLeases(name)...)
+	if m.Lease = lease; !proven && len(m.Pods)+len(m.Workloads) > 0 {
+		m.Lease = nil // somebody else's, who writes what he likes in his namespace
 	}
 	if len(m.Pods) == 0 && m.Lease != nil && m.Lease.Spec.HolderIdentity != nil {
 		for _, pod := range p.Cluster.Pods {
 			if pod.Namespace == m.Lease.Namespace && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name+"_") {
-				m.Pods = append(m.Pods, pod)
+				m.Pods, m.ByName = append(m.Pods, pod), !proven
 			}
 		}
 	}

@@ -34,15 +34,15 @@ func wanted() *snapshot.Snapshot {
 	labels := map[string]string{"app": "ctl"}
 	template := corev1.PodSpec{NodeName: "full", Containers: []corev1.Container{
 		{Name: "csi-provisioner", Image: "registry.k8s.io/sig-storage/csi-provisioner:v2.1.2"}, {Name: "driver", Args: []string{"--drivername=" + driver}}}}
-	s.Cluster.Pods = append(s.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "ctl-1", Labels: labels, CreationTimestamp: hour,
+	s.Cluster.Pods = append(s.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "ctl-1", Labels: labels, CreationTimestamp: hour,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "ctl", UID: "rs", Controller: new(true)}}}, Spec: template,
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: hour}}}})
 	one := int32(1)
-	s.Cluster.Deployments = []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "ctl"},
+	s.Cluster.Deployments = []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "ctl"},
 		Spec:   appsv1.DeploymentSpec{Replicas: &one, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: template}},
 		Status: appsv1.DeploymentStatus{ReadyReplicas: 1}}}
 	holder := "ctl-1"
-	s.Cluster.Leases = []*coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "disk-example-com"},
+	s.Cluster.Leases = []*coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "disk-example-com"},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: renewed(5 * time.Second)}}}
 	say(s, "ExternalProvisioning", "Waiting for a volume to be created either by the external provisioner 'disk.example.com' or manually by the system administrator.", time.Minute)
 	return s
@@ -157,7 +157,7 @@ func TestProvisioningFailed(t *testing.T) {
 		return func(s *snapshot.Snapshot) {
 			yes, free := true, resource.MustParse(room)
 			s.Cluster.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}}}
-			s.Cluster.Capacities = []*storagev1.CSIStorageCapacity{{ObjectMeta: metav1.ObjectMeta{Namespace: "sys", Name: "c"}, StorageClassName: "fast", Capacity: &free}}
+			s.Cluster.Capacities = []*storagev1.CSIStorageCapacity{{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "c"}, StorageClassName: "fast", Capacity: &free}}
 			s.Cluster.Pods[0].Status.Conditions[0].Message = "0/1 nodes are available: 1 node(s) did not have enough free storage."
 		}
 	}
