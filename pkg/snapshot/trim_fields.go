@@ -5,8 +5,9 @@ package snapshot
 // readFields are the fields of Kubernetes' types that the rules and the index read;
 // a capture holds no others. A star is every field.
 var readFields = map[string][]string{
-	"k8s.io/api/apps/v1.DaemonSet":                         {"ObjectMeta", "Spec"},
+	"k8s.io/api/apps/v1.DaemonSet":                         {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/apps/v1.DaemonSetSpec":                     {"Template"},
+	"k8s.io/api/apps/v1.DaemonSetStatus":                   {"CurrentNumberScheduled", "ObservedGeneration", "UpdatedNumberScheduled"},
 	"k8s.io/api/apps/v1.Deployment":                        {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/apps/v1.DeploymentSpec":                    {"Replicas", "Strategy", "Template"},
 	"k8s.io/api/apps/v1.DeploymentStatus":                  {"ReadyReplicas"},
@@ -137,7 +138,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/storage/v1.VolumeNodeResources":            {"Count"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector":   {"*"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":       {"Time"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta":      {"Annotations", "CreationTimestamp", "DeletionGracePeriodSeconds", "DeletionTimestamp", "Finalizers", "Labels", "Name", "Namespace", "OwnerReferences", "UID"},
+	"k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta":      {"Annotations", "CreationTimestamp", "DeletionGracePeriodSeconds", "DeletionTimestamp", "Finalizers", "Generation", "Labels", "Name", "Namespace", "OwnerReferences", "UID"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1.OwnerReference":  {"*"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":            {"*"},
 }
