@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -35,7 +36,9 @@ func (c *Catalog) run(x *snapshot.Index, q Question) *Pass {
 			p.walk(r)
 			continue
 		}
-		p.missNeeds()
+		if len(p.Volumes()) > 0 || len(p.scope.volumes) == 0 || p.Sweep() {
+			p.missNeeds() // nothing is left open of what no volume of the question can have
+		}
 		r.Run(p)
 	}
 	p.rule = nil
@@ -51,7 +54,7 @@ func (c *Catalog) run(x *snapshot.Index, q Question) *Pass {
 }
 
 func newPass(x *snapshot.Index, q Question) *Pass {
-	p := &Pass{disputed: map[string]string{},
+	p := &Pass{disputed: map[string]string{}, kinds: map[*snapshot.Volume]volume.Kind{}, bearing: map[volume.Kind]bearing{},
 		Index: x, Question: q, missed: map[missKey]map[string]bool{},
 		findingOf: map[identity]*Finding{}, symptomOf: map[identity]*Symptom{}, symptomsOn: map[nameOn][]*Symptom{},
 	}

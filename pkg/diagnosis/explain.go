@@ -117,7 +117,7 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
 	for _, r := range c.Rules {
-		if !slices.Contains(r.Explains, s.Name) {
+		if !slices.Contains(r.Explains, s.Name) || !p.offers(r, s) {
 			continue
 		}
 		if m, ok := p.missesOf(r.Name).first(s.at); ok {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -36,8 +37,10 @@ type Pass struct {
 	symptomOf  map[identity]*Symptom
 	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
 	missesBy   map[string]misses     // by rule; made once, when all rules have run
-	disputed   map[string]string     // drivers that more than one workload claims, with the words for it
-	faults     []string              // sentences that a rule did not complete
+	kinds      map[*snapshot.Volume]volume.Kind
+	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
+	disputed   map[string]string       // drivers that more than one workload claims, with the words for it
+	faults     []string                // sentences that a rule did not complete
 }
 
 // identity is what makes two findings, or two symptoms, one.
@@ -73,9 +76,9 @@ type Symptom struct {
 func (p *Pass) Volumes() []*snapshot.Volume {
 	if p.noise != "" || p.rule != nil && p.rule.Layer != Longhorn {
 		n := len(p.scope.volumes) - p.scope.alsoStored
-		return p.scope.volumes[:n:n]
+		return p.only(p.scope.volumes[:n:n])
 	}
-	return p.scope.volumes
+	return p.only(p.scope.volumes)
 }
 
 // InScope tells whether a volume belongs to the question.

@@ -12,6 +12,7 @@ const (
 	Serving      Step = "serve"     // the share-manager's export of a Longhorn RWX volume
 	Staging      Step = "stage"     // first mount on the node: format, check, mount
 	Publishing   Step = "publish"   // into the pod's directory
+	Starting     Step = "start"     // the runtime makes the containers over mounted volumes
 	Using        Step = "use"       // I/O of a running pod
 	Unmounting   Step = "unmount"
 	Detaching    Step = "detach"
@@ -27,6 +28,7 @@ var shown = map[Step][]string{
 	Serving:      {"share-manager-failing", "attach-failed", "mount-failed", "pod-waiting-for-volume"},
 	Staging:      {"mount-failed", "mount-busy", "format-failed", "fsck-failed", "share-manager-failing", "pod-waiting-for-volume"},
 	Publishing:   {"mount-failed", "mount-busy", "pod-waiting-for-volume"},
+	Starting:     {"pod-waiting-for-volume"},
 	Using:        {"volume-io-error", "volume-readonly", "volume-hung", "volume-degraded"},
 	Unmounting:   {"unmount-blocked", "detach-stuck", "pod-stuck-terminating"},
 	Detaching:    {"detach-stuck", "multi-attach-error", "pod-stuck-terminating"},

@@ -53,6 +53,9 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 	if s&EachPlace != 0 || s == 0 {
 		for _, v := range p.Volumes() {
 			for _, n := range p.nodesOf(v) {
+				if p.rule != nil && !p.rule.can(p.kindOf(v).At(p.Index, v, n)) {
+					continue
+				}
 				out = append(out, &evidence.Place{X: p.Index, Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
@@ -40,10 +41,29 @@ func TestFSGroupChownSlow(t *testing.T) {
 		h.f.Kubelet.PID = 9
 		h.f.Processes = append(h.f.Processes, probes.Process{PID: 9, Comm: "kubelet", MntNS: 1, Threads: []probes.Thread{{TID: 12, State: "R", Stack: "[<0>] chown_common+0x16e/0x1b0"}}})
 	}
+	uncounted := func(h *host) {
+		h.f.Statfs = map[string]probes.FSStat{h.f.Namespaces[0].Mounts[1].Point: {Blocks: 10, Avail: 5, Files: 731904, FilesFree: 1<<64 - 1}}
+	}
+	attached := func(h *host) {
+		h.pv.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk.example.org", VolumeHandle: "d-1", FSType: "ext4"}}
+		name := "pv-data"
+		h.s.Cluster.Attachments = append(h.s.Cluster.Attachments, &storagev1.VolumeAttachment{ObjectMeta: meta("", "csi-1"), Status: storagev1.VolumeAttachmentStatus{Attached: true},
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: "disk.example.org", NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}})
+	}
 	check(t, []branch{
 		{"millions of files", build(4_000_000, nil), []string{"fsgroup-chown-slow likely Pod shop/db"}},
 		{"and a thread that changes owners", build(4_000_000, nil).change(walks), []string{"fsgroup-chown-slow certain Pod shop/db"}},
 		{"the kubelet says so", build(500, nil).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},
+		{"files are not counted", build(0, nil).change(uncounted), []string{}},
+		{"not counted, a thread that changes owners", build(0, nil).change(uncounted).change(walks), []string{"fsgroup-chown-slow likely Pod shop/db"}},
+		{"not counted, the kubelet says so", build(0, nil).change(uncounted).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},
+		{"a thread on another filesystem", build(0, nil).change(uncounted).change(walks).change(func(h *host) {
+			h.f.Processes[len(h.f.Processes)-1].Threads[0].Stack = "[<0>] nfs_setattr+0x1/0x2 [nfs] chown_common"
+		}), []string{}},
+		{"the kubelet hangs on a server", build(4_000_000, nil).change(walks).change(func(h *host) { h.f.Processes[len(h.f.Processes)-1].Threads[0].Stack = "[<0>] ext4_lookup" }), []string{"fsgroup-chown-slow likely Pod shop/db"}},
+		{"only time runs out, nobody attaches it, node not seen", build(4_000_000, nil).unprobed(), []string{}},
+		{"attached, only time runs out, node not seen", build(4_000_000, nil).change(attached).unprobed(), []string{"fsgroup-chown-slow likely Pod shop/db"}},
+		{"refused, node not seen", build(4_000_000, nil).says(wrongType).unprobed(), []string{}},
 		{"few files", build(500, nil), []string{}},
 		{"only on mismatch", build(4_000_000, &once), []string{}},
 		{"an error of the mount", build(4_000_000, nil).says(wrongType), []string{}},

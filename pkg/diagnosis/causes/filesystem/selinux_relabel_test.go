@@ -30,6 +30,12 @@ func TestSELinuxRelabelSlow(t *testing.T) {
 	system := func(name string) func(*host) {
 		return func(h *host) { h.s.Cluster.Nodes[0].Status.NodeInfo.OSImage = name }
 	}
+	uncounted := func(h *host) {
+		h.f.Statfs = map[string]probes.FSStat{volumePoint: {Blocks: 10, Avail: 5, Files: 731904, FilesFree: 1<<64 - 1}}
+	}
+	sets := func(h *host) {
+		h.f.Processes = append(h.f.Processes, probes.Process{PID: 21, Comm: "crio", MntNS: 1, Standing: probes.OfHost, Threads: []probes.Thread{{TID: 22, State: "D", Stack: "[<0>] xfs_attr_set+0x1/0x2 [xfs]\n[<0>] vfs_setxattr"}}})
+	}
 	yes, group := true, int64(999)
 	find := func(certainty string) []string { return []string{"selinux-relabel-slow " + certainty + " Pod shop/db"} }
 	checkRules(t, []*diagnosis.Rule{filesystem.SELinuxRelabelSlow}, []branch{
@@ -44,6 +50,13 @@ func TestSELinuxRelabelSlow(t *testing.T) {
 			h.s.Cluster.Pods[0].Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: &group}
 		}), clean},
 		{"an image on its way", says(labelled("seclabel", 300_000), "Pulling", "Pulling image \"app\""), clean},
+		{"files are not counted", says(labelled("seclabel", 0), "Failed", taken).change(uncounted), find("likely")},
+		{"not counted, a thread sets labels", labelled("seclabel", 0).change(uncounted).change(sets), find("likely")},
+		{"not counted, not a word", labelled("seclabel", 0).change(uncounted), clean},
+		{"many files, a thread sets labels", labelled("seclabel", 300_000).change(sets), find("certain")},
+		{"a tenant's process of that name", labelled("seclabel", 0).change(uncounted).change(sets).change(func(h *host) {
+			h.f.Processes[len(h.f.Processes)-1].Standing = ""
+		}), clean},
 		{"few files", says(labelled("seclabel", 3000), "Failed", taken), clean},
 		{"one label for the mount", says(labelled("context=\"system_u:object_r:container_file_t:s0:c1,c2\"", 300_000), "Failed", taken), clean},
 		{"no SELinux", says(labelled("seclabel", 300_000), "Failed", taken).change(func(h *host) { h.f.Files = nil }), clean},

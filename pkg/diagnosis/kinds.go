@@ -1,0 +1,130 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// What a volume cannot have is never looked for in it, and never offered as what it could
+// be: a share has no disk, a directory of the node no transport, a volume that does not
+// exist no filesystem. The engine knows that once, for all rules.
+
+// ofFiles are the causes of layer filesystem that any mounted filesystem can have.
+var ofFiles = []string{"filesystem-full", "fsgroup-chown-slow", "selinux-label-conflict", "selinux-relabel-slow", "node-watch-limit-reached"}
+
+// ofDisks are causes of other layers that speak of a block device.
+var ofDisks = []string{
+	"attached-in-api-missing-on-node", "device-link-missing", "device-renumbered",
+	"block-volume-staging-lost", "block-volume-unmap-stuck", "multipath-may-claim",
+	"device-held-by-process", "device-claimed-by-unknown", "device-mapped-on-other-node", "device-lun-reused",
+}
+
+// ofNodes are causes that speak of what a node has to let go. The disk below a directory of
+// the node stays where it is: it is the volume, whoever else looks at it.
+var ofNodes = []string{"mount-pinned-in-namespace", "mount-lazily-detached"}
+
+// ofProtocol are the causes of layer transport that are one protocol's, by the first part
+// of their names.
+var ofProtocol = map[string]volume.Kind{
+	"iscsi": volume.Disk, "iscsid": volume.Disk, "selinux-denies-iscsi": volume.Disk,
+	"nfs": volume.NFS, "smb": volume.SMB, "fuse": volume.FUSE | volume.Ceph,
+	"ceph": volume.Ceph | volume.Disk, "network": volume.Disk | volume.NFS | volume.SMB,
+}
+
+// bears are the kinds of volumes that can have a rule's cause.
+func (r *Rule) bears() volume.Kind {
+	switch {
+	case slices.Contains(ofFiles, r.Name):
+		return volume.Anything
+	case slices.Contains(ofDisks, r.Name):
+		return volume.Disk
+	case slices.Contains(ofNodes, r.Name):
+		return volume.Disk | volume.Shares
+	case r.Name == "local-pool-inactive": // it explains why nothing can be made there
+		return volume.Anything | volume.Unmade
+	case r.Layer == Device, r.Layer == Filesystem, r.Name == "mount-of-dead-device":
+		return volume.Disk | volume.Directory
+	case r.Layer == Transport:
+		first, _, _ := strings.Cut(r.Name, "-")
+		if k, ok := ofProtocol[r.Name]; ok {
+			return k
+		}
+		if k, ok := ofProtocol[first]; ok {
+			return k | unmade(k)
+		}
+	}
+	return volume.Anything | volume.Unmade
+}
+
+// unmade: provisioners of shares talk to the server before there is a volume.
+func unmade(k volume.Kind) volume.Kind {
+	if k&volume.Shares != 0 {
+		return volume.Unmade
+	}
+	return 0
+}
+
+// kindOf is what a volume is, asked once.
+func (p *Pass) kindOf(v *snapshot.Volume) volume.Kind {
+	k, ok := p.kinds[v]
+	if !ok {
+		k = volume.KindOf(p.Index, v)
+		p.kinds[v] = k
+	}
+	return k
+}
+
+// can tells whether a volume of a kind can have a rule's cause. One that does not exist
+// yet can only have what is said to concern it.
+func (r *Rule) can(k volume.Kind) bool {
+	if k&volume.Unmade != 0 {
+		return r.bears()&volume.Unmade != 0
+	}
+	return r.bears()&k != 0
+}
+
+// only keeps the volumes that can have the running rule's cause; equal sets share a list.
+func (p *Pass) only(list []*snapshot.Volume) []*snapshot.Volume {
+	if p.rule == nil || p.rule.bears()&(volume.Anything|volume.Unmade) == volume.Anything|volume.Unmade {
+		return list
+	}
+	k := p.rule.bears()
+	if kept, ok := p.bearing[k]; ok && kept.of == len(list) {
+		return kept.volumes
+	}
+	var out []*snapshot.Volume
+	for _, v := range list {
+		if p.rule.can(p.kindOf(v)) {
+			out = append(out, v)
+		}
+	}
+	out = slices.Clip(out)
+	p.bearing[k] = bearing{len(list), out}
+	return out
+}
+
+// bearing are the volumes of a list of some length that can have causes of one set.
+type bearing struct {
+	of      int
+	volumes []*snapshot.Volume
+}
+
+// offers tells whether a rule's cause is possible for what a symptom is about: for one of
+// its volumes, or for no volume in particular.
+func (p *Pass) offers(r *Rule, s *Symptom) bool {
+	volumes := p.volumesOf(s.Keys)
+	if len(volumes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
+		if !r.can(p.kindOf(v)) {
+			return false
+		}
+		// What was not attached, or not made, was not mounted: its filesystem is not the reason.
+		early := p.Suffers(v, "attach-failed", "multi-attach-error", "claim-pending", "expansion-pending") && !p.Suffers(v, "mount-failed", "volume-io-error", "volume-readonly", "volume-hung")
+		return r.Layer != Filesystem || !early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)
+	})
+}

@@ -1,0 +1,145 @@
+package volume
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Kind is what a volume can be, as a set: what is not known may be anything.
+type Kind uint8
+
+// The kinds. They say what stands between a pod and its bytes.
+const (
+	Disk      Kind = 1 << iota // a block device on the node
+	NFS                        // a filesystem of a server, by protocol
+	SMB                        //
+	Ceph                       // CephFS
+	FUSE                       // a process of the node
+	Share                      // any other filesystem of a server: GlusterFS, 9p, virtiofs
+	Directory                  // a directory of the node: local, hostPath
+	Unmade                     // a claim whose volume does not exist yet
+
+	Shares   = NFS | SMB | Ceph | FUSE | Share
+	Anything = Disk | Shares | Directory
+)
+
+// KindOf tells what a volume is as far as its own source and its own mounts say. What
+// other volumes of its driver are says nothing: several drivers serve disks and shares.
+func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
+	switch {
+	case v.LH() != nil || v.IsLonghorn():
+		if v.RegularRWX() {
+			return Disk | NFS // a disk where the share-manager is, a share for the pods
+		}
+		return Disk
+	case v.PV == nil:
+		return Anything | Unmade
+	}
+	if k := bySource(x, v); k != Anything {
+		return k
+	}
+	for _, node := range x.NodesOf(v) {
+		for _, m := range x.VolumeMounts(v, node) {
+			if k := byType(m.Mount.FSType); k != Anything {
+				return k
+			}
+		}
+	}
+	return byAttributes(v)
+}
+
+// At is what a volume of this kind is on one node.
+func (k Kind) At(x *snapshot.Index, v *snapshot.Volume, node string) Kind {
+	if k != Disk|NFS {
+		return k
+	}
+	for _, n := range x.DeviceNodes(v) {
+		if n == node {
+			return k // the share-manager's node may have a client, too
+		}
+	}
+	return NFS
+}
+
+func bySource(x *snapshot.Index, v *snapshot.Volume) Kind {
+	s := v.PV.Spec
+	switch {
+	case s.NFS != nil:
+		return NFS
+	case s.AzureFile != nil:
+		return SMB
+	case s.CephFS != nil:
+		return Ceph | FUSE
+	case s.Glusterfs != nil:
+		return Share | FUSE
+	case s.ISCSI != nil, s.FC != nil, s.RBD != nil, s.AWSElasticBlockStore != nil, s.GCEPersistentDisk != nil, s.AzureDisk != nil, s.Cinder != nil, s.VsphereVolume != nil:
+		return Disk
+	case v.Block():
+		return Disk
+	case s.Local != nil:
+		return onNode(x, v, s.Local.Path)
+	case s.HostPath != nil:
+		return onNode(x, v, s.HostPath.Path)
+	}
+	return Anything
+}
+
+// onNode is what a path of a node is: a device, a directory, or one on a share that the
+// node itself has mounted.
+func onNode(x *snapshot.Index, v *snapshot.Volume, p string) Kind {
+	if strings.HasPrefix(path.Clean(p), "/dev/") {
+		return Disk
+	}
+	for _, n := range x.NodesOf(v) {
+		view := x.View(n)
+		if view == nil {
+			continue
+		}
+		if m := view.Containing(p); m != nil && byType(m.FSType)&Shares == byType(m.FSType) {
+			return Directory | byType(m.FSType)
+		}
+	}
+	return Directory
+}
+
+// byType is what a mount line says.
+func byType(fstype string) Kind {
+	switch {
+	case fstype == "nfs" || fstype == "nfs4":
+		return NFS
+	case fstype == "cifs" || fstype == "smb3":
+		return SMB
+	case fstype == "ceph":
+		return Ceph
+	case fstype == "fuse" || strings.HasPrefix(fstype, "fuse."):
+		return FUSE
+	case fstype == "9p" || fstype == "virtiofs":
+		return Share
+	case fstype == "ext2" || fstype == "ext3" || fstype == "ext4" || fstype == "xfs" || fstype == "btrfs":
+		return Disk
+	}
+	return Anything
+}
+
+// efs is the handle of an EFS volume: the file system itself.
+var efs = regexp.MustCompile(`^fs-[0-9a-f]+(:|$)`)
+
+// byAttributes reads what drivers of shares keep in the PV.
+func byAttributes(v *snapshot.Volume) Kind {
+	switch {
+	case strings.HasPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"):
+		return SMB
+	case v.Attribute("server") != "" && v.Attribute("share") != "":
+		return NFS
+	case v.Attribute("clusterID") != "" && (v.Attribute("fsName") != "" || v.Attribute("rootPath") != ""):
+		return Ceph | FUSE
+	case v.Attribute("shareName") != "":
+		return NFS | SMB // Azure Files has both protocols
+	case efs.MatchString(v.Handle):
+		return NFS
+	}
+	return Anything
+}
