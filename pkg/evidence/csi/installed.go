@@ -33,13 +33,13 @@ func Installed(x *snapshot.Index, driver string) evidence.Answer {
 	a := whole.And(Undisputed(x, driver)).Found(facts...)
 	if a.No() {
 		a = a.With(
-			evidence.FromAPI("CSIDrivers", "metadata.name", listed(x.Cluster.CSIDrivers)),
+			evidence.FromAPI("CSIDrivers", "metadata.name", namesOf(x.Cluster.CSIDrivers)),
 			evidence.FromAPI("CSINodes", "spec.drivers", "none lists "+driver))
 	}
 	return a
 }
 
-func listed(all []*storagev1.CSIDriver) string {
+func namesOf(all []*storagev1.CSIDriver) string {
 	var names []string
 	for _, d := range all {
 		if d != nil {

@@ -57,21 +57,6 @@ func KindOf(x *snapshot.Index, node string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// NotRegistered asks whether a driver is not registered on a node, by the nearest
-// witness: kubelet's own fresh words, the sockets of the registry, CSINode.
-func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	registered, known := pl.X.HasDriver(node, driver)
-	if !known {
-		return evidence.Not(evidence.Resource(pl.X, "storage.k8s.io/csinodes").Nothing())
-	}
-	return evidence.When(!registered, evidence.FromAPI("CSINode "+node, "spec.drivers", "no "+driver))
-}
-
 // Excluded asks whether every DaemonSet of a driver's plugin keeps off a kind of nodes,
 // and by which term; not seen when no DaemonSet is known.
 func (k Kind) Excluded(x *snapshot.Index, driver, node string) (term string, a evidence.Answer) {

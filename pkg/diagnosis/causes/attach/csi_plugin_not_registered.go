@@ -10,6 +10,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -51,7 +53,8 @@ func pluginNotRegistered(p *diagnosis.Pass) {
 }
 
 func reportNotRegistered(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod, r registration) {
-	if m, ok := rootMismatch(p, u, plugin); ok && m.Root != "" {
+	roots := kubelet.RootsOf(&evidence.Place{X: p.Index, Node: u.Node, View: p.View(u.Node)}, u.Driver, plugin)
+	if roots.Differ.Yes() {
 		return // it registers where the kubelet does not look: kubelet-root-dir-wrong
 	}
 	f := u.keyed(p.Find(report.Certain, diagnosis.PodSubject(plugin)))
@@ -65,7 +68,7 @@ func reportNotRegistered(p *diagnosis.Pass, u *driverUse, plugin *corev1.Pod, r 
 		f.Waiting = true // its containers have not started: that, and nothing else, is why
 	case !started.IsZero() && p.Age(started) < startup && !flapping(plugin):
 		f.Certainty, f.Waiting = report.Possible, true
-	case snapshot.PodReady(plugin) && !rootSeen(p.View(u.Node)):
+	case snapshot.PodReady(plugin) && !roots.Seen.Yes():
 		// A plugin that is content and unknown may serve under another root.
 		p.Probed(u.Node)
 		f.Missing("the root directory of the kubelet on node " + u.Node + ", which would tell whether the plugin registers where the kubelet looks")

@@ -25,6 +25,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.API("/persistentvolumes"), diagnosis.Probe("mountns")},
 	Explains: []string{"volume-io-error", "pod-stuck-terminating", "unmount-blocked"},
 	LeadsTo:  []string{"filesystem-full"},
+	YieldsTo: []string{"kubelet-root-dir-wrong", "local-disk-not-mounted"},
 	Offers:   []string{"delete-pod"},
 	Doc:      mountMissingUnderPodDoc,
 	Run: func(p *diagnosis.Pass) {
@@ -164,6 +165,7 @@ func adviseMissing(f *diagnosis.Finding, pod *corev1.Pod, dir string) {
 		f.Advise(remedy.Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume."))
 		return
 	}
+	f.Advise(remedy.Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."))
 	f.Advise(remedy.Words("Once the files are saved, delete the pod, so that the volume is staged and published anew; then merge the saved data."))
 }
 

@@ -1,0 +1,91 @@
+package csi
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// NotRegistered asks whether a driver is not registered on a node, by the nearest
+// witness: kubelet's own fresh words, the sockets of its registry, CSINode, and before
+// that existed (1.17) the node's annotation. An entry of CSINode is a copy: kubelet takes
+// it out when it sees the socket vanish (DeRegisterPlugin, pkg/volume/csi/csi_plugin.go),
+// which one that was started anew with another directory never does.
+func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
+	copied := listed(pl.X, node, driver)
+	for _, t := range pl.Refused() {
+		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) {
+			return contradicted(evidence.Yes(t.Evidence()), copied)
+		}
+	}
+	if a := inRegistry(pl.X.View(node), driver); !a.Unseen() {
+		return contradicted(evidence.Not(a), copied)
+	}
+	return evidence.Not(copied)
+}
+
+// contradicted adds what the copy says when it says otherwise.
+func contradicted(not, copied evidence.Answer) evidence.Answer {
+	if not.Yes() && copied.Yes() {
+		return not.With(copied.Facts()...)
+	}
+	return not
+}
+
+// inRegistry asks whether a socket of the driver lies in the registry of the node's
+// kubelet. One that was not seen at all says nothing.
+func inRegistry(view *snapshot.NodeView, driver string) evidence.Answer {
+	if view == nil || len(view.Facts.Kubelet.Registry) == 0 {
+		return evidence.Unseen()
+	}
+	k := view.Facts.Kubelet
+	names := make([]string, len(k.Registry))
+	for i, s := range k.Registry {
+		names[i] = path.Base(s)
+	}
+	return evidence.When(slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, driver+"-") || s == driver+".sock" || s == driver }),
+		evidence.FromNode(view.Name, strings.TrimPrefix(path.Dir(k.Registry[0]), "/"), strings.Join(names, " ")))
+}
+
+// nodeIDs is where kubelets before CSINode kept the drivers of a node, as a JSON object
+// of driver and node id.
+const nodeIDs = "csi.volume.kubernetes.io/nodeid"
+
+// listed asks whether the API has the driver for a node.
+func listed(x *snapshot.Index, node, driver string) evidence.Answer {
+	if has, known := x.HasDriver(node, driver); known {
+		var names []string
+		if c := x.CSINode(node); c != nil {
+			for _, d := range c.Spec.Drivers {
+				names = append(names, d.Name)
+			}
+		}
+		return evidence.When(has, evidence.FromAPI("CSINode "+node, "spec.drivers", orEmpty(names)))
+	}
+	n := x.Node(node)
+	ids := map[string]string{}
+	if n == nil || !slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return n.Annotations[nodeIDs] != "" }) ||
+		n.Annotations[nodeIDs] != "" && json.Unmarshal([]byte(n.Annotations[nodeIDs]), &ids) != nil {
+		return evidence.Not(evidence.Resource(x, "storage.k8s.io/csinodes").Nothing())
+	}
+	_, has := ids[driver]
+	text := n.Annotations[nodeIDs]
+	if text == "" {
+		text = "absent"
+	}
+	return evidence.When(has, evidence.FromAPI("Node "+node, "metadata.annotations["+nodeIDs+"]", text))
+}
+
+func orEmpty(names []string) string {
+	if len(names) == 0 {
+		return "empty"
+	}
+	return strings.Join(names, " ")
+}
