@@ -47,7 +47,8 @@ func serverOf(v *snapshot.Volume) string {
 	case s.CSI != nil && s.CSI.VolumeAttributes["server"] != "":
 		return s.CSI.VolumeAttributes["server"]
 	case s.CSI != nil:
-		return strings.TrimPrefix(strings.TrimPrefix(v.Attribute("source"), "//"), `\\`)
+		host, _, _ := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"), "/")
+		return host
 	}
 	return ""
 }
