@@ -39,7 +39,9 @@ func (s Sight) Root() string { return s.root }
 func below(dir, p string) bool { return dir == "/" || p == dir || strings.HasPrefix(p, dir+"/") }
 
 // handed are the directories below which the paths lie that kubelet hands to a plugin.
-func (s Sight) handed() []string { return []string{s.root + "/pods", s.root + "/plugins/kubernetes.io/csi"} }
+func (s Sight) handed() []string {
+	return []string{s.root + "/pods", s.root + "/plugins/kubernetes.io/csi"}
+}
 
 // Unnamed asks whether no container of the plugin has the kubelet's paths: a link on the
 // host makes the sockets meet and changes nothing about the names inside.
