@@ -149,7 +149,7 @@ func (x *Index) OtherNodes(v *Volume) []string {
 	for _, n := range x.longhornTraces(v) {
 		nodes.add(n)
 	}
-	for _, u := range v.uniqueNames() {
+	for _, u := range v.UniqueNames() {
 		for _, n := range append(slices.Clone(x.inUse[u]), x.attachedOn[u]...) {
 			nodes.add(n)
 		}
@@ -204,7 +204,7 @@ func (x *Index) ShareManagerPod(v *Volume) *corev1.Pod {
 // ReportedInUse tells whether the kubelet of a node lists the volume in
 // status.volumesInUse.
 func (x *Index) ReportedInUse(node string, v *Volume) bool {
-	return slices.ContainsFunc(v.uniqueNames(), func(u string) bool { return slices.Contains(x.inUse[u], node) })
+	return slices.ContainsFunc(v.UniqueNames(), func(u string) bool { return slices.Contains(x.inUse[u], node) })
 }
 
 // indexNodeLists turns volumesInUse and volumesAttached of all nodes around.
@@ -226,13 +226,13 @@ func (x *Index) indexNodeLists() {
 // ReportedAttached tells whether the attach-detach controller lists the volume
 // in the node's status.volumesAttached.
 func (x *Index) ReportedAttached(node string, v *Volume) bool {
-	return slices.ContainsFunc(v.uniqueNames(), func(u string) bool { return slices.Contains(x.attachedOn[u], node) })
+	return slices.ContainsFunc(v.UniqueNames(), func(u string) bool { return slices.Contains(x.attachedOn[u], node) })
 }
 
 // AttachedNodes are the nodes whose status.volumesAttached lists the volume, sorted.
 func (x *Index) AttachedNodes(v *Volume) []string {
 	var nodes nodeList
-	for _, u := range v.uniqueNames() {
+	for _, u := range v.UniqueNames() {
 		for _, n := range x.attachedOn[u] {
 			nodes.add(n)
 		}

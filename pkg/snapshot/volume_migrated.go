@@ -20,6 +20,20 @@ var migratedDrivers = map[string]string{
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
+// Twins are a CSI driver and the plugin inside Kubernetes that it took over, given either
+// of the two; one that has no twin stands alone.
+func Twins(driver string) (csi, plugin string) {
+	if d := migratedDrivers[driver]; d != "" {
+		return d, driver
+	}
+	for p, d := range migratedDrivers {
+		if d == driver {
+			return driver, p
+		}
+	}
+	return driver, ""
+}
+
 // CSIName is the CSI driver that serves the volume, also for an in-tree source that
 // was migrated to one; empty when none does.
 func (v *Volume) CSIName() string {

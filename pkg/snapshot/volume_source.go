@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"fmt"
+	"path"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -71,31 +73,52 @@ func cloudSource(s *corev1.PersistentVolumeSpec) (driver, handle string) {
 
 // UniqueName is the volume's name in the status of nodes.
 func (v *Volume) UniqueName() string {
-	if names := v.uniqueNames(); len(names) > 0 {
+	if names := v.UniqueNames(); len(names) > 0 {
 		return names[0]
 	}
 	return ""
 }
 
-// uniqueNames are the names that a node's status may use; a migrated in-tree
-// volume may appear under both.
-func (v *Volume) uniqueNames() []string {
+// UniqueNames are all names that a node's status may use for the volume: under its CSI
+// driver and under the plugin inside Kubernetes, in every form that a server wrote.
+func (v *Volume) UniqueNames() []string {
 	if v == nil || v.Handle == "" {
 		return nil
 	}
 	if (v.PV != nil && v.PV.Spec.CSI != nil) || v.IsLonghorn() {
 		return []string{"kubernetes.io/csi/" + v.Driver + "^" + v.Handle}
 	}
-	id := v.Handle
-	if v.Driver == "kubernetes.io/azure-disk" && v.PV != nil && v.PV.Spec.AzureDisk != nil {
-		id = v.PV.Spec.AzureDisk.DiskName
+	var names nodeList
+	for _, id := range v.inTreeIDs() {
+		names.add(v.Driver + "/" + id)
 	}
-	names := []string{v.Driver + "/" + id}
-	if csi := migratedDrivers[v.Driver]; csi != "" {
-		names = append(names, "kubernetes.io/csi/"+csi+"^"+v.translatedHandle())
+	csi := migratedDrivers[v.Driver]
+	if csi == "" {
+		return names
 	}
-	if v.migratedTo != "" && len(names) > 1 {
-		names[0], names[1] = names[1], names[0]
+	migrated := "kubernetes.io/csi/" + csi + "^" + v.translatedHandle()
+	if v.migratedTo != "" {
+		return append([]string{migrated}, names...)
 	}
-	return names
+	return append(names, migrated)
+}
+
+// inTreeIDs are the forms in which servers wrote the id of an in-tree volume: GetVolumeName
+// of the plugins changed with the versions (azure-disk: the disk's name, later its URI;
+// aws-ebs: with and without its zone).
+func (v *Volume) inTreeIDs() []string {
+	out := []string{v.Handle}
+	switch v.Driver {
+	case "kubernetes.io/azure-disk":
+		if v.PV != nil && v.PV.Spec.AzureDisk != nil {
+			out = append(out, v.PV.Spec.AzureDisk.DiskName)
+		}
+	case "kubernetes.io/aws-ebs":
+		id := path.Base(v.Handle)
+		out = append(out, id)
+		if zone := zoneOf(v.PV); zone != "" {
+			out = append(out, "aws://"+zone+"/"+id)
+		}
+	}
+	return slices.DeleteFunc(out, func(id string) bool { return id == "" })
 }

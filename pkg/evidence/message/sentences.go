@@ -6,7 +6,7 @@ var grammar = [][]sentence{mountSentences, networkSentences, kubernetesSentences
 // mountSentences are what mount(8), umount(8), cryptsetup(8) and the mkfs and fsck
 // programs say, and the drivers that quote them.
 var mountSentences = []sentence{
-	says(AlreadyMountedBusy, `already mounted or mount point busy|already mounted on /| is already mounted at |is busy or already mounted|mounting \S+ on \S+ failed: (device or )?resource busy`),
+	says(AlreadyMountedBusy, `already mounted or mount point busy| is already mounted or \S+ busy|already mounted on /| is already mounted at |is busy or already mounted|mounting \S+ on \S+ failed: (device or )?resource busy`),
 	says(InUseBySystem, `is apparently in use by the system`),
 	says(WillNotMakeFSMounted, `is mounted; will not make a`),
 	says(WrongFSType, `wrong fs type, bad option, bad superblock`),

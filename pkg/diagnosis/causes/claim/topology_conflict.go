@@ -11,6 +11,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -22,7 +24,7 @@ var topologyConflictDoc string
 var TopologyConflict = &diagnosis.Rule{
 	Name: "topology-conflict", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/persistentvolumes"), diagnosis.API("/pods"), diagnosis.API("storage.k8s.io/csinodes")},
-	Explains: []string{"pod-waiting-for-volume", "claim-pending"},
+	Explains: []string{"pod-waiting-for-volume", "claim-pending", "mount-failed"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node"},
 	Doc:      topologyConflictDoc,
 	Run: func(p *diagnosis.Pass) {
@@ -55,7 +57,7 @@ func noNodeFits(p *diagnosis.Pass, pod *corev1.Pod) {
 	var fits []fit
 	volumes, left := p.VolumesOfPod(pod), false // left: a node that every volume allows
 	for _, n := range p.Cluster.Nodes {
-		f := fit{node: n.Name, place: placeOf(volumes, n), placed: podExcludes(pod, n), volumes: excludedBy(volumes, n)}
+		f := fit{node: n.Name, place: placeOf(volumes, n), placed: pods.Excludes(pod, n), volumes: excludedBy(volumes, n)}
 		if len(f.volumes) == 0 {
 			if f.placed == "" {
 				return // a node is left: something else keeps the pod waiting
@@ -78,7 +80,7 @@ func noNodeFits(p *diagnosis.Pass, pod *corev1.Pod) {
 	}
 	f := p.Find(report.Certain, subject)
 	why := fmt.Sprintf("No node of the cluster satisfies both the volumes of pod %s/%s and the pod's own placement: %s.", pod.Namespace, pod.Name, volumePlaces(f, bound))
-	if own := placementText(pod); own != "" {
+	if own := pods.PlacementText(pod); own != "" {
 		why += " The pod asks for " + own + "."
 		f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec", own))
 	}
@@ -103,7 +105,7 @@ func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
 			for _, r := range t.MatchExpressions {
 				value := n.Labels[r.Key]
 				if value == "" {
-					value = n.Labels[renamed[r.Key]]
+					value = n.Labels[pods.Renamed[r.Key]]
 				}
 				if value == "" {
 					value = "no label " + r.Key
@@ -124,7 +126,7 @@ func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
 func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
 	var out []*snapshot.Volume
 	for _, v := range volumes {
-		if a := affinity(v); a != nil && !volumeAllows(a, n) {
+		if a := affinity(v); a != nil && !pods.SelectorAllows(a, n) {
 			out = append(out, v)
 		}
 	}
@@ -169,7 +171,7 @@ func missingPlaces(p *diagnosis.Pass, volumes []*snapshot.Volume) []string {
 				i := slices.IndexFunc(p.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[corev1.LabelHostname] == host })
 				switch {
 				case i < 0:
-					out = append(out, fmt.Sprintf("No node has the host name label %s of volume %s any more: it was removed or renamed.", host, v.PVName()))
+					out = append(out, fmt.Sprintf("No node has the host name label %s that volume %s wants: the node was removed or renamed, or the name is misspelt. The nodes here are called %s.", host, v.PVName(), hostNames(p.Cluster.Nodes)))
 				case p.NodeReady(p.Cluster.Nodes[i].Name).Known && !p.NodeReady(p.Cluster.Nodes[i].Name).Ready:
 					out = append(out, fmt.Sprintf("Node %s, where volume %s lies, is not Ready.", p.Cluster.Nodes[i].Name, v.PVName()))
 				case p.Cluster.Nodes[i].Spec.Unschedulable:
@@ -179,6 +181,17 @@ func missingPlaces(p *diagnosis.Pass, volumes []*snapshot.Volume) []string {
 		}
 	}
 	return out
+}
+
+// hostNames are the host name labels of the nodes.
+func hostNames(nodes []*corev1.Node) string {
+	var out []string
+	for _, n := range nodes {
+		if h := n.Labels[corev1.LabelHostname]; h != "" {
+			out = append(out, h)
+		}
+	}
+	return words.List(out, 6)
 }
 
 // excluding lists the volumes that exclude a node which the pod could use.
@@ -202,7 +215,7 @@ func volumePlaces(f *diagnosis.Finding, volumes []*snapshot.Volume) string {
 	var where []string
 	for _, v := range volumes {
 		f.Volume(v)
-		text := selectorText(affinity(v))
+		text := pods.SelectorText(affinity(v))
 		where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), text))
 		f.Fact(diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", text))
 	}
@@ -214,6 +227,7 @@ func reportConflict(p *diagnosis.Pass, f *diagnosis.Finding, pod *corev1.Pod, me
 	f.Sayf("%s", message)
 	f.Unless("a node that meets the affinity of every volume and the pod's selectors and tolerations")
 	f.Advise(
+		remedy.Words("Where a volume wants a host name that no node has: bring the node back under that name, or make a new PersistentVolume for the same directory or disk with the right name (the affinity of a PersistentVolume cannot be changed)."),
 		remedy.Words("Where the volumes lie in different zones: use a StorageClass with volumeBindingMode WaitForFirstConsumer, and create or migrate one of the volumes again so that both lie in one zone."),
 		remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's place: change that, bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
 	)

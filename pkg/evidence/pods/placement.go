@@ -1,4 +1,4 @@
-package claim
+package pods
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// podExcludes says why a pod may not run on a node, ignoring resources; empty: it may.
-func podExcludes(pod *corev1.Pod, n *corev1.Node) string {
+// Excludes says why a pod may not run on a node, ignoring resources; empty: it may.
+func Excludes(pod *corev1.Pod, n *corev1.Node) string {
 	if n.Spec.Unschedulable && !tolerates(pod, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
 		return "the node is cordoned"
 	}
@@ -28,7 +28,7 @@ func podExcludes(pod *corev1.Pod, n *corev1.Node) string {
 		}
 	}
 	if a := required(pod); a != nil && !snapshot.NodeMatches(a, n) {
-		return "the pod's node affinity " + selectorText(a)
+		return "the pod's node affinity " + SelectorText(a)
 	}
 	return ""
 }
@@ -56,20 +56,20 @@ func tolerates(pod *corev1.Pod, t corev1.Taint) bool {
 	return false
 }
 
-// placementText prints what the pod itself asks for.
-func placementText(pod *corev1.Pod) string {
+// PlacementText prints what the pod itself asks for.
+func PlacementText(pod *corev1.Pod) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
 		out = append(out, "nodeSelector "+k+"="+pod.Spec.NodeSelector[k])
 	}
 	if a := required(pod); a != nil {
-		out = append(out, "node affinity "+selectorText(a))
+		out = append(out, "node affinity "+SelectorText(a))
 	}
 	return strings.Join(out, ", ")
 }
 
-// selectorText prints a node selector: terms are alternatives.
-func selectorText(s *corev1.NodeSelector) string {
+// SelectorText prints a node selector: terms are alternatives.
+func SelectorText(s *corev1.NodeSelector) string {
 	var terms []string
 	for _, t := range s.NodeSelectorTerms {
 		var all []string
@@ -85,19 +85,28 @@ func selectorText(s *corev1.NodeSelector) string {
 	return strings.Join(terms, " or ")
 }
 
-// renamed are the labels of zone and region under their old names: nodes and volumes
+// Renamed are the labels of zone and region under their old names: nodes and volumes
 // of one cluster may carry different ones, and the scheduler takes them for the same
 // (TranslateInTreePVToCSI of k8s.io/csi-translation-lib).
-var renamed = map[string]string{
+var Renamed = map[string]string{
 	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 	corev1.LabelTopologyZone: corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion: corev1.LabelFailureDomainBetaRegion,
 }
 
-// volumeAllows tells whether a volume's node affinity admits a node.
-func volumeAllows(a *corev1.NodeSelector, n *corev1.Node) bool {
+// VolumeAllows tells whether the node affinity of a volume's PV admits a node.
+func VolumeAllows(v *snapshot.Volume, n *corev1.Node) bool {
+	if v.PV == nil || v.PV.Spec.NodeAffinity == nil || v.PV.Spec.NodeAffinity.Required == nil {
+		return true
+	}
+	return SelectorAllows(v.PV.Spec.NodeAffinity.Required, n)
+}
+
+// SelectorAllows tells whether a selector admits a node, under the old and the new names
+// of zones.
+func SelectorAllows(a *corev1.NodeSelector, n *corev1.Node) bool {
 	both := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
 	for k, v := range n.Labels {
-		if other := renamed[k]; other != "" && n.Labels[other] == "" {
+		if other := Renamed[k]; other != "" && n.Labels[other] == "" {
 			both.Labels[other] = v
 		}
 	}

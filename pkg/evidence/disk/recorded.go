@@ -1,0 +1,224 @@
+package disk
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// kernelName is a name that the kernel gives in the order of detection.
+var kernelName = regexp.MustCompile(`^/dev/(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+)(?:p?\d+)?$`)
+
+// Record is a kernel name that an object keeps for a volume, and the disk that has the
+// name now.
+type Record struct {
+	Name string
+	Now  *probes.BlockDevice
+	Is   evidence.Answer
+}
+
+// Recorded are the kernel names that the PV and the node's status keep for the place's
+// volume, as far as a disk has such a name now.
+func Recorded(pl *evidence.Place) []Record {
+	var out []Record
+	add := func(name, object, field string) {
+		if !kernelName.MatchString(name) || pl.View == nil {
+			return
+		}
+		dev, ok := pl.View.NumberAt(name)
+		if b := pl.View.Device(dev); ok && b != nil {
+			out = append(out, Record{name, b, evidence.Yes(evidence.FromAPI(object, field, name))})
+		}
+	}
+	if pv := pl.Volume.PV; pv != nil {
+		if c := pv.Spec.CSI; c != nil {
+			for _, k := range slices.Sorted(maps.Keys(c.VolumeAttributes)) {
+				add(c.VolumeAttributes[k], "PersistentVolume "+pv.Name, "spec.csi.volumeAttributes."+k)
+			}
+		}
+		if l := pv.Spec.Local; l != nil {
+			add(l.Path, "PersistentVolume "+pv.Name, "spec.local.path")
+		}
+	}
+	paths := devicePaths(pl)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		path := paths[name]
+		if slices.Contains(pl.Volume.UniqueNames(), name) {
+			add(path, "Node "+pl.Node, "status.volumesAttached["+name+"].devicePath")
+		}
+	}
+	return out
+}
+
+// devicePaths are those of the node's status, by the name of the volume.
+func devicePaths(pl *evidence.Place) map[string]string {
+	out := map[string]string{}
+	if n := pl.X.Node(pl.Node); n != nil {
+		for _, a := range n.Status.VolumesAttached {
+			out[string(a.Name)] = a.DevicePath
+		}
+	}
+	return out
+}
+
+// Right is the disk that is the place's volume by something better than a recorded name,
+// and what says so.
+type Right struct {
+	Disk *probes.BlockDevice
+	How  string
+	Is   evidence.Answer
+	Last evidence.Answer // an identity of the disk that nothing else has
+}
+
+// RightDisk finds the volume's disk: by its persistent link or identity, else by its LUN,
+// else as the only one that is left over while the recorded name is another volume's.
+func RightDisk(pl *evidence.Place, r Record) (Right, bool) {
+	if d, fact, ok := byIdentity(pl); ok {
+		whole := parentOf(pl.View, r.Now)
+		return Right{Disk: d, How: fact.Text, Is: evidence.When(parentOf(pl.View, d) != whole, fact), Last: evidence.Yes(fact)}, true
+	}
+	unknown := evidence.Unseen(evidence.Lack{Need: "a serial or WWID of either disk", Node: pl.Node, Why: "the node shows none"})
+	owner := ownerOf(pl, r.Now)
+	if SizeOf(pl.Volume) == 0 || owner == nil && r.Now.Sectors*512 == SizeOf(pl.Volume) {
+		return Right{}, false
+	}
+	for _, lun := range lunsOf(pl) {
+		if have := LUN(r.Now); have == "" || have == lun {
+			continue
+		}
+		for _, b := range leftOver(pl) {
+			if LUN(b) == lun {
+				fact := evidence.FromNode(pl.Node, "sys/class/block/"+b.Name, "LUN "+lun+" ("+b.HCTL+")")
+				return Right{Disk: b, How: "LUN " + lun, Is: evidence.Yes(fact), Last: unknown}, true
+			}
+		}
+	}
+	free := leftOver(pl)
+	if owner == nil || len(free) != 1 || !fits(pl, free[0]) {
+		return Right{}, false
+	}
+	facts := []report.Evidence{evidence.FromNode(pl.Node, "sys/class/block/"+free[0].Name+"/size", strconv.FormatInt(free[0].Sectors, 10)+" sectors, as the volume's; nobody uses it")}
+	paths := devicePaths(pl)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		path := paths[name]
+		if slices.Contains(owner.UniqueNames(), name) && path == r.Name {
+			facts = append(facts, evidence.FromAPI("Node "+pl.Node, "status.volumesAttached["+name+"].devicePath", path))
+		}
+	}
+	return Right{Disk: free[0], How: "the only unused disk of its size", Is: evidence.Yes(facts...), Last: unknown}, true
+}
+
+// byIdentity is the disk where the volume's persistent link leads, else the one that was
+// identified by more than a mount.
+func byIdentity(pl *evidence.Place) (*probes.BlockDevice, report.Evidence, bool) {
+	if pl.Volume.PV != nil && pl.Volume.PV.Spec.CSI != nil {
+		attrs := pl.Volume.PV.Spec.CSI.VolumeAttributes
+		for _, k := range slices.Sorted(maps.Keys(attrs)) {
+			l := pl.View.DevLink(attrs[k])
+			if l == nil || !strings.HasPrefix(attrs[k], "/dev/disk/by-") || pl.View.Device(l.Dev) == nil {
+				continue
+			}
+			return pl.View.Device(l.Dev), evidence.FromNode(pl.Node, strings.TrimPrefix(l.Path, "/"), "-> "+l.Target), true
+		}
+	}
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !ok || !d.Proven || d.Block == nil || strings.Contains(d.How, "mount of") {
+		return nil, report.Evidence{}, false
+	}
+	return d.Block, evidence.FromNode(pl.Node, d.Locator, d.How), true
+}
+
+// ownerOf is another volume that has a disk mounted.
+func ownerOf(pl *evidence.Place, b *probes.BlockDevice) *snapshot.Volume {
+	for _, u := range pl.View.Uses(b.Dev) {
+		if o := pl.X.VolumeOfPath(pl.Node, u.Mount.Point); o != nil && o != pl.Volume {
+			return o
+		}
+	}
+	return nil
+}
+
+// Owner names the other volume that has a disk mounted, or is empty.
+func (r Record) Owner(pl *evidence.Place) string {
+	if o := ownerOf(pl, r.Now); o != nil {
+		return o.PVName()
+	}
+	return ""
+}
+
+// lunsOf are the LUNs that objects state for the volume: the attacher's metadata, and the
+// number that in-tree Azure writes where others write a path.
+func lunsOf(pl *evidence.Place) []string {
+	var out []string
+	if va := pl.Volume.AttachmentOn(pl.Node); va != nil {
+		for k, v := range va.Status.AttachmentMetadata {
+			if strings.EqualFold(k, "lun") {
+				out = append(out, v)
+			}
+		}
+	}
+	paths := devicePaths(pl)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		path := paths[name]
+		if _, err := strconv.Atoi(path); err == nil && slices.Contains(pl.Volume.UniqueNames(), name) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// LUN is the last number of a disk's address, or empty.
+func LUN(b *probes.BlockDevice) string {
+	if i := strings.LastIndex(b.HCTL, ":"); i >= 0 {
+		return b.HCTL[i+1:]
+	}
+	return ""
+}
+
+// leftOver are the disks of the volume's size that nobody uses.
+func leftOver(pl *evidence.Place) []*probes.BlockDevice {
+	var out []*probes.BlockDevice
+	for i := range pl.View.Facts.Block {
+		b := &pl.View.Facts.Block[i]
+		if Whole(b) && b.Sectors*512 == SizeOf(pl.Volume) && Idle(pl.View, b) && !System(pl.View, b) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// fits tells whether what is on a disk, where that was read, can be the volume's
+// filesystem.
+func fits(pl *evidence.Place, b *probes.BlockDevice) bool {
+	c, read := pl.View.Facts.Contents[b.Dev]
+	want := pl.Volume.FSType()
+	return !read || c.Type == "" || want == "" || c.Type == want
+}
+
+// parentOf is the disk of a partition, or the disk itself.
+func parentOf(view *snapshot.NodeView, b *probes.BlockDevice) *probes.BlockDevice {
+	if b.Partition > 0 {
+		if parent := view.ByName(b.Parent); parent != nil {
+			return parent
+		}
+	}
+	return b
+}
+
+// Complained asks for a fresh text of the place about a failure: whatever its words, a
+// volume that works says nothing.
+func Complained(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && t.Node == pl.Node {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}

@@ -1,0 +1,147 @@
+package slots
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// exhausted is how attachers and backends say that no place is left.
+var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))|errorCode: 8\b`)
+
+// otherwise are other uses of the same code: sizes of messages, rates, quotas of projects.
+var otherwise = regexp.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)
+
+// fresh is how long an attachError speaks of the present: the attacher tries again at
+// least every five minutes.
+const fresh = 10 * time.Minute
+
+// SaysNone tells whether a text of an attach says that there is no place left.
+func SaysNone(t evidence.Text) bool {
+	attach := t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach" || strings.Contains(strings.ToLower(t.Raw), "attach")
+	return attach && exhausted.MatchString(t.Raw) && !otherwise.MatchString(t.Raw) && !t.Is(message.Throttled)
+}
+
+// SaidNone asks for the backend's fresh word that no place is left on a node. Creating and
+// resizing a volume have the same code.
+func SaidNone(pl *evidence.Place, node string) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if (t.Node == "" || t.Node == node) && SaysNone(t) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	if va := pl.Volume.AttachmentOn(node); va != nil {
+		if fact, ok := codeNone(pl.X, va); ok {
+			return evidence.Yes(fact)
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the backend's own word that no place is left", Node: node, Why: "there is none"})
+}
+
+// codeNone is the attacher's code where its words do not say it: ResourceExhausted is 8.
+func codeNone(x *snapshot.Index, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
+	const resourceExhausted = 8
+	e := va.Status.AttachError
+	if e == nil || e.ErrorCode == nil || *e.ErrorCode != resourceExhausted || x.Age(e.Time.Time) >= fresh || otherwise.MatchString(e.Message) {
+		return report.Evidence{}, false
+	}
+	return evidence.FromAPI("VolumeAttachment "+va.Name, "status.attachError", fmt.Sprintf("errorCode %d: %s", *e.ErrorCode, e.Message)), true
+}
+
+// Hangs asks for the driver's fresh word that a volume is on its way to a node and does
+// not arrive, whatever the reason.
+func Hangs(pl *evidence.Place, node string) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if t.Node != "" && t.Node != node {
+			continue
+		}
+		if t.Is(message.Deadline) || strings.Contains(t.Raw, "attaching") || strings.Contains(t.Raw, "DeadlineExceeded") || strings.Contains(t.Raw, "Could not attach") {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// NotAttached asks whether a pod waits on a node for a volume that is not attached there,
+// and that the API wants there.
+func NotAttached(pl *evidence.Place, node string) evidence.Answer {
+	if pl.X.ReportedAttached(node, pl.Volume) {
+		return evidence.No()
+	}
+	va := pl.Volume.AttachmentOn(node)
+	if va == nil {
+		return evidence.When(pl.Volume.PV != nil && pl.Volume.PV.Spec.CSI == nil)
+	}
+	return evidence.When(!va.Status.Attached, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
+}
+
+// Without asks which volumes of a driver a pod without a node needs, and whether the
+// scheduler's last word is that nodes have too many volumes (filter NodeVolumeLimits).
+func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, words string, a evidence.Answer) {
+	for _, v := range pl.X.VolumesOfPod(pod) {
+		if Driver(v) == Driver(pl.Volume) {
+			need = append(need, v)
+		}
+	}
+	name := "Pod " + pod.Namespace + "/" + pod.Name
+	const tooMany = "exceed max volume count"
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return need, c.Message, evidence.When(strings.Contains(c.Message, tooMany), evidence.FromAPI(name, "status.conditions[PodScheduled]", c.Message))
+		}
+	}
+	events := pl.X.Events("Pod", pod.Namespace, pod.Name)
+	for i := len(events) - 1; i >= 0; i-- {
+		if e := events[i]; e.Reason == "FailedScheduling" {
+			return need, e.Message, evidence.When(strings.Contains(e.Message, tooMany), report.Evidence{Source: "event", Locator: "Event " + name + " FailedScheduling", Text: e.Message})
+		}
+	}
+	return need, "", evidence.No()
+}
+
+// SeveralReasons tells whether the scheduler turned nodes down for different reasons. If
+// not, a node with room contradicts it: the node is newer than the message.
+func SeveralReasons(words string) bool {
+	words, _, _ = strings.Cut(words, "preemption:")
+	return strings.Contains(words, ", ")
+}
+
+// disksOf counts the disks of a node that are of the make of those which were recognised
+// as volumes of the driver there, besides the one that the node itself lives on.
+func disksOf(x *snapshot.Index, t Taken, csi string) int {
+	view := x.View(t.Node)
+	if view == nil {
+		return 0
+	}
+	var volumes []*snapshot.Volume
+	for _, name := range t.Attached {
+		volumes = append(volumes, x.VolumeOfPV(name))
+	}
+	for _, pod := range x.PodsOn(t.Node) {
+		volumes = append(volumes, x.VolumesOfPod(pod)...)
+	}
+	makes := map[string]bool{}
+	for _, v := range volumes {
+		if v == nil || v.Driver != csi && v.Driver != t.Plugin {
+			continue
+		}
+		if d, ok := x.DeviceOn(v, t.Node); ok && d.Proven && d.Block != nil && d.Block.Model != "" {
+			makes[d.Block.Vendor+d.Block.Model] = true
+		}
+	}
+	return len(slices.DeleteFunc(slices.Clone(view.Facts.Block), func(b probes.BlockDevice) bool {
+		return !makes[b.Vendor+b.Model] || !disk.Whole(&b) || disk.System(view, &b)
+	}))
+}
