@@ -24,6 +24,7 @@ var NodeRemoved = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes")},
 	Explains: []string{"detach-stuck", "multi-attach-error", "pod-waiting-for-volume", "attach-failed", "volume-attach-loop"},
 	LeadsTo:  []string{"longhorn-disk-unusable", "longhorn-volume-status-leftover", "longhorn-replica-unschedulable"},
+	YieldsTo: []string{"volume-mapped-outside-cluster"}, // then the storage refuses, not the missing object
 	Doc:      nodeRemovedDoc,
 	Run:      nodeRemoved,
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -21,8 +22,8 @@ var volumeMappedOutsideClusterDoc string
 var VolumeMappedOutsideCluster = &diagnosis.Rule{
 	Name: "volume-mapped-outside-cluster", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/pods")},
-	Explains: []string{"mount-failed", "attach-failed", "detach-stuck", "mount-busy", "pod-waiting-for-volume", "volume-io-error"},
-	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "attachment-stale-in-backend", "filesystem-needs-fsck"},
+	Explains: []string{"mount-failed", "attach-failed", "detach-stuck", "mount-busy", "pod-waiting-for-volume", "volume-io-error", "multi-attach-error"},
+	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "attachment-stale-in-backend", "filesystem-needs-fsck", "filesystem-readonly-after-error"},
 	Doc:      volumeMappedOutsideClusterDoc,
 	Run: func(p *diagnosis.Pass) {
 		if !p.Collected("/nodes") {
@@ -88,7 +89,10 @@ func lostMachine(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtta
 	name := va.Spec.NodeName
 	subject := diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)
 	said, facts, c := "", []report.Evidence(nil), report.Possible
-	if view := p.View(name); view != nil {
+	if text, lives := csi.ClientLives(p.Index, va); lives.Yes() {
+		c, facts = report.Likely, lives.Facts()
+		said = "the storage itself says that this machine works with it: " + text
+	} else if view := p.View(name); view != nil {
 		l := lifeOn(p, lostNode{Name: name, Volume: v}, view)
 		if len(l.Uses) == 0 || l.ClockOff {
 			return // seen, and it does not have the volume; or a record of the past
@@ -109,7 +113,11 @@ func lostMachine(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAtta
 	f.Fact(diagnosis.FromAPI("VolumeAttachment "+va.Name, "metadata.deletionTimestamp", va.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")),
 		diagnosis.FromAPI("Node "+name, "", "not found"))
 	f.Sayf("Volume %s is to be detached from %s, which is no node of this cluster any more, and %s. The volume may still be mapped and written there.", volumeName(v), name, said)
-	f.NotConfirmed = append(f.NotConfirmed, "what the storage itself says of the volume's clients")
+	if c == report.Likely && p.View(name) == nil {
+		f.Missing("a look at the machine " + name + ": it was not probed")
+	} else {
+		f.Missing("what the storage itself says of the volume's clients")
+	}
 	f.Unless("a machine " + name + " that is off, or that no longer maps the volume")
 	f.Advise(outsideAdvice(name)...)
 	p.Report(f)
