@@ -43,11 +43,16 @@ func Check(w Want, c *diagnosis.Catalog, r *report.Report, text string) Outcome 
 	if o.Unimplemented != "" {
 		return o
 	}
-	checkRoots(w, r, &o)
-	checkSymptoms(w, r, &o)
+	if len(r.RootCauses) > 0 || !slices.Contains(w.Accept, noCause) {
+		checkRoots(w, r, &o)
+		checkSymptoms(w, r, &o)
+	}
 	checkText(w, r, text, &o)
 	return o
 }
+
+// noCause among what is accepted says that no cause at all is as good.
+const noCause = "none"
 
 // checkExtra refuses root causes that nobody wants.
 func checkExtra(w Want, r *report.Report, o *Outcome) {

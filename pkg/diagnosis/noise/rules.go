@@ -13,4 +13,5 @@ var Rules = []*diagnosis.NoiseRule{
 	orphanedPodLog,
 	multiAttachTextOld,
 	volumeDegradedHarmless,
+	rbdMirrorWatches,
 }

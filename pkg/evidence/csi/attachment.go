@@ -42,6 +42,16 @@ func AttachedFor(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.D
 		evidence.FromAPI(vaObject(va), "spec.nodeName "+va.Spec.NodeName+" status.attached", "true"))
 }
 
+// Going asks whether some attachment of a volume is to be undone and is not.
+func Going(pl *evidence.Place) evidence.Answer {
+	for _, va := range pl.Volume.Attachments {
+		if d := va.DeletionTimestamp; d != nil {
+			return evidence.Yes(evidence.FromAPI(vaObject(va), "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+		}
+	}
+	return evidence.Not(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing())
+}
+
 // DetachFails asks whether the detach of an attachment that goes away was tried and
 // failed lately. Without an error it is open whether anybody tries.
 func DetachFails(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {

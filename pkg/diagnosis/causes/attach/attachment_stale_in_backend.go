@@ -10,6 +10,9 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/slots"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -41,10 +44,10 @@ var AttachmentStaleInBackend = &diagnosis.Rule{
 func backendRefusal(p *diagnosis.Pass, v *snapshot.Volume) (diagnosis.Text, string, bool) {
 	for _, t := range p.Texts(v) {
 		attaching := t.Source == "api" || strings.Contains(t.Reason, "Attach") || strings.Contains(t.Op, "Attach") || strings.Contains(t.Raw, "AttachVolume") || strings.Contains(t.Raw, "ControllerPublish")
-		if !t.Fresh || !attaching || t.Reason == "detachError" || multiAttach(t.Raw) {
-			continue
+		if !t.Fresh || !attaching || t.Reason == "detachError" || multiAttach(t.Raw) || slots.SaysNone(t) || t.Is(message.Throttled) {
+			continue // a limit and a rate name instances, too
 		}
-		if machine, ok := refusal(p, t.Raw); ok {
+		if machine, ok := cloud.SaysElsewhere(p.Index, t.Raw); ok {
 			return t, machine, true
 		}
 	}
@@ -76,7 +79,7 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 	}
 	var node *corev1.Node
 	if machine != "" {
-		node = machineNode(p, v.CSIName(), machine)
+		node = cloud.MachineNode(p.Index, v.CSIName(), machine)
 	}
 	if node == nil && heldElsewhere(v, w.Node()) {
 		return
@@ -107,7 +110,7 @@ func whereItIs(p *diagnosis.Pass, f *diagnosis.Finding, v *snapshot.Volume, mach
 	case machine == "":
 		text = "It calls the disk still attached or being detached, and names no machine."
 		f.NotConfirmed = append(f.NotConfirmed, "the state of the disk in the storage backend, which no object and no node shows")
-	case node == nil && p.Collected("/nodes") && tellable(p, v.CSIName(), machine):
+	case node == nil && p.Collected("/nodes") && cloud.Tellable(p.Index, v.CSIName(), machine):
 		f.Certainty, text = report.Certain, "It calls the disk attached to "+machine+", which is no node of this cluster."
 	case node == nil:
 		text = "It calls the disk attached to " + machine + "."

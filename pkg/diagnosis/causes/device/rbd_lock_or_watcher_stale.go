@@ -8,6 +8,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -57,13 +59,28 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	if len(kernel) == 0 {
 		watcher = deadWatcher(p, v)
 	}
+	owner, waiting := ceph.Owner{}, false
+	if len(kernel) == 0 && watcher == "" && stillUsed.MatchString(text.Raw+text.Desc) {
+		pl := &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)}
+		use, said := ceph.SaidInUse(pl)
+		owners := ceph.Owners(pl)
+		if !said || len(owners) == 0 || use.LivesOn(pl).Yes() || len(ceph.Mirrors(p.Index)) > 0 {
+			return // nobody was seen to go, or a client lives: volume-mapped-outside-cluster
+		}
+		if owner = owners[0]; owner.Gone.IsZero() {
+			c = report.Possible
+		} else {
+			waiting = true
+		}
+	}
 	if len(kernel) > 0 || watcher != "" {
 		c = report.Certain
 	}
 	f := p.Find(c, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Fact(kernel...)
 	if text.Raw != "" {
-		f.Fact(text.Evidence())
+		f.Fact(text.Evidence(), owner.Fact)
 	}
+	f.Waiting = waiting
 	caps := deniedCaps(kernel)
 	why := "a lock or watcher of an owner that is gone keeps the image"
 	if caps {
@@ -71,6 +88,12 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	if watcher != "" {
 		why = "Ceph still counts a watcher, " + watcher + ", and that node does not map the image any more"
+	}
+	if owner.Name != "" {
+		why = "the watch of " + owner.Name + " has not ended yet"
+		if !owner.Gone.IsZero() {
+			why += " (it ends by " + owner.Gone.Add(ceph.WatchEnds).UTC().Format(time.RFC3339) + " unless a client lives)"
+		}
 	}
 	seen := "No probed node maps the image."
 	if len(p.NodeViews) == 0 {

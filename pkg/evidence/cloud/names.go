@@ -1,4 +1,4 @@
-package attach
+package cloud
 
 import (
 	"regexp"
@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
@@ -25,18 +25,18 @@ var (
 var fillers = []string{"a", "an", "the", "another", "other", "different", "wrong", "some", "node", "instance", "vm", "virtual", "machine",
 	"server", "host", "compute", "droplet", "linode", "id", "with"}
 
-// refusal tells whether a text says that the disk is elsewhere, and on which machine
+// SaysElsewhere tells whether a text says that the disk is elsewhere, and on which machine
 // if it names one.
-func refusal(p *diagnosis.Pass, text string) (machine string, ok bool) {
+func SaysElsewhere(x *snapshot.Index, text string) (machine string, ok bool) {
 	if at := elsewhere.FindStringIndex(text); at != nil {
-		return machineIn(p, text[at[1]:]), true
+		return machineIn(x, text[at[1]:]), true
 	}
 	return "", nowhere.MatchString(text)
 }
 
 // machineIn reads the name of a machine at the beginning of a text. A plain word is no
 // name unless it is quoted, looks like one, or is that of a node.
-func machineIn(p *diagnosis.Pass, rest string) string {
+func machineIn(x *snapshot.Index, rest string) string {
 	quoted := false
 	for {
 		trimmed := strings.TrimLeft(rest, " :\t")
@@ -52,19 +52,19 @@ func machineIn(p *diagnosis.Pass, rest string) string {
 		rest, quoted = after, false
 	}
 	name := strings.TrimRight(machineForm.FindString(rest), ".:-")
-	if quoted || strings.ContainsAny(name, "0123456789-") || p.Node(name) != nil {
+	if quoted || strings.ContainsAny(name, "0123456789-") || x.Node(name) != nil {
 		return name
 	}
 	return ""
 }
 
-// machineNode is the node that a backend's name of a machine means, or nil: by its name,
+// MachineNode is the node that a backend's name of a machine means, or nil: by its name,
 // its addresses, its provider id, its hardware, or the driver's own id of it.
-func machineNode(p *diagnosis.Pass, driver, machine string) *corev1.Node {
-	for _, n := range p.Cluster.Nodes {
+func MachineNode(x *snapshot.Index, driver, machine string) *corev1.Node {
+	for _, n := range x.Cluster.Nodes {
 		info := n.Status.NodeInfo
-		for _, id := range append(backendIDs(p, driver, n), n.Name, info.SystemUUID, info.MachineID) {
-			if id != "" && sameMachine(id, machine) {
+		for _, id := range append(backendIDs(x, driver, n), n.Name, info.SystemUUID, info.MachineID) {
+			if id != "" && SameMachine(id, machine) {
 				return n
 			}
 		}
@@ -78,9 +78,9 @@ func machineNode(p *diagnosis.Pass, driver, machine string) *corev1.Node {
 }
 
 // backendIDs are the ids by which the cloud and the driver know a node.
-func backendIDs(p *diagnosis.Pass, driver string, n *corev1.Node) []string {
+func backendIDs(x *snapshot.Index, driver string, n *corev1.Node) []string {
 	ids := []string{n.Spec.ProviderID}
-	if c := p.CSINode(n.Name); c != nil {
+	if c := x.CSINode(n.Name); c != nil {
 		for _, d := range c.Spec.Drivers {
 			if d.Name == driver {
 				ids = append(ids, d.NodeID)
@@ -93,9 +93,9 @@ func backendIDs(p *diagnosis.Pass, driver string, n *corev1.Node) []string {
 // scaleSet begins the part of an Azure id that names a machine of a scale set.
 const scaleSet = "/virtualmachinescalesets/"
 
-// sameMachine compares ids by their last part; machines of an Azure scale set have only
+// SameMachine compares ids by their last part; machines of an Azure scale set have only
 // a number there, and appear as SET_NUMBER, too.
-func sameMachine(id, machine string) bool {
+func SameMachine(id, machine string) bool {
 	id, machine = strings.ToLower(id), strings.ToLower(machine)
 	if i := strings.Index(machine, scaleSet); i >= 0 {
 		return strings.HasSuffix(id, machine[i:])
@@ -116,12 +116,12 @@ var (
 	numberForm   = regexp.MustCompile(`^\d+$`)
 )
 
-// tellable tells whether every node has an id of the same form as a machine's name:
+// Tellable tells whether every node has an id of the same form as a machine's name:
 // only then does the lack of a match show that the machine is no node.
-func tellable(p *diagnosis.Pass, driver, machine string) bool {
+func Tellable(x *snapshot.Index, driver, machine string) bool {
 	form := idForm(lastPart(machine))
-	for _, n := range p.Cluster.Nodes {
-		alike := slices.ContainsFunc(backendIDs(p, driver, n), func(id string) bool {
+	for _, n := range x.Cluster.Nodes {
+		alike := slices.ContainsFunc(backendIDs(x, driver, n), func(id string) bool {
 			short := lastPart(id)
 			return id != "" && idForm(short) == form && (form != "name" || strings.EqualFold(short, n.Name))
 		})
@@ -129,7 +129,7 @@ func tellable(p *diagnosis.Pass, driver, machine string) bool {
 			return false
 		}
 	}
-	return len(p.Cluster.Nodes) > 0
+	return len(x.Cluster.Nodes) > 0
 }
 
 func idForm(id string) string {
