@@ -27,7 +27,9 @@ func (c *chain) claim(v *snapshot.Volume) {
 		c.add(row{Link: report.Link{Kind: "PersistentVolumeClaim", Name: name, State: string(pvc.Status.Phase),
 			Since: c.since(pvc.CreationTimestamp.Time), Note: modes(v)}, subject: "PersistentVolumeClaim " + name, layer: Claim})
 	}
-	if pv := v.PV; pv != nil {
+	if v.Inline {
+		c.add(row{Link: report.Link{Kind: "Volume", Name: v.Consumers[0].Volume, State: "of the pod itself", Note: v.Driver}})
+	} else if pv := v.PV; pv != nil {
 		note := v.Driver
 		if pv.DeletionTimestamp != nil {
 			note = "being deleted, " + note

@@ -155,6 +155,7 @@ func (p *Pass) Report(f *Finding) {
 		f.Severity = p.rule.Severity
 	}
 	p.capByNeeds(f)
+	p.nameInline(f)
 	id := identity{f.Cause, f.Subject}
 	if old := p.findingOf[id]; old != nil {
 		old.join(f)

@@ -43,6 +43,11 @@ func (t *texts) namesOf(volumes []*snapshot.Volume) volumeNames {
 				list = append(list, string(c.Pod.UID))
 			}
 		}
+		for _, alias := range v.Aliases() {
+			if t.x.AliasOwner(alias) == v {
+				list = append(list, alias)
+			}
+		}
 		for _, name := range list {
 			out.learn(name, v)
 		}
@@ -81,13 +86,29 @@ func (n volumeNames) find(line string) []*snapshot.Volume {
 	for _, w := range splitWords(line) {
 		for _, form := range []string{w, strings.Trim(w, ".-"), strings.TrimPrefix(w, "share-manager-")} {
 			for _, k := range n[form] {
-				if (k.whole == "" || strings.Contains(line, k.whole)) && !slices.Contains(out, k.volume) {
+				if (k.whole == "" || standsIn(line, k.whole)) && !slices.Contains(out, k.volume) {
 					out = append(out, k.volume)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// standsIn tells whether a name stands in a line as a whole: "nas:archive1" is not in
+// "nas:archive19".
+func standsIn(line, name string) bool {
+	for {
+		i := strings.Index(line, name)
+		if i < 0 {
+			return false
+		}
+		rest := strings.TrimLeft(line[i+len(name):], ".")
+		if i+len(name) == len(line) || len(splitWords(rest[:min(1, len(rest))])) == 0 {
+			return true
+		}
+		line = line[i+1:]
+	}
 }
 
 // fromLogs takes lines of container logs and of the nodes' text logs that name a

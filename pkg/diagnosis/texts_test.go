@@ -71,6 +71,24 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+func TestStandsIn(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{
+		{"Could not login to [target: iqn.x:archive1, portal: 10.0.0.1]", true},
+		{"Could not login to iqn.x:archive1.", true},
+		{"Could not login to iqn.x:archive19 and iqn.x:archive1", true},
+		{"Could not login to [target: iqn.x:archive19, portal: 10.0.0.1]", false},
+		{"Could not login to iqn.x:archive1.old", false},
+	} {
+		if got := standsIn(tt.line, "iqn.x:archive1"); got != tt.want {
+			t.Errorf("%q: %v", tt.line, got)
+		}
+	}
+}
+
 func BenchmarkTexts(b *testing.B) {
 	x := snapshot.NewIndex(crowd(5000, 20))
 	b.ResetTimer()

@@ -31,6 +31,7 @@ type Volume struct {
 	Consumers   []*Consumer
 	Attachments []*storagev1.VolumeAttachment // all of this PV, sorted by node
 	Longhorn    *LonghornVolume               // nil for other drivers
+	Inline      bool                          // of pods' own templates: PV holds the source and is no object
 	migratedTo  string                        // CSI driver that took over the in-tree source
 }
 
@@ -40,6 +41,7 @@ type Consumer struct {
 	Volume  string // spec.volumes[].name
 	Block   bool   // used as volumeDevices
 	SubPath bool
+	Inline  bool // the pod names the source itself, not a claim
 }
 
 // LonghornVolume is a Longhorn volume with its parts.

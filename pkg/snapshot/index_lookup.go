@@ -60,6 +60,8 @@ type lookups struct {
 	speakers          map[string][]string // driver → names of pods
 	devices           deviceCache
 	onNode            volumesOnNode
+	aliases           aliasOwners
+	inlineOf          map[podVolume]*Volume
 }
 
 // NewIndex computes the index of a snapshot, which must not change afterwards.

@@ -25,14 +25,17 @@ func (x *Index) VolumeByHandle(driver, handle string) *Volume {
 	return x.volumesByHandle[key{driver, handle}]
 }
 
-// VolumesOfPod returns the persistent volumes of a pod, in the pod's order.
+// VolumesOfPod returns the volumes of a pod that are storage, in the pod's order.
 func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume {
 	if pod == nil {
 		return nil
 	}
 	var out []*Volume
 	for i := range pod.Spec.Volumes {
-		v := x.VolumeOfClaim(pod.Namespace, claimOfVolume(pod, &pod.Spec.Volumes[i]))
+		v := x.inlineOf[podVolume{pod, pod.Spec.Volumes[i].Name}]
+		if v == nil {
+			v = x.VolumeOfClaim(pod.Namespace, claimOfVolume(pod, &pod.Spec.Volumes[i]))
+		}
 		if v != nil && !slices.Contains(out, v) {
 			out = append(out, v)
 		}

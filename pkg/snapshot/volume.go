@@ -11,7 +11,7 @@ import (
 // gone; or empty.
 func (v *Volume) PVName() string {
 	switch {
-	case v == nil:
+	case v == nil || v.Inline:
 		return ""
 	case v.PV != nil:
 		return v.PV.Name

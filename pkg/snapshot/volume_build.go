@@ -33,6 +33,7 @@ func (x *Index) buildVolumes() {
 	for _, v := range x.Volumes {
 		x.complete(v)
 	}
+	x.addInline()
 	x.joinAttachments()
 	slices.SortStableFunc(x.Volumes, func(a, b *Volume) int {
 		if c := strings.Compare(a.Key(), b.Key()); c != 0 {

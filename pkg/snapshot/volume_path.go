@@ -174,7 +174,7 @@ func (x *Index) pathIsOf(view *NodeView, m VolumeMount, v *Volume, hash string) 
 	switch {
 	case p.HandleHash != "":
 		return v.Handle != "" && p.HandleHash == hash && (p.Driver == v.Driver || p.Driver == v.CSIName())
-	case p.PV != "" && p.PV == v.PVName():
+	case p.PV != "" && p.PV == v.PVName(), v.publishedInline(p):
 		return true
 	case p.Kind == Staging && p.Volume != "":
 		return stagedInTree(v, p)

@@ -22,7 +22,7 @@ func volumeName(v *snapshot.Volume) string {
 	if ns, name := v.ClaimRef(); name != "" {
 		return "of claim " + ns + "/" + name
 	}
-	return v.Handle
+	return v.Spoken()
 }
 
 // podName is a pod as kubectl names it.

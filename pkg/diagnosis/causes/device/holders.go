@@ -44,7 +44,7 @@ func volumeName(v *snapshot.Volume) string {
 	if n := v.PVName(); n != "" {
 		return n
 	}
-	return v.Handle
+	return v.Spoken()
 }
 
 // deviceName is the path that tools print for the volume's device.

@@ -173,5 +173,5 @@ func volumeName(v *snapshot.Volume) string {
 	if v.PVName() != "" {
 		return v.PVName()
 	}
-	return v.Handle
+	return v.Spoken()
 }

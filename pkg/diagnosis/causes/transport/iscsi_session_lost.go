@@ -175,5 +175,5 @@ func volumeName(v *snapshot.Volume) string {
 	if v.PVName() != "" {
 		return v.PVName()
 	}
-	return v.Handle
+	return v.Spoken()
 }

@@ -1,0 +1,130 @@
+package snapshot
+
+import (
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// addInline makes volumes of what pods name in their own templates: a target, a share,
+// an image, a disk. The same source in several pods is one volume, and when a PV has it,
+// too, it is that PV's.
+func (x *Index) addInline() {
+	bySource := map[inlineKey]*Volume{}
+	for _, v := range x.Volumes {
+		if k := keyOfSource(v); v.PV != nil && v.Handle != "" && bySource[k] == nil {
+			bySource[k] = v
+		}
+	}
+	x.inlineOf = map[podVolume]*Volume{}
+	for _, pod := range x.Cluster.Pods {
+		if pod == nil {
+			continue
+		}
+		for i := range pod.Spec.Volumes {
+			source := &pod.Spec.Volumes[i]
+			pv := inlinePV(pod.Namespace, source)
+			if pv == nil {
+				continue
+			}
+			v := &Volume{PV: pv, Inline: true}
+			v.Driver, v.Handle = sourceOf(pv)
+			if v.Handle == "" { // a plugin of the user's, of which only its script knows what it mounts
+				v.Handle = pod.Namespace + "/" + pod.Name + "/" + source.Name
+			}
+			if k := keyOfSource(v); bySource[k] != nil {
+				v = bySource[k]
+			} else {
+				bySource[k] = v
+				v.migratedTo = x.migration(v)
+				x.Volumes = append(x.Volumes, v)
+			}
+			c := newConsumer(pod, source.Name)
+			c.Inline = true
+			v.Consumers = append(v.Consumers, c)
+			x.inlineOf[podVolume{pod, source.Name}] = v
+		}
+	}
+}
+
+// inlineKey is what makes two sources one: CephFS is named by its monitors alone.
+type inlineKey struct{ driver, handle, path string }
+
+func keyOfSource(v *Volume) inlineKey {
+	k := inlineKey{driver: v.Driver, handle: v.Handle}
+	if v.PV != nil && v.PV.Spec.CephFS != nil {
+		k.path = v.PV.Spec.CephFS.Path
+	}
+	return k
+}
+
+// podVolume is an entry of a pod's spec.volumes.
+type podVolume struct {
+	pod  *corev1.Pod
+	name string
+}
+
+// inlinePV is the PV that would say the same as an inline source, nil for sources that
+// are no storage. It has no name: there is no such object.
+func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{}}
+	to := &pv.Spec.PersistentVolumeSource
+	secret := func(r *corev1.LocalObjectReference) *corev1.SecretReference {
+		if r == nil {
+			return nil
+		}
+		return &corev1.SecretReference{Namespace: namespace, Name: r.Name}
+	}
+	switch s := &v.VolumeSource; {
+	case s.ISCSI != nil:
+		to.ISCSI = &corev1.ISCSIPersistentVolumeSource{TargetPortal: s.ISCSI.TargetPortal, IQN: s.ISCSI.IQN, Lun: s.ISCSI.Lun, ISCSIInterface: s.ISCSI.ISCSIInterface,
+			FSType: s.ISCSI.FSType, ReadOnly: s.ISCSI.ReadOnly, Portals: s.ISCSI.Portals, InitiatorName: s.ISCSI.InitiatorName, SecretRef: secret(s.ISCSI.SecretRef)}
+	case s.RBD != nil:
+		to.RBD = &corev1.RBDPersistentVolumeSource{CephMonitors: s.RBD.CephMonitors, RBDImage: s.RBD.RBDImage, RBDPool: s.RBD.RBDPool, FSType: s.RBD.FSType,
+			RadosUser: s.RBD.RadosUser, ReadOnly: s.RBD.ReadOnly, SecretRef: secret(s.RBD.SecretRef)}
+	case s.CephFS != nil:
+		to.CephFS = &corev1.CephFSPersistentVolumeSource{Monitors: s.CephFS.Monitors, Path: s.CephFS.Path, User: s.CephFS.User, ReadOnly: s.CephFS.ReadOnly, SecretRef: secret(s.CephFS.SecretRef)}
+	case s.FlexVolume != nil:
+		to.FlexVolume = &corev1.FlexPersistentVolumeSource{Driver: s.FlexVolume.Driver, FSType: s.FlexVolume.FSType, ReadOnly: s.FlexVolume.ReadOnly, Options: s.FlexVolume.Options}
+	case s.NFS != nil:
+		to.NFS = s.NFS
+	case s.FC != nil:
+		to.FC = s.FC
+	case s.AWSElasticBlockStore != nil:
+		to.AWSElasticBlockStore = s.AWSElasticBlockStore
+	case s.GCEPersistentDisk != nil:
+		to.GCEPersistentDisk = s.GCEPersistentDisk
+	case s.AzureDisk != nil:
+		to.AzureDisk = s.AzureDisk
+	case s.VsphereVolume != nil:
+		to.VsphereVolume = s.VsphereVolume
+	default:
+		return nil
+	}
+	return pv
+}
+
+// Spoken is how a sentence calls a volume that has no name of its own: "jobs of pod
+// cad/plotter", or the handle.
+func (v *Volume) Spoken() string {
+	if !v.Inline || len(v.Consumers) == 0 {
+		return v.Handle
+	}
+	c := v.Consumers[0]
+	return c.Volume + " of pod " + c.Pod.Namespace + "/" + c.Pod.Name
+}
+
+// publishedInline tells whether a path below a pod's directory is that of a consumer that
+// names the volume in its own template: it carries the name of the entry there.
+func (v *Volume) publishedInline(p VolumePath) bool {
+	if p.PodUID == "" || p.PV == "" {
+		return false
+	}
+	for _, c := range v.Consumers {
+		if c.Inline && c.Volume == path.Base(p.PV) && plainUID(string(c.Pod.UID)) == plainUID(p.PodUID) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func podWith(name string, source corev1.VolumeSource) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, UID: types.UID(name + "-uid")},
+		Spec: corev1.PodSpec{NodeName: "n1", Volumes: []corev1.Volume{{Name: "jobs", VolumeSource: source}}}}
+}
+
+// A source that a pod names itself is a volume like any other.
+func TestInlineVolumes(t *testing.T) {
+	t.Parallel()
+	target := corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{TargetPortal: "10.0.0.1:3260", IQN: "iqn.2011-03.example:tank", Lun: 4}}
+	image := corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"10.0.0.2"}, RBDPool: "kube", RBDImage: "mail"}}
+	share := corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas", Path: "/export"}}
+	ceph := func(path string) corev1.VolumeSource {
+		return corev1.VolumeSource{CephFS: &corev1.CephFSVolumeSource{Monitors: []string{"10.0.0.2"}, Path: path}}
+	}
+	flex := corev1.VolumeSource{FlexVolume: &corev1.FlexVolumeSource{Driver: "acme/disk"}}
+	for _, c := range []struct {
+		name       string
+		one, other corev1.VolumeSource
+		driver     string
+		volumes    int
+	}{
+		{"one target in two pods", target, target, "kubernetes.io/iscsi", 1},
+		{"target and image", target, image, "kubernetes.io/iscsi", 2},
+		{"a share in two pods", share, share, "kubernetes.io/nfs", 1},
+		{"two directories of one CephFS", ceph("/a"), ceph("/b"), "kubernetes.io/cephfs", 2},
+		{"a plugin of the user's tells nothing", flex, flex, "flexvolume-acme/disk", 2},
+		{"what is no storage", corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}, image, "", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &Snapshot{}
+			s.Cluster.Pods = []*corev1.Pod{podWith("one", c.one), podWith("other", c.other)}
+			x := NewIndex(s)
+			if len(x.Volumes) != c.volumes {
+				t.Errorf("%d volumes, want %d", len(x.Volumes), c.volumes)
+			}
+			list := x.VolumesOfPod(s.Cluster.Pods[0])
+			if c.driver == "" {
+				if len(list) != 0 {
+					t.Errorf("found %+v", list[0])
+				}
+				return
+			}
+			v := list[0]
+			if v.Driver != c.driver || v.PVName() != "" || !strings.Contains(v.Spoken(), "jobs of pod a/") {
+				t.Errorf("driver %s, PV %q, called %q", v.Driver, v.PVName(), v.Spoken())
+			}
+			if !v.publishedInline(VolumePath{Kind: Publish, PodUID: "one-uid", PV: "jobs"}) || v.publishedInline(VolumePath{Kind: Publish, PodUID: "third-uid", PV: "jobs"}) {
+				t.Error("the path of the pod's volume is not told from another pod's")
+			}
+		})
+	}
+}
+
+// A name that several volumes have is nobody's.
+func TestAliasOwner(t *testing.T) {
+	t.Parallel()
+	pv := func(name, lun string) *corev1.PersistentVolume {
+		return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h-" + name, VolumeAttributes: map[string]string{"targetIqn": "iqn.2011-03.example:tank", "lun": lun, "wwn": "60014380a1b2c3d4000070000222000" + lun}}}}}
+	}
+	s := &Snapshot{}
+	s.Cluster.PVs = []*corev1.PersistentVolume{pv("one", "1"), pv("two", "2")}
+	x := NewIndex(s)
+	if v := x.AliasOwner("iqn.2011-03.example:tank"); v != nil {
+		t.Errorf("the shared target is %s's", v.PVName())
+	}
+	if v := x.AliasOwner("360014380a1b2c3d40000700002220002"); v == nil || v.PVName() != "two" {
+		t.Errorf("the WWID with multipath's prefix is %v's", v)
+	}
+}
