@@ -112,6 +112,7 @@ type Finding struct {
 	NotConfirmed []string // facts that would have made it certain and could not be read
 	Waiting      bool     // needs only time: the verdict is "waiting"
 	Explains     []string // when set: only these of the rule's symptoms
+	NotTo        []string // causes to which the rule can lead and this finding does not
 	Also         []string // remarks: the same fault elsewhere, advice in words
 
 	rule     *Rule

@@ -58,7 +58,7 @@ func (c *Catalog) relate(all []*Finding) {
 			continue
 		}
 		for _, a := range near.of(b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || !c.leads(a.Cause, b.Cause, found) {
+			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}
 			if likely(a) {

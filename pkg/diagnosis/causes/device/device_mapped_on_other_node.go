@@ -24,7 +24,7 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	Name: "device-mapped-on-other-node", Layer: diagnosis.Device, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("mountns"), diagnosis.Probe("openfiles")},
 	Explains: []string{"multi-attach-error", "attach-failed", "mount-failed", "detach-stuck", "volume-io-error", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "filesystem-needs-fsck"},
+	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "filesystem-readonly-after-error", "filesystem-needs-fsck"},
 	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
 		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned"},
 	Offers: []string{"unmap-device"},
@@ -92,11 +92,17 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	}
 	f.Sayf("No pod on node %s uses volume %s, but the node %s. The map, session or mount keeps the volume there.%s%s",
 		view.Name, volumeName(v), what, pending, alsoElsewhere(p, v, view.Name))
+	if !mountedHere {
+		f.NotTo = []string{"filesystem-readonly-after-error"} // what is only mapped writes nothing
+	}
 	f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
 	if !view.AllNamespacesRead() {
 		f.Missing("the mount tables of some namespaces on node " + view.Name)
 	}
 	f.Unless("a pod, an open file, a holder or another mount namespace on node " + view.Name + " that uses the device")
+	if mountedHere && alsoElsewhere(p, v, view.Name) != "" {
+		f.Advise(remedy.Words("Scale the workload of volume " + volumeName(v) + " to 0 and leave it so until no node mounts the volume: a pod that only starts anew replays the journal under a second writer. Then check the filesystem before anything mounts it."))
+	}
 	adviseUnmap(f, v, view, d, mountedHere)
 	p.Report(f)
 }
