@@ -78,6 +78,7 @@ func (x *Index) identify(view *NodeView, v *Volume) (VolumeDevice, bool) {
 		func() (match, bool) { return localDevice(view, v) },
 		func() (match, bool) { return x.blockPathDevice(view, v) },
 		func() (match, bool) { return x.mountedDevice(view, v) },
+		func() (match, bool) { return x.saidDevice(view, v) },
 	}
 	for _, way := range ways {
 		if m, ok := way(); ok {

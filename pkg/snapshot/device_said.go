@@ -1,0 +1,117 @@
+package snapshot
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// What the component that acted names in a fresh failure: a path below /dev, or the
+// digits of an identity.
+var (
+	saidPath  = regexp.MustCompile(`(?:^|[\s"'=:\[(,])(/dev/[A-Za-z0-9_./:+-]+)`)
+	saidDigit = regexp.MustCompile(`\b(?:0x|naa\.|eui\.)?[0-9A-Fa-f]{16,33}\b`)
+)
+
+// saidDevice finds the one disk that fresh failures of the volume's own steps name on
+// the node. An identity in the text is one; a path is a claim, which is believed when
+// nothing contradicts it, and proven when the disk's size is the volume's.
+func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
+	var found match
+	for _, c := range v.WaitingOn(view.Name) {
+		for _, e := range x.Events("Pod", c.Pod.Namespace, c.Pod.Name) {
+			if !x.Fresh(e, x.VolumeChanged(v, view.Name)) || !x.aboutVolume(e, v, c) {
+				continue
+			}
+			for _, m := range x.namedIn(e.Message, view, v) {
+				if found.how != "" && found.dev != m.dev {
+					return match{}, false // two disks: neither is told
+				}
+				m.how += " in Event Pod " + c.Pod.Namespace + "/" + c.Pod.Name + " " + e.Reason
+				if found.how == "" || m.proven && !found.proven {
+					found = m
+				}
+			}
+		}
+	}
+	return found, found.how != ""
+}
+
+// aboutVolume tells whether an event of a pod speaks of the volume: it names it, or the
+// pod has no other.
+func (x *Index) aboutVolume(e *Event, v *Volume, c *Consumer) bool {
+	if !strings.HasPrefix(e.Reason, "Failed") {
+		return false
+	}
+	for _, name := range []string{v.PVName(), c.Volume} {
+		if name != "" && strings.Contains(e.Message, `volume "`+name+`"`) {
+			return true
+		}
+	}
+	return len(x.VolumesOfPod(c.Pod)) == 1 && !strings.Contains(e.Message, `volume "`)
+}
+
+func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
+	var out []match
+	for _, id := range saidDigit.FindAllString(text, -1) {
+		bare, paths := []string{BareWWID(id)}, match{}
+		for i := range view.Facts.Block {
+			b := &view.Facts.Block[i]
+			if field := identityField(b, bare); field != "" && b.Partition == 0 && b.DM == nil && !x.othersDisk(view, v, b) {
+				paths.addPath(b)
+				paths.how, paths.locator = field+", named", "sys/class/block/"+b.Name
+			}
+		}
+		if m, ok := paths.finish(); ok {
+			out = append(out, m)
+		}
+	}
+	for _, m := range saidPath.FindAllStringSubmatch(text, -1) {
+		p := strings.TrimRight(m[1], ".:/")
+		dev, ok := view.NumberAt(p)
+		b := view.Device(dev)
+		if !ok || b == nil || b.Partition > 0 || b.DM != nil || b.LoopFile != "" || x.othersDisk(view, v, b) {
+			continue
+		}
+		size, fits := v.fits(b)
+		if size != "" && !fits {
+			continue // a disk that cannot be this volume: the name is another's by now
+		}
+		out = append(out, match{dev: b.Dev, proven: fits, how: p + size + ", named", locator: strings.TrimPrefix(p, "/")})
+	}
+	return out
+}
+
+// othersDisk tells whether a disk is of the system or mounted as another volume.
+func (x *Index) othersDisk(view *NodeView, v *Volume, b *probes.BlockDevice) bool {
+	numbers := []probes.Dev{b.Dev}
+	for _, p := range view.PartitionsOf(b.Dev) {
+		numbers = append(numbers, p.Dev)
+	}
+	return slices.ContainsFunc(numbers, func(dev probes.Dev) bool {
+		return slices.ContainsFunc(view.InitUses(dev), func(u Use) bool {
+			p, ok := view.ParsePath(u.Mount.Point)
+			return !ok || !x.pathIsOf(view, VolumeMount{Use: u, Path: p}, v, hashHex(v.stagedHandle()))
+		})
+	})
+}
+
+// fits compares the size of a disk with the volume's: drivers round up to whole units of
+// their backend. The text is empty when one of them is not known.
+func (v *Volume) fits(b *probes.BlockDevice) (text string, fits bool) {
+	if v.PV == nil || b.Sectors <= 0 {
+		return "", false
+	}
+	q, ok := v.PV.Spec.Capacity[corev1.ResourceStorage]
+	if !ok || q.Value() <= 0 {
+		return "", false
+	}
+	const unit = 1 << 30
+	want, have := q.Value(), b.Sectors*512
+	return fmt.Sprintf(" (%s, %d bytes)", b.Name, have), have >= want && have <= want+want/20+unit
+}
