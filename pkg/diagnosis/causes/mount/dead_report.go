@@ -25,6 +25,7 @@ func reportDead(p *diagnosis.Pass, d dead) {
 	for _, pod := range pods {
 		f.Pod(pod)
 	}
+	f.On(d.victim)
 	f.Sayf("On node %s %s still mounted from %s: %s.%s%s", d.view.Name, d.paths(), d.name(), d.reason, d.present(), d.users(pods))
 	for _, m := range d.mounts {
 		f.Fact(tableLine(d.view.Name, m.NS, m.Mount))
@@ -39,7 +40,7 @@ func reportDead(p *diagnosis.Pass, d dead) {
 	if d.now != nil {
 		f.Fact(diagnosis.FromNode(d.view.Name, d.now.Locator, d.now.How))
 	}
-	if d.volume != nil && len(d.volume.LiveConsumersOn(d.view.Name)) == 0 {
+	if d.victim == nil && d.volume != nil && len(d.volume.LiveConsumersOn(d.view.Name)) == 0 {
 		// A leftover: what happens on other nodes has other reasons.
 		f.Explains = []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "pod-waiting-for-volume"}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -19,6 +21,9 @@ const stageTime = 2*time.Minute + 3*time.Second
 // container hides its first start; then the start of the pod must do, which is
 // not sure.
 func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
+	if at := mountLine(d.view, d.view.Device(d.dev)); !at.IsZero() {
+		return at, true
+	}
 	if d.volume == nil {
 		return before, false
 	}
@@ -47,6 +52,9 @@ func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
 // VolumeAttachment that brought its volume to the node; or zero.
 func appeared(p *diagnosis.Pass, view *snapshot.NodeView, name string, v *snapshot.Volume) time.Time {
 	t := attachLine(view, name)
+	if at := changeLine(view, view.ByName(name)); at.After(t) {
+		t = at
+	}
 	if va := v.AttachmentOn(view.Name); t.IsZero() && va != nil {
 		t = va.CreationTimestamp.Time
 	}
@@ -62,6 +70,53 @@ func attachLine(view *snapshot.NodeView, name string) time.Time {
 		}
 	}
 	return t
+}
+
+// mountLine is when the kernel mounted the filesystem that is on a device now, or zero:
+// a line that an unmount follows is of an earlier one.
+func mountLine(view *snapshot.NodeView, b *probes.BlockDevice) time.Time {
+	var t time.Time
+	if b == nil {
+		return t
+	}
+	for _, l := range view.Facts.Kernel {
+		switch {
+		case !slices.Contains(l.Names, b.Name):
+		case l.Kind == kmsg.Mounted, strings.HasPrefix(l.Text, "XFS (") && strings.Contains(l.Text, "Mounting V"):
+			t = l.At
+		case l.Kind == kmsg.Unmounted:
+			t = time.Time{}
+		}
+	}
+	return t
+}
+
+// changeLine is when a disk last became another one under its address, by the kernel's
+// word for exactly this LUN (scsi_report_sense in drivers/scsi/scsi_error.c), or zero.
+func changeLine(view *snapshot.NodeView, b *probes.BlockDevice) time.Time {
+	var t time.Time
+	if b == nil || b.HCTL == "" {
+		return t
+	}
+	for _, l := range view.Facts.Kernel {
+		if strings.HasPrefix(l.Text, "sd "+b.HCTL+": ") && (strings.Contains(l.Text, "Inquiry data has changed") || l.Kind == kmsg.LUNChanged) {
+			t = l.At
+		}
+	}
+	return t
+}
+
+// kernelFacts quotes the kernel's lines of some moments about mounts and disks.
+func kernelFacts(view *snapshot.NodeView, times ...time.Time) []report.Evidence {
+	var out []report.Evidence
+	for _, l := range view.Facts.Kernel {
+		dated := l.Kind == kmsg.Mounted || l.Kind == kmsg.LUNChanged || strings.Contains(l.Text, "Inquiry data has changed") ||
+			strings.Contains(l.Text, "Attached SCSI") || strings.Contains(l.Text, "Mounting V")
+		if dated && !l.At.IsZero() && slices.ContainsFunc(times, l.At.Equal) {
+			out = append(out, diagnosis.FromNode(view.Name, "@kmsg "+l.At.UTC().Format(time.RFC3339), l.Text))
+		}
+	}
+	return out
 }
 
 // logReaches tells whether the kernel log begins before a moment: then what it does

@@ -42,7 +42,7 @@ func mountOfDeadDevice(p *diagnosis.Pass) {
 				deadUnseen(p, v, node)
 				continue
 			}
-			for _, g := range deadMounts(p, v, view) {
+			for _, g := range append(deadMounts(p, v, view), onDiskOf(p, v, view)...) {
 				reportDead(p, g)
 			}
 			deadNamesake(p, v, view)
@@ -60,6 +60,7 @@ func mountOfDeadDevice(p *diagnosis.Pass) {
 // dead is a group of mounts of one number, with why the number is not the volume's.
 type dead struct {
 	volume *snapshot.Volume // nil: the path belongs to no volume that the API knows
+	victim *snapshot.Volume // the one whose disk it is now and that was asked about
 	view   *snapshot.NodeView
 	dev    probes.Dev
 	mounts []snapshot.VolumeMount
@@ -179,9 +180,6 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 // foreignHere tells whether another volume that is attached to the node has this
 // number by its identity: also a volume whose own disk is gone can have lost it so.
 func foreignHere(p *diagnosis.Pass, d *dead) bool {
-	if d.volume == nil {
-		return false
-	}
 	o := ownerOf(p, d)
 	return o != nil && (o.AttachmentOn(d.view.Name) != nil || p.ReportedInUse(d.view.Name, o) || len(o.LiveConsumersOn(d.view.Name)) > 0)
 }
@@ -221,6 +219,12 @@ func (d *dead) replaced(p *diagnosis.Pass, b *probes.BlockDevice) bool {
 	default:
 		return false
 	}
+	d.facts = append(d.facts, kernelFacts(d.view, began, came, now)...)
+	if d.victim != nil {
+		if o, ok := p.DeviceOn(d.victim, d.view.Name); ok {
+			d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, o.Locator, o.How+", volume "+volumeName(d.victim)))
+		}
+	}
 	if !sure {
 		d.unsure = "when the mount was made (its pod has restarted containers)"
 	}
@@ -242,28 +246,6 @@ func ofVolume(v *snapshot.Volume) string {
 		return ""
 	}
 	return ", the one of volume " + volumeName(v)
-}
-
-// deadStrays reports, for a question about nodes, mounts of gone devices at paths
-// that belong to no volume of the API.
-func deadStrays(p *diagnosis.Pass, view *snapshot.NodeView) {
-	groups := map[probes.Dev]*dead{}
-	var order []probes.Dev
-	for _, m := range view.VolumePaths() {
-		if !view.Dead(m.Mount.Dev) || p.VolumeOfPath(view.Name, m.Mount.Point) != nil {
-			continue
-		}
-		g := groups[m.Mount.Dev]
-		if g == nil {
-			g = &dead{view: view, dev: m.Mount.Dev}
-			g.judge(p, m)
-			groups[m.Mount.Dev], order = g, append(order, m.Mount.Dev)
-		}
-		g.mounts = append(g.mounts, m)
-	}
-	for _, dev := range order {
-		reportDead(p, *groups[dev])
-	}
 }
 
 // podsOf are the pods whose paths are mounted, and the live consumers on the node.
