@@ -2,22 +2,36 @@ package launch
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// mayBeAnywhere tells whether a volume that a pod waits for may still be held on a
-// node of which the API keeps no trace: an exclusive one that nobody attaches
+// mayBeAnywhere tells whether a volume that a pod waits for, or whose filesystem fails its
+// pod, may still be held on a node of which the API keeps no trace: an exclusive one that nobody attaches
 // through VolumeAttachments (in-tree RBD, iSCSI and FC, drivers without
 // attachRequired). The node of the former pod is forgotten with the pod.
 func mayBeAnywhere(x *snapshot.Index, v *snapshot.Volume) bool {
-	if v.PV == nil || !v.Exclusive() || len(v.Waiting()) == 0 || v.AttachRequired(x) {
+	if v.PV == nil || !v.Exclusive() || len(v.Waiting()) == 0 && !failsPod(x, v) || v.AttachRequired(x) {
 		return false
 	}
 	s := v.PV.Spec
 	return s.RBD != nil || s.ISCSI != nil || s.FC != nil || s.CSI != nil || s.FlexVolume != nil
+}
+
+// failsPod tells whether a pod of the volume said lately that its filesystem is closed or
+// damaged: a second node that writes to it does that.
+func failsPod(x *snapshot.Index, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+		return slices.ContainsFunc(x.Events("Pod", c.Pod.Namespace, c.Pod.Name), func(e *snapshot.Event) bool {
+			low := strings.ToLower(e.Message)
+			return x.Fresh(e, time.Time{}) && slices.ContainsFunc([]string{"read-only file system", "structure needs cleaning", "input/output error"},
+				func(w string) bool { return strings.Contains(low, w) })
+		})
+	})
 }
 
 // elsewhere are all nodes that could have such a volume, where they are few
