@@ -34,6 +34,7 @@ func (p *page) step(n int, m report.Remedy) {
 	if w := old(p.r, m); w != "" {
 		p.text(indent, w)
 	}
+	p.config(indent, m.Config)
 	for _, c := range m.Commands {
 		p.said[c] = true
 		p.command(indent, c)

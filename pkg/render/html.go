@@ -142,6 +142,10 @@ func (p *html5) step(m report.Remedy) {
 			p.el("p", "note", s)
 		}
 	}
+	if m.Config != nil {
+		p.el("p", "note", m.Config.File+":")
+		p.el("pre", "command", strings.Join(m.Config.Lines, "\n"))
+	}
 	for _, c := range m.Commands {
 		p.el("pre", "command", c)
 	}

@@ -111,6 +111,10 @@ func (m *markdown) step(n int, r report.Remedy) {
 			m.line("%s\n", md(s))
 		}
 	}
+	if r.Config != nil {
+		m.line("`%s`:\n", r.Config.File)
+		m.fenced("text", strings.Join(r.Config.Lines, "\n"))
+	}
 	if len(r.Commands) > 0 {
 		m.fenced("sh", strings.Join(r.Commands, "\n"))
 	}

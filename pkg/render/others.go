@@ -48,6 +48,7 @@ func (p *page) otherStep(m report.Remedy) {
 	if title := p.unsaid(p.stepWords(m)); title != "" {
 		p.hang("    → ", "      ", title)
 	}
+	p.config("      ", m.Config)
 	for _, command := range m.Commands {
 		if !p.said[command] {
 			p.said[command] = true

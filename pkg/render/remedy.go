@@ -18,6 +18,25 @@ func safety(m report.Remedy) []string {
 	return out
 }
 
+// config prints lines for a configuration file so that they can be copied: whole and
+// never wrapped; in one report each block once.
+func (p *page) config(indent string, c *report.Config) {
+	if c == nil {
+		return
+	}
+	block := c.File + "\n" + strings.Join(c.Lines, "\n")
+	if p.said[block] {
+		return
+	}
+	if p.said != nil {
+		p.said[block] = true
+	}
+	p.printf("%s%s\n", indent, p.in(dim, c.File+":"))
+	for _, l := range c.Lines {
+		p.printf("%s    %s\n", indent, p.in(cyan, l))
+	}
+}
+
 // age is how old the evidence of a report was when the report was written, or empty
 // where that does not matter.
 func age(r *report.Report) string {

@@ -30,6 +30,7 @@ func (p *page) remedy(head string, m report.Remedy) {
 			p.text(indent, s)
 		}
 	}
+	p.config(indent, m.Config)
 	for _, c := range m.Commands {
 		p.command(indent, c)
 	}

@@ -11,9 +11,9 @@ import (
 const withheld = " (No command is printed: a name in it has characters that do not show. Look at the evidence, and act on the object by other means.)"
 
 // Visible returns a copy of a report in which no string of somebody else can pass
-// for ours: each is one visible line. Three kinds of strings are special. The text
+// for ours: each is one visible line. Four kinds of strings are special. The text
 // of evidence keeps its lines, it is quoted. A command is printed as it is or not at
-// all: escaped it would mean another object. The steps of one remedy go together.
+// all: escaped it would mean another object. The lines of a configuration file keep their indentation. The steps of one remedy go together.
 // Everything that leaves the program passes here; twice is once.
 func Visible(r *Report) *Report {
 	out := reflect.New(reflect.TypeFor[Report]()).Elem()
@@ -33,6 +33,11 @@ func copyVisible(to, from reflect.Value) {
 		for i := range from.Len() {
 			copyVisible(to.Index(i), from.Index(i))
 		}
+	case reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(from.Type().Elem()))
+			copyVisible(to.Elem(), from.Elem())
+		}
 	case reflect.Struct:
 		copyStruct(to, from)
 	default:
@@ -47,6 +52,10 @@ func copyStruct(to, from reflect.Value) {
 	switch was := from.Interface().(type) {
 	case Evidence:
 		to.FieldByName("Text").SetString(quoted(was.Text))
+	case Config: // the indentation of a line is part of it
+		for i, l := range was.Lines {
+			to.FieldByName("Lines").Index(i).SetString(Escape(l, "", escaped))
+		}
 	case Remedy:
 		m := was.runnable(to.Interface().(Remedy))
 		to.Set(reflect.ValueOf(m))

@@ -187,8 +187,15 @@ type Remedy struct {
 	Risk        string     `json:"risk,omitempty"`        // of the commands: read-only | reversible | disruptive | data-loss
 	SafeBecause []Evidence `json:"safeBecause,omitempty"` // what was seen that makes the commands safe
 	Settle      string     `json:"settle,omitempty"`      // what has to be settled before the step; the commands show it
+	Config      *Config    `json:"config,omitempty"`      // lines for a configuration file of the node
 	Undo        []string   `json:"undo,omitempty"`        // commands
 	Verify      []string   `json:"verify,omitempty"`      // commands
+}
+
+// Config are lines for a configuration file, as its program accepts them.
+type Config struct {
+	File  string   `json:"file"`
+	Lines []string `json:"lines"`
 }
 
 // Symptom is something that is wrong and wants a cause.

@@ -13,7 +13,7 @@ import (
 // make them safe. Otherwise the commands are withheld: the step keeps its words, says
 // what has to be settled first, and how to look. Not ok: the step is left out.
 func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
-	out := report.Remedy{Name: s.Name, Title: s.Title, Commands: s.Commands, Risk: s.Risk, Undo: s.Undo, Verify: s.Verify}
+	out := report.Remedy{Name: s.Name, Title: s.Title, Commands: s.Commands, Risk: s.Risk, Config: s.Config, Undo: s.Undo, Verify: s.Verify}
 	if len(s.Commands) == 0 || s.Risk == ReadOnly {
 		return out, true
 	}

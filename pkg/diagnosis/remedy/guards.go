@@ -100,6 +100,17 @@ func Everywhere(v *snapshot.Volume) Guard {
 	}
 }
 
+// OnlyHere wants no other node that mounts a volume: a pod that starts anew replays the
+// journal under a second writer.
+func OnlyHere(v *snapshot.Volume, node string) Guard {
+	return Guard{
+		Question: "mounted-only-here", Fact: titled("no node but %s mounts volume %s", node, nameOf(v)),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return volume.OnlyHere(x, v, node) },
+		Look: []string{Kubectl("mountdoctor", "volume", nameOf(v))},
+		On:   Target{Node: node, Volume: v},
+	}
+}
+
 // UnusedOn wants nothing on a node that uses a volume.
 func UnusedOn(v *snapshot.Volume, node string) Guard {
 	return Guard{

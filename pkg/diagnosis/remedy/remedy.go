@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -39,8 +40,9 @@ type Step struct {
 	Title    string // what it does, in words
 	Commands []string
 	Risk     string
-	Undo     []string // commands that take it back; none: nothing has to, or nothing can
-	Verify   []string // commands that show whether it worked
+	Config   *report.Config // lines for a configuration file
+	Undo     []string       // commands that take it back; none: nothing has to, or nothing can
+	Verify   []string       // commands that show whether it worked
 	Guards   []Guard
 	// Extra is a step that helps and is not needed: it is left out where a guard says no.
 	Extra bool

@@ -78,9 +78,9 @@ func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.No
 
 // adviseMultipath excludes the disk first, then flushes the one map.
 func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, m *probes.BlockDevice) {
-	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: in /etc/multipath.conf "+
-		"blacklist { device { vendor %q product %q } }, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
-		"Without this the map comes back at the next attach.", view.Name, multipathVendor(d.Block), strings.TrimSpace(d.Block.Model))))
+	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: add it to the blacklist of /etc/multipath.conf, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
+		"Without this the map comes back at the next attach.", view.Name)).
+		In("/etc/multipath.conf", remedy.Blacklist(multipathVendor(d.Block), d.Block.Model, strings.TrimPrefix(m.DM.UUID, "mpath-"))...))
 	f.Advise(remedy.MultipathFlush(view, m).Note("After the disk is excluded."))
 	for _, w := range v.Waiting() {
 		f.Advise(remedy.DeletePod(w.Pod).Note("It waits and holds nothing; the kubelet tries again within 2 minutes by itself."))

@@ -195,7 +195,7 @@ func (c carrier) adviseRestart(f *diagnosis.Finding) {
 	all := c.volume.LiveConsumersOn(c.view.Name)
 	for _, x := range all {
 		if !x.Terminating() {
-			f.Advise(remedy.DeletePod(x.Pod).Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), c.view.Name))
+			f.Advise(remedy.DeletePod(x.Pod).If(remedy.OnlyHere(c.volume, c.view.Name)).Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), c.view.Name))
 		}
 	}
 	f.Advise(remedy.Words("Find the outage that made the error. The filesystem wants a check later, while nothing mounts it; most drivers make one before the next mount."))

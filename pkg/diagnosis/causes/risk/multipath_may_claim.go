@@ -51,7 +51,8 @@ func mayClaim(p *diagnosis.Pass, view *snapshot.NodeView) {
 	f.Fact(diagnosis.FromNode(view.Name, daemonPlace(m), "multipathd is active"))
 	f.Fact(diagnosis.FromNode(view.Name, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config))))
 	f.Unless("a blacklist entry that matches these disks")
-	f.Advise(remedy.Words("Exclude the disks on node " + view.Name + ": in /etc/multipath.conf blacklist { device { vendor \"IET\" product \"VIRTUAL-DISK\" } }, remove their WWIDs from /etc/multipath/wwids, and run multipathd reconfigure."))
+	f.Advise(remedy.Words("Exclude the disks on node "+view.Name+": add them to the blacklist of /etc/multipath.conf, remove their WWIDs from /etc/multipath/wwids, and run multipathd reconfigure.").
+		In("/etc/multipath.conf", remedy.Blacklist("IET", "VIRTUAL-DISK", "")...))
 	f.Advise(remedy.DisableMultipathd(view.Name))
 	p.Report(f)
 }

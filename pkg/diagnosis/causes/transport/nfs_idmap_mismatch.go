@@ -91,7 +91,8 @@ func idmapMismatch(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer, 
 		f.Fact(diagnosis.FromNode(view.Name, parameter, s))
 	}
 	f.Unless("the same Domain on both sides, or numeric owners in a listing")
-	f.Advise(remedy.Words("Set Domain = " + theirs + " in /etc/idmapd.conf of node " + view.Name + ", clear the cached names (nfsidmap -c) and let the pod mount the volume anew. It changes the owners of all NFSv4 mounts of this host: check that no other server needs the old domain."))
+	f.Advise(remedy.Words("Set Domain = "+theirs+" in /etc/idmapd.conf of node "+view.Name+", clear the cached names (nfsidmap -c) and let the pod mount the volume anew. It changes the owners of all NFSv4 mounts of this host: check that no other server needs the old domain.").
+		In("/etc/idmapd.conf", remedy.IDMapDomain(theirs)...))
 	p.Report(f)
 	return true
 }

@@ -1,0 +1,48 @@
+package volume
+
+import (
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// OnlyHere asks whether no node but one mounts a volume that one node may have. Where
+// nothing in the API tells who had it (no attachments), every node could.
+func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer {
+	if !v.Exclusive() {
+		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.accessModes", "more than one node may mount the volume"))
+	}
+	nodes := x.NodesOf(v)
+	whole := traced(x)
+	if !v.AttachRequired(x) {
+		for _, n := range x.Cluster.Nodes {
+			if !slices.Contains(nodes, n.Name) {
+				nodes = append(nodes, n.Name)
+			}
+		}
+	}
+	for _, n := range slices.Sorted(slices.Values(append(nodes, views(x)...))) {
+		if n == on {
+			continue
+		}
+		for _, m := range x.VolumeMounts(v, n) {
+			return evidence.No(evidence.FromNode(n, "proc/1/mountinfo", m.Mount.Raw))
+		}
+		if slices.Contains(nodes, n) {
+			whole = whole.And(node.Whole(x, n, probes.Mounts))
+		}
+	}
+	return whole.Nothing(evidence.FromAPI("VolumeAttachments, pods and node status", "node", "no node but "+on+" mounts the volume"))
+}
+
+// views are the nodes that were probed.
+func views(x *snapshot.Index) []string {
+	var out []string
+	for n := range x.NodeViews {
+		out = append(out, n)
+	}
+	return out
+}
