@@ -108,8 +108,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/version":
 		s.answer(w, map[string]string{"gitVersion": s.version, "major": "1", "minor": "31"})
 		return
-	case r.URL.Path == "/apis":
-		s.answer(w, s.groups())
+	case s.discover(w, r.URL.Path):
 		return
 	case r.Method != http.MethodGet:
 		s.fail(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "read only", "")
@@ -168,6 +167,7 @@ func (s *Server) groups() *metav1.APIGroupList {
 		for _, v := range versions[g] {
 			group.Versions = append(group.Versions, metav1.GroupVersionForDiscovery{GroupVersion: g + "/" + v, Version: v})
 		}
+		group.PreferredVersion = group.Versions[0]
 		out.Groups = append(out.Groups, group)
 	}
 	return out

@@ -66,6 +66,9 @@ func newCaptureOf(v verb, kind, use, short string) *cobra.Command {
 		Use: use, Short: short,
 		Args: func(cmd *cobra.Command, args []string) error { return o.takeArgs(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.defaults(cmd); err != nil {
+				return err
+			}
 			if err := o.Complete(args); err != nil {
 				return err
 			}
@@ -103,10 +106,18 @@ func (o *captureOptions) Validate() error {
 
 // Run takes the snapshot and writes it, whole or not at all.
 func (o *captureOptions) Run(ctx context.Context) error {
-	if o.probe.show {
-		return o.printPods(ctx)
+	questions, err := o.questions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(questions) != 1:
+		return usagef("a capture holds one question, got %d", len(questions))
 	}
-	source, err := o.source()
+	o.question = questions[0]
+	if o.probe.show {
+		return o.printPods(ctx, questions)
+	}
+	source, err := o.source(false)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,13 @@ package plugin
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // completionTimeout is how long a user waits for a key press to be answered.
@@ -18,20 +17,33 @@ const completionTimeout = 2 * time.Second
 // addCompletion completes the name that a verb takes, and the values of its flags.
 func (o *diagnoseOptions) addCompletion(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 || o.question.Kind == "cluster" {
+		kind, begin, name := o.question.Kind, "", prefix
+		if word, rest, slashed := strings.Cut(prefix, "/"); slashed {
+			kind, begin, name = kindOf(word), word+"/", rest
+		}
+		switch {
+		case kind == "cluster":
 			return nil, cobra.ShellCompDirectiveNoFileComp
+		case kind == "":
+			var out []string
+			for _, k := range kinds() {
+				if strings.HasPrefix(k, prefix) {
+					out = append(out, k+"/")
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
 		var out []string
-		for _, name := range o.names(cmd.Context()) {
-			if strings.HasPrefix(name, prefix) {
-				out = append(out, name)
+		for _, n := range o.names(cmd.Context(), kind) {
+			if strings.HasPrefix(n, name) && !slices.Contains(args, begin+n) {
+				out = append(out, begin+n)
 			}
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
 	values := map[string][]string{"fail-on": failOn, "color": {"auto", "always", "never"}}
 	if cmd.Flags().Lookup("fail-on") != nil { // a report, not a capture
-		values["output"] = render.Formats
+		values["output"] = formats
 	}
 	for flag, list := range values {
 		if cmd.Flags().Lookup(flag) != nil {
@@ -50,27 +62,27 @@ func must(err error) {
 
 // names are those of the objects that the verb may be asked about; none when the
 // cluster does not answer at once.
-func (o *diagnoseOptions) names(ctx context.Context) []string {
+func (o *diagnoseOptions) names(ctx context.Context, kind string) []string {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	namespace := ""
-	if o.namespaced {
+	if kind == "pvc" || kind == "pod" {
 		var err error
 		if namespace, err = o.namespace(); err != nil {
 			return nil
 		}
 	}
 	if o.from != "" {
-		return o.savedNames(namespace)
+		return o.savedNames(kind, namespace)
 	}
 	config, err := o.config.ToRESTConfig()
 	if err != nil {
 		return nil
 	}
-	names, err := collect.Names(ctx, config, o.question.Kind, namespace)
+	names, err := collect.Names(ctx, config, kind, namespace)
 	if err != nil {
 		return nil
 	}
@@ -78,13 +90,13 @@ func (o *diagnoseOptions) names(ctx context.Context) []string {
 }
 
 // savedNames are those of a snapshot.
-func (o *diagnoseOptions) savedNames(namespace string) []string {
-	s, err := snapshot.Load(o.from)
+func (o *diagnoseOptions) savedNames(kind, namespace string) []string {
+	s, err := o.saved()
 	if err != nil {
 		return nil
 	}
 	var out []string
-	switch o.question.Kind {
+	switch kind {
 	case "pvc":
 		for _, c := range s.Cluster.Claims {
 			if c.Namespace == namespace {

@@ -1,7 +1,9 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,14 +21,23 @@ import (
 // diagnoseOptions are what all diagnosing verbs have in common.
 type diagnoseOptions struct {
 	verb
-	question   diagnosis.Question
+	question   diagnosis.Question // Kind is that of the verb, empty for TYPE/NAME; Name stays empty until it is asked
 	namespaced bool
 
-	from   string
-	probe  probeFlags
-	output string
-	failOn string
-	color  string
+	targets  []target
+	selector string
+	all      bool
+	resolver resolver
+	snapshot *snapshot.Snapshot // of --from, once it was read
+
+	from    string
+	probe   probeFlags
+	output  string
+	failOn  string
+	color   string
+	metrics string
+	wait    time.Duration
+	watch   bool
 
 	page render.Options
 }
@@ -34,51 +45,67 @@ type diagnoseOptions struct {
 // newDiagnose builds a diagnosing verb; kind is also its name.
 func newDiagnose(v verb, kind, use, short, example string) *cobra.Command {
 	o := &diagnoseOptions{verb: v, question: diagnosis.Question{Kind: kind}, namespaced: kind == "pvc" || kind == "pod"}
-	cmd := &cobra.Command{
-		Use: use, Short: short, Example: example,
-		Args: func(cmd *cobra.Command, args []string) error { return o.takeArgs(cmd, args) },
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.Complete(args); err != nil {
-				return err
-			}
-			if err := o.Validate(); err != nil {
-				return err
-			}
-			return o.Run(cmd.Context())
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "Read this snapshot (a directory or .tar.gz) instead of a cluster.")
-	o.probe.add(f, kind)
-	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(render.Formats, ", ")+".")
-	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
-	f.StringVar(&o.color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
-	o.addCompletion(cmd)
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Aliases: aliases(kind)}
+	o.bind(cmd)
 	return cmd
 }
 
-// takeArgs accepts exactly a name, or none for the cluster; "pvc/NAME" is
-// accepted, because kubectl prints it.
+// bind gives a command the flags and the run of a diagnosis.
+func (o *diagnoseOptions) bind(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return o.takeArgs(cmd, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.defaults(cmd); err != nil {
+			return err
+		}
+		if err := o.Complete(args); err != nil {
+			return err
+		}
+		if err := o.Validate(); err != nil {
+			return err
+		}
+		return o.Run(cmd.Context())
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "Read this snapshot (a directory or .tar.gz) instead of a cluster.")
+	o.probe.add(f, o.question.Kind)
+	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(formats, ", ")+".")
+	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
+	f.StringVar(&o.color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
+	f.StringVar(&o.metrics, "metrics-file", "", "Also write the answer to this file in Prometheus' text format.")
+	f.DurationVar(&o.wait, "wait", 0, "Ask again until nothing is wrong any more, at most this long: --wait for five minutes, or --wait=DURATION.")
+	f.Lookup("wait").NoOptDefVal = "5m"
+	f.BoolVarP(&o.watch, "watch", "w", false, "Ask again and again, and print every answer that differs from the one before.")
+	if o.question.Kind != "cluster" && o.question.Kind != "" {
+		f.StringVarP(&o.selector, "selector", "l", "", "Ask about the objects with these labels instead of naming them.")
+	}
+	if o.namespaced {
+		f.BoolVarP(&o.all, "all-namespaces", "A", false, "Ask about the objects of all namespaces.")
+	}
+	o.addCompletion(cmd)
+}
+
+// takeArgs reads the names; the cluster has none.
 func (o *diagnoseOptions) takeArgs(cmd *cobra.Command, args []string) error {
-	switch {
-	case o.question.Kind == "cluster":
+	if o.question.Kind == "cluster" {
 		return noArgs(cmd, args)
-	case len(args) == 0:
+	}
+	var err error
+	if o.targets, err = targets(o.question.Kind, args); err != nil {
+		return err
+	}
+	chosen := o.selector != "" || o.all
+	switch {
+	case len(args) == 0 && !chosen:
 		return usagef("%s needs a name", cmd.CommandPath())
-	case len(args) > 1:
-		return usagef("%s takes one name, got %d: %s", cmd.CommandPath(), len(args), strings.Join(args, " "))
-	case args[0] == "":
-		return usagef("%s needs a name, got an empty one", cmd.CommandPath())
+	case len(args) > 0 && chosen:
+		return usagef("%s takes names, or --selector and --all-namespaces, not both", cmd.CommandPath())
 	}
 	return nil
 }
 
 // Complete fills what the flags leave open.
-func (o *diagnoseOptions) Complete(args []string) error {
-	if len(args) > 0 {
-		o.question.Name = args[0]
-	}
-	if o.namespaced {
+func (o *diagnoseOptions) Complete([]string) error {
+	if o.namespaced || o.inNamespace() {
 		namespace, err := o.namespace()
 		if err != nil {
 			return err
@@ -86,7 +113,23 @@ func (o *diagnoseOptions) Complete(args []string) error {
 		o.question.Namespace = namespace
 	}
 	o.page = terminal(o.streams.Out, o.color)
+	if o.resolver == nil {
+		o.resolver = liveObjects{o.config}
+		if o.from != "" {
+			o.resolver = savedObjects{o.saved}
+		}
+	}
 	return nil
+}
+
+// inNamespace tells whether something was named that lives in a namespace.
+func (o *diagnoseOptions) inNamespace() bool {
+	for _, t := range o.targets {
+		if t.kind != "volume" && t.kind != "node" && t.kind != attachment {
+			return true
+		}
+	}
+	return false
 }
 
 // namespace is that of -n or of the kubeconfig; a snapshot needs no kubeconfig.
@@ -106,8 +149,8 @@ func (o *diagnoseOptions) namespace() (string, error) {
 
 // Validate refuses what cannot be done.
 func (o *diagnoseOptions) Validate() error {
-	if !slices.Contains(render.Formats, o.output) {
-		return usagef("unknown output format %q, want one of %s", o.output, strings.Join(render.Formats, ", "))
+	if err := o.validateOutput(); err != nil {
+		return err
 	}
 	if !slices.Contains(failOn, o.failOn) {
 		return usagef("unknown --fail-on %q, want one of %s", o.failOn, strings.Join(failOn, ", "))
@@ -115,58 +158,88 @@ func (o *diagnoseOptions) Validate() error {
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return usagef("unknown --color %q, want auto, always or never", o.color)
 	}
+	switch {
+	case o.wait < 0:
+		return usagef("--wait %s is no time to wait", o.wait)
+	case o.watch && o.wait > 0:
+		return usagef("--wait and --watch exclude each other")
+	case (o.watch || o.wait > 0) && o.from != "":
+		return usagef("a snapshot does not change: --wait and --watch need a cluster")
+	}
 	return o.probe.validate()
 }
 
-// Run answers the question. In the formats for programs there is one document
-// even when the run failed.
+// Run answers the questions. In the formats for programs there is one document even
+// when the run failed.
 func (o *diagnoseOptions) Run(ctx context.Context) error {
-	if o.probe.show {
-		return o.printPods(ctx)
+	questions, err := o.questions(ctx)
+	switch usage := (usageError{}); {
+	case errors.As(err, &usage):
+		return err
+	case err != nil:
+		q := o.question
+		if len(o.targets) > 0 {
+			q.Kind, q.Name = o.targets[0].kind, o.targets[0].name
+		}
+		return o.print([]*report.Report{failed(q, err)})
+	case len(questions) > 1 && o.output == "html":
+		return usagef("a page shows one answer, and this asks %d questions: ask for them one by one, or with -o markdown", len(questions))
 	}
-	r, err := o.diagnose(ctx)
+	switch {
+	case o.probe.show:
+		return o.printPods(ctx, questions)
+	case o.watch:
+		return o.keepWatching(ctx, questions)
+	case o.wait > 0:
+		return o.waitUntilWell(ctx, questions)
+	}
+	return o.print(o.answers(ctx, questions, false))
+}
+
+// answers asks every question; apiOnly leaves the nodes alone.
+func (o *diagnoseOptions) answers(ctx context.Context, questions []diagnosis.Question, apiOnly bool) []*report.Report {
+	var out []*report.Report
+	for _, q := range questions {
+		r, err := o.diagnose(ctx, q, apiOnly)
+		if err != nil {
+			r = failed(q, err)
+		}
+		markOld(r)
+		out = append(out, r)
+	}
+	return out
+}
+
+func (o *diagnoseOptions) printPods(ctx context.Context, questions []diagnosis.Question) error {
+	source, err := o.source(false)
 	if err != nil {
-		r = failed(o.question, err)
-	}
-	*o.code = exitCode(r, o.failOn)
-	markOld(r)
-	if r.Error != "" && slices.Contains([]string{"text", "wide"}, o.output) {
-		return fmt.Errorf("%s", printable(r.Error))
-	}
-	if err := render.Write(o.streams.Out, r, o.output, o.page); err != nil {
 		return err
 	}
-	if r.Error != "" {
-		return fmt.Errorf("%s", printable(r.Error))
+	for _, q := range questions {
+		s, err := source.Snapshot(ctx, q)
+		if err != nil {
+			return err
+		}
+		if err := o.probe.printPods(o.streams.Out, o.streams.ErrOut, s, q); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (o *diagnoseOptions) printPods(ctx context.Context) error {
-	source, err := o.source()
-	if err != nil {
-		return err
-	}
-	s, err := source.Snapshot(ctx, o.question)
-	if err != nil {
-		return err
-	}
-	return o.probe.printPods(o.streams.Out, o.streams.ErrOut, s, o.question)
-}
-
-func (o *diagnoseOptions) diagnose(ctx context.Context) (*report.Report, error) {
-	source, err := o.source()
+func (o *diagnoseOptions) diagnose(ctx context.Context, q diagnosis.Question, apiOnly bool) (*report.Report, error) {
+	source, err := o.source(apiOnly)
 	if err != nil {
 		return nil, err
 	}
-	s, err := source.Snapshot(ctx, o.question)
+	s, err := source.Snapshot(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if o.probe.off {
 		withoutNodes(s)
 	}
-	return causes.Catalog().Evaluate(snapshot.NewIndex(s), o.question), nil
+	return causes.Catalog().Evaluate(snapshot.NewIndex(s), q), nil
 }
 
 // Clock is the time at which a report is written. A test sets another one.
@@ -185,7 +258,7 @@ func markOld(r *report.Report) {
 func failed(q diagnosis.Question, err error) *report.Report {
 	return &report.Report{
 		APIVersion: report.APIVersion, Kind: report.Kind, Verdict: report.UnknownState, Error: err.Error(),
-		Subject:    report.Subject{Kind: subjectKind[q.Kind], Namespace: q.Namespace, Name: q.Name},
+		Subject:    report.Subject{Kind: cmp.Or(subjectKind[q.Kind], q.Kind), Namespace: q.Namespace, Name: q.Name},
 		Summary:    "The question could not be answered.",
 		RootCauses: []report.Cause{}, Findings: []report.Cause{}, Symptoms: []report.Symptom{}, Unexplained: []report.Unexplained{},
 		Noise: []report.Noise{}, Chain: []report.Link{}, Timeline: []report.Moment{}, NotChecked: []report.NotChecked{},

@@ -38,7 +38,7 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 // NewCmd is the root command. The verbs leave the exit code of their answer in code.
 func NewCmd(streams genericiooptions.IOStreams, code *int) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "kubectl-mountdoctor",
+		Use:   "kubectl-mountdoctor TYPE/NAME",
 		Short: "Say why a volume does not attach, mount or unmount",
 		Long: `Walk the chain from a pod down to the block device and say which fact at the
 lowest layer explains the symptoms above it, with the evidence and the least
@@ -52,16 +52,25 @@ Exit codes, the same for every output format:
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl mountdoctor"},
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: `  # why do the pods of a Deployment not start
+  kubectl mountdoctor deploy/db -n shop
+
+  # one claim, one node, everything
+  kubectl mountdoctor pvc data-db-0 -n shop
+  kubectl mountdoctor node worker-1
+  kubectl mountdoctor cluster -o brief`,
 	}
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	verbosity := 0
+	cmd.PersistentFlags().IntVarP(&verbosity, "v", "v", 0, "Print what client-go logs up to this level; requests from 6 on.")
+	cmd.PersistentPreRun = func(*cobra.Command, []string) { logAt(verbosity, streams.ErrOut) }
 	flags := genericclioptions.NewConfigFlags(true)
 	flags.AddFlags(cmd.PersistentFlags())
 	shared := verb{streams: streams, config: flags, code: code}
+	bindRoot(cmd, shared)
 	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared), newCapture(shared),
 		newExplain(shared), newCauses(shared), newCleanup(shared), newVersion(shared))
 	return cmd
@@ -72,4 +81,23 @@ type verb struct {
 	streams genericiooptions.IOStreams
 	config  *genericclioptions.ConfigFlags
 	code    *int
+}
+
+// bindRoot lets the plugin be asked without a verb: TYPE/NAME. Without anything it helps.
+func bindRoot(cmd *cobra.Command, v verb) {
+	o := &diagnoseOptions{verb: v}
+	o.bind(cmd)
+	take, run := cmd.Args, cmd.RunE
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return take(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return run(cmd, args)
+	}
 }

@@ -14,25 +14,40 @@ type Source interface {
 	Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Snapshot, error)
 }
 
-// saved is a snapshot on disk.
-type saved struct{ path string }
+// savedSource is a snapshot that was kept.
+type savedSource struct {
+	load func() (*snapshot.Snapshot, error)
+}
 
-func (s saved) Snapshot(ctx context.Context, _ diagnosis.Question) (*snapshot.Snapshot, error) {
+func (s savedSource) Snapshot(ctx context.Context, _ diagnosis.Question) (*snapshot.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	out, err := snapshot.Load(s.path)
-	if err != nil {
-		return nil, fmt.Errorf("read snapshot %s: %w", s.path, err)
-	}
-	return out, nil
+	return s.load()
 }
 
-func (o *diagnoseOptions) source() (Source, error) {
-	if o.from != "" {
-		return saved{o.from}, nil
+// saved reads the snapshot of --from, once.
+func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
+	if o.snapshot == nil {
+		s, err := snapshot.Load(o.from)
+		if err != nil {
+			return nil, fmt.Errorf("read snapshot %s: %w", o.from, err)
+		}
+		o.snapshot = s
 	}
-	return newLive(o.config, o.probe.prober(o.streams.ErrOut), o.probe.appLogs, o.streams.ErrOut)
+	return o.snapshot, nil
+}
+
+// source is where the evidence of a question comes from; apiOnly leaves the nodes alone.
+func (o *diagnoseOptions) source(apiOnly bool) (Source, error) {
+	if o.from != "" {
+		return savedSource{o.saved}, nil
+	}
+	var p prober
+	if !apiOnly {
+		p = o.probe.prober(o.streams.ErrOut)
+	}
+	return newLive(o.config, p, o.probe.appLogs, o.streams.ErrOut)
 }
 
 // withoutNodes removes what the probes of a snapshot found, so that the answer

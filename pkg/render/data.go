@@ -16,41 +16,63 @@ import (
 // JSON prints the report as one document. Characters that a terminal would obey
 // or hide are written as \uXXXX, which is the same JSON.
 func JSON(w io.Writer, r *report.Report) error {
-	raw, err := encode(report.Visible(r), jsonEscape)
+	return writeJSON(w, report.Visible(r))
+}
+
+// list is several reports as one document.
+type list struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Items      []*report.Report `json:"items"`
+}
+
+func listOf(reports []*report.Report) list {
+	l := list{APIVersion: report.APIVersion, Kind: report.Kind + "List"}
+	for _, r := range reports {
+		l.Items = append(l.Items, report.Visible(r))
+	}
+	return l
+}
+
+// JSONList prints the answers to several questions as one document of kind ReportList.
+func JSONList(w io.Writer, reports []*report.Report) error { return writeJSON(w, listOf(reports)) }
+
+// YAMLList is JSONList in YAML.
+func YAMLList(w io.Writer, reports []*report.Report) error { return writeYAML(w, listOf(reports)) }
+
+func writeJSON(w io.Writer, document any) error {
+	raw, err := encode(document, jsonEscape)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(raw)
-	if err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return write(w, string(raw))
 }
 
 // YAML prints the report as one document. A report with characters that do not show
 // is printed in the JSON style of YAML, because only quoted strings can escape them,
 // and YAML forbids some of them even there (YAML 1.2 section 5.1).
 func YAML(w io.Writer, r *report.Report) error {
-	raw, err := encode(report.Visible(r), yamlEscape)
+	return writeYAML(w, report.Visible(r))
+}
+
+func writeYAML(w io.Writer, document any) error {
+	raw, err := encode(document, yamlEscape)
 	if err != nil {
 		return err
 	}
 	if block, err := yaml.JSONToYAML(raw); err == nil && report.Lines(string(block)) == string(block) {
 		raw = block
 	}
-	if _, err := w.Write(raw); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return write(w, string(raw))
 }
 
 // encode writes JSON, in which what does not show can only stand inside a string.
-func encode(r *report.Report, escape func(rune) string) ([]byte, error) {
+func encode(document any, escape func(rune) string) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
+	if err := e.Encode(document); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
 	return []byte(report.Escape(buf.String(), "\n", escape)), nil

@@ -25,7 +25,7 @@ func (o Options) width() int {
 }
 
 // Formats are the values of -o.
-var Formats = []string{"text", "wide", "json", "yaml", "markdown", "html"}
+var Formats = []string{"text", "wide", "json", "yaml", "markdown", "html", "brief", "name", "junit"}
 
 // Write prints a report in one of the Formats.
 func Write(w io.Writer, r *report.Report, format string, o Options) error {
@@ -43,6 +43,12 @@ func Write(w io.Writer, r *report.Report, format string, o Options) error {
 		return Markdown(w, r)
 	case "html":
 		return HTML(w, r)
+	case "brief":
+		return Brief(w, r)
+	case "name":
+		return Names(w, r)
+	case "junit":
+		return JUnit(w, []*report.Report{r})
 	}
 	return fmt.Errorf("unknown output format %q, want one of %s", format, strings.Join(Formats, ", "))
 }

@@ -1,0 +1,130 @@
+package plugin
+
+import (
+	"slices"
+	"strings"
+)
+
+// spellings are how kubectl lets people write the kinds that a question knows, and
+// those that lead to one. The first of each line is how this program writes it.
+var spellings = [][]string{
+	{"pvc", "pvcs", "persistentvolumeclaim", "persistentvolumeclaims"},
+	{"pod", "po", "pods"},
+	{"volume", "pv", "pvs", "persistentvolume", "persistentvolumes", "volumes.longhorn.io", "volume.longhorn.io", "lhv"},
+	{"node", "no", "nodes"},
+	{attachment, "volumeattachments", "volumeattachments.storage.k8s.io", "va"},
+	{"deployment", "deploy", "deployments", "deployments.apps", "deployment.apps"},
+	{"statefulset", "sts", "statefulsets", "statefulsets.apps", "statefulset.apps"},
+	{"daemonset", "ds", "daemonsets", "daemonsets.apps", "daemonset.apps"},
+	{"replicaset", "rs", "replicasets", "replicasets.apps", "replicaset.apps"},
+	{"job", "jobs", "jobs.batch", "job.batch"},
+	{"cronjob", "cj", "cronjobs", "cronjobs.batch", "cronjob.batch"},
+}
+
+// aliases are the other spellings of a kind.
+func aliases(kind string) []string {
+	for _, s := range spellings {
+		if s[0] == kind {
+			return s[1:]
+		}
+	}
+	return nil
+}
+
+const attachment = "volumeattachment"
+
+// kindOf is the kind behind a spelling; empty when there is none.
+func kindOf(word string) string {
+	word = strings.ToLower(word)
+	for _, s := range spellings {
+		if slices.Contains(s, word) {
+			return s[0]
+		}
+	}
+	return ""
+}
+
+// asked are the kinds that a question is about; the others lead to one of them.
+var asked = []string{"pvc", "pod", "volume", "node"}
+
+// target is what the user named.
+type target struct{ kind, name string }
+
+func (t target) String() string { return t.kind + "/" + t.name }
+
+// targets reads the arguments of a verb (kind) or of no verb (""), as kubectl does:
+// NAME…, TYPE/NAME… or TYPE NAME….
+func targets(kind string, args []string) ([]target, error) {
+	if kind == "" && len(args) > 0 && !strings.Contains(args[0], "/") {
+		if kind = kindOf(args[0]); kind == "" {
+			return nil, usagef("unknown command or type %q; name one of %s, or TYPE/NAME%s", args[0], strings.Join(kinds(), ", "), near(args[0]))
+		}
+		args = args[1:]
+		if len(args) == 0 {
+			return nil, usagef("%s needs a name", kind)
+		}
+	}
+	var out []target
+	for _, a := range args {
+		word, name, slashed := strings.Cut(a, "/")
+		t := target{kind, a}
+		if slashed {
+			t = target{kindOf(word), name}
+		}
+		switch {
+		case slashed && t.kind == "":
+			return nil, usagef("unknown type %q in %q, want one of %s", word, a, strings.Join(kinds(), ", "))
+		case t.name == "" || strings.Contains(t.name, "/"):
+			return nil, usagef("%q names no object, want TYPE/NAME", a)
+		case t.kind == "":
+			return nil, usagef("%q says no type, want TYPE/NAME", a)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func kinds() []string {
+	var out []string
+	for _, s := range spellings {
+		out = append(out, s[0])
+	}
+	return out
+}
+
+// near is a verb or kind that may have been meant.
+func near(word string) string {
+	best, distance := "", 3
+	for _, s := range append(kinds(), verbs...) {
+		if d := edits(strings.ToLower(word), s); d < distance {
+			best, distance = s, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ". Did you mean " + best + "?"
+}
+
+var verbs = []string{"pvc", "pod", "volume", "node", "cluster", "capture", "explain", "causes", "cleanup", "rbac", "version"}
+
+// edits is the Levenshtein distance: letters to insert, to delete or to replace.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
