@@ -20,26 +20,27 @@ type mutation func(*snapshot.Snapshot, remedy.Target) bool
 // mutations make a guard's answer "no" (refuted) or keep it from being answered
 // (unseen), by question.
 var mutations = map[string]map[string]mutation{
-	"unmounted":      {"refuted": mountedElsewhere, "unseen": holeIn(probes.Mounts)},
-	"closed":         {"refuted": opened, "unseen": holeIn(probes.Descriptors)},
-	"bare":           {"refuted": heldAbove, "unseen": holeIn(probes.Block)},
-	"known":          {"unseen": anonymous},
-	"group-free":     {"refuted": opened, "unseen": holeIn(probes.Descriptors)},
-	"group-inside":   {"refuted": spread, "unseen": holeIn(probes.Block)},
-	"pods-none-use":  {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
-	"pods-none-work": {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
-	"nodes-read":     {"unseen": unprobed},
-	"volume-unused":  {"refuted": openedVolume, "unseen": holeIn(probes.Descriptors)},
-	"not-in-use":     {"refuted": inUse, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
-	"pod-present":    {"refuted": deleted, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
-	"pod-spares":     {"refuted": mirrored, "unseen": ofUnreadSet},
-	"pod-finished":   {"refuted": goesOn},
-	"pod-over":       {"refuted": hasProcess, "unseen": holeIn(probes.Processes)},
-	"mount-dead":     {"refuted": answers, "unseen": holeIn(probes.Mounts)},
-	"no-maps":        {"refuted": mapped, "unseen": holeIn(probes.Block)},
-	"no-san":         {"refuted": sanned, "unseen": forbid("api/storage.k8s.io/csinodes", func(c *snapshot.Cluster) { c.CSINodes = nil })},
-	"share-idle":     {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
-	"manager-idle":   {"refuted": runsMore, "unseen": forbid("api/longhorn.io/replicas", func(c *snapshot.Cluster) { c.Longhorn.Replicas = nil })},
+	"unmounted":         {"refuted": mountedElsewhere, "unseen": holeIn(probes.Mounts)},
+	"closed":            {"refuted": opened, "unseen": holeIn(probes.Descriptors)},
+	"bare":              {"refuted": heldAbove, "unseen": holeIn(probes.Block)},
+	"known":             {"unseen": anonymous},
+	"group-free":        {"refuted": opened, "unseen": holeIn(probes.Descriptors)},
+	"group-inside":      {"refuted": spread, "unseen": holeIn(probes.Block)},
+	"pods-none-use":     {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
+	"pods-none-work":    {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
+	"nodes-read":        {"unseen": unprobed},
+	"volume-unused":     {"refuted": openedVolume, "unseen": holeIn(probes.Descriptors)},
+	"mounted-only-here": {"refuted": mountedThere, "unseen": forbid("api/storage.k8s.io/volumeattachments", func(c *snapshot.Cluster) { c.Attachments = nil })},
+	"not-in-use":        {"refuted": inUse, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
+	"pod-present":       {"refuted": deleted, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
+	"pod-spares":        {"refuted": mirrored, "unseen": ofUnreadSet},
+	"pod-finished":      {"refuted": goesOn},
+	"pod-over":          {"refuted": hasProcess, "unseen": holeIn(probes.Processes)},
+	"mount-dead":        {"refuted": answers, "unseen": holeIn(probes.Mounts)},
+	"no-maps":           {"refuted": mapped, "unseen": holeIn(probes.Block)},
+	"no-san":            {"refuted": sanned, "unseen": forbid("api/storage.k8s.io/csinodes", func(c *snapshot.Cluster) { c.CSINodes = nil })},
+	"share-idle":        {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
+	"manager-idle":      {"refuted": runsMore, "unseen": forbid("api/longhorn.io/replicas", func(c *snapshot.Cluster) { c.Longhorn.Replicas = nil })},
 }
 
 func facts(s *snapshot.Snapshot, node string) *probes.Facts {
@@ -134,6 +135,17 @@ func spread(s *snapshot.Snapshot, on remedy.Target) bool {
 	dm.Name, dm.UUID = dm.Name+"2", dm.UUID[:len(dm.UUID)-1]+"2"
 	f.Block = append(f.Block, probes.BlockDevice{Name: "sdz", Dev: probes.Dev{Major: 65, Minor: 144}, Holders: []string{"dm-198"}},
 		probes.BlockDevice{Name: "dm-198", Dev: probes.Dev{Major: 253, Minor: 198}, DM: &dm, Slaves: []string{"sdz"}})
+	return true
+}
+
+// mountedThere makes another node that has what the node of the step has.
+func mountedThere(s *snapshot.Snapshot, on remedy.Target) bool {
+	r := s.Nodes[on.Node]
+	if r == nil || r.Facts == nil {
+		return false
+	}
+	twin := *r
+	s.Nodes["another"] = &twin
 	return true
 }
 

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -172,7 +173,7 @@ func claimedAMomentAgo(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.Nod
 // and no map is seen: a plain descriptor claims nothing, so it is possible, never more.
 func daemonHasItOpen(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, text diagnosis.Text) {
 	for _, o := range view.Openers(d.Dev) {
-		if !strings.HasPrefix(o.Process.Comm, "multipathd") {
+		if !slices.Contains(view.Facts.Daemons("multipathd"), o.Process) {
 			continue
 		}
 		f := p.Find(report.Possible, diagnosis.DeviceSubject(view.Name, d.Dev)).On(v).Located(view.Name)
