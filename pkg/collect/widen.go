@@ -29,6 +29,7 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 	}
 	c.widenManagers(x)
 	c.widenNames(x)
+	c.widenMirrors(x)
 }
 
 // widenUnbound: which PV would fit, and which nodes, only the lists tell.
@@ -227,5 +228,16 @@ func (c *collector) widenManagers(x *snapshot.Index) {
 func (c *collector) widenNames(x *snapshot.Index) {
 	if slices.ContainsFunc(x.Cluster.Events, func(e *snapshot.Event) bool { return strings.Contains(e.Message, "lookup ") }) {
 		c.want(want{res: pods, labels: "k8s-app=kube-dns"})
+	}
+}
+
+// widenMirrors: an RBD image that has watchers may be one that is mirrored; the daemons
+// live where nobody else's volume leads. A pod without Rook's or the usual label is not
+// found: then it cannot be ruled out, and the cause is never more than possible.
+func (c *collector) widenMirrors(x *snapshot.Index) {
+	if slices.ContainsFunc(x.Cluster.Events, func(e *snapshot.Event) bool {
+		return strings.Contains(e.Message, "rbd image") && strings.Contains(e.Message, "is still being used")
+	}) {
+		c.want(want{res: pods, labels: "app in (rbd-mirror,rook-ceph-rbd-mirror)"})
 	}
 }

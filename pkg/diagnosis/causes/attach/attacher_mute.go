@@ -22,7 +22,7 @@ func (a *attacher) mute() bool {
 		return false
 	}
 	for _, v := range a.volumes {
-		for _, name := range silentAttachments(a.p, v) {
+		for _, name := range silentAttachments(a.p, v, a.least) {
 			if va := a.p.Attachment(name); va != nil && a.overdue(v, va, patience(pod)) {
 				f := a.find(report.Likely, pod)
 				f.Missing("the log of the csi-attacher in pod " + podName(pod))

@@ -34,7 +34,7 @@ var AttacherNotWorking = &diagnosis.Rule{
 		byDriver := map[string][]*snapshot.Volume{}
 		var drivers []string
 		for _, v := range p.Volumes() {
-			if d := v.CSIName(); d != "" && len(silentAttachments(p, v)) > 0 {
+			if d := v.CSIName(); d != "" && len(silentAttachments(p, v, 0)) > 0 {
 				if byDriver[d] == nil {
 					drivers = append(drivers, d)
 				}
@@ -47,23 +47,26 @@ var AttacherNotWorking = &diagnosis.Rule{
 	},
 }
 
-// silentAttachments are the attachments of a volume that nobody has acted on for two
-// minutes, neither with success nor with an error.
-func silentAttachments(p *diagnosis.Pass, v *snapshot.Volume) []string {
+// silentAttachments are the attachments of a volume that nobody has acted on for a time,
+// neither with success nor with an error.
+func silentAttachments(p *diagnosis.Pass, v *snapshot.Volume, least time.Duration) []string {
 	var out []string
 	for _, va := range v.Attachments {
 		switch {
 		case va.DeletionTimestamp != nil:
 			// A node that still lists the volume in use is what the detach may wait for.
-			if va.Status.DetachError == nil && p.Age(va.DeletionTimestamp.Time) > 2*time.Minute && !p.ReportedInUse(va.Spec.NodeName, v) {
+			if va.Status.DetachError == nil && p.Age(va.DeletionTimestamp.Time) > least && !p.ReportedInUse(va.Spec.NodeName, v) {
 				out = append(out, va.Name)
 			}
-		case !va.Status.Attached && va.Status.AttachError == nil && p.Age(va.CreationTimestamp.Time) > 2*time.Minute:
+		case !va.Status.Attached && va.Status.AttachError == nil && p.Age(va.CreationTimestamp.Time) > least:
 			out = append(out, va.Name)
 		}
 	}
 	return out
 }
+
+// slow is how long an attacher may take to act on an attachment.
+const slow = 2 * time.Minute
 
 var mayNotPatch = regexp.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
 
@@ -75,6 +78,16 @@ func attacherSilent(p *diagnosis.Pass, driver string, volumes []*snapshot.Volume
 	pods := p.SidecarPods(driver, "csi-attacher")
 	a := attacher{p: p, driver: driver, volumes: volumes, known: object != nil, pods: pods}
 	a.lease()
+	if !slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool { return len(silentAttachments(p, v, slow)) > 0 }) {
+		// What has just been asked for may be on its way, unless the workload shows that
+		// nobody is there to do it.
+		a.stale = false
+		if !a.absent() {
+			a.down()
+		}
+		return
+	}
+	a.least = slow
 	if a.forbidden() || a.lacksVerb() || a.down() || a.absent() || a.mute() {
 		return
 	}
@@ -89,6 +102,7 @@ type attacher struct {
 	known   bool // a CSIDriver object exists and asks for attachments
 	pods    []*corev1.Pod
 	stale   bool
+	least   time.Duration // how long attachments have been silent that count
 	holder  report.Evidence
 }
 

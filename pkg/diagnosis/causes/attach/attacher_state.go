@@ -30,7 +30,7 @@ func (a *attacher) about(c report.Certainty, subject report.Subject) *diagnosis.
 		for _, w := range v.Waiting() {
 			f.Pod(w.Pod)
 		}
-		for _, name := range silentAttachments(a.p, v) {
+		for _, name := range silentAttachments(a.p, v, a.least) {
 			f.Object("va", name)
 			f.Fact(diagnosis.FromAPI("VolumeAttachment "+name, "status", "no result and no error"))
 		}
@@ -209,7 +209,7 @@ func (a *attacher) said() bool {
 // old tells whether an attachment has been silent for longer than any back-off.
 func (a *attacher) old() bool {
 	for _, v := range a.volumes {
-		for _, name := range silentAttachments(a.p, v) {
+		for _, name := range silentAttachments(a.p, v, a.least) {
 			if va := a.p.Attachment(name); va != nil && a.p.Age(va.CreationTimestamp.Time) > detachBackoff {
 				return true
 			}
@@ -233,7 +233,7 @@ func (a *attacher) missed() bool {
 func (a *attacher) works() bool {
 	var oldest time.Time
 	for _, v := range a.volumes {
-		for _, name := range silentAttachments(a.p, v) {
+		for _, name := range silentAttachments(a.p, v, a.least) {
 			if va := a.p.Attachment(name); va != nil && (oldest.IsZero() || va.CreationTimestamp.Time.Before(oldest)) {
 				oldest = va.CreationTimestamp.Time
 			}

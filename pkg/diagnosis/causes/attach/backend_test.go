@@ -126,9 +126,17 @@ func TestAttacher(t *testing.T) {
 			return c
 		}
 	}
+	justAsked := func(c *cluster) {
+		c.s.Cluster.Attachments[0].CreationTimestamp = metav1.NewTime(now.Add(-10 * time.Second))
+	}
 	const pod = "Pod kube-system/disk-controller-0"
 	check(t, []branch{
 		{"scaled to 0", silent(template(true)), []string{"attacher-not-working certain Deployment kube-system/disk-controller"}},
+		{"scaled to 0, asked this moment", silent(template(true), justAsked), []string{"attacher-not-working certain Deployment kube-system/disk-controller"}},
+		{"not Ready, asked this moment", silent(running, justAsked, func(c *cluster) {
+			c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1].Status.Conditions = nil
+		}), []string{"attacher-not-working certain " + pod}},
+		{"runs, asked this moment", silent(running, justAsked, leader(10*time.Second)), []string{}},
 		{"makes no pod", silent(template(false)), []string{"attacher-not-working certain Deployment kube-system/disk-controller"}},
 		{"nothing of it is in the cluster", silent(), []string{"attacher-not-working likely CSIDriver " + driver}},
 		{"others are attached meanwhile", silent(func(c *cluster) {

@@ -3,11 +3,13 @@ package attach
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -153,8 +155,38 @@ type registration struct {
 	Words             string // "CSINode n does not list driver d"
 }
 
-// registered reads CSINode, or on servers without it the node's annotation.
+// registered asks the nearest witness: kubelet's own fresh words, the sockets where it
+// looks, CSINode (a copy, which kubelet corrects only when it sees a socket vanish), and
+// on servers without it the node's annotation.
 func registered(p *diagnosis.Pass, node, driver string) registration {
+	r := listed(p, node, driver)
+	if !r.Known || !r.Registered {
+		return r
+	}
+	still := "although CSINode " + node + " still lists it"
+	plugin := p.DriverPodOn(driver, node)
+	gone := plugin == nil || finished(plugin)
+	for _, t := range p.TextsOn(node) {
+		// What kubelet said before the plugin started is over.
+		later := gone || !startedAt(plugin).IsZero() && t.At.After(startedAt(plugin).Add(startup))
+		if t.Fresh && later && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) {
+			return registration{Known: true, Evidence: t.Evidence(), Words: "the kubelet of node " + node + " says that driver " + driver + " is not registered, " + still}
+		}
+	}
+	view := p.View(node)
+	if !gone || view == nil || len(view.Facts.Kubelet.Registry) == 0 {
+		return r
+	}
+	if slices.ContainsFunc(view.Facts.Kubelet.Registry, func(s string) bool { return strings.Contains(s, driver) }) {
+		return r
+	}
+	dir := view.KubeletRoot() + "/plugins_registry"
+	return registration{Known: true, Evidence: diagnosis.FromNode(node, strings.TrimPrefix(dir, "/"), "no socket of "+driver),
+		Words: "no socket of driver " + driver + " is in " + dir + " of node " + node + ", " + still}
+}
+
+// listed reads CSINode, or on servers without it the node's annotation.
+func listed(p *diagnosis.Pass, node, driver string) registration {
 	if ok, known := p.HasDriver(node, driver); known {
 		r := registration{Registered: ok, Known: true}
 		text, words := "no CSINode of this name", "CSINode "+node+" does not exist"
@@ -210,7 +242,7 @@ func knownElsewhere(p *diagnosis.Pass, driver string) bool {
 		return len(p.DriverNodes(driver)) > 0
 	}
 	for _, n := range p.Cluster.Nodes {
-		if registered(p, n.Name, driver).Registered {
+		if listed(p, n.Name, driver).Registered {
 			return true
 		}
 	}

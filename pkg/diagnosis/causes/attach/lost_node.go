@@ -55,7 +55,7 @@ func lostNodes(p *diagnosis.Pass, v *snapshot.Volume) []lostNode {
 		var attached bool
 		l.At, attached = attachedOn(p, v, n.Name)
 		l.Pods, l.Waiters = unfinishedOn(v, n.Name), waitersAwayFrom(v, n.Name)
-		if !attached && !sharedFrom(v, n.Name) && len(deleted(l.Pods)) == 0 {
+		if !attached && !sharedFrom(v, n.Name) && len(deleted(l.Pods)) == 0 && !heldByPods(p, l) {
 			continue
 		}
 		if blocks(p, l) {
@@ -63,6 +63,12 @@ func lostNodes(p *diagnosis.Pass, v *snapshot.Volume) []lostNode {
 		}
 	}
 	return out
+}
+
+// heldByPods tells whether pods alone tie a volume to a node that others wait for: what is
+// mounted without being attached has nothing else in the API.
+func heldByPods(p *diagnosis.Pass, l lostNode) bool {
+	return l.Volume.Exclusive() && !l.Volume.AttachRequired(p.Index) && len(l.Pods) > 0 && len(l.Waiters) > 0
 }
 
 // clockSkewed tells whether every kubelet looks silent: then the clock that dated the

@@ -20,7 +20,7 @@ var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 	Name: "node-kubelet-down-workload-alive", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/nodes")},
 	Explains: []string{"multi-attach-error", "pod-waiting-for-volume", "pod-stuck-terminating", "detach-stuck"},
-	LeadsTo:  []string{"mount-of-dead-device", "device-mapped-on-other-node"},
+	LeadsTo:  []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-readonly-after-error"},
 	Doc:      nodeKubeletDownDoc,
 	Run:      kubeletDown,
 }

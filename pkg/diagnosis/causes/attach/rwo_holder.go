@@ -1,12 +1,14 @@
 package attach
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -70,6 +72,8 @@ func holderFor(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) (rivalry, b
 			if !nodesSeen {
 				r.Unseen = "whether node " + h.Spec.NodeName + " is Ready (nodes could not be read)"
 			}
+		case h.Status.Phase == corev1.PodRunning && nodesSeen && !v.AttachRequired(p.Index) && pluginRefused(p, v, w):
+			r.Evidence = heldThere(p, v, h)
 		case h.Status.Phase != corev1.PodRunning || !v.AttachRequired(p.Index) && !refused(p, v, w):
 			continue // nothing says that the mode is enforced by attaching at all
 		case !nodesSeen:
@@ -102,6 +106,27 @@ func ownerOf(p *diagnosis.Pass, pod *corev1.Pod) snapshot.Owner {
 		return o
 	}
 	return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name}
+}
+
+// pluginRefused tells whether the node plugin freshly refuses the volume to a pod because
+// somebody has it. Where nothing is attached nobody speaks of Multi-Attach; a network
+// filesystem takes several nodes whatever the claim's mode is.
+func pluginRefused(p *diagnosis.Pass, v *snapshot.Volume, w *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool {
+		busy := t.Is(message.AlreadyMountedBusy) || t.Is(message.InUseBySystem) || t.Is(message.RBDInUse) || t.Is(message.DeviceBusy) ||
+			t.Code == "FailedPrecondition" || inUseElsewhere.MatchString(t.Desc)
+		return t.Fresh && t.Pod == podName(w) && strings.HasPrefix(t.Op, "MountVolume") && busy
+	})
+}
+
+var inUseElsewhere = regexp.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
+
+// heldThere quotes the holder's mount of the volume, where it was seen.
+func heldThere(p *diagnosis.Pass, v *snapshot.Volume, h *corev1.Pod) []report.Evidence {
+	for _, m := range p.VolumeMounts(v, h.Spec.NodeName) {
+		return []report.Evidence{diagnosis.FromNode(h.Spec.NodeName, mountLocator(m.Use), m.Mount.Raw)}
+	}
+	return nil
 }
 
 // refused tells whether the attach-detach controller refused the volume to a pod.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -113,9 +114,9 @@ func remembersOther(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim, pv *core
 // provisioned tells whether a claim gets a volume of its own from its class: then a
 // volume that was kept of an earlier claim of the same name is in nobody's way.
 func provisioned(p *diagnosis.Pass, c *corev1.PersistentVolumeClaim) bool {
-	name, set := className(c)
+	name, set := claims.ClassName(c)
 	if !set {
-		return slices.ContainsFunc(p.Cluster.StorageClasses, isDefault)
+		return slices.ContainsFunc(p.Cluster.StorageClasses, claims.IsDefault)
 	}
 	class := p.Class(name)
 	return class != nil && class.Provisioner != "kubernetes.io/no-provisioner"

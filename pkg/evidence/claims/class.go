@@ -1,0 +1,148 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// ClassName is the class that a claim asks for; an empty name that is set asks for a
+// volume that somebody made by hand.
+func ClassName(c *corev1.PersistentVolumeClaim) (name string, set bool) {
+	if n, ok := c.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
+		return n, true
+	}
+	if n := c.Spec.StorageClassName; n != nil {
+		return *n, true
+	}
+	return "", false
+}
+
+// Unbound asks whether a claim waits for a volume, and nobody takes the claim away.
+func Unbound(c *corev1.PersistentVolumeClaim) evidence.Answer {
+	return evidence.When(c.Status.Phase == corev1.ClaimPending && c.Spec.VolumeName == "" && c.DeletionTimestamp == nil,
+		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
+}
+
+// NoClass asks whether no StorageClass serves a claim: none of the name that it gives, or
+// no default for one that gives none.
+func NoClass(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer {
+	name, set := ClassName(c)
+	whole := evidence.Resource(x, "storage.k8s.io/storageclasses")
+	asked := evidence.FromAPI(Object(c), "spec.storageClassName", name)
+	switch {
+	case set && (name == "" || x.Class(name) != nil):
+		return evidence.No()
+	case set:
+		return whole.Nothing(asked)
+	case slices.ContainsFunc(x.Cluster.StorageClasses, IsDefault):
+		return evidence.No()
+	}
+	asked.Text = "not set"
+	return whole.Nothing(asked)
+}
+
+// IsDefault tells whether a class serves claims that name none.
+func IsDefault(s *storagev1.StorageClass) bool {
+	return s.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" || s.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
+}
+
+// Classes are the names of the classes of the cluster.
+func Classes(x *snapshot.Index) []string {
+	var out []string
+	for _, s := range x.Cluster.StorageClasses {
+		out = append(out, s.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ForClaim asks whether a volume made by hand is there, or kept, for a claim: the name of a
+// class that no object has is a label that claim and volume share (FindMatchingVolume of
+// component-helpers/storage/volume).
+func ForClaim(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer {
+	class, _ := ClassName(c)
+	for _, pv := range x.Cluster.PVs {
+		if pv.Spec.StorageClassName != class {
+			continue
+		}
+		r := pv.Spec.ClaimRef
+		kept := r != nil && r.Namespace == c.Namespace && r.Name == c.Name
+		if kept || r == nil && pv.Status.Phase == corev1.VolumeAvailable && len(apart(pv, c)) == 0 {
+			return evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.storageClassName", class))
+		}
+	}
+	return evidence.Not(evidence.Resource(x, "/persistentvolumes").Nothing())
+}
+
+// Unfit are the volumes that carry a claim's class and do not fit it, each with what keeps
+// it apart.
+func Unfit(x *snapshot.Index, c *corev1.PersistentVolumeClaim) (words []string, facts []report.Evidence) {
+	class, set := ClassName(c)
+	if !set {
+		return nil, nil
+	}
+	for _, pv := range x.Cluster.PVs {
+		if pv.Spec.StorageClassName != class {
+			continue
+		}
+		why := apart(pv, c)
+		switch r := pv.Spec.ClaimRef; {
+		case r != nil:
+			why = append([]string{fmt.Sprintf("it is bound to claim %s/%s", r.Namespace, r.Name)}, why...)
+		case pv.Status.Phase != corev1.VolumeAvailable:
+			why = append([]string{"its phase is " + string(pv.Status.Phase)}, why...)
+		}
+		text := strings.Join(why, ", ")
+		words = append(words, "PersistentVolume "+pv.Name+" ("+text+")")
+		facts = append(facts, evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", text))
+	}
+	return words, facts
+}
+
+// apart says which fields keep a volume from a claim: size, access modes, volume mode,
+// selector.
+func apart(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []string {
+	var out []string
+	have, want := pv.Spec.Capacity[corev1.ResourceStorage], c.Spec.Resources.Requests[corev1.ResourceStorage]
+	if have.Cmp(want) < 0 {
+		out = append(out, fmt.Sprintf("its size %s is less than %s", have.String(), want.String()))
+	}
+	for _, m := range c.Spec.AccessModes {
+		if !slices.Contains(pv.Spec.AccessModes, m) {
+			out = append(out, fmt.Sprintf("its access modes %v lack %s", pv.Spec.AccessModes, m))
+		}
+	}
+	if a, b := block(pv.Spec.VolumeMode), block(c.Spec.VolumeMode); a != b {
+		out = append(out, "one of the two has volumeMode Block and the other has not")
+	}
+	if c.Spec.Selector != nil {
+		if s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil || !s.Matches(labels.Set(pv.Labels)) {
+			out = append(out, "its labels do not match the claim's selector")
+		}
+	}
+	return out
+}
+
+func block(m *corev1.PersistentVolumeMode) bool {
+	return m != nil && *m == corev1.PersistentVolumeBlock
+}
+
+// SaidNoClass quotes what the controller said of the class, if anything.
+func SaidNoClass(pl *evidence.Place) []report.Evidence {
+	for _, t := range pl.Texts {
+		if strings.Contains(t.Raw, "storageclass.storage.k8s.io") || strings.Contains(t.Raw, "no storage class is set") {
+			return []report.Evidence{t.Evidence()}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package csi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Call is the step of a volume in which a driver called its storage.
+type Call string
+
+// The calls.
+const (
+	Provision Call = "provision"
+	Attach    Call = "attach"
+	Detach    Call = "detach"
+	Stage     Call = "stage"
+	Expand    Call = "expand"
+)
+
+// CallOf is the call of which a text speaks; empty for what is no failure of one.
+func CallOf(t evidence.Text) Call {
+	switch {
+	case t.Ordinary:
+		return ""
+	case t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed):
+		return Provision
+	case t.Reason == "VolumeResizeFailed" && ofSidecar(t, "external-resizer") || t.Is(message.ExpandRefused):
+		return Expand
+	case t.Reason == "detachError" || t.Is(message.FailedToDetach):
+		return Detach
+	case t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume":
+		return Attach
+	case strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"):
+		return Stage
+	}
+	return ""
+}
+
+func ofSidecar(t evidence.Text, name string) bool { return strings.HasPrefix(t.Component, name) }
+
+// Identity is with what a driver makes a call: a Secret that the PV or the class names for
+// this step, else the account of the workload that makes it.
+type Identity struct {
+	Kind, Namespace, Name string // Secret or ServiceAccount; empty: not known
+	Pod                   string // the workload's pod
+	Fact                  report.Evidence
+}
+
+// IdentityFor finds it.
+func IdentityFor(pl *evidence.Place, call Call, node string) Identity {
+	if ns, name, where := secretFor(pl.Volume, call); name != "" {
+		return Identity{"Secret", ns, name, "", evidence.FromAPI(where, "", ns+"/"+name)}
+	}
+	pod := caller(pl.X, driverOf(pl.Volume), call, node)
+	if pod == nil {
+		return Identity{}
+	}
+	account := pod.Spec.ServiceAccountName
+	if account == "" {
+		account = "default"
+	}
+	full := pod.Namespace + "/" + pod.Name
+	return Identity{"ServiceAccount", pod.Namespace, account, full, evidence.FromAPI("Pod "+full, "spec.serviceAccountName", account)}
+}
+
+func driverOf(v *snapshot.Volume) string {
+	if d := v.CSIName(); d != "" {
+		return d
+	}
+	if v.PV == nil && v.Class != nil {
+		return v.Class.Provisioner
+	}
+	return v.Driver
+}
+
+// caller is a pod of the workload that makes a call: the driver's controller, or its plugin
+// on the node.
+func caller(x *snapshot.Index, driver string, call Call, node string) *corev1.Pod {
+	sidecar := map[Call]string{Provision: "csi-provisioner", Attach: "csi-attacher", Detach: "csi-attacher", Expand: "csi-resizer"}[call]
+	if sidecar == "" {
+		return x.DriverPodOn(driver, node)
+	}
+	pods := x.SidecarPods(driver, sidecar)
+	for _, p := range pods {
+		if snapshot.PodServes(p) {
+			return p
+		}
+	}
+	if len(pods) > 0 {
+		return pods[0]
+	}
+	return nil
+}
+
+// secretFor is the Secret of a step: in the PV, and for what has no PV yet in the class.
+func secretFor(v *snapshot.Volume, call Call) (namespace, name, where string) {
+	if v.PV != nil && v.PV.Spec.CSI != nil {
+		c := v.PV.Spec.CSI
+		refs := map[Call]map[string]*corev1.SecretReference{
+			Attach: {"controllerPublishSecretRef": c.ControllerPublishSecretRef}, Detach: {"controllerPublishSecretRef": c.ControllerPublishSecretRef},
+			Expand: {"controllerExpandSecretRef": c.ControllerExpandSecretRef},
+			Stage:  {"nodeStageSecretRef": c.NodeStageSecretRef, "nodePublishSecretRef": c.NodePublishSecretRef},
+		}[call]
+		for _, field := range []string{"controllerPublishSecretRef", "controllerExpandSecretRef", "nodeStageSecretRef", "nodePublishSecretRef"} {
+			if r := refs[field]; r != nil {
+				return r.Namespace, r.Name, "PersistentVolume " + v.PV.Name + " spec.csi." + field
+			}
+		}
+	}
+	if v.Class == nil || v.PV != nil && call != Provision {
+		return "", "", ""
+	}
+	prefix := map[Call]string{Provision: "csi.storage.k8s.io/provisioner-", Attach: "csi.storage.k8s.io/controller-publish-", Detach: "csi.storage.k8s.io/controller-publish-",
+		Expand: "csi.storage.k8s.io/controller-expand-", Stage: "csi.storage.k8s.io/node-stage-"}[call]
+	name, namespace = v.Class.Parameters[prefix+"secret-name"], v.Class.Parameters[prefix+"secret-namespace"]
+	if name == "" || strings.Contains(name+namespace, "${") {
+		return "", "", ""
+	}
+	return namespace, name, "StorageClass " + v.Class.Name + " parameters[" + prefix + "secret-name]"
+}
+
+// How kubelet and the sidecars say that they do not get a secret: pkg/volume/csi of
+// Kubernetes; external-attacher and external-provisioner.
+var (
+	secretFetch = regexp.MustCompile(`(?:fetching \w*SecretRef|failed to (?:load|get|find) (?:the )?secrets?:?)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
+	secretInNS  = regexp.MustCompile(`(?:getting|find|finding|get) (?:the )?secret "?([\w.-]+)"? in (?:the )?namespace "?([\w.-]+)"?:? .*(?:not found|no relationship found)`)
+	secretOf    = regexp.MustCompile(`secrets "[^"]+" is forbidden`)
+)
+
+// AbsentSecret reads the first-hand word of who wanted a secret. A refusal is not an
+// absence, unless it is the node authorizer's: "no relationship" means no object.
+func AbsentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
+	if m := secretFetch.FindStringSubmatch(t.Raw); m != nil {
+		namespace, name = m[1], m[2]
+	} else if m := secretInNS.FindStringSubmatch(t.Raw); m != nil {
+		namespace, name = m[2], m[1]
+	} else {
+		return "", "", false, false
+	}
+	return namespace, name, !secretOf.MatchString(t.Raw) || strings.Contains(t.Raw, "no relationship found"), true
+}
+
+var (
+	// refuses is how storages turn an identity down: the codes of gRPC, HTTP and their own.
+	refuses = regexp.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
+		`\bUnauthorizedOperation\b|\bAccessDenied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bAuthFailure\b|\bInvalidClientTokenId\b|\bExpiredToken\b|` +
+		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to perform|insufficient (?:privileges|permissions)|` +
+		`invalid credentials|authentication failed|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
+		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
+		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
+	// called is where a refusal names what it refuses, or to whom.
+	called = regexp.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\bthe client ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
+	// inPath is said of a file: the node, a squash, a security module or a fenced client
+	// refuses it, never the storage's accounts.
+	inPath = regexp.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)`)
+	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, and
+	// what the API server denies to an account.
+	others = regexp.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
+)
+
+// Refusal is the storage's fresh word that it turns an identity down.
+type Refusal struct {
+	Text  evidence.Text
+	Call  Call
+	Named string // the action or the principal that it names
+}
+
+// RefusalIn tells whether a text is one.
+func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
+	call := CallOf(t)
+	if call == "" || !refuses.MatchString(t.Raw) || others.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
+		return Refusal{}, false
+	}
+	if strings.Contains(t.Raw, "mount error") && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
+		return Refusal{}, false // printed by the helper of another filesystem
+	}
+	out := Refusal{Text: t, Call: call}
+	if m := called.FindStringSubmatch(t.Raw); m != nil {
+		out.Named = strings.Join(m[1:], "")
+	}
+	return out, true
+}
+
+// WorkedSince asks whether the same driver got an attachment of another volume done after
+// a refusal to attach: then the identity may do it.
+func WorkedSince(pl *evidence.Place, r Refusal) evidence.Answer {
+	if r.Call != Attach {
+		return evidence.No()
+	}
+	for _, va := range pl.X.Cluster.Attachments {
+		if va.Spec.Attacher == pl.Volume.CSIName() && va.Status.Attached && va.CreationTimestamp.After(r.Text.At) && !slices.Contains(pl.Volume.Attachments, va) {
+			return evidence.Yes(evidence.FromAPI(vaObject(va), "status.attached", "true"))
+		}
+	}
+	return evidence.No()
+}

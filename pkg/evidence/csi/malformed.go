@@ -1,0 +1,93 @@
+package csi
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+var clientID = regexp.MustCompile(`--id[ =](\S+)`)
+
+// Malformed finds a driver's log that prints the user which it asks for, and that is no
+// user's name: encoded once too often, or with the prefix that the tool adds. The value
+// beside it in the same words is the proof.
+func Malformed(pl *evidence.Place) (what string, a evidence.Answer) {
+	x := pl.X
+	for _, l := range x.Logs {
+		own := !l.Previous && ofDriver(x, driverOf(pl.Volume), l)
+		for i := len(l.Lines) - 1; i >= 0 && own; i-- {
+			m := clientID.FindStringSubmatch(l.Lines[i])
+			at := message.Date(l.Lines[i], x.TakenAt)
+			if m == nil || at.IsZero() || x.Age(at) >= 10*time.Minute || !strings.Contains(strings.ToLower(l.Lines[i]), "err") {
+				continue
+			}
+			switch plain, ok := decoded(m[1]); {
+			case ok:
+				what = fmt.Sprintf("the driver asks for a user called %s, which is base64 of %q: the value was encoded once too often", m[1], plain)
+			case strings.HasPrefix(m[1], "client."):
+				what = fmt.Sprintf("the driver asks for a user called %s, and the prefix client. is added once more", m[1])
+			default:
+				continue
+			}
+			return what, evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]})
+		}
+	}
+	return "", evidence.No()
+}
+
+// decoded tells whether a user's name is base64 of a plain name. Short words are
+// valid base64 by chance, so only padded ones count, and only if the result is a name.
+func decoded(id string) (string, bool) {
+	b, err := base64.StdEncoding.DecodeString(id)
+	s := strings.TrimSpace(string(b))
+	if err != nil || len(s) < 3 || !strings.HasSuffix(id, "=") && len(id) < 16 {
+		return "", false
+	}
+	for _, r := range s {
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_", r) {
+			return "", false
+		}
+	}
+	return s, true
+}
+
+// ofDriver tells whether a log is of a driver's own containers: of a pod that is known
+// to serve it, or of a container that has the name which only this driver's node plugin
+// uses, in the same namespace.
+func ofDriver(x *snapshot.Index, driver string, l snapshot.Log) bool {
+	for _, sidecar := range []string{"csi-provisioner", "csi-attacher", "csi-resizer"} {
+		for _, pod := range x.SidecarPods(driver, sidecar) {
+			if pod.Namespace == l.Namespace && pod.Name == l.Pod {
+				return true
+			}
+		}
+	}
+	if !usesContainer(x, driver, l.Namespace, l.Container) {
+		return false
+	}
+	for _, d := range x.Cluster.CSIDrivers {
+		if d.Name != driver && usesContainer(x, d.Name, l.Namespace, l.Container) {
+			return false
+		}
+	}
+	return true
+}
+
+func usesContainer(x *snapshot.Index, driver, namespace, container string) bool {
+	for _, pod := range x.DriverPods(driver) {
+		for _, c := range pod.Spec.Containers {
+			if pod.Namespace == namespace && c.Name == container {
+				return true
+			}
+		}
+	}
+	return false
+}
