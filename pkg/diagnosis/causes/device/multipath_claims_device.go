@@ -3,6 +3,7 @@ package device
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -80,7 +81,7 @@ func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.No
 func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, m *probes.BlockDevice) {
 	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: in /etc/multipath.conf "+
 		"blacklist { device { vendor %q product %q } }, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
-		"Without this the map comes back at the next attach.", view.Name, multipathVendor(d.Block), strings.TrimSpace(d.Block.Model))))
+		"Without this the map comes back at the next attach.", view.Name, regexp.QuoteMeta(multipathVendor(d.Block)), regexp.QuoteMeta(strings.TrimSpace(d.Block.Model)))))
 	f.Advise(remedy.MultipathFlush(view, m).Note("After the disk is excluded."))
 	for _, w := range v.Waiting() {
 		f.Advise(remedy.DeletePod(w.Pod).Note("It waits and holds nothing; the kubelet tries again within 2 minutes by itself."))
