@@ -7,14 +7,21 @@ import "strings"
 // such a step.
 const NoWord = "\x00"
 
-// options are the words with a dash that commands of ours use. A name or a value of
-// somebody else that begins with a dash is none of them. Those of steps that act are kept
-// out of the place of a name altogether (Operand).
-var options = words(`-- -1h -A -F -P -T -a -an -ay -b -c -d -e -f -fn -g -i -it -k -l -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -x
-	--assemble --field-selector --inodes --login --logout --now --since --stop --type --verbose --from -L`)
+// options are the words with a dash that commands of ours use, kubectl's own and those of
+// all other programs. A name or a value of somebody else that begins with a dash is none
+// of them. One that is called like an option of a command that only looks makes it look
+// elsewhere; steps that act keep it out of the place of a name altogether (Operand).
+var (
+	kubectlOptions = words(`-- -A -it -l -n -o -p -r --field-selector --from --image=busybox:1.36 --profile=sysadmin --tail=200 --type`)
+	options        = words(`-- -1h -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -x
+	--assemble --inodes --login --logout --now --since --stop --verbose`)
+)
 
-// valued are the options of ours that carry a value in the same word.
-var valued = []string{"--as=system:serviceaccount:", "--image=", "--profile=sysadmin", "--tail="}
+// valued are the options of kubectl that take the next word, whatever it is.
+var valued = words("-l -n -o -p -r --field-selector --from --type")
+
+// account begins the one option of ours that carries a name in its own word.
+const account = "--as=system:serviceaccount:"
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -28,22 +35,22 @@ func words(s string) map[string]bool {
 // words. A word with a dash that no command of ours has becomes NoWord.
 func Shell(line ...string) string {
 	out := make([]string, len(line))
+	known, before := options, ""
+	ours := len(line) > 0 && line[0] == "kubectl"
+	if ours {
+		known = kubectlOptions
+	}
 	for i, w := range line {
-		out[i] = Quote(option(w))
+		dash := strings.HasPrefix(w, "-")
+		if dash && (!known[w] && !strings.HasPrefix(w, account) || ours && valued[before]) {
+			w = NoWord
+		}
+		if w == "--" {
+			known, ours = options, false // the command of a node begins
+		}
+		out[i], before = Quote(w), w
 	}
 	return strings.Join(out, " ")
-}
-
-func option(w string) string {
-	if !strings.HasPrefix(w, "-") || options[w] {
-		return w
-	}
-	for _, v := range valued {
-		if strings.HasPrefix(w, v) {
-			return w
-		}
-	}
-	return NoWord
 }
 
 // Operand is a name of somebody else as an operand of a command: one that begins with a
