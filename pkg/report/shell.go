@@ -12,7 +12,7 @@ const NoWord = "\x00"
 // of them. One that is called like an option of a command that only looks makes it look
 // elsewhere; steps that act keep it out of the place of a name altogether (Operand).
 var (
-	kubectlOptions = words(`-- -A -it -l -n -o -p -r --field-selector --from --image=busybox:1.36 --profile=sysadmin --tail= --type`)
+	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --image=busybox:1.36 --profile=sysadmin --tail= --type`)
 	options        = words(`-- -1h -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -x
 	--assemble --inodes --login --logout --now --since --stop --verbose`)
 )
