@@ -104,3 +104,21 @@ func TestNoUIDNoDeletion(t *testing.T) {
 		t.Errorf("a UID is compared as a pattern: %s", c)
 	}
 }
+
+// TestNameIsNoPath: a name that becomes a part of a path stays below its directory, here
+// and on the node.
+func TestNameIsNoPath(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../../.bashrc", "/etc/cron.d/x", "..", "."} {
+		for what, s := range samplesOf(func(string) string { return name }) {
+			for _, c := range slices.Concat(s.Commands, s.Undo) {
+				if report.Hidden(c) {
+					continue
+				}
+				if strings.Contains(c, "> "+name) || strings.Contains(c, "> '"+name) || strings.Contains(c, "/dev/mapper/"+name) || what == "DeleteOrphanDirectory" {
+					t.Errorf("%s with the name %q prints %s", what, name, c)
+				}
+			}
+		}
+	}
+}
