@@ -40,6 +40,7 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	r.Verdict = p.verdict(roots, r)
 	r.Summary = p.summary(roots, r)
 	c.tally(p, r, p.findings)
+	hide(r)
 	return report.Visible(r)
 }
 

@@ -19,16 +19,24 @@ func (c *Catalog) Evaluate(x *snapshot.Index, q Question) *report.Report {
 // Audit evaluates and tells which rules left a sentence of their document unfinished:
 // a fault of the program, for tests.
 func (c *Catalog) Audit(x *snapshot.Index, q Question) (*report.Report, []string) {
-	p := c.run(x, q)
-	return c.assemble(p), p.faults
+	p := &Pass{Index: x, Question: q}
+	var r *report.Report
+	p.survive("report", func() {
+		begin(p)
+		c.run(p)
+		r = c.assemble(p)
+	})
+	if r == nil {
+		r = p.broken()
+	}
+	return r, p.faults
 }
 
 // run asks every rule and relates what they found.
-func (c *Catalog) run(x *snapshot.Index, q Question) *Pass {
-	p := newPass(x, q)
+func (c *Catalog) run(p *Pass) {
 	for _, s := range c.Symptoms {
 		p.symptom = s.Name
-		s.Run(p)
+		p.survive(s.Name, func() { s.Run(p) })
 	}
 	for _, r := range c.order() {
 		p.rule = r
@@ -39,28 +47,27 @@ func (c *Catalog) run(x *snapshot.Index, q Question) *Pass {
 		if len(p.Volumes()) > 0 || len(p.scope.volumes) == 0 || p.Sweep() {
 			p.missNeeds() // nothing is left open of what no volume of the question can have
 		}
-		r.Run(p)
+		p.survive(r.Name, func() { r.Run(p) })
 	}
 	p.rule = nil
 	for _, n := range c.Noise {
 		p.noise = n.Name
-		n.Run(p)
+		p.survive(n.Name, func() { n.Run(p) })
 	}
+	c.weakenByFailed(p)
 	p.keepToNode()
 	p.setNearness()
 	p.sortFindings()
 	c.relate(p.findings)
-	return p
 }
 
-func newPass(x *snapshot.Index, q Question) *Pass {
-	p := &Pass{disputed: map[string]string{}, kinds: map[*snapshot.Volume]volume.Kind{}, bearing: map[volume.Kind]bearing{},
-		Index: x, Question: q, missed: map[missKey]map[string]bool{},
-		findingOf: map[identity]*Finding{}, symptomOf: map[identity]*Symptom{}, symptomsOn: map[nameOn][]*Symptom{},
-	}
-	p.scope = newScope(x, q)
-	p.texts = newTexts(x, p.scope)
-	return p
+// begin finds what the question is about.
+func begin(p *Pass) {
+	p.disputed, p.missed = map[string]string{}, map[missKey]map[string]bool{}
+	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
+	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}
+	p.scope = newScope(p.Index, p.Question)
+	p.texts = newTexts(p.Index, p.scope)
 }
 
 // order runs deeper layers first; within one, by name.

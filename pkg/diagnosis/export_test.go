@@ -11,7 +11,9 @@ import (
 // StepsOf are the steps of all findings of a question, with their guards.
 func (c *Catalog) StepsOf(x *snapshot.Index, q Question) []remedy.Step {
 	var out []remedy.Step
-	for _, f := range c.run(x, q).findings {
+	p := newPass(x, q)
+	c.run(p)
+	for _, f := range p.findings {
 		out = append(out, f.steps(f)...)
 	}
 	return out
@@ -23,7 +25,8 @@ func (r *Rule) Bears() volume.Kind { return r.bears() }
 // Impossible lists what was found, or offered as what it could be, for volumes of which
 // none can have it.
 func (c *Catalog) Impossible(x *snapshot.Index, q Question) []string {
-	p := c.run(x, q)
+	p := newPass(x, q)
+	c.run(p)
 	var out []string
 	note := func(r *Rule, k Keys, how string) {
 		volumes := p.volumesOf(k)
@@ -41,4 +44,10 @@ func (c *Catalog) Impossible(x *snapshot.Index, q Question) []string {
 		}
 	}
 	return out
+}
+
+func newPass(x *snapshot.Index, q Question) *Pass {
+	p := &Pass{Index: x, Question: q}
+	begin(p)
+	return p
 }

@@ -73,6 +73,9 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 			return g.Reason, g.Detail
 		}
 	}
+	if rule, ok := strings.CutPrefix(k.need, ruleNeed); ok {
+		return snapshot.Failed, p.whyFailed(rule)
+	}
 	if driver, ok := strings.CutPrefix(k.need, driverNeed); ok {
 		return snapshot.Disputed, p.disputed[driver]
 	}
@@ -119,6 +122,7 @@ func (p *Pass) notChecked() []report.NotChecked {
 		slices.Sort(n.Causes)
 		out = append(out, n)
 	}
+	out = append(out, p.notFailed(out)...)
 	out = append(out, p.notProbed(out)...)
 	out = append(out, p.partial(out)...)
 	for _, g := range p.Gaps {

@@ -40,6 +40,7 @@ type Pass struct {
 	kinds      map[*snapshot.Volume]volume.Kind
 	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
 	disputed   map[string]string       // drivers that more than one workload claims, with the words for it
+	failed     []failure               // parts of the program that did not end
 	faults     []string                // sentences that a rule did not complete
 }
 

@@ -24,12 +24,16 @@ const (
 
 // walk asks a rule about everything in its scope.
 func (p *Pass) walk(r *Rule) {
-	for _, place := range p.places(r.Asks) {
-		for _, proof := range r.Prove(place) {
-			if proof != nil {
-				p.conclude(place, proof)
+	var places []*evidence.Place
+	p.survive(r.Name, func() { places = p.places(r.Asks) })
+	for _, place := range places {
+		p.survive(r.Name, func() {
+			for _, proof := range r.Prove(place) {
+				if proof != nil {
+					p.conclude(place, proof)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -29,14 +30,14 @@ func (o *captureOptions) report(s *snapshot.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	command := []string{"kubectl mountdoctor", o.question.Kind}
+	command := []string{"kubectl", "mountdoctor", o.question.Kind}
 	if o.question.Name != "" {
 		command = append(command, o.question.Name)
 	}
 	if o.namespaced {
 		command = append(command, "-n", o.question.Namespace)
 	}
-	fmt.Fprintf(o.streams.ErrOut, "Read it with: %s --from %s\n%s\n", printable(strings.Join(command, " ")), o.path, strings.Join(o.contents(s, files), "\n"))
+	fmt.Fprintf(o.streams.ErrOut, "Read it with: %s\n%s\n", report.Inline(append(command, "--from", o.path)...), strings.Join(o.contents(s, files), "\n"))
 	return nil
 }
 

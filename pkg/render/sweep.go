@@ -99,7 +99,7 @@ func (p *page) deeper(faults []report.Cause) {
 		for _, s := range c.Affects {
 			if s.Kind == "PersistentVolumeClaim" {
 				p.printf("\n")
-				p.text("", "go deeper: kubectl mountdoctor pvc "+s.Name+" -n "+s.Namespace)
+				p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", "pvc", s.Name, "-n", s.Namespace))
 				return
 			}
 		}

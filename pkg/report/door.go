@@ -8,7 +8,7 @@ import (
 )
 
 // withheld stands behind the title of a step whose command is not printed.
-const withheld = " (No command is printed: a name in it has characters that do not show. Look at the evidence, and act on the object by other means.)"
+const withheld = " (No command is printed: a name in it has characters that do not show, or begins like an option. Look at the evidence, and act on the object by other means.)"
 
 // Visible returns a copy of a report in which no string of somebody else can pass
 // for ours: each is one visible line. Four kinds of strings are special. The text

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,6 +147,42 @@ func TestNodePluginIsProven(t *testing.T) {
 		}
 		if ds := x.DriverDaemonSet(provenDriver); ds != nil && ds.Namespace != "storage" {
 			t.Errorf("a second one with %q: %s is taken", hostPath, ds.Namespace)
+		}
+	}
+}
+
+// TestLeaseIsProven: who edits a namespace writes leases of any name there; only one in a
+// proven namespace speaks for the driver's leader.
+func TestLeaseIsProven(t *testing.T) {
+	t.Parallel()
+	lease := func(namespace string) *coordinationv1.Lease {
+		l := &coordinationv1.Lease{ObjectMeta: meta(namespace, "external-attacher-leader-a-io")}
+		l.Spec.RenewTime = &metav1.MicroTime{}
+		return l
+	}
+	for name, tt := range map[string]struct {
+		in     []string
+		want   string
+		proven bool
+	}{
+		"none":                   {nil, "", false},
+		"beside the node plugin": {[]string{"storage"}, "storage", true},
+		"a tenant's":             {[]string{"tenant"}, "tenant", false},
+		"both":                   {[]string{"storage", "tenant"}, "storage", true},
+		"both, the other way":    {[]string{"tenant", "storage"}, "storage", true},
+	} {
+		c := Cluster{}
+		addPlugin(&c, "storage", "/var/lib/kubelet/plugins_registry", "set-storage")
+		for _, ns := range tt.in {
+			c.Leases = append(c.Leases, lease(ns))
+		}
+		l, proven := NewIndex(&Snapshot{Cluster: c}).LeaderLease(provenDriver, "external-attacher-leader-a-io")
+		got := ""
+		if l != nil {
+			got = l.Namespace
+		}
+		if got != tt.want || proven != tt.proven {
+			t.Errorf("%s: got %q, proven %v, want %q, %v", name, got, proven, tt.want, tt.proven)
 		}
 	}
 }

@@ -39,6 +39,7 @@ const (
 	NotRequested = "NotRequested"
 	Malformed    = "Malformed" // an object or recording that could not be read whole
 	Partial      = "Partial"   // a part of it could not be read
+	Failed       = "Failed"    // a fault of this program kept it from being looked at
 	Disputed     = "Disputed"  // more than one object claims to be it
 )
 

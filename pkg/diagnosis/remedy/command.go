@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // debugImage is what `kubectl debug node` starts; it only needs nsenter.
@@ -32,38 +33,38 @@ func guarded(node string, marks []disk.Mark, script ...string) string {
 
 // deleteByUID deletes an object only while it still has the UID that was seen: pods of
 // a StatefulSet, attachments and Longhorn's objects get their names again. kubectl
-// delete has no precondition of its own.
+// delete has no precondition of its own. Without a UID nothing is deleted.
 func deleteByUID(resource, namespace, name, uid string) string {
 	at := []string{}
 	if namespace != "" {
-		at = []string{"-n", namespace}
+		at = []string{"-n", operand(namespace)}
 	}
-	act := Kubectl(append(at, "delete", resource, name)...)
+	act := Kubectl(append(at, "delete", resource, operand(name))...)
 	if uid == "" {
-		return act
+		uid = report.NoWord
 	}
-	return Kubectl(append(at, "get", resource, name, "-o", "jsonpath={.metadata.uid}")...) + " | " + Quote("grep", "-qx", uid) + " && " + act
+	return Kubectl(append(at, "get", resource, operand(name), "-o", "jsonpath={.metadata.uid}")...) + " | " + Quote("grep", "-qxF", operand(uid)) + " && " + act
 }
 
 // Kubectl writes a command line of kubectl.
 func Kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
 
-// Quote joins words into a line that a POSIX shell takes apart into the same words.
-func Quote(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = quote(w)
-	}
-	return strings.Join(out, " ")
-}
+// Quote joins words into a line that a shell takes apart into the same words; a name that
+// would be an option keeps the command from being printed.
+func Quote(words ...string) string { return report.Shell(words...) }
 
-func quote(w string) string {
-	plain := w != "" && strings.IndexFunc(w, func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !letter && !strings.ContainsRune("-_./:=@,+%^", r)
-	}) < 0
-	if plain {
-		return w
+// Inline is a command within a sentence.
+func Inline(words ...string) string { return report.Inline(words...) }
+
+func quote(w string) string { return report.Quote(w) }
+
+// operand is a name or a value of somebody else in a step that acts.
+func operand(name string) string { return report.Operand(name) }
+
+// within is operand for a name that becomes part of a path.
+func within(name string) string {
+	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
+		return report.NoWord
 	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return operand(name)
 }

@@ -22,7 +22,7 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 	}
 	var refuted, unseen, look []string
 	for _, g := range s.Guards {
-		a := g.Ask(x)
+		a := g.answer(x)
 		switch {
 		case a.Yes():
 			for _, e := range a.Facts() {
@@ -54,6 +54,16 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 	}
 	out.Title += debugged(out.Commands)
 	return out, true
+}
+
+// answer asks the guard; one that fails is one that was not answered.
+func (g Guard) answer(x *snapshot.Index) (a evidence.Answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			a = evidence.Unseen(evidence.Lack{Need: "guard/" + g.Question, Why: "this program failed at the question"})
+		}
+	}()
+	return g.Ask(x)
 }
 
 // debugged reminds of the pod of kubectl debug, which holds mounts while it lives.

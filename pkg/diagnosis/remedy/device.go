@@ -20,16 +20,16 @@ func MultipathFlush(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 		partitions = append(partitions, p.Name)
 	}
 	if len(partitions) > 0 {
-		script = append(script, Quote("kpartx", "-d", "/dev/mapper/"+name))
+		script = append(script, Quote("kpartx", "-d", "/dev/mapper/"+within(name)))
 	}
 	s := Step{
 		Name: "multipath-flush", Title: titled("Flush the multipath map %s on node %s.", name, node),
-		Commands: []string{guarded(node, disk.Marks(view, m), append(script, Quote("multipath", "-f", name))...)},
+		Commands: []string{guarded(node, disk.Marks(view, m), append(script, Quote("multipath", "-f", operand(name)))...)},
 		Risk:     Reversible, Guards: append(free(node, m, partitions...), Known(node, m)),
 		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
 	}
 	for _, disk := range m.Slaves {
-		s.Undo = append(s.Undo, OnNode(node, "multipath", "/dev/"+disk))
+		s.Undo = append(s.Undo, OnNode(node, "multipath", "/dev/"+within(disk)))
 	}
 	return s
 }
@@ -72,21 +72,21 @@ func unmap(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, w
 // UnmapRBD unmaps an RBD image, never with force. The driver maps it again at the
 // next attach.
 func UnmapRBD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice) Step {
-	return unmap(view, v, b, "Unmap /dev/"+b.Name, Quote("rbd", "unmap", "/dev/"+b.Name)).If(NoneUses(v, view.Name))
+	return unmap(view, v, b, "Unmap /dev/"+b.Name, Quote("rbd", "unmap", "/dev/"+within(b.Name))).If(NoneUses(v, view.Name))
 }
 
 // UnmapLoop detaches a loop device whose pod is gone. The kubelet attaches another one
 // when it maps the volume.
 func UnmapLoop(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, podUID string) Step {
-	return unmap(view, v, b, "Detach /dev/"+b.Name, Quote("losetup", "-d", "/dev/"+b.Name)).If(Gone(view.Name, podUID))
+	return unmap(view, v, b, "Detach /dev/"+b.Name, Quote("losetup", "-d", "/dev/"+within(b.Name))).If(Gone(view.Name, podUID))
 }
 
 // UnmapMD stops a RAID array that the node assembled from a volume.
 func UnmapMD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice) Step {
-	s := unmap(view, v, b, "Stop the array /dev/"+b.Name, Quote("mdadm", "--stop", "/dev/"+b.Name))
-	words := []string{"mdadm", "--assemble", "/dev/" + b.Name}
+	s := unmap(view, v, b, "Stop the array /dev/"+b.Name, Quote("mdadm", "--stop", "/dev/"+within(b.Name)))
+	words := []string{"mdadm", "--assemble", "/dev/" + within(b.Name)}
 	for _, d := range b.Slaves {
-		words = append(words, "/dev/"+d)
+		words = append(words, "/dev/"+within(d))
 	}
 	s.Undo = []string{OnNode(view.Name, words...)}
 	return s
@@ -111,7 +111,7 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 // so every one has to be free, and a disk that is used after all loses its writes.
 func LogoutISCSI(node string, v *snapshot.Volume, target, portal string) Step {
 	login := func(how string) string {
-		return OnNode(node, "iscsiadm", "-m", "node", "-T", target, "-p", portal, how)
+		return OnNode(node, "iscsiadm", "-m", "node", "-T", operand(target), "-p", operand(portal), how)
 	}
 	return Step{
 		Name: "unmap-device", Title: titled("Log out of %s at %s on node %s: every disk of that target goes.", target, portal, node),
@@ -136,13 +136,13 @@ func VgchangeDeactivate(view *snapshot.NodeView, v *snapshot.Volume, vg string, 
 	node := view.Name
 	return Step{
 		Name: "vgchange-deactivate", Title: titled("Deactivate volume group %s on node %s.", vg, node),
-		Commands: []string{guarded(node, disk.Marks(view, lv), Quote("vgchange", "-an", vg))},
+		Commands: []string{guarded(node, disk.Marks(view, lv), Quote("vgchange", "-an", operand(vg)))},
 		Risk:     Disruptive,
 		Guards: []Guard{
 			{
 				Question: "group-free", Fact: titled("nothing mounts, opens or lies on a logical volume of %s on node %s", vg, node),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Free(x, node, lv) },
-				Look: []string{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", vg)}, On: Target{Node: node, Device: lv.Name},
+				Look: []string{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", operand(vg))}, On: Target{Node: node, Device: lv.Name},
 			},
 			{
 				Question: "group-inside", Fact: titled("volume group %s lies on %s alone", vg, base.Name),
@@ -151,7 +151,7 @@ func VgchangeDeactivate(view *snapshot.NodeView, v *snapshot.Volume, vg string, 
 			},
 			NoneWorks(v, node), Known(node, lv),
 		},
-		Undo:   []string{OnNode(node, "vgchange", "-ay", vg)},
+		Undo:   []string{OnNode(node, "vgchange", "-ay", operand(vg))},
 		Verify: []string{OnNode(node, "ls", "/sys/class/block/"+base.Name+"/holders/")},
 	}
 }
@@ -162,7 +162,7 @@ func CryptClose(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 	node := view.Name
 	return Step{
 		Name: "crypt-close", Title: titled("Close the mapper %s on node %s.", m.DM.Name, node),
-		Commands: []string{guarded(node, disk.Marks(view, m), Quote("cryptsetup", "close", m.DM.Name))},
+		Commands: []string{guarded(node, disk.Marks(view, m), Quote("cryptsetup", "close", operand(m.DM.Name)))},
 		Risk:     Disruptive, Guards: append(free(node, m), Known(node, m)),
 		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
 	}

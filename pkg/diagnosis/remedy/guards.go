@@ -126,7 +126,7 @@ func Over(node, uid string) Guard {
 	return Guard{
 		Question: "pod-over", Fact: titled("the pod with UID %s has ended, and no process of it is left on node %s", uid, node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Over(x, node, uid) },
-		Look: []string{OnNode(node, "sh", "-c", "grep -ls "+quote(uid)+" /proc/[0-9]*/cgroup")},
+		Look: []string{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
 		On:   Target{Node: node, Pod: uid},
 	}
 }
@@ -136,7 +136,7 @@ func Gone(node, uid string) Guard {
 	return Guard{
 		Question: "pod-gone", Fact: titled("no pod has the UID %s any more, and no process of it is left on node %s", uid, node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Gone(x, node, uid) },
-		Look: []string{OnNode(node, "sh", "-c", "grep -ls "+quote(uid)+" /proc/[0-9]*/cgroup")},
+		Look: []string{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
 		On:   Target{Node: node, Pod: uid},
 	}
 }

@@ -21,7 +21,7 @@ func DeletePod(pod *corev1.Pod) Step {
 		Verify: []string{Kubectl("-n", ns, "get", "pods", "-o", "wide")},
 	}
 	if !snapshot.HasController(pod) {
-		file := quote(pod.Name + ".yaml")
+		file := quote(within(pod.Name) + ".yaml")
 		s.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
 		s.Commands = append([]string{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
 		s.Undo = []string{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}

@@ -49,14 +49,14 @@ func servesAll(unit string) bool {
 func restartUnit(node string, who snapshot.Who) Step {
 	return Step{
 		Name: "restart-holder", Title: titled("Restart unit %s on node %s, whose process %d (%s) holds the device.", who.Unit, node, who.Process.PID, who.Process.Comm),
-		Commands: []string{OnNode(node, "systemctl", "restart", who.Unit)},
+		Commands: []string{OnNode(node, "systemctl", "restart", operand(who.Unit))},
 		Risk:     Disruptive,
 		Guards: []Guard{{
 			Question: "process-of-unit", Fact: titled("process %d of node %s belongs to unit %s", who.Process.PID, node, who.Unit),
 			Ask:  func(x *snapshot.Index) evidence.Answer { return pods.OfUnit(x, node, who.Process.PID, who.Unit) },
 			Look: []string{OnNode(node, "systemctl", "status", strconv.Itoa(who.Process.PID))}, On: Target{Node: node},
 		}},
-		Verify: []string{OnNode(node, "systemctl", "status", who.Unit)},
+		Verify: []string{OnNode(node, "systemctl", "status", operand(who.Unit))},
 	}
 }
 
@@ -66,9 +66,9 @@ func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force 
 	point := m.Mount.Point
 	script := []string{titled("grep -qF %s /proc/self/mountinfo", quote(place(m.Mount)))}
 	if force {
-		script = append(script, "{ "+Quote("umount", "-f", point)+" || "+Quote("umount", "-l", point)+"; }")
+		script = append(script, "{ "+Quote("umount", "-f", operand(point))+" || "+Quote("umount", "-l", operand(point))+"; }")
 	} else {
-		script = append(script, Quote("umount", "-l", point))
+		script = append(script, Quote("umount", "-l", operand(point)))
 	}
 	s := Step{
 		Name: "unmount-lazy", Title: titled("Unmount %s on node %s lazily, only if a plain unmount fails.", point, node),
@@ -106,6 +106,7 @@ func place(m probes.Mount) string {
 // repair throws away is gone: it wants a backup that was made for it.
 func Fsck(d snapshot.VolumeDevice, v *snapshot.Volume, b *probes.BlockDevice, at, fstype string) Step {
 	node := d.Node
+	at = operand(at)
 	look, repair := []string{"e2fsck", "-fn", at}, []string{"e2fsck", "-f", at}
 	if fstype == "xfs" {
 		look, repair = []string{"xfs_repair", "-n", at}, []string{"xfs_repair", at}
@@ -143,7 +144,7 @@ func Fsck(d snapshot.VolumeDevice, v *snapshot.Volume, b *probes.BlockDevice, at
 // DeleteOrphanDirectory removes the empty leftovers of a pod that is gone. It
 // uses rmdir only: a mount or a file below makes it fail instead of being lost.
 func DeleteOrphanDirectory(node, root, podUID, pv string) Step {
-	dir := path.Join(root, "pods", podUID, "volumes", "kubernetes.io~csi", pv)
+	dir := operand(path.Join(root, "pods", within(podUID), "volumes", "kubernetes.io~csi", within(pv)))
 	return Step{
 		Name: "delete-orphan-directory", Title: titled("Remove the empty directory of pod %s for volume %s on node %s.", podUID, pv, node),
 		Commands: []string{
@@ -156,7 +157,7 @@ func DeleteOrphanDirectory(node, root, podUID, pv string) Step {
 			Ask: func(x *snapshot.Index) evidence.Answer {
 				return mounts.NothingBelow(x, node, path.Join(root, "pods", podUID))
 			},
-			Look: []string{OnNode(node, "sh", "-c", "grep -sF "+quote(podUID)+" /proc/[0-9]*/mountinfo")}, On: Target{Node: node, Pod: podUID},
+			Look: []string{OnNode(node, "sh", "-c", "grep -sF "+quote(operand(podUID))+" /proc/[0-9]*/mountinfo")}, On: Target{Node: node, Pod: podUID},
 		}},
 		Verify: []string{OnNode(node, "ls", path.Join(root, "pods"))},
 	}

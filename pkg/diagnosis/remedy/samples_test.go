@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -38,58 +39,61 @@ func unread() []snapshot.Gap {
 }
 
 // samples are all steps above read-only, by constructor, for one imagined volume.
-func samples() map[string]Step {
+func samples() map[string]Step { return samplesOf(func(s string) string { return s }) }
+
+// samplesOf are the samples with names of somebody's choice.
+func samplesOf(n func(string) string) map[string]Step {
 	yes := true
-	owned := metav1.ObjectMeta{Namespace: "shop", Name: "db-0", UID: "POD-UID", OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: &yes}}}
-	pod := &corev1.Pod{ObjectMeta: owned, Spec: corev1.PodSpec{NodeName: "NODE"}}
-	bare := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db", UID: "POD-UID"}, Spec: corev1.PodSpec{NodeName: "NODE"}}
+	owned := metav1.ObjectMeta{Namespace: n("shop"), Name: n("db-0"), UID: types.UID(n("POD-UID")), OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: &yes}}}
+	pod := &corev1.Pod{ObjectMeta: owned, Spec: corev1.PodSpec{NodeName: n("NODE")}}
+	bare := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: n("shop"), Name: n("db"), UID: types.UID(n("POD-UID"))}, Spec: corev1.PodSpec{NodeName: n("NODE")}}
 	v := &snapshot.Volume{
-		PV:       &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "PV"}},
-		Longhorn: &snapshot.LonghornVolume{Volume: &snapshot.LHVolume{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "VOLUME"}}},
+		PV:       &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: n("PV")}},
+		Longhorn: &snapshot.LonghornVolume{Volume: &snapshot.LHVolume{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("VOLUME")}}},
 	}
 	dm := func(name, dev, uuid string) probes.BlockDevice {
 		d, _ := probes.ParseDev(dev)
-		return probes.BlockDevice{Name: name, Dev: d, DM: &probes.DM{Name: "NAME", UUID: uuid}, Slaves: []string{"sdc"}}
+		return probes.BlockDevice{Name: name, Dev: d, DM: &probes.DM{Name: n("NAME"), UUID: uuid}, Slaves: []string{"sdc"}}
 	}
 	number := func(dev string) probes.Dev { d, _ := probes.ParseDev(dev); return d }
 	facts := &probes.Facts{
 		Block: []probes.BlockDevice{
-			{Name: "sdc", Dev: number("8:32"), WWID: "naa.WWID", HCTL: "3:0:0:1", Holders: []string{"dm-2"}},
+			{Name: "sdc", Dev: number("8:32"), WWID: n("naa.WWID"), HCTL: "3:0:0:1", Holders: []string{"dm-2"}},
 			dm("dm-2", "253:2", "mpath-UUID"), dm("dm-3", "253:3", "LVM-UUID"), dm("dm-4", "253:4", "CRYPT-UUID"),
-			{Name: "rbd0", Dev: number("252:0")}, {Name: "loop0", Dev: number("7:0"), LoopFile: "BACKING-FILE"},
+			{Name: "rbd0", Dev: number("252:0")}, {Name: "loop0", Dev: number("7:0"), LoopFile: n("BACKING-FILE")},
 			{Name: "md127", Dev: number("9:127"), MDState: "clean", Slaves: []string{"sdc"}},
 		},
-		RBD: []probes.RBDDevice{{ID: "0", Name: "rbd0", Pool: "POOL", Image: "IMAGE"}},
+		RBD: []probes.RBDDevice{{ID: "0", Name: "rbd0", Pool: n("POOL"), Image: n("IMAGE")}},
 	}
-	x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"NODE": {Facts: facts}}})
-	view := x.View("NODE")
-	im := &snapshot.LHInstanceManager{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "MANAGER", UID: "UID"}, NodeID: "NODE"}
-	part := snapshot.LHInstance{VolumeName: "VOLUME", NodeID: "NODE"}
-	m := snapshot.VolumeMount{Use: snapshot.Use{Mount: probes.Mount{Dev: number("8:32"), Root: "/", Point: "/PATH"}}}
-	proc := &probes.Process{PID: 7, Comm: "COMM"}
+	x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{n("NODE"): {Facts: facts}}})
+	view := x.View(n("NODE"))
+	im := &snapshot.LHInstanceManager{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("MANAGER"), UID: types.UID(n("UID"))}, NodeID: n("NODE")}
+	part := snapshot.LHInstance{VolumeName: n("VOLUME"), NodeID: n("NODE")}
+	m := snapshot.VolumeMount{Use: snapshot.Use{Mount: probes.Mount{Dev: number("8:32"), Root: "/", Point: n("/PATH")}}}
+	proc := &probes.Process{PID: 7, Comm: n("COMM")}
 	return map[string]Step{
 		"DeletePod":              DeletePod(pod),
 		"DeletePod of no owner":  DeletePod(bare),
 		"DeleteFinishedPod":      DeleteFinishedPod(pod),
-		"DeleteVolumeAttachment": DeleteVolumeAttachment(&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-1", UID: "UID"}, Spec: storagev1.VolumeAttachmentSpec{NodeName: "NODE"}}, v),
+		"DeleteVolumeAttachment": DeleteVolumeAttachment(&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: n("csi-1"), UID: types.UID(n("UID"))}, Spec: storagev1.VolumeAttachmentSpec{NodeName: n("NODE")}}, v),
 		"DeleteShareManager":     DeleteShareManager(v, pod),
-		"DeleteReplica":          DeleteReplica(v, &snapshot.LHReplica{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "REPLICA", UID: "UID"}, LHInstance: part}),
-		"DeleteEngine":           DeleteEngine(v, &snapshot.LHEngine{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "ENGINE", UID: "UID"}, LHInstance: part}),
+		"DeleteReplica":          DeleteReplica(v, &snapshot.LHReplica{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("REPLICA"), UID: types.UID(n("UID"))}, LHInstance: part}),
+		"DeleteEngine":           DeleteEngine(v, &snapshot.LHEngine{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("ENGINE"), UID: types.UID(n("UID"))}, LHInstance: part}),
 		"DeleteInstanceManager":  DeleteInstanceManager(im, ""),
-		"EndHolder, a pod":       EndHolder("NODE", snapshot.Who{Pod: pod, Process: proc}),
-		"EndHolder, a unit":      EndHolder("NODE", snapshot.Who{Unit: "UNIT.service", Process: proc}),
-		"UnmountLazy":            UnmountLazy("NODE", v, m, false),
-		"UnmountLazy, a share":   UnmountLazy("NODE", v, m, true),
-		"VgchangeDeactivate":     VgchangeDeactivate(view, v, "GROUP", view.ByName("dm-3"), view.ByName("sdc")),
+		"EndHolder, a pod":       EndHolder(n("NODE"), snapshot.Who{Pod: pod, Process: proc}),
+		"EndHolder, a unit":      EndHolder(n("NODE"), snapshot.Who{Unit: n("UNIT") + ".service", Process: proc}),
+		"UnmountLazy":            UnmountLazy(n("NODE"), v, m, false),
+		"UnmountLazy, a share":   UnmountLazy(n("NODE"), v, m, true),
+		"VgchangeDeactivate":     VgchangeDeactivate(view, v, n("GROUP"), view.ByName("dm-3"), view.ByName("sdc")),
 		"CryptClose":             CryptClose(view, view.ByName("dm-4")),
-		"Fsck":                   Fsck(snapshot.VolumeDevice{Node: "NODE", View: view}, v, view.ByName("sdc"), "/dev/sdc", "ext4"),
-		"Fsck, xfs":              Fsck(snapshot.VolumeDevice{Node: "NODE", View: view}, v, view.ByName("sdc"), "/dev/sdc", "xfs"),
-		"DeleteOrphanDirectory":  DeleteOrphanDirectory("NODE", "/var/lib/kubelet", "POD-UID", "PV"),
+		"Fsck":                   Fsck(snapshot.VolumeDevice{Node: n("NODE"), View: view}, v, view.ByName("sdc"), n("/dev/sdc"), "ext4"),
+		"Fsck, xfs":              Fsck(snapshot.VolumeDevice{Node: n("NODE"), View: view}, v, view.ByName("sdc"), n("/dev/sdc"), "xfs"),
+		"DeleteOrphanDirectory":  DeleteOrphanDirectory(n("NODE"), "/var/lib/kubelet", n("POD-UID"), n("PV")),
 		"MultipathFlush":         MultipathFlush(view, view.ByName("dm-2")),
-		"DisableMultipathd":      DisableMultipathd("NODE"),
+		"DisableMultipathd":      DisableMultipathd(n("NODE")),
 		"UnmapRBD":               UnmapRBD(view, v, view.ByName("rbd0")),
-		"LogoutISCSI":            LogoutISCSI("NODE", v, "IQN", "PORTAL:3260"),
-		"UnmapLoop":              UnmapLoop(view, v, view.ByName("loop0"), "POD-UID"),
+		"LogoutISCSI":            LogoutISCSI(n("NODE"), v, n("IQN"), n("PORTAL:3260")),
+		"UnmapLoop":              UnmapLoop(view, v, view.ByName("loop0"), n("POD-UID")),
 		"UnmapMD":                UnmapMD(view, v, view.ByName("md127")),
 		"UnmapSCSI":              UnmapSCSI(view, v, view.ByName("sdc")),
 	}

@@ -35,7 +35,7 @@ status: {phase: Running}
 `, `
 apiVersion: v1
 kind: Pod
-metadata: {namespace: disk, name: ctl-0, uid: p2, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: ctl, uid: s1, controller: true}]}
+metadata: {namespace: kube-system, name: ctl-0, uid: p2, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: ctl, uid: s1, controller: true}]}
 spec:
   nodeName: n2
   serviceAccountName: ctl
@@ -73,7 +73,7 @@ const resizer = "external-resizer disk.example.com"
 
 func role(verbs string) string {
 	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ctl}\nrules: [{apiGroups: [''], resources: [persistentvolumeclaims], verbs: [get]}, {apiGroups: [''], resources: [persistentvolumes], verbs: [patch]}, {apiGroups: [''], resources: [persistentvolumeclaims/status], verbs: [" + verbs + "]}]\n" +
-		"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: ctl}\nroleRef: {kind: ClusterRole, name: ctl}\nsubjects: [{kind: ServiceAccount, namespace: disk, name: ctl}]\n"
+		"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: ctl}\nroleRef: {kind: ClusterRole, name: ctl}\nsubjects: [{kind: ServiceAccount, namespace: kube-system, name: ctl}]\n"
 }
 
 // machine is node n1 with disk sdb of a size below the mount of the volume, whose
@@ -101,8 +101,8 @@ func TestGrowth(t *testing.T) {
 		"it may patch":                   {raised("10Gi", "").Add(role("patch")), []string{}},
 		"an old one may update":          {raised("10Gi", "").Add(role("update")), []string{}},
 		"roles were not read":            {raised("10Gi", "").Add(role("get")).Gap("api/rbac.authorization.k8s.io/clusterroles", "Forbidden"), []string{}},
-		"its log says so":                {raised("10Gi", "").File("logs/disk/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:disk:ctl" cannot list resource "pods"`), []string{"certain " + is}},
-		"its log said so":                {raised("10Gi", "").File("logs/disk/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:disk:ctl" cannot list resource "pods"`), []string{}},
+		"its log says so":                {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{"certain " + is}},
+		"its log said so":                {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{}},
 		"refused":                        {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: too large`)), []string{"certain " + is}},
 		"refused, by state":              {raised("10Gi", ", allocatedResourceStatuses: {storage: ControllerResizeInfeasible}"), []string{"certain " + is}},
 		"refused and done since":         {raised("10Gi", "").Add(strings.ReplaceAll(claimEvent("VolumeResizeFailed", resizer, "no"), "11:59", "11:57"), claimEvent("VolumeResizeSuccessful", resizer, "yes")), []string{}},

@@ -79,6 +79,8 @@ func valueAfter(s string, start, end int) (from, to int) {
 	switch {
 	case at >= len(s):
 		return -1, 0
+	case keyOf(s, start, at, name):
+		return -1, 0
 	case assigned:
 		if !Secret(name) || senseKey(s, start, name) {
 			return -1, 0
@@ -95,6 +97,14 @@ func valueAfter(s string, start, end int) (from, to int) {
 		}
 	}
 	return value(s, at)
+}
+
+// fileName is what the keys of ConfigMaps and Secrets are called.
+var fileName = regexp.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+["']?(?:[\s,;)]|$)`)
+
+// keyOf tells a key that is a name: one that a ConfigMap does not have, or a file's name.
+func keyOf(s string, start, at int, name string) bool {
+	return strings.EqualFold(name, "key") && (strings.HasSuffix(s[:start], "no ") || fileName.MatchString(s[at:]))
 }
 
 // senseKey tells the kernel's "Sense Key : Medium Error" (drivers/scsi/constants.c).

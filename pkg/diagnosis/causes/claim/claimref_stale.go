@@ -157,6 +157,7 @@ func staleRef(p *diagnosis.Pass, v *snapshot.Volume, c *corev1.PersistentVolumeC
 		return
 	}
 	f.Advise(remedy.Words(fmt.Sprintf("After checking that the data on %s belong to this claim (they become visible to it), clear the old uid: "+
-		`kubectl patch pv %s --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'. The reservation by name stays. Do not delete the volume.`, pv.Name, pv.Name)))
+		"%s. The reservation by name stays. Do not delete the volume.", pv.Name,
+		remedy.Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"remove","path":"/spec/claimRef/uid"}]`))))
 	p.Report(f)
 }

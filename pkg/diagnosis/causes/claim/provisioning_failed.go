@@ -115,7 +115,8 @@ func refused(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text) {
 		f.Fact(diagnosis.FromAPI("StorageClass "+v.Class.Name, "parameters", parameters(v.Class.Parameters)))
 	}
 	f.Unless("a volume made for this claim, or no refusal at the next attempt")
-	f.Advise(remedy.Words(help), remedy.Words(fmt.Sprintf("Check: kubectl -n %s describe pvc %s. Nothing on a node helps, and the provisioner tries again by itself.", c.Namespace, c.Name)))
+	f.Advise(remedy.Words(help), remedy.Words(fmt.Sprintf("Check: %s. Nothing on a node helps, and the provisioner tries again by itself.",
+		remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name))))
 	p.Report(f)
 }
 

@@ -38,10 +38,10 @@ var LocalPoolInactive = &diagnosis.Rule{
 			p.Says, p.AtMost = "volume", report.Likely // it may be inactive, or deleted
 		}
 		show := [][]string{{"pvs", "-o", "+missing"}, {"lvs", "-a", "-o", "+lv_active,lv_health_status", pool.Name}}
-		help := "With all disks of the group there, vgchange -ay " + pool.Name + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
+		help := "With all disks of the group there, " + remedy.Inline("vgchange", "-ay", pool.Name) + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
 		if pool.Kind == "zfs" {
 			show = [][]string{{"zpool", "import"}, {"zpool", "status", "-x"}}
-			help = "With all disks of the pool there, zpool import " + pool.Name + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
+			help = "With all disks of the pool there, " + remedy.Inline("zpool", "import", pool.Name) + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
 		}
 		if why.Says == "locked" {
 			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."

@@ -39,7 +39,7 @@ func lvmScan(p *diagnosis.Pass, s *stack) {
 		d.Name, d.Dev, s.view.Name)
 	f.Fact(text.Evidence(), lvmFilterFact(s.view))
 	if scan != nil {
-		f.Fact(diagnosis.FromNode(s.view.Name, scan.Descriptor.Path, strings.Join(scan.Process.Cmdline, " ")+" → "+scan.Descriptor.Target))
+		f.Fact(diagnosis.FromNode(s.view.Name, scan.Descriptor.Path, diagnosis.Arguments(scan.Process.Cmdline)+" → "+scan.Descriptor.Target))
 	}
 	f.Unless("a global_filter in lvm.conf that rejects the device, or a holder of it")
 	f.Advise(preventLVM(s.view.Name))

@@ -172,7 +172,8 @@ func outOfService(p *diagnosis.Pass, n *corev1.Node, attached []released, l life
 	}
 	f.Sayf("Node %s carries the taint %s, which says that its machine is off, and it %s. Under this taint Kubernetes deletes its pods by force and takes their volumes (%s) away at once, without an unmount.", n.Name, taintOutOfService, seen, names)
 	f.Unless("a node without the taint, or a machine that is off")
-	f.Advise(remedy.Words(fmt.Sprintf("Take the taint off now: kubectl taint node %s %s-. It belongs only on machines that are known to be off, until they come back.", n.Name, taintOutOfService)))
+	f.Advise(remedy.Words(fmt.Sprintf("Take the taint off now: %s. It belongs only on machines that are known to be off, until they come back.",
+		remedy.Inline("kubectl", "taint", "node", n.Name, taintOutOfService+"-"))))
 	p.Report(f)
 }
 

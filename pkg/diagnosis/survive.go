@@ -1,0 +1,99 @@
+package diagnosis
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// ruleNeed begins the name of what is missing when a part of the program failed.
+const ruleNeed = "rule/"
+
+// survive runs a part of the evaluation. A panic (a fault of the program that some bytes
+// brought to light) costs what this part would have said, and the report says so; all
+// other answers stay.
+func (p *Pass) survive(name string, run func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.failed = append(p.failed, failure{name, fmt.Sprintf("%v, at %s", r, here(debug.Stack()))})
+			if p.rule != nil {
+				p.Miss(ruleNeed+name, "")
+			}
+		}
+	}()
+	run()
+}
+
+// failure is a part that did not end.
+type failure struct{ name, why string }
+
+// here is the first place of ours below the panic.
+func here(stack []byte) string {
+	lines := strings.Split(string(stack), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "panic(") {
+			lines = lines[i+1:]
+			break
+		}
+	}
+	for _, l := range lines {
+		if at := strings.Index(l, "kubectl-mountdoctor/"); at >= 0 && strings.HasPrefix(l, "\t") {
+			place, _, _ := strings.Cut(l[at+len("kubectl-mountdoctor/"):], " ")
+			return place
+		}
+	}
+	return "an unknown place"
+}
+
+// whyFailed is what happened to a rule.
+func (p *Pass) whyFailed(name string) string {
+	for _, f := range p.failed {
+		if f.name == name {
+			return "rule " + name + " failed, a fault of this program: " + f.why
+		}
+	}
+	return ""
+}
+
+// notFailed lists the parts that failed and are no rule's.
+func (p *Pass) notFailed(known []report.NotChecked) []report.NotChecked {
+	var out []report.NotChecked
+	for _, f := range p.failed {
+		need := ruleNeed + f.name
+		if !slices.ContainsFunc(slices.Concat(known, out), func(n report.NotChecked) bool { return n.Need == need }) {
+			out = append(out, report.NotChecked{Need: need, Reason: snapshot.Failed, Detail: f.name + " failed, a fault of this program: " + f.why})
+		}
+	}
+	return out
+}
+
+// weakenByFailed lowers what would have given way to, or been explained by, a rule that
+// failed.
+func (c *Catalog) weakenByFailed(p *Pass) {
+	for _, f := range p.findings {
+		for _, failed := range p.failed {
+			rule := c.byName[failed.name]
+			if f.Certainty == report.Certain && rule != nil && (slices.Contains(f.rule.YieldsTo, failed.name) ||
+				slices.Contains(f.rule.Residual, rule.Layer) || c.leads(failed.name, f.Cause, nil)) {
+				f.Certainty = report.Likely
+				f.NotConfirmed = append(f.NotConfirmed, "that it is not "+failed.name+" (its rule failed)")
+			}
+		}
+	}
+}
+
+// broken is the report of a question whose answer could not be put together.
+func (p *Pass) broken() *report.Report {
+	r := &report.Report{
+		APIVersion: report.APIVersion, Kind: report.Kind,
+		RootCauses: []report.Cause{}, Findings: []report.Cause{}, Symptoms: []report.Symptom{},
+		Unexplained: []report.Unexplained{}, Noise: []report.Noise{}, Timeline: []report.Moment{},
+		Subject: p.scope.subject, Verdict: report.UnknownState, Summary: "The answer could not be put together: this program failed.",
+	}
+	r.NotChecked = p.notFailed(nil)
+	return report.Visible(r)
+}
