@@ -133,6 +133,6 @@ func managerDown(p *diagnosis.Pass, node string) string {
 }
 
 func settingIs(p *diagnosis.Pass, name, value string) bool {
-	v, ok := settingFor(p, name, "v1")
+	v, ok := lhe.SettingFor(p.Index, name, "v1")
 	return ok && v == value
 }
