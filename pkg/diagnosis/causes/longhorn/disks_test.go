@@ -93,11 +93,22 @@ func TestShareManagerDown(t *testing.T) {
 		{"in error, its node looked at", shared("error").machine("n2"), []string{"certain ShareManager " + vol}},
 		{"in error, its node not looked at", shared("error"), []string{"likely ShareManager " + vol}},
 		{"in error, attached nowhere", shared("error").edit("volume", "currentNodeID: n2", "currentNodeID: ''").edit("volume", "nodeID: n1,", "nodeID: '',"), []string{"likely ShareManager " + vol}},
-		{"running", shared("running").machine("n2"), silent},
+		{"running", shared("running").machine("n2").add("smpod", sharePod("Running", "True")), silent},
+		{"called running, its pod ended", shared("running").machine("n2").add("smpod", sharePod("Succeeded", "False")), []string{"certain ShareManager " + vol}},
+		{"called running, its pod is not Ready", shared("running").machine("n2").add("smpod", sharePod("Running", "False")), []string{"certain ShareManager " + vol}},
+		{"called running, its pod does not exist", shared("running").machine("n2"), []string{"certain ShareManager " + vol}},
+		{"called running, pods were not read", shared("running").machine("n2").file("snapshot.yaml", gapped("api//pods")), silent},
+		{"called in error, its pod is Ready for half an hour", shared("error").machine("n2").add("smpod", sharePod("Running", "True")), []string{"certain ShareManager " + vol}},
 		{"starting anew each minute while a pod waits", shared("starting").machine("n2").
 			add("smpod", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: share-manager-"+vol+", creationTimestamp: '2026-01-02T11:59:20Z'}\nspec: {nodeName: n2, containers: [{name: m, image: m}]}\nstatus: {phase: Pending}\n"), []string{"certain ShareManager " + vol}},
 		{"starting for a minute", shared("starting").edit("pod", "11:30:00Z", "11:59:00Z"), silent},
 	})
+}
+
+// sharePod is the share-manager's pod since half an hour.
+func sharePod(phase, ready string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: share-manager-" + vol + ", creationTimestamp: '2026-01-02T11:30:00Z'}\nspec: {nodeName: n2, containers: [{name: m, image: m}]}\n" +
+		"status: {phase: " + phase + ", conditions: [{type: Ready, status: '" + ready + "', lastTransitionTime: '2026-01-02T11:31:00Z'}]}\n"
 }
 
 // TestFullDiskOfAVolumeThatWorks is a lost replica that keeps nobody waiting: the pod
