@@ -138,6 +138,13 @@ func TestRemountPending(t *testing.T) {
 		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
 		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
 		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
+		{"shared volume without an error, 1.8", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.8.1")), silent},
+		{"shared volume without an error, 1.6", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.6.2")), certain},
+		{"shared volume without an error, 1.12", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.12.0")), certain},
 		{"shared volume without an error", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx"), silent},
 	})
+}
+
+func release(version string) string {
+	return lhAPI + "Setting\nmetadata: {name: current-longhorn-version, namespace: longhorn-system}\nvalue: " + version + "\n"
 }
