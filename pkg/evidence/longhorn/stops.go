@@ -34,11 +34,11 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 	}
 	switch {
 	case len(wait) > 0 && runs == 0:
-		return fmt.Sprintf("Longhorn stops at the replicas: none of the %d that are to run does (%s).", len(wait), strings.Join(wait, "; ")), facts
+		return "Longhorn stops at the replicas: none that is to run does (" + strings.Join(wait, "; ") + ").", facts
 	case e.DesireState != "running":
 		return "", nil
 	case e.CurrentState != "running":
-		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, and %d of %d replicas run.", e.Name, orNone(e.NodeID), orNone(e.CurrentState), runs, runs+len(wait)),
+		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, while replicas run (%d of %d).", e.Name, orNone(e.NodeID), orNone(e.CurrentState), runs, runs+len(wait)),
 			append([]report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", orNone(e.CurrentState)+", wanted is running")}, saidOf(x, e.NodeID, e.InstanceManager, e.Name)...)
 	}
 	i, _ := InitiatorOf(x, v)
