@@ -58,6 +58,7 @@ type LHVolume struct {
 	NumberOfReplicas                                                            int
 	Migratable, Encrypted, DisableFrontend, Standby                             bool
 	Status                                                                      LHVolumeStatus
+	DiskSelector, NodeSelector                                                  []string // tags that a disk and a node must have
 }
 
 // LHVolumeStatus is the status of a Longhorn volume.
@@ -161,6 +162,7 @@ type LHNode struct {
 	Raw                                *unstructured.Unstructured // as it was read, for saving
 	AllowScheduling, EvictionRequested bool
 	Region, Zone                       string
+	Tags                               []string
 	Conditions                         Conditions
 	Disks                              []LHDisk // sorted by name
 }
@@ -168,6 +170,7 @@ type LHNode struct {
 // LHDisk joins spec.disks and status.diskStatus.
 type LHDisk struct {
 	Name, Path, Type, UUID          string
+	Tags                            []string
 	AllowScheduling                 bool
 	Reserved, Available, Scheduled  int64
 	Maximum                         int64

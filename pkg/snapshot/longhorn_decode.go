@@ -81,6 +81,7 @@ func decodeLHVolume(v *LHVolume, f fields) {
 	v.BackupTarget = f.text("spec.backupTargetName")
 	v.LastAttachedBy, v.Size = f.text("spec.lastAttachedBy"), f.number("spec.size")
 	v.EngineNodeID = f.text("spec.engineNodeID")
+	v.DiskSelector, v.NodeSelector = f.list("spec.diskSelector"), f.list("spec.nodeSelector")
 	v.NumberOfReplicas = int(f.number("spec.numberOfReplicas"))
 	v.Migratable, v.Encrypted = f.flag("spec.migratable"), f.flag("spec.encrypted")
 	v.DisableFrontend, v.Standby = f.flag("spec.disableFrontend"), f.flag("spec.Standby")

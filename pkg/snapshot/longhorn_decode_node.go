@@ -2,6 +2,7 @@ package snapshot
 
 func decodeLHNode(n *LHNode, f fields) {
 	n.AllowScheduling, n.EvictionRequested = f.flag("spec.allowScheduling"), f.flag("spec.evictionRequested")
+	n.Tags = f.list("spec.tags")
 	n.Region, n.Zone = f.text("status.region"), f.text("status.zone")
 	n.Conditions = f.conditions("status.conditions")
 	status := map[string]fields{}
@@ -27,7 +28,7 @@ func decodeLHNode(n *LHNode, f fields) {
 // lhDisk joins what is wanted of a disk with what it is.
 func lhDisk(spec entry, status fields, known bool) LHDisk {
 	d := LHDisk{
-		Name: spec.key, Path: spec.text("path"), Type: spec.text("diskType"),
+		Name: spec.key, Path: spec.text("path"), Type: spec.text("diskType"), Tags: spec.list("tags"),
 		AllowScheduling: spec.flag("allowScheduling"), EvictionRequested: spec.flag("evictionRequested"),
 		Reserved: spec.number("storageReserved"), HasStatus: known,
 		UUID: status.text("diskUUID"), Available: status.number("storageAvailable"),

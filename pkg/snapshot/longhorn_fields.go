@@ -287,3 +287,22 @@ func (f fields) texts(path string) map[string]string {
 	}
 	return all
 }
+
+// list is a list of texts.
+func (f fields) list(path string) []string {
+	var out []string
+	switch v := f.at(path).(type) {
+	case nil:
+	case []any:
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				out = append(out, text)
+				continue
+			}
+			f.fail(path, item)
+		}
+	default:
+		f.fail(path, v)
+	}
+	return out
+}

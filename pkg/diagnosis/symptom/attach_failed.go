@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -45,10 +46,15 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 	}
 	object := "VolumeAttachment " + va.Name
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", "false"))
+	says, facts := longhorn.Stops(p.Index, v)
+	if says != "" {
+		s.Message += " " + says
+	}
 	if e != nil {
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attachError", e.Message))
 		s.Message += fmt.Sprintf(" It says: %s", quote(e.Message))
 	}
+	s.Evidence = append(s.Evidence, facts...)
 	p.AddSymptom(s)
 }
 

@@ -16,6 +16,8 @@ func Needs(pl *evidence.Place) []string {
 		return []string{"cifs"}
 	}
 	switch {
+	case ofV2(pl):
+		return []string{"nvme_tcp"}
 	case strings.HasPrefix(driver, "linstor.csi"):
 		return []string{"drbd"}
 	case driver == "zfs.csi.openebs.io":
@@ -32,8 +34,14 @@ func Needs(pl *evidence.Place) []string {
 	return nil
 }
 
-// Fails asks whether a mount of the volume on the place's node failed lately.
+// Fails asks whether a mount of the volume on the place's node failed lately; a v2 volume
+// of Longhorn fails while it is being attached.
 func Fails(pl *evidence.Place) evidence.Answer {
+	if ofV2(pl) {
+		if a := hangs(pl); a.Yes() {
+			return a
+		}
+	}
 	for _, t := range pl.Refused() {
 		if strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
 			return evidence.Yes(t.Evidence())

@@ -12,18 +12,42 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// EngineHangs asks whether a volume has been between two states for over three minutes
-// while somebody uses or wants it: its engine does not run, or gives no endpoint.
-func EngineHangs(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) evidence.Answer {
+// Initiator is what makes the block device of a v2 volume on a node: the engine, and since
+// Longhorn 1.12 an EngineFrontend of its own, which may be on another node than the engine.
+type Initiator struct {
+	Kind, Resource, Name, Node string
+	State, Endpoint, Manager   string
+	NQNs                       []string // by which the volume's subsystem may be called
+}
+
+// InitiatorOf is the initiator of a volume; ok: there is one.
+func InitiatorOf(x *snapshot.Index, v *snapshot.Volume) (i Initiator, ok bool) {
+	e, f := x.EngineActive(v), x.FrontendActive(v)
+	nqns := []string{spdk + "volume-" + v.Handle}
+	switch {
+	case f != nil:
+		for _, p := range f.Paths {
+			nqns = append(nqns, p.NQN)
+		}
+		return Initiator{"EngineFrontend", "enginefrontends.longhorn.io", f.Name, f.NodeID, f.CurrentState, f.Endpoint, f.InstanceManager, nqns}, true
+	case e != nil:
+		return Initiator{"Engine", "engines.longhorn.io", e.Name, e.NodeID, e.CurrentState, e.Endpoint, e.InstanceManager, append(nqns, spdk+e.Name)}, true
+	}
+	return Initiator{}, false
+}
+
+// Hangs asks whether a volume has been between two states for over three minutes while
+// somebody uses or wants it: its initiator does not run, or gives no endpoint.
+func (i Initiator) Hangs(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answer {
 	state := v.Status.State
 	if state != "attaching" && state != "detaching" {
 		return evidence.No()
 	}
-	if state == "attaching" && e.CurrentState == "running" && e.Endpoint != "" {
+	if state == "attaching" && i.State == "running" && i.Endpoint != "" {
 		return evidence.No()
 	}
 	facts := []report.Evidence{evidence.FromAPI("Volume "+v.Name, "status.state", state),
-		evidence.FromAPI("Engine "+e.Name, "status.currentState", strings.TrimSpace(e.CurrentState+" "+e.Endpoint))}
+		evidence.FromAPI(i.Kind+" "+i.Name, "status.currentState", strings.TrimSpace(orNone(i.State)+" "+i.Endpoint))}
 	for _, c := range pl.Volume.Live() {
 		if pl.X.Age(c.Pod.CreationTimestamp.Time) > 3*time.Minute {
 			return evidence.Yes(append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))...)
@@ -49,21 +73,22 @@ func LeftMap(pl *evidence.Place, v *snapshot.LHVolume) *probes.BlockDevice {
 const spdk = "nqn.2023-01.io.longhorn.spdk:"
 
 // PathBroken asks whether the data path of a v2 volume on a node is dead: its map has no
-// live namespace below it or is suspended, or a controller of its NQN is not live.
-func PathBroken(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) (what string, a evidence.Answer) {
+// live namespace of the volume below it or is suspended, or a controller of its NQN is
+// not live.
+func (i Initiator) PathBroken(pl *evidence.Place, v *snapshot.LHVolume) (what string, a evidence.Answer) {
 	if r := pl.Probed(); !r.Complete() {
 		return "", evidence.Unseen(r.Lacks()...)
 	}
 	var said []string
 	var facts []report.Evidence
 	if b := LeftMap(pl, v); b != nil {
-		if why := deadMap(pl.View, b); why != "" {
+		if why := i.deadMap(pl.View, b); why != "" {
 			said = append(said, fmt.Sprintf("the map %s (%s) %s", b.Name, b.Dev, why))
 			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
 		}
 	}
 	for _, s := range pl.View.Facts.NVMe {
-		if (s.NQN == spdk+e.Name || s.NQN == spdk+"volume-"+v.Name) && s.State != "" && s.State != "live" {
+		if slices.Contains(i.NQNs, s.NQN) && s.State != "" && s.State != "live" {
 			said = append(said, fmt.Sprintf("its controller %s is %s", s.Name, s.State))
 			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/nvme/"+s.Name+"/state", s.State))
 		}
@@ -75,13 +100,19 @@ func PathBroken(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) 
 }
 
 // deadMap says why a map cannot serve, or nothing.
-func deadMap(view *snapshot.NodeView, b *probes.BlockDevice) string {
+func (i Initiator) deadMap(view *snapshot.NodeView, b *probes.BlockDevice) string {
 	alive := slices.DeleteFunc(slices.Clone(b.Slaves), func(name string) bool { return view.ByName(name) == nil })
 	switch {
 	case len(alive) == 0:
 		return "has lost the NVMe namespace below it"
 	case b.DM.Suspended:
 		return "is suspended"
+	}
+	for _, s := range view.Facts.NVMe {
+		below := slices.ContainsFunc(s.Namespaces, func(n string) bool { return slices.Contains(alive, n) })
+		if below && strings.HasPrefix(s.NQN, spdk) && !slices.Contains(i.NQNs, s.NQN) {
+			return "lies on a namespace of " + strings.TrimPrefix(s.NQN, spdk) + ", which is not the volume's target any more"
+		}
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,35 @@ func TestEngineProcess(t *testing.T) {
 	} {
 		if _, a := p.Unwanted(c.x, c.v); word(a) != c.want {
 			t.Errorf("%s: %s, want %s", name, word(a), c.want)
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	t.Parallel()
+	with := func(state, engine, endpoint string, replicas ...string) *snapshot.Volume {
+		v := volume(state)
+		v.Longhorn.Engines[0].LHInstance = snapshot.LHInstance{DesireState: "running", CurrentState: engine, NodeID: "n1"}
+		v.Longhorn.Engines[0].Endpoint = endpoint
+		for _, state := range replicas {
+			v.Longhorn.Replicas = append(v.Longhorn.Replicas, &snapshot.LHReplica{ObjectMeta: named("r"), LHInstance: snapshot.LHInstance{NodeID: "n1", DesireState: "running", CurrentState: state}})
+		}
+		return v
+	}
+	for name, c := range map[string]struct {
+		v    *snapshot.Volume
+		want string
+	}{
+		"no replica runs":                 {with("attaching", "stopped", "", "stopped", "starting"), "at the replicas"},
+		"one of them runs, no engine":     {with("attaching", "error", "", "running", "starting"), "at the engine"},
+		"the engine gives no device":      {with("attaching", "running", "", "running"), "at the block device"},
+		"it is attached":                  {with("attached", "running", "/dev/longhorn/v", "running"), ""},
+		"nobody asked for it":             {with("detached", "stopped", "", "stopped"), ""},
+		"replicas without a place differ": {with("attaching", "stopped", ""), "at the engine"},
+	} {
+		says, _ := Stops(index(snapshot.Longhorn{}), c.v)
+		if c.want == "" && says != "" || !strings.Contains(says, c.want) {
+			t.Errorf("%s: got %q, want %q", name, says, c.want)
 		}
 	}
 }

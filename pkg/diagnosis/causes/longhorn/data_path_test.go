@@ -20,6 +20,14 @@ func TestV2EngineStuck(t *testing.T) {
 	restarted := func(s *scene) *scene {
 		return s.edit("im-n1", "creationTimestamp: '2026-01-01T00:00:00Z'", "creationTimestamp: '2026-01-02T11:45:00Z'").edit("im-n1", "dataEngine: v1", "dataEngine: v2")
 	}
+	other := func(target string) []string {
+		return []string{"sys/class/nvme-subsystem/nvme-subsys0/subsysnqn", target, "sys/class/nvme-subsystem/nvme-subsys0/nvme0n1", "@link ../../nvme0n1",
+			"sys/class/nvme/nvme0/subsysnqn", target, "sys/class/nvme/nvme0/state", "live", "sys/class/nvme/nvme0/transport", "tcp", "sys/class/nvme/nvme0/nvme0n1", "@dir"}
+	}
+	frontend := func(state, endpoint string) *scene {
+		return stuck().edit("engine", "currentState: error", "currentState: running, endpoint: ''").
+			add("frontend", lhAPI+"EngineFrontend\nmetadata: {name: "+vol+"-ef-0, namespace: longhorn-system}\nspec: {volumeName: "+vol+", engineName: "+vol+"-e-0, nodeID: n1, active: true, desireState: running}\nstatus: {currentState: "+state+", endpoint: '"+endpoint+"'}\n")
+	}
 	found := []string{"certain Volume " + vol}
 	check(t, V2EngineStuck, []branch{
 		{"the map has lost its namespace", stuck(dead...), found},
@@ -28,6 +36,12 @@ func TestV2EngineStuck(t *testing.T) {
 		{"a controller lives", stuck(nqn("live")...), silent},
 		{"the node was not seen, and it was restarted", restarted(stuck()), []string{"likely Volume " + vol}},
 		{"the node was not seen", stuck(), []string{"possible Volume " + vol}},
+		{"the map lies on another engine's namespace", stuck(append(other("nqn.2023-01.io.longhorn.spdk:"+vol+"-e-9"), alive...)...), found},
+		{"the map lies on its own engine's namespace", stuck(append(other("nqn.2023-01.io.longhorn.spdk:"+vol+"-e-0"), alive...)...), silent},
+		{"a frontend hangs, the engine runs", frontend("error", "").machine("n1", dead...), found},
+		{"a frontend hangs, the node was not seen, and it was restarted", restarted(frontend("stopped", "")), []string{"likely Volume " + vol}},
+		{"a frontend runs; the engine has no endpoint by design", frontend("running", "/dev/longhorn/x").machine("n1", dead...), silent},
+		{"the frontend is on another node than the engine", frontend("error", "").edit("engine", "nodeID: n1", "nodeID: n2").machine("n1", dead...), found},
 		{"v1", stuck(dead...).edit("volume", "dataEngine: v2, ", ""), silent},
 		{"attached", stuck(dead...).edit("volume", "state: attaching", "state: attached"), silent},
 		{"a pod of a minute", stuck(dead...).edit("pod", "11:30:00Z", "11:59:00Z"), silent},

@@ -32,7 +32,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 		said := lh.Complains(pl)
 		p := &diagnosis.Proof{
 			Last: []evidence.Answer{said.Answer().With(lh.Served(pl.X))},
-			With: words.Fields{"service": said.Service(), "how": "", "port": "", "last": "", "dns": "", "managers": fmt.Sprint(len(lh.Managers(pl.X)))},
+			With: words.Fields{"service": said.Service(), "how": "", "port": "", "last": "", "dns": "", "managers": nobody(len(lh.Managers(pl.X)))},
 			Steps: []remedy.Step{
 				remedy.Check("Read the last log of the longhorn-manager pods, and of the cluster's DNS pods when a name is not resolved (CoreDNS: its upstream resolv.conf, a forwarding loop); look at firewall rules between nodes and pods for the webhook. Leave webhook configurations and custom resource definitions alone.",
 					remedy.Kubectl("-n", pl.X.LonghornNamespace(), "get", "pods,endpoints", "-o", "wide"),
@@ -69,6 +69,14 @@ var ControlPlaneDown = &diagnosis.Rule{
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// nobody says that none of the managers works.
+func nobody(n int) string {
+	if n == 1 {
+		return "its only longhorn-manager pod on a Ready node does not work"
+	}
+	return fmt.Sprintf("none of its %d longhorn-manager pods on Ready nodes works", n)
 }
 
 // managersDown handles one manager that is down on a node which a volume needs: Longhorn

@@ -3,134 +3,79 @@ package longhorn
 import (
 	_ "embed"
 	"fmt"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed longhorn_disk_full.md
 var longhornDiskFullDoc string
 
-// DiskFull finds replicas on a disk that is full or beyond its threshold.
+// DiskFull finds replicas on a disk that is full or beyond its threshold, and replicas
+// that have no place because every disk which could take them is such a one.
 var DiskFull = &diagnosis.Rule{
 	Name: "longhorn-disk-full", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/nodes"), diagnosis.API("longhorn.io/replicas"), diagnosis.API("longhorn.io/volumes")},
-	Explains: []string{"attach-failed", "volume-io-error", "volume-degraded", "pod-waiting-for-volume", "volume-readonly"},
-	LeadsTo:  []string{"longhorn-volume-faulted", "longhorn-replica-unschedulable", "longhorn-replica-inconsistent"},
-	Doc:      longhornDiskFullDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			if volumeOf(v) == nil {
+	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Using},
+	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-replica-unschedulable", "longhorn-replica-inconsistent", "longhorn-restore-stalled"},
+	Asks:    diagnosis.EachVolume,
+	Doc:     longhornDiskFullDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		v := pl.Volume.LH()
+		if v == nil {
+			return nil
+		}
+		var out []*diagnosis.Proof
+		placement, threshold := lh.Placement(pl.X, pl.Volume), lh.MinimalAvailable(pl.X, v.DataEngine)
+		for _, o := range placement {
+			harm := o.OutOfService(pl.X, pl.Volume)
+			if harm.No() {
 				continue
 			}
-			for _, r := range placement(p, v) {
-				if r.refused(v) {
-					diskFull(p, v, r)
+			p := diskFull(pl, o, harm)
+			p.With["replica"], p.With["room"] = o.Replica.Name, o.Room(threshold)
+			switch pressed, nothing := o.Pressed(), o.NothingLeft(); {
+			case pressed.Yes():
+				p.State, p.Last = append(p.State, pressed), []evidence.Answer{o.Agrees(threshold)}
+				for _, other := range placement { // several full disks of a node are one finding
+					if other.Node == o.Node && other.Disk != o.Disk && other.Pressed().Yes() {
+						p.Also = append(p.Also, fmt.Sprintf("Disk %s (%s) of the node is under pressure, too.", other.Disk.Name, other.Disk.Path))
+					}
 				}
+			case nothing.Yes(): // Longhorn looks at bytes alone, and only while its manager there works
+				p.Says, p.State = "unnoticed", append(p.State, nothing)
+				p.Last = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/nodes", Node: o.Node.Name, Why: "a condition DiskPressure of the disk"})}
+			default:
+				continue
 			}
-			noRoomAnywhere(p, v)
+			narrowed(pl, p)
+			out = append(out, p)
 		}
+		homeless := lh.Homeless(pl.X, pl.Volume)
+		blocked, all := lh.Blocked(pl.X, pl.Volume)
+		for _, c := range blocked {
+			if c.Kind == lh.ByPressure && !homeless.No() {
+				p := diskFull(pl, c.OnDisk, evidence.All(homeless, all))
+				p.Says, p.With["room"], p.Last = "nowhere", c.Room(threshold), []evidence.Answer{c.Agrees(threshold)}
+				out = append(out, p)
+			}
+		}
+		return out
 	},
 }
 
-func diskFull(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
-	status, reason, message := r.condition("Schedulable")
-	if status != "False" || reason != "DiskPressure" {
-		fullOnNode(p, v, r)
-		return
+func diskFull(pl *evidence.Place, o lh.OnDisk, harm evidence.Answer) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(o.Node.Name), State: []evidence.Answer{harm},
+		With: words.Fields{"disk": o.Disk.Name, "path": o.Disk.Path, "node": o.Node.Name, "volume": pl.Volume.LH().Name, "replica": "", "room": ""},
+		Steps: []remedy.Step{
+			remedy.Words("Make room on the disk: foreign files, snapshots that are not needed (purging needs some space first), another disk. Touch nothing below its replicas directory."),
+			remedy.Words("Or lower storage-minimal-available-percentage for a while so that the disk counts again, salvage the volume, and set it back."),
+		},
 	}
-	c, threshold := report.Certain, minimalAvailable(p, v.Longhorn.Volume.DataEngine)
-	f := p.Find(c, diagnosis.NodeSubject(r.node.Name)).On(v).Located(r.node.Name)
-	f.Fact(
-		diagnosis.FromAPI("Node.longhorn.io "+r.node.Name, "status.diskStatus["+r.disk.Name+"].conditions[Schedulable]", strings.TrimSpace("False "+reason+" "+message)),
-		diagnosis.FromAPI("Replica "+r.replica.Name, "spec.failedAt", none(r.replica.FailedAt)),
-	)
-	numbers := fmt.Sprintf("%s of %s are available (%s), the setting storage-minimal-available-percentage asks for %d %%",
-		gib(r.disk.Available), gib(r.disk.Maximum), percent(r.disk.Available, r.disk.Maximum), threshold)
-	if st, ok := statOf(r); ok {
-		f.Fact(diagnosis.FromNode(r.node.Name, "@statfs"+path.Clean(r.disk.Path), st.String()))
-		if st.blocks > 0 && st.avail*100 > st.blocks*uint64(threshold) && !st.full() {
-			f.Missing("a full filesystem: statfs on the node shows more space than the threshold asks for")
-		}
-	}
-	f.Sayf("The Longhorn disk %s (%s) on node %s is under pressure: %s. Its replica %s of volume %s is out of service, and a disk under pressure takes part neither in scheduling nor in salvage, automatic or by hand.",
-		r.disk.Name, r.disk.Path, r.node.Name, numbers, r.replica.Name, v.Longhorn.Volume.Name)
-	adviseRoom(f)
-	narrow(f, v.Longhorn.Volume)
-	// Several full disks of a node are one finding: the second is a remark on the first.
-	for _, o := range placement(p, v) {
-		if st, why, _ := o.condition("Schedulable"); o.node == r.node && o.disk != r.disk && st == "False" && why == "DiskPressure" {
-			f.Also = append(f.Also, fmt.Sprintf("Disk %s (%s) of the node is under pressure, too.", o.disk.Name, o.disk.Path))
-		}
-	}
-	p.Report(f)
-}
-
-// fullOnNode finds a disk that Longhorn takes for sound and that has nothing left on its
-// node: Longhorn looks at bytes alone, and only while its manager there works.
-func fullOnNode(p *diagnosis.Pass, v *snapshot.Volume, r placed) {
-	st, ok := statOf(r)
-	if !ok || !st.full() {
-		return
-	}
-	f := p.Find(report.Likely, diagnosis.NodeSubject(r.node.Name)).On(v).Located(r.node.Name)
-	f.Fact(diagnosis.FromNode(r.node.Name, "@statfs"+path.Clean(r.disk.Path), st.String()), diagnosis.FromAPI("Replica "+r.replica.Name, "spec.failedAt", none(r.replica.FailedAt)))
-	f.Sayf("The Longhorn disk %s (%s) on node %s has nothing left: %s. Its replica %s of volume %s is out of service. Longhorn's own condition does not say so: it counts bytes, no inodes, and only from time to time.",
-		r.disk.Name, r.disk.Path, r.node.Name, st, r.replica.Name, v.Longhorn.Volume.Name)
-	f.NotConfirmed = append(f.NotConfirmed, "a condition DiskPressure of the disk")
-	adviseRoom(f)
-	narrow(f, v.Longhorn.Volume)
-	p.Report(f)
-}
-
-func adviseRoom(f *diagnosis.Finding) {
-	f.Unless("a disk condition Schedulable True")
-	f.Advise(
-		remedy.Words("Make room on the disk: foreign files, snapshots that are not needed (purging needs some space first), another disk. Touch nothing below its replicas directory."),
-		remedy.Words("Or lower storage-minimal-available-percentage for a while so that the disk counts again, salvage the volume, and set it back."),
-	)
-}
-
-// minimalAvailable is the threshold in percent; Longhorn's default is 25.
-func minimalAvailable(p *diagnosis.Pass, engine string) int {
-	if s, ok := settingFor(p, "storage-minimal-available-percentage", engine); ok {
-		if n, err := strconv.Atoi(s); err == nil {
-			return n
-		}
-	}
-	return 25
-}
-
-type space struct{ avail, blocks, inodes, files uint64 }
-
-// full tells whether no byte or no inode is left; some filesystems count no inodes.
-func (s space) full() bool { return s.blocks > 0 && s.avail == 0 || s.files > 0 && s.inodes == 0 }
-
-func (s space) String() string {
-	return fmt.Sprintf("%d of %d blocks available, %d of %d inodes free", s.avail, s.blocks, s.inodes, s.files)
-}
-
-func statOf(r placed) (space, bool) {
-	if r.view == nil {
-		return space{}, false
-	}
-	st, ok := r.view.Statfs(path.Clean(r.disk.Path))
-	if !ok || st.Err != "" {
-		return space{}, false
-	}
-	return space{st.Avail, st.Blocks, st.FilesFree, st.Files}, true
-}
-
-func gib(n int64) string { return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30)) }
-
-func percent(a, b int64) string {
-	if b <= 0 {
-		return "unknown share"
-	}
-	return fmt.Sprintf("%d %%", a*100/b)
+	p.At(o.Node.Name)
+	return p
 }

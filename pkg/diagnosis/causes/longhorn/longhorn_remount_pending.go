@@ -50,8 +50,8 @@ func remountPending(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer)
 	if err != nil || !asked.After(started) || c.Pod.DeletionTimestamp != nil {
 		return
 	}
-	if v.RegularRWX() && !p.Suffers(v, "volume-io-error", "volume-hung", "volume-readonly") {
-		return // the NFS client recovers by itself; Longhorn skips the pod by design
+	if v.RegularRWX() && lhe.SkipsShared(p.Index) && !p.Suffers(v, "volume-io-error", "volume-hung", "volume-readonly") {
+		return // the NFS client recovers by itself
 	}
 	blocker, evidence := remountBlocker(p, c.Pod)
 	age := p.Age(asked)
@@ -133,6 +133,6 @@ func managerDown(p *diagnosis.Pass, node string) string {
 }
 
 func settingIs(p *diagnosis.Pass, name, value string) bool {
-	v, ok := settingFor(p, name, "v1")
+	v, ok := lhe.SettingFor(p.Index, name, "v1")
 	return ok && v == value
 }

@@ -18,22 +18,26 @@ var v2EngineStuckDoc string
 // V2EngineStuck finds a v2 volume whose data path does not come back after a restart.
 var V2EngineStuck = &diagnosis.Rule{
 	Name: "longhorn-v2-engine-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Using, diagnosis.Detaching},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Publishing, diagnosis.Using, diagnosis.Detaching},
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
 	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable"},
 	Asks:     diagnosis.EachPlace,
 	Doc:      v2EngineStuckDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
-		if !lh.IsV2(v) || e == nil || pl.Node != e.NodeID && pl.Node != v.Status.CurrentNodeID {
+		v := pl.Volume.LH()
+		if !lh.IsV2(v) {
 			return nil
 		}
-		return []*diagnosis.Proof{v2Stuck(pl, v, e)}
+		i, ok := lh.InitiatorOf(pl.X, pl.Volume)
+		if !ok || pl.Node != i.Node && pl.Node != v.Status.CurrentNodeID {
+			return nil
+		}
+		return []*diagnosis.Proof{v2Stuck(pl, v, i)}
 	},
 }
 
-func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *diagnosis.Proof {
-	what, broken := lh.PathBroken(pl, v, e)
+func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosis.Proof {
+	what, broken := i.PathBroken(pl, v)
 	restarted := lh.RestartedSince(pl)
 	var pods []string
 	for _, c := range pl.Volume.Running() {
@@ -44,10 +48,10 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *di
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "seen",
 		With:  words.Fields{"volume": v.Name, "node": pl.Node, "state": v.Status.State, "what": what, "pods": words.List(pods, 3)},
-		State: []evidence.Answer{lh.EngineHangs(pl, v, e), broken.With(restarted.Facts()...)},
+		State: []evidence.Answer{i.Hangs(pl, v), broken.With(restarted.Facts()...)},
 		Steps: []remedy.Step{remedy.Check("See what the engine says, and the first error of the v2 instance-manager after its start.",
-			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status}"),
-			remedy.Kubectl("-n", v.Namespace, "logs", e.InstanceManager, "--tail=200"))},
+			remedy.Kubectl("-n", v.Namespace, "get", i.Resource, i.Name, "-o", "jsonpath={.status}"),
+			remedy.Kubectl("-n", v.Namespace, "logs", i.Manager, "--tail=200"))},
 	}
 	if broken.Unseen() {
 		p.Says, p.State = "unseen", []evidence.Answer{p.State[0], restarted}

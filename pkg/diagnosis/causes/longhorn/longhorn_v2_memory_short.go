@@ -22,7 +22,7 @@ var V2MemoryShort = &diagnosis.Rule{
 	Name: "longhorn-v2-memory-short", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/nodes")},
 	Explains: []string{"attach-failed", "volume-attach-loop", "volume-io-error", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"longhorn-instance-manager-restarted"},
+	LeadsTo:  []string{"longhorn-instance-manager-restarted", "longhorn-v2-engine-stuck"},
 	Doc:      longhornV2MemoryShortDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

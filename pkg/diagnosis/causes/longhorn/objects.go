@@ -1,12 +1,12 @@
 package longhorn
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -18,20 +18,7 @@ func volumeOf(v *snapshot.Volume) *snapshot.LHVolume {
 	return v.Longhorn.Volume
 }
 
-// used tells whether pods use the volume: the pods that were read, or, where those of
-// its namespace are missing as in a support bundle, the ones that Longhorn notes as present.
-func used(v *snapshot.Volume) bool {
-	if len(v.Live()) > 0 {
-		return true
-	}
-	lh := volumeOf(v)
-	if lh == nil || lh.Status.Kubernetes.LastPodRefAt != "" || len(v.Consumers) > 0 {
-		return false
-	}
-	return slices.ContainsFunc(lh.Status.Kubernetes.Workloads, func(w snapshot.LHWorkload) bool {
-		return w.PodStatus == "Running" || w.PodStatus == "Pending"
-	})
-}
+func used(v *snapshot.Volume) bool { return lh.Used(v) }
 
 // describe is how Longhorn itself calls the volume's condition.
 func describe(v *snapshot.LHVolume) string {

@@ -86,8 +86,39 @@ func TestVolumeFaulted(t *testing.T) {
 		{"faulted, no node looked at", faulted(), []string{"certain Volume " + vol}},
 		{"unknown while detached", newScene(), silent},
 		{"restore", faulted().edit("volume", "ownerID: n1", "ownerID: n1, restoreRequired: true"), silent},
+		{"one replica runs and never failed", faulted().edit("replica-1", "failedAt: '2026-01-02T11:00:00Z'", "failedAt: ''"), silent},
+		{"replicas were not read", faulted().drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), []string{"likely Volume " + vol}},
+		{"no replica is left", faulted().drop("replica-1").drop("replica-2"), []string{"certain Volume " + vol}},
 		{"written as null by a bundle", newScene().edit("replica-1", "failedAt: ''", "failedAt: 'null'"), silent},
 	})
+}
+
+// TestNothingToSalvage: where no replica is left, salvage is not advised.
+func TestNothingToSalvage(t *testing.T) {
+	t.Parallel()
+	gone := func() *scene {
+		return newScene().edit("volume", "robustness: unknown", "robustness: faulted").drop("replica-1").drop("replica-2")
+	}
+	orphan := lhAPI + "Orphan\nmetadata: {name: orphan-1, namespace: longhorn-system}\nspec: {nodeID: n2, orphanType: replica-data, parameters: {DataName: " + vol + "-0a1b2c3d}}\n"
+	for _, c := range []struct {
+		name  string
+		scene *scene
+		says  string
+	}{
+		{"nothing is left", gone(), "nothing can be salvaged"},
+		{"an orphan is left", gone().add("orphan", orphan), vol + "-0a1b2c3d on node n2"},
+		{"a directory is left", gone().machine("n2", "var/lib/longhorn/replicas/"+vol+"-0a1b2c3d/volume.meta", "{}"), vol + "-0a1b2c3d on node n2"},
+	} {
+		_, r := c.scene.run(t, VolumeFaulted)
+		if len(r.RootCauses) != 1 || !strings.Contains(r.RootCauses[0].Message, c.says) {
+			t.Fatalf("%s: want %q, got %+v", c.name, c.says, r.RootCauses)
+		}
+		for _, m := range r.RootCauses[0].Remedies {
+			if strings.Contains(m.Title, "salvage the volume") {
+				t.Errorf("%s: it advises: %s", c.name, m.Title)
+			}
+		}
+	}
 }
 
 func TestRemountPending(t *testing.T) {
@@ -107,6 +138,13 @@ func TestRemountPending(t *testing.T) {
 		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
 		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
 		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
+		{"shared volume without an error, 1.8", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.8.1")), silent},
+		{"shared volume without an error, 1.6", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.6.2")), certain},
+		{"shared volume without an error, 1.12", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.12.0")), certain},
 		{"shared volume without an error", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx"), silent},
 	})
+}
+
+func release(version string) string {
+	return lhAPI + "Setting\nmetadata: {name: current-longhorn-version, namespace: longhorn-system}\nvalue: " + version + "\n"
 }

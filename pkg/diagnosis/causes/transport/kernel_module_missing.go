@@ -20,7 +20,7 @@ var kernelModuleMissingDoc string
 var KernelModuleMissing = &diagnosis.Rule{
 	Name: "kernel-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Attaching},
-	LeadsTo:  []string{"csi-plugin-not-registered"},
+	LeadsTo:  []string{"csi-plugin-not-registered", "local-pool-inactive", "longhorn-v2-engine-stuck"},
 	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported"},
 	Asks:     diagnosis.EachPlace,
 	Doc:      kernelModuleMissingDoc,
@@ -33,9 +33,22 @@ var KernelModuleMissing = &diagnosis.Rule{
 		if spoken && !slices.Contains(needs, said.Module) {
 			needs = []string{said.Module}
 		}
+		ofLonghorn, word, listed := kmod.OfLonghorn(pl)
+		for _, m := range ofLonghorn {
+			if !slices.Contains(needs, m) {
+				needs = append(needs, m)
+			}
+		}
 		var out []*diagnosis.Proof
 		for _, m := range needs {
-			lack := kmod.LackOf(pl, m, said)
+			by, hint := said, evidence.Answer{}
+			if slices.Contains(ofLonghorn, m) {
+				hint = listed
+				if pl.View != nil && !spoken {
+					by = word // beside the node's own lists, what Longhorn found counts
+				}
+			}
+			lack := kmod.LackOf(pl, m, by)
 			wanted := evidence.Any(kmod.Fails(pl), evidence.When(spoken, said.Fact), csi.WantedOn(pl, pl.Node))
 			if !spoken {
 				wanted = kmod.Fails(pl)
@@ -50,7 +63,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 			out = append(out, &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says,
 				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},
-				State: []evidence.Answer{wanted, lack.Is},
+				State: []evidence.Answer{wanted, lack.Is}, Hint: hint,
 				Steps: moduleSteps(pl.Node, m, lack.Says),
 			})
 		}

@@ -1,0 +1,130 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Faulted asks whether a volume has no usable replica. A restore has none yet; and where
+// one runs that was healthy and has not failed since, the engine died and not the data:
+// Longhorn attaches the volume again by itself.
+func Faulted(v *snapshot.Volume) evidence.Answer {
+	lh := v.LH()
+	alive := slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool {
+		return r.CurrentState == "running" && r.FailedAt == "" && r.HealthyAt != ""
+	})
+	if lh.Status.Robustness != "faulted" || lh.Standby || lh.Status.RestoreRequired || alive {
+		return evidence.No()
+	}
+	a := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
+	for _, r := range v.Longhorn.Replicas {
+		a = a.With(evidence.FromAPI("Replica "+r.Name, "spec.failedAt", fmt.Sprintf("%s (node %s, healthyAt %s)", orNone(r.FailedAt), orNone(r.NodeID), orNone(r.HealthyAt))))
+	}
+	return a
+}
+
+// Failures are the times at which replicas of a volume failed, the oldest first.
+func Failures(v *snapshot.Volume) []string {
+	var out []string
+	for _, r := range v.Longhorn.Replicas {
+		if r.FailedAt != "" {
+			out = append(out, r.FailedAt)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// LeftDirectories are the directories of replicas that nobody has a Replica object for:
+// Longhorn's Orphans, and what probed nodes show below the disks. A directory is named
+// "<volume>-<random>".
+func LeftDirectories(x *snapshot.Index, v *snapshot.Volume) []string {
+	name := v.LH().Name + "-"
+	var out []string
+	for _, o := range x.Cluster.Longhorn.Orphans {
+		for _, value := range o.Parameters {
+			if strings.HasPrefix(value, name) && !strings.Contains(o.Type, "engine") {
+				out = append(out, value+" on node "+o.NodeID+" (Orphan "+o.Name+")")
+			}
+		}
+	}
+	for _, n := range x.Cluster.Longhorn.Nodes {
+		view := x.View(n.Name)
+		for i := range n.Disks {
+			below := strings.Trim(n.Disks[i].Path, "/") + "/replicas/"
+			for file := range fileNames(view) {
+				rest, ok := strings.CutPrefix(file, below)
+				dir, _, _ := strings.Cut(rest, "/")
+				if at := dir + " on node " + n.Name; ok && strings.HasPrefix(dir, name) && !slices.Contains(out, at) {
+					out = append(out, at)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func fileNames(view *snapshot.NodeView) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		if view == nil {
+			return
+		}
+		for name := range view.Facts.Files {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// WhyNoSalvage says why Longhorn did not salvage by itself: it takes only replicas that
+// were healthy once, whose node is up and disk schedulable, and that failed within a
+// minute of the newest failure.
+func WhyNoSalvage(x *snapshot.Index, v *snapshot.Volume) string {
+	if s, ok := SettingFor(x, "auto-salvage", "v1"); ok && s == "false" {
+		return "Automatic salvage is switched off."
+	}
+	var why []string
+	failed := Failures(v)
+	for _, r := range v.Longhorn.Replicas {
+		reason := unsalvageable(x, r, failed)
+		if reason == "" {
+			return "At least one replica meets the conditions of automatic salvage; why it did not act is open."
+		}
+		why = append(why, r.Name+": "+reason)
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "Automatic salvage takes none of them: " + strings.Join(why, "; ") + "."
+}
+
+func unsalvageable(x *snapshot.Index, r *snapshot.LHReplica, failed []string) string {
+	if r.HealthyAt == "" && r.LastHealthyAt == "" {
+		return "it was never healthy"
+	}
+	if ready := x.NodeReady(r.NodeID); ready.Known && (!ready.Exists || !ready.Ready) {
+		return "node " + r.NodeID + " is not ready"
+	}
+	if n := x.LHNode(r.NodeID); n != nil {
+		for _, d := range n.Disks {
+			if c, ok := d.Conditions.Get("Schedulable"); ok && d.UUID == r.DiskID && c.Status == "False" {
+				return "its disk on " + r.NodeID + " is not schedulable (" + c.Reason + ")"
+			}
+		}
+	}
+	if len(failed) > 0 {
+		newest, err1 := time.Parse(time.RFC3339, failed[len(failed)-1])
+		at, err2 := time.Parse(time.RFC3339, r.FailedAt)
+		if err1 == nil && err2 == nil && newest.Sub(at) > time.Minute {
+			return "it failed " + newest.Sub(at).Round(time.Second).String() + " before the newest one"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package longhorn
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// SettingFor is the value of a setting for a data engine: since 1.10 Longhorn writes
+// some values per engine, {"v1":"25","v2":"25"}.
+func SettingFor(x *snapshot.Index, name, engine string) (string, bool) {
+	s, ok := x.Setting(name)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
+		return strings.TrimSpace(s), ok
+	}
+	var per map[string]any
+	if json.Unmarshal([]byte(s), &per) != nil {
+		return "", false
+	}
+	value, ok := per[EngineKind(engine)]
+	return fmt.Sprint(value), ok
+}
+
+// EngineKind is v1 or v2; objects of old releases do not say which.
+func EngineKind(engine string) string {
+	if engine == "" {
+		return "v1"
+	}
+	return engine
+}
+
+// percentOf is a setting in percent, or Longhorn's default.
+func percentOf(x *snapshot.Index, name, engine string, usual int64) int64 {
+	if s, ok := SettingFor(x, name, engine); ok {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return usual
+}
+
+// MinimalAvailable is the share of a disk in percent that must stay free.
+func MinimalAvailable(x *snapshot.Index, engine string) int64 {
+	return percentOf(x, "storage-minimal-available-percentage", engine, 25)
+}
+
+// overProvisioning is in percent; Longhorn's default is 100 since 1.6, 200 before.
+func overProvisioning(x *snapshot.Index, engine string) int64 {
+	if n := percentOf(x, "storage-over-provisioning-percentage", engine, 100); n > 0 {
+		return n
+	}
+	return 100
+}

@@ -1,0 +1,153 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Used asks whether pods use a volume: those that were read, or, where those of its
+// namespace are missing as in a support bundle, the ones that Longhorn notes as present.
+func Used(v *snapshot.Volume) bool {
+	if len(v.Live()) > 0 {
+		return true
+	}
+	lh := v.LH()
+	if lh == nil || lh.Status.Kubernetes.LastPodRefAt != "" || len(v.Consumers) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(lh.Status.Kubernetes.Workloads, func(w snapshot.LHWorkload) bool {
+		return w.PodStatus == "Running" || w.PodStatus == "Pending"
+	})
+}
+
+// ShareDown asks whether the share of an RWX volume that somebody wants has not been
+// served for more than a start takes. The pod outranks the custom resource that describes
+// it: a controller may be unable to update that (longhorn issue 7183).
+func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.Answer) {
+	sm := v.Longhorn.ShareManager
+	if !v.RegularRWX() || sm == nil || !Used(v) || restsRightly(v, sm) {
+		return "", evidence.No()
+	}
+	said := evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State))
+	name, pod := "share-manager-"+v.LH().Name, x.ShareManagerPod(v)
+	switch {
+	case pod == nil && sm.State != "running" && patient(x, v, sm):
+		how = "is " + orNone(sm.State) + ", and its pod " + name + " does not exist"
+	case pod == nil && sm.State == "running" && WantedFor(x, v) > tolerated:
+		whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
+		how = "is said to be running, but its pod " + name + " does not exist"
+		return how, whole.Nothing(said, evidence.FromAPI("Pods of namespace "+v.LH().Namespace, "", "none is named "+name))
+	case pod == nil:
+		return "", evidence.No()
+	default:
+		state, down := podDown(x, v, sm, pod)
+		if !down {
+			return "", evidence.No()
+		}
+		how = "is " + orNone(sm.State) + "; its pod " + name + " on node " + orNone(pod.Spec.NodeName) + ": " + state
+		return how, evidence.Yes(said, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", state))
+	}
+	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", orNone(v.LH().Status.ShareState)))
+}
+
+// patient tells whether a share has been away for more than a start, by the oldest pod
+// that wants it; an error is one at once.
+func patient(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
+	if sm.State == "error" || len(v.Live()) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return x.Age(c.Pod.CreationTimestamp.Time) > tolerated })
+}
+
+// podDown judges a pod that exists, and says how it is.
+func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager, pod *corev1.Pod) (state string, down bool) {
+	since, sick := NotReadySince(pod)
+	if snapshot.PodReady(pod) && pod.Status.Phase == corev1.PodRunning && sm.State == "running" {
+		return "", false
+	}
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if !ended && sm.State == "running" && (!sick || x.Age(since) <= tolerated) {
+		return "", false
+	}
+	young := x.Age(pod.CreationTimestamp.Time) <= tolerated
+	// A young pod may be one of many: somebody has waited for longer than a start takes.
+	if young && sm.State != "error" && !slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) > 5*tolerated }) {
+		return "", false
+	}
+	return podState(pod), true
+}
+
+// restsRightly tells whether a stopped share-manager is what Kubernetes asked for: no
+// attachment, no ticket and no waiting pod want the share.
+func restsRightly(v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
+	if sm.State != "stopped" && sm.State != "stopping" || len(v.Waiting()) > 0 {
+		return false
+	}
+	return len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
+}
+
+func podState(pod *corev1.Pod) string {
+	state := string(pod.Status.Phase)
+	for _, c := range pod.Status.ContainerStatuses {
+		switch {
+		case c.State.Waiting != nil:
+			state = c.State.Waiting.Reason
+		case c.State.Terminated != nil:
+			state = fmt.Sprintf("%s (exit code %d)", c.State.Terminated.Reason, c.State.Terminated.ExitCode)
+		}
+		if c.RestartCount > 0 {
+			state += fmt.Sprintf(", %d restarts", c.RestartCount)
+		}
+		if c.State.Running != nil && !c.Ready {
+			state += ", not ready"
+		}
+	}
+	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
+		state += ", not scheduled"
+	}
+	return state
+}
+
+// ShareNode asks whether the node was looked at where the share's device and its mount
+// are: what is wrong there comes first.
+func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
+	nodes := x.DeviceNodes(v)
+	if len(nodes) == 0 {
+		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "the node of the share-manager: the volume is attached nowhere, so no device was looked at"})
+	}
+	whole := evidence.Reading{}
+	for _, n := range nodes {
+		whole = whole.And(evidence.Tables(x, n, probes.Mounts, probes.Block))
+	}
+	return whole.Nothing()
+}
+
+// ShareWords are the last telling lines of the share-manager's log.
+func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
+	var out []report.Evidence
+	for _, log := range x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name) {
+		for i, line := range slices.Backward(log.Lines) {
+			if len(out) < 3 && telling(line) {
+				out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line})
+			}
+		}
+	}
+	return out
+}
+
+func telling(line string) bool {
+	for _, w := range []string{"error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused"} {
+		if strings.Contains(line, w) {
+			return true
+		}
+	}
+	return false
+}
