@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -16,6 +17,7 @@ func (p *page) fix(list []report.Remedy) {
 	for i, m := range list {
 		p.step(i+1, m)
 	}
+	p.afterwards(list)
 }
 
 // step prints one step: what, its risk, the commands, and what makes them safe.
@@ -90,4 +92,19 @@ func (p *page) unsaid(title string) string {
 		out = append(out, s)
 	}
 	return strings.Join(out, " ")
+}
+
+// afterwards prints, once below all steps, what removes the debug pods of their looks.
+func (p *page) afterwards(list []report.Remedy) {
+	var commands []string
+	for _, m := range list {
+		for _, c := range m.Afterwards {
+			if !slices.Contains(commands, c) {
+				commands = append(commands, c)
+			}
+		}
+	}
+	for _, c := range commands {
+		p.command("     "+p.in(dim, "afterwards")+"  ", c)
+	}
 }

@@ -124,7 +124,7 @@ func (m *markdown) step(n int, r report.Remedy) {
 	for _, row := range []struct {
 		word     string
 		commands []string
-	}{{"undo", r.Undo}, {"verify", r.Verify}} {
+	}{{"undo", r.Undo}, {"verify", r.Verify}, {"afterwards", r.Afterwards}} {
 		if len(row.commands) > 0 {
 			m.line("_%s:_\n", row.word)
 			m.fenced("sh", strings.Join(row.commands, "\n"))

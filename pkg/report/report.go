@@ -190,6 +190,7 @@ type Remedy struct {
 	Config      *Config    `json:"config,omitempty"`      // lines for a configuration file of the node
 	Undo        []string   `json:"undo,omitempty"`        // commands
 	Verify      []string   `json:"verify,omitempty"`      // commands
+	Afterwards  []string   `json:"afterwards,omitempty"`  // commands that remove what the others left: debug pods
 }
 
 // Config are lines for a configuration file, as its program accepts them.

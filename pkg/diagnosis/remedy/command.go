@@ -4,25 +4,61 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// debugImage is what `kubectl debug node` starts; it only needs nsenter.
-const debugImage = "busybox:1.36"
+// Command is what a step runs: a line for the person's own shell, or the words of a
+// program for a node. How one comes to run something on a node differs from one system
+// to the other, so that is settled when the report is assembled (shell.go).
+type Command struct {
+	Line string   // for the person's own shell
+	Node string   // else where it runs
+	Argv []string // and what
+}
 
-// OnNode writes a command that runs in the namespaces of process 1 of a node. It
-// enters them instead of using chroot /host: that would unmount only a copy.
-// The debug pod mounts the host's root privately and pins mounts while it lives.
-func OnNode(node string, command ...string) string {
-	words := []string{"kubectl", "debug", "node/" + node, "-it", "--profile=sysadmin", "--image=" + debugImage,
-		"--", "nsenter", "-t", "1", "-m", "-u", "-i", "-n", "--"}
-	return Quote(append(words, command...)...)
+// OnNode is a command that runs in the namespaces of process 1 of a node.
+func OnNode(node string, argv ...string) Command { return Command{Node: node, Argv: argv} }
+
+// Kubectl is a command line of kubectl.
+func Kubectl(words ...string) Command {
+	return Command{Line: Quote(append([]string{"kubectl"}, words...)...)}
+}
+
+// Line is a command line of another program than kubectl.
+func Line(line string) Command { return Command{Line: line} }
+
+// lines writes commands as they are on their nodes; one that a node cannot run is left
+// out, and lacking says which program it wanted.
+func lines(x *snapshot.Index, list []Command) (out, lacking []string) {
+	for _, c := range list {
+		if c.Node == "" {
+			out = append(out, c.Line)
+			continue
+		}
+		line, ok := shellOf(x, c.Node).line(c.Argv)
+		if !ok {
+			lacking = append(lacking, c.program())
+			continue
+		}
+		out = append(out, line)
+	}
+	return out, lacking
+}
+
+// program is what a command of a node runs; of a script, its last one.
+func (c Command) program() string {
+	if !isScript(c.Argv) {
+		return c.Argv[0]
+	}
+	parts := strings.Split(strings.TrimSuffix(c.Argv[2], " || echo not done"), " && ")
+	return strings.TrimPrefix(strings.Fields(strings.TrimPrefix(parts[len(parts)-1], "{ "))[0], "/")
 }
 
 // guarded writes a command of a node that first compares what the device is known by:
 // kernel names are given away again, and between the report and the command somebody
 // may have got this one. read(1p) takes white space around the value off, as the probe
 // does; a file that is gone, and a value that is another, end the command.
-func guarded(node string, marks []disk.Mark, script ...string) string {
+func guarded(node string, marks []disk.Mark, script ...string) Command {
 	var parts []string
 	for _, m := range marks {
 		parts = append(parts, "read -r is < "+quote(m.Path), `[ "$is" = `+quote(m.Value)+" ]")
@@ -33,7 +69,7 @@ func guarded(node string, marks []disk.Mark, script ...string) string {
 // deleteByUID deletes an object only while it still has the UID that was seen: pods of
 // a StatefulSet, attachments and Longhorn's objects get their names again. kubectl
 // delete has no precondition of its own.
-func deleteByUID(resource, namespace, name, uid string) string {
+func deleteByUID(resource, namespace, name, uid string) Command {
 	at := []string{}
 	if namespace != "" {
 		at = []string{"-n", namespace}
@@ -42,11 +78,9 @@ func deleteByUID(resource, namespace, name, uid string) string {
 	if uid == "" {
 		return act
 	}
-	return Kubectl(append(at, "get", resource, name, "-o", "jsonpath={.metadata.uid}")...) + " | " + Quote("grep", "-qx", uid) + " && " + act
+	is := Kubectl(append(at, "get", resource, name, "-o", "jsonpath={.metadata.uid}")...)
+	return Line(is.Line + " | " + Quote("grep", "-qx", uid) + " && " + act.Line)
 }
-
-// Kubectl writes a command line of kubectl.
-func Kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
 
 // Quote joins words into a line that a POSIX shell takes apart into the same words.
 func Quote(words ...string) string {

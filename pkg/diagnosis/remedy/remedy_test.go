@@ -48,7 +48,7 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s: guard %q is incomplete", name, g.Question)
 			}
 		}
-		for _, c := range append(append(append([]string{}, s.Commands...), s.Verify...), s.Undo...) {
+		for _, c := range text(slices.Concat(s.Commands, s.Verify, s.Undo)) {
 			if !strings.HasPrefix(c, "kubectl ") && !strings.HasSuffix(c, "| kubectl create -f -") {
 				t.Errorf("%s: %q does not start from the user's machine", name, c)
 			}
@@ -73,7 +73,7 @@ func TestNoSnapshot(t *testing.T) {
 			t.Errorf("%s over nothing gives %+v", name, r)
 		}
 		for _, c := range r.Commands {
-			for _, bad := range s.Commands {
+			for _, bad := range text(s.Commands) {
 				if c == bad && s.Name != "fsck" {
 					t.Errorf("%s still prints %s", name, c)
 				}
@@ -85,7 +85,7 @@ func TestNoSnapshot(t *testing.T) {
 // TestUnguarded asks that a step without a guard prints nothing.
 func TestUnguarded(t *testing.T) {
 	t.Parallel()
-	r, ok := Step{Name: "x", Title: "Do it.", Commands: []string{"kubectl delete node a"}, Risk: DataLoss}.Decide(snapshot.NewIndex(&snapshot.Snapshot{}))
+	r, ok := Step{Name: "x", Title: "Do it.", Commands: []Command{Kubectl("delete", "node", "a")}, Risk: DataLoss}.Decide(snapshot.NewIndex(&snapshot.Snapshot{}))
 	if !ok || len(r.Commands) != 0 || r.Name != "" {
 		t.Errorf("a step without guards gives %+v", r)
 	}
@@ -114,7 +114,7 @@ func TestEndHolder(t *testing.T) {
 			s := EndHolder("n", tt.who)
 			last := ""
 			if len(s.Commands) > 0 {
-				last = s.Commands[len(s.Commands)-1]
+				last = text(s.Commands)[len(s.Commands)-1]
 			}
 			if (tt.want == "") != (last == "") || !strings.HasSuffix(last, tt.want) {
 				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
@@ -144,7 +144,7 @@ func TestGuarded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			file := write(t, tt.now)
-			line := guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")
+			line := text([]Command{guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")})[0]
 			_, script, ok := strings.Cut(line, " -n -- ")
 			if !ok {
 				t.Fatalf("no command in %q", line)
@@ -172,7 +172,7 @@ func TestEachGuardCounts(t *testing.T) {
 			guards[i].Ask = answer(evidence.Yes(fact))
 		}
 		s.Guards = guards
-		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, s.Commands) || len(r.SafeBecause) != 1 || r.Settle != "" {
+		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, text(s.Commands)) || len(r.SafeBecause) != 1 || r.Settle != "" {
 			t.Errorf("%s with everything seen gives %+v", name, r)
 		}
 		for i, g := range guards {
