@@ -23,7 +23,7 @@ func (p *page) fix(list []report.Remedy) {
 // step prints one step: what, its risk, the commands, and what makes them safe.
 func (p *page) step(n int, m report.Remedy) {
 	head := fmt.Sprintf("%3d  ", n)
-	title := p.unsaid(p.stepWords(m))
+	title := p.gist(columns(head), p.unsaid(p.stepWords(m)))
 	if title == "" {
 		title = m.Title
 	}
@@ -94,10 +94,14 @@ func (p *page) unsaid(title string) string {
 	return strings.Join(out, " ")
 }
 
-// afterwards prints, once below all steps, what removes the debug pods of their looks.
+// afterwards prints, once below all steps, what removes the debug pods of those that
+// change something. That of a look has ended and holds nothing: -o wide has its removal.
 func (p *page) afterwards(list []report.Remedy) {
 	var commands []string
 	for _, m := range list {
+		if m.Risk == readOnly {
+			continue
+		}
 		for _, c := range m.Afterwards {
 			if !slices.Contains(commands, c) {
 				commands = append(commands, c)
@@ -105,6 +109,34 @@ func (p *page) afterwards(list []report.Remedy) {
 		}
 	}
 	for _, c := range commands {
-		p.command("     "+p.in(dim, "afterwards")+"  ", c)
+		p.hanging("     "+p.in(dim, "afterwards")+"  ", "       ", c)
 	}
+}
+
+// gistLines is how many lines the words of a step may take on a screen.
+const gistLines = 3
+
+// gist keeps the sentences of a step that fit a few lines, and every one that forbids
+// something; -o wide has all.
+func (p *page) gist(indent int, title string) string {
+	out := ""
+	for rest := title; rest != ""; {
+		s := opening(rest)
+		rest = strings.TrimSpace(rest[len(s):])
+		longer := strings.TrimSpace(out + " " + s)
+		if out == "" || forbids(s) || len(wrap(longer, p.limit(indent))) <= gistLines {
+			out = longer
+		}
+	}
+	return out
+}
+
+// forbids tells whether a sentence keeps the reader from doing something.
+func forbids(s string) bool {
+	for _, w := range []string{"Never ", "Do not ", "Neither ", "Leave ", "Nothing "} {
+		if strings.HasPrefix(s, w) {
+			return true
+		}
+	}
+	return strings.Contains(s, " never ")
 }

@@ -77,7 +77,7 @@ func (p *page) facts(list []report.Evidence) {
 }
 
 // enoughLines is after how many lines of facts no long one follows.
-const enoughLines = 4
+const enoughLines = 3
 
 // shortPlace is how far a place may be shortened so that its fact fits the line.
 const shortPlace = 30

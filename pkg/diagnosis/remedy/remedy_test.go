@@ -145,7 +145,7 @@ func TestGuarded(t *testing.T) {
 			t.Parallel()
 			file := write(t, tt.now)
 			line := text([]Command{guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")})[0]
-			_, script, ok := strings.Cut(line, " -n -- ")
+			_, script, ok := strings.Cut(line, " -m -- ")
 			if !ok {
 				t.Fatalf("no command in %q", line)
 			}

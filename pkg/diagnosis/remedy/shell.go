@@ -15,10 +15,11 @@ const (
 	debugNamespace = "kube-system"
 )
 
-// kubeletLog and kernelLog stand for logs that each system keeps elsewhere.
+// These stand for what each system does in another way.
 const (
 	kubeletLog = "@kubelet"
 	kernelLog  = "@kernel"
+	dialPort   = "@dial" // host, port
 )
 
 // KubeletLog shows what the kubelet of a node wrote last.
@@ -60,6 +61,11 @@ func (s shell) line(argv []string) (string, bool) {
 		argv = []string{"journalctl", "-u", kubeletUnits(s.x, s.node), "--since", "-30min", "--no-pager"}
 	case kernelLog:
 		argv = []string{"dmesg", "-T"}
+	case dialPort:
+		if s.system == talos || s.system == bottlerocket {
+			return s.debug([]string{"nc", "-vz", "-w", "5", argv[1], argv[2]}), true
+		}
+		argv = []string{"timeout", "5", "bash", "-c", "echo > " + quote("/dev/tcp/"+argv[1]+"/"+argv[2]) + " && echo open"}
 	}
 	switch s.system {
 	case talos:
@@ -71,19 +77,18 @@ func (s shell) line(argv []string) (string, bool) {
 	case nixos:
 		argv = append([]string{"/usr/bin/env", "PATH=/run/wrappers/bin:/run/current-system/sw/bin"}, argv...)
 	case openshift:
-		return Quote(append([]string{"oc", "debug", "node/" + s.node, "--", "nsenter", "-t", "1", "-m", "-u", "-i", "-n", "--"}, argv...)...), true
+		return Quote(append([]string{"oc", "debug", "node/" + s.node, "--", "nsenter", "-t", "1", "-m", "--"}, argv...)...), true
 	case common:
 	}
-	return s.debug("-m", argv), true
+	return s.debug(append([]string{"nsenter", "-t", "1", "-m", "--"}, argv...)), true
 }
 
-// debug enters the namespaces of process 1 instead of using chroot /host: that would
-// unmount only a copy. The debug pod mounts the host's root privately and pins mounts
-// while it lives.
-func (s shell) debug(mount string, argv []string) string {
-	words := []string{"kubectl", "debug", "node/" + s.node, "-n", s.namespace, "-it", "--profile=sysadmin", "--image=" + s.image,
-		"--", "nsenter", "-t", "1", mount, "-u", "-i", "-n", "--"}
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+// debug starts a pod that has the host's PID, network, IPC and UTS namespaces already
+// (profile sysadmin); for the mounts it enters the namespace of process 1 instead of
+// using chroot /host: that would unmount only a copy. The debug pod mounts the host's
+// root privately and pins mounts while it lives.
+func (s shell) debug(argv []string) string {
+	words := []string{"kubectl", "debug", "node/" + s.node, "-n", s.namespace, "-it", "--profile=sysadmin", "--image=" + s.image, "--"}
 	return Quote(append(words, argv...)...)
 }
 
@@ -105,7 +110,7 @@ func (s shell) fromTools(argv []string) (string, bool) {
 	if isScript(argv) && changes(argv[2]) {
 		return "", false
 	}
-	return s.debug("", argv), true
+	return s.debug(argv), true
 }
 
 // changes tells whether a script does anything but look.
@@ -141,18 +146,22 @@ func (s shell) talosctl(argv []string) (string, bool) {
 		// The extension iscsi-tools runs iscsid in a container; its tools are only there.
 		if !slices.ContainsFunc(argv, func(w string) bool { return strings.HasPrefix(w, "--log") }) {
 			script := "nsenter -t $(pidof iscsid) -m -n " + Quote(argv...)
-			return s.debug("", []string{"sh", "-c", script}), true
+			return s.debug([]string{"sh", "-c", script}), true
 		}
 	}
 	return "", false
 }
 
-// afterwards removes the debug pods of kubectl that have ended on a node (kubectl
-// labels them; they stay until somebody deletes them). oc deletes its own.
+// afterwards removes the debug pods of kubectl that have ended (kubectl labels them;
+// they stay until somebody deletes them). oc deletes its own.
 func (s shell) afterwards() Command {
-	return Kubectl("-n", s.namespace, "delete", "pods", "-l", "app.kubernetes.io/managed-by=kubectl-debug",
-		"--field-selector", "spec.nodeName="+s.node+",status.phase!=Running")
+	return Kubectl("-n", s.namespace, "delete", "pod", "-l", "app.kubernetes.io/managed-by=kubectl-debug", "--field-selector=status.phase!=Running")
 }
 
 // isScript tells whether words are a script for a shell.
 func isScript(argv []string) bool { return len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" }
+
+// Dial tries a port from a node. Not every system has nc; bash connects by itself.
+func Dial(node, host, port string) Command {
+	return OnNode(node, dialPort, host, port)
+}

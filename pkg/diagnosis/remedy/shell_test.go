@@ -22,17 +22,17 @@ func TestShell(t *testing.T) {
 		argv                  []string
 		want                  string // a part of the line; empty: there is none
 	}{
-		{"Debian", "Debian GNU/Linux 12 (bookworm)", "v1.31.2", read, "-- nsenter -t 1 -m -u -i -n -- cat /etc/iscsi"},
-		{"Debian acts", "Debian GNU/Linux 12 (bookworm)", "v1.31.2", act, "-m -u -i -n -- sh -c"},
-		{"Flatcar", "Flatcar Container Linux by Kinvolk 3975.2.2", "v1.31.2", act, "-m -u -i -n -- sh -c"},
+		{"Debian", "Debian GNU/Linux 12 (bookworm)", "v1.31.2", read, "-- nsenter -t 1 -m -- cat /etc/iscsi"},
+		{"Debian acts", "Debian GNU/Linux 12 (bookworm)", "v1.31.2", act, "nsenter -t 1 -m -- sh -c"},
+		{"Flatcar", "Flatcar Container Linux by Kinvolk 3975.2.2", "v1.31.2", act, "nsenter -t 1 -m -- sh -c"},
 		{"RHCOS", "Red Hat Enterprise Linux CoreOS 416.94", "v1.29.6", read, "oc debug node/n -- nsenter -t 1 -m"},
 		{"Talos reads", "Talos (v1.8.0)", "v1.31.2", read, "talosctl -n 10.0.0.5 read /etc/iscsi/initiatorname.iscsi"},
 		{"Talos lists disks", "Talos (v1.8.0)", "v1.31.2", []string{"lsblk"}, "talosctl -n 10.0.0.5 get discoveredvolumes"},
-		{"Talos looks", "Talos (v1.8.0)", "v1.31.2", look, "nsenter -t 1 -u -i -n -- sh -c"},
+		{"Talos looks", "Talos (v1.8.0)", "v1.31.2", look, "busybox:1.36 -- sh -c"},
 		{"Talos has no multipath", "Talos (v1.8.0)", "v1.31.2", act, ""},
 		{"Talos has no umount", "Talos (v1.8.0)", "v1.31.2", []string{"umount", "/x"}, ""},
 		{"Talos asks iscsid", "Talos (v1.8.0)", "v1.31.2", []string{"iscsiadm", "-m", "session"}, "nsenter -t $(pidof iscsid) -m -n iscsiadm -m session"},
-		{"Bottlerocket looks", "Bottlerocket OS 1.20.0 (aws-k8s-1.30)", "v1.30.0", look, "nsenter -t 1 -u -i -n -- sh -c"},
+		{"Bottlerocket looks", "Bottlerocket OS 1.20.0 (aws-k8s-1.30)", "v1.30.0", look, "busybox:1.36 -- sh -c"},
 		{"Bottlerocket acts", "Bottlerocket OS 1.20.0 (aws-k8s-1.30)", "v1.30.0", act, ""},
 		{"NixOS", "NixOS 24.05 (Uakari)", "v1.30.0", []string{"multipath", "-ll"}, "/usr/bin/env PATH=/run/wrappers/bin:/run/current-system/sw/bin multipath -ll"},
 		{"kubelet", "Ubuntu 24.04", "v1.30.0", []string{kubeletLog}, "journalctl -u kubelet"},
@@ -63,7 +63,7 @@ func TestShellOfProbe(t *testing.T) {
 	if len(r.Commands) != 2 || !strings.HasPrefix(r.Commands[0], "kubectl debug node/n -n longhorn-system -it --profile=sysadmin --image=longhornio/longhorn-manager:v1.8.1 -- ") {
 		t.Errorf("commands: %q", r.Commands)
 	}
-	if len(r.Afterwards) != 1 || !strings.HasPrefix(r.Afterwards[0], "kubectl -n longhorn-system delete pods -l app.kubernetes.io/managed-by=kubectl-debug") {
+	if len(r.Afterwards) != 1 || !strings.HasPrefix(r.Afterwards[0], "kubectl -n longhorn-system delete pod -l app.kubernetes.io/managed-by=kubectl-debug") {
 		t.Errorf("afterwards: %q", r.Afterwards)
 	}
 }
