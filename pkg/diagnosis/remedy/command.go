@@ -7,37 +7,51 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Command is what a step runs: a line for the person's own shell, or the words of a
+// Command is a line for the person's own shell, or, made by OnNode, the words of a
 // program for a node. How one comes to run something on a node differs from one system
-// to the other, so that is settled when the report is assembled (shell.go).
-type Command struct {
-	Line string   // for the person's own shell
-	Node string   // else where it runs
-	Argv []string // and what
-}
+// to the other, so that is settled when the report is assembled (shell.go). Until then
+// the node and the words stand behind a NUL each: no argument of a program holds one
+// (execve(2)), and no line that a person types.
+type Command = string
 
 // OnNode is a command that runs in the namespaces of process 1 of a node.
-func OnNode(node string, argv ...string) Command { return Command{Node: node, Argv: argv} }
-
-// Kubectl is a command line of kubectl.
-func Kubectl(words ...string) Command {
-	return Command{Line: Quote(append([]string{"kubectl"}, words...)...)}
+func OnNode(node string, argv ...string) Command {
+	var b strings.Builder
+	for _, w := range append([]string{node}, argv...) {
+		// A NUL in a name is somebody's trick: it stays one word, and a word with a
+		// control character keeps its command from being printed (report.Hidden).
+		b.WriteString(nodeMark + strings.ReplaceAll(w, nodeMark, "\x01"))
+	}
+	return b.String()
 }
 
-// Line is a command line of another program than kubectl.
-func Line(line string) Command { return Command{Line: line} }
+const nodeMark = "\x00"
+
+// ofNode takes a command of a node apart.
+func ofNode(c Command) (node string, argv []string, ok bool) {
+	rest, ok := strings.CutPrefix(c, nodeMark)
+	if !ok {
+		return "", nil, false
+	}
+	words := strings.Split(rest, nodeMark)
+	return words[0], words[1:], len(words) > 1
+}
+
+// Kubectl is a command line of kubectl.
+func Kubectl(words ...string) Command { return Quote(append([]string{"kubectl"}, words...)...) }
 
 // lines writes commands as they are on their nodes; one that a node cannot run is left
 // out, and lacking says which program it wanted.
 func lines(x *snapshot.Index, list []Command) (out, lacking []string) {
 	for _, c := range list {
-		if c.Node == "" {
-			out = append(out, c.Line)
+		node, argv, ok := ofNode(c)
+		if !ok {
+			out = append(out, c)
 			continue
 		}
-		line, ok := shellOf(x, c.Node).line(c.Argv)
+		line, ok := shellOf(x, node).line(argv)
 		if !ok {
-			lacking = append(lacking, c.program())
+			lacking = append(lacking, program(argv))
 			continue
 		}
 		out = append(out, line)
@@ -45,13 +59,13 @@ func lines(x *snapshot.Index, list []Command) (out, lacking []string) {
 	return out, lacking
 }
 
-// program is what a command of a node runs; of a script, its last one.
-func (c Command) program() string {
-	if !isScript(c.Argv) {
-		return c.Argv[0]
+// program is what words for a node run; of a script, its last one.
+func program(argv []string) string {
+	if !isScript(argv) {
+		return argv[0]
 	}
-	parts := strings.Split(strings.TrimSuffix(c.Argv[2], " || echo not done"), " && ")
-	return strings.TrimPrefix(strings.Fields(strings.TrimPrefix(parts[len(parts)-1], "{ "))[0], "/")
+	parts := strings.Split(strings.TrimSuffix(argv[2], " || echo not done"), " && ")
+	return strings.Fields(strings.TrimPrefix(parts[len(parts)-1], "{ "))[0]
 }
 
 // guarded writes a command of a node that first compares what the device is known by:
@@ -79,7 +93,7 @@ func deleteByUID(resource, namespace, name, uid string) Command {
 		return act
 	}
 	is := Kubectl(append(at, "get", resource, name, "-o", "jsonpath={.metadata.uid}")...)
-	return Line(is.Line + " | " + Quote("grep", "-qx", uid) + " && " + act.Line)
+	return is + " | " + Quote("grep", "-qx", uid) + " && " + act
 }
 
 // Quote joins words into a line that a POSIX shell takes apart into the same words.

@@ -85,12 +85,13 @@ func (s Step) withhold(x *snapshot.Index, settle string, look []Command) report.
 func afterwards(x *snapshot.Index, list []Command) []string {
 	var out []string
 	for _, c := range list {
-		if c.Node == "" {
+		node, argv, ok := ofNode(c)
+		if !ok {
 			continue
 		}
-		s := shellOf(x, c.Node)
-		if line, ok := s.line(c.Argv); ok && strings.HasPrefix(line, "kubectl debug ") {
-			out = append(out, s.afterwards().Line)
+		s := shellOf(x, node)
+		if line, ok := s.line(argv); ok && strings.HasPrefix(line, "kubectl debug ") {
+			out = append(out, s.afterwards())
 		}
 	}
 	return once(out)

@@ -23,8 +23,8 @@ func DeletePod(pod *corev1.Pod) Step {
 	if !snapshot.HasController(pod) {
 		file := quote(pod.Name + ".yaml")
 		s.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
-		s.Commands = append([]Command{Line(Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml").Line + " > " + file)}, s.Commands...)
-		s.Undo = []Command{Line("sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -")}
+		s.Commands = append([]Command{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
+		s.Undo = []Command{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -188,5 +189,14 @@ func TestEachGuardCounts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNoNewWord asks that a name cannot become a second argument.
+func TestNoNewWord(t *testing.T) {
+	t.Parallel()
+	lines := text([]Command{OnNode("n", "multipath", "-f", "mpatha\x00-F")})
+	if len(lines) != 1 || !report.Hidden(lines[0]) || strings.Contains(lines[0], " -F") {
+		t.Errorf("a NUL in a name gives %q", lines)
 	}
 }

@@ -216,9 +216,9 @@ func (s shower) onNode(e report.Evidence) (Command, bool) {
 		}
 		return OnNode(n, list...), true
 	case long[path.Base(at)], strings.HasPrefix(at, "boot/"):
-		return Command{}, false
+		return "", false
 	case strings.ContainsAny(at, "*[?{ "), strings.Contains(at, "/kubelet/"), !knownTree.MatchString(at):
-		return Command{}, false
+		return "", false
 	case process.MatchString(at):
 		return OnNode(n, "ps", "-o", "pid,ppid,stat,wchan:24,lstart,args", "-p", process.FindStringSubmatch(at)[1]), true
 	case strings.HasPrefix(at, "sys/") && listed[path.Base(at)], onlyListed.MatchString(at):
@@ -266,5 +266,5 @@ func (s shower) special(e report.Evidence) (Command, bool) {
 	case what == "clock":
 		return OnNode(n, "date"), true
 	}
-	return Command{}, false
+	return "", false
 }
