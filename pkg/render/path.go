@@ -111,6 +111,8 @@ func (p *page) place(l report.Link) string {
 	case "Device":
 		words := strings.Fields(l.Name)
 		return words[len(words)-1]
+	case "Step":
+		return l.Name
 	case "Holder":
 		return "held by " + strings.TrimSpace(name+" "+l.Note)
 	}
