@@ -23,7 +23,11 @@ func (p *page) fix(list []report.Remedy) {
 // step prints one step: what, its risk, the commands, and what makes them safe.
 func (p *page) step(n int, m report.Remedy) {
 	head := fmt.Sprintf("%3d  ", n)
-	title := p.gist(columns(head), p.unsaid(p.stepWords(m)))
+	most := gistLines
+	if n > 2 && len(m.Commands) == 0 {
+		most-- // what comes late and has no command is an aside
+	}
+	title := p.gist(columns(head), most, p.unsaid(p.stepWords(m)))
 	if title == "" {
 		title = m.Title
 	}
@@ -37,7 +41,10 @@ func (p *page) step(n int, m report.Remedy) {
 		p.text(indent, w)
 	}
 	p.config(indent, m.Config)
-	for _, c := range m.Commands {
+	for i, c := range m.Commands {
+		if i == shownLooks && m.Risk == readOnly {
+			break // -o wide has them; what changes something is whole
+		}
 		p.said[c] = true
 		p.command(indent, c)
 	}
@@ -60,6 +67,9 @@ func (p *page) stepWords(m report.Remedy) string {
 }
 
 const readOnly = "read-only"
+
+// shownLooks is how many commands of one look a screen has room for.
+const shownLooks = 2
 
 // stepTitle puts the class of risk at the right margin of the first line.
 func (p *page) stepTitle(head, title string, m report.Remedy) {
@@ -118,13 +128,13 @@ const gistLines = 3
 
 // gist keeps the sentences of a step that fit a few lines, and every one that forbids
 // something; -o wide has all.
-func (p *page) gist(indent int, title string) string {
+func (p *page) gist(indent, most int, title string) string {
 	out := ""
 	for rest := title; rest != ""; {
 		s := opening(rest)
 		rest = strings.TrimSpace(rest[len(s):])
 		longer := strings.TrimSpace(out + " " + s)
-		if out == "" || forbids(s) || len(wrap(longer, p.limit(indent))) <= gistLines {
+		if out == "" || forbids(s) || len(wrap(longer, p.limit(indent))) <= most {
 			out = longer
 		}
 	}

@@ -48,7 +48,7 @@ const otherSteps = 2
 
 // otherStep prints a step of a further cause, as far as it was not said before.
 func (p *page) otherStep(m report.Remedy) {
-	if title := p.gist(6, p.unsaid(p.stepWords(m))); title != "" {
+	if title := p.gist(6, gistLines-1, p.unsaid(p.stepWords(m))); title != "" {
 		p.hang("    → ", "      ", title)
 	}
 	p.config("      ", m.Config)
