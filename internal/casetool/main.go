@@ -4,6 +4,7 @@
 //	go run ./internal/casetool NAME…            the text report and the differences
 //	go run ./internal/casetool -cause NAME      the cases that want this cause
 //	go run ./internal/casetool -root DIR        the cases of another directory (testdata/pending)
+//	go run ./internal/casetool -screen NAME…    the reports as on a terminal of 80 columns
 //	go run ./internal/casetool -shape           how long the reports are, and what is wrong with them on sight
 //	go run ./internal/casetool -shorten DIR     write the snapshot of a case again as a capture would
 package main
@@ -20,6 +21,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
 )
 
 func main() {
@@ -35,6 +37,7 @@ func run(args []string, out io.Writer) error {
 	other := flags.String("root", "", "directory of cases; default testdata/cases")
 	brief := flags.Bool("brief", false, "no text reports")
 	shape := flags.Bool("shape", false, "only the figures of the text reports")
+	screen := flags.Bool("screen", false, "only the text reports, as on a terminal of 80 columns")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
 	shorten := flags.String("shorten", "", "load the snapshot in this `DIR` and write it again with what a capture keeps")
 	if err := flags.Parse(args); err != nil {
@@ -69,6 +72,9 @@ func run(args []string, out io.Writer) error {
 	if *shape {
 		return printShape(out, results)
 	}
+	if *screen {
+		return printScreens(out, results)
+	}
 	full := !*brief && (flags.NArg() > 0 || *cause != "")
 	for _, r := range results {
 		if full {
@@ -77,6 +83,16 @@ func run(args []string, out io.Writer) error {
 		printOutcome(out, r, *notes || full)
 	}
 	summarise(out, results, len(asked))
+	return nil
+}
+
+func printScreens(out io.Writer, results []*corpus.Result) error {
+	for _, r := range results {
+		fmt.Fprintf(out, "═══ %s: %v\n", r.Name, r.Ask)
+		if err := render.Text(out, r.Report, render.Options{Width: corpus.ShapeWidth}); err != nil {
+			return fmt.Errorf("print %s: %w", r.Name, err)
+		}
+	}
 	return nil
 }
 

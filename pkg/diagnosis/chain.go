@@ -90,10 +90,13 @@ func (c *chain) links() []report.Link {
 	return out
 }
 
+// Duration writes a duration as every report does.
+func Duration(d time.Duration) string { return report.Duration(int64(d / time.Second)) }
+
 // since is the age of a moment at the time of the snapshot: "14m", "3d4h".
 func (c *chain) since(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return age(c.p.Age(t))
+	return Duration(c.p.Age(t))
 }

@@ -24,12 +24,43 @@ func (c *chain) mark(roots []*Finding) {
 		if s.Past || s.Informal {
 			continue
 		}
-		for i := range c.rows {
-			if c.rows[i].subject == s.Subject.String() {
-				c.rows[i].Broken = true
+		if !c.markStep(c.p.puzzleOf(s)) {
+			for i := range c.rows {
+				if c.rows[i].subject == s.Subject.String() {
+					c.rows[i].Broken = true
+				}
 			}
 		}
 	}
+}
+
+// stepRows are the rows at which steps show that nobody explains.
+var stepRows = map[Step][]string{
+	Provisioning: {"PersistentVolumeClaim"}, Resizing: {"PersistentVolumeClaim"}, Attaching: {"VolumeAttachment", "PersistentVolume"},
+	Detaching: {"VolumeAttachment", "PersistentVolume"}, Serving: {"ShareManager"},
+}
+
+// markStep points at the step at which a volume stops: its own row, or one behind all
+// that works, for what happens on the node.
+func (c *chain) markStep(z puzzle) bool {
+	for _, kind := range stepRows[z.step] {
+		for i := range c.rows {
+			if c.rows[i].Kind == kind && (kind != "VolumeAttachment" || z.node == "" || c.rows[i].Note == "to "+z.node) {
+				c.rows[i].Broken = true
+				return true
+			}
+		}
+	}
+	does, _ := actsOf(z.step)
+	if z.volume == nil || stepRows[z.step] != nil || does == "" {
+		return false
+	}
+	on := ""
+	if z.node != "" {
+		on = " on " + z.node
+	}
+	c.add(row{Link: report.Link{Kind: "Step", Name: does + on, State: "fails", Broken: true}, node: z.node})
+	return true
 }
 
 // rowOf finds the row of a cause: its subject; else a device of its keys; else

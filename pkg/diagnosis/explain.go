@@ -108,7 +108,7 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 		}
 		r.Symptoms = append(r.Symptoms, out)
 		if len(s.explainedBy) == 0 && !s.Past && !s.Informal {
-			r.Unexplained = append(r.Unexplained, report.Unexplained{Symptom: out, CouldBe: c.couldBe(p, s)})
+			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
 }

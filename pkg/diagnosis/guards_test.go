@@ -49,7 +49,8 @@ func guardsHold(t *testing.T, dir string, tried, printed map[string]bool) {
 	}
 	whole := load(t, dir)
 	for _, step := range causes.Catalog().StepsOf(snapshot.NewIndex(whole), ask) {
-		if r, ok := step.Decide(snapshot.NewIndex(whole)); !ok || r.Risk == "" || r.Risk == remedy.ReadOnly {
+		seen, ok := step.Decide(snapshot.NewIndex(whole))
+		if !ok || seen.Risk == "" || seen.Risk == remedy.ReadOnly {
 			continue
 		}
 		for _, g := range step.Guards {
@@ -69,7 +70,7 @@ func guardsHold(t *testing.T, dir string, tried, printed map[string]bool) {
 				tried[key+"/"+mode] = true
 				x := snapshot.NewIndex(s)
 				for _, command := range acting(causes.Catalog().Evaluate(x, ask)) {
-					if slices.Contains(step.Commands, command) {
+					if slices.Contains(seen.Commands, command) {
 						t.Errorf("%s: %s is %s, and still there is %s", filepath.Base(dir), key, mode, command)
 					}
 				}

@@ -16,6 +16,15 @@ func remedies(p *Pass, f, root *Finding) []report.Remedy {
 			out = append(out, r)
 		}
 	}
+	if slices.ContainsFunc(out, func(r report.Remedy) bool { return len(r.Commands) > 0 }) {
+		return out
+	}
+	// Words alone leave the reader to find the place: the first step shows it.
+	if s, ok := remedy.Show(p.Index, f.Subject, f.Evidence); ok {
+		if r, ok := s.Decide(p.Index); ok {
+			return append([]report.Remedy{r}, out...)
+		}
+	}
 	return out
 }
 

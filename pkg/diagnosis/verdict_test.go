@@ -109,8 +109,8 @@ func TestAge(t *testing.T) {
 		"0s": 0, "90s": 90 * time.Second, "2m": 2 * time.Minute, "2m3s": 123 * time.Second, "14m": 14*time.Minute + 40*time.Second,
 		"3h12m": 3*time.Hour + 12*time.Minute, "26h": 26 * time.Hour, "2d4h": 52 * time.Hour, "41d": 41 * 24 * time.Hour,
 	} {
-		if got := age(d); got != want {
-			t.Errorf("age(%s) = %s, want %s", d, got, want)
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%s) = %s, want %s", d, got, want)
 		}
 	}
 }

@@ -42,6 +42,15 @@ func (i Image) String() string {
 	return name + " (" + sum[:min(enough, len(sum))] + "), " + i.Reason.short()
 }
 
+// usual is how a person asks for the image again: by the name that its workload has
+// for it, which the node then holds already.
+func (i Image) usual() string {
+	if i.Name != "" {
+		return i.Name
+	}
+	return i.Ref
+}
+
 // images are what may be tried on a node, best first. They depend on the user's
 // flags, the workloads of the cluster's own storage and this build, and on nothing
 // else that lives in the cluster.

@@ -135,6 +135,9 @@ func (n *nodeRun) try(ctx context.Context, image Image) (*snapshot.NodeRecord, *
 			record, why = again, rest
 		}
 	}
+	if record != nil {
+		record.Image, record.Namespace = image.usual(), is.pod.Namespace
+	}
 	return n.verified(ctx, is.pod, record, why)
 }
 

@@ -59,7 +59,7 @@ func lasting(since, until string) string {
 	if err != nil || to.Before(from) {
 		return ""
 	}
-	return humanDuration(to.Sub(from))
+	return report.Duration(int64(to.Sub(from) / time.Second))
 }
 
 // answer prints the first sentence of the most important cause, and how sure it is.

@@ -21,6 +21,7 @@ func safe(r *report.Report) *report.Report {
 	}
 	for i := range out.Unexplained {
 		quote(out.Unexplained[i].Evidence)
+		quote(out.Unexplained[i].Seen)
 	}
 	return out
 }

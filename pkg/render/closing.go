@@ -74,6 +74,8 @@ func gaps(list []report.NotChecked) []gap {
 // reasonWords is why something was not read, in the words of whoever refused it.
 func reasonWords(n report.NotChecked) string {
 	switch {
+	case n.Reason == "NotServed":
+		return "not served"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
 		return n.Reason
 	case n.Reason == "NotRequested":

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -16,12 +17,17 @@ func (p *page) fix(list []report.Remedy) {
 	for i, m := range list {
 		p.step(i+1, m)
 	}
+	p.afterwards(list)
 }
 
 // step prints one step: what, its risk, the commands, and what makes them safe.
 func (p *page) step(n int, m report.Remedy) {
 	head := fmt.Sprintf("%3d  ", n)
-	title := p.unsaid(p.stepWords(m))
+	most := gistLines
+	if n > 2 && len(m.Commands) == 0 {
+		most-- // what comes late and has no command is an aside
+	}
+	title := p.gist(columns(head), most, p.unsaid(p.stepWords(m)))
 	if title == "" {
 		title = m.Title
 	}
@@ -35,7 +41,10 @@ func (p *page) step(n int, m report.Remedy) {
 		p.text(indent, w)
 	}
 	p.config(indent, m.Config)
-	for _, c := range m.Commands {
+	for i, c := range m.Commands {
+		if i == shownLooks && m.Risk == readOnly {
+			break // -o wide has them; what changes something is whole
+		}
 		p.said[c] = true
 		p.command(indent, c)
 	}
@@ -58,6 +67,9 @@ func (p *page) stepWords(m report.Remedy) string {
 }
 
 const readOnly = "read-only"
+
+// shownLooks is how many commands of one look a screen has room for.
+const shownLooks = 2
 
 // stepTitle puts the class of risk at the right margin of the first line.
 func (p *page) stepTitle(head, title string, m report.Remedy) {
@@ -90,4 +102,51 @@ func (p *page) unsaid(title string) string {
 		out = append(out, s)
 	}
 	return strings.Join(out, " ")
+}
+
+// afterwards prints, once below all steps, what removes the debug pods of those that
+// change something. That of a look has ended and holds nothing: -o wide has its removal.
+func (p *page) afterwards(list []report.Remedy) {
+	var commands []string
+	for _, m := range list {
+		if m.Risk == readOnly {
+			continue
+		}
+		for _, c := range m.Afterwards {
+			if !slices.Contains(commands, c) {
+				commands = append(commands, c)
+			}
+		}
+	}
+	for _, c := range commands {
+		p.hanging("     "+p.in(dim, "afterwards")+"  ", "       ", c)
+	}
+}
+
+// gistLines is how many lines the words of a step may take on a screen.
+const gistLines = 3
+
+// gist keeps the sentences of a step that fit a few lines, and every one that forbids
+// something; -o wide has all.
+func (p *page) gist(indent, most int, title string) string {
+	out := ""
+	for rest := title; rest != ""; {
+		s := opening(rest)
+		rest = strings.TrimSpace(rest[len(s):])
+		longer := strings.TrimSpace(out + " " + s)
+		if out == "" || forbids(s) || len(wrap(longer, p.limit(indent))) <= most {
+			out = longer
+		}
+	}
+	return out
+}
+
+// forbids tells whether a sentence keeps the reader from doing something.
+func forbids(s string) bool {
+	for _, w := range []string{"Never ", "Do not ", "Neither ", "Leave ", "Nothing "} {
+		if strings.HasPrefix(s, w) {
+			return true
+		}
+	}
+	return strings.Contains(s, " never ")
 }

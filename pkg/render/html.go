@@ -155,7 +155,7 @@ func (p *html5) step(m report.Remedy) {
 	for _, row := range []struct {
 		word     string
 		commands []string
-	}{{"undo", m.Undo}, {"verify", m.Verify}} {
+	}{{"undo", m.Undo}, {"verify", m.Verify}, {"afterwards", m.Afterwards}} {
 		if len(row.commands) > 0 {
 			p.el("p", "note", row.word+":")
 			p.el("pre", "command", strings.Join(row.commands, "\n"))

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -12,9 +13,11 @@ const deepest = 8
 func (p *html5) unexplained() {
 	for _, u := range p.r.Unexplained {
 		p.raw("<section>")
-		p.el("p", "answer", p.names.theVolume(u.Message))
+		p.el("p", "answer", p.names.theVolume(either(u.Answer, u.Message)))
 		p.el("p", "sure", "unexplained · "+u.Name+" · "+spoken(u.Subject))
-		p.evidence("Evidence", u.Evidence)
+		p.evidence("Evidence", slices.Concat(u.Evidence, u.Seen))
+		p.ruledOut(u)
+		p.looks(u.Next)
 		if len(u.CouldBe) > 0 {
 			p.raw("<details>")
 			p.el("summary", "", plural(len(u.CouldBe), "cause")+" could not be checked")
@@ -26,6 +29,36 @@ func (p *html5) unexplained() {
 		}
 		p.raw("</section>")
 	}
+}
+
+// ruledOut says what it is not, and what works beside it.
+func (p *html5) ruledOut(u report.Unexplained) {
+	var words []string
+	for _, x := range u.RuledOut {
+		words = append(words, x.Words)
+	}
+	p.el("p", "note", labelled("ruled out", strings.Join(words, " · ")))
+	p.el("p", "note", labelled("works", strings.Join(u.Works, " · ")))
+}
+
+// looks are the commands that may tell more.
+func (p *html5) looks(list []report.Remedy) {
+	if len(list) == 0 {
+		return
+	}
+	p.raw("<h3>Look next</h3>\n<ol>")
+	for _, m := range list {
+		p.step(m)
+	}
+	p.raw("</ol>")
+}
+
+// either is the first of two texts that says something.
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // volumes is the table of a node.

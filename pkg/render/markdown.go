@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -77,8 +78,9 @@ func (m *markdown) page() {
 		m.cause(c)
 	}
 	for _, u := range r.Unexplained {
-		m.line("### Unexplained: %s\n\n%s\n", md(u.Name+" on "+spoken(u.Subject)), md(u.Message))
-		m.evidence(u.Evidence)
+		m.line("### Unexplained: %s\n\n%s\n", md(u.Name+" on "+spoken(u.Subject)), md(either(u.Answer, u.Message)))
+		m.evidence(slices.Concat(u.Evidence, u.Seen))
+		m.unexplained(u)
 	}
 	m.chain()
 	m.open()
@@ -97,6 +99,20 @@ func (m *markdown) cause(c report.Cause) {
 		if f.CausedBy == c.ID {
 			m.line("- **%s** (%s, %s): %s\n", md(f.Name), md(string(f.Certainty)), md(string(f.Severity)), md(opening(f.Message)))
 		}
+	}
+}
+
+// unexplained says what it is not, and where to look next.
+func (m *markdown) unexplained(u report.Unexplained) {
+	var words []string
+	for _, x := range u.RuledOut {
+		words = append(words, x.Words)
+	}
+	if len(words) > 0 {
+		m.line("_ruled out:_ %s\n", md(strings.Join(words, " · ")))
+	}
+	for i, step := range u.Next {
+		m.step(i+1, step)
 	}
 }
 
@@ -124,7 +140,7 @@ func (m *markdown) step(n int, r report.Remedy) {
 	for _, row := range []struct {
 		word     string
 		commands []string
-	}{{"undo", r.Undo}, {"verify", r.Verify}} {
+	}{{"undo", r.Undo}, {"verify", r.Verify}, {"afterwards", r.Afterwards}} {
 		if len(row.commands) > 0 {
 			m.line("_%s:_\n", row.word)
 			m.fenced("sh", strings.Join(row.commands, "\n"))

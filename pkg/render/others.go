@@ -38,18 +38,25 @@ func (p *page) group(g []report.Cause) {
 	c := g[0]
 	p.text("  ", p.in(bold, c.Name)+"  "+sureness(c)+" · "+spoken(c.Subject)+p.alike(g[1:]))
 	p.text("    ", p.names.prose(opening(c.Message)))
-	for _, m := range c.Remedies {
+	for _, m := range c.Remedies[:min(len(c.Remedies), otherSteps)] {
 		p.otherStep(m)
 	}
 }
 
+// otherSteps is how many steps of a further cause a screen has room for.
+const otherSteps = 2
+
 // otherStep prints a step of a further cause, as far as it was not said before.
 func (p *page) otherStep(m report.Remedy) {
-	if title := p.unsaid(p.stepWords(m)); title != "" {
+	if title := p.gist(6, gistLines-1, p.unsaid(p.stepWords(m))); title != "" {
 		p.hang("    → ", "      ", title)
 	}
 	p.config("      ", m.Config)
-	for _, command := range m.Commands {
+	for i, command := range m.Commands {
+		// A look has further commands in -o wide; what changes something is whole.
+		if i > 0 && m.Risk == readOnly {
+			break
+		}
 		if !p.said[command] {
 			p.said[command] = true
 			p.command("      ", command)

@@ -39,6 +39,10 @@ func (p *page) steps() []stop {
 		if words == "" {
 			continue
 		}
+		if n := len(out) - 1; l.Kind == "Replicas" && !l.Broken && n >= 0 && !out[n].broken && strings.HasPrefix(out[n].words, "Longhorn ") {
+			out[n].words += strings.TrimPrefix(words, "replicas") // "Longhorn healthy 3/3"
+			continue
+		}
 		out = append(out, stop{words: words, broken: l.Broken})
 	}
 	return crowds(out)
@@ -111,6 +115,8 @@ func (p *page) place(l report.Link) string {
 	case "Device":
 		words := strings.Fields(l.Name)
 		return words[len(words)-1]
+	case "Step":
+		return l.Name
 	case "Holder":
 		return "held by " + strings.TrimSpace(name+" "+l.Note)
 	}

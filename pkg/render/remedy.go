@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -45,14 +44,7 @@ func age(r *report.Report) string {
 	if err1 != nil || err2 != nil {
 		return ""
 	}
-	switch d := read.Sub(taken); {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%dd", int(d.Hours())/24)
-	case d >= 3*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	}
+	return report.Duration(int64(read.Sub(taken) / time.Second))
 }
 
 // old is the warning above each command that changes something, in a report that is

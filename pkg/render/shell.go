@@ -4,10 +4,13 @@ import "fmt"
 
 // command prints a command so that it can be copied: a long one goes on after a
 // backslash between two words of the shell, never inside one.
-func (p *page) command(indent, c string) {
-	parts := shell(c, p.limit(columns(indent)+4))
+func (p *page) command(indent, c string) { p.hanging(indent, indent, c) }
+
+// hanging is command with another indent for its further lines.
+func (p *page) hanging(head, indent, c string) {
+	parts := shell(c, p.limit(max(columns(head), columns(indent))+4))
 	for i, part := range parts {
-		lead, tail := indent+"$ ", ""
+		lead, tail := head+"$ ", ""
 		if i > 0 {
 			lead = indent + "    "
 		}

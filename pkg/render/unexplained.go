@@ -7,29 +7,108 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// puzzle prints symptoms without a cause: where it hurts, in whose words, and what
-// nobody looked at. Symptoms that rest on the same text are said once.
+// puzzle prints symptoms without a cause: where it hurts, in whose words, what it is
+// not, what nobody looked at, and where to look next. Symptoms that rest on the same
+// text are said once.
 func (p *page) puzzle(list []report.Unexplained) {
 	if len(list) == 0 {
 		return
 	}
+	list = mostTelling(list)
 	u := list[0]
+	answer := u.Answer
+	if answer == "" {
+		answer = opening(u.Message)
+	}
 	if len(p.r.RootCauses) == 0 {
-		p.text("  ", p.names.prose(opening(u.Message)))
-		words := []string{"unexplained", u.Name}
-		if v := p.names.volume; v != "" {
-			words = append(words, "volume "+v)
-		}
-		p.joined("  ", words)
+		p.text("  ", p.names.prose(answer))
+		p.joined("  ", p.unexplainedWords(u))
 		p.title("WHERE IT STOPS")
 		p.path()
 	} else {
 		p.title("UNEXPLAINED")
-		p.hang("  "+u.Name+"  ", "    ", p.names.prose(opening(u.Message)))
+		p.hang("  "+u.Name+"  ", "    ", p.names.prose(answer))
 	}
-	p.facts(quotedOnce(list))
+	p.facts(mixed(quotedOnce(list), u.Seen))
 	p.alsoUnexplained(list)
+	if len(p.r.RootCauses) > 0 {
+		for _, m := range u.Next[:min(len(u.Next), 1)] {
+			p.otherStep(m)
+		}
+		p.unseen(list)
+		return
+	}
+	p.around(u)
 	p.unseen(list)
+	p.next(u.Next)
+}
+
+// mostTelling puts the symptom first that tells most: one with words of who acted, and
+// any before the mere waiting of a pod.
+func mostTelling(list []report.Unexplained) []report.Unexplained {
+	rank := func(u report.Unexplained) int {
+		n := 0
+		if u.Last == "" {
+			n += 2
+		}
+		if u.Name == "pod-waiting-for-volume" || len(u.Next) == 0 {
+			n++
+		}
+		return n
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b report.Unexplained) int { return rank(a) - rank(b) })
+	return out
+}
+
+// unexplainedWords are the line below the answer.
+func (p *page) unexplainedWords(u report.Unexplained) []string {
+	words := []string{"unexplained", u.Name}
+	if d := lasting(u.Last, p.r.TakenAt); d != "" {
+		words = append(words, "last said "+d+" ago")
+	}
+	if v := p.names.volume; v != "" {
+		words = append(words, "volume "+brief(v))
+	}
+	return words
+}
+
+// mixed puts what was seen behind the first complaint, so that both are shown.
+func mixed(said, seen []report.Evidence) []report.Evidence {
+	if len(said) > 1 && len(seen) > 0 {
+		return slices.Concat(said[:1], seen, said[1:])
+	}
+	return slices.Concat(said, seen)
+}
+
+// around prints what it is not, and what works beside it.
+func (p *page) around(u report.Unexplained) {
+	var words []string
+	for _, x := range u.RuledOut {
+		words = append(words, x.Words)
+	}
+	if len(words) > 0 {
+		on := ""
+		if u.Subject.Node != "" {
+			on = " on " + middle(u.Subject.Node, shortest)
+		}
+		p.printf("\n")
+		p.hang(p.in(bold, "RULED OUT")+on+"  ", "  ", strings.Join(words, " · "))
+	}
+	for _, w := range u.Works {
+		p.text("  ", p.names.prose("Works: "+w+"."))
+	}
+}
+
+// next prints the looks that may tell more.
+func (p *page) next(list []report.Remedy) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("LOOK NEXT")
+	for i, m := range list {
+		p.step(i+1, m)
+	}
 }
 
 // quotedOnce collects the evidence of symptoms, each text once: a component's words
@@ -85,7 +164,12 @@ func (p *page) unseen(list []report.Unexplained) {
 		return
 	}
 	p.title("NOT LOOKED AT")
-	for _, b := range blocks {
+	const most = 3
+	for i, b := range blocks {
+		if i == most {
+			p.text("  ", plural(len(blocks)-most, "other thing")+" (-o wide)")
+			break
+		}
 		need, rest, _ := strings.Cut(b, ": ")
 		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+p.few(by[b]))
 	}

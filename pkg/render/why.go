@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -65,7 +66,7 @@ func (p *page) facts(list []report.Evidence) {
 	lines := 0
 	for _, e := range shown {
 		inline := p.inline(e, where, shortPlace)
-		if lines >= enoughLines && !inline {
+		if lines >= enoughLines && !inline || lines > enoughLines {
 			continue // -o wide has it
 		}
 		p.quote(e, where, place)
@@ -77,7 +78,7 @@ func (p *page) facts(list []report.Evidence) {
 }
 
 // enoughLines is after how many lines of facts no long one follows.
-const enoughLines = 4
+const enoughLines = 3
 
 // shortPlace is how far a place may be shortened so that its fact fits the line.
 const shortPlace = 30
@@ -137,12 +138,23 @@ func (p *page) quote(e report.Evidence, where, place int) {
 		p.printf("%s\n", strings.TrimRight(head+pad(middle(l, room), min(place, room))+"  "+text, " "))
 		return
 	}
+	bar := "  " + strings.Repeat(" ", where) + "  │ "
+	room := p.limit(columns(bar))
+	if p.ofTheAsked(e) && text != "" {
+		// An event of what was asked about: its name stands above already.
+		for i, l := range lastLines(text, room, 2) {
+			if i == 0 {
+				p.printf("%s%s%s\n", head, p.in(dim, "│ "), l)
+				continue
+			}
+			p.printf("%s%s\n", bar, l)
+		}
+		return
+	}
 	p.printf("%s%s\n", head, p.in(dim, middle(l, max(p.width()-columns(head), shortest))))
 	if text == "" {
 		return
 	}
-	bar := "  " + strings.Repeat(" ", where) + "  │ "
-	room := p.limit(columns(bar))
 	lines := lastLines(text, room, 2)
 	if e.Source == "node" && columns(text) > room {
 		lines = []string{middleWords(shortWords(text), room)}
@@ -150,6 +162,20 @@ func (p *page) quote(e report.Evidence, where, place int) {
 	for _, l := range lines {
 		p.printf("%s%s\n", bar, l)
 	}
+}
+
+// ofTheAsked tells whether a fact is an event of an object that the head or the path
+// names: the asked one, or a pod of the chain.
+func (p *page) ofTheAsked(e report.Evidence) bool {
+	words := strings.Fields(e.Locator)
+	if e.Source != "event" || len(words) < 3 {
+		return false
+	}
+	named := words[1] + " " + words[2]
+	if p.r.Subject.String() == named {
+		return true
+	}
+	return slices.ContainsFunc(p.r.Chain, func(l report.Link) bool { return l.Kind+" "+l.Name == named })
 }
 
 // lastLines wraps a text and keeps its last lines.

@@ -40,7 +40,7 @@ func (p *page) remedy(head string, m report.Remedy) {
 	for _, row := range []struct {
 		word     string
 		commands []string
-	}{{"undo", m.Undo}, {"verify", m.Verify}} {
+	}{{"undo", m.Undo}, {"verify", m.Verify}, {"afterwards", m.Afterwards}} {
 		if len(row.commands) > 0 {
 			p.text(indent, row.word+":")
 		}

@@ -38,7 +38,19 @@ func (p *page) unexplained() {
 		for _, e := range u.Evidence {
 			p.fact(e)
 		}
+		for _, e := range u.Seen {
+			p.fact(e)
+		}
+		for _, x := range u.RuledOut {
+			p.hang("    ruled out: ", "      ", x.Words+" ("+x.Cause+")")
+		}
+		for _, w := range u.Works {
+			p.hang("    works: ", "      ", w)
+		}
 		p.couldBe(u.CouldBe)
+		if len(u.Next) > 0 {
+			p.remedies(u.Next)
+		}
 	}
 }
 

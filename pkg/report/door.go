@@ -72,9 +72,9 @@ func quoted(s string) string {
 
 // runnable puts the commands of a step back as they were, or says that they are left out.
 func (m Remedy) runnable(shown Remedy) Remedy {
-	shown.Commands, shown.Undo, shown.Verify = slices.Clone(m.Commands), slices.Clone(m.Undo), slices.Clone(m.Verify)
-	if slices.ContainsFunc(slices.Concat(m.Undo, m.Verify), Hidden) {
-		shown.Undo, shown.Verify = nil, nil
+	shown.Commands, shown.Undo, shown.Verify, shown.Afterwards = slices.Clone(m.Commands), slices.Clone(m.Undo), slices.Clone(m.Verify), slices.Clone(m.Afterwards)
+	if slices.ContainsFunc(slices.Concat(m.Undo, m.Verify, m.Afterwards), Hidden) {
+		shown.Undo, shown.Verify, shown.Afterwards = nil, nil, nil
 	}
 	if slices.ContainsFunc(m.Commands, Hidden) {
 		shown.Commands = nil

@@ -190,6 +190,7 @@ type Remedy struct {
 	Config      *Config    `json:"config,omitempty"`      // lines for a configuration file of the node
 	Undo        []string   `json:"undo,omitempty"`        // commands
 	Verify      []string   `json:"verify,omitempty"`      // commands
+	Afterwards  []string   `json:"afterwards,omitempty"`  // commands that remove what the others left: debug pods
 }
 
 // Config are lines for a configuration file, as its program accepts them.
@@ -211,7 +212,20 @@ type Symptom struct {
 // Unexplained is a symptom without a cause.
 type Unexplained struct {
 	Symptom
-	CouldBe []CouldBe `json:"couldBe,omitempty"`
+	Step     string     `json:"step,omitempty"`     // of the volume's life: provision, attach, stage, publish, use, unmount, detach, resize …
+	Answer   string     `json:"answer,omitempty"`   // who refuses what, in one sentence
+	Last     string     `json:"last,omitempty"`     // RFC 3339: the newest complaint
+	Seen     []Evidence `json:"seen,omitempty"`     // what else was seen there: the kernel, what hangs, the driver's own words
+	RuledOut []Excluded `json:"ruledOut,omitempty"` // what was looked for with all evidence, and is not there
+	Works    []string   `json:"works,omitempty"`    // what works beside it
+	CouldBe  []CouldBe  `json:"couldBe,omitempty"`
+	Next     []Remedy   `json:"next,omitempty"` // read-only looks
+}
+
+// Excluded is a cause that is not the reason, with short words for it.
+type Excluded struct {
+	Cause string `json:"cause"`
+	Words string `json:"words"`
 }
 
 // CouldBe is a cause that might explain a symptom and what kept it from being checked.

@@ -49,6 +49,10 @@ type NodeRecord struct {
 	Comment   string // what the recording says of itself
 	Facts     *probes.Facts
 	Recording []byte // the txtar, when there is one
+	// Image and Namespace are those of the probe pod that answered: what works there.
+	// A capture does not keep them: whoever wrote it would choose the image of a
+	// privileged pod.
+	Image, Namespace string
 }
 
 // Log is the tail of one container's log.

@@ -5,25 +5,75 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// debugImage is what `kubectl debug node` starts; it only needs nsenter.
-const debugImage = "busybox:1.36"
+// Command is a line for the person's own shell, or, made by OnNode, the words of a
+// program for a node. How one comes to run something on a node differs from one system
+// to the other, so that is settled when the report is assembled (shell.go). Until then
+// the node and the words stand behind a NUL each: no argument of a program holds one
+// (execve(2)), and no line that a person types.
+type Command = string
 
-// OnNode writes a command that runs in the namespaces of process 1 of a node. It
-// enters them instead of using chroot /host: that would unmount only a copy.
-// The debug pod mounts the host's root privately and pins mounts while it lives.
-func OnNode(node string, command ...string) string {
-	words := []string{"kubectl", "debug", "node/" + node, "-it", "--profile=sysadmin", "--image=" + debugImage,
-		"--", "nsenter", "-t", "1", "-m", "-u", "-i", "-n", "--"}
-	return Quote(append(words, command...)...)
+// OnNode is a command that runs in the namespaces of process 1 of a node.
+func OnNode(node string, argv ...string) Command {
+	var b strings.Builder
+	for _, w := range append([]string{node}, argv...) {
+		// A NUL in a name is somebody's trick: it stays one word, and a word with a
+		// control character keeps its command from being printed (report.Hidden).
+		b.WriteString(nodeMark + strings.ReplaceAll(w, nodeMark, "\x01"))
+	}
+	return b.String()
+}
+
+const nodeMark = "\x00"
+
+// ofNode takes a command of a node apart.
+func ofNode(c Command) (node string, argv []string, ok bool) {
+	rest, ok := strings.CutPrefix(c, nodeMark)
+	if !ok {
+		return "", nil, false
+	}
+	words := strings.Split(rest, nodeMark)
+	return words[0], words[1:], len(words) > 1
+}
+
+// Kubectl is a command line of kubectl.
+func Kubectl(words ...string) Command { return Quote(append([]string{"kubectl"}, words...)...) }
+
+// lines writes commands as they are on their nodes; one that a node cannot run is left
+// out, and lacking says which program it wanted.
+func lines(x *snapshot.Index, list []Command) (out, lacking []string) {
+	for _, c := range list {
+		node, argv, ok := ofNode(c)
+		if !ok {
+			out = append(out, c)
+			continue
+		}
+		line, ok := shellOf(x, node).line(argv)
+		if !ok {
+			lacking = append(lacking, program(argv))
+			continue
+		}
+		out = append(out, line)
+	}
+	return out, lacking
+}
+
+// program is what words for a node run; of a script, its last one.
+func program(argv []string) string {
+	if !isScript(argv) {
+		return argv[0]
+	}
+	parts := strings.Split(strings.TrimSuffix(argv[2], " || echo not done"), " && ")
+	return strings.Fields(strings.TrimPrefix(parts[len(parts)-1], "{ "))[0]
 }
 
 // guarded writes a command of a node that first compares what the device is known by:
 // kernel names are given away again, and between the report and the command somebody
 // may have got this one. read(1p) takes white space around the value off, as the probe
 // does; a file that is gone, and a value that is another, end the command.
-func guarded(node string, marks []disk.Mark, script ...string) string {
+func guarded(node string, marks []disk.Mark, script ...string) Command {
 	var parts []string
 	for _, m := range marks {
 		parts = append(parts, "read -r is < "+quote(m.Path), `[ "$is" = `+quote(m.Value)+" ]")
@@ -34,7 +84,7 @@ func guarded(node string, marks []disk.Mark, script ...string) string {
 // deleteByUID deletes an object only while it still has the UID that was seen: pods of
 // a StatefulSet, attachments and Longhorn's objects get their names again. kubectl
 // delete has no precondition of its own. Without a UID nothing is deleted.
-func deleteByUID(resource, namespace, name, uid string) string {
+func deleteByUID(resource, namespace, name, uid string) Command {
 	at := []string{}
 	if namespace != "" {
 		at = []string{"-n", operand(namespace)}
@@ -45,9 +95,6 @@ func deleteByUID(resource, namespace, name, uid string) string {
 	}
 	return Kubectl(append(at, "get", resource, operand(name), "-o", "jsonpath={.metadata.uid}")...) + " | " + Quote("grep", "-qxF", operand(uid)) + " && " + act
 }
-
-// Kubectl writes a command line of kubectl.
-func Kubectl(words ...string) string { return Quote(append([]string{"kubectl"}, words...)...) }
 
 // Quote joins words into a line that a shell takes apart into the same words; a name that
 // would be an option keeps the command from being printed.

@@ -13,35 +13,13 @@ import (
 // make them safe. Otherwise the commands are withheld: the step keeps its words, says
 // what has to be settled first, and how to look. Not ok: the step is left out.
 func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
-	out := report.Remedy{Name: s.Name, Title: s.Title, Commands: s.Commands, Risk: s.Risk, Config: s.Config, Undo: s.Undo, Verify: s.Verify}
 	if len(s.Commands) == 0 || s.Risk == ReadOnly {
-		return out, true
+		return s.look(x), true
 	}
 	if len(s.Guards) == 0 {
-		return withhold(s, "No check of what makes it safe is known.", nil), true
+		return s.withhold(x, "No check of what makes it safe is known.", nil), true
 	}
-	var refuted, unseen, look []string
-	for _, g := range s.Guards {
-		a := g.answer(x)
-		switch {
-		case a.Yes():
-			for _, e := range a.Facts() {
-				if !slices.Contains(out.SafeBecause, e) {
-					out.SafeBecause = append(out.SafeBecause, e)
-				}
-			}
-			continue
-		case a.No():
-			refuted = append(refuted, g.Fact+seen(a))
-		default:
-			unseen = append(unseen, g.Fact+why(a))
-		}
-		for _, c := range append(looks(a), g.Look...) {
-			if !slices.Contains(look, c) {
-				look = append(look, c)
-			}
-		}
-	}
+	safe, refuted, unseen, look := s.ask(x)
 	var settle []string
 	if len(refuted) > 0 {
 		settle = append(settle, "It is safe only when "+strings.Join(refuted, "; and only when ")+".")
@@ -50,10 +28,16 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 		settle = append(settle, "First find out whether "+strings.Join(unseen, "; and whether ")+".")
 	}
 	if len(settle) > 0 {
-		return withhold(s, strings.Join(settle, " "), look), !s.Extra || len(refuted) == 0
+		return s.withhold(x, strings.Join(settle, " "), look), !s.Extra || len(refuted) == 0
 	}
-	out.Title += debugged(out.Commands)
-	return out, true
+	commands, lacking := lines(x, s.Commands)
+	if len(lacking) > 0 {
+		return s.withhold(x, "The system of the node does not bring "+strings.Join(lacking, " and ")+": take the node's own way, or restart it when it has been drained.", nil), true
+	}
+	r = report.Remedy{Name: s.Name, Title: s.Title, Commands: commands, Risk: s.Risk, Config: s.Config, SafeBecause: safe, Afterwards: afterwards(x, s.Commands)}
+	r.Undo, _ = lines(x, s.Undo)
+	r.Verify, _ = lines(x, s.Verify)
+	return r, true
 }
 
 // answer asks the guard; one that fails is one that was not answered.
@@ -66,23 +50,72 @@ func (g Guard) answer(x *snapshot.Index) (a evidence.Answer) {
 	return g.Ask(x)
 }
 
-// debugged reminds of the pod of kubectl debug, which holds mounts while it lives.
-func debugged(commands []string) string {
-	for _, c := range commands {
-		if strings.HasPrefix(c, "kubectl debug node/") {
-			return " Delete the debug pod afterwards: while it lives it holds a private copy of the node's mounts."
+// ask puts every guard its question.
+func (s Step) ask(x *snapshot.Index) (safe []report.Evidence, refuted, unseen []string, look []Command) {
+	for _, g := range s.Guards {
+		a := g.answer(x)
+		switch {
+		case a.Yes():
+			for _, e := range a.Facts() {
+				if !slices.Contains(safe, e) {
+					safe = append(safe, e)
+				}
+			}
+			continue
+		case a.No():
+			refuted = append(refuted, g.Fact+seen(a))
+		default:
+			unseen = append(unseen, g.Fact+why(a))
 		}
+		look = append(look, append(looks(a), g.Look...)...)
 	}
-	return ""
+	return safe, refuted, unseen, look
+}
+
+// look is a step of words, or one that only looks.
+func (s Step) look(x *snapshot.Index) report.Remedy {
+	r := report.Remedy{Name: s.Name, Title: s.Title, Risk: s.Risk, Config: s.Config, Afterwards: afterwards(x, s.Commands)}
+	r.Commands, _ = lines(x, s.Commands)
+	if len(r.Commands) == 0 {
+		r.Risk, r.Afterwards = "", nil
+	}
+	r.Commands = once(r.Commands)
+	r.Verify, _ = lines(x, s.Verify)
+	return r
 }
 
 // withhold leaves the words and the look.
-func withhold(s Step, settle string, look []string) report.Remedy {
-	r := report.Remedy{Title: "Withheld: " + lower(s.Title), Settle: settle + debugged(look), Commands: look}
-	if len(look) > 0 {
-		r.Risk = ReadOnly
-	}
+func (s Step) withhold(x *snapshot.Index, settle string, look []Command) report.Remedy {
+	r := Step{Title: "Withheld: " + lower(s.Title), Commands: look, Risk: ReadOnly}.look(x)
+	r.Settle = settle
 	return r
+}
+
+// afterwards removes the debug pods of each node on which commands run.
+func afterwards(x *snapshot.Index, list []Command) []string {
+	var out []string
+	for _, c := range list {
+		node, argv, ok := ofNode(c)
+		if !ok {
+			continue
+		}
+		s := shellOf(x, node)
+		if line, ok := s.line(argv); ok && strings.HasPrefix(line, "kubectl debug ") {
+			out = append(out, s.afterwards())
+		}
+	}
+	return once(out)
+}
+
+// once leaves out what stands in a list already.
+func once(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // seen quotes the first fact that speaks against a guard.
@@ -122,8 +155,8 @@ func why(a evidence.Answer) string {
 }
 
 // looks are the read-only commands that read what was not read.
-func looks(a evidence.Answer) []string {
-	var out []string
+func looks(a evidence.Answer) []Command {
+	var out []Command
 	for _, l := range a.Lacks() {
 		switch {
 		case strings.HasPrefix(l.Need, "api/"):

@@ -24,9 +24,9 @@ func MultipathFlush(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 	}
 	s := Step{
 		Name: "multipath-flush", Title: titled("Flush the multipath map %s on node %s.", name, node),
-		Commands: []string{guarded(node, disk.Marks(view, m), append(script, Quote("multipath", "-f", operand(name)))...)},
+		Commands: []Command{guarded(node, disk.Marks(view, m), append(script, Quote("multipath", "-f", operand(name)))...)},
 		Risk:     Reversible, Guards: append(free(node, m, partitions...), Known(node, m)),
-		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
+		Verify: []Command{OnNode(node, "ls", "-l", "/dev/mapper/")},
 	}
 	for _, disk := range m.Slaves {
 		s.Undo = append(s.Undo, OnNode(node, "multipath", "/dev/"+within(disk)))
@@ -38,22 +38,22 @@ func MultipathFlush(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 func DisableMultipathd(node string) Step {
 	return Step{
 		Name: "disable-multipathd", Extra: true, Title: titled("Stop and disable multipathd on node %s, only where no SAN storage will need it.", node),
-		Commands: []string{OnNode(node, "systemctl", "disable", "--now", "multipathd.service", "multipathd.socket")},
+		Commands: []Command{OnNode(node, "systemctl", "disable", "--now", "multipathd.service", "multipathd.socket")},
 		Risk:     Disruptive,
 		Guards: []Guard{
 			{
 				Question: "no-maps", Fact: "multipathd has no map on node " + node,
 				Ask:  func(x *snapshot.Index) evidence.Answer { return multipath.NoMaps(x, node) },
-				Look: []string{OnNode(node, "multipath", "-ll")}, On: Target{Node: node},
+				Look: []Command{OnNode(node, "multipath", "-ll")}, On: Target{Node: node},
 			},
 			{
 				Question: "no-san", Fact: "no storage of node " + node + " wants several paths to one disk",
 				Ask:  func(x *snapshot.Index) evidence.Answer { return multipath.Unneeded(x, node) },
-				Look: []string{OnNode(node, "iscsiadm", "-m", "session")}, On: Target{Node: node},
+				Look: []Command{OnNode(node, "iscsiadm", "-m", "session")}, On: Target{Node: node},
 			},
 		},
-		Undo:   []string{OnNode(node, "systemctl", "enable", "--now", "multipathd.socket", "multipathd.service")},
-		Verify: []string{OnNode(node, "systemctl", "is-active", "multipathd.service")},
+		Undo:   []Command{OnNode(node, "systemctl", "enable", "--now", "multipathd.socket", "multipathd.service")},
+		Verify: []Command{OnNode(node, "systemctl", "is-active", "multipathd.service")},
 	}
 }
 
@@ -63,9 +63,9 @@ func unmap(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, w
 	node := view.Name
 	return Step{
 		Name: "unmap-device", Title: titled("%s on node %s.", what, node),
-		Commands: []string{guarded(node, disk.Marks(view, b), act)},
+		Commands: []Command{guarded(node, disk.Marks(view, b), act)},
 		Risk:     Disruptive, Guards: append(free(node, b, besides...), NoneWorks(v, node), Known(node, b)),
-		Verify: []string{OnNode(node, "ls", "/sys/class/block/")},
+		Verify: []Command{OnNode(node, "ls", "/sys/class/block/")},
 	}
 }
 
@@ -88,7 +88,7 @@ func UnmapMD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice)
 	for _, d := range b.Slaves {
 		words = append(words, "/dev/"+within(d))
 	}
-	s.Undo = []string{OnNode(view.Name, words...)}
+	s.Undo = []Command{OnNode(view.Name, words...)}
 	return s
 }
 
@@ -99,10 +99,10 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 	s := unmap(view, v, b, "Delete the stale SCSI disk "+b.Name, "echo 1 > "+quote("/sys/class/block/"+b.Name+"/device/delete"), maps...).If(Guard{
 		Question: "stranger", Fact: titled("the identity of %s on node %s is not that of volume %s", b.Name, node, nameOf(v)),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Stranger(x, v, node, b.Dev) },
-		Look: []string{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
+		Look: []Command{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
 	})
 	if host, _, ok := strings.Cut(b.HCTL, ":"); ok {
-		s.Undo = []string{OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan"))}
+		s.Undo = []Command{OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan"))}
 	}
 	return s
 }
@@ -110,23 +110,23 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 // LogoutISCSI ends the sessions to a target. Every disk of the target goes with them,
 // so every one has to be free, and a disk that is used after all loses its writes.
 func LogoutISCSI(node string, v *snapshot.Volume, target, portal string) Step {
-	login := func(how string) string {
+	login := func(how string) Command {
 		return OnNode(node, "iscsiadm", "-m", "node", "-T", operand(target), "-p", operand(portal), how)
 	}
 	return Step{
 		Name: "unmap-device", Title: titled("Log out of %s at %s on node %s: every disk of that target goes.", target, portal, node),
-		Commands: []string{login("--logout")},
+		Commands: []Command{login("--logout")},
 		Risk:     DataLoss,
 		Guards: []Guard{
 			{
 				Question: "session-free", Fact: titled("every disk of target %s on node %s is free, and no pod there uses a volume on one of them", target, node),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return iscsi.Free(x, node, target) },
-				Look: []string{OnNode(node, "iscsiadm", "-m", "session", "-P", "3"), OnNode(node, "lsblk")}, On: Target{Node: node, Volume: v},
+				Look: []Command{OnNode(node, "iscsiadm", "-m", "session", "-P", "3"), OnNode(node, "lsblk")}, On: Target{Node: node, Volume: v},
 			},
 			NoneUses(v, node), Everywhere(v),
 		},
-		Undo:   []string{login("--login")},
-		Verify: []string{OnNode(node, "iscsiadm", "-m", "session")},
+		Undo:   []Command{login("--login")},
+		Verify: []Command{OnNode(node, "iscsiadm", "-m", "session")},
 	}
 }
 
@@ -136,23 +136,23 @@ func VgchangeDeactivate(view *snapshot.NodeView, v *snapshot.Volume, vg string, 
 	node := view.Name
 	return Step{
 		Name: "vgchange-deactivate", Title: titled("Deactivate volume group %s on node %s.", vg, node),
-		Commands: []string{guarded(node, disk.Marks(view, lv), Quote("vgchange", "-an", operand(vg)))},
+		Commands: []Command{guarded(node, disk.Marks(view, lv), Quote("vgchange", "-an", operand(vg)))},
 		Risk:     Disruptive,
 		Guards: []Guard{
 			{
 				Question: "group-free", Fact: titled("nothing mounts, opens or lies on a logical volume of %s on node %s", vg, node),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Free(x, node, lv) },
-				Look: []string{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", operand(vg))}, On: Target{Node: node, Device: lv.Name},
+				Look: []Command{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", operand(vg))}, On: Target{Node: node, Device: lv.Name},
 			},
 			{
 				Question: "group-inside", Fact: titled("volume group %s lies on %s alone", vg, base.Name),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Inside(x, node, lv, base.Dev) },
-				Look: []string{OnNode(node, "pvs")}, On: Target{Node: node, Device: lv.Name},
+				Look: []Command{OnNode(node, "pvs")}, On: Target{Node: node, Device: lv.Name},
 			},
 			NoneWorks(v, node), Known(node, lv),
 		},
-		Undo:   []string{OnNode(node, "vgchange", "-ay", operand(vg))},
-		Verify: []string{OnNode(node, "ls", "/sys/class/block/"+base.Name+"/holders/")},
+		Undo:   []Command{OnNode(node, "vgchange", "-ay", operand(vg))},
+		Verify: []Command{OnNode(node, "ls", "/sys/class/block/"+base.Name+"/holders/")},
 	}
 }
 
@@ -162,8 +162,8 @@ func CryptClose(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 	node := view.Name
 	return Step{
 		Name: "crypt-close", Title: titled("Close the mapper %s on node %s.", m.DM.Name, node),
-		Commands: []string{guarded(node, disk.Marks(view, m), Quote("cryptsetup", "close", operand(m.DM.Name)))},
+		Commands: []Command{guarded(node, disk.Marks(view, m), Quote("cryptsetup", "close", operand(m.DM.Name)))},
 		Risk:     Disruptive, Guards: append(free(node, m), Known(node, m)),
-		Verify: []string{OnNode(node, "ls", "-l", "/dev/mapper/")},
+		Verify: []Command{OnNode(node, "ls", "-l", "/dev/mapper/")},
 	}
 }

@@ -16,7 +16,7 @@ func Unmounted(node string, b *probes.BlockDevice) Guard {
 	return Guard{
 		Question: "unmounted", Fact: titled("nothing mounts %s on node %s, in any mount namespace", title(b), node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Unmounted(x, node, b.Dev) },
-		Look: []string{OnNode(node, "sh", "-c", titled("grep -s ' %s ' /proc/[0-9]*/mountinfo", b.Dev))},
+		Look: []Command{OnNode(node, "sh", "-c", titled("grep -s ' %s ' /proc/[0-9]*/mountinfo", b.Dev))},
 		On:   Target{Node: node, Device: b.Name},
 	}
 }
@@ -26,7 +26,7 @@ func Closed(node string, b *probes.BlockDevice) Guard {
 	return Guard{
 		Question: "closed", Fact: titled("no process of node %s has %s or a file on it open", node, title(b)),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Closed(x, node, b.Dev) },
-		Look: []string{OnNode(node, "sh", "-c", titled("ls -l /proc/[0-9]*/fd 2>/dev/null | grep -w %s", quote("/dev/"+b.Name)))},
+		Look: []Command{OnNode(node, "sh", "-c", titled("ls -l /proc/[0-9]*/fd 2>/dev/null | grep -w %s", quote("/dev/"+b.Name)))},
 		On:   Target{Node: node, Device: b.Name},
 	}
 }
@@ -36,7 +36,7 @@ func Bare(node string, b *probes.BlockDevice, besides ...string) Guard {
 	return Guard{
 		Question: "bare", Fact: titled("nothing lies on %s on node %s, and it is no swap", title(b), node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Bare(x, node, b.Dev, besides...) },
-		Look: []string{OnNode(node, "ls", "/sys/class/block/"+b.Name+"/holders/"), OnNode(node, "cat", "/proc/swaps")},
+		Look: []Command{OnNode(node, "ls", "/sys/class/block/"+b.Name+"/holders/"), OnNode(node, "cat", "/proc/swaps")},
 		On:   Target{Node: node, Device: b.Name},
 	}
 }
@@ -51,7 +51,7 @@ func Known(node string, b *probes.BlockDevice) Guard {
 	return Guard{
 		Question: "known", Fact: titled("%s of node %s can be told from another device of that name", title(b), node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Known(x, node, b.Dev) },
-		Look: []string{OnNode(node, "ls", "-l", "/dev/disk/by-id/")},
+		Look: []Command{OnNode(node, "ls", "-l", "/dev/disk/by-id/")},
 		On:   Target{Node: node, Device: b.Name},
 	}
 }
@@ -80,14 +80,14 @@ func NoneWorks(v *snapshot.Volume, node string) Guard {
 	}
 }
 
-func lookUsers(v *snapshot.Volume) []string {
+func lookUsers(v *snapshot.Volume) []Command {
 	if v == nil {
-		return []string{Kubectl("get", "pods", "-A", "-o", "wide")}
+		return []Command{Kubectl("get", "pods", "-A", "-o", "wide")}
 	}
 	if ns, claim := v.ClaimRef(); claim != "" {
-		return []string{Kubectl("-n", ns, "describe", "pvc", claim)}
+		return []Command{Kubectl("-n", ns, "describe", "pvc", claim)}
 	}
-	return []string{Kubectl("get", "pods", "-A", "-o", "wide")}
+	return []Command{Kubectl("get", "pods", "-A", "-o", "wide")}
 }
 
 // Everywhere wants every node that may have a volume read whole.
@@ -95,7 +95,7 @@ func Everywhere(v *snapshot.Volume) Guard {
 	return Guard{
 		Question: "nodes-read", Fact: titled("every node that may have volume %s was looked at", nameOf(v)),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return volume.Everywhere(x, v) },
-		Look: []string{Kubectl("get", "volumeattachments", "-o", "wide")},
+		Look: []Command{Kubectl("get", "volumeattachments", "-o", "wide")},
 		On:   Target{Volume: v},
 	}
 }
@@ -116,7 +116,7 @@ func UnusedOn(v *snapshot.Volume, node string) Guard {
 	return Guard{
 		Question: "volume-unused", Fact: titled("nothing on node %s mounts, maps or holds volume %s", node, nameOf(v)),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return volume.UnusedOn(x, v, node) },
-		Look: []string{Kubectl("mountdoctor", "node", node)},
+		Look: []Command{Kubectl("mountdoctor", "node", node)},
 		On:   Target{Node: node, Volume: v},
 	}
 }
@@ -126,7 +126,7 @@ func Over(node, uid string) Guard {
 	return Guard{
 		Question: "pod-over", Fact: titled("the pod with UID %s has ended, and no process of it is left on node %s", uid, node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Over(x, node, uid) },
-		Look: []string{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
+		Look: []Command{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
 		On:   Target{Node: node, Pod: uid},
 	}
 }
@@ -136,7 +136,7 @@ func Gone(node, uid string) Guard {
 	return Guard{
 		Question: "pod-gone", Fact: titled("no pod has the UID %s any more, and no process of it is left on node %s", uid, node),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Gone(x, node, uid) },
-		Look: []string{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
+		Look: []Command{OnNode(node, "sh", "-c", "grep -lsF "+quote(operand(uid))+" /proc/[0-9]*/cgroup")},
 		On:   Target{Node: node, Pod: uid},
 	}
 }
@@ -146,7 +146,7 @@ func present(p *corev1.Pod) Guard {
 	return Guard{
 		Question: "pod-present", Fact: titled("pod %s/%s is still there, and nobody deletes it yet", p.Namespace, p.Name),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Exists(x, p) },
-		Look: []string{Kubectl("-n", p.Namespace, "get", "pod", p.Name, "-o", "wide")},
+		Look: []Command{Kubectl("-n", p.Namespace, "get", "pod", p.Name, "-o", "wide")},
 		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: p.Spec.NodeName},
 	}
 }
@@ -157,7 +157,7 @@ func spared(p *corev1.Pod) Guard {
 	return Guard{
 		Question: "pod-spares", Fact: titled("nothing but pod %s/%s ends with it: what carries volumes, mounts or the network of other pods is only restarted after its node was drained", p.Namespace, p.Name),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Spares(x, p) },
-		Look: []string{Kubectl("get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+p.Spec.NodeName)},
+		Look: []Command{Kubectl("get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+p.Spec.NodeName)},
 		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: p.Spec.NodeName},
 	}
 }
@@ -172,7 +172,7 @@ func Proven(cause string, missing []string) Guard {
 	return Guard{
 		Question: "proven", Fact: cause + " is the cause",
 		Ask:  func(*snapshot.Index) evidence.Answer { return evidence.Unseen(lacks...) },
-		Look: []string{Kubectl("mountdoctor", "explain", cause)},
+		Look: []Command{Kubectl("mountdoctor", "explain", cause)},
 	}
 }
 

@@ -16,15 +16,15 @@ func DeletePod(pod *corev1.Pod) Step {
 	name, ns := pod.Namespace+"/"+pod.Name, pod.Namespace
 	s := Step{
 		Name: "delete-pod", Title: titled("Delete pod %s; its controller makes a new one.", name),
-		Commands: []string{deleteByUID("pod", ns, pod.Name, string(pod.UID))},
+		Commands: []Command{deleteByUID("pod", ns, pod.Name, string(pod.UID))},
 		Risk:     Disruptive, Guards: []Guard{present(pod), spared(pod)},
-		Verify: []string{Kubectl("-n", ns, "get", "pods", "-o", "wide")},
+		Verify: []Command{Kubectl("-n", ns, "get", "pods", "-o", "wide")},
 	}
 	if !snapshot.HasController(pod) {
 		file := quote(within(pod.Name) + ".yaml")
 		s.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
-		s.Commands = append([]string{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
-		s.Undo = []string{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}
+		s.Commands = append([]Command{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
+		s.Undo = []Command{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}
 	}
 	return s
 }
@@ -34,14 +34,14 @@ func DeletePod(pod *corev1.Pod) Step {
 func DeleteFinishedPod(pod *corev1.Pod) Step {
 	return Step{
 		Name: "delete-pod", Title: titled("Delete the finished pod %s/%s; its log goes with it. Deleting its Job does the same.", pod.Namespace, pod.Name),
-		Commands: []string{deleteByUID("pod", pod.Namespace, pod.Name, string(pod.UID))},
+		Commands: []Command{deleteByUID("pod", pod.Namespace, pod.Name, string(pod.UID))},
 		Risk:     Disruptive,
 		Guards: []Guard{present(pod), {
 			Question: "pod-finished", Fact: titled("pod %s/%s has finished", pod.Namespace, pod.Name),
 			Ask:  func(*snapshot.Index) evidence.Answer { return pods.Finished(pod) },
-			Look: []string{Kubectl("-n", pod.Namespace, "get", "pod", pod.Name)}, On: Target{Pod: pod.Namespace + "/" + pod.Name},
+			Look: []Command{Kubectl("-n", pod.Namespace, "get", "pod", pod.Name)}, On: Target{Pod: pod.Namespace + "/" + pod.Name},
 		}},
-		Verify: []string{Kubectl("-n", pod.Namespace, "get", "pods")},
+		Verify: []Command{Kubectl("-n", pod.Namespace, "get", "pods")},
 	}
 }
 
@@ -51,16 +51,16 @@ func DeleteVolumeAttachment(va *storagev1.VolumeAttachment, v *snapshot.Volume) 
 	node := va.Spec.NodeName
 	return Step{
 		Name: "delete-volumeattachment", Title: titled("Delete VolumeAttachment %s. If it stays because of its finalizer, the attacher is the problem, not the object.", va.Name),
-		Commands: []string{deleteByUID("volumeattachment", "", va.Name, string(va.UID))},
+		Commands: []Command{deleteByUID("volumeattachment", "", va.Name, string(va.UID))},
 		Risk:     DataLoss,
 		Guards: []Guard{
 			NoneUses(v, node), UnusedOn(v, node), Everywhere(v),
 			{
 				Question: "not-in-use", Fact: titled("the kubelet of node %s does not report volume %s in use", node, nameOf(v)),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.NotInUse(x, v, node) },
-				Look: []string{Kubectl("get", "node", node, "-o", "jsonpath={.status.volumesInUse}")}, On: Target{Node: node, Volume: v},
+				Look: []Command{Kubectl("get", "node", node, "-o", "jsonpath={.status.volumesInUse}")}, On: Target{Node: node, Volume: v},
 			},
 		},
-		Verify: []string{Kubectl("get", "volumeattachment", va.Name)},
+		Verify: []Command{Kubectl("get", "volumeattachment", va.Name)},
 	}
 }

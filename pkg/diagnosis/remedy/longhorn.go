@@ -16,7 +16,7 @@ func DeleteShareManager(v *snapshot.Volume, pod *corev1.Pod) Step {
 	name := pod.Name
 	return Step{
 		Name: "delete-share-manager", Title: titled("Delete the share-manager pod of volume %s; longhorn-manager makes a new one.", lh.Name),
-		Commands: []string{deleteByUID("pod", pod.Namespace, name, string(pod.UID))},
+		Commands: []Command{deleteByUID("pod", pod.Namespace, name, string(pod.UID))},
 		Risk:     Disruptive,
 		Guards: []Guard{
 			{
@@ -26,17 +26,17 @@ func DeleteShareManager(v *snapshot.Volume, pod *corev1.Pod) Step {
 			},
 			present(pod),
 		},
-		Verify: []string{Kubectl("-n", lh.Namespace, "get", "pod", name), Kubectl("-n", lh.Namespace, "get", "sharemanagers.longhorn.io", lh.Name)},
+		Verify: []Command{Kubectl("-n", lh.Namespace, "get", "pod", name), Kubectl("-n", lh.Namespace, "get", "sharemanagers.longhorn.io", lh.Name)},
 	}
 }
 
 // DeleteReplica removes a failed or empty replica of a Longhorn volume that has
 // another one.
 func DeleteReplica(v *snapshot.Volume, r *snapshot.LHReplica) Step {
-	look := []string{Kubectl("-n", r.Namespace, "get", "replicas.longhorn.io", "-l", "longhornvolume="+r.VolumeName)}
+	look := []Command{Kubectl("-n", r.Namespace, "get", "replicas.longhorn.io", "-l", "longhornvolume="+r.VolumeName)}
 	return Step{
 		Name: "delete-replica", Title: titled("Delete replica %s of volume %s.", r.Name, r.VolumeName),
-		Commands: []string{deleteByUID("replicas.longhorn.io", r.Namespace, r.Name, string(r.UID))},
+		Commands: []Command{deleteByUID("replicas.longhorn.io", r.Namespace, r.Name, string(r.UID))},
 		Risk:     DataLoss,
 		Guards: []Guard{
 			{
@@ -56,10 +56,10 @@ func DeleteReplica(v *snapshot.Volume, r *snapshot.LHReplica) Step {
 
 // DeleteEngine removes the stale one of two active engines.
 func DeleteEngine(v *snapshot.Volume, e *snapshot.LHEngine) Step {
-	look := []string{Kubectl("-n", e.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+e.VolumeName, "-o", "wide")}
+	look := []Command{Kubectl("-n", e.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+e.VolumeName, "-o", "wide")}
 	s := Step{
 		Name: "delete-engine", Title: titled("Delete the stale engine %s.", e.Name),
-		Commands: []string{deleteByUID("engines.longhorn.io", e.Namespace, e.Name, string(e.UID))},
+		Commands: []Command{deleteByUID("engines.longhorn.io", e.Namespace, e.Name, string(e.UID))},
 		Risk:     DataLoss,
 		Guards: []Guard{
 			{
@@ -80,16 +80,16 @@ func DeleteEngine(v *snapshot.Volume, e *snapshot.LHEngine) Step {
 // DeleteInstanceManager removes an instance-manager that serves nothing besides the
 // named process. Longhorn makes an empty one.
 func DeleteInstanceManager(im *snapshot.LHInstanceManager, besides string) Step {
-	look := []string{Kubectl("-n", im.Namespace, "get", "instancemanagers.longhorn.io", im.Name, "-o", "yaml")}
+	look := []Command{Kubectl("-n", im.Namespace, "get", "instancemanagers.longhorn.io", im.Name, "-o", "yaml")}
 	return Step{
 		Name: "delete-instance-manager", Title: titled("Delete instance manager %s; Longhorn makes an empty one.", im.Name),
-		Commands: []string{deleteByUID("instancemanagers.longhorn.io", im.Namespace, im.Name, string(im.UID))},
+		Commands: []Command{deleteByUID("instancemanagers.longhorn.io", im.Namespace, im.Name, string(im.UID))},
 		Risk:     Disruptive,
 		Guards: []Guard{{
 			Question: "manager-idle", Fact: titled("instance-manager %s runs no other engine and no replica", im.Name),
 			Ask:  func(x *snapshot.Index) evidence.Answer { return longhorn.Idle(x, im, besides) },
 			Look: look, On: Target{Node: im.NodeID},
 		}},
-		Verify: []string{Kubectl("-n", im.Namespace, "get", "instancemanagers.longhorn.io", "-o", "wide")},
+		Verify: []Command{Kubectl("-n", im.Namespace, "get", "instancemanagers.longhorn.io", "-o", "wide")},
 	}
 }

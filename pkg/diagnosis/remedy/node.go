@@ -49,14 +49,14 @@ func servesAll(unit string) bool {
 func restartUnit(node string, who snapshot.Who) Step {
 	return Step{
 		Name: "restart-holder", Title: titled("Restart unit %s on node %s, whose process %d (%s) holds the device.", who.Unit, node, who.Process.PID, who.Process.Comm),
-		Commands: []string{OnNode(node, "systemctl", "restart", operand(who.Unit))},
+		Commands: []Command{OnNode(node, "systemctl", "restart", operand(who.Unit))},
 		Risk:     Disruptive,
 		Guards: []Guard{{
 			Question: "process-of-unit", Fact: titled("process %d of node %s belongs to unit %s", who.Process.PID, node, who.Unit),
 			Ask:  func(x *snapshot.Index) evidence.Answer { return pods.OfUnit(x, node, who.Process.PID, who.Unit) },
-			Look: []string{OnNode(node, "systemctl", "status", strconv.Itoa(who.Process.PID))}, On: Target{Node: node},
+			Look: []Command{OnNode(node, "systemctl", "status", strconv.Itoa(who.Process.PID))}, On: Target{Node: node},
 		}},
-		Verify: []string{OnNode(node, "systemctl", "status", operand(who.Unit))},
+		Verify: []Command{OnNode(node, "systemctl", "status", operand(who.Unit))},
 	}
 }
 
@@ -72,14 +72,14 @@ func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force 
 	}
 	s := Step{
 		Name: "unmount-lazy", Title: titled("Unmount %s on node %s lazily, only if a plain unmount fails.", point, node),
-		Commands: []string{guarded(node, nil, script...)},
+		Commands: []Command{guarded(node, nil, script...)},
 		Risk:     DataLoss,
 		Guards: []Guard{{
 			Question: "mount-dead", Fact: titled("what is mounted at %s on node %s is gone for good", point, node),
 			Ask:  func(x *snapshot.Index) evidence.Answer { return mounts.Dead(x, node, m.Mount) },
-			Look: []string{OnNode(node, "timeout", "5", "stat", "-f", point)}, On: Target{Node: node, Volume: v, Path: point},
+			Look: []Command{OnNode(node, "timeout", "5", "stat", "-f", point)}, On: Target{Node: node, Volume: v, Path: point},
 		}},
-		Verify: []string{OnNode(node, "grep", "-F", point, "/proc/1/mountinfo")},
+		Verify: []Command{OnNode(node, "grep", "-F", point, "/proc/1/mountinfo")},
 	}
 	if m.Path.PodUID != "" {
 		s = s.If(Over(node, m.Path.PodUID))
@@ -113,30 +113,30 @@ func Fsck(d snapshot.VolumeDevice, v *snapshot.Volume, b *probes.BlockDevice, at
 	}
 	s := Step{
 		Name: "fsck", Title: titled("Look at the filesystem on %s of node %s first, then repair it.", at, node),
-		Commands: []string{OnNode(node, look...), guarded(node, disk.Marks(d.View, b), Quote(repair...))},
+		Commands: []Command{OnNode(node, look...), guarded(node, disk.Marks(d.View, b), Quote(repair...))},
 		Risk:     DataLoss,
 		Guards: append(free(node, b), NoneUses(v, ""), Known(node, b),
 			Guard{
 				Question: "claimable", Fact: titled("an exclusive open of %s on node %s succeeds", b.Name, node),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Claimable(x, node, b.Dev) },
-				Look: []string{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
+				Look: []Command{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
 			},
 			Guard{
 				Question: "is-volume", Fact: titled("%s on node %s is volume %s", b.Name, node, nameOf(v)),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Holds(x, v, node, b.Dev) },
-				Look: []string{OnNode(node, "ls", "-l", "/dev/disk/by-id/")}, On: Target{Node: node, Device: b.Name, Volume: v},
+				Look: []Command{OnNode(node, "ls", "-l", "/dev/disk/by-id/")}, On: Target{Node: node, Device: b.Name, Volume: v},
 			},
 			Guard{
 				Question: "unmounted-everywhere", Fact: titled("no node that may have volume %s mounts it, and each was looked at", nameOf(v)),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.UnmountedEverywhere(x, v) },
-				Look: []string{Kubectl("get", "volumeattachments", "-o", "wide")}, On: Target{Volume: v},
+				Look: []Command{Kubectl("get", "volumeattachments", "-o", "wide")}, On: Target{Volume: v},
 			},
 			Guard{
 				Question: "backed-up", Fact: titled("a backup of volume %s was made for this, within the last hour", nameOf(v)),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return longhorn.BackedUp(x, v) },
-				Look: []string{OnNode(node, look...)}, On: Target{Volume: v},
+				Look: []Command{OnNode(node, look...)}, On: Target{Volume: v},
 			}),
-		Verify: []string{OnNode(node, look...)},
+		Verify: []Command{OnNode(node, look...)},
 	}
 	return s
 }
@@ -147,7 +147,7 @@ func DeleteOrphanDirectory(node, root, podUID, pv string) Step {
 	dir := operand(path.Join(root, "pods", within(podUID), "volumes", "kubernetes.io~csi", within(pv)))
 	return Step{
 		Name: "delete-orphan-directory", Title: titled("Remove the empty directory of pod %s for volume %s on node %s.", podUID, pv, node),
-		Commands: []string{
+		Commands: []Command{
 			OnNode(node, "rm", "-f", dir+"/vol_data.json"),
 			OnNode(node, "rmdir", dir+"/mount", dir),
 		},
@@ -157,8 +157,8 @@ func DeleteOrphanDirectory(node, root, podUID, pv string) Step {
 			Ask: func(x *snapshot.Index) evidence.Answer {
 				return mounts.NothingBelow(x, node, path.Join(root, "pods", podUID))
 			},
-			Look: []string{OnNode(node, "sh", "-c", "grep -sF "+quote(operand(podUID))+" /proc/[0-9]*/mountinfo")}, On: Target{Node: node, Pod: podUID},
+			Look: []Command{OnNode(node, "sh", "-c", "grep -sF "+quote(operand(podUID))+" /proc/[0-9]*/mountinfo")}, On: Target{Node: node, Pod: podUID},
 		}},
-		Verify: []string{OnNode(node, "ls", path.Join(root, "pods"))},
+		Verify: []Command{OnNode(node, "ls", path.Join(root, "pods"))},
 	}
 }

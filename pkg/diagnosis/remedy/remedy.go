@@ -38,11 +38,11 @@ const (
 type Step struct {
 	Name     string // of the catalog; empty for words and for a look
 	Title    string // what it does, in words
-	Commands []string
+	Commands []Command
 	Risk     string
 	Config   *report.Config // lines for a configuration file
-	Undo     []string       // commands that take it back; none: nothing has to, or nothing can
-	Verify   []string       // commands that show whether it worked
+	Undo     []Command      // commands that take it back; none: nothing has to, or nothing can
+	Verify   []Command      // commands that show whether it worked
 	Guards   []Guard
 	// Extra is a step that helps and is not needed: it is left out where a guard says no.
 	Extra bool
@@ -54,7 +54,7 @@ type Guard struct {
 	Question string // its name in docs/remedies.md: "unmounted", "pods-none-use"
 	Fact     string // what must be so, a clause: "nothing mounts sdc on node worker-1"
 	Ask      func(*snapshot.Index) evidence.Answer
-	Look     []string // read-only commands that show it
+	Look     []Command // read-only commands that show it
 	On       Target
 }
 
@@ -72,7 +72,7 @@ type Target struct {
 func Words(title string) Step { return Step{Title: title} }
 
 // Check is advice in words with read-only commands that complete the picture.
-func Check(title string, commands ...string) Step {
+func Check(title string, commands ...Command) Step {
 	return Step{Title: title, Commands: commands, Risk: ReadOnly}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -48,7 +49,7 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%s: guard %q is incomplete", name, g.Question)
 			}
 		}
-		for _, c := range append(append(append([]string{}, s.Commands...), s.Verify...), s.Undo...) {
+		for _, c := range text(slices.Concat(s.Commands, s.Verify, s.Undo)) {
 			if !strings.HasPrefix(c, "kubectl ") && !strings.HasSuffix(c, "| kubectl create -f -") {
 				t.Errorf("%s: %q does not start from the user's machine", name, c)
 			}
@@ -73,7 +74,7 @@ func TestNoSnapshot(t *testing.T) {
 			t.Errorf("%s over nothing gives %+v", name, r)
 		}
 		for _, c := range r.Commands {
-			for _, bad := range s.Commands {
+			for _, bad := range text(s.Commands) {
 				if c == bad && s.Name != "fsck" {
 					t.Errorf("%s still prints %s", name, c)
 				}
@@ -85,7 +86,7 @@ func TestNoSnapshot(t *testing.T) {
 // TestUnguarded asks that a step without a guard prints nothing.
 func TestUnguarded(t *testing.T) {
 	t.Parallel()
-	r, ok := Step{Name: "x", Title: "Do it.", Commands: []string{"kubectl delete node a"}, Risk: DataLoss}.Decide(snapshot.NewIndex(&snapshot.Snapshot{}))
+	r, ok := Step{Name: "x", Title: "Do it.", Commands: []Command{Kubectl("delete", "node", "a")}, Risk: DataLoss}.Decide(snapshot.NewIndex(&snapshot.Snapshot{}))
 	if !ok || len(r.Commands) != 0 || r.Name != "" {
 		t.Errorf("a step without guards gives %+v", r)
 	}
@@ -114,7 +115,7 @@ func TestEndHolder(t *testing.T) {
 			s := EndHolder("n", tt.who)
 			last := ""
 			if len(s.Commands) > 0 {
-				last = s.Commands[len(s.Commands)-1]
+				last = text(s.Commands)[len(s.Commands)-1]
 			}
 			if (tt.want == "") != (last == "") || !strings.HasSuffix(last, tt.want) {
 				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
@@ -144,8 +145,8 @@ func TestGuarded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			file := write(t, tt.now)
-			line := guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")
-			_, script, ok := strings.Cut(line, " -n -- ")
+			line := text([]Command{guarded("n", []mark{{Path: file, Value: tt.seen}}, "echo acted")})[0]
+			_, script, ok := strings.Cut(line, " -m -- ")
 			if !ok {
 				t.Fatalf("no command in %q", line)
 			}
@@ -172,7 +173,7 @@ func TestEachGuardCounts(t *testing.T) {
 			guards[i].Ask = answer(evidence.Yes(fact))
 		}
 		s.Guards = guards
-		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, s.Commands) || len(r.SafeBecause) != 1 || r.Settle != "" {
+		if r, ok := s.Decide(x); !ok || r.Risk != s.Risk || !slices.Equal(r.Commands, text(s.Commands)) || len(r.SafeBecause) != 1 || r.Settle != "" {
 			t.Errorf("%s with everything seen gives %+v", name, r)
 		}
 		for i, g := range guards {
@@ -188,5 +189,14 @@ func TestEachGuardCounts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNoNewWord asks that a name cannot become a second argument.
+func TestNoNewWord(t *testing.T) {
+	t.Parallel()
+	lines := text([]Command{OnNode("n", "multipath", "-f", "mpatha\x00-F")})
+	if len(lines) != 1 || !report.Hidden(lines[0]) || strings.Contains(lines[0], " -F") {
+		t.Errorf("a NUL in a name gives %q", lines)
 	}
 }

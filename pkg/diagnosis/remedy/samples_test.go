@@ -10,12 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 type mark = disk.Mark
+
+// text writes commands as they are for a node of which nothing is known.
+func text(list []Command) []string {
+	out, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), list)
+	return out
+}
 
 func write(t *testing.T, text string) string {
 	t.Helper()
@@ -97,4 +104,9 @@ func samplesOf(n func(string) string) map[string]Step {
 		"UnmapMD":                UnmapMD(view, v, view.ByName("md127")),
 		"UnmapSCSI":              UnmapSCSI(view, v, view.ByName("sdc")),
 	}
+}
+
+// yes is the answer of a guard that holds.
+func yes(*snapshot.Index) evidence.Answer {
+	return evidence.Yes(evidence.FromAPI("Pod shop/db-0", "status.phase", "Running"))
 }

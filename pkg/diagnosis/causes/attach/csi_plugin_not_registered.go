@@ -178,7 +178,7 @@ func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, p
 	f.Advise(remedy.Words(fmt.Sprintf("Read the logs of pod %s (the registrar's container and the driver's) and cure what they say.", podName(plugin))))
 	if snapshot.PodReady(plugin) { // a new pod of one that is not would fail as this one does
 		s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
-		s.Verify = []string{remedy.Kubectl("get", "csinode", u.Node, "-o", "jsonpath={.spec.drivers[*].name}")}
+		s.Verify = []remedy.Command{remedy.Kubectl("get", "csinode", u.Node, "-o", "jsonpath={.spec.drivers[*].name}")}
 		f.Advise(s)
 	}
 }

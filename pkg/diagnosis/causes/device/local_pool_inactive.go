@@ -46,7 +46,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if why.Says == "locked" {
 			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."
 		}
-		var commands []string
+		var commands []remedy.Command
 		for _, c := range show {
 			commands = append(commands, remedy.OnNode(pl.Node, c...))
 		}

@@ -69,9 +69,9 @@ func restorePending(pl *evidence.Place, v *snapshot.LHVolume, kind string, lacks
 
 // fill says what to do until the data are there.
 func fill(v *snapshot.LHVolume, e *snapshot.LHEngine, kind string, p *diagnosis.Proof) remedy.Step {
-	var look []string
+	var look []remedy.Command
 	if e != nil {
-		look = []string{remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status.restoreStatus}{.status.cloneStatus}")}
+		look = []remedy.Command{remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status.restoreStatus}{.status.cloneStatus}")}
 	}
 	switch {
 	case p.With["failure"] != "" || v.Status.CloneState == "failed":

@@ -53,7 +53,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 
 func cephSteps(node, address string) []remedy.Step {
 	help := "Open the monitors (3300 and 6789) and the ports of the OSDs and metadata servers (6800 and up) of all storage hosts for node " + node + ", with one MTU on the whole way."
-	checks := []string{"ceph health detail"}
+	checks := []remedy.Command{"ceph health detail"}
 	if address != "" {
 		checks = append(checks, remedy.OnNode(node, append([]string{"nc", "-vz"}, hostPort(address)...)...))
 	} else {

@@ -1,0 +1,183 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// puzzle is what is known of a symptom that no cause explains: the step at which a
+// volume stops, what was seen there, what it is not, and where to look next. It states
+// facts; nothing in it makes a cause likelier.
+type puzzle struct {
+	p      *Pass
+	s      *Symptom
+	volume *snapshot.Volume
+	node   string
+	step   Step
+	text   *Text // the newest complaint of the step
+}
+
+// stepOfSymptom is where a volume stops that shows a symptom. A pod that waits tells
+// by its volume (see waitsAt).
+var stepOfSymptom = map[string]Step{
+	"claim-pending": Provisioning, "attach-failed": Attaching, "multi-attach-error": Attaching, "volume-attach-loop": Attaching,
+	"share-manager-failing": Serving, "mount-failed": Staging, "mount-busy": Staging, "format-failed": Staging, "fsck-failed": Staging,
+	"volume-io-error": Using, "volume-readonly": Using, "volume-hung": Using, "unmount-blocked": Unmounting, "pod-stuck-terminating": Unmounting,
+	"detach-stuck": Detaching, "expansion-pending": Resizing, "volume-degraded": Replicating,
+}
+
+// puzzleOf finds the place of a symptom: of several volumes the one that was refused,
+// else the first that is not in its pod yet.
+func (p *Pass) puzzleOf(s *Symptom) puzzle {
+	z := puzzle{p: p, s: s, step: stepOfSymptom[s.Name], node: s.Subject.Node}
+	if z.node == "" && len(s.at) > 0 {
+		z.node = s.at[0]
+	}
+	for _, v := range p.scope.volumes {
+		if !slices.Contains(s.objects, v.Key()) || s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
+			continue
+		}
+		if t := p.refusal(v, z.node); t != nil && z.text == nil || z.volume == nil {
+			z.volume, z.text = v, t
+		}
+	}
+	if z.volume == nil {
+		if z.step == "" && s.Subject.Kind == "Pod" {
+			z.step = Publishing // a Secret, a ConfigMap, a directory of the node: nothing is attached
+		}
+		return z
+	}
+	for _, c := range z.volume.Waiting() {
+		if z.node == "" {
+			z.node = c.Node()
+		}
+	}
+	if z.step == "" {
+		z.step = z.waitsAt()
+	}
+	if z.step == Staging && z.text != nil && strings.HasSuffix(z.text.Op, ".SetUp") {
+		z.step = Publishing
+	}
+	return z
+}
+
+// refusal is the newest text in which who acts on a volume refuses a step. The
+// kubelet's summary that a pod waits is none.
+func (p *Pass) refusal(v *snapshot.Volume, node string) *Text {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
+			return &t
+		}
+	}
+	return nil
+}
+
+// published tells whether a volume was seen mounted in the directory of a pod: it is
+// not the one for which the pod waits.
+func (p *Pass) published(v *snapshot.Volume, pod report.Subject) bool {
+	for _, c := range v.Consumers {
+		if c.Pod.Namespace != pod.Namespace || c.Pod.Name != pod.Name {
+			continue
+		}
+		for _, m := range p.VolumeMounts(v, c.Node()) {
+			if m.Path.PodUID == string(c.Pod.UID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waitsAt is the first step of the volume of a waiting pod that did not happen.
+func (z puzzle) waitsAt() Step {
+	switch v := z.volume; {
+	case v.PV == nil && v.Claim != nil:
+		return Provisioning
+	case v.AttachRequired(z.p.Index) && z.node != "":
+		if va := v.AttachmentOn(z.node); va == nil || !va.Status.Attached {
+			return Attaching
+		}
+	}
+	return Staging
+}
+
+// says is the answer of the doctor who does not know: where it hurts, and who says so.
+func (z puzzle) says() string {
+	if z.volume == nil {
+		return ""
+	}
+	who, name := "The driver", z.volume.CSIName()
+	if name == "" {
+		who, name = "The kubelet", "" // in-tree plugins are part of it
+	} else {
+		who += " " + name
+	}
+	on := ""
+	if z.node != "" {
+		on = " on node " + z.node
+	}
+	does, silent := actsOf(z.step)
+	if does == "" {
+		return ""
+	}
+	if z.text == nil {
+		return "The volume is " + silent + on + ", and nobody says why."
+	}
+	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
+		return who + " refuses to " + does + " the volume" + strings.Replace(on, " on", to, 1) + "."
+	}
+	return who + on + " refuses to " + does + " the volume."
+}
+
+// actsOf names a step as an act, and as what does not happen.
+func actsOf(s Step) (does, silent string) {
+	switch s {
+	case Provisioning:
+		return "make", "not made"
+	case Attaching:
+		return "attach", "not attached"
+	case Staging:
+		return "mount", "not mounted"
+	case Publishing:
+		return "publish", "not published to the pod"
+	case Unmounting:
+		return "unmount", "not unmounted"
+	case Detaching:
+		return "detach", "not detached"
+	case Resizing:
+		return "resize", "not resized"
+	}
+	return "", ""
+}
+
+// unexplained completes a symptom to what a person can go on with.
+func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Unexplained {
+	u := report.Unexplained{Symptom: out, CouldBe: c.couldBe(p, s)}
+	z := p.puzzleOf(s)
+	u.Step, u.Answer = string(z.step), z.says()
+	if z.volume == nil {
+		if look, ok := remedy.Show(p.Index, s.Subject, s.Evidence); ok {
+			r, _ := look.Decide(p.Index)
+			u.Next = append(u.Next, r)
+		}
+		return u
+	}
+	if z.text != nil && !z.text.At.IsZero() {
+		u.Last = z.text.At.UTC().Format(time.RFC3339)
+	}
+	u.Seen = slices.Concat(around.Kernel(p.Index, z.volume, z.node), around.Hung(p.Index, z.volume, z.node),
+		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)))
+	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
+	for _, step := range remedy.Next(p.Index, z.volume, z.node, string(z.step)) {
+		if r, ok := step.Decide(p.Index); ok {
+			u.Next = append(u.Next, r)
+		}
+	}
+	return u
+}

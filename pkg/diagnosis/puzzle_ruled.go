@@ -1,0 +1,88 @@
+package diagnosis
+
+import (
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// suspect is a cause that everybody thinks of first when a step fails, in short words.
+type suspect struct {
+	cause, words string
+	steps        []Step
+	only         func(around.Kind) bool // nil: every kind of volume
+}
+
+var (
+	disks  = func(k around.Kind) bool { return !k.Share() && k != around.Unknown }
+	shares = around.Kind.Share
+	is     = func(kinds ...around.Kind) func(around.Kind) bool {
+		return func(k around.Kind) bool { return slices.Contains(kinds, k) }
+	}
+	onTheNode = []Step{Staging, Publishing, Unmounting, Using}
+	toTheNode = []Step{Attaching, Detaching}
+)
+
+// suspects in the order in which a person would ask for them.
+var suspects = []suspect{
+	{"device-held-by-process", "a process that holds the disk", onTheNode, disks},
+	{"multipath-claims-device", "multipath", onTheNode, disks},
+	{"lvm-claims-device", "LVM", onTheNode, disks},
+	{"mount-pinned-in-namespace", "a mount in another namespace", onTheNode, nil},
+	{"device-mapped-on-other-node", "another node", onTheNode, disks},
+	{"filesystem-needs-fsck", "a damaged filesystem", onTheNode, disks},
+	{"filesystem-full", "a full filesystem", []Step{Using}, nil},
+	{"iscsi-session-lost", "a lost session", onTheNode, is(around.ISCSI, around.Longhorn)},
+	{"nfs-server-unreachable", "the server's port", onTheNode, is(around.NFS)},
+	{"nfs-access-denied", "the server's export list", onTheNode, is(around.NFS)},
+	{"nfs-client-missing", "missing programs", onTheNode, is(around.NFS, around.SMB)},
+	{"smb-server-unreachable", "the server's port", onTheNode, is(around.SMB)},
+	{"network-host-to-pod-blocked", "a blocked network", onTheNode, shares},
+	{"kernel-module-missing", "a missing kernel module", onTheNode, nil},
+	{"node-down", "a node that is down", slices.Concat(toTheNode, onTheNode), nil},
+	{"driver-not-installed", "a driver that is not installed", slices.Concat([]Step{Provisioning}, toTheNode), nil},
+	{"attacher-not-working", "an attacher that is down", toTheNode, nil},
+	{"csi-plugin-not-registered", "a driver that is not registered on the node", append([]Step{Attaching}, onTheNode...), nil},
+	{"volumeattachment-stale", "an attachment that is left over", toTheNode, nil},
+	{"attach-limit-exceeded", "the node's limit of disks", []Step{Attaching}, nil},
+	{"longhorn-volume-faulted", "a faulted volume", slices.Concat(toTheNode, onTheNode), is(around.Longhorn, around.LonghornV2)},
+	{"provisioner-not-responding", "a provisioner that is down", []Step{Provisioning}, nil},
+	{"storageclass-missing", "a missing class", []Step{Provisioning}, nil},
+	{"resizer-not-working", "a resizer that is down", []Step{Resizing}, nil},
+}
+
+// ruledOut are the suspects of a step that were looked for with all they need, and are
+// not there.
+func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
+	kind := around.KindOf(p.Index, z.volume, z.node)
+	var out []report.Excluded
+	for _, s := range suspects {
+		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) {
+			continue
+		}
+		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
+	}
+	return out
+}
+
+// open tells whether a cause was found, or could not be looked for where it matters:
+// for what lives on a node, that node has to have been seen.
+func (p *Pass) open(cause, node string) bool {
+	for _, f := range p.findings {
+		if f.Cause == cause {
+			return true
+		}
+	}
+	if node != "" && p.View(node) == nil {
+		if _, missed := p.missesOf(cause).first(nil); missed {
+			return true
+		}
+	}
+	at := []string{}
+	if node != "" {
+		at = append(at, node)
+	}
+	_, missed := p.missesOf(cause).first(at)
+	return missed
+}

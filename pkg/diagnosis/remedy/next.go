@@ -1,0 +1,93 @@
+package remedy
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Next are the looks that may tell more of a volume whose failure no cause explains:
+// first the words of who acted, then the state of what a volume of its kind rests on.
+// They touch no path of the volume and ask nothing that changes a state.
+func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
+	var out []Step
+	add := func(title string, commands ...Command) {
+		s := Check(title, commands...)
+		if r := s.look(x); len(r.Commands) > 0 {
+			out = append(out, s)
+		}
+	}
+	switch step {
+	case "provision":
+		if ns, claim := v.ClaimRef(); claim != "" {
+			add("What is said of the claim.", Kubectl("-n", ns, "describe", "pvc", claim))
+		}
+		sidecar(x, v, "csi-provisioner", add)
+	case "resize":
+		if ns, claim := v.ClaimRef(); claim != "" {
+			add("What the claim waits for.", Kubectl("-n", ns, "describe", "pvc", claim))
+		}
+		sidecar(x, v, "csi-resizer", add)
+	case "attach", "detach":
+		for _, va := range v.Attachments {
+			if va.Spec.NodeName == node || node == "" {
+				add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
+				break
+			}
+		}
+		sidecar(x, v, "csi-attacher", add)
+	}
+	if len(out) > 1 {
+		// The controller's side has spoken; the node's has nothing to do with it.
+	} else if pod, container := around.Plugin(x, v, node); pod != nil {
+		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
+	} else if node != "" {
+		add("The kubelet's words.", KubeletLog(node))
+	}
+	for _, s := range state(x, v, node) {
+		add(s.Title, s.Commands...)
+	}
+	return out[:min(len(out), 3)]
+}
+
+// sidecar shows the log of a driver's sidecar, where one pod of it was seen.
+func sidecar(x *snapshot.Index, v *snapshot.Volume, name string, add func(string, ...Command)) {
+	if pods := x.SidecarPods(v.CSIName(), name); len(pods) > 0 {
+		add("The words of "+name+".", Kubectl("-n", pods[0].Namespace, "logs", pods[0].Name, "-c", name, "--since=15m"))
+	}
+}
+
+// state shows what a volume of a kind rests on.
+func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
+	kind := around.KindOf(x, v, node)
+	if kind == around.Longhorn || kind == around.LonghornV2 {
+		if lh := v.LH(); lh != nil {
+			return []Step{Check("Engine and replicas.", Kubectl("-n", lh.Namespace, "get", "engines.longhorn.io,replicas.longhorn.io", "-l", "longhornvolume="+lh.Name, "-o", "wide"))}
+		}
+		return nil
+	}
+	if pool, image, ok := v.RBDImage(); ok && kind == around.RBD {
+		return []Step{Check("Who watches the image (in Rook's toolbox, or on a host of Ceph).", Quote("rbd", "status", pool+"/"+image))}
+	}
+	if node == "" {
+		return nil
+	}
+	words, ok := stateOf[kind]
+	if !ok {
+		words = []string{"lsblk", "-o", "NAME,MAJ:MIN,SIZE,FSTYPE,SERIAL,MOUNTPOINT"}
+	}
+	return []Step{Check("The state on the node.", OnNode(node, words...))}
+}
+
+// stateOf are the programs that show it, without a server to be asked.
+var stateOf = map[around.Kind][]string{
+	around.ISCSI: {"iscsiadm", "-m", "session", "-P", "3"},
+	around.FC:    {"multipath", "-ll"},
+	around.NVMe:  {"nvme", "list-subsys"},
+	around.NFS:   {"nfsstat", "-m"},
+	around.SMB:   {"cat", "/proc/fs/cifs/DebugData"},
+	around.FUSE:  {"grep", "-s", " fuse", "/proc/1/mountinfo"},
+	around.Loop:  {"losetup", "-a"},
+	around.Local: {"lsblk", "-f"},
+	// The files of the ceph client are below debugfs, by cluster and client.
+	around.CephFS: {"sh", "-c", "head -n 20 /sys/kernel/debug/ceph/*/mdsc /sys/kernel/debug/ceph/*/osdc"},
+}

@@ -1,0 +1,75 @@
+package remedy
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// system is a kind of node, as far as it matters for running something on it.
+type system int
+
+const (
+	common       system = iota // a shell and the usual programs in /usr/bin and /usr/sbin
+	talos                      // no shell, no programs; an API of its own
+	bottlerocket               // programs, but no shell
+	nixos                      // programs, but not where others have them
+	openshift                  // oc debug node is what its people know and may do
+)
+
+// systemOf tells it by os-release(5) of the node where it was probed, else by what the
+// kubelet reports of it.
+func systemOf(x *snapshot.Index, node string) system {
+	id, variant, name := "", "", ""
+	if n := x.Node(node); n != nil {
+		name = n.Status.NodeInfo.OSImage
+	}
+	if v := x.View(node); v != nil && v.Facts != nil {
+		id, variant = v.Facts.Identity.OSRelease["ID"], v.Facts.Identity.OSRelease["VARIANT_ID"]
+	}
+	is := func(word, begin string) bool { return id == word || id == "" && strings.HasPrefix(name, begin) }
+	switch {
+	case is("talos", "Talos"):
+		return talos
+	case is("bottlerocket", "Bottlerocket"):
+		return bottlerocket
+	case is("nixos", "NixOS"):
+		return nixos
+	case is("rhcos", "Red Hat Enterprise Linux CoreOS"), id == "rhel" && variant == "coreos":
+		return openshift
+	}
+	return common
+}
+
+// kubeletUnits are the units whose journal holds the kubelet's log, by what the
+// kubelet says of its version: k3s, RKE2 and k0s carry it in a process of their own.
+// The pattern of a unit matches the server and the agent.
+func kubeletUnits(x *snapshot.Index, node string) string {
+	version, n := "", x.Node(node)
+	if n != nil {
+		version = n.Status.NodeInfo.KubeletVersion
+	}
+	switch {
+	case n != nil && n.Labels["microk8s.io/cluster"] == "true":
+		return "snap.microk8s.daemon-kubelite"
+	case strings.Contains(version, "+k3s"):
+		return "k3s*"
+	case strings.Contains(version, "+rke2"):
+		return "rke2*"
+	case strings.Contains(version, "+k0s"):
+		return "k0s*"
+	}
+	return "kubelet"
+}
+
+// addressOf is where the API of a node answers: its internal address.
+func addressOf(x *snapshot.Index, node string) string {
+	if n := x.Node(node); n != nil {
+		for _, a := range n.Status.Addresses {
+			if a.Type == "InternalIP" {
+				return a.Address
+			}
+		}
+	}
+	return node
+}

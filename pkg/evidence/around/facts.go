@@ -1,0 +1,183 @@
+package around
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// recently is how far back the kernel's words are asked for at least: the longest
+// back-off between two attempts, three times.
+const recently = 15 * time.Minute
+
+// Kernel is what the kernel of a node said of the volume's devices since its pod was
+// made, equal lines once; silence is a fact, too, where the log was read.
+func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	view := x.View(node)
+	names := deviceNames(x, v, node)
+	if view == nil || len(names) == 0 {
+		return nil
+	}
+	since := x.TakenAt.Add(-recently)
+	for _, c := range v.Live() {
+		if t := c.Pod.CreationTimestamp.Time; c.Node() == node && !t.IsZero() && t.Before(since) {
+			since = t
+		}
+	}
+	var out []report.Evidence
+	for _, l := range slices.Backward(view.Facts.Kernel) {
+		if l.At.IsZero() || l.At.Before(since) || !speaksOf(l, names) {
+			continue
+		}
+		if slices.ContainsFunc(out, func(e report.Evidence) bool { return e.Text == l.Text }) {
+			continue
+		}
+		if out = append(out, evidence.FromNode(node, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text)); len(out) == 2 {
+			break
+		}
+	}
+	if len(out) == 0 && evidence.Tables(x, node, probes.KernelLog).Complete() {
+		out = append(out, evidence.FromNode(node, "@kmsg", "nothing about "+strings.Join(names, ", ")+" since "+since.UTC().Format(time.RFC3339)))
+	}
+	return out
+}
+
+// deviceNames are the disk of a volume on a node and what rightfully lies on it.
+func deviceNames(x *snapshot.Index, v *snapshot.Volume, node string) []string {
+	d, ok := x.DeviceOn(v, node)
+	if !ok || d.Block == nil {
+		return nil
+	}
+	out := []string{d.Block.Name}
+	if d.Mapper != nil {
+		out = append(out, d.Mapper.Name)
+	}
+	return out
+}
+
+func speaksOf(l probes.KernelLine, names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(l.Names, n) })
+}
+
+// Hung are the processes of a node that wait inside the kernel: those of the volume's
+// pods and of its driver's pod.
+func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	view := x.View(node)
+	if view == nil {
+		return nil
+	}
+	var uids []string
+	for _, c := range v.Live() {
+		uids = append(uids, string(c.Pod.UID))
+	}
+	if p := x.DriverPodOn(v.CSIName(), node); p != nil {
+		uids = append(uids, string(p.UID))
+	}
+	var out []report.Evidence
+	for i := range view.Facts.Processes {
+		p := &view.Facts.Processes[i]
+		if p.State == "D" && (slices.Contains(uids, p.PodUID) || strings.HasPrefix(p.Unit, "kubelet")) {
+			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/wchan", p.PID), strings.TrimSpace(p.Comm+" "+p.WChan)))
+		}
+		if len(out) == 2 {
+			break
+		}
+	}
+	return out
+}
+
+// Unready are the containers of the driver's pod on a node that are not ready.
+func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	pod := x.DriverPodOn(v.CSIName(), node)
+	if pod == nil {
+		return nil
+	}
+	var out []report.Evidence
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.Ready {
+			continue
+		}
+		text := "not ready"
+		if t := s.LastTerminationState.Terminated; t != nil {
+			text = fmt.Sprintf("not ready, ended with %d (%s), %d restarts", t.ExitCode, t.Reason, s.RestartCount)
+		} else if w := s.State.Waiting; w != nil {
+			text = "waiting: " + w.Reason
+		}
+		out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+s.Name+"]", text))
+	}
+	return out
+}
+
+// Said are the last lines of the driver's log on a node that name the volume and do
+// not call themselves ordinary.
+func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.Text) []report.Evidence {
+	pod := x.DriverPodOn(v.CSIName(), node)
+	if pod == nil {
+		return nil
+	}
+	for _, t := range texts {
+		if t.Source == "log" && !t.Ordinary && strings.HasPrefix(t.Locator, "logs/"+pod.Namespace+"/"+pod.Name+"/") {
+			return []report.Evidence{t.Evidence()}
+		}
+	}
+	return nil
+}
+
+// Works compares: another node that has the volume mounted, and another volume of the
+// same driver that is mounted on this one.
+func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
+	var out []string
+	for _, c := range v.Running() {
+		if n := c.Node(); n != node && n != "" {
+			out = append(out, "the volume is in use on node "+n)
+			break
+		}
+	}
+	if driver := v.CSIName(); driver != "" {
+		for _, o := range x.Volumes {
+			if o == v || o.CSIName() != driver {
+				continue
+			}
+			if slices.ContainsFunc(o.Running(), func(c *snapshot.Consumer) bool { return c.Node() == node && node != "" }) {
+				out = append(out, "another volume of "+driver+" is in use on node "+node)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Plugin is the driver's pod on a node with the container that is the driver: the
+// first privileged one that is no sidecar.
+func Plugin(x *snapshot.Index, v *snapshot.Volume, node string) (pod *corev1.Pod, container string) {
+	if pod = x.DriverPodOn(v.CSIName(), node); pod == nil || len(pod.Spec.Containers) == 0 {
+		return nil, ""
+	}
+	best, most := 0, -1
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		rank := 0
+		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
+			rank++
+		}
+		if !slices.ContainsFunc(sidecars, func(n string) bool { return strings.Contains(c.Name, n) }) {
+			rank += 2
+		}
+		if rank > most {
+			best, most = i, rank
+		}
+	}
+	return pod, pod.Spec.Containers[best].Name
+}
+
+// sidecars are parts of the names of containers that stand beside a driver.
+var sidecars = []string{"registrar", "liveness", "attacher", "provisioner", "resizer", "snapshotter", "health", "rbac-proxy"}
