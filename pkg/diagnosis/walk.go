@@ -73,6 +73,9 @@ func (p *Pass) nodesOf(v *snapshot.Volume) []string {
 		}
 	}
 	if p.Question.Kind == "node" {
+		if !slices.Contains(nodes, p.Question.Name) && p.Traced(v, p.Question.Name) {
+			nodes = append(nodes, p.Question.Name) // a mount that was left there, of which the API knows nothing
+		}
 		nodes = slices.DeleteFunc(nodes, func(n string) bool { return n != p.Question.Name })
 	}
 	return nodes

@@ -1,0 +1,166 @@
+// Package fuse answers questions about filesystems in user space: whether the process that
+// is one is still there, and which pod carried it.
+package fuse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Is tells whether a type is one of a process; "fuseblk" has a disk below.
+func Is(fstype string) bool { return fstype == "fuse" || strings.HasPrefix(fstype, "fuse.") }
+
+// Mounts are the FUSE mounts of one volume on one node, below the kubelet's directory.
+type Mounts struct {
+	pl   *evidence.Place
+	All  []snapshot.VolumeMount
+	Dead []snapshot.VolumeMount // those that answer ENOTCONN
+	open []snapshot.VolumeMount // those of which nobody asked
+}
+
+// MountsOf are the mounts of the place's volume. Of a place that is a pod, they are those
+// of volumes that stand in its own spec; of a place that is a node, those of no volume that
+// the API knows.
+func MountsOf(pl *evidence.Place) Mounts {
+	out := Mounts{pl: pl}
+	if pl.View == nil {
+		return out
+	}
+	list := pl.View.VolumePaths()
+	if pl.Volume != nil {
+		list = pl.X.VolumeMounts(pl.Volume, pl.Node)
+	}
+	for _, m := range list {
+		if !Is(m.Mount.FSType) || !out.mine(m) {
+			continue
+		}
+		out.All = append(out.All, m)
+		switch st, asked := pl.View.Statfs(m.Mount.Point); {
+		case !asked:
+			out.open = append(out.open, m)
+		case st.Err == "ENOTCONN":
+			out.Dead = append(out.Dead, m)
+		}
+	}
+	return out
+}
+
+func (f Mounts) mine(m snapshot.VolumeMount) bool {
+	switch {
+	case f.pl.Volume != nil:
+		return true
+	case f.pl.X.VolumeOfPath(f.pl.Node, m.Mount.Point) != nil:
+		return false
+	case f.pl.Pod != nil:
+		return strings.EqualFold(m.Path.PodUID, string(f.pl.Pod.UID))
+	}
+	return f.pl.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
+}
+
+// Gone asks whether the process behind the volume's mount is dead: the kernel then answers
+// ENOTCONN for ever (fuse_abort_conn in fs/fuse/dev.c).
+func (f Mounts) Gone() evidence.Answer {
+	if r := f.pl.Probed(); !r.Complete() {
+		return evidence.Unseen(r.Lacks()...)
+	}
+	if len(f.Dead) == 0 {
+		if len(f.open) == 0 {
+			return evidence.No()
+		}
+		return evidence.Unseen(evidence.Lack{Need: "node/" + f.pl.Node + "/" + string(probes.Contents), Node: f.pl.Node, Why: "the mount at " + f.open[0].Mount.Point + " was not asked"})
+	}
+	var facts []report.Evidence
+	for _, m := range f.Dead {
+		facts = append(facts, evidence.FromNode(f.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw), evidence.FromNode(f.pl.Node, "@statfs"+m.Mount.Point, "ENOTCONN"))
+	}
+	return evidence.Yes(facts...)
+}
+
+// Pods are those whose own path of the volume is dead, one that waits first. Only the
+// staged mount is dead: those that wait for it.
+func (f Mounts) Pods() []*corev1.Pod {
+	var out []*corev1.Pod
+	add := func(p *corev1.Pod) {
+		if p != nil && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, m := range f.Dead {
+		add(f.pl.X.PodByUID(m.Path.PodUID))
+	}
+	if f.pl.Volume != nil && len(f.Dead) > 0 {
+		for _, c := range f.pl.Volume.WaitingOn(f.pl.Node) {
+			add(c.Pod)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Pod) int { return rank(a) - rank(b) })
+	return out
+}
+
+func rank(p *corev1.Pod) int {
+	if p.Status.Phase == corev1.PodPending {
+		return 0
+	}
+	return 1
+}
+
+// Staged tells whether nothing but staged mounts are dead.
+func (f Mounts) Staged() bool {
+	return !slices.ContainsFunc(f.Dead, func(m snapshot.VolumeMount) bool { return m.Path.PodUID != "" })
+}
+
+// Words name the dead mounts and whose they are, at most three.
+func (f Mounts) Words() string {
+	var out []string
+	for i, m := range f.Dead {
+		if i == 3 {
+			out = append(out, fmt.Sprintf("%d more", len(f.Dead)-i))
+			break
+		}
+		out = append(out, m.Mount.Point+" of "+f.whose(m))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (f Mounts) whose(m snapshot.VolumeMount) string {
+	name := m.Path.Volume
+	if m.Path.PV != "" {
+		name = m.Path.PV
+	}
+	switch pod := f.pl.X.PodByUID(m.Path.PodUID); {
+	case pod != nil:
+		return "pod " + pod.Namespace + "/" + pod.Name + " (volume " + name + ")"
+	case m.Path.PodUID != "":
+		return "a pod that is gone (UID " + m.Path.PodUID + ")"
+	}
+	return "the staged volume"
+}
+
+// Said asks whether the driver, kubelet or application complains freshly of an endpoint
+// that is not connected, about this volume. Other sockets say the same: it is a hint only
+// with a path of the volume in it.
+func Said(pl *evidence.Place) (said, named evidence.Answer) {
+	if pl.Volume == nil {
+		return evidence.No(), evidence.No()
+	}
+	said, named = evidence.No(), evidence.No()
+	for _, t := range pl.Refused() {
+		if !t.Is(message.NotConnected) {
+			continue
+		}
+		said = evidence.Yes(t.Evidence())
+		if n := pl.Volume.PVName(); n != "" && strings.Contains(t.Raw, "/"+n+"/") || strings.Contains(t.Raw, "/globalmount") {
+			return said, said
+		}
+	}
+	return said, named
+}
