@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -198,8 +199,15 @@ func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
 	text := s.words()
 	for _, x := range s.servers {
 		m := x.mounts[0]
-		f.Object("server", m.addr)
-		text += serviceWords(serviceOf(p, m.addr, m.server))
+		if nfs.Local(m.addr) { // each mount has a tunnel of its own: no server that others share
+			fw := nfs.ForwarderOf(p.Index, node, m.volume)
+			text += fw.Words(p.Index)
+			f.Fact(fw.Facts...)
+			f.Pod(fw.Plugin)
+		} else {
+			f.Object("server", m.addr)
+			text += serviceWords(serviceOf(p, m.addr, m.server))
+		}
 		for _, m := range x.mounts {
 			s.about(f, m)
 			f.Fact(diagnosis.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
@@ -230,7 +238,7 @@ func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
 	}
 	f.Sayf("%s", strings.TrimSpace(text))
 	f.Unless("an answer of the server's port on this node; then the server or its state is at fault (nfs-state-hang, nfs-handle-stale)")
-	s.advise(f)
+	s.advise(p, f)
 	return f
 }
 

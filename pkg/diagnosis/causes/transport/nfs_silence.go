@@ -2,11 +2,14 @@ package transport
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -33,9 +36,12 @@ func complaint(view *snapshot.NodeView, m nfsMount) (text, locator string) {
 
 // advise says how to get the server back, and what is left when it never comes
 // back. Whether it is gone for good is no fact of a snapshot, so that part stays words.
-func (s *silentNode) advise(f *diagnosis.Finding) {
+func (s *silentNode) advise(p *diagnosis.Pass, f *diagnosis.Finding) {
 	m := s.servers[0].mounts[0]
 	switch {
+	case nfs.Local(m.addr):
+		s.adviseForwarder(p, f)
+		return
 	case m.volume != nil && m.volume.IsLonghorn():
 		f.Advise(remedy.Words("Bring the server back: Longhorn starts the share-manager of the volume when a pod wants the volume or it is attached in Longhorn's UI. The clients then go on by themselves."))
 	default:
@@ -50,6 +56,20 @@ func (s *silentNode) advise(f *diagnosis.Finding) {
 		gone += " Restart the kubelet afterwards if it still hangs."
 	}
 	f.Advise(remedy.Words(gone), remedy.Words("Delete the clients of a share before its server, else this comes back. Deleting only the API object of a pod leaves the mount where it is."))
+}
+
+// adviseForwarder: a tunnel of a plugin comes back with the plugin, from the state files
+// below run/efs, or never for mounts that were made through the pod before.
+func (s *silentNode) adviseForwarder(p *diagnosis.Pass, f *diagnosis.Finding) {
+	m := s.servers[0].mounts[0]
+	if fw := nfs.ForwarderOf(p.Index, s.view.Name, m.volume); fw.Plugin != nil {
+		ns, name := fw.Plugin.Namespace, fw.Plugin.Name
+		f.Advise(remedy.Check("See whether the plugin runs, and what it says of its tunnels.", remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "wide"), remedy.Kubectl("-n", ns, "logs", name, "--all-containers", "--tail=100")))
+	}
+	f.Advise(
+		remedy.Words("Its watchdog starts the tunnels again from their state files after the plugin has started: give it a few minutes. If the port stays closed, the mounts that were made through the plugin's former pod cannot be revived: delete the client pods on node "+s.view.Name+", so that they mount anew; where they cannot end, drain the node and reboot it."),
+		remedy.Words("Upgrade a driver that loses its tunnels when its plugin restarts, and drain a node before that."),
+	)
 }
 
 // serverOf is the NFS server and path that a PV names: in-tree, or in the
@@ -105,10 +125,11 @@ func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) bool {
 }
 
 // silentByText takes the words of mount.nfs on a node that was not probed. Of a
-// server in the cluster they may be about the way to it as well.
+// server in the cluster they may be about the way to it as well. A volume whose handle is
+// the file system (EFS) names no server: then what mount was called with counts.
 func silentByText(p *diagnosis.Pass, v *snapshot.Volume) {
 	server, path := serverOf(v)
-	if server == "" {
+	if server == "" && volume.KindOf(p.Index, v) != volume.NFS {
 		return
 	}
 	silent := func(t diagnosis.Text) bool {
@@ -116,6 +137,15 @@ func silentByText(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	for _, r := range refusals(p, v, silent) {
 		if r.view != nil {
+			continue
+		}
+		if server, path = serverOf(v); server == "" {
+			server, path, _ = strings.Cut(v.Handle, ":")
+			if host, rest, ok := strings.Cut(r.text.MountSource, ":"); ok {
+				server, path = host, rest
+			}
+		}
+		if server == "" || nfs.Local(server) {
 			continue
 		}
 		svc, ready := serviceOf(p, server)
