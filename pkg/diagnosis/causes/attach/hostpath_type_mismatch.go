@@ -24,7 +24,7 @@ var hostpathTypeMismatchDoc string
 var HostpathTypeMismatch = &diagnosis.Rule{
 	Name: "hostpath-type-mismatch", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
-	YieldsTo: []string{"kubelet-in-container"},
+	YieldsTo: []string{"kubelet-in-container", "local-disk-not-mounted"},
 	Doc:      hostpathTypeMismatchDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, pod := range pathPods(p) {

@@ -20,6 +20,18 @@ func (c carrier) damageLines() []probes.KernelLine {
 			out = append(out, l)
 		}
 	}
+	return append(out, c.growthRefused()...)
+}
+
+// growthRefused are the lines of ext4 that does not grow a filesystem with known errors
+// (ext4_resize_begin, fs/ext4/resize.c).
+func (c carrier) growthRefused() []probes.KernelLine {
+	var out []probes.KernelLine
+	for _, l := range c.view.Facts.Kernel {
+		if l.Micros >= c.since() && strings.Contains(l.Text, "EXT4-fs") && strings.Contains(l.Text, "(device "+c.block.Name+")") && strings.Contains(l.Text, "so online resizing is not allowed") {
+			out = append(out, l)
+		}
+	}
 	return out
 }
 

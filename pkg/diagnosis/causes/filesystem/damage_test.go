@@ -2,6 +2,7 @@ package filesystem_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,7 @@ func TestReadonlyAfterError(t *testing.T) {
 func TestNeedsFsck(t *testing.T) {
 	t.Parallel()
 	const needs = "filesystem-needs-fsck certain Device n1/8:16"
+	const growth = "EXT4-fs warning (device sdb): ext4_resize_begin:72: There are errors in the filesystem, so online resizing is not allowed"
 	check(t, []branch{
 		{"refused, free and readable", newHost(corev1.PodPending).says(refused), []string{needs}},
 		{"requests of the disk fail", newHost(corev1.PodPending).says(refused).log(2, kmsg.IOError, "I/O error, dev sdb, sector 8"), clean},
@@ -189,6 +191,8 @@ func TestNeedsFsck(t *testing.T) {
 		{"XFS finds bad metadata while mounted", newHost(corev1.PodRunning).mounts("xfs", "rw").log(20, kmsg.XFSCorruption, "XFS (sdb): Metadata CRC error detected at xfs_inobt_read_verify+0x79/0xb0").
 			log(20, kmsg.IOError, `XFS (sdb): metadata I/O error: block 0x18 ("xfs_trans_read_buf_map") error 74 numblks 8`).
 			log(20, kmsg.XFSShutdown, "XFS (sdb): Corruption of in-memory data detected.  Shutting down filesystem"), []string{needs}},
+		{"the kernel does not grow it", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(2).log(5, "", growth), []string{needs}},
+		{"the kernel does not grow a neighbour", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(0).log(5, "", strings.ReplaceAll(growth, "sdb", "sdc")), clean},
 		{"mounted, the refusal is past", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(0).says(refused), clean},
 	})
 }

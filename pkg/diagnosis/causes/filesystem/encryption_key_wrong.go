@@ -23,6 +23,7 @@ var encryptionKeyWrongDoc string
 var EncryptionKeyWrong = &diagnosis.Rule{
 	Name: "encryption-key-wrong", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Explains: []string{"mount-failed", "pod-waiting-for-volume", "share-manager-failing"},
+	YieldsTo: []string{"encryption-parameters-refused"},
 	Doc:      encryptionKeyWrongDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

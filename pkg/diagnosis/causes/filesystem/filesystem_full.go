@@ -26,7 +26,7 @@ var Full = &diagnosis.Rule{
 	Name: "filesystem-full", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("content")},
 	Explains: []string{"volume-io-error", "mount-failed", "pod-stuck-terminating", "expansion-pending", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"longhorn-disk-full", "pod-directory-orphaned", "node-down"},
+	LeadsTo:  []string{"longhorn-disk-full", "pod-directory-orphaned", "node-down", "node-kubelet-down-workload-alive"},
 	Doc:      filesystemFullDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

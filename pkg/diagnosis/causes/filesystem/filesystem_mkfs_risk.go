@@ -24,7 +24,7 @@ var filesystemMkfsRiskDoc string
 var MkfsRisk = &diagnosis.Rule{
 	Name: "filesystem-mkfs-risk", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Explains: []string{"format-failed", "mount-failed", "pod-waiting-for-volume"},
-	YieldsTo: []string{"longhorn-engine-data-path-broken", "crypt-mapper-stale", "multipath-claims-device"},
+	YieldsTo: []string{"longhorn-engine-data-path-broken", "crypt-mapper-stale", "multipath-claims-device", "drbd-state-blocks", "encryption-parameters-refused"},
 	Doc:      filesystemMkfsRiskDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

@@ -26,7 +26,7 @@ func damagedWhileMounted(p *diagnosis.Pass, c carrier, app *diagnosis.Text) {
 	}
 	certainty := report.Likely
 	for _, l := range lines {
-		if strings.HasPrefix(l.Kind, "xfs") {
+		if strings.HasPrefix(l.Kind, "xfs") || strings.Contains(l.Text, "online resizing is not allowed") {
 			certainty = report.Certain
 		}
 	}

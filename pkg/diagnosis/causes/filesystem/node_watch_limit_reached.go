@@ -21,7 +21,7 @@ var NodeWatchLimitReached = &diagnosis.Rule{
 	Name: "node-watch-limit-reached", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("hostfiles")},
 	Explains: []string{"mount-failed", "pod-waiting-for-volume", "pod-stuck-terminating"},
-	LeadsTo:  []string{"node-down", "csi-plugin-not-registered"},
+	LeadsTo:  []string{"node-down", "csi-plugin-not-registered", "node-kubelet-down-workload-alive"},
 	Doc:      nodeWatchLimitReachedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, node := range p.Nodes() {

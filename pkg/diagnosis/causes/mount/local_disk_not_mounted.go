@@ -20,7 +20,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 	Name: "local-disk-not-mounted", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo:  []string{"filesystem-full"},
-	YieldsTo: []string{"kubelet-in-container"},
+	YieldsTo: []string{"kubelet-in-container", "local-pool-inactive"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPlace,
 	Doc:      localDiskNotMountedDoc,

@@ -20,7 +20,7 @@ var MountLazilyDetached = &diagnosis.Rule{
 	Name: "mount-lazily-detached", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("mountns"), diagnosis.Probe("blockdev")},
 	Explains: []string{"unmount-blocked", "detach-stuck", "mount-busy", "format-failed", "multi-attach-error", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale"},
+	LeadsTo:  []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale"},
 	Offers:   []string{"restart-holder"},
 	Doc:      mountLazilyDetachedDoc,
 	Run: func(p *diagnosis.Pass) {

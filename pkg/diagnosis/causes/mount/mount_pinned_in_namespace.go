@@ -17,7 +17,7 @@ var MountPinnedInNamespace = &diagnosis.Rule{
 	Name: "mount-pinned-in-namespace", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("mountns")},
 	Explains: []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "mount-busy", "format-failed", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
+	LeadsTo:  []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
 	Offers:   []string{"restart-holder"},
 	Doc:      mountPinnedInNamespaceDoc,
 	Run: func(p *diagnosis.Pass) {
