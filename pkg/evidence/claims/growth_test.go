@@ -43,8 +43,24 @@ spec:
   - {name: csi-attacher, image: csi-attacher, args: [--drivername=disk.example.com]}
   - {name: csi-resizer, image: csi-resizer}
 status: {phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: [{name: csi-resizer, ready: true}, {name: csi-attacher, ready: true}]}
-`)
+`, nodePlugin)
 }
+
+// nodePlugin proves the driver's namespace: a DaemonSet whose pod registers it on a node.
+const nodePlugin = `
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: disk.example.com, nodeID: n1}]}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {namespace: disk, name: plugin, uid: ds1}
+spec: {template: {spec: {containers: [{name: reg, args: [--kubelet-registration-path=/var/lib/kubelet/plugins/disk.example.com/csi.sock]}], volumes: [{name: k, hostPath: {path: /var/lib/kubelet}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: disk, name: plugin-n1, uid: p3, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: plugin, uid: ds1, controller: true}]}
+spec: {nodeName: n1, containers: [{name: reg, args: [--kubelet-registration-path=/var/lib/kubelet/plugins/disk.example.com/csi.sock]}], volumes: [{name: k, hostPath: {path: /var/lib/kubelet}}]}
+status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}
+`
 
 const pending = `, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]`
 
