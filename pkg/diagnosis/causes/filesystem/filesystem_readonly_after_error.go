@@ -100,26 +100,8 @@ func closedAfterError(p *diagnosis.Pass, c carrier) {
 		f.Missing("the kernel log of the time of the error")
 	}
 	f.Unless("errors_count 0 and no abort or shutdown in the kernel log since the mount")
-	c.adviseRestart(f, c.mountedElsewhere(p))
+	c.adviseRestart(f)
 	p.Report(f)
-}
-
-// mountedElsewhere is another node that has the same device mounted: a new mount here
-// would replay the journal under a second writer.
-func (c carrier) mountedElsewhere(p *diagnosis.Pass) string {
-	for _, n := range p.NodesOf(c.volume) {
-		view := p.View(n)
-		d, ok := p.DeviceOn(c.volume, n)
-		if n == c.view.Name || view == nil || !ok {
-			continue
-		}
-		for _, dev := range d.Numbers() {
-			if len(view.InitUses(dev)) > 0 {
-				return n
-			}
-		}
-	}
-	return ""
 }
 
 // extended tells whether ext4 or btrfs says so itself; an XFS that shut down over
@@ -209,12 +191,8 @@ func (c carrier) users() string {
 
 // adviseRestart lets every pod of the volume on the node go, because only then is
 // the filesystem unmounted.
-func (c carrier) adviseRestart(f *diagnosis.Finding, elsewhere string) {
+func (c carrier) adviseRestart(f *diagnosis.Finding) {
 	all := c.volume.LiveConsumersOn(c.view.Name)
-	if elsewhere != "" {
-		f.Advise(remedy.Words("Node " + elsewhere + " has the same filesystem mounted, too: two nodes write to one disk. Stop the workloads of both first. A new pod here would replay the journal under the other writer."))
-		all = nil
-	}
 	for _, x := range all {
 		if !x.Terminating() {
 			f.Advise(remedy.DeletePod(x.Pod).If(remedy.OnlyHere(c.volume, c.view.Name)).Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), c.view.Name))
@@ -239,6 +217,6 @@ func engineSaysReadOnly(p *diagnosis.Pass, v *snapshot.Volume) {
 	f.Fact(diagnosis.FromAPI("Engine "+e.Name, "status.conditions[FilesystemReadOnly]", strings.TrimSpace(k.Reason+" "+k.Message)))
 	f.Missing("the mount and the kernel log on node " + e.NodeID)
 	f.Unless("a mount that is read-write, or a device that is gone below it")
-	carrier{view: &snapshot.NodeView{Name: e.NodeID}, volume: v}.adviseRestart(f, "")
+	carrier{view: &snapshot.NodeView{Name: e.NodeID}, volume: v}.adviseRestart(f)
 	p.Report(f)
 }
