@@ -24,7 +24,7 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.API("/persistentvolumes")},
 	Explains: []string{"pod-waiting-for-volume", "attach-failed", "mount-failed", "multi-attach-error", "claim-pending"},
 	LeadsTo:  []string{"provisioning-failed"},
-	YieldsTo: []string{"driver-configuration-wrong"},
+	YieldsTo: []string{"driver-configuration-wrong", "encryption-key-wrong"},
 	Doc:      storageclassParameterWrongDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

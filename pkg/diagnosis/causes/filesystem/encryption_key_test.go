@@ -36,6 +36,7 @@ func TestEncryptionKeyWrong(t *testing.T) {
 	plain := stage("unsupported disk encryption format ext4")
 	resize := "MountVolume.NodeExpandVolume failed for volume \"pv-data\" : failed to run cryptsetup resize: exit status 2: No key available with this passphrase."
 	certain, likely := []string{"encryption-key-wrong certain PersistentVolume pv-data"}, []string{"encryption-key-wrong likely PersistentVolume pv-data"}
+	unnamed := func(h *host) { h.pv.Spec.CSI.NodeStageSecretRef = nil }
 	opened := func(h *host) {
 		dm := probes.Dev{Major: 253}
 		h.f.Block[1].Holders = []string{"dm-0"}
@@ -49,6 +50,11 @@ func TestEncryptionKeyWrong(t *testing.T) {
 		{"plain filesystem, read", encrypted(corev1.PodPending).typed("ext4").says(plain), certain},
 		{"plain filesystem, not read", encrypted(corev1.PodPending).says(plain).unprobed(), likely},
 		{"called plain, and there is a header", encrypted(corev1.PodPending).says(plain), clean},
+		{"the PV names no Secret, a header on the device", encrypted(corev1.PodPending).change(unnamed).says(stage("the volume cannot be staged")), certain},
+		{"the same, and nobody refuses it", encrypted(corev1.PodPending).change(unnamed), clean},
+		{"a cloud's own encryption", encrypted(corev1.PodPending).typed("ext4").change(unnamed).says(stage("the volume cannot be staged")), clean},
+		{"a cloud's own encryption, node not seen", encrypted(corev1.PodPending).change(unnamed).says(stage("the volume cannot be staged")).unprobed(), clean},
+		{"a Secret is named", encrypted(corev1.PodPending).says(stage("the volume cannot be staged")), clean},
 		{"a resize", encrypted(corev1.PodPending).says(resize), clean},
 		{"the mapper is open", encrypted(corev1.PodPending).says(noKey).change(opened), clean},
 		{"the device cannot be read", encrypted(corev1.PodPending).says(noKey).change(func(h *host) { h.f.Contents[sdb] = probes.Content{Err: "EIO"} }), clean},

@@ -1,0 +1,198 @@
+package crypt
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Lock is one way in which a volume cannot be opened.
+type Lock string
+
+// The ways.
+const (
+	NoSlot       Lock = "slot"       // the passphrase opens no key slot
+	NoPassphrase Lock = "passphrase" // the Secret holds none
+	Provider     Lock = "provider"   // the Secret names a key provider that the driver does not have
+	Plain        Lock = "plain"      // there is no LUKS header
+)
+
+// words of cryptsetup(8), exit status 2, and of the drivers that look into the Secret
+// themselves (csi/crypto in longhorn-manager, internal/kms in ceph-csi).
+var words = []struct {
+	lock Lock
+	form *regexp.Regexp
+}{
+	{NoSlot, regexp.MustCompile(`(?i)no key available with this passphrase`)},
+	{NoPassphrase, regexp.MustCompile(`(?i)missing (?:encryption )?passphrase\b`)},
+	{Provider, regexp.MustCompile(`(?i)unsupported key provider`)},
+	{Plain, regexp.MustCompile(`(?i)unsupported disk encryption format`)},
+}
+
+// resizing are texts about an expansion, which print the same words of cryptsetup.
+var resizing = regexp.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
+
+// Key is the opening of the place's volume, and what is known of its device there.
+type Key struct {
+	pl      *evidence.Place
+	Lock    Lock // what a fresh text says; empty: none
+	said    evidence.Answer
+	Content probes.Content
+	at      report.Evidence
+	doubt   evidence.Answer // whether the node contradicts the words
+}
+
+// KeyOf reads the fresh words about opening the volume, and its device.
+func KeyOf(pl *evidence.Place) Key {
+	k := Key{pl: pl, said: evidence.No(), doubt: evidence.No()}
+	for _, t := range pl.Refused() {
+		if resizing.MatchString(t.Raw) || strings.Contains(t.Reason, "Resize") || k.Lock != "" {
+			continue
+		}
+		for _, w := range words {
+			if w.form.MatchString(t.Raw) && k.Lock == "" {
+				k.Lock, k.said = w.lock, evidence.Yes(t.Evidence())
+			}
+		}
+	}
+	k.look()
+	return k
+}
+
+// look reads the device: it contradicts the words when the volume is open, its requests
+// fail, another disk bears its name, or it is away.
+func (k *Key) look() {
+	d, ok := k.pl.X.DeviceOn(k.pl.Volume, k.pl.Node)
+	if k.pl.View == nil || !ok || d.Block == nil {
+		return
+	}
+	where := "@content/" + d.Dev.String()
+	named, found := k.pl.View.NumberAt(d.NodePath)
+	k.Content = k.pl.View.Facts.Contents[d.Dev]
+	if k.Content.Type != "" {
+		k.at = evidence.FromNode(k.pl.Node, where, "TYPE="+k.Content.Type)
+	}
+	switch {
+	case found && named != d.Dev, d.Mapper != nil, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
+		k.doubt = evidence.Yes(evidence.FromNode(k.pl.Node, where, strings.TrimSpace(k.Content.Type+" "+k.Content.Err)))
+	}
+	for _, l := range k.pl.View.KernelLines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd) {
+		for _, n := range l.Names {
+			if n == d.Block.Name && !strings.Contains(l.Text, "error 74") && !strings.Contains(l.Text, "error 117") {
+				k.doubt = evidence.Yes(evidence.FromNode(k.pl.Node, "@kmsg", l.Text))
+			}
+		}
+	}
+}
+
+// Said asks whether somebody says freshly that the volume cannot be opened.
+func (k Key) Said() evidence.Answer { return k.said }
+
+// Contradicted asks whether the node shows that it is not the key.
+func (k Key) Contradicted() evidence.Answer { return k.doubt }
+
+// Header asks whether the device holds what the words want: no LUKS header for a volume
+// that is called plain. For the others the driver has seen it first-hand.
+func (k Key) Header() evidence.Answer {
+	switch {
+	case k.Lock != Plain:
+		return evidence.Yes(k.at)
+	case k.Content.Type == "":
+		return evidence.Unseen(evidence.Lack{Need: "node/" + k.pl.Node + "/" + string(probes.Contents), Node: k.pl.Node, Why: "what the device holds was not read"})
+	}
+	return evidence.When(k.Content.Type != "crypto_LUKS", k.at)
+}
+
+// Secret names the Secret that the driver opens the volume with, and the field of the PV
+// that does; both are empty when none does.
+func (k Key) Secret() (name string, field report.Evidence) {
+	v := k.pl.Volume
+	if v.PV == nil || v.PV.Spec.CSI == nil {
+		return "", report.Evidence{}
+	}
+	for _, r := range []struct {
+		field string
+		ref   *corev1.SecretReference
+	}{{"nodeStageSecretRef", v.PV.Spec.CSI.NodeStageSecretRef}, {"nodePublishSecretRef", v.PV.Spec.CSI.NodePublishSecretRef}} {
+		if r.ref != nil {
+			name = "Secret " + r.ref.Namespace + "/" + r.ref.Name
+			return name, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi."+r.field, name)
+		}
+	}
+	return "", report.Evidence{}
+}
+
+// Unnamed asks whether the volume is encrypted, by whatever record says so, and its PV
+// names no Secret. The reference cannot be added to a PV that exists.
+func (k Key) Unnamed() evidence.Answer {
+	v := k.pl.Volume
+	if v.PV == nil || v.PV.Spec.CSI == nil {
+		return evidence.No()
+	}
+	if name, _ := k.Secret(); name != "" {
+		return evidence.No()
+	}
+	none := evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent")
+	switch lh := v.LH(); {
+	case lh != nil && lh.Encrypted:
+		return evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "spec.encrypted", "true"), none)
+	case v.Attribute("encrypted") == "true" && (k.said.Yes() || v.IsLonghorn() || strings.HasSuffix(v.CSIName(), "csi.ceph.com")): // of a cloud's disk it means the cloud's own encryption
+		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.volumeAttributes.encrypted", "true"), none)
+	case k.Content.Type == "crypto_LUKS" && !v.Block():
+		return evidence.Yes(k.at, none)
+	}
+	return evidence.No()
+}
+
+// Fails asks whether the driver refuses to stage the volume for a pod that waits.
+func (k Key) Fails() evidence.Answer {
+	if k.said.Yes() {
+		return k.said
+	}
+	for _, t := range k.pl.Refused() {
+		if t.Reason == "FailedMount" && t.Code != "" {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// Wanted asks whether a pod waits for the volume, and whether it is here that the volume
+// has to be opened: where the words come from, or where the device belongs.
+func (k Key) Wanted() evidence.Answer {
+	v := k.pl.Volume
+	if len(v.Waiting()) == 0 {
+		return evidence.No()
+	}
+	for _, n := range k.pl.X.DeviceNodes(v) {
+		if n == k.pl.Node {
+			return evidence.Yes()
+		}
+	}
+	for _, t := range k.pl.Refused() {
+		if t.Node == k.pl.Node && (k.said.Yes() || t.Reason == "FailedMount") {
+			return evidence.Yes()
+		}
+	}
+	return evidence.No()
+}
+
+// Origin says what the volume was made from, as a sentence goes on; empty: from nothing.
+func (k Key) Origin() string {
+	v := k.pl.Volume
+	switch lh := v.LH(); {
+	case lh != nil && lh.FromBackup != "":
+		return "restored from a backup"
+	case v.Claim != nil && v.Claim.Spec.DataSource != nil:
+		return "made from " + v.Claim.Spec.DataSource.Kind + " " + v.Claim.Spec.DataSource.Name
+	case v.Claim != nil && v.Claim.Spec.DataSourceRef != nil:
+		return "made from " + v.Claim.Spec.DataSourceRef.Kind + " " + v.Claim.Spec.DataSourceRef.Name
+	}
+	return ""
+}
