@@ -102,7 +102,36 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 	default:
 		return nil
 	}
+	pv.Spec.AccessModes = inlineModes(&v.VolumeSource)
 	return pv
+}
+
+// inlineModes are the access modes that a source has by nature: a disk with a filesystem
+// that may be written is for one node, whatever the API lets two pods ask for.
+func inlineModes(s *corev1.VolumeSource) []corev1.PersistentVolumeAccessMode {
+	readOnly := false
+	switch {
+	case s.ISCSI != nil:
+		readOnly = s.ISCSI.ReadOnly
+	case s.RBD != nil:
+		readOnly = s.RBD.ReadOnly
+	case s.FC != nil:
+		readOnly = s.FC.ReadOnly
+	case s.AWSElasticBlockStore != nil:
+		readOnly = s.AWSElasticBlockStore.ReadOnly
+	case s.GCEPersistentDisk != nil:
+		readOnly = s.GCEPersistentDisk.ReadOnly
+	case s.AzureDisk != nil:
+		readOnly = s.AzureDisk.ReadOnly != nil && *s.AzureDisk.ReadOnly
+	case s.NFS != nil, s.CephFS != nil:
+		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+	case s.FlexVolume != nil:
+		return nil // what it is only its script knows
+	}
+	if readOnly {
+		return []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
+	}
+	return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 }
 
 // Spoken is how a sentence calls a volume that has no name of its own: "jobs of pod
