@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,8 +29,25 @@ func (p *page) closing() {
 		p.text("", strings.Join(parts, " · "))
 	}
 	p.open("")
+	p.rights()
 	p.more()
 }
+
+// rights says what to ask whom: what a person may not read, an administrator can.
+func (p *page) rights() {
+	s := p.r.Subject
+	kind := map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[s.Kind]
+	if kind == "" || !plainName.MatchString(s.Namespace+"/"+s.Name) || !slices.ContainsFunc(p.r.NotChecked, func(n report.NotChecked) bool {
+		return n.Reason == "Forbidden" && strings.HasPrefix(n.Need, "api/")
+	}) {
+		return
+	}
+	p.text("", "who may read them (deploy/rbac/read.yaml) gets the whole answer:")
+	p.command("  ", "kubectl mountdoctor "+kind+" "+s.Name+" -n "+s.Namespace)
+}
+
+// plainName is a name that a shell takes as it is.
+var plainName = regexp.MustCompile(`^[-a-z0-9.]+/[-a-z0-9.]+$`)
 
 // open says in one or two lines what was not checked.
 func (p *page) open(indent string) {

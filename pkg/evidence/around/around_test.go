@@ -1,0 +1,65 @@
+package around
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// TestKindOf tells a volume by its source and by the name of its driver.
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	csi := func(driver string) corev1.PersistentVolumeSource {
+		return corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "h"}}
+	}
+	for name, c := range map[string]struct {
+		source corev1.PersistentVolumeSource
+		want   Kind
+	}{
+		"in-tree NFS":     {corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/"}}, NFS},
+		"in-tree EBS":     {corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "v"}}, Cloud},
+		"a local disk":    {corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/mnt/d"}}, Local},
+		"Rook's RBD":      {csi("rook-ceph.rbd.csi.ceph.com"), RBD},
+		"Rook's CephFS":   {csi("rook-ceph.cephfs.csi.ceph.com"), CephFS},
+		"EFS":             {csi("efs.csi.aws.com"), NFS},
+		"LINSTOR":         {csi("linstor.csi.linbit.com"), DRBD},
+		"SMB":             {csi("smb.csi.k8s.io"), SMB},
+		"EBS":             {csi("ebs.csi.aws.com"), Cloud},
+		"nobody knows it": {csi("frobnicator.example.com"), Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: c.source}}
+			x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}})
+			if got := KindOf(x, x.Volumes[0], "n"); got != c.want {
+				t.Errorf("it is %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNothingSeen asks that a node that was not probed and a volume without a device
+// tell nothing, and claim no silence.
+func TestNothingSeen(t *testing.T) {
+	t.Parallel()
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}}
+	for name, nodes := range map[string]map[string]*snapshot.NodeRecord{
+		"not probed": nil,
+		"no device":  {"n": {Name: "n", Facts: &probes.Facts{Kernel: []probes.KernelLine{{At: time.Unix(1000, 0), Text: "sd sdc", Names: []string{"sdc"}}}}}},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1060, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}, Nodes: nodes})
+		v := x.Volumes[0]
+		if got := append(append(Kernel(x, v, "n"), Hung(x, v, "n")...), Unready(x, v, "n")...); len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := strings.Join(Works(x, v, "n"), " "); got != "" {
+			t.Errorf("%s works: %s", name, got)
+		}
+	}
+}
