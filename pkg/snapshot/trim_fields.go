@@ -31,7 +31,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.AttachedVolume":                    {"DevicePath", "Name"},
 	"k8s.io/api/core/v1.AzureDiskVolumeSource":             {"DataDiskURI", "DiskName", "FSType", "ReadOnly"},
 	"k8s.io/api/core/v1.AzureFilePersistentVolumeSource":   {"ShareName"},
-	"k8s.io/api/core/v1.CSIPersistentVolumeSource":         {"ControllerPublishSecretRef", "Driver", "FSType", "NodePublishSecretRef", "NodeStageSecretRef", "ReadOnly", "VolumeAttributes", "VolumeHandle"},
+	"k8s.io/api/core/v1.CSIPersistentVolumeSource":         {"ControllerExpandSecretRef", "ControllerPublishSecretRef", "Driver", "FSType", "NodePublishSecretRef", "NodeStageSecretRef", "ReadOnly", "VolumeAttributes", "VolumeHandle"},
 	"k8s.io/api/core/v1.CSIVolumeSource":                   {"Driver"},
 	"k8s.io/api/core/v1.Capabilities":                      {"Add"},
 	"k8s.io/api/core/v1.CephFSPersistentVolumeSource":      {"Monitors", "Path"},
@@ -149,16 +149,13 @@ var readFields = map[string][]string{
 
 // readSettings are the settings of Longhorn that rules read.
 var readSettings = map[string]bool{
-	"auto-delete-pod-when-volume-detached-unexpectedly": true,
-	"auto-salvage": true,
+	"auto-delete-pod-when-volume-detached-unexpectedly":               true,
 	"blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly": true,
 	"concurrent-replica-rebuild-per-node-limit":                       true,
 	"concurrent-volume-backup-restore-per-node-limit":                 true,
 	"current-longhorn-version":                                        true,
 	"node-drain-policy":                                               true,
 	"priority-class":                                                  true,
-	"storage-minimal-available-percentage":                            true,
-	"storage-over-provisioning-percentage":                            true,
 	"system-managed-components-node-selector":                         true,
 	"v1-data-engine":                                                  true,
 }
