@@ -1,0 +1,475 @@
+package bundle_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// raw is an object of a case as its file has it.
+type raw struct {
+	m                                map[string]any
+	group, version, resource         string
+	kind, namespace, name, node, uid string
+}
+
+// original is a case before it is written as a bundle.
+type original struct {
+	objects []raw
+	logs    map[string][]byte // logs/NS/POD/C.log
+	taken   time.Time
+	kernel  map[string][]byte // by node: its recording
+}
+
+func readCase(t testing.TB, dir string) original {
+	t.Helper()
+	o := original{logs: map[string][]byte{}, kernel: map[string][]byte{}}
+	s, err := snapshot.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.taken = s.TakenAt
+	for name, n := range s.Nodes {
+		o.kernel[name] = n.Recording
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "cluster", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs, err := snapshot.Documents(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, doc := range docs {
+			var m map[string]any
+			if err := json.Unmarshal(doc, &m); err != nil {
+				t.Fatal(err)
+			}
+			o.add(m, "", "")
+		}
+	}
+	err = filepath.WalkDir(filepath.Join(dir, "logs"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		rel, _ := filepath.Rel(dir, p)
+		data, err := os.ReadFile(p)
+		o.logs[filepath.ToSlash(rel)] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (o *original) add(m map[string]any, apiVersion, kind string) {
+	if k, _ := m["kind"].(string); k != "" {
+		kind = k
+	}
+	if v, _ := m["apiVersion"].(string); v != "" {
+		apiVersion = v
+	}
+	if items, ok := m["items"].([]any); ok && strings.HasSuffix(kind, "List") {
+		for _, i := range items {
+			if im, ok := i.(map[string]any); ok {
+				o.add(im, apiVersion, strings.TrimSuffix(kind, "List"))
+			}
+		}
+		return
+	}
+	m["apiVersion"], m["kind"] = apiVersion, kind
+	r := raw{m: m, kind: kind, version: path.Base(apiVersion)}
+	if g, _, ok := strings.Cut(apiVersion, "/"); ok {
+		r.group = g
+	}
+	meta, _ := m["metadata"].(map[string]any)
+	r.namespace, _ = meta["namespace"].(string)
+	r.name, _ = meta["name"].(string)
+	r.resource = strings.ToLower(kind) + "s"
+	for _, known := range snapshot.Resources() {
+		if known.Kind == kind && known.Group == r.group {
+			r.resource = known.Name
+		}
+	}
+	o.objects = append(o.objects, r)
+}
+
+// files of a bundle by name.
+type files map[string][]byte
+
+// layoutsOf write a case as each tool would.
+var layoutsOf = map[string]func(original) files{
+	"longhorn":     longhornBundle,
+	"must-gather":  mustGather,
+	"troubleshoot": troubleshoot,
+	"dump":         clusterInfoDump,
+	"heap":         heapOfLists,
+	"one-list":     oneList,
+}
+
+type sorted struct {
+	key     string
+	objects []raw
+}
+
+// grouped sorts objects into files.
+func grouped(o original, file func(raw) string) []sorted {
+	m := map[string][]raw{}
+	for _, r := range o.objects {
+		if name := file(r); name != "" {
+			m[name] = append(m[name], r)
+		}
+	}
+	var out []sorted
+	for k, v := range m {
+		out = append(out, sorted{k, v})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].key < out[j].key })
+	return out
+}
+
+func objectsOf(list []raw) []any {
+	out := []any{}
+	for _, r := range list {
+		out = append(out, r.m)
+	}
+	return out
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func mustYAML(v any) []byte {
+	b, err := yaml.JSONToYAML(mustJSON(v))
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+var nullKey = regexp.MustCompile(`("[a-zA-Z]+":)(null,)`)
+
+// longhornBundle writes what support-bundle-kit writes: four namespaces, one file a
+// resource, its replacement of empty texts, and a zip of each node.
+func longhornBundle(o original) files {
+	const top = "supportbundle_5f1d_2026-05-04T10-00-00Z/"
+	home := "longhorn-system"
+	for _, r := range o.objects {
+		if r.group == "longhorn.io" && r.namespace != "" {
+			home = r.namespace
+		}
+	}
+	in := []string{"default", "kube-system", "cattle-system", home}
+	out := files{top + "bundleGenerationError.log": nil, top + "metadata.yaml": fmt.Appendf(nil, "projectname: Longhorn\nbundleversion: 0.0.84\nkubernetesversion: v1.31.2\nbundlecreatedat: %q\nissueurl: \"\"\n", o.taken.Format(time.RFC3339))}
+	for _, g := range grouped(o, func(r raw) string {
+		gv := strings.TrimPrefix(r.group+"/"+r.version, "/")
+		switch {
+		case r.namespace == "":
+			return "yamls/cluster/" + gv + "/" + r.resource + ".yaml"
+		case slices.Contains(in, r.namespace):
+			return "yamls/namespaced/" + r.namespace + "/" + gv + "/" + r.resource + ".yaml"
+		}
+		return ""
+	}) {
+		text := string(mustJSON(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": "1"}, "items": objectsOf(g.objects)}))
+		text = nullKey.ReplaceAllString(text, `$1"null",`)
+		text = strings.ReplaceAll(text, `""`, `"null"`)
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			panic(err)
+		}
+		out[top+g.key] = mustYAML(v)
+	}
+	for name, data := range o.logs {
+		if p := strings.Split(name, "/"); slices.Contains(in, p[1]) {
+			out[top+strings.Replace(name, ".previous.log", ".log.1", 1)] = data
+		}
+	}
+	for node, recording := range o.kernel {
+		out[top+"nodes/"+node+".zip"] = zipped(nodeFiles(node, recording))
+	}
+	return out
+}
+
+// nodeFiles is what the collector of Longhorn takes of a node.
+func nodeFiles(node string, recording []byte) files {
+	entries := map[string]string{}
+	for _, part := range strings.Split("\n"+string(recording), "\n-- ") {
+		if name, body, ok := strings.Cut(part, " --\n"); ok {
+			entries[name] = body
+		}
+	}
+	out := files{}
+	put := func(name, text string) { out[node+"/"+name] = []byte(text) }
+	tab := func(s string) string { return "\t" + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n\t") }
+	kernel := strings.TrimSpace(entries["proc/sys/kernel/osrelease"])
+	put("hostinfos/hostinfo", "hostname : \n "+tab(entries["etc/hostname"])+"\nos-release : \n "+tab(entries["etc/os-release"])+
+		"\nsystem-info : \n \tLinux "+node+" "+kernel+" #1 SMP x86_64 GNU/Linux\n")
+	put("hostinfos/proc_mounts", "/dev/sda1 /host ext4 rw 0 0\n")
+	put("hostinfos/kernel_config", "CONFIG_NFS_V4_1=y\n")
+	if entries["etc/multipath.conf"] != "" {
+		put("hostinfos/multipath.conf", entries["etc/multipath.conf"])
+	}
+	clock := strings.Fields(entries["@clock"])
+	if len(clock) == 2 {
+		wall, err := time.Parse(time.RFC3339Nano, clock[0])
+		up, err2 := time.ParseDuration(clock[1] + "s")
+		if err == nil && err2 == nil {
+			var b strings.Builder
+			for line := range strings.Lines(entries["@kmsg"]) {
+				head, text, _ := strings.Cut(strings.TrimRight(line, "\n"), ";")
+				f := strings.Split(head, ",")
+				if len(f) < 3 {
+					continue
+				}
+				micros, _ := time.ParseDuration(f[2] + "us")
+				fmt.Fprintf(&b, "kern  :%-6s: [%s] %s\n", "err", wall.Add(-up).Add(micros).UTC().Format("Mon Jan _2 15:04:05 2006"), text)
+			}
+			put("logs/dmesg.log", b.String())
+		}
+	}
+	if entries["var/log/kubelet.log"] != "" {
+		put("logs/kubelet.log", entries["var/log/kubelet.log"])
+	}
+	return out
+}
+
+// mustGather writes lists of what Kubernetes has and one file for each custom resource.
+func mustGather(o original) files {
+	const top = "must-gather.local.123/quay-io-openshift-must-gather-sha256-4f68/"
+	out := files{top + "timestamp": fmt.Appendf(nil, "%s +0000 UTC m=+0.1\n%s +0000 UTC m=+60.1\n", o.taken.Add(-time.Minute).Format("2006-01-02 15:04:05.000000000"), o.taken.Format("2006-01-02 15:04:05.000000000")),
+		top + "event-filter.html": []byte("<html>")}
+	group := func(r raw) string {
+		if r.group == "" {
+			return "core"
+		}
+		return r.group
+	}
+	for _, g := range grouped(o, func(r raw) string {
+		builtin := r.group == "" || r.group == "apps" || r.group == "batch" || r.group == "policy" || r.group == "discovery.k8s.io"
+		switch {
+		case r.namespace == "":
+			return "cluster-scoped-resources/" + group(r) + "/" + r.resource + "/" + r.name + ".yaml"
+		case strings.HasPrefix(r.namespace, "kube-"):
+			return "" // not among those of the operators
+		case builtin:
+			return "namespaces/" + r.namespace + "/" + group(r) + "/" + r.resource + ".yaml"
+		}
+		return "namespaces/" + r.namespace + "/" + group(r) + "/" + r.resource + "/" + r.name + ".yaml"
+	}) {
+		var v any = map[string]any{"kind": g.objects[0].kind + "List", "apiVersion": g.objects[0].m["apiVersion"], "items": objectsOf(g.objects)}
+		if strings.Count(g.key, "/") != 3 || strings.HasPrefix(g.key, "cluster") {
+			v = g.objects[0].m
+		}
+		out[top+g.key] = append([]byte("---\n"), mustYAML(v)...)
+	}
+	for name, data := range o.logs {
+		p := strings.Split(name, "/")
+		c, previous := strings.CutSuffix(p[3], ".previous.log")
+		file := "previous.log"
+		if !previous {
+			c, file = strings.TrimSuffix(p[3], ".log"), "current.log"
+		}
+		if strings.HasPrefix(p[1], "kube-") {
+			continue
+		}
+		var b strings.Builder
+		for line := range strings.Lines(string(data)) {
+			b.WriteString("2026-05-04T09:59:00.123456789Z " + line)
+		}
+		out[top+"namespaces/"+p[1]+"/pods/"+p[2]+"/"+c+"/"+c+"/logs/"+file] = []byte(b.String())
+	}
+	return out
+}
+
+// troubleshoot writes bare arrays without kinds, as the older releases did.
+func troubleshoot(o original) files {
+	const top = "support-bundle-2026-05-04T10_00_00/"
+	dir := map[string]string{"persistentvolumes": "pvs", "persistentvolumeclaims": "pvcs", "storageclasses": "storage-classes", "networkpolicies": "network-policy",
+		"poddisruptionbudgets": "pod-disruption-budgets"}
+	collected := []string{"namespaces", "pods", "services", "deployments", "replicasets", "statefulsets", "daemonsets", "jobs", "cronjobs", "nodes", "events",
+		"persistentvolumes", "persistentvolumeclaims", "storageclasses", "volumeattachments", "endpoints", "leases", "clusterroles", "clusterrolebindings", "networkpolicies", "poddisruptionbudgets"}
+	out := files{top + "version.yaml": []byte("apiVersion: troubleshoot.sh/v1beta2\nkind: SupportBundle\nspec:\n  versionNumber: 0.109.0\n"),
+		top + "cluster-resources/pods-errors.json": []byte("null"), top + "cluster-info/cluster_version.json": []byte(`{"info":{},"string":"v1.31.2"}`)}
+	for _, g := range grouped(o, func(r raw) string {
+		name := r.resource
+		if dir[name] != "" {
+			name = dir[name]
+		}
+		switch {
+		case strings.Contains(r.group, "longhorn.io"):
+			return "cluster-resources/custom-resources/" + r.resource + "." + r.group + "/" + r.namespace + ".json"
+		case !slices.Contains(collected, r.resource):
+			return ""
+		case r.namespace == "":
+			return "cluster-resources/" + name + ".json"
+		}
+		return "cluster-resources/" + name + "/" + r.namespace + ".json"
+	}) {
+		list := objectsOf(g.objects)
+		bare := []any{}
+		for _, i := range list {
+			copied := map[string]any{}
+			for k, v := range i.(map[string]any) {
+				if k != "kind" && k != "apiVersion" || strings.Contains(g.key, "custom") {
+					copied[k] = v
+				}
+			}
+			bare = append(bare, copied)
+		}
+		out[top+g.key] = mustJSON(bare)
+	}
+	for name, data := range o.logs {
+		p := strings.Split(name, "/")
+		out[top+"cluster-resources/pods/logs/"+p[1]+"/"+p[2]+"/"+strings.Replace(p[3], ".previous.log", "-previous.log", 1)] = data
+	}
+	return out
+}
+
+// clusterInfoDump writes what "kubectl cluster-info dump -A --output-directory" does.
+func clusterInfoDump(o original) files {
+	out := files{"nodes.json": []byte(`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[]}`)}
+	collected := []string{"nodes", "events", "services", "daemonsets", "deployments", "replicasets", "pods"}
+	spaces := map[string]bool{}
+	for _, r := range o.objects {
+		if r.namespace != "" && slices.Contains(collected, r.resource) {
+			spaces[r.namespace] = true
+		}
+	}
+	for n := range spaces {
+		for _, r := range collected[1:] {
+			out[n+"/"+r+".json"] = mustJSON(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": []any{}})
+		}
+	}
+	for _, g := range grouped(o, func(r raw) string {
+		if !slices.Contains(collected, r.resource) || r.group == "longhorn.io" || r.group == "events.k8s.io" {
+			return ""
+		}
+		return path.Join(r.namespace, r.resource+".json")
+	}) {
+		out[g.key] = mustJSON(map[string]any{"kind": g.objects[0].kind + "List", "apiVersion": g.objects[0].m["apiVersion"], "metadata": map[string]any{}, "items": objectsOf(g.objects)})
+	}
+	for name, data := range o.logs {
+		p := strings.Split(name, "/")
+		if strings.HasSuffix(name, ".previous.log") {
+			continue
+		}
+		head := "for container " + strings.TrimSuffix(p[3], ".log") + " of pod " + p[1] + "/" + p[2] + " ===="
+		file := p[1] + "/" + p[2] + "/logs.txt"
+		out[file] = append(out[file], "==== START logs "+head+"\n"+string(data)+"==== END logs "+head+"\n"...)
+	}
+	return out
+}
+
+// heapOfLists writes one file a resource, as "kubectl get -A -o yaml" prints it.
+func heapOfLists(o original) files {
+	out := files{}
+	for _, g := range grouped(o, func(r raw) string { return r.resource + "." + r.group + ".yaml" }) {
+		out["objects/"+g.key] = mustYAML(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": ""}, "items": objectsOf(g.objects)})
+	}
+	return out
+}
+
+// oneList writes everything into one stream.
+func oneList(o original) files {
+	return files{"all.json": mustJSON(map[string]any{"kind": "List", "apiVersion": "v1", "items": objectsOf(o.objects)})}
+}
+
+func zipped(f files) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range sortedKeys(f) {
+		data := f[name]
+		e, err := w.Create(name)
+		if err != nil {
+			panic(err)
+		}
+		if _, err := e.Write(data); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func tarred(f files) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, name := range sortedKeys(f) {
+		data := f[name]
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(data))}); err != nil {
+			panic(err)
+		}
+		if _, err := w.Write(data); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// write puts a bundle on disk: a directory, a zip or a .tar.gz.
+func write(t testing.TB, f files, form string) string {
+	t.Helper()
+	dir := t.TempDir()
+	switch form {
+	case "zip":
+		name := filepath.Join(dir, "b.zip")
+		put(t, name, zipped(f))
+		return name
+	case "tar.gz":
+		name := filepath.Join(dir, "b.tar.gz")
+		put(t, name, tarred(f))
+		return name
+	}
+	for name, data := range f {
+		put(t, filepath.Join(dir, filepath.FromSlash(name)), data)
+	}
+	return dir
+}
+
+func put(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
