@@ -28,7 +28,7 @@ const (
 func (b *importer) logs() {
 	for _, name := range b.names() {
 		if b.layout == clusterInfoDump && strings.HasSuffix(name, "/logs.txt") {
-			b.dumped(name, b.files[name].data)
+			b.dumped(b.files[name].data)
 			continue
 		}
 		for _, re := range logPaths[b.layout] {
@@ -84,7 +84,7 @@ var section = regexp.MustCompile(`(?m)^==== START logs for container (\S+) of po
 
 // dumped takes the logs out of what "kubectl cluster-info dump" prints and returns
 // what is left: the objects.
-func (b *importer) dumped(_ string, data []byte) []byte {
+func (b *importer) dumped(data []byte) []byte {
 	var rest []byte
 	for {
 		m := section.FindSubmatchIndex(data)

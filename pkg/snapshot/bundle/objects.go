@@ -3,11 +3,8 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path"
 	"regexp"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -73,7 +70,7 @@ func (b *importer) file(name string) {
 		return
 	}
 	if alone && bytes.Contains(data, []byte(sectionStart)) {
-		data = b.dumped(name, data)
+		data = b.dumped(data)
 	}
 	docs, err := snapshot.Documents(name, data)
 	if err != nil {
@@ -273,16 +270,4 @@ func (b *importer) put() {
 		data := append([]byte(`{"apiVersion":"v1","kind":"List","items":[`), bytes.Join(list, []byte(",\n"))...)
 		b.out["cluster/"+name] = append(data, "]}"...)
 	}
-}
-
-// kinds are those of which objects were read, for people.
-func (b *importer) kinds() string {
-	var out []string
-	for k := range b.objects {
-		if !slices.Contains(out, k.Kind) {
-			out = append(out, k.Kind)
-		}
-	}
-	sort.Strings(out)
-	return fmt.Sprint(len(out), " kinds: ", strings.Join(out, ", "))
 }
