@@ -47,6 +47,9 @@ func (c coverage) listed(need string, spaces map[string]bool) {
 func (b *importer) missing() []snapshot.Gap {
 	const absent = "not in this kind of bundle"
 	var out, longhorn []snapshot.Gap
+	if !b.logged {
+		out = append(out, snapshot.Gap{Need: "logs", Reason: snapshot.NotInBundle, Detail: absent})
+	}
 	present := false
 	for _, r := range snapshot.Resources() {
 		g := snapshot.Gap{Need: snapshot.Need(r.GroupVersionKind), Reason: snapshot.NotInBundle, Detail: absent}

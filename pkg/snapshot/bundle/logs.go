@@ -56,7 +56,7 @@ func (b *importer) log(namespace, pod, container string, previous bool, data []b
 	}
 	name := strings.Join([]string{"logs", namespace, pod, container + ext}, "/")
 	if _, twice := b.out[name]; !twice {
-		b.out[name] = data
+		b.out[name], b.logged = data, true
 	}
 }
 

@@ -22,7 +22,8 @@ type importer struct {
 	order   []*object
 	read    coverage
 	gaps    []snapshot.Gap
-	foreign int // objects of kinds that no rule reads
+	logged  bool // it has logs of containers
+	foreign int  // objects of kinds that no rule reads
 	out     map[string][]byte
 }
 
