@@ -58,6 +58,27 @@ func (p *Pass) capByNeeds(f *Finding) {
 	}
 }
 
+// blind tells whether a finding speaks of a node of which only a bundle of another tool
+// tells, and rests on a table that such a bundle does not have. A rule that is no proof
+// would take "nothing was read" for "there is none".
+func (p *Pass) blind(f *Finding) bool {
+	if p.rule.Run == nil {
+		return false
+	}
+	for _, node := range f.places() {
+		view := p.View(node)
+		if g, ok := p.Gap("node/" + node); !ok || g.Reason != snapshot.NotInBundle || view == nil {
+			continue
+		}
+		for _, n := range p.rule.Needs {
+			if n.Probe != "" && view.Facts.Status[n.Probe].State != "ok" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // users are the tables in which something that uses a volume can be.
 var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
 

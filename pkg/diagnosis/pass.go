@@ -155,6 +155,9 @@ func (p *Pass) Report(f *Finding) {
 	if f.Severity == "" {
 		f.Severity = p.rule.Severity
 	}
+	if p.blind(f) {
+		return // missNeeds has noted the rule as not checked there
+	}
 	p.capByNeeds(f)
 	p.nameInline(f)
 	id := identity{f.Cause, f.Subject}

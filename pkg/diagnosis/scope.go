@@ -41,7 +41,11 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 	switch q.Kind {
 	case "pvc":
 		s.subject = report.Subject{Kind: "PersistentVolumeClaim", Namespace: q.Namespace, Name: q.Name}
-		s.addVolume(x.VolumeOfClaim(q.Namespace, q.Name))
+		v := x.VolumeOfClaim(q.Namespace, q.Name)
+		if v == nil {
+			v = x.VolumeNaming(q.Namespace, q.Name)
+		}
+		s.addVolume(v)
 	case "pod":
 		s.subject = report.Subject{Kind: "Pod", Namespace: q.Namespace, Name: q.Name}
 		if pod := x.Pod(q.Namespace, q.Name); pod != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot/bundle"
 )
 
 // Source is where the evidence comes from: a saved snapshot or a live cluster.
@@ -14,7 +15,7 @@ type Source interface {
 	Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Snapshot, error)
 }
 
-// savedSource is a snapshot that was kept.
+// savedSource is a snapshot that was kept, or a bundle of another tool.
 type savedSource struct {
 	load func() (*snapshot.Snapshot, error)
 }
@@ -29,9 +30,9 @@ func (s savedSource) Snapshot(ctx context.Context, _ diagnosis.Question) (*snaps
 // saved reads the snapshot of --from, once.
 func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
 	if o.snapshot == nil {
-		s, err := snapshot.Load(o.from)
+		s, err := bundle.Load(o.from, o.streams.In)
 		if err != nil {
-			return nil, fmt.Errorf("read snapshot %s: %w", o.from, err)
+			return nil, fmt.Errorf("read snapshot: %w", err)
 		}
 		o.snapshot = s
 	}

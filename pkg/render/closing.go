@@ -96,7 +96,7 @@ func reasonWords(n report.NotChecked) string {
 		return "not served"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
 		return n.Reason
-	case n.Reason == "NotRequested":
+	case n.Reason == "NotRequested", n.Reason == "NotInBundle":
 		return n.Detail
 	}
 	return n.Reason + ", " + n.Detail
@@ -124,6 +124,9 @@ func needWords(need string) string {
 	}
 	if api, ok := strings.CutPrefix(need, "api/"); ok {
 		parts := strings.Split(api, "/")
+		if len(parts) >= 3 && strings.HasPrefix(parts[2], "!") {
+			return parts[1] + " of other namespaces"
+		}
 		if len(parts) >= 3 {
 			return parts[1] + " of namespace " + parts[2]
 		}

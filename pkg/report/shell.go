@@ -12,16 +12,27 @@ const NoWord = "\x00"
 // of them. One that is called like an option of a command that only looks makes it look
 // elsewhere; steps that act keep it out of the place of a name altogether (Operand).
 var (
-	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --image=busybox:1.36 --profile=sysadmin --tail= --type`)
-	options        = words(`-- -1h -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -x
-	--assemble --inodes --login --logout --now --since --stop --verbose`)
+	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --profile=sysadmin --since=15m --tail= --type`)
+	options        = words(`-- -1h -30min -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ld -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -w -x
+	--assemble --inodes --login --logout --no-pager --now --since --stop --tail --verbose`)
 )
 
 // valued are the options of kubectl that take the next word, whatever it is.
 var valued = words("-l -n -o -p -r --field-selector --from --type")
 
-// account begins the one option of ours that carries a name in its own word.
-const account = "--as=system:serviceaccount:"
+// account and image begin the options of ours that carry a name in their own word.
+const (
+	account = "--as=system:serviceaccount:"
+	image   = "--image="
+)
+
+// isImage tells a reference of an image (distribution/reference: no dash first).
+func isImage(w string) bool {
+	name, ok := strings.CutPrefix(w, image)
+	return ok && name != "" && !strings.HasPrefix(name, "-") && strings.Trim(name, letters+"._:/@-") == ""
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -42,7 +53,7 @@ func Shell(line ...string) string {
 	}
 	for i, w := range line {
 		dash := strings.HasPrefix(w, "-")
-		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) || ours && valued[before]) {
+		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) && !isImage(w) || ours && valued[before]) {
 			w = NoWord
 		}
 		if w == "--" {

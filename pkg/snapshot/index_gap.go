@@ -1,6 +1,9 @@
 package snapshot
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Gap returns the gap of exactly this need ("node/worker-3").
 func (x *Index) Gap(need string) (Gap, bool) {
@@ -28,7 +31,12 @@ func (x *Index) GapFor(resource string) (Gap, bool) {
 // GapIn returns the first gap that names a resource in one namespace, in all of them,
 // or its whole group.
 func (x *Index) GapIn(resource, namespace string) (Gap, bool) {
-	return x.gapWhere(resource, func(ns string) bool { return ns == namespace })
+	return x.gapWhere(resource, func(ns string) bool {
+		if read, but := strings.CutPrefix(ns, "!"); but {
+			return !slices.Contains(strings.Split(read, ","), namespace)
+		}
+		return ns == namespace
+	})
 }
 
 func (x *Index) gapWhere(resource string, in func(namespace string) bool) (Gap, bool) {

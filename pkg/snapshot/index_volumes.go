@@ -16,6 +16,20 @@ func (x *Index) VolumeOfClaim(namespace, name string) *Volume {
 	return x.volumesByClaim[key{namespace, name}]
 }
 
+// VolumeNaming returns the volume whose PV, or whose Longhorn volume, names a claim that
+// was not read itself; nil when the claims were read, for then it does not exist.
+func (x *Index) VolumeNaming(namespace, name string) *Volume {
+	if _, unread := x.GapIn("/persistentvolumeclaims", namespace); !unread {
+		return nil
+	}
+	for _, v := range x.Volumes {
+		if ns, n := v.ClaimRef(); ns == namespace && n == name {
+			return v
+		}
+	}
+	return nil
+}
+
 // VolumeOfLonghorn returns the volume of a Longhorn volume, or nil.
 func (x *Index) VolumeOfLonghorn(name string) *Volume { return x.volumesByLonghorn[name] }
 

@@ -43,10 +43,22 @@ func pluginNotOnNode(p *diagnosis.Pass) {
 		switch r := registered(p, u.Node, u.Driver); {
 		case !r.Known:
 			p.Has("storage.k8s.io/csinodes")
+		case !r.Registered && podsUnread(p, u.Driver):
+			p.Has("/pods")
 		case !r.Registered:
 			reportNotOnNode(p, u, n, r)
 		}
 	}
+}
+
+// podsUnread tells whether a plugin pod of a driver may be where nobody looked: in the
+// namespace of its DaemonSet, or, when that is not known, in any.
+func podsUnread(p *diagnosis.Pass, driver string) bool {
+	if ds := p.DriverDaemonSet(driver); ds != nil {
+		_, unread := p.GapIn("/pods", ds.Namespace)
+		return unread
+	}
+	return len(p.DriverPods(driver)) == 0 && !p.Collected("/pods")
 }
 
 func reportNotOnNode(p *diagnosis.Pass, u *driverUse, n *corev1.Node, r registration) {
