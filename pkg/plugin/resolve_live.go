@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -84,15 +85,15 @@ func (r liveObjects) pods(_ context.Context, namespace string, t target) ([]*cor
 
 // selectorOf is spec.selector of a workload; a CronJob has none.
 func selectorOf(o *unstructured.Unstructured) (string, error) {
-	raw, ok, err := unstructured.NestedMap(o.Object, "spec", "selector")
-	if err != nil || !ok {
+	var w struct {
+		Spec struct {
+			Selector *metav1.LabelSelector `json:"selector"`
+		} `json:"spec"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &w); err != nil || w.Spec.Selector == nil {
 		return "", err
 	}
-	var s metav1.LabelSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &s); err != nil {
-		return "", err
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&s)
+	selector, err := metav1.LabelSelectorAsSelector(w.Spec.Selector)
 	if err != nil {
 		return "", err
 	}
@@ -113,8 +114,9 @@ func (r liveObjects) volume(_ context.Context, name string) (string, error) {
 		return "", err
 	}
 	for _, o := range list {
-		if pv, ok, err := unstructured.NestedString(o.Object, "spec", "source", "persistentVolumeName"); err == nil && ok {
-			return pv, nil
+		var a storagev1.VolumeAttachment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &a); err == nil && a.Spec.Source.PersistentVolumeName != nil {
+			return *a.Spec.Source.PersistentVolumeName, nil
 		}
 	}
 	return "", fmt.Errorf("VolumeAttachment %s names no PersistentVolume", name)

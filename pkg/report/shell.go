@@ -53,7 +53,7 @@ func Shell(line ...string) string {
 	}
 	for i, w := range line {
 		dash := strings.HasPrefix(w, "-")
-		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) && !isImage(w) || ours && valued[before]) {
+		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) && !(isImage(w) && line[1] == "debug") || ours && valued[before]) {
 			w = NoWord
 		}
 		if w == "--" {
