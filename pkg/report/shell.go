@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // NoWord stands in a command for a word that must not be part of one: a name that the
 // program would take for an option. It does not show, so Visible prints no command of
@@ -12,16 +15,21 @@ const NoWord = "\x00"
 // of them. One that is called like an option of a command that only looks makes it look
 // elsewhere; steps that act keep it out of the place of a name altogether (Operand).
 var (
-	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --image=busybox:1.36 --profile=sysadmin --tail= --type`)
-	options        = words(`-- -1h -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -x
-	--assemble --inodes --login --logout --now --since --stop --verbose`)
+	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --field-selector=status.phase!=Running
+	--previous --from --profile=sysadmin --since=15m --tail= --type`)
+	options = words(`-- -1h -30min -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ld -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -w -x
+	--assemble --inodes --login --logout --no-pager --now --since --stop --tail --verbose`)
 )
 
 // valued are the options of kubectl that take the next word, whatever it is.
 var valued = words("-l -n -o -p -r --field-selector --from --type")
 
-// account begins the one option of ours that carries a name in its own word.
-const account = "--as=system:serviceaccount:"
+// carriers begin the options of kubectl that carry a name in their own word.
+var carriers = []string{"--as=system:serviceaccount:", "--image="}
+
+func carries(w string) bool {
+	return slices.ContainsFunc(carriers, func(c string) bool { return strings.HasPrefix(w, c) })
+}
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -42,7 +50,7 @@ func Shell(line ...string) string {
 	}
 	for i, w := range line {
 		dash := strings.HasPrefix(w, "-")
-		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) || ours && valued[before]) {
+		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !(ours && carries(w)) || ours && valued[before]) {
 			w = NoWord
 		}
 		if w == "--" {

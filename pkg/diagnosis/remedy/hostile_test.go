@@ -18,7 +18,7 @@ var hostileNames = []string{
 
 // looksElsewhere are names that are options of commands which only look: those would look
 // at something else. That no step that acts takes them is TestDashIsNoName's.
-var looksElsewhere = map[string]bool{"-A": true, "-n": true, "-l": true, "-f": true, "-an": true, "--": true, "--now": true}
+var looksElsewhere = map[string]bool{"-A": true, "-n": true, "-l": true, "-f": true, "-an": true, "--": true, "--now": true, "--image=evil/shell": true, "--tail": true}
 
 // printed are the commands of a step that the report would print.
 func printed(s Step) []string {
