@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/shellwords"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // hostileNames are names that want to be more than a name.
@@ -18,7 +19,7 @@ var hostileNames = []string{
 
 // looksElsewhere are names that are options of commands which only look: those would look
 // at something else. That no step that acts takes them is TestDashIsNoName's.
-var looksElsewhere = map[string]bool{"-A": true, "-n": true, "-l": true, "-f": true, "-an": true, "--": true, "--now": true}
+var looksElsewhere = map[string]bool{"-A": true, "-n": true, "-l": true, "-f": true, "-an": true, "--": true, "--now": true, "--image=evil/shell": true, "--tail": true}
 
 // printed are the commands of a step that the report would print.
 func printed(s Step) []string {
@@ -26,7 +27,8 @@ func printed(s Step) []string {
 	for _, g := range s.Guards {
 		all = append(all, g.Look...)
 	}
-	return slices.DeleteFunc(all, report.Hidden)
+	shown, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), all)
+	return slices.DeleteFunc(shown, report.Hidden)
 }
 
 // TestHostileNames makes every step with names that want to be more than names: each
@@ -82,7 +84,8 @@ func TestDashIsNoName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"-f", "-A", "-n", "-l", "--now", "-an", "--", "-"} {
 		for what, s := range samplesOf(func(string) string { return name }) {
-			for _, c := range s.Commands {
+			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), s.Commands)
+			for _, c := range commands {
 				if !report.Hidden(c) && slices.Contains([]string{"DeletePod", "DeleteVolumeAttachment", "DeleteReplica", "DeleteEngine", "DeleteShareManager", "DeleteInstanceManager",
 					"DeleteFinishedPod", "UnmountLazy", "UnmountLazy, a share", "MultipathFlush", "CryptClose", "VgchangeDeactivate", "LogoutISCSI", "Fsck", "Fsck, xfs"}, what) {
 					t.Errorf("%s with the name %q prints %s", what, name, c)
@@ -111,7 +114,8 @@ func TestNameIsNoPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"../../.bashrc", "/etc/cron.d/x", "..", "."} {
 		for what, s := range samplesOf(func(string) string { return name }) {
-			for _, c := range slices.Concat(s.Commands, s.Undo) {
+			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), slices.Concat(s.Commands, s.Undo))
+			for _, c := range commands {
 				if report.Hidden(c) {
 					continue
 				}
