@@ -58,17 +58,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	asked := selectCases(all, flags.Args())
-	var results []*corpus.Result
-	for _, name := range asked {
-		r, err := corpus.Run(filepath.Join(root, name), causes.Catalog())
-		if err != nil {
-			fmt.Fprintf(out, "ERROR %s: %v\n", name, err)
-			continue
-		}
-		if *cause == "" || wants(r, *cause) {
-			results = append(results, r)
-		}
-	}
+	results := judge(out, root, asked, *cause)
 	if *shape {
 		return printShape(out, results)
 	}
@@ -84,6 +74,22 @@ func run(args []string, out io.Writer) error {
 	}
 	summarise(out, results, len(asked))
 	return nil
+}
+
+// judge runs the cases that want a cause, or all.
+func judge(out io.Writer, root string, names []string, cause string) []*corpus.Result {
+	var results []*corpus.Result
+	for _, name := range names {
+		r, err := corpus.Run(filepath.Join(root, name), causes.Catalog())
+		if err != nil {
+			fmt.Fprintf(out, "ERROR %s: %v\n", name, err)
+			continue
+		}
+		if cause == "" || wants(r, cause) {
+			results = append(results, r)
+		}
+	}
+	return results
 }
 
 func printScreens(out io.Writer, results []*corpus.Result) error {

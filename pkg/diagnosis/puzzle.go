@@ -112,11 +112,9 @@ func (z puzzle) says() string {
 	if z.volume == nil {
 		return ""
 	}
-	who, name := "The driver", z.volume.CSIName()
-	if name == "" {
-		who, name = "The kubelet", "" // in-tree plugins are part of it
-	} else {
-		who += " " + name
+	who := "The kubelet" // in-tree plugins are part of it
+	if name := z.volume.CSIName(); name != "" {
+		who = "The driver " + name
 	}
 	on := ""
 	if z.node != "" {

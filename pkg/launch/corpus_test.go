@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
@@ -35,6 +36,9 @@ func TestNodesOfCorpus(t *testing.T) {
 			}
 			q := questionOf(string(ask))
 			want := roots(t, dir, q, nil)
+			if q.Kind != "cluster" { // it is possible only when no node at all maps the volume
+				want = slices.DeleteFunc(want, func(w string) bool { return strings.HasPrefix(w, "possible volume-mapped-outside-cluster ") })
+			}
 			for i, w := range want {
 				// Proof that no node maps a volume needs every node of the cluster. For
 				// one claim the live tool does not look at all of them: it says likely.
@@ -42,7 +46,7 @@ func TestNodesOfCorpus(t *testing.T) {
 					want[i] = strings.Replace(w, "certain", "likely", 1)
 				}
 			}
-			if diff := cmp.Diff(want, roots(t, dir, q, Nodes)); diff != "" {
+			if diff := cmp.Diff(want, roots(t, dir, q, Nodes), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("causes with all nodes and with the chosen ones (-all +chosen):\n%s", diff)
 			}
 		})

@@ -48,7 +48,7 @@ func Nodes(x *snapshot.Index, q Question) []string {
 		nodes.addOf(x, v)
 	}
 	for _, v := range volumes {
-		for _, n := range slices.Concat(homes(x, v), replicaNodes(v), elsewhere(x, v), rivals(x, v)) {
+		for _, n := range slices.Concat(homes(x, v), replicaNodes(x, v), elsewhere(x, v), rivals(x, v)) {
 			nodes.add(n)
 		}
 	}

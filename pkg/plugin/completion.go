@@ -21,10 +21,10 @@ func (o *diagnoseOptions) addCompletion(cmd *cobra.Command) {
 		if word, rest, slashed := strings.Cut(prefix, "/"); slashed {
 			kind, begin, name = kindOf(word), word+"/", rest
 		}
-		switch {
-		case kind == "cluster":
+		switch kind {
+		case "cluster":
 			return nil, cobra.ShellCompDirectiveNoFileComp
-		case kind == "":
+		case "":
 			var out []string
 			for _, k := range kinds() {
 				if strings.HasPrefix(k, prefix) {

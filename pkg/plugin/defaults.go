@@ -45,9 +45,9 @@ func settings() ([]setting, error) {
 func configFile() (map[string]string, string, error) {
 	path := os.Getenv("MOUNTDOCTOR_CONFIG")
 	if path == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return nil, "", nil // nobody's home: there is no file
+		dir, _ := os.UserConfigDir()
+		if dir == "" { // nobody's home: there is no file
+			return nil, "", nil
 		}
 		path = filepath.Join(dir, "mountdoctor", "config.yaml")
 	}

@@ -44,9 +44,6 @@ func kindOf(word string) string {
 	return ""
 }
 
-// asked are the kinds that a question is about; the others lead to one of them.
-var asked = []string{"pvc", "pod", "volume", "node"}
-
 // target is what the user named.
 type target struct{ kind, name string }
 

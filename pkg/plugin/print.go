@@ -138,7 +138,7 @@ func writeMetrics(path string, reports []*report.Report) error {
 	if err != nil {
 		return fmt.Errorf("write metrics: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when it was renamed
 	err = render.Metrics(f, reports)
 	if chmod := f.Chmod(0o644); err == nil {
 		err = chmod

@@ -57,7 +57,12 @@ var (
 
 // keptName tells whether a name carries no meaning of the user's: UID-shaped names of
 // volumes, and the namespaces of the system.
-func keptName(s string) bool { return uuidShape.MatchString(s) || systemSpace.MatchString(s) }
+func keptName(s string) bool {
+	return uuidShape.MatchString(s) || systemSpace.MatchString(s) || programs[s]
+}
+
+// programs are daemons that rules know by name; workloads and labels are often called like them.
+var programs = map[string]bool{"rbd-mirror": true}
 
 // ordinary words are replaced only as whole values: inside a text or a path they would
 // hit words of the system ("data" in /data, "dev" in /dev, "node" in a sentence).

@@ -92,7 +92,7 @@ func commandsOf(r *report.Report) []string {
 	for _, list := range [][]report.Cause{r.RootCauses, r.Findings} {
 		for _, c := range list {
 			for _, m := range c.Remedies {
-				out = append(out, slices.Concat(m.Commands, m.Undo, m.Verify)...)
+				out = append(out, slices.Concat(m.Commands, m.Undo, m.Verify, m.Afterwards)...)
 			}
 		}
 	}

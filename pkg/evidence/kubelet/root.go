@@ -47,10 +47,7 @@ func RootsOf(pl *evidence.Place, driver string, plugin *corev1.Pod) Roots {
 		other, fact = onOtherNodes(pl, driver, root)
 		out.How = "as on another node of the same plugin, which was looked at"
 	}
-	switch {
-	case other == "":
-		out.Differ = out.Seen
-	default:
+	if out.Differ = out.Seen; other != "" {
 		out.Kubelet, out.Differ = other, evidence.When(other != root, stated, fact)
 	}
 	return out

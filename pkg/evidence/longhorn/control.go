@@ -53,8 +53,8 @@ func Held(pl *evidence.Place) bool {
 func NoEndpoints(x *snapshot.Index) (service string, a evidence.Answer) {
 	ns := x.LonghornNamespace()
 	for _, port := range []string{"9500", "9502", "9501"} {
-		for _, e := range x.Cluster.Endpoints {
-			if e.Namespace == ns && e.Name == control[port] && addresses(e) == 0 {
+		for i, e := range x.Cluster.Endpoints {
+			if e.Namespace == ns && e.Name == control[port] && addresses(x, i) == 0 {
 				return e.Name, evidence.Yes(evidence.FromAPI("Endpoints "+ns+"/"+e.Name, "subsets[].addresses", "none"))
 			}
 		}
@@ -62,9 +62,10 @@ func NoEndpoints(x *snapshot.Index) (service string, a evidence.Answer) {
 	return "", evidence.No()
 }
 
-func addresses(e *corev1.Endpoints) int {
+// addresses counts those of one of the cluster's Endpoints.
+func addresses(x *snapshot.Index, i int) int {
 	n := 0
-	for _, s := range e.Subsets {
+	for _, s := range x.Cluster.Endpoints[i].Subsets {
 		n += len(s.Addresses)
 	}
 	return n
@@ -73,9 +74,9 @@ func addresses(e *corev1.Endpoints) int {
 // Served is the fact that a service has addresses.
 func Served(x *snapshot.Index) report.Evidence {
 	ns := x.LonghornNamespace()
-	for _, e := range x.Cluster.Endpoints {
+	for i, e := range x.Cluster.Endpoints {
 		if e.Namespace == ns && e.Name == Backend {
-			return evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(addresses(e)))
+			return evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(addresses(x, i)))
 		}
 	}
 	return report.Evidence{}

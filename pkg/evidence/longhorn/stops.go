@@ -46,8 +46,8 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 		append([]report.Evidence{evidence.FromAPI(i.Kind+" "+i.Name, "status.endpoint", "none")}, saidOf(x, i.Node, i.Manager, i.Name)...)
 }
 
-// saidOf are the newest lines about an instance of the manager that runs it and of the
-// longhorn-manager of its node, one each; a complaint before work as usual.
+// saidOf are the newest complaints about an instance of the manager that runs it and of
+// the longhorn-manager of its node, one each.
 func saidOf(x *snapshot.Index, node, manager, instance string) []report.Evidence {
 	pods := []string{manager}
 	for _, im := range x.InstanceManagersOn(node) {
@@ -60,21 +60,21 @@ func saidOf(x *snapshot.Index, node, manager, instance string) []report.Evidence
 	}
 	var out []report.Evidence
 	for _, pod := range pods {
-		var found report.Evidence
-		for _, l := range x.LogsOf(x.LonghornNamespace(), pod) {
-			for i, line := range slices.Backward(l.Lines) {
-				if !strings.Contains(line, instance) || found.Text != "" && message.Ordinary(line) {
-					continue
-				}
-				found = report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line}
-				if !message.Ordinary(line) {
-					break
-				}
-			}
-		}
-		if found.Text != "" {
-			out = append(out, found)
+		if e, ok := complaint(x, pod, instance); ok {
+			out = append(out, e)
 		}
 	}
 	return out
+}
+
+// complaint is the newest line of a pod of Longhorn about an instance that is not work as usual.
+func complaint(x *snapshot.Index, pod, instance string) (report.Evidence, bool) {
+	for _, l := range x.LogsOf(x.LonghornNamespace(), pod) {
+		for i, line := range slices.Backward(l.Lines) {
+			if strings.Contains(line, instance) && !message.Ordinary(line) {
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line}, true
+			}
+		}
+	}
+	return report.Evidence{}, false
 }

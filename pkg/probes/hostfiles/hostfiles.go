@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	fileLimit = 64 << 10  // of a configuration file
+	fileLimit = 256 << 10 // of a configuration file: lvm.conf with its comments has 100 KiB
 	logLimit  = 256 << 10 // of the tail of a log
 	listLimit = 4 << 20   // of modules.dep, which is filtered afterwards
 	visits    = 20000     // directory entries of one run

@@ -100,6 +100,9 @@ var (
 	podLink     = regexp.MustCompile(`^sys/class/net/(?:veth|cali|lxc|tunl|azv|cilium_lxc)`)
 )
 
+// Idle tells a thread of the kernel that does nothing for storage: a recording leaves it out.
+func (c *Choice) Idle(pid int) bool { return c.idlers[fmt.Sprintf("proc/%d", pid)] }
+
 // Keep tells whether an entry is worth keeping, by its name.
 func (c *Choice) Keep(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "@dev/"); ok && strings.HasPrefix(rest, "proc/") {

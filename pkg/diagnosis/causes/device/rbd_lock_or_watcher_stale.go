@@ -38,6 +38,33 @@ var (
 	lockKernel = regexp.MustCompile(`breaking header lock owned by client\d+|failed to blocklist client\d+: -?\d+|failed to blacklist client\d+: -?\d+|failed to acquire (?:exclusive )?lock: -?\d+`)
 )
 
+// ownerGone is who had the image last; not ok when nobody was seen to go, or a client
+// lives: that is volume-mapped-outside-cluster.
+func ownerGone(p *diagnosis.Pass, v *snapshot.Volume) (ceph.Owner, bool) {
+	pl := &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)}
+	use, said := ceph.SaidInUse(pl)
+	owners := ceph.Owners(pl)
+	if !said || len(owners) == 0 || use.LivesOn(pl).Yes() || len(ceph.Mirrors(p.Index)) > 0 {
+		return ceph.Owner{}, false
+	}
+	return owners[0], true
+}
+
+// whyLocked is what keeps the image from being mapped.
+func whyLocked(caps bool, watcher string, owner ceph.Owner) string {
+	switch {
+	case owner.Name != "" && !owner.Gone.IsZero():
+		return "the watch of " + owner.Name + " has not ended yet (it ends by " + owner.Gone.Add(ceph.WatchEnds).UTC().Format(time.RFC3339) + " unless a client lives)"
+	case owner.Name != "":
+		return "the watch of " + owner.Name + " has not ended yet"
+	case watcher != "":
+		return "Ceph still counts a watcher, " + watcher + ", and that node does not map the image any more"
+	case caps:
+		return "the node's client may not blocklist the dead owner of the exclusive lock, so it cannot take the lock over"
+	}
+	return "a lock or watcher of an owner that is gone keeps the image"
+}
+
 // staleLock weighs the kernel's own lines first, then rbd's words.
 func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	mappedOn := mappers(p, v)
@@ -61,16 +88,12 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	owner, waiting := ceph.Owner{}, false
 	if len(kernel) == 0 && watcher == "" && stillUsed.MatchString(text.Raw+text.Desc) {
-		pl := &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)}
-		use, said := ceph.SaidInUse(pl)
-		owners := ceph.Owners(pl)
-		if !said || len(owners) == 0 || use.LivesOn(pl).Yes() || len(ceph.Mirrors(p.Index)) > 0 {
-			return // nobody was seen to go, or a client lives: volume-mapped-outside-cluster
+		var ok bool
+		if owner, ok = ownerGone(p, v); !ok {
+			return
 		}
-		if owner = owners[0]; owner.Gone.IsZero() {
+		if waiting = !owner.Gone.IsZero(); !waiting {
 			c = report.Possible
-		} else {
-			waiting = true
 		}
 	}
 	if len(kernel) > 0 || watcher != "" {
@@ -82,19 +105,7 @@ func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	f.Waiting = waiting
 	caps := deniedCaps(kernel)
-	why := "a lock or watcher of an owner that is gone keeps the image"
-	if caps {
-		why = "the node's client may not blocklist the dead owner of the exclusive lock, so it cannot take the lock over"
-	}
-	if watcher != "" {
-		why = "Ceph still counts a watcher, " + watcher + ", and that node does not map the image any more"
-	}
-	if owner.Name != "" {
-		why = "the watch of " + owner.Name + " has not ended yet"
-		if !owner.Gone.IsZero() {
-			why += " (it ends by " + owner.Gone.Add(ceph.WatchEnds).UTC().Format(time.RFC3339) + " unless a client lives)"
-		}
-	}
+	why := whyLocked(caps, watcher, owner)
 	seen := "No probed node maps the image."
 	if len(p.NodeViews) == 0 {
 		seen = "Whether a node still maps the image was not looked at."

@@ -3,6 +3,8 @@ package longhorn
 import (
 	_ "embed"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -40,9 +42,10 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 	what, broken := i.PathBroken(pl, v)
 	restarted := lh.RestartedSince(pl)
 	var pods []string
+	var users []*corev1.Pod
 	for _, c := range pl.Volume.Running() {
 		if c.Node() == pl.Node {
-			pods = append(pods, c.Pod.Namespace+"/"+c.Pod.Name)
+			pods, users = append(pods, c.Pod.Namespace+"/"+c.Pod.Name), append(users, c.Pod)
 		}
 	}
 	p := &diagnosis.Proof{
@@ -60,8 +63,8 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 			p.AtMost, p.State = report.Possible, p.State[:1]
 		}
 	}
-	if len(pods) > 0 {
-		p.Steps = append(p.Steps, remedy.Words("First end what still has the old device mounted on node "+pl.Node+" ("+words.List(pods, 3)+"): delete that pod, or scale its workload to 0, and let the volume detach. A map that is in use cannot be replaced."))
+	for _, pod := range users {
+		p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("It still has the old device mounted on node "+pl.Node+"; a map that is in use cannot be replaced. Its workload may as well be scaled to 0 until the volume is detached."))
 	}
 	p.Steps = append(p.Steps, remedy.Words("When nothing has it mounted any more and it does not go by itself: restart the v2 instance-manager of the node while all v2 volumes of the node are detached, or drain and restart the node. Replicas and file system are not at fault: leave both alone."))
 	return p

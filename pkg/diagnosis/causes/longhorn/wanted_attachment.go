@@ -17,8 +17,6 @@ const freshFor = 10 * time.Minute
 
 func wantedFor(p *diagnosis.Pass, v *snapshot.Volume) time.Duration { return lh.WantedFor(p.Index, v) }
 
-func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket { return lh.WaitingTickets(v) }
-
 func wantedNodes(v *snapshot.Volume) []string { return lh.WantedNodes(v) }
 
 func nodeWorks(p *diagnosis.Pass, node string) bool { return lh.NodeWorks(p.Index, node) }

@@ -184,15 +184,19 @@ func reportSilent(p *diagnosis.Pass, found []*silentNode) {
 	p.Report(f)
 }
 
-func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
-	certainty := report.Likely
+// certainty is certain when one of the servers is proven to be silent.
+func (s *silentNode) certainty() report.Certainty {
 	for _, x := range s.servers {
 		if x.proven(s.view) {
-			certainty = report.Certain
+			return report.Certain
 		}
 	}
+	return report.Likely
+}
+
+func (s *silentNode) finding(p *diagnosis.Pass) *diagnosis.Finding {
 	node := s.view.Name
-	f := p.Find(certainty, diagnosis.NodeSubject(node)).Located(node)
+	f := p.Find(s.certainty(), diagnosis.NodeSubject(node)).Located(node)
 	if s.blocked {
 		f.Node(node) // whatever waits for this kubelet waits for the server
 	}

@@ -128,8 +128,7 @@ func serverWithoutEndpoints(p *diagnosis.Pass, v *snapshot.Volume) bool {
 // server in the cluster they may be about the way to it as well. A volume whose handle is
 // the file system (EFS) names no server: then what mount was called with counts.
 func silentByText(p *diagnosis.Pass, v *snapshot.Volume) {
-	server, path := serverOf(v)
-	if server == "" && volume.KindOf(p.Index, v) != volume.NFS {
+	if server, _ := serverOf(v); server == "" && volume.KindOf(p.Index, v) != volume.NFS {
 		return
 	}
 	silent := func(t diagnosis.Text) bool {
@@ -139,7 +138,8 @@ func silentByText(p *diagnosis.Pass, v *snapshot.Volume) {
 		if r.view != nil {
 			continue
 		}
-		if server, path = serverOf(v); server == "" {
+		server, path := serverOf(v)
+		if server == "" {
 			server, path, _ = strings.Cut(v.Handle, ":")
 			if host, rest, ok := strings.Cut(r.text.MountSource, ":"); ok {
 				server, path = host, rest
