@@ -20,6 +20,7 @@ var v2EngineStuckDoc string
 // V2EngineStuck finds a v2 volume whose data path does not come back after a restart.
 var V2EngineStuck = &diagnosis.Rule{
 	Name: "longhorn-v2-engine-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
+	Offers:   []string{"delete-pod"},
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Publishing, diagnosis.Using, diagnosis.Detaching},
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
 	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable"},
