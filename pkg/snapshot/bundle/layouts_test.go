@@ -22,9 +22,9 @@ import (
 
 // raw is an object of a case as its file has it.
 type raw struct {
-	m                          map[string]any
-	group, version, resource   string
-	kind, namespace, name, uid string
+	m                        map[string]any
+	group, version, resource string
+	kind, namespace, name    string
 }
 
 // original is a case before it is written as a bundle.

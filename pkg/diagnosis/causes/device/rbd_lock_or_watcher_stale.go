@@ -65,17 +65,21 @@ func whyLocked(caps bool, watcher string, owner ceph.Owner) string {
 	return "a lock or watcher of an owner that is gone keeps the image"
 }
 
+// saidInUse is rbd's fresh word that the image is used, or that the map was denied.
+func saidInUse(p *diagnosis.Pass, v *snapshot.Volume) diagnosis.Text {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && (stillUsed.MatchString(t.Raw+t.Desc) || mapDenied.MatchString(t.Raw+t.Desc)) {
+			return t
+		}
+	}
+	return diagnosis.Text{}
+}
+
 // staleLock weighs the kernel's own lines first, then rbd's words.
 func staleLock(p *diagnosis.Pass, v *snapshot.Volume) {
 	mappedOn := mappers(p, v)
 	kernel := lockLines(p, v)
-	var text diagnosis.Text
-	for _, t := range p.Texts(v) {
-		if t.Fresh && (stillUsed.MatchString(t.Raw+t.Desc) || mapDenied.MatchString(t.Raw+t.Desc)) {
-			text = t
-			break
-		}
-	}
+	text := saidInUse(p, v)
 	if len(mappedOn) > 0 || len(kernel) == 0 && text.Raw == "" {
 		return // a node maps it: that is the reason
 	}

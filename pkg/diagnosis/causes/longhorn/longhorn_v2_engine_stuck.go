@@ -65,7 +65,7 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 		}
 	}
 	for _, pod := range users {
-		p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("It still has the old device mounted on node "+pl.Node+"; a map that is in use cannot be replaced. Its workload may as well be scaled to 0 until the volume is detached."))
+		p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("It still has the old device mounted on node %s; a map that is in use cannot be replaced. Its workload may as well be scaled to 0 until the volume is detached.", pl.Node))
 	}
 	p.Steps = append(p.Steps, remedy.Words("When nothing has it mounted any more and it does not go by itself: restart the v2 instance-manager of the node while all v2 volumes of the node are detached, or drain and restart the node. Replicas and file system are not at fault: leave both alone."))
 	return p
