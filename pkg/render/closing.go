@@ -47,7 +47,7 @@ func (p *page) rights() {
 }
 
 // plainName is a name that a shell takes as it is.
-var plainName = regexp.MustCompile(`^[-a-z0-9.]+/[-a-z0-9.]+$`)
+var plainName = regexp.MustCompile(`^[a-z0-9][-a-z0-9.]*/[a-z0-9][-a-z0-9.]*$`)
 
 // open says in one or two lines what was not checked.
 func (p *page) open(indent string) {

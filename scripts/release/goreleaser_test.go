@@ -16,7 +16,7 @@ import (
 type goreleaser struct {
 	Builds []struct {
 		Binary, Main                            string
-		Env, Goos, Goarch, Flags, Tags, Ldflags []string
+		Env, Goos, Goarch, Flags, Tags, Ldflags, Gcflags []string
 	}
 	Archives []struct {
 		NameTemplate    string `json:"name_template"`
@@ -62,7 +62,11 @@ func TestGoreleaser(t *testing.T) {
 		t.Errorf("platforms (-ours +goreleaser):\n%s", diff)
 	}
 	ldflags := strings.ReplaceAll(strings.Join(b.Ldflags, " "), "{{ .Tag }}", "v1.2.3")
-	if diff := cmp.Diff(flags("v1.2.3"), append(slices.Clone(b.Flags), "-tags", strings.Join(b.Tags, ","), "-ldflags", ldflags)); diff != "" {
+	want := append(slices.Clone(b.Flags), "-tags", strings.Join(b.Tags, ","), "-ldflags", ldflags)
+	for _, g := range b.Gcflags {
+		want = append(want, "-gcflags="+g)
+	}
+	if diff := cmp.Diff(flags("v1.2.3"), want); diff != "" {
 		t.Errorf("flags (-ours +goreleaser):\n%s", diff)
 	}
 	check(t, a.NameTemplate == program+"_{{ .Os }}_{{ .Arch }}" && slices.Equal(a.Formats, []string{"tar.gz"}), "archives %+v", a)

@@ -100,9 +100,16 @@ func release(version, out string, names []string) error {
 // tags as in the Makefile, which says why.
 const tags = "kustomize_disable_go_plugin_support"
 
+// seldom is compiled without inlining, as in the Makefile.
+const seldom = "k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.golang.org/... sigs.k8s.io/..."
+
 // flags are those of the build: no path and no time of this machine, no build id.
 func flags(version string) []string {
-	return []string{"-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w -buildid= -X " + flagVar + "=" + version}
+	out := []string{"-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w -buildid= -X " + flagVar + "=" + version}
+	for _, packages := range strings.Fields(seldom) {
+		out = append(out, "-gcflags="+packages+"=-l")
+	}
+	return out
 }
 
 // make builds and packs one platform.

@@ -11,7 +11,7 @@ import (
 var tag = regexp.MustCompile(`<[a-zA-Z!/?][^>]*>?`)
 
 // elements are the tags that a page of ours is made of.
-var elements = regexp.MustCompile(`^<!DOCTYPE html>$|^</?(html|head|title|style|body|header|main|nav|section|h1|h2|p|ol|ul|li|a|span|pre|details|summary|dl|dt|dd|table|thead|tbody|tr|th|td)>$|` +
+var elements = regexp.MustCompile(`^<!DOCTYPE html>$|^</?(html|head|title|style|body|header|main|nav|section|h1|h2|h3|p|ol|ul|li|a|span|pre|details|summary|dl|dt|dd|table|thead|tbody|tr|th|td)>$|` +
 	`^<(meta( [a-z-]+="[a-z0-9=, -]*")+|html lang="en"|section id="cause-\d+"|a href="#cause-\d+"|(p|span|pre|li|ol|tr|details) class="[a-z -]*")>$`)
 
 func checkHTML(t *testing.T, page string) {
@@ -35,7 +35,7 @@ func checkHTML(t *testing.T, page string) {
 
 var (
 	escapedMark = regexp.MustCompile(`\\[\\` + "`" + `*_{}\[\]<>()#+!|~&@:$.-]`)
-	ourMark     = regexp.MustCompile(`^</?details>|<summary>[A-Z][a-z ]+\(\d+ \w+\)</summary>`)
+	ourMark     = regexp.MustCompile(`^</?details>|<summary>[A-Z][a-z ]+\(\d+ \w+\)</summary>|` + "^ *`/etc/[a-z./-]+`:$") // a file of a configuration block
 	ourHeading  = regexp.MustCompile(`^(## .* is \w+|### .*|#### (Fix|Chain))$`)
 	openFence   = regexp.MustCompile("^(`{3,})(sh|text)$")
 )

@@ -88,7 +88,16 @@ func promptOf(l string) (string, bool) {
 
 // commandsOf are the commands that the report gives.
 func commandsOf(r *report.Report) []string {
-	var out []string
+	s := r.Subject // whom to ask who may read more
+	out := []string{report.Shell("kubectl", "mountdoctor", map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[s.Kind], s.Name, "-n", s.Namespace)}
+	if report.Hidden(out[0]) {
+		out = nil
+	}
+	for _, u := range r.Unexplained {
+		for _, m := range u.Next {
+			out = append(out, slices.Concat(m.Commands, m.Undo, m.Verify, m.Afterwards)...)
+		}
+	}
 	for _, list := range [][]report.Cause{r.RootCauses, r.Findings} {
 		for _, c := range list {
 			for _, m := range c.Remedies {
@@ -116,7 +125,7 @@ func checkCommands(t *testing.T, r *report.Report) {
 // ours joins the commands of a step: what is compared right before the act, and what is
 // made again from a saved manifest.
 var (
-	uids = regexp.MustCompile(` \| grep -qx [^\s;|&$()<]+ && `)
+	uids = regexp.MustCompile(` \| grep -qxF [^\s;|&$()<]+ && `)
 	ours = strings.NewReplacer(" | kubectl create -f -", "")
 )
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/agents"
@@ -75,7 +76,15 @@ func build(t *testing.T) string {
 		t.Fatal("the Makefile has no tags")
 	}
 	binary := filepath.Join(t.TempDir(), "kubectl-mountdoctor")
-	cmd := exec.Command("go", "build", "-tags", string(tags[1]), "-ldflags", "-s -w", "-o", binary, "./cmd/kubectl-mountdoctor")
+	args := []string{"build", "-tags", string(tags[1]), "-ldflags", "-s -w", "-o", binary}
+	seldom := regexp.MustCompile(`(?m)^SELDOM +:= (.+)$`).FindSubmatch(makefile)
+	if seldom == nil {
+		t.Fatal("the Makefile does not say what is built small")
+	}
+	for _, packages := range strings.Fields(string(seldom[1])) {
+		args = append(args, "-gcflags="+packages+"=-l")
+	}
+	cmd := exec.Command("go", append(args, "./cmd/kubectl-mountdoctor")...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64") // as the tests are built, so that the packages are there already
 	if out, err := cmd.CombinedOutput(); err != nil {
