@@ -15,7 +15,7 @@ import (
 // goreleaser is what is compared of .goreleaser.yaml.
 type goreleaser struct {
 	Builds []struct {
-		Binary, Main                            string
+		Binary, Main                                     string
 		Env, Goos, Goarch, Flags, Tags, Ldflags, Gcflags []string
 	}
 	Archives []struct {
