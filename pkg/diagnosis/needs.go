@@ -42,6 +42,9 @@ func (p *Pass) capByNeeds(f *Finding) {
 		if n.API != "" {
 			needs = needs.And(evidence.Resource(p.Index, n.API))
 		}
+		if n.API == "/pods" { // which volumes a pod uses stands in its claims
+			needs = needs.And(evidence.Resource(p.Index, "/persistentvolumeclaims"))
+		}
 	}
 	volumes := p.volumesOf(f.Keys)
 	for _, node := range f.places() {

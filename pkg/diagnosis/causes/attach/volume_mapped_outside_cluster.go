@@ -53,7 +53,8 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			out = append(out, lives, again)
 		}
 		if c, ok := cloud.ForeignClient(pl); ok && !told {
-			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X), evidence.Resource(pl.X, "/pods").Nothing())}
+			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X),
+				evidence.Resource(pl.X, "/pods").And(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments")).Nothing())}
 		}
 		if name, said := cloud.Elsewhere(pl); !pl.Volume.IsLonghorn() {
 			p := outside(pl, nil, "attached", name, said)

@@ -23,7 +23,7 @@ var topologyConflictDoc string
 // TopologyConflict finds a pod whose volumes and own placement leave no node.
 var TopologyConflict = &diagnosis.Rule{
 	Name: "topology-conflict", Layer: diagnosis.Claim, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/persistentvolumes"), diagnosis.API("/pods"), diagnosis.API("storage.k8s.io/csinodes")},
+	Needs:    []diagnosis.Need{diagnosis.API("/nodes"), diagnosis.API("/persistentvolumes"), diagnosis.API("/pods"), diagnosis.API("/events"), diagnosis.API("storage.k8s.io/csinodes")},
 	Explains: []string{"pod-waiting-for-volume", "claim-pending", "mount-failed"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node"},
 	Doc:      topologyConflictDoc,
