@@ -3,6 +3,8 @@ package plugin
 import (
 	"slices"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
 
 // spellings are how kubectl lets people write the kinds that a question knows, and
@@ -93,7 +95,7 @@ func kinds() []string {
 func near(word string) string {
 	best, distance := "", 3
 	for _, s := range append(kinds(), verbs...) {
-		if d := edits(strings.ToLower(word), s); d < distance {
+		if d := pods.Distance(strings.ToLower(word), s); d < distance {
 			best, distance = s, d
 		}
 	}
@@ -104,24 +106,3 @@ func near(word string) string {
 }
 
 var verbs = []string{"pvc", "pod", "volume", "node", "cluster", "capture", "explain", "causes", "cleanup", "rbac", "version"}
-
-// edits is the Levenshtein distance: letters to insert, to delete or to replace.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -24,8 +24,8 @@ var handleKinds = []string{"pvc-", "d-", "vol-", "volume-", "disk-"}
 // bareToken is the length from which such an id is taken without what stands before it.
 const bareToken = 8
 
-// plain keeps letters and digits only: "vol-0abc" is written "vol0abc" in a serial.
-func plain(s string) string {
+// Plain keeps letters and digits, in lower case: "vol-0ABC" is written "vol0abc" in a serial.
+func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
@@ -48,17 +48,17 @@ func tokens(v *Volume) []string {
 	if _, after, ok := strings.Cut(v.Handle, "##"); ok {
 		raw = append(raw, after[strings.LastIndex(after, "#")+1:])
 	}
-	if number, label, ok := strings.Cut(v.Handle, "-"); ok && plain(label) == label && allDigits(number) {
+	if number, label, ok := strings.Cut(v.Handle, "-"); ok && Plain(label) == label && allDigits(number) {
 		raw = append(raw, label)
 	}
 	for _, kind := range handleKinds {
-		if bare, ok := strings.CutPrefix(path.Base(v.Handle), kind); ok && len(plain(bare)) >= bareToken {
+		if bare, ok := strings.CutPrefix(path.Base(v.Handle), kind); ok && len(Plain(bare)) >= bareToken {
 			raw = append(raw, bare)
 		}
 	}
 	var out nodeList
 	for _, r := range raw {
-		if t := plain(r); len(t) >= 6 {
+		if t := Plain(r); len(t) >= 6 {
 			out.add(t)
 		}
 	}
@@ -71,7 +71,7 @@ func tokens(v *Volume) []string {
 // Names tells whether something that a disk or a link says of itself names the volume.
 func (v *Volume) Names(field string) bool {
 	want := tokens(v)
-	if t := plain(v.PVName()); len(t) >= longToken {
+	if t := Plain(v.PVName()); len(t) >= longToken {
 		want = append(want, t)
 	}
 	return fieldNames(field, want)
@@ -83,7 +83,7 @@ func allDigits(s string) bool {
 
 // fieldNames tells whether a hardware field names one of the tokens.
 func fieldNames(field string, tokens []string) bool {
-	f := plain(field)
+	f := Plain(field)
 	return f != "" && slices.ContainsFunc(tokens, func(t string) bool {
 		switch {
 		case f == t, len(f) >= cutToken && strings.HasPrefix(t, f):
@@ -193,5 +193,5 @@ func linkNames(link string, want []string) bool {
 	if parts[0] == "disk" || parts[0] == "mapper" {
 		return false
 	}
-	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(want, plain(p)) })
+	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(want, Plain(p)) })
 }

@@ -112,7 +112,7 @@ func (x *Index) MapsOf(v *Volume, node string) []*probes.BlockDevice {
 	want := tokens(v)
 	if v.PV != nil && v.PV.Spec.FC != nil {
 		for _, w := range v.PV.Spec.FC.WWIDs {
-			want = append(want, plain(w))
+			want = append(want, Plain(w))
 		}
 	}
 	var out []*probes.BlockDevice

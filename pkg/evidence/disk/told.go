@@ -35,7 +35,7 @@ func ToldOn(pl *evidence.Place) Told {
 			out.resolve(pl, t, path, atPath(pl.View, path))
 		}
 		for _, w := range identitiesIn(t.Raw) {
-			if strings.Contains(plain(pl.Volume.Handle+" "+pl.Volume.PVName()), w.id) {
+			if strings.Contains(snapshot.Plain(pl.Volume.Handle+" "+pl.Volume.PVName()), w.id) {
 				continue
 			}
 			if found := withIdentity(pl.View, w.id); len(found) > 0 || w.called {
@@ -86,7 +86,7 @@ func withIdentity(view *snapshot.NodeView, id string) []*probes.BlockDevice {
 		if b.Partition > 0 || b.DM != nil {
 			continue
 		}
-		if plain(snapshot.BareWWID(b.WWID)) == id || plain(b.Serial) == id || strings.Contains(strings.ToLower(b.VPD83), id) {
+		if snapshot.Plain(snapshot.BareWWID(b.WWID)) == id || snapshot.Plain(b.Serial) == id || strings.Contains(strings.ToLower(b.VPD83), id) {
 			out = append(out, b)
 		}
 	}
@@ -123,16 +123,4 @@ func identitiesIn(text string) []identity {
 
 func notInWord(r rune) bool {
 	return r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-}
-
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return -1
-	}, s)
 }

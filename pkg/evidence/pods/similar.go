@@ -12,7 +12,7 @@ func NearClaims(x *snapshot.Index, namespace, name string) (near, elsewhere []st
 	for _, c := range x.Cluster.Claims {
 		switch {
 		case c == nil:
-		case c.Namespace == namespace && c.Name != name && distance(c.Name, name) <= 2:
+		case c.Namespace == namespace && c.Name != name && Distance(c.Name, name) <= 2:
 			near = append(near, c.Name)
 		case c.Namespace != namespace && c.Name == name:
 			elsewhere = append(elsewhere, c.Namespace+"/"+c.Name)
@@ -23,9 +23,9 @@ func NearClaims(x *snapshot.Index, namespace, name string) (near, elsewhere []st
 	return near, elsewhere
 }
 
-// distance is how many characters must be put in, left out or changed to make one name
+// Distance is how many characters must be put in, left out or changed to make one name
 // of the other; 3 stands for everything above 2.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	const most = 3
 	if len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most

@@ -90,21 +90,11 @@ func everAttached(p *diagnosis.Pass, driver string) bool {
 // case or a part: what a rename leaves.
 func similarDrivers(p *diagnosis.Pass, driver string) []string {
 	var out []string
-	want := plain(driver)
+	want := snapshot.Plain(driver)
 	for _, d := range p.Cluster.CSIDrivers {
-		if have := plain(d.Name); have == want || strings.Contains(have, want) || strings.Contains(want, have) {
+		if have := snapshot.Plain(d.Name); have == want || strings.Contains(have, want) || strings.Contains(want, have) {
 			out = append(out, d.Name)
 		}
 	}
 	return out
-}
-
-// plain keeps letters and digits only.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(s))
 }
