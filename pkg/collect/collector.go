@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -150,7 +151,9 @@ func (c *collector) round(ctx context.Context) error {
 		wait.Go(func() {
 			defer func() { <-slots }()
 			if ctx.Err() == nil {
-				answers[i] = c.ask(ctx, w)
+				if err := fault.Of(func() { answers[i] = c.ask(ctx, w) }); err != nil {
+					answers[i] = answer{err: err}
+				}
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -53,7 +54,10 @@ func notServed(err error) bool {
 
 // reason is the reason of the gap that a failure leaves.
 func reason(err error) string {
+	var failed *fault.Error
 	switch {
+	case errors.As(err, &failed):
+		return snapshot.Failed
 	case errors.Is(err, errCut), apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 		return snapshot.Truncated
 	case apierrors.IsForbidden(err):

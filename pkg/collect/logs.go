@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -50,7 +51,9 @@ func (c *collector) logs(ctx context.Context) error {
 		wait.Go(func() {
 			defer func() { <-slots }()
 			if ctx.Err() == nil {
-				lines[i], errs[i] = c.tail(ctx, t)
+				if err := fault.Of(func() { lines[i], errs[i] = c.tail(ctx, t) }); err != nil {
+					errs[i] = err
+				}
 			}
 		})
 	}

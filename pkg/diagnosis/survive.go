@@ -1,11 +1,9 @@
 package diagnosis
 
 import (
-	"fmt"
-	"runtime/debug"
 	"slices"
-	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -17,43 +15,22 @@ const ruleNeed = "rule/"
 // brought to light) costs what this part would have said, and the report says so; all
 // other answers stay.
 func (p *Pass) survive(name string, run func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			p.failed = append(p.failed, failure{name, fmt.Sprintf("%v, at %s", r, here(debug.Stack()))})
-			if p.rule != nil {
-				p.Miss(ruleNeed+name, "")
-			}
+	if err := fault.Of(run); err != nil {
+		p.failed = append(p.failed, failure{name, err.Error()})
+		if p.rule != nil {
+			p.Miss(ruleNeed+name, "")
 		}
-	}()
-	run()
+	}
 }
 
 // failure is a part that did not end.
 type failure struct{ name, why string }
 
-// here is the first place of ours below the panic.
-func here(stack []byte) string {
-	lines := strings.Split(string(stack), "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, "panic(") {
-			lines = lines[i+1:]
-			break
-		}
-	}
-	for _, l := range lines {
-		if at := strings.Index(l, "kubectl-mountdoctor/"); at >= 0 && strings.HasPrefix(l, "\t") {
-			place, _, _ := strings.Cut(l[at+len("kubectl-mountdoctor/"):], " ")
-			return place
-		}
-	}
-	return "an unknown place"
-}
-
 // whyFailed is what happened to a rule.
 func (p *Pass) whyFailed(name string) string {
 	for _, f := range p.failed {
 		if f.name == name {
-			return "rule " + name + " failed, a fault of this program: " + f.why
+			return "rule " + name + " failed, " + f.why
 		}
 	}
 	return ""
@@ -65,7 +42,7 @@ func (p *Pass) notFailed(known []report.NotChecked) []report.NotChecked {
 	for _, f := range p.failed {
 		need := ruleNeed + f.name
 		if !slices.ContainsFunc(slices.Concat(known, out), func(n report.NotChecked) bool { return n.Need == need }) {
-			out = append(out, report.NotChecked{Need: need, Reason: snapshot.Failed, Detail: f.name + " failed, a fault of this program: " + f.why})
+			out = append(out, report.NotChecked{Need: need, Reason: snapshot.Failed, Detail: f.name + " failed, " + f.why})
 		}
 	}
 	return out

@@ -16,8 +16,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// fault is one row of docs/faults.md: what goes wrong, and what the gap says.
-type fault struct {
+// podFault is one row of docs/faults.md: what goes wrong, and what the gap says.
+type podFault struct {
 	name    string
 	arrange func(s *server, o *Options)
 	agent   string // what the agent does; empty: answers
@@ -58,7 +58,7 @@ func execRefused(code int, reason metav1.StatusReason, message string) func(*ser
 	}
 }
 
-var createFaults = []fault{
+var createFaults = []podFault{
 	{name: "RBAC forbids pods", reason: snapshot.Forbidden, detail: `cannot create resource "pods".*deploy/rbac/probe\.yaml.*--no-probe`,
 		arrange: refused(403, metav1.StatusReasonForbidden, `pods is forbidden: User "jane" cannot create resource "pods" in API group "" in the namespace "longhorn-system"`)},
 	{name: "Pod Security", reason: snapshot.PodRejected, detail: `violates PodSecurity "baseline:latest".*--probe-namespace.*enforce=privileged.*--no-probe`,
@@ -83,7 +83,7 @@ var createFaults = []fault{
 		}},
 }
 
-var startFaults = []fault{
+var startFaults = []podFault{
 	{name: "ErrImagePull", reason: snapshot.ImagePull, detail: `image longhornio/longhorn-manager@sha256:0{64}: ErrImagePull: .*no such host.*--probe-image`,
 		arrange: waiting("ErrImagePull", "failed to pull: dial tcp: lookup registry-1.docker.io: no such host")},
 	{name: "InvalidImageName", reason: snapshot.ImagePull, detail: `InvalidImageName`, arrange: waiting("InvalidImageName", "couldn't parse image name")},
@@ -117,7 +117,7 @@ var startFaults = []fault{
 		}},
 }
 
-var execFaults = []fault{
+var execFaults = []podFault{
 	{name: "exec forbidden", reason: snapshot.Forbidden, detail: `pods/exec`,
 		arrange: execRefused(403, metav1.StatusReasonForbidden, `pods "x" is forbidden: User "jane" cannot create resource "pods/exec" in API group ""`)},
 	{name: "the kubelet's port is closed", reason: snapshot.Timeout, detail: `error dialing backend: dial tcp 10\.0\.0\.3:10250`,
@@ -151,6 +151,14 @@ var execFaults = []fault{
 		agent: `/usr/bin/head -c 2500 "$ANSWER"; exec /bin/sleep 100`, arrange: func(_ *server, o *Options) { o.Timeout = 2 * time.Second }},
 	{name: "garbage instead of an answer", reason: snapshot.Timeout, detail: `no answer of the agent, but "Welcome to`,
 		agent: `echo "Welcome to this appliance"`, arrange: func(_ *server, o *Options) { o.Timeout = 2 * time.Second }},
+	{name: "a fault of this program", reason: snapshot.Failed, detail: `^a fault of this program: hostile bytes, at pkg/launch\.`,
+		arrange: func(_ *server, o *Options) {
+			o.Progress = func(_, what string) {
+				if what == "look at the node" {
+					panic("hostile bytes")
+				}
+			}
+		}},
 	{name: "API server restarted", reason: snapshot.Timeout, detail: `--probe-timeout ran out|connect`,
 		arrange: func(s *server, o *Options) {
 			o.Timeout = time.Second
@@ -171,14 +179,14 @@ var execFaults = []fault{
 // is left.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	for _, list := range [][]fault{createFaults, startFaults, execFaults} {
+	for _, list := range [][]podFault{createFaults, startFaults, execFaults} {
 		for _, f := range list {
 			t.Run(f.name, func(t *testing.T) { t.Parallel(); f.check(t) })
 		}
 	}
 }
 
-func (f fault) check(t *testing.T) {
+func (f podFault) check(t *testing.T) {
 	s := newServer(t, newSandbox(t))
 	if f.agent == "" {
 		f.agent = answers
@@ -205,7 +213,7 @@ func (f fault) check(t *testing.T) {
 	}
 }
 
-func (f fault) checkRecord(t *testing.T, r *snapshot.NodeRecord) {
+func (f podFault) checkRecord(t *testing.T, r *snapshot.NodeRecord) {
 	t.Helper()
 	if (r != nil) != f.partial {
 		t.Fatalf("record: %v, want one: %v", r != nil, f.partial)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -40,7 +41,7 @@ func Probe(ctx context.Context, cfg *rest.Config, plan Plan, opts Options) (map[
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			record, why := r.node(ctx, t)
+			record, why := r.unharmed(ctx, t)
 			lock.Lock()
 			defer lock.Unlock()
 			if record != nil {
@@ -54,6 +55,14 @@ func Probe(ctx context.Context, cfg *rest.Config, plan Plan, opts Options) (map[
 	all.Wait()
 	sortGaps(gaps)
 	return records, gaps
+}
+
+// unharmed looks at a node; what an answer does to this program costs that node only.
+func (r *run) unharmed(ctx context.Context, t Target) (record *snapshot.NodeRecord, why *refusal) {
+	if err := fault.Of(func() { record, why = r.node(ctx, t) }); err != nil {
+		return nil, &refusal{reason: snapshot.Failed, detail: clean(err.Error())}
+	}
+	return record, why
 }
 
 // run is what all nodes of one call share.

@@ -1,7 +1,10 @@
 package plugin
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -56,5 +59,15 @@ func TestSuggest(t *testing.T) {
 		if got := suggest(asked, names); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", asked, got, want)
 		}
+	}
+}
+
+// TestFaultOfTheProgram ends as an error does: said in words, with exit code 1.
+func TestFaultOfTheProgram(t *testing.T) {
+	t.Parallel()
+	cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { panic("hostile bytes") }}
+	cmd.SetArgs(nil)
+	if _, err := execute(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "hostile bytes, at pkg/plugin.") {
+		t.Errorf("%v", err)
 	}
 }

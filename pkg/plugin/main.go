@@ -3,6 +3,7 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 )
 
 // Main runs the command line and returns the exit code. Nothing below it ends
@@ -24,7 +27,7 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 	code := ExitOK
 	cmd := NewCmd(streams, &code)
 	cmd.SetArgs(args)
-	ran, err := cmd.ExecuteContextC(ctx)
+	ran, err := execute(ctx, cmd)
 	if err == nil || errors.Is(err, syscall.EPIPE) { // who closed the pipe has read enough
 		return code
 	}
@@ -33,6 +36,15 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 		fmt.Fprintf(streams.ErrOut, "See '%s --help' for usage.\n", ran.CommandPath())
 	}
 	return ExitFailed
+}
+
+// execute runs the command; a fault of this program ends it as an error does, with every
+// probe pod deleted.
+func execute(ctx context.Context, cmd *cobra.Command) (ran *cobra.Command, err error) {
+	if failed := fault.Of(func() { ran, err = cmd.ExecuteContextC(ctx) }); failed != nil {
+		return cmd, fmt.Errorf("%w\nPlease report it with the command line; SECURITY.md says how when it needs discretion", failed)
+	}
+	return ran, err
 }
 
 // NewCmd is the root command. The verbs leave the exit code of their answer in code.

@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 )
 
 // decodeCluster fills s.Cluster from the files of cluster/.
@@ -60,7 +62,9 @@ func decodeItems(items []item) []decoded {
 		workers.Go(func() {
 			for start := range chunks {
 				for i := start; i < min(start+chunk, len(items)); i++ {
-					all[i] = decodeItem(&items[i])
+					if err := fault.Of(func() { all[i] = decodeItem(&items[i]) }); err != nil {
+						all[i] = decoded{kind: kindOf(items[i].gvk), err: err}
+					}
 					items[i].raw = nil
 				}
 			}

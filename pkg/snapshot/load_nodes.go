@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/agent"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 )
 
@@ -31,8 +32,11 @@ func decodeNodes(s *Snapshot, files tree) error {
 	for i, name := range names {
 		slots <- struct{}{}
 		wait.Go(func() {
-			records[i], gaps[i] = replay(strings.TrimSuffix(path.Base(name), recordingExt), files[name])
-			<-slots
+			defer func() { <-slots }()
+			node := strings.TrimSuffix(path.Base(name), recordingExt)
+			if err := fault.Of(func() { records[i], gaps[i] = replay(node, files[name]) }); err != nil {
+				records[i], gaps[i] = nil, &Gap{Need: "node/" + node, Reason: Failed, Detail: err.Error()}
+			}
 		})
 	}
 	wait.Wait()

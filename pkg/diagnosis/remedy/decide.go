@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -42,12 +43,10 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 
 // answer asks the guard; one that fails is one that was not answered.
 func (g Guard) answer(x *snapshot.Index) (a evidence.Answer) {
-	defer func() {
-		if r := recover(); r != nil {
-			a = evidence.Unseen(evidence.Lack{Need: "guard/" + g.Question, Why: "this program failed at the question"})
-		}
-	}()
-	return g.Ask(x)
+	if err := fault.Of(func() { a = g.Ask(x) }); err != nil {
+		return evidence.Unseen(evidence.Lack{Need: "guard/" + g.Question, Why: err.Error()})
+	}
+	return a
 }
 
 // ask puts every guard its question.

@@ -5,11 +5,10 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
 )
@@ -88,14 +87,12 @@ func linger(done <-chan probes.ProbeState) probes.ProbeState {
 
 // run calls the probe and turns a panic into a state: hostile bytes must not take
 // the other probes down.
-func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) (s probes.ProbeState) {
-	defer func() {
-		if r := recover(); r != nil {
-			s = probes.ProbeState{State: stateError, Detail: fmt.Sprintf("panic: %v at %s", r, firstFrames(debug.Stack()))}
-		}
-	}()
+func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) probes.ProbeState {
 	w := host.Watch(h)
-	err := p.Run(ctx, w, f)
+	var err error
+	if failed := fault.Of(func() { err = p.Run(ctx, w, f) }); failed != nil {
+		return probes.ProbeState{State: stateError, Detail: failed.Error()}
+	}
 	f.Problems = append(f.Problems, gaps(p.Name, w)...)
 	switch {
 	case err == nil:
@@ -107,14 +104,6 @@ func run(ctx context.Context, h host.Host, p Probe, f *probes.Facts) (s probes.P
 		return probes.ProbeState{State: stateNotAsked, Detail: err.Error()}
 	}
 	return probes.ProbeState{State: stateError, Detail: err.Error()}
-}
-
-func firstFrames(stack []byte) string {
-	const enough = 600
-	if len(stack) > enough {
-		stack = stack[:enough]
-	}
-	return string(stack)
 }
 
 // merge takes the probe's copy as the new facts.
