@@ -1,34 +1,75 @@
 package snapshot
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
-// iscsiIdentity is the target and LUN that a PV names; drivers spell the
-// attributes differently.
+// iscsiIdentity is the first target and the LUN that a volume names, on any node.
 func (v *Volume) iscsiIdentity() (iqn, lun string) {
-	if v.PV == nil {
-		return "", ""
+	targets, lun := v.ISCSITargets("")
+	if len(targets) == 0 {
+		return "", lun
+	}
+	return targets[0], lun
+}
+
+// ISCSITargets are the targets and the LUN of a volume that its source and, for a node,
+// what the attacher told that node about it name: by value, because drivers spell the
+// keys differently. A name of an initiator among them meets no session.
+func (v *Volume) ISCSITargets(node string) (targets []string, lun string) {
+	if v == nil || v.PV == nil {
+		return nil, ""
 	}
 	if s := v.PV.Spec.ISCSI; s != nil {
-		return s.IQN, decimal(s.Lun)
+		return []string{s.IQN}, decimal(s.Lun)
 	}
-	for _, name := range []string{"iqn", "targetIqn", "targetIQN", "iscsiTargetIqn", "target"} {
-		if a := v.Attribute(name); strings.HasPrefix(a, "iqn.") || strings.HasPrefix(a, "eui.") || strings.HasPrefix(a, "naa.") {
-			iqn = a
-			break
+	for _, values := range v.spokenOn(node) {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if strings.Contains(strings.ToLower(key), "initiator") {
+				continue
+			}
+			for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"", r) }) {
+				if targetName(a) && !slices.Contains(targets, a) {
+					targets = append(targets, a)
+				}
+			}
+			if n, err := strconv.Atoi(values[key]); err == nil && lunKey(key) && n >= 0 && lun == "" {
+				lun = values[key]
+			}
 		}
 	}
-	for _, name := range []string{"lun", "LUN", "iscsiLunNumber", "mappedLUN"} {
-		if a := v.Attribute(name); a != "" {
-			lun = a
-			break
-		}
+	return targets, lun
+}
+
+// spokenOn are the attributes of the PV, and what the attacher answered for a node.
+func (v *Volume) spokenOn(node string) []map[string]string {
+	var out []map[string]string
+	if c := v.PV.Spec.CSI; c != nil {
+		out = append(out, c.VolumeAttributes)
 	}
-	return iqn, lun
+	if f := v.PV.Spec.FlexVolume; f != nil {
+		out = append(out, f.Options)
+	}
+	if va := v.AttachmentOn(node); va != nil {
+		out = append(out, va.Status.AttachmentMetadata)
+	}
+	return out
+}
+
+func targetName(s string) bool {
+	return strings.HasPrefix(s, "iqn.") || strings.HasPrefix(s, "eui.") || strings.HasPrefix(s, "naa.")
+}
+
+// lunKey tells whether a key is that of a LUN's number: lun, LUN, iscsiLunNumber,
+// mappedLUN, LUN_ADDRESS, and not of its id or serial.
+func lunKey(key string) bool {
+	k := strings.ToLower(key)
+	return strings.Contains(k, "lun") && !strings.Contains(k, "id") && !strings.Contains(k, "serial") && !strings.Contains(k, "type")
 }
 
 // sanDevice finds a disk behind an iSCSI target and LUN, an FC port and LUN, or
@@ -37,10 +78,15 @@ func sanDevice(view *NodeView, v *Volume) (match, bool) {
 	if v.IsLonghorn() || v.PV == nil {
 		return match{}, false
 	}
-	if iqn, lun := v.iscsiIdentity(); iqn != "" {
+	targets, lun := v.ISCSITargets(view.Name)
+	var all match
+	for _, iqn := range targets {
 		if m, ok := iscsiDevice(view, iqn, lun); ok {
-			return m, true
+			all.join(m, view)
 		}
+	}
+	if m, ok := all.finish(); ok {
+		return m, true
 	}
 	if fc := v.PV.Spec.FC; fc != nil && fc.Lun != nil {
 		return pathsByLink(view, func(link string) bool {
@@ -156,6 +202,19 @@ func hasValue(m map[string]string, want string) bool {
 func (m *match) addPath(b *probes.BlockDevice) {
 	if !slices.Contains(m.paths, b) {
 		m.paths = append(m.paths, b)
+	}
+}
+
+// join takes the paths of another way to the same volume.
+func (m *match) join(o match, view *NodeView) {
+	if len(o.paths) == 0 {
+		o.paths = []*probes.BlockDevice{view.Device(o.dev)}
+	}
+	for _, b := range o.paths {
+		m.addPath(b)
+	}
+	if m.how == "" {
+		m.how, m.locator = o.how, o.locator
 	}
 }
 

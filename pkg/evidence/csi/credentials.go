@@ -160,7 +160,8 @@ var (
 	called = regexp.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\bthe client ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
 	// inPath is said of a file: the node, a squash, a security module or a fenced client
 	// refuses it, never the storage's accounts.
-	inPath = regexp.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)`)
+	inPath = regexp.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
+		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, and
 	// what the API server denies to an account.
 	others = regexp.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)

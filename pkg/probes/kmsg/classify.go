@@ -129,6 +129,8 @@ var forms = []form{
 	{ISCSIConnError, []string{"connection", "detected conn error"}},
 	{ISCSIConnError, []string{"connection", "ping timeout of"}},
 	{ISCSIRecoveryEnd, []string{"session recovery timed out after"}},
+	// drivers/scsi/scsi_transport_fc.c
+	{FCPortLost, []string{"rport-", "blocked FC remote port time out"}},
 	{ISCSIRecovered, []string{"connection", "is operational after recovery"}},
 	// drivers/nvme/host
 	{NVMeRemoved, []string{"nvme", "Removing ctrl"}},

@@ -38,6 +38,7 @@ const (
 	DMTargetError    = "dm-target-error" // a dm table could not be loaded
 	DeviceBusy       = "device-busy"     // a driver says that the device is in use
 	ISCSIConnError   = "iscsi-conn-error"
+	FCPortLost       = "fc-port-lost"           // the remote port of a Fibre Channel target was given up
 	ISCSIRecoveryEnd = "iscsi-recovery-timeout" // the session's disks were given up
 	ISCSIRecovered   = "iscsi-recovered"        // the connection is operational again
 	NVMeError        = "nvme-error"             // a controller cannot be reached or fails commands

@@ -89,6 +89,7 @@ status: {attached: true}
 		"another volume was attached since": {cloudVolume(notAllowed, "").Add(later), []string{}},
 		"a rate":                            {cloudVolume("googleapi: Error 403: Rate Limit Exceeded, rateLimitExceeded", ""), []string{}},
 		"a file of the node":                {cloudVolume("rpc error: code = Internal desc = open /var/lib/x/token: permission denied", ""), []string{}},
+		"a lock of a program of the node":   {cloudVolume("rpc error: code = Internal desc = iscsiadm: Could not make /run/lock/iscsi: Permission denied: exit status 6", ""), []string{}},
 		"the Kubernetes API refuses":        {cloudVolume("volumeattachments.storage.k8s.io is forbidden: User \\\"system:serviceaccount:kube-system:a\\\" cannot patch resource", ""), []string{}},
 		"nobody knows the workload":         {cloudVolume(notAllowed, "").Edit("csi-attacher", "other"), []string{"certain PersistentVolume pv-data"}},
 		"an old word":                       {cloudVolume(notAllowed, "").Edit("11:59:00Z", "11:31:00Z"), []string{}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -62,35 +63,17 @@ func (n need) waiting() string {
 	return text
 }
 
-// usesISCSI tells whether a volume reaches its node over iSCSI: Longhorn's v1
-// engine, an in-tree iSCSI PV, a CSI volume whose driver, handle or attributes name
-// the protocol or a target, or one for which iscsiadm was called just now.
-func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	if v.IsLonghorn() {
-		lh := v.LH()
-		return lh == nil || lh.DataEngine != "v2" && lh.Frontend != "nvmf" && lh.Frontend != "ublk"
-	}
-	if v.PV == nil {
-		return false
-	}
-	if v.PV.Spec.ISCSI != nil {
-		return true
-	}
-	if c := v.PV.Spec.CSI; c != nil {
-		for _, a := range c.VolumeAttributes {
-			if strings.HasPrefix(a, "iqn.") || strings.EqualFold(a, "iscsi") {
-				return true
-			}
-		}
-		if strings.Contains(c.Driver, "iscsi") || strings.Contains(c.VolumeHandle, "iqn.") {
-			return true
-		}
-	}
-	return saidISCSI(p, v)
-}
+func usesISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool { return iscsi.Uses(p.Index, v, p.Texts(v)) }
 
-func saidISCSI(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool { return t.Fresh && strings.Contains(t.Raw, "iscsiadm") })
+// volumeName is the name that people use for the volume.
+func volumeName(v *snapshot.Volume) string {
+	if lh := v.LH(); lh != nil {
+		return lh.Name
+	}
+	if v.PVName() != "" {
+		return v.PVName()
+	}
+	return v.Spoken()
 }
 
 // wantedOn tells whether a pod waits on the node for the volume's disk and the

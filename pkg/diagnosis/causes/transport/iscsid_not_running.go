@@ -7,6 +7,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -124,12 +126,10 @@ func recoveryNeed(p *diagnosis.Pass, node string) need {
 		if !usesISCSI(p, v) || wantedOn(p, v, node) {
 			continue
 		}
-		for _, d := range disksOf(p, v, view) {
-			if j := judge(view, d.BlockDevice, true); j.lost != "" || j.recovering != "" {
-				n.volumes = append(n.volumes, v)
-				n.why = "the session of volume " + volumeName(v) + " broke, and only the daemon logs in again"
-				break
-			}
+		pl := &evidence.Place{X: p.Index, Volume: v, Node: node, View: view, Texts: p.Texts(v)}
+		if len(iscsi.BrokenWays(pl)) > 0 {
+			n.volumes = append(n.volumes, v)
+			n.why = "the session of volume " + volumeName(v) + " broke, and only the daemon logs in again"
 		}
 	}
 	return n

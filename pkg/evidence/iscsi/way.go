@@ -1,0 +1,270 @@
+package iscsi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Way is the way from a disk of a volume to its storage that is lost, or that its
+// session, its port or its controller tries to get back.
+type Way struct {
+	Dev        probes.Dev // the disk; the map, when every path of one is lost
+	Name       string
+	State      string
+	Why        string
+	Recovering bool
+	Is         evidence.Answer
+	facts      []report.Evidence
+}
+
+// BrokenWays are those of the volume's disks on the place's node, and of the disks below
+// its mounts there. Of a disk with several paths only the loss of all is one.
+func BrokenWays(pl *evidence.Place) []Way {
+	mounts := pl.X.VolumeMounts(pl.Volume, pl.Node)
+	if pl.View == nil || len(mounts) == 0 && !slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node) {
+		return nil // a session that a node kept of a volume which it neither has nor should have
+	}
+	var out []Way
+	seen := map[probes.Dev]bool{}
+	add := func(top probes.Dev, paths []*probes.BlockDevice) {
+		if len(paths) == 0 || seen[top] {
+			return
+		}
+		seen[top] = true
+		if w, broken := judgeAll(pl, top, paths); broken {
+			out = append(out, w)
+		}
+	}
+	if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok && d.Block != nil {
+		for _, n := range d.Numbers() {
+			seen[n] = true
+		}
+		top := d.Dev
+		paths := pl.View.Leaves(d.Dev)
+		if len(d.Paths) > 1 {
+			paths = d.Paths
+		}
+		if len(paths) > 1 && d.Mapper != nil {
+			top = d.Mapper.Dev
+		}
+		delete(seen, top)
+		add(top, paths)
+	}
+	for _, m := range mounts {
+		if !m.Mount.Dev.Anonymous() {
+			leaves := pl.View.Leaves(m.Mount.Dev)
+			if len(leaves) == 1 && !seen[leaves[0].Dev] {
+				add(leaves[0].Dev, leaves)
+			} else if len(leaves) > 1 {
+				add(m.Mount.Dev, leaves)
+			}
+		}
+	}
+	return out
+}
+
+// judgeAll joins the paths of a disk: one that works is a disk that works, one that may
+// come back a disk that may.
+func judgeAll(pl *evidence.Place, top probes.Dev, paths []*probes.BlockDevice) (Way, bool) {
+	var all []Way
+	for _, b := range paths {
+		w, broken := judge(pl, b)
+		if !broken {
+			return Way{}, false
+		}
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(a, b Way) int { // what recovers first: it decides
+		return strings.Compare(fmt.Sprint(!a.Recovering), fmt.Sprint(!b.Recovering))
+	})
+	out := all[0]
+	if len(all) > 1 {
+		names := make([]string, 0, len(all))
+		for _, w := range all {
+			names = append(names, w.Name)
+			out.facts = append(out.facts, w.facts...)
+		}
+		slices.Sort(names)
+		out.Dev, out.Name = top, strings.Join(names, ", ")
+	}
+	out.Is = evidence.Yes(out.facts...)
+	return out, true
+}
+
+// judge reads the state of a disk, of its session, port or controller, and the kernel's
+// lines about it since it was attached.
+func judge(pl *evidence.Place, b *probes.BlockDevice) (Way, bool) {
+	if strings.HasPrefix(b.Name, "nvme") {
+		return judgeNVMe(pl.View, b)
+	}
+	view, s := pl.View, pl.View.SessionOfDisk(b.Name)
+	w := Way{Dev: b.Dev, Name: b.Name, State: b.State}
+	if b.State != "" && b.State != "running" {
+		w.facts = append(w.facts, evidence.FromNode(view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
+	}
+	var ended *probes.KernelLine
+	if s != nil {
+		w.facts = append(w.facts, evidence.FromNode(view.Name, "sys/class/iscsi_session/"+s.Name+"/state", s.State))
+		ended = lastLine(view, kmsg.ISCSIRecoveryEnd, s.Name, attachedAt(view, b))
+	}
+	gone := b.State == "offline" || b.State == "transport-offline"
+	switch {
+	case gone && s == nil:
+		port := portLost(view, b)
+		if port == nil && !ofISCSI(pl, b) && !ofFC(pl, b) {
+			return Way{}, false // SAS and the like: nothing between them and the node gives up
+		}
+		w.Why = "its state is " + b.State
+		if port != nil {
+			w.facts = append(w.facts, lineOf(view.Name, *port))
+			w.Why += " (" + strings.TrimSpace(port.Text) + ")"
+		}
+	case gone:
+		w.Why = "its state is " + b.State
+	case s == nil || s.State == "LOGGED_IN" || s.State == "":
+		return Way{}, false
+	case ended != nil:
+		w.Why = s.Name + " is " + s.State
+	case s.State == "FAILED" && outlasted(view, s):
+		w.Why = fmt.Sprintf("%s is FAILED for longer than its recovery time of %s s", s.Name, s.RecoveryTmo)
+	case s.State == "FAILED":
+		w.Recovering, w.Why = true, fmt.Sprintf("%s is FAILED and the disk %s (recovery time %s s)", s.Name, orUnknown(b.State), orUnknown(s.RecoveryTmo))
+	default: // FREE without a word of the kernel: the recovery has ended or never began
+		w.Recovering, w.Why = true, s.Name+" is "+s.State
+	}
+	w.tell(view, s, ended, b)
+	return w, true
+}
+
+// tell adds the kernel's lines.
+func (w *Way) tell(view *snapshot.NodeView, s *probes.ISCSISession, ended *probes.KernelLine, b *probes.BlockDevice) {
+	if ended != nil {
+		w.facts = append(w.facts, lineOf(view.Name, *ended))
+		w.Why += fmt.Sprintf(" (%s)", strings.TrimSpace(ended.Text))
+	}
+	if s != nil && s.State == "LOGGED_IN" && !w.Recovering {
+		w.Why += fmt.Sprintf("; %s is LOGGED_IN again, which does not bring this disk back", s.Name)
+	}
+	for _, kind := range []string{kmsg.OfflineDevice, kmsg.ISCSIConnError} {
+		names := []string{b.Name, b.HCTL}
+		if kind == kmsg.ISCSIConnError && s != nil {
+			names = []string{"connection" + strings.TrimPrefix(s.Name, "session") + ":0"}
+		}
+		for _, n := range names {
+			if l := lastLine(view, kind, n, attachedAt(view, b)); n != "" && l != nil {
+				w.facts = append(w.facts, lineOf(view.Name, *l))
+				break
+			}
+		}
+	}
+}
+
+// ofISCSI tells whether a disk without a session entry is one of iSCSI: by its volume, or
+// by tgt's vendor name, the only mark that such a disk keeps.
+func ofISCSI(pl *evidence.Place, b *probes.BlockDevice) bool {
+	return strings.TrimSpace(b.Vendor) == "IET" || Uses(pl.X, pl.Volume, pl.Texts)
+}
+
+// ofFC tells whether a disk is one of Fibre Channel: by the link that udev makes from the
+// port's name, or by its volume.
+func ofFC(pl *evidence.Place, b *probes.BlockDevice) bool {
+	for _, l := range pl.View.Facts.DevLinks {
+		if dev, ok := pl.View.NumberAt(l.Path); ok && dev == b.Dev && strings.Contains(l.Path, "-fc-0x") {
+			return true
+		}
+	}
+	pv := pl.Volume.PV
+	if pv == nil || pv.Spec.CSI == nil {
+		return pv != nil && pv.Spec.FC != nil
+	}
+	said := []map[string]string{pv.Spec.CSI.VolumeAttributes}
+	for _, va := range pl.Volume.Attachments {
+		said = append(said, va.Status.AttachmentMetadata)
+	}
+	return anyValue(said, "fc", "fcp", "fibrechannel")
+}
+
+// portLost is the last line in which the kernel gave up a remote port of the disk's
+// host (fc_timeout_deleted_rport in drivers/scsi/scsi_transport_fc.c).
+func portLost(view *snapshot.NodeView, b *probes.BlockDevice) *probes.KernelLine {
+	host, _, ok := strings.Cut(b.HCTL, ":")
+	if !ok {
+		return nil
+	}
+	var found *probes.KernelLine
+	lines := view.KernelLines(kmsg.FCPortLost)
+	for i, l := range lines {
+		if strings.Contains(l.Text, "rport-"+host+":") && l.Micros >= attachedAt(view, b) {
+			found = &lines[i]
+		}
+	}
+	return found
+}
+
+// outlasted tells whether the connection broke longer ago than the session waits.
+func outlasted(view *snapshot.NodeView, s *probes.ISCSISession) bool {
+	tmo, err := strconv.Atoi(s.RecoveryTmo)
+	now := view.Facts.Identity.Uptime
+	if err != nil || tmo <= 0 || now == 0 {
+		return false
+	}
+	l := lastLine(view, kmsg.ISCSIConnError, "connection"+strings.TrimPrefix(s.Name, "session")+":0", 0)
+	return l != nil && now-time.Duration(l.Micros)*time.Microsecond > time.Duration(tmo)*time.Second
+}
+
+// attachedAt is when the kernel made the disk under its present name, in microseconds
+// since boot; 0 when the log does not reach back so far.
+func attachedAt(view *snapshot.NodeView, b *probes.BlockDevice) int64 {
+	at := int64(0)
+	for _, l := range view.KernelLines(kmsg.SCSIAttached) {
+		if strings.Contains(l.Text, "["+b.Name+"]") {
+			at = l.Micros
+		}
+	}
+	return at
+}
+
+// lastLine is the last line of a kind that names something, not older than a moment.
+func lastLine(view *snapshot.NodeView, kind, name string, since int64) *probes.KernelLine {
+	var found *probes.KernelLine
+	lines := view.KernelLines(kind)
+	for i := range lines {
+		if slices.Contains(lines[i].Names, name) && lines[i].Micros >= since {
+			found = &lines[i]
+		}
+	}
+	return found
+}
+
+func lineOf(node string, l probes.KernelLine) report.Evidence {
+	at := fmt.Sprintf("@kmsg:%d", l.Sequence)
+	if !l.At.IsZero() {
+		at += " " + l.At.UTC().Format(time.RFC3339)
+	}
+	return evidence.FromNode(node, at, strings.TrimSpace(l.Text))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// Unread is no when the place's node was looked at, or nothing of the volume can be lost
+// there: nobody there lives on it.
+func Unread(pl *evidence.Place) evidence.Answer {
+	if pl.View != nil || len(pl.Volume.LiveConsumersOn(pl.Node)) == 0 || len(pl.Volume.WaitingOn(pl.Node)) > 0 {
+		return evidence.No()
+	}
+	return evidence.Not(pl.Probed().Nothing())
+}
