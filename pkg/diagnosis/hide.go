@@ -46,17 +46,17 @@ func hideInStruct(v reflect.Value) {
 	case *report.Remedy:
 		for _, list := range [][]string{was.Commands, was.Undo, was.Verify} {
 			for i, c := range list {
-				if mask.Text(c) != c {
+				if mask.Own(c) != c {
 					list[i] = report.NoWord
 				}
 			}
 		}
-		commands, undo, verify := was.Commands, was.Undo, was.Verify
-		was.Commands, was.Undo, was.Verify = nil, nil, nil
+		title, commands, undo, verify := mask.Own(was.Title), was.Commands, was.Undo, was.Verify
+		was.Title, was.Commands, was.Undo, was.Verify = "", nil, nil, nil
 		for i := range v.NumField() {
 			hideIn(v.Field(i))
 		}
-		was.Commands, was.Undo, was.Verify = commands, undo, verify
+		was.Title, was.Commands, was.Undo, was.Verify = title, commands, undo, verify
 		return
 	}
 	for i := range v.NumField() {

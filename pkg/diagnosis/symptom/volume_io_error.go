@@ -82,13 +82,19 @@ func lostEngine(t diagnosis.Text) bool {
 // saysIOError leaves out failing formats, replicas and attaches, which have
 // symptoms of their own.
 func saysIOError(t diagnosis.Text) bool {
-	if is(t, message.FormatFailed, message.LuksFormatFailed) || strings.HasPrefix(t.Op, "AttachVolume") || t.Component == "longhorn-manager" {
+	if refusesMount(t) || is(t, message.FormatFailed, message.LuksFormatFailed) || strings.HasPrefix(t.Op, "AttachVolume") || t.Component == "longhorn-manager" {
 		return false
 	}
 	if is(t, message.InputOutputError, message.NotConnected, message.StaleHandle, message.HostDown) {
 		return true
 	}
 	return t.Source == "log" && t.Pod != "" && t.Component != "share-manager" && appLoses(t)
+}
+
+// refusesMount tells whether mount(8) ended with a number of its own for a share
+// ("mount error(112): Host is down"): the volume is not there yet that could fail.
+func refusesMount(t diagnosis.Text) bool {
+	return strings.Contains(t.Raw, "mount error(") && strings.HasPrefix(t.Op, "MountVolume")
 }
 
 // appLoses tells whether an application's log line is about data that it cannot

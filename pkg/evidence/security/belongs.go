@@ -50,7 +50,7 @@ func (l Line) belongs(pl *evidence.Place) Way {
 		return OnDevice
 	case l.onPath(pl):
 		return OnPath
-	case l.mounts() && !l.elsewhere() && l.whenFailed(pl):
+	case l.mounts(pl) && !l.elsewhere() && l.whenFailed(pl):
 		return AtMount
 	case l.makesDirectory(pl):
 		return OfDirectory
@@ -123,11 +123,15 @@ func directories(pl *evidence.Place) []string {
 	return slices.DeleteFunc(out, func(d string) bool { return len(d) < 2 || !strings.HasPrefix(d, "/") })
 }
 
-// mounts tells whether the mount itself was denied, to a program that mounts.
-func (l Line) mounts() bool {
+// mounts tells whether the mount itself was denied, to a program that mounts or to the
+// driver's plugin, which may call mount(2) itself.
+func (l Line) mounts(pl *evidence.Place) bool {
 	comm := l.Comm()
 	if comm != "mount" && !strings.HasPrefix(comm, "mount.") {
-		return false
+		plugin, who := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node), l.Process(pl)
+		if plugin == nil || who.Pod == nil || who.Pod.UID != plugin.UID {
+			return false
+		}
 	}
 	if !l.SELinux {
 		return slices.Contains([]string{"mount", "umount", "remount"}, l.fields["operation"])
@@ -139,8 +143,10 @@ func (l Line) mounts() bool {
 }
 
 // elsewhere tells whether the line names a path: then it is that path's, not the volume's.
+// "/" is no path: SELinux calls the root of the filesystem so that shall be mounted.
 func (l Line) elsewhere() bool {
-	return strings.HasPrefix(l.fields["path"], "/") || strings.HasPrefix(l.fields["name"], "/")
+	path := func(s string) bool { return strings.HasPrefix(s, "/") && (s != "/" || !l.SELinux) }
+	return path(l.fields["path"]) || path(l.fields["name"])
 }
 
 // whenFailed tells whether a mount of the volume failed at that time. An event has whole

@@ -15,7 +15,8 @@ import (
 // Attempt is what the kernel logged about one mount of a share. Only its first line and
 // some others name the server; a STATUS line names none and belongs to the group.
 type Attempt struct {
-	source string
+	source string // of a mount; empty: a session was set up anew
+	server string
 	at     time.Time
 	lines  []probes.KernelLine
 	mixed  bool // two mounts at one time: which line is whose is not known
@@ -36,7 +37,9 @@ var (
 	ofCIFS  = regexp.MustCompile(`^(CIFS|cifs)\b|^Status code returned`)
 )
 
-// attempts groups the lines of a kernel log about SMB, oldest first.
+// attempts groups the lines of a kernel log about SMB, oldest first. A mount begins with
+// a line of its own; a session that is set up anew under a mount has none, its lines stand
+// together in time.
 func attempts(view *snapshot.NodeView) []*Attempt {
 	var out []*Attempt
 	var open *Attempt
@@ -44,25 +47,50 @@ func attempts(view *snapshot.NodeView) []*Attempt {
 		if !ofCIFS.MatchString(l.Text) {
 			continue
 		}
-		if m := begins.FindStringSubmatch(l.Text); m != nil {
-			next := &Attempt{source: clean(m[1]), at: l.At, lines: []probes.KernelLine{l}}
-			if open != nil && !open.ended && l.At.Sub(open.last()) <= apart && server(next.source) != server(open.source) {
+		m := begins.FindStringSubmatch(l.Text)
+		if m == nil && open.goesOn(l) {
+			open.add(l)
+			continue
+		}
+		next := &Attempt{at: l.At}
+		if m != nil {
+			next.source = clean(m[1])
+			next.server = server(next.source)
+			if open != nil && !open.ended && l.At.Sub(open.last()) <= apart && next.server != open.server {
 				open.mixed, next.mixed = true, true
 			}
-			open = next
-			out = append(out, open)
-			continue
 		}
-		if open == nil || l.At.Sub(open.at) > slow || open.ended && l.At.Sub(open.last()) > apart {
-			continue
-		}
-		if m := names.FindStringSubmatch(l.Text); m != nil && !strings.EqualFold(m[1], server(open.source)) {
-			continue // another server's
-		}
-		open.lines = append(open.lines, l)
-		open.ended = open.ended || returns.MatchString(l.Text)
+		open = next
+		open.add(l)
+		out = append(out, open)
 	}
 	return out
+}
+
+// goesOn tells whether a line belongs to the group that is open.
+func (a *Attempt) goesOn(l probes.KernelLine) bool {
+	switch {
+	case a == nil || a.ended && l.At.Sub(a.last()) > apart:
+		return false
+	case a.source == "":
+		return l.At.Sub(a.last()) <= apart
+	}
+	return l.At.Sub(a.at) <= slow
+}
+
+// add takes a line of the group's server, or of none.
+func (a *Attempt) add(l probes.KernelLine) {
+	if m := names.FindStringSubmatch(l.Text); m != nil {
+		if a.server == "" {
+			a.server = strings.ToLower(m[1])
+		}
+		if !strings.EqualFold(m[1], a.server) {
+			a.mixed = a.mixed || a.source == ""
+			return
+		}
+	}
+	a.lines = append(a.lines, l)
+	a.ended = a.ended || returns.MatchString(l.Text)
 }
 
 func clean(source string) string { return strings.ReplaceAll(source, `\`, "/") }
@@ -82,7 +110,8 @@ func (s Share) attempt(pl *evidence.Place) *Attempt {
 	all := attempts(pl.View)
 	slices.Reverse(all)
 	for _, a := range all {
-		mine := strings.EqualFold(strings.TrimRight(a.source, "/"), strings.TrimRight(s.Source, "/"))
+		mine := strings.EqualFold(strings.TrimRight(a.source, "/"), strings.TrimRight(s.Source, "/")) ||
+			a.source == "" && s.Mount != nil && (strings.EqualFold(a.server, s.Server) || a.server == s.Mount.SuperValue("addr"))
 		if mine && !a.mixed && !a.at.IsZero() && pl.X.Age(a.at) < fresh && !s.before(pl, a.at) {
 			return a
 		}
@@ -99,6 +128,9 @@ func (s Share) before(pl *evidence.Place, at time.Time) bool {
 // logged answers by the lines of the newest attempt: yes with those that a test picks, no
 // when the kernel wrote others, not seen without an attempt.
 func (s Share) logged(pl *evidence.Place, pick func(string) bool) evidence.Answer {
+	if pl.Node == "" { // the driver's controller mounted it, on a node of which nothing is known
+		return evidence.Unseen(evidence.Lack{Need: "the kernel log of the driver's controller", Why: "its lines about this mount"})
+	}
 	a := s.attempt(pl)
 	if a == nil {
 		r := pl.Tables(probes.KernelLog)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -45,7 +46,21 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 	}
 	s.learn(stated(pl.Volume))
 	s.options(pl.Volume)
+	if s.Text == nil && s.Server != "" {
+		s.Text = unmounted(pl)
+	}
 	return s, s.Server != ""
+}
+
+// unmounted is the newest fresh text that says that the volume does not get mounted, in
+// words that leave open what was called: a deadline, the driver's own sentence.
+func unmounted(pl *evidence.Place) *evidence.Text {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && (strings.HasPrefix(t.Op, "MountVolume.") || t.Is(message.Deadline)) && !t.Is(message.AbortedPending) {
+			return &t
+		}
+	}
+	return nil
 }
 
 func isSMB(fstype string) bool { return fstype == "cifs" || fstype == "smb3" }

@@ -71,6 +71,9 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 			}
 		}
 	}
+	if line := s.unknownOption(pl); s.Code() == 22 && line.Yes() {
+		return Misfit{"option", line}
+	}
 	for _, m := range all {
 		if slices.Contains(m.codes, s.Code()) {
 			line := s.logged(pl, m.pick)
@@ -81,6 +84,25 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 		}
 	}
 	return Misfit{}
+}
+
+// unknownOption finds the kernel's fresh line about an option that the PV really has: the
+// options are read before a mount begins, and the line names no server (fs/fs_parser.c).
+func (s Share) unknownOption(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil || pl.Volume.PV == nil {
+		return evidence.No()
+	}
+	for _, l := range pl.View.Facts.Kernel {
+		if !ofCIFS.MatchString(l.Text) || !unknownOption(l.Text) || l.At.IsZero() || pl.X.Age(l.At) >= fresh || s.before(pl, l.At) {
+			continue
+		}
+		for _, o := range pl.Volume.PV.Spec.MountOptions {
+			if name, _, _ := strings.Cut(o, "="); strings.Contains(l.Text, "'"+name+"'") || strings.Contains(l.Text, `"`+name+`"`) {
+				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text), evidence.FromAPI("PersistentVolume "+pl.Volume.PV.Name, "spec.mountOptions", o))
+			}
+		}
+	}
+	return evidence.No()
 }
 
 func unknownOption(text string) bool {

@@ -31,7 +31,14 @@ var (
 )
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
-func Text(s string) string {
+func Text(s string) string { return text(s, true) }
+
+// Own hides secrets in a command or a step that we wrote: what follows a name by an
+// assignment or an option, not the word that follows it in a sentence. "kubectl get secret
+// db-auth" and "Make the Secret anew" name no value.
+func Own(s string) string { return text(s, false) }
+
+func text(s string, words bool) string {
 	if !hint.MatchString(s) {
 		return s
 	}
@@ -41,11 +48,11 @@ func Text(s string) string {
 	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
 	s = shapes.ReplaceAllString(s, Hidden)
 	s = glued.ReplaceAllString(s, "${1}"+Hidden)
-	return values(s)
+	return values(s, words)
 }
 
-// values hides what follows a name of a secret.
-func values(s string) string {
+// values hides what follows a name of a secret; words: also without any sign between them.
+func values(s string, words bool) string {
 	var out strings.Builder
 	last := 0
 	for last < len(s) {
@@ -54,7 +61,7 @@ func values(s string) string {
 			break
 		}
 		start, end := last+m[0], last+m[1]
-		from, to := valueAfter(s, start, end)
+		from, to := valueAfter(s, start, end, words)
 		if from < 0 {
 			out.WriteString(s[last:end])
 			last = end
@@ -73,7 +80,7 @@ func values(s string) string {
 
 // valueAfter finds the value that belongs to the name at s[start:end]; from is
 // negative when there is none to hide.
-func valueAfter(s string, start, end int) (from, to int) {
+func valueAfter(s string, start, end int, words bool) (from, to int) {
 	name := s[start:end]
 	at, assigned := separator(s, end)
 	switch {
@@ -92,7 +99,7 @@ func valueAfter(s string, start, end int) (from, to int) {
 			return -1, 0
 		}
 	default:
-		if !Secret(name) || prose(s[at:]) || objectName(name, s[at:]) {
+		if !words || !Secret(name) || prose(s[at:]) || objectName(name, s[at:]) {
 			return -1, 0
 		}
 	}

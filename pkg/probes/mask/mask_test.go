@@ -95,3 +95,21 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestOwn: a command and a step name Secrets; only what is assigned is a value there.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"kubectl -n shop get secret db-auth -o yaml":  "kubectl -n shop get secret db-auth -o yaml",
+		"Make the Secret anew, with a password in it": "Make the Secret anew, with a password in it",
+		"mount -o password=hunter2 //h/s /mnt":        "mount -o password=******** //h/s /mnt",
+		"tool --password hunter2":                     "tool --password ********",
+	} {
+		if got := Own(in); got != want {
+			t.Errorf("Own(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := Text("The Secret db-auth is used by nobody."); got != "The Secret db-auth is used by nobody." {
+		t.Errorf("the name of a Secret is hidden: %q", got)
+	}
+}

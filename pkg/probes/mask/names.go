@@ -122,8 +122,12 @@ func prose(s string) bool {
 // quotedObject is how Kubernetes names an object in a message.
 var quotedObject = regexp.MustCompile(`^\\?"([a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)?)\\?"\s+(?:not found|is forbidden|in namespace|in the namespace|does not exist|already exists|referenced)|^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:[\s:,]|$)`)
 
+// kindName is a name behind the kind "Secret".
+var kindName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(?:[\s,;:.)]|$)`)
+
 // objectName tells whether the name of a Secret follows, which is none itself:
-// `secret "db-auth" not found` is how the commonest failure of a mount reads.
+// `secret "db-auth" not found` is how the commonest failure of a mount reads, "Secret
+// db-auth" how the kind is written beside a name.
 func objectName(name, s string) bool {
-	return strings.HasPrefix(strings.ToLower(name), "secret") && quotedObject.MatchString(s)
+	return name == "Secret" && kindName.MatchString(s) || strings.HasPrefix(strings.ToLower(name), "secret") && quotedObject.MatchString(s)
 }

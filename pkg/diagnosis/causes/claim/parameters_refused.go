@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -23,8 +24,8 @@ var badOption = regexp.MustCompile(`(?i)(?:unrecogni[sz]ed|unknown|unsupported|i
 // mountOptionRefused: a mount option of the volume is the one that the kernel or the
 // driver does not know.
 func mountOptionRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
-	if v.PV == nil || len(v.PV.Spec.MountOptions) == 0 || len(failing(p, v)) == 0 {
-		return misfit{}, false
+	if v.PV == nil || len(v.PV.Spec.MountOptions) == 0 || len(failing(p, v)) == 0 || volume.KindOf(p.Index, v) == volume.SMB {
+		return misfit{}, false // what a share's server or client refuses is smb-mount-refused
 	}
 	for _, said := range optionWords(p, v) {
 		m := badOption.FindStringSubmatch(said.Text)

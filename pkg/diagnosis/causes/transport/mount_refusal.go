@@ -33,7 +33,7 @@ func refusals(p *diagnosis.Pass, v *snapshot.Volume, match func(diagnosis.Text) 
 				continue
 			}
 			taken := slices.ContainsFunc(out, func(r refusal) bool { return r.node == c.Node() })
-			if taken || mountedFor(p, v, c) {
+			if taken || mountedFor(p, v, c) && !notOwner.MatchString(t.Raw) { // owners are changed after the mount
 				continue
 			}
 			out = append(out, refusal{v, c, c.Node(), p.View(c.Node()), t})

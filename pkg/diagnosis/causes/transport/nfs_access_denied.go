@@ -24,7 +24,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 	Doc:      nfsAccessDeniedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			list := refusals(p, v, func(t diagnosis.Text) bool { return denied.MatchString(t.Raw) || squashed(v, t) })
+			list := refusals(p, v, func(t diagnosis.Text) bool { return denied.MatchString(t.Raw) || forbidden.MatchString(t.Raw) || squashed(v, t) })
 			if len(list) > 0 {
 				accessDenied(p, v, list)
 			}
@@ -36,7 +36,9 @@ var NFSAccessDenied = &diagnosis.Rule{
 var (
 	denied    = regexp.MustCompile(`access denied by server while mounting|reason given by server: (No such file or directory|Permission denied)`)
 	wrongPath = regexp.MustCompile(`reason given by server: No such file or directory`)
-	notOwner  = regexp.MustCompile(`(?i)applyFSGroup failed.*operation not permitted`)
+	notOwner  = regexp.MustCompile(`(?i)applyFSGroup failed.*(?:operation not permitted|permission denied)`)
+	// forbidden has a second meaning: a security module of the node says the same.
+	forbidden = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?Operation not permitted`)
 )
 
 // squashed tells whether the kubelet, which is root, may not change owners on a share.
@@ -75,6 +77,10 @@ func accessDenied(p *diagnosis.Pass, v *snapshot.Volume, list []refusal) {
 		nodes = append(nodes, r.node)
 	}
 	answer := "access denied"
+	if forbidden.MatchString(r.text.Raw) && !denied.MatchString(r.text.Raw) {
+		answer, f.Certainty = "operation not permitted", report.Likely
+		f.Missing("that it is the server, and no security module of the node, that does not permit it")
+	}
 	switch {
 	case wrongPath.MatchString(r.text.Raw):
 		answer = "no such file or directory"

@@ -21,10 +21,13 @@ var SMBAccessDenied = &diagnosis.Rule{
 	Name: "smb-access-denied", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Provisioning},
 	LeadsTo: []string{"provisioning-failed"},
-	Asks:    diagnosis.EachPlace,
+	Asks:    diagnosis.EachPlace | diagnosis.EachVolume,
 	Doc:     smbAccessDeniedDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
+		if pl.Node == "" && pl.Volume.PV != nil {
+			return nil // only a volume that does not exist yet has no node
+		}
 		refused := evidence.Any(s.Denied(), s.Shut(pl))
 		if !ok || !refused.Yes() {
 			return nil

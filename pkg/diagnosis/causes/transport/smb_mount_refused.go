@@ -20,10 +20,13 @@ var SMBMountRefused = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Provisioning},
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"smb-server-unreachable", "storageclass-parameter-wrong"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
 	Doc:      smbMountRefusedDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
+		if pl.Node == "" && pl.Volume.PV != nil {
+			return nil // only a volume that does not exist yet has no node
+		}
 		if !ok || !s.Unfit().Yes() {
 			return nil
 		}

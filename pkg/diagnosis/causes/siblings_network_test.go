@@ -1,0 +1,140 @@
+package causes
+
+import (
+	"testing"
+)
+
+func inTreeNFS(server string) *world {
+	return sketchWorld("", "", "accessModes: [ReadWriteMany]\nnfs: {server: "+server+", path: /export/data}")
+}
+
+func nfsFailed(out string) string {
+	return "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs -o vers=4.2 10.9.0.5:/export/data /var/lib/kubelet/pods/1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00/volumes/kubernetes.io~csi/pv-data/mount\nOutput: " + out
+}
+
+func kubeletNFSFailed(server, out string) string {
+	return "MountVolume.SetUp failed for volume \"pv-data\" : mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs " + server + ":/export/data /var/lib/kubelet/pods/1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00/volumes/kubernetes.io~nfs/pv-data\nOutput: " + out
+}
+
+func TestSiblingsNFS(t *testing.T) {
+	t.Parallel()
+	hang := func(w *world, n int, node string) *world { return w.Entries(node, "@statfs"+w.Publish(n), "@hang") }
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"server gone under a running pod": {hang(nfsMounted(nfs().Runs(0), "n1", 0), 0, "n1").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s").Kernel("n1", "300|nfs: server 10.9.0.5 not responding, still trying"),
+			"broken: certain nfs-server-unreachable Node n1"},
+		"it said no, and nobody looked at the mount": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@dial/10.9.0.5:2049", "EHOSTUNREACH"),
+			"broken: certain nfs-server-unreachable Node n1"},
+		"it was away": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Kernel("n1", "900|nfs: server 10.9.0.5 not responding, still trying", "800|nfs: server 10.9.0.5 OK"),
+			"healthy"},
+		"attempt times out": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")).Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),
+			"broken: certain nfs-server-unreachable Node n1"},
+		"attempt times out, node unprobed": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")).Unprobed("n1", "PodRejected"),
+			"broken: likely nfs-server-unreachable Node n1"},
+		"attempt refused": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection refused")).Entries("n1", "@dial/10.9.0.5:2049", "ECONNREFUSED"),
+			"broken: certain nfs-server-unreachable Node n1"},
+		"no words, only deadlines": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),
+			"broken: certain nfs-server-unreachable Node n1"},
+		"handle stale": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "@error ESTALE"),
+			"broken: certain nfs-handle-stale Pod shop/web-0"},
+		"access denied for all that was seen": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: certain nfs-access-denied Node n1"},
+		"permission denied of another mount.nfs": {nfs().Waits().FailedMount(nfsFailed("mount.nfs4: Operation not permitted for 10.9.0.5:/export/data on /x")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: likely nfs-access-denied Node n1"},
+		"no such path": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: mounting 10.9.0.5:/export/data failed, reason given by server: No such file or directory")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: certain nfs-access-denied PersistentVolume pv-data"},
+		"no such path, newer words": {nfs().Waits().FailedMount(nfsFailed("mount.nfs4: mounting 10.9.0.5:/export/data failed, reason given by server: No such file or directory for 10.9.0.5:/export/data on /x")).Unprobed("n1", "PodRejected"),
+			"broken: certain nfs-access-denied PersistentVolume pv-data"},
+		"statd": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: rpc.statd is not running but is required for remote locking.\nmount.nfs: Either use '-o nolock' to keep locks local, or start statd.\nmount.nfs: an incorrect mount option was specified")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: certain nfs-statd-missing Node n1"},
+		"name of the cluster, kubelet mounts": {inTreeNFS("nas.storage.svc.cluster.local").Waits().FailedMount(kubeletNFSFailed("nas.storage.svc.cluster.local", "mount.nfs: Failed to resolve server nas.storage.svc.cluster.local: Name or service not known")).Entries("n1", "@resolve/nas.storage.svc.cluster.local", "NXDOMAIN"),
+			"broken: certain nfs-server-name-unresolvable PersistentVolume pv-data"},
+		"helper missing": {inTreeNFS("10.9.0.5").Waits().FailedMount(kubeletNFSFailed("10.9.0.5", "mount: /var/lib/kubelet/pods/x: bad option; for several filesystems (e.g. nfs, cifs) you might need a /sbin/mount.<type> helper program.")).Without("n1", "usr/sbin/mount.nfs").Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: certain nfs-client-missing Node n1"},
+		"helper there": {inTreeNFS("10.9.0.5").Waits().FailedMount(kubeletNFSFailed("10.9.0.5", "mount: /var/lib/kubelet/pods/x: bad option; for several filesystems (e.g. nfs, cifs) you might need a /sbin/mount.<type> helper program.")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"SELinux denies": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Permission denied for 10.9.0.5:/export/data")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms", "sys/fs/selinux/enforce", "1").
+			Kernel("n1", `61|audit: type=1400 audit(1767355139.101:88): avc:  denied  { mount } for  pid=7788 comm="mount.nfs" name="/" dev="0:71" ino=2 scontext=system_u:system_r:container_t:s0:c1,c2 tcontext=system_u:object_r:nfs_t:s0 tclass=filesystem permissive=0`),
+			"broken: certain security-module-denies Pod kube-system/plugin-1"},
+		"SELinux would deny": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms", "sys/fs/selinux/enforce", "0").
+			Kernel("n1", `61|audit: type=1400 audit(1767355139.101:88): avc:  denied  { mount } for  pid=7788 comm="mount.nfs" name="/" dev="0:71" ino=2 scontext=system_u:system_r:container_t:s0:c1,c2 tcontext=system_u:object_r:nfs_t:s0 tclass=filesystem permissive=1`),
+			"broken: certain nfs-access-denied Node n1"},
+		"root squash after the mount": {nfsMounted(nfs().Waits(), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("containers: [{name: app, image: 'registry.example/web:1', volumeMounts", "securityContext: {fsGroup: 1000}, containers: [{name: app, image: 'registry.example/web:1', volumeMounts").
+			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol nas#data: lchown /var/lib/kubelet/pods/1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00/volumes/kubernetes.io~csi/pv-data/mount: operation not permitted"),
+			"broken: certain nfs-access-denied PersistentVolume pv-data"},
+		"kernel without 4.2": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Protocol not supported")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms", "boot/config-6.1.0-18-amd64", "CONFIG_NFS_FS=m\nCONFIG_NFS_V4=m\n# CONFIG_NFS_V4_1 is not set"),
+			"broken: certain nfs-version-unsupported Node n1"},
+		"server without that version": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Protocol not supported")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: likely nfs-version-unsupported Node n1"},
+		"open hangs, server answers": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Entries("n1", "proc/5000/stat", "5000 (app) D 1 5000 5000 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/5000/wchan", "nfs_set_open_stateid_locked", "proc/5000/stack", "[<0>] nfs_set_open_stateid_locked+0xe2/0x5b0 [nfsv4]\n[<0>] update_open_stateid+0x2d/0x80 [nfsv4]").
+			Kernel("n1", "120|INFO: task app:5000 blocked for more than 120 seconds."),
+			"broken: certain nfs-state-hang Node n1"},
+		"old denial, mounted since": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).FailedMount(nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")).Edit("lastTimestamp: \"2026-01-02T11:59:00Z\"", "lastTimestamp: \"2025-12-31T12:00:05Z\""),
+			"healthy"},
+		"published with nothing behind it": {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: certain mount-missing-under-pod Pod shop/web-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}
+
+func smbFailed(out string) string {
+	return "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(nas-data) mount \"//10.9.0.6/data\" on \"/var/lib/kubelet/plugins/x/globalmount\" failed with mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o vers=3.0,<masked> //10.9.0.6/data /var/lib/kubelet/plugins/x/globalmount\nOutput: " + out + "\nRefer to the mount.cifs(8) manual page (e.g. man mount.cifs) and kernel log messages (dmesg)"
+}
+
+func TestSiblingsSMB(t *testing.T) {
+	t.Parallel()
+	azure := func() *world {
+		return sketchWorld("file.csi.azure.com", "rg#acct#share1#", "accessModes: [ReadWriteMany]\nmountOptions: [dir_mode=0777, mfsymlinks]\ncsi: {driver: file.csi.azure.com, volumeHandle: rg#acct#share1#, volumeAttributes: {shareName: share1, storageAccount: acct}, nodeStageSecretRef: {namespace: shop, name: azure-secret}}")
+	}
+	azureFailed := func(out string) string {
+		return "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(rg#acct#share1#) mount //acct.file.core.windows.net/share1 on /var/lib/kubelet/plugins/kubernetes.io/csi/file.csi.azure.com/x/globalmount failed with mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o dir_mode=0777,mfsymlinks,<masked> //acct.file.core.windows.net/share1 /x\nOutput: " + out
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"key rotated, Azure, log read": {azure().Waits().FailedMount(azureFailed("mount error(13): Permission denied")).Entries("n1", "@dial/acct.file.core.windows.net:445", "ok 9ms").
+			Kernel("n1", `61|CIFS: Attempting to mount \\acct.file.core.windows.net\share1`, "61|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", `61|CIFS: VFS: \\acct.file.core.windows.net Send error in SessSetup = -13`, "61|CIFS: VFS: cifs_mount failed w/return code = -13"),
+			"broken: certain smb-access-denied Secret shop/azure-secret"},
+		"Azure, port blocked": {azure().Waits().FailedMount(azureFailed("mount error(115): Operation now in progress")).Entries("n1", "@dial/acct.file.core.windows.net:445", "timeout 3s"),
+			"broken: certain smb-server-unreachable Node n1"},
+		"Azure, no such host": {azure().Waits().FailedMount(azureFailed("mount error: could not resolve address for acct.file.core.windows.net: Unknown error")),
+			"broken: certain smb-server-unreachable Node n1"},
+		"Azure, host down and it answers": {azure().Waits().FailedMount(azureFailed("mount error(112): Host is down")).Entries("n1", "@dial/acct.file.core.windows.net:445", "ok 9ms"),
+			"broken: likely smb-mount-refused PersistentVolume pv-data"},
+		"kerberos": {smb().Waits().FailedMount(smbFailed("mount error(126): Required key not available")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms"),
+			"broken: likely smb-mount-refused PersistentVolume pv-data"},
+		"password expired": {smb().Waits().FailedMount(smbFailed("mount error(127): Key has expired")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").
+			Kernel("n1", "60|CIFS: Attempting to mount //10.9.0.6/data", "60|Status code returned 0xc0000071 STATUS_PASSWORD_EXPIRED", `60|CIFS VFS: \\10.9.0.6 Send error in SessSetup = -127`, `60|CIFS VFS: cifs_mount failed w/return code = -127`),
+			"broken: certain smb-access-denied Secret shop/smb-user"},
+		"password changed under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EACCES", "@statfs"+smb().Stage(), "@error EACCES").
+			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting...", "500|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", "500|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13"),
+			"broken: certain smb-access-denied Secret shop/smb-user"},
+		"server gone under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EHOSTDOWN", "@statfs"+smb().Stage(), "@error EHOSTDOWN", "@dial/10.9.0.6:445", "EHOSTUNREACH").
+			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting..."),
+			"broken: certain smb-server-unreachable Node n1"},
+		"server was away": {smbMounted(smb().Runs(0), "n1", 0).Answers("n1", smb().Publish(0), smb().Stage()).Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting..."),
+			"healthy"},
+		"unknown option": {smb().Edit("vers=3.0]", "vers=3.0, nosharedsock]").Waits().FailedMount(smbFailed("mount error(22): Invalid argument")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").Kernel("n1", "60|cifs: Unknown parameter 'nosharedsock'"),
+			"broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"module missing": {smb().Waits().FailedMount(smbFailed("mount error(19): No such device")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms", "proc/modules", "overlay 28672 0 - Live 0x0", "proc/filesystems", "nodev\tsysfs\n\text4"),
+			"broken: certain kernel-module-missing Node n1"},
+		"a timeout of the driver": {smb().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(nas-data) mount \"//10.9.0.6/data\" on \"/x/globalmount\" timeout after 1m50s").Entries("n1", "@dial/10.9.0.6:445", "timeout 3s"),
+			"broken: certain smb-server-unreachable Node n1"},
+		"provisioning is refused": {sketchWorld("smb.csi.k8s.io", "x", smbPV).Drop("kind: PersistentVolume\n").Edit("spec: {accessModes: [ReadWriteMany], volumeMode: Filesystem, storageClassName: fast, volumeName: pv-data,", "spec: {accessModes: [ReadWriteMany], volumeMode: Filesystem, storageClassName: fast,").Edit("status: {phase: Bound, accessModes", "status: {phase: Pending, accessModes").
+			Edit("allowVolumeExpansion: true", "parameters: {source: //10.9.0.6/data, csi.storage.k8s.io/provisioner-secret-name: smb-prov, csi.storage.k8s.io/provisioner-secret-namespace: shop}\nallowVolumeExpansion: true").
+			Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ProvisioningFailed", "smb.csi.k8s.io", "", "2026-01-02T11:59:00Z", "failed to provision volume with StorageClass \"fast\": rpc error: code = Internal desc = failed to mount smb server: rpc error: code = Internal desc = volume(10.9.0.6/data#pvc-1#) mount \"//10.9.0.6/data\" on \"/tmp/pvc-1\" failed with mount failed: exit status 32\nMounting command: mount\nOutput: mount error(13): Permission denied"),
+			"broken: likely smb-access-denied Secret shop/smb-prov"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}
