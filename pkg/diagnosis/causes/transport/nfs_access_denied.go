@@ -24,7 +24,9 @@ var NFSAccessDenied = &diagnosis.Rule{
 	Doc:      nfsAccessDeniedDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {
-			list := refusals(p, v, func(t diagnosis.Text) bool { return denied.MatchString(t.Raw) || forbidden.MatchString(t.Raw) || squashed(v, t) })
+			list := refusals(p, v, func(t diagnosis.Text) bool {
+				return denied.MatchString(t.Raw) || forbidden.MatchString(t.Raw) || squashed(v, t)
+			})
 			if len(list) > 0 {
 				accessDenied(p, v, list)
 			}
