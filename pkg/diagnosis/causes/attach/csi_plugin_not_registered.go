@@ -176,7 +176,9 @@ func registrySocket(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse) strin
 
 func adviseRegistration(p *diagnosis.Pass, f *diagnosis.Finding, u *driverUse, plugin *corev1.Pod) {
 	f.Advise(remedy.Words(fmt.Sprintf("Read the logs of pod %s (the registrar's container and the driver's) and cure what they say.", podName(plugin))))
-	if snapshot.PodReady(plugin) { // a new pod of one that is not would fail as this one does
+	// A new pod of one that is not ready would fail as this one does; and an event alone, which
+	// a tenant can write, ends no node plugin.
+	if snapshot.PodReady(plugin) && !listed(p, u.Node, u.Driver).Registered {
 		s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
 		s.Verify = []remedy.Command{remedy.Kubectl("get", "csinode", u.Node, "-o", "jsonpath={.spec.drivers[*].name}")}
 		f.Advise(s)
