@@ -11,9 +11,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Question is what was asked: pvc, pod, volume, node or cluster.
+// Question is what was asked: pvc, pod, volume, node or cluster; preflight is about
+// the nodes of Names, or all.
 type Question struct {
 	Kind, Namespace, Name string
+	Names                 []string
 }
 
 // Options are the limits of a collection. The zero value is good.

@@ -19,6 +19,10 @@ func (c *collector) plan() {
 		return
 	}
 	x := snapshot.NewIndex(c.snap)
+	if c.q.Kind == "preflight" {
+		c.preflight(x)
+		return
+	}
 	c.start(x)
 	c.constants()
 	volumes := c.volumes(x)

@@ -12,9 +12,10 @@ import (
 
 // Question is what was asked; it decides which nodes matter.
 type Question struct {
-	Kind      string // pvc | pod | volume | node | cluster
+	Kind      string // pvc | pod | volume | node | cluster | preflight
 	Namespace string
 	Name      string
+	Names     []string // of preflight: the nodes; none: all
 }
 
 // Nodes are the nodes that a question needs to be looked at, those nearest to
@@ -42,6 +43,16 @@ func Nodes(x *snapshot.Index, q Question) []string {
 		return nodes
 	case "cluster":
 		return clusterNodes(x)
+	case "preflight":
+		for _, n := range q.Names {
+			nodes.add(n)
+		}
+		for _, n := range x.Cluster.Nodes {
+			if len(q.Names) == 0 {
+				nodes.add(n.Name)
+			}
+		}
+		return nodes
 	}
 	volumes = withSiblings(x, slices.DeleteFunc(volumes, func(v *snapshot.Volume) bool { return v == nil }))
 	for _, v := range volumes {

@@ -28,6 +28,7 @@ type diagnoseOptions struct {
 	selector string
 	all      bool
 	resolver resolver
+	only     []string           // the nodes of a preflight; none: all
 	snapshot *snapshot.Snapshot // of --from, once it was read
 
 	from    string
@@ -41,6 +42,9 @@ type diagnoseOptions struct {
 
 	page render.Options
 }
+
+// fromHelp names what the importer reads (pkg/snapshot/bundle).
+const fromHelp = "Ask this instead of a cluster: a capture, a Longhorn support bundle, a must-gather, a bundle of troubleshoot.sh, a dump of kubectl cluster-info, any YAML or JSON of kubectl get; as a directory, .zip, .tar.gz, file, or - for the standard input."
 
 // newDiagnose builds a diagnosing verb; kind is also its name.
 func newDiagnose(v verb, kind, use, short, example string) *cobra.Command {
@@ -66,7 +70,7 @@ func (o *diagnoseOptions) bind(cmd *cobra.Command) {
 		return o.Run(cmd.Context())
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "Read this snapshot (a directory or .tar.gz) instead of a cluster.")
+	f.StringVar(&o.from, "from", "", fromHelp)
 	o.probe.add(f, o.question.Kind)
 	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(formats, ", ")+".")
 	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
@@ -220,7 +224,7 @@ func (o *diagnoseOptions) printPods(ctx context.Context, questions []diagnosis.Q
 		if err != nil {
 			return err
 		}
-		if err := o.probe.printPods(o.streams.Out, o.streams.ErrOut, s, q); err != nil {
+		if err := o.probe.printPods(o.streams.Out, o.streams.ErrOut, s, q, o.only); err != nil {
 			return err
 		}
 	}

@@ -20,14 +20,15 @@ type live struct {
 	config   *rest.Config
 	probe    prober // nil: nodes are not asked
 	progress *progress
-	appLogs  bool // read the logs of the volumes' users, too
+	appLogs  bool     // read the logs of the volumes' users, too
+	only     []string // the nodes of a preflight
 }
 
 // prober looks at the nodes of a question and adds what it finds to the snapshot.
 type prober func(ctx context.Context, config *rest.Config, show func(string), s *snapshot.Snapshot, q diagnosis.Question) error
 
 // newLive builds the source that reads a live cluster.
-func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, errOut io.Writer) (Source, error) {
+func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, only []string, errOut io.Writer) (Source, error) {
 	if nowhere(flags) {
 		return nil, errNowhere
 	}
@@ -37,7 +38,7 @@ func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, e
 	}
 	config.UserAgent = "kubectl-mountdoctor/" + version()
 	config.WarningHandler = rest.NoWarnings{} // deprecations are no news to who reads at night
-	return live{config: config, probe: probe, progress: newProgress(errOut), appLogs: appLogs}, nil
+	return live{config: config, probe: probe, progress: newProgress(errOut), appLogs: appLogs, only: only}, nil
 }
 
 var errNowhere = errors.New("no cluster is configured: name one with KUBECONFIG or the flags of kubectl, or give a snapshot with --from PATH")
@@ -60,5 +61,5 @@ func (l live) Snapshot(ctx context.Context, q diagnosis.Question) (*snapshot.Sna
 			return l.probe(ctx, l.config, l.progress.show, s, q)
 		}
 	}
-	return collect.Collect(ctx, l.config, collect.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name}, o)
+	return collect.Collect(ctx, l.config, collect.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name, Names: l.only}, o)
 }

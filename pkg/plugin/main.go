@@ -84,7 +84,7 @@ Exit codes, the same for every output format:
 	shared := verb{streams: streams, config: flags, code: code}
 	bindRoot(cmd, shared)
 	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared), newCapture(shared),
-		newExplain(shared), newCauses(shared), newCleanup(shared), newRBAC(shared), newVersion(shared))
+		newExplain(shared), newCauses(shared), newCleanup(shared), newRBAC(shared), newPreflight(shared), newVersion(shared))
 	return cmd
 }
 

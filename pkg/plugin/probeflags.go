@@ -66,7 +66,7 @@ func (p *probeFlags) options() launch.Options {
 }
 
 // prober looks at the nodes of a question, or is nil when they are left alone.
-func (p *probeFlags) prober(errOut io.Writer) prober {
+func (p *probeFlags) prober(errOut io.Writer, only []string) prober {
 	if !p.wanted() || p.show {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (p *probeFlags) prober(errOut io.Writer) prober {
 		options := p.options()
 		options.Progress = func(node, what string) { show(node + ": " + what) }
 		options.Warn = func(what string) { fmt.Fprintf(errOut, "warning: %s\n", printable(what)) }
-		plan := launch.NewPlan(snapshot.NewIndex(s), launch.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name}, options)
+		plan := launch.NewPlan(snapshot.NewIndex(s), launch.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name, Names: only}, options)
 		records, gaps := launch.Probe(ctx, config, plan, options)
 		// After Ctrl-C the gaps say what was interrupted, and what the API told is
 		// still worth its report.
@@ -88,9 +88,9 @@ func (p *probeFlags) prober(errOut io.Writer) prober {
 }
 
 // printPods writes the pods that a question would need, one document each.
-func (p *probeFlags) printPods(out, errOut io.Writer, s *snapshot.Snapshot, q diagnosis.Question) error {
+func (p *probeFlags) printPods(out, errOut io.Writer, s *snapshot.Snapshot, q diagnosis.Question, only []string) error {
 	options := p.options()
-	plan := launch.NewPlan(snapshot.NewIndex(s), launch.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name}, options)
+	plan := launch.NewPlan(snapshot.NewIndex(s), launch.Question{Kind: q.Kind, Namespace: q.Namespace, Name: q.Name, Names: only}, options)
 	for _, gap := range plan.Gaps {
 		fmt.Fprintf(errOut, "%s: no pod: %s\n", gap.Need, printable(gap.Detail))
 	}

@@ -46,9 +46,9 @@ func (o *diagnoseOptions) source(apiOnly bool) (Source, error) {
 	}
 	var p prober
 	if !apiOnly {
-		p = o.probe.prober(o.streams.ErrOut)
+		p = o.probe.prober(o.streams.ErrOut, o.only)
 	}
-	return newLive(o.config, p, o.probe.appLogs, o.streams.ErrOut)
+	return newLive(o.config, p, o.probe.appLogs, o.only, o.streams.ErrOut)
 }
 
 // withoutNodes removes what the probes of a snapshot found, so that the answer

@@ -21,6 +21,13 @@ func Visible(r *Report) *Report {
 	return out.Addr().Interface().(*Report)
 }
 
+// VisiblePreflight is Visible for a preflight.
+func VisiblePreflight(p *Preflight) *Preflight {
+	out := reflect.New(reflect.TypeFor[Preflight]()).Elem()
+	copyVisible(out, reflect.ValueOf(*p))
+	return out.Addr().Interface().(*Preflight)
+}
+
 func copyVisible(to, from reflect.Value) {
 	switch from.Kind() {
 	case reflect.String:

@@ -6,3 +6,8 @@ import _ "embed"
 //
 //go:embed schema.json
 var Schema []byte
+
+// PreflightSchema is that of a preflight; it refers to Schema as report.json.
+//
+//go:embed preflight.json
+var PreflightSchema []byte

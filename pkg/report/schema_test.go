@@ -82,9 +82,11 @@ func TestSchema(t *testing.T) {
 // is added to one of them must be added to the other.
 func TestSchemaKnowsEveryField(t *testing.T) {
 	t.Parallel()
-	var doc map[string]any
-	if err := json.Unmarshal(Schema, &doc); err != nil {
-		t.Fatal(err)
+	var doc, pre map[string]any
+	for raw, into := range map[*[]byte]*map[string]any{&Schema: &doc, &PreflightSchema: &pre} {
+		if err := json.Unmarshal(*raw, into); err != nil {
+			t.Fatal(err)
+		}
 	}
 	defs := doc["$defs"].(map[string]any)
 	for name, c := range map[string]struct {
@@ -94,6 +96,8 @@ func TestSchemaKnowsEveryField(t *testing.T) {
 		"report": {doc, Report{}}, "subject": {defs["subject"], Subject{}}, "cause": {defs["cause"], Cause{}},
 		"evidence": {defs["evidence"], Evidence{}}, "remedy": {defs["remedy"], Remedy{}}, "symptom": {defs["symptom"], Symptom{}},
 		"unexplained": {defs["unexplained"], Unexplained{}}, "noise": {defs["noise"], Noise{}}, "link": {defs["link"], Link{}},
+		"preflight": {pre, Preflight{}}, "node": {pre["$defs"].(map[string]any)["node"], PreflightNode{}},
+		"check": {pre["$defs"].(map[string]any)["check"], Check{}}, "storage": {pre["$defs"].(map[string]any)["storage"], Storage{}},
 		"moment": {defs["moment"], Moment{}}, "notChecked": {defs["notChecked"], NotChecked{}},
 	} {
 		var known []string

@@ -72,7 +72,10 @@ func samplesOf(n func(string) string) map[string]Step {
 		},
 		RBD: []probes.RBDDevice{{ID: "0", Name: "rbd0", Pool: n("POOL"), Image: n("IMAGE")}},
 	}
+	facts.Identity.OSRelease = map[string]string{"ID": "debian"}
 	x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{n("NODE"): {Facts: facts}}})
+	micro := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{n("NODE"): {Facts: &probes.Facts{
+		Identity: probes.Identity{OSRelease: map[string]string{"ID": "sl-micro"}}}}}})
 	view := x.View(n("NODE"))
 	im := &snapshot.LHInstanceManager{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("MANAGER"), UID: types.UID(n("UID"))}, NodeID: n("NODE")}
 	part := snapshot.LHInstance{VolumeName: n("VOLUME"), NodeID: n("NODE")}
@@ -102,6 +105,10 @@ func samplesOf(n func(string) string) map[string]Step {
 		"LogoutISCSI":            LogoutISCSI(n("NODE"), v, n("IQN"), n("PORTAL:3260")),
 		"UnmapLoop":              UnmapLoop(view, v, view.ByName("loop0"), n("POD-UID")),
 		"UnmapMD":                UnmapMD(view, v, view.ByName("md127")),
+		"Install":                Install(x, n("NODE"), ISCSITools, "iscsiadm"),
+		"Install, SLE Micro":     Install(micro, n("NODE"), NFSClient, "mount.nfs"),
+		"Load":                   Load(x, n("NODE"), n("MODULE")),
+		"StartISCSI":             StartISCSI(x, n("NODE")),
 		"UnmapSCSI":              UnmapSCSI(view, v, view.ByName("sdc")),
 	}
 }

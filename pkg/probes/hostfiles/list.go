@@ -39,7 +39,7 @@ var configuration = []want{
 
 // kernel are the small files of proc and sysfs that no other probe reads.
 var kernel = []want{
-	{"proc/modules", whole}, {"proc/filesystems", whole}, {"proc/mdstat", whole}, {"proc/cmdline", whole}, {"proc/version", whole},
+	{"proc/modules", whole}, {"proc/filesystems", whole}, {"proc/mdstat", whole}, {"proc/cmdline", whole}, {"proc/version", whole}, {"proc/cpuinfo", whole},
 	{"proc/meminfo", whole}, {"proc/loadavg", whole}, {"proc/pressure/*", whole}, {"proc/swaps", whole}, {"proc/uptime", whole},
 	{"proc/sysvipc/sem", whole}, {"proc/locks", presence},
 	{"proc/1/net/unix", sockets}, {"proc/1/net/route", whole}, {"proc/1/net/ipv6_route", whole}, {"proc/1/net/snmp", whole},

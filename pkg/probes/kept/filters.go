@@ -2,6 +2,7 @@ package kept
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
@@ -64,6 +65,22 @@ var storageModule = regexp.MustCompile(`^(?:iscsi_tcp|libiscsi.*|scsi_.*|sd_mod|
 	`|nvme.*|dm_.*|md_mod|raid.*|loop|fuse|xfs|ext[34]|btrfs|jbd2|drbd.*|bcache|ublk.*|target_core.*|iscsi_target.*|tcm_.*|uio_pci_generic|vfio.*|zfs|9p|virtio_(?:blk|scsi)|hv_storvsc` +
 	`|aes.*|xts|cryptd|algif.*|af_alg)$`)
 
+// processor keeps of the flags of the first processor the one that is asked for: all have
+// the same.
+func processor(s string) string {
+	for l := range strings.Lines(s) {
+		key, list, _ := strings.Cut(l, ":")
+		if key = strings.TrimSpace(key); key != "flags" {
+			continue
+		}
+		if slices.Contains(strings.Fields(list), "sse4_2") {
+			return "flags: sse4_2\n"
+		}
+		return "flags: none\n"
+	}
+	return ""
+}
+
 func ofStorageModule(l string) bool {
 	name, _, _ := strings.Cut(l, " ")
 	return storageModule.MatchString(name)
@@ -90,7 +107,7 @@ func modules(s string) string {
 	return out.String()
 }
 
-var option = regexp.MustCompile(`^(?:# )?CONFIG_(?:ISCSI_TCP|SCSI_ISCSI_ATTRS|NFS_FS|NFS_V[0-9A-Z_]+|NFSD?|SUNRPC|DM_CRYPT|DM_MULTIPATH|BLK_DEV_NVME|NVME_TCP)(?:=| is not set)`)
+var option = regexp.MustCompile(`^(?:# )?CONFIG_(?:ISCSI_TCP|SCSI_ISCSI_ATTRS|NFS_FS|NFS_V[0-9A-Z_]+|NFSD?|SUNRPC|DM_CRYPT|DM_MULTIPATH|BLK_DEV_NVME|NVME_TCP|CIFS)(?:=| is not set)`)
 
 func kernelOption(l string) bool { return option.MatchString(l) }
 

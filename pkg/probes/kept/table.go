@@ -41,6 +41,7 @@ var kernel = []line{
 	{"proc/sys/fs/**", verbatim, "limits of the kernel"}, {"proc/sys/kernel/**", verbatim, "the kernel and its limits"}, {"proc/sys/user/*", verbatim, "limits of the kernel"},
 	{"proc/sys/crypto/fips_enabled", verbatim, "whether the kernel lets only approved ciphers in"}, {"sys/fs/selinux/booleans/*", verbatim, "what SELinux allows"},
 	{"proc/spl/kstat/zfs/*/state", verbatim, "the state of a ZFS pool"},
+	{"proc/cpuinfo", processor, "whether the processors have what the v2 engine wants"},
 	{"proc/sys/vm/nr_hugepages", verbatim, "memory of the v2 engine"}, {"proc/sys/sunrpc/*", verbatim, "limits of NFS"},
 	{"sys/class/net/**", verbatim, "interfaces and their MTU"}, {"sys/fs/cgroup/**", verbatim, "counters of limits that were reached"},
 	{"sys/module/**", verbatim, "parameters of storage modules"}, {"sys/kernel/**", verbatim, "targets, transports and huge pages"},

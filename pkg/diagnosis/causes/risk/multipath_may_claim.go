@@ -8,8 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -40,15 +39,15 @@ func mayClaim(p *diagnosis.Pass, view *snapshot.NodeView) {
 	if !m.Active() || !m.ConfigRead || !longhornDisks(p, view) {
 		return
 	}
-	open := openDisks(view)
+	open := multipath.Open(view)
 	if len(open) == 0 {
 		return
 	}
 	f := p.Find(report.Certain, diagnosis.NodeSubject(view.Name))
 	f.Node(view.Name)
 	f.Sayf("multipathd is active on node %s, and its configuration excludes neither vendor IET with product VIRTUAL-DISK nor the disks %s of Longhorn. At any attach it may build a map over the disk, which then is busy for mount and mkfs.%s",
-		view.Name, strings.Join(open, ", "), remembered(m))
-	f.Fact(diagnosis.FromNode(view.Name, daemonPlace(m), "multipathd is active"))
+		view.Name, strings.Join(open, ", "), multipath.Remembered(m))
+	f.Fact(diagnosis.FromNode(view.Name, multipath.Daemon(m), "multipathd is active"))
 	f.Fact(diagnosis.FromNode(view.Name, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config))))
 	f.Unless("a blacklist entry that matches these disks")
 	f.Advise(remedy.Words("Exclude the disks on node "+view.Name+": add them to the blacklist of /etc/multipath.conf, remove their WWIDs from /etc/multipath/wwids, and run multipathd reconfigure.").
@@ -61,7 +60,7 @@ func mayClaim(p *diagnosis.Pass, view *snapshot.NodeView) {
 // come: a volume of that engine is attached there.
 func longhornDisks(p *diagnosis.Pass, view *snapshot.NodeView) bool {
 	for i := range view.Facts.Block {
-		if ofLonghorn(&view.Facts.Block[i]) {
+		if multipath.OfLonghorn(&view.Facts.Block[i]) {
 			return true
 		}
 	}
@@ -71,73 +70,4 @@ func longhornDisks(p *diagnosis.Pass, view *snapshot.NodeView) bool {
 		}
 	}
 	return false
-}
-
-func ofLonghorn(b *probes.BlockDevice) bool {
-	return strings.TrimSpace(b.Vendor) == "IET" && strings.TrimSpace(b.Model) == "VIRTUAL-DISK"
-}
-
-// openDisks are the disks of Longhorn that the configuration leaves to the daemon;
-// without any on the node, the disk that will come.
-func openDisks(view *snapshot.NodeView) []string {
-	var out []string
-	seen := false
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
-		if !ofLonghorn(b) {
-			continue
-		}
-		seen = true
-		if excluded, _ := multipath.Excluded(view.Facts.Multipath.Config, diskOf(view, b)); !excluded {
-			out = append(out, b.Name)
-		}
-	}
-	if seen {
-		return out
-	}
-	next := multipath.Disk{Vendor: "IET", Product: "VIRTUAL-DISK", WWID: "360000000000000000e00000000010001", Devnode: "sdb", Protocol: "scsi:iscsi"}
-	if excluded, _ := multipath.Excluded(view.Facts.Multipath.Config, next); !excluded {
-		out = append(out, "to come")
-	}
-	return out
-}
-
-func diskOf(view *snapshot.NodeView, b *probes.BlockDevice) multipath.Disk {
-	d := multipath.Disk{Vendor: strings.TrimSpace(b.Vendor), Product: strings.TrimSpace(b.Model), Devnode: b.Name, Protocol: "scsi:iscsi"}
-	if id, ok := strings.CutPrefix(strings.TrimSpace(b.WWID), "naa."); ok {
-		d.WWID = "3" + id
-	}
-	for _, line := range view.Facts.Udev[b.Dev] {
-		if e, ok := strings.CutPrefix(line, "E:"); ok {
-			if name, value, ok := strings.Cut(e, "="); ok {
-				if d.Properties == nil {
-					d.Properties = map[string]string{}
-				}
-				d.Properties[name] = value
-			}
-		}
-	}
-	return d
-}
-
-// remembered names WWIDs of Longhorn in the daemon's own list: those it takes even
-// with find_multipaths.
-func remembered(m probes.Multipath) string {
-	n := 0
-	for _, w := range m.WWIDs {
-		if strings.HasPrefix(w, "360000000000000000e0000") {
-			n++
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" /etc/multipath/wwids already lists %d such disks, which recur across volumes.", n)
-}
-
-func daemonPlace(m probes.Multipath) string {
-	if len(m.DaemonPIDs) > 0 {
-		return fmt.Sprintf("proc/%d/comm", m.DaemonPIDs[0])
-	}
-	return "@multipathd"
 }

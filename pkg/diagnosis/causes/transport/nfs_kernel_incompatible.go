@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -32,12 +33,6 @@ var NFSKernelIncompatible = &diagnosis.Rule{
 	},
 }
 
-// broken are the releases whose NFSv4 client fails against servers that others mount:
-// a regression in 6.5.6 and what distributions took from it.
-var broken = regexp.MustCompile(`^(6\.5\.6([^0-9]|$)|5\.15\.0-94([^0-9]|$)|6\.5\.0-21([^0-9]|$)|6\.5\.0-1014-aws)`)
-
-func knownBroken(release string) bool { return broken.MatchString(release) }
-
 // onlyThisKernel tells whether the share works on nodes of other kernels, and only there.
 func onlyThisKernel(p *diagnosis.Pass, r refusal) bool {
 	mine, _ := kernelOf(p, r.node)
@@ -52,7 +47,7 @@ func onlyThisKernel(p *diagnosis.Pass, r refusal) bool {
 
 func kernelRefuses(p *diagnosis.Pass, r refusal) {
 	release, where := kernelOf(p, r.node)
-	known := knownBroken(release)
+	known := nfs.KnownBroken(release)
 	pinned, _ := pinnedVersion(p, r, r.version())
 	if clientLacks(r.view, r.version()) != nil || pinned != nil || !known && !onlyThisKernel(p, r) {
 		return // nfs-version-unsupported

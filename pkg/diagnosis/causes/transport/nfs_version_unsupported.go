@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -54,7 +55,7 @@ func versionRefused(p *diagnosis.Pass, r refusal) {
 	certainty := report.Certain
 	switch {
 	case lack != nil || pinned != nil && read:
-	case explicit && (knownBroken(release) || onlyThisKernel(p, r)):
+	case explicit && (nfs.KnownBroken(release) || onlyThisKernel(p, r)):
 		return // nfs-kernel-incompatible
 	case pinned != nil, explicit, r.view != nil && withoutModule(r.view, want):
 		certainty = report.Likely

@@ -1,0 +1,143 @@
+package remedy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// family is how software comes onto a node.
+type family struct {
+	name            string // as in a sentence; empty: not known
+	install, remove []string
+	reboot          bool // what is installed is there after a reboot
+	column          int  // of packages; -1: nothing is installed on a running node
+}
+
+// The columns of packages.
+const (
+	none = iota - 1
+	debian
+	redhat
+	suse
+	alpine
+	arch
+	photon
+)
+
+// Package is something that a node may lack, by what it is for.
+type Package string
+
+// The packages.
+const (
+	ISCSITools Package = "open-iscsi"
+	NFSClient  Package = "nfs-client"
+	Cryptsetup Package = "cryptsetup"
+	UtilLinux  Package = "util-linux"
+)
+
+// packages are the names of a package in each column.
+var packages = map[Package][]string{
+	ISCSITools: {"open-iscsi", "iscsi-initiator-utils", "open-iscsi", "open-iscsi", "open-iscsi", "open-iscsi"},
+	NFSClient:  {"nfs-common", "nfs-utils", "nfs-client", "nfs-utils", "nfs-utils", "nfs-utils"},
+	Cryptsetup: {"cryptsetup", "cryptsetup", "cryptsetup", "cryptsetup", "cryptsetup", "cryptsetup"},
+	UtilLinux:  {"util-linux", "util-linux", "util-linux", "util-linux", "util-linux", "util-linux"},
+}
+
+var (
+	ofDebian  = family{name: "Debian or Ubuntu", install: words("apt-get install -y"), remove: words("apt-get remove -y"), column: debian}
+	ofRedHat  = family{name: "Red Hat or its kin", install: words("dnf install -y"), remove: words("dnf remove -y"), column: redhat}
+	ofRedHat7 = family{name: "Red Hat or its kin", install: words("yum install -y"), remove: words("yum remove -y"), column: redhat}
+	ofSUSE    = family{name: "SUSE", install: words("zypper --non-interactive install"), remove: words("zypper --non-interactive remove"), column: suse}
+	ofMicro   = family{name: "a transactional SUSE", install: words("transactional-update --non-interactive pkg install"), remove: words("transactional-update --non-interactive pkg remove"), reboot: true, column: suse}
+	ofAlpine  = family{name: "Alpine", install: words("apk add"), remove: words("apk del"), column: alpine}
+	ofArch    = family{name: "Arch", install: words("pacman -S --noconfirm"), remove: words("pacman -R --noconfirm"), column: arch}
+	ofPhoton  = family{name: "Photon", install: words("tdnf install -y"), remove: words("tdnf remove -y"), column: photon}
+)
+
+func words(s string) []string { return strings.Fields(s) }
+
+// familyOf tells how software comes onto a node, by os-release(5) where it was read, else
+// by what the kubelet reports. The answer carries the fact; not seen: an unknown system.
+func familyOf(x *snapshot.Index, node string) (family, evidence.Answer) {
+	id, like, version, fact := "", "", "", evidence.Answer{}
+	if v := x.View(node); v != nil && v.Facts != nil && v.Facts.Identity.OSRelease["ID"] != "" {
+		os := v.Facts.Identity.OSRelease
+		id, like, version = os["ID"], os["ID_LIKE"], os["VERSION_ID"]
+		fact = evidence.Yes(evidence.FromNode(node, "etc/os-release", "ID="+id))
+	} else if n := x.Node(node); n != nil {
+		id = idOf(n.Status.NodeInfo.OSImage)
+		fact = evidence.Yes(evidence.FromAPI("Node "+node, "status.nodeInfo.osImage", n.Status.NodeInfo.OSImage))
+	}
+	all := append([]string{id}, strings.Fields(like)...)
+	is := func(names ...string) bool {
+		return slices.ContainsFunc(all, func(s string) bool { return slices.Contains(names, s) })
+	}
+	fixed := func(name string) (family, evidence.Answer) { return family{name: name, column: none}, fact }
+	switch systemOf(x, node) {
+	case talos:
+		return fixed("Talos")
+	case bottlerocket:
+		return fixed("Bottlerocket")
+	case nixos:
+		return fixed("NixOS")
+	case openshift:
+		return fixed("Red Hat CoreOS")
+	case common:
+	}
+	switch {
+	case is("flatcar", "coreos", "cos", "harvester", "rancheros", "burmilla"):
+		return fixed(id)
+	case is("sle-micro", "sl-micro", "opensuse-microos", "microos", "suse-microos", "sle-micro-rancher"):
+		return ofMicro, fact
+	case is("debian", "ubuntu"):
+		return ofDebian, fact
+	case id == "amzn" && version == "2", is("rhel", "centos", "fedora") && strings.HasPrefix(version, "7"):
+		return ofRedHat7, fact
+	case is("rhel", "centos", "fedora", "amzn", "rocky", "almalinux", "ol", "alinux", "tencentos"):
+		return ofRedHat, fact
+	case is("suse", "sles", "opensuse", "opensuse-leap", "opensuse-tumbleweed"):
+		return ofSUSE, fact
+	case is("alpine"):
+		return ofAlpine, fact
+	case is("arch"):
+		return ofArch, fact
+	case is("photon"):
+		return ofPhoton, fact
+	}
+	why := "its system is not known"
+	return family{column: none}, evidence.Unseen(evidence.Lack{Need: "node/" + node + "/" + string(probes.Machine), Node: node, Why: why})
+}
+
+// idOf is the ID of a system by its name, of those that the kubelet reports alone.
+func idOf(name string) string {
+	for _, s := range [][2]string{
+		{"Ubuntu", "ubuntu"}, {"Debian", "debian"}, {"SUSE Linux Micro", "sl-micro"}, {"SUSE Linux Enterprise Micro", "sle-micro"}, {"SLE Micro", "sle-micro"},
+		{"openSUSE MicroOS", "opensuse-microos"}, {"SUSE", "sles"}, {"openSUSE", "opensuse"}, {"Rocky", "rocky"}, {"AlmaLinux", "almalinux"},
+		{"Red Hat Enterprise Linux", "rhel"}, {"CentOS", "centos"}, {"Amazon Linux", "amzn"}, {"Oracle Linux", "ol"}, {"Fedora", "fedora"},
+		{"Alpine", "alpine"}, {"Arch", "arch"}, {"Flatcar", "flatcar"}, {"VMware Photon", "photon"}, {"Container-Optimized OS", "cos"}, {"Harvester", "harvester"},
+	} {
+		if strings.HasPrefix(name, s[0]) {
+			return s[1]
+		}
+	}
+	return ""
+}
+
+// Contained tells whether a node is itself a container, as those of kind and k3d are:
+// its kernel, and the modules of it, are those of the machine around it.
+func Contained(x *snapshot.Index, node string) bool {
+	view := x.View(node)
+	if view == nil || view.Facts == nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{"docker", "containerd", "lxc", "libpod", "kubepods"}, func(w string) bool {
+		return strings.Contains(view.Facts.Identity.InitCgroup, w)
+	})
+}
+
+// IsTalos tells whether a node has no programs but those of Talos' extensions.
+func IsTalos(x *snapshot.Index, node string) bool { return systemOf(x, node) == talos }

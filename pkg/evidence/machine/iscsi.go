@@ -1,0 +1,81 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// socket is where iscsiadm reaches the daemon; systemd may hold it for a daemon that
+// starts at the first connection (iscsid.socket of open-iscsi).
+const socket = "@ISCSIADM_ABSTRACT_NAMESPACE"
+
+// ISCSIDaemon asks whether the iSCSI daemon of a node runs, or starts when it is wanted.
+func ISCSIDaemon(x *snapshot.Index, node string) evidence.Answer {
+	view := x.View(node)
+	whole := evidence.Tables(x, node, probes.Processes)
+	if view == nil {
+		return evidence.Unseen(whole.Lacks()...)
+	}
+	if pids := view.Facts.ISCSI.DaemonPIDs; len(pids) > 0 {
+		return evidence.Yes(evidence.FromNode(node, fmt.Sprintf("proc/%d/comm", pids[0]), "iscsid"))
+	}
+	const table = "proc/1/net/unix"
+	sockets, read := file(x, node, table)
+	for l := range strings.Lines(sockets) {
+		if strings.Contains(l, socket) {
+			return evidence.Yes(evidence.FromNode(node, table, strings.TrimSpace(l)))
+		}
+	}
+	if !read {
+		whole = whole.And(evidence.Partial(lack(node, probes.Files, table+" was not read")))
+	}
+	if !whole.Complete() {
+		return evidence.Unseen(whole.Lacks()...)
+	}
+	return evidence.No(evidence.FromNode(node, "proc/*/comm", "no iscsid"), evidence.FromNode(node, table, "no "+socket))
+}
+
+const initiatorFile = "etc/iscsi/initiatorname.iscsi"
+
+// Initiator asks whether a node has a name as an iSCSI initiator; without one iscsid
+// does not start (RFC 7143, 4.2.7; usr/iscsid.c).
+func Initiator(x *snapshot.Index, node string) evidence.Answer {
+	view := x.View(node)
+	if view == nil {
+		return evidence.Unseen(evidence.Tables(x, node, probes.Sessions).Lacks()...)
+	}
+	name := view.Facts.ISCSI.InitiatorName
+	for _, form := range []string{"iqn.", "eui.", "naa."} {
+		if strings.HasPrefix(name, form) {
+			return evidence.Yes(evidence.FromNode(node, initiatorFile, name))
+		}
+	}
+	if r := Read(x, node, probes.Sessions, "etc/iscsi"); !r.Complete() {
+		return evidence.Unseen(r.Lacks()...)
+	}
+	if name == "" && !configured(view.Facts) {
+		return evidence.Unseen(lack(node, probes.Sessions, "no file of etc/iscsi was seen"))
+	}
+	if name == "" {
+		return evidence.No(evidence.FromNode(node, initiatorFile, "no name"))
+	}
+	return evidence.No(evidence.FromNode(node, initiatorFile, name))
+}
+
+// configured tells whether any file of open-iscsi's configuration was seen: its package
+// brings some.
+func configured(f *probes.Facts) bool {
+	if f.ISCSI.InitiatorFile != "" || len(f.ISCSI.Config) > 0 {
+		return true
+	}
+	for path := range f.Files {
+		if strings.HasPrefix(path, "etc/iscsi/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// HostName asks whether none of some other nodes has the host name of this one and is told
+// apart by nothing else; the second result are those that have. NFS servers know a client by it
+// (nfs4_unique_id of nfs(5) goes before).
+func HostName(x *snapshot.Index, node string, among []string) (evidence.Answer, []string) {
+	return unlike(x, node, among, "@hostname", probes.Machine, func(f *probes.Facts) string {
+		return strings.ToLower(f.Identity.Hostname) + "\n" + f.NFS.UniqueID
+	}, func(f *probes.Facts) string { return f.Identity.Hostname })
+}
+
+// InitiatorName asks whether none of some other nodes has the iSCSI initiator's name of this one.
+func InitiatorName(x *snapshot.Index, node string, among []string) (evidence.Answer, []string) {
+	name := func(f *probes.Facts) string { return f.ISCSI.InitiatorName }
+	return unlike(x, node, among, initiatorFile, probes.Sessions, name, name)
+}
+
+// unlike compares a node with others by what it is known by. That nobody has the same
+// wants each of them to have been read.
+func unlike(x *snapshot.Index, node string, among []string, where string, table probes.Table, known, shown func(*probes.Facts) string) (evidence.Answer, []string) {
+	view := x.View(node)
+	if view == nil || shown(view.Facts) == "" {
+		return evidence.Unseen(evidence.Tables(x, node, table).And(evidence.Partial(lack(node, table, where+" was not read"))).Lacks()...), nil
+	}
+	var twins []string
+	facts := []report.Evidence{evidence.FromNode(node, where, shown(view.Facts))}
+	var whole evidence.Reading
+	for _, other := range among {
+		o := x.View(other)
+		switch {
+		case other == node:
+		case o == nil || shown(o.Facts) == "":
+			whole = whole.And(evidence.Partial(evidence.Lack{Need: "node/" + other, Node: other, Why: "node " + other + " was not looked at"}))
+		case known(o.Facts) == known(view.Facts) && !mates(view, o):
+			twins = append(twins, other)
+			facts = append(facts, evidence.FromNode(other, where, shown(o.Facts)))
+		}
+	}
+	if len(twins) > 0 {
+		return evidence.No(facts...), twins
+	}
+	return whole.Nothing(facts...), nil
+}
+
+// mates tells whether two nodes are containers of one machine: its kernel has one name
+// of an initiator for all of them.
+func mates(a, b *snapshot.NodeView) bool {
+	return a.Facts.Identity.BootID != "" && a.Facts.Identity.BootID == b.Facts.Identity.BootID
+}
+
+// All are the nodes of the API and those that were looked at, by name.
+func All(x *snapshot.Index) []string {
+	names := map[string]bool{}
+	for _, n := range x.Cluster.Nodes {
+		names[n.Name] = true
+	}
+	for n := range x.NodeViews {
+		names[n] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// skew is how far clocks may be apart: nodes are not read in one moment.
+const skew = 3 * time.Minute
+
+// Undated is why a clock is not known where a recording has none.
+const Undated = "its clock was not recorded"
+
+// Clock asks whether the clock of a node agrees with the middle one of some nodes, and by
+// how much it does not.
+func Clock(x *snapshot.Index, node string, among []string) (evidence.Answer, time.Duration) {
+	var all []time.Time
+	for _, n := range among {
+		if v := x.View(n); v != nil && !v.Facts.Identity.Clock.IsZero() {
+			all = append(all, v.Facts.Identity.Clock)
+		}
+	}
+	view := x.View(node)
+	if view == nil || view.Facts.Identity.Clock.IsZero() {
+		return evidence.Unseen(evidence.Tables(x, node, probes.Machine).And(evidence.Partial(lack(node, probes.Machine, Undated))).Lacks()...), 0
+	}
+	if len(all) < 2 {
+		return evidence.Unseen(lack(node, probes.Machine, "no clock of another node was read")), 0
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	off := view.Facts.Identity.Clock.Sub(all[len(all)/2])
+	fact := evidence.FromNode(node, "@clock", view.Facts.Identity.Clock.UTC().Format(time.RFC3339))
+	return evidence.When(off.Abs() <= skew, fact), off
+}

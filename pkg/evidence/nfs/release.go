@@ -1,0 +1,30 @@
+package nfs
+
+import (
+	"regexp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// broken are the releases whose NFSv4 client fails against servers that others mount:
+// a regression in 6.5.6 and what distributions took from it.
+var broken = regexp.MustCompile(`^(6\.5\.6([^0-9]|$)|5\.15\.0-94([^0-9]|$)|6\.5\.0-21([^0-9]|$)|6\.5\.0-1014-aws)`)
+
+// KnownBroken tells whether a release of the kernel is one of them.
+func KnownBroken(release string) bool { return broken.MatchString(release) }
+
+// KernelWell asks whether the kernel of a node is none of those whose NFSv4 client is
+// known to fail: what runs there, else what the kubelet reports.
+func KernelWell(x *snapshot.Index, node string) evidence.Answer {
+	if view := x.View(node); view != nil && view.Facts.Identity.Kernel != "" {
+		release := view.Facts.Identity.Kernel
+		return evidence.When(!KnownBroken(release), evidence.FromNode(node, "proc/sys/kernel/osrelease", release))
+	}
+	if n := x.Node(node); n != nil && n.Status.NodeInfo.KernelVersion != "" {
+		release := n.Status.NodeInfo.KernelVersion
+		return evidence.When(!KnownBroken(release), evidence.FromAPI("Node "+node, "status.nodeInfo.kernelVersion", release))
+	}
+	return evidence.Unseen(evidence.Tables(x, node, probes.Machine).And(evidence.Resource(x, "/nodes")).Lacks()...)
+}
