@@ -169,6 +169,11 @@ func (p *Pass) Report(f *Finding) {
 	p.findings = append(p.findings, f)
 }
 
+// Reported tells whether the running rule has said something of a subject already.
+func (p *Pass) Reported(subject report.Subject) bool {
+	return p.findingOf[identity{p.rule.Name, subject}] != nil
+}
+
 // join merges the same cause on the same subject, seen from two volumes.
 func (f *Finding) join(o *Finding) {
 	if o.Certainty.Rank() > f.Certainty.Rank() {

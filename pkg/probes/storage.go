@@ -108,6 +108,7 @@ type MultipathMap struct {
 	WWID  string
 	Sysfs string   // dm-N
 	Paths []string // kernel names
+	Dead  []string // those of them that it calls failed or faulty
 }
 
 // ConfigSection is a section of multipath.conf with its settings and subsections in order.

@@ -173,11 +173,29 @@ func (n *NodeView) PartitionsOf(dev probes.Dev) []*probes.BlockDevice {
 	return out
 }
 
-// NoPath tells whether no disk below a map can carry I/O. Disks without device/state
-// (NVMe namespaces, virtio) count while they exist.
+// NoPath tells whether no disk below a map can carry I/O, as the disks are or as the
+// daemon tells, which may have given all of them up.
 func (n *NodeView) NoPath(m *probes.BlockDevice) bool {
-	return !slices.ContainsFunc(m.Slaves, func(name string) bool {
-		d := n.ByName(name)
-		return d != nil && (d.State == "" || d.State == "running" || d.State == "live")
-	})
+	given := func(t probes.MultipathMap) bool { return t.Sysfs == m.Name && len(t.Paths) == 0 }
+	return slices.ContainsFunc(n.Facts.Multipath.Maps, given) ||
+		!slices.ContainsFunc(m.Slaves, func(name string) bool { return n.DeadPath(name) == "" })
+}
+
+// DeadPath says why a disk below a map carries no I/O, or nothing: it is gone, the kernel does
+// not call it running, the daemon's checker found it dead, or it cannot be read. The state in
+// sysfs alone is no sign of life: a LUN that the array took away stays running. Disks
+// without device/state (NVMe namespaces, virtio) count while they exist.
+func (n *NodeView) DeadPath(name string) string {
+	d := n.ByName(name)
+	switch {
+	case d == nil:
+		return "gone"
+	case d.State != "" && d.State != "running" && d.State != "live":
+		return d.State
+	case slices.ContainsFunc(n.Facts.Multipath.Maps, func(m probes.MultipathMap) bool { return slices.Contains(m.Dead, name) }):
+		return "faulty, says multipathd"
+	case n.Facts.Contents[d.Dev].Err == "EIO":
+		return "unreadable (EIO)"
+	}
+	return ""
 }

@@ -86,7 +86,9 @@ func ask(ctx context.Context, h host.Host, f *probes.Facts) error {
 	return nil
 }
 
-// Maps reads the answer to "show maps json".
+// Maps reads the answer to "show maps json". A path whose LUN was unmapped stays running
+// in sysfs; what the daemon's checker found is in chk_st, what device-mapper did with it in
+// dm_st (libmultipath/structs.c, print.c).
 func Maps(answer []byte) ([]probes.MultipathMap, error) {
 	var doc struct {
 		Maps []struct {
@@ -95,7 +97,9 @@ func Maps(answer []byte) ([]probes.MultipathMap, error) {
 			Sysfs      string `json:"sysfs"`
 			PathGroups []struct {
 				Paths []struct {
-					Dev string `json:"dev"`
+					Dev     string `json:"dev"`
+					DM      string `json:"dm_st"`
+					Checker string `json:"chk_st"`
 				} `json:"paths"`
 			} `json:"path_groups"`
 		} `json:"maps"`
@@ -109,6 +113,9 @@ func Maps(answer []byte) ([]probes.MultipathMap, error) {
 		for _, g := range m.PathGroups {
 			for _, p := range g.Paths {
 				x.Paths = append(x.Paths, p.Dev)
+				if p.DM == "failed" || p.Checker == "faulty" {
+					x.Dead = append(x.Dead, p.Dev)
+				}
 			}
 		}
 		out = append(out, x)

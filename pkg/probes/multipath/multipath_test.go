@@ -86,12 +86,12 @@ func TestExcluded(t *testing.T) {
 }
 
 func TestMaps(t *testing.T) {
-	const answer = `{"major_version":0,"maps":[{"name":"mpatha","uuid":"3600","sysfs":"dm-3","path_groups":[{"paths":[{"dev":"sdc"},{"dev":"sdd"}]}]}]}`
+	const answer = `{"major_version":0,"maps":[{"name":"mpatha","uuid":"3600","sysfs":"dm-3","path_groups":[{"paths":[{"dev":"sdc","dm_st":"active","chk_st":"ready"},{"dev":"sdd","dm_st":"failed","chk_st":"faulty"}]}]}]}`
 	got, err := Maps([]byte(answer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []probes.MultipathMap{{Name: "mpatha", WWID: "3600", Sysfs: "dm-3", Paths: []string{"sdc", "sdd"}}}
+	want := []probes.MultipathMap{{Name: "mpatha", WWID: "3600", Sysfs: "dm-3", Paths: []string{"sdc", "sdd"}, Dead: []string{"sdd"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("maps mismatch (-want +got):\n%s", diff)
 	}

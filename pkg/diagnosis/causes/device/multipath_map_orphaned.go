@@ -33,6 +33,11 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 				}
 			}
 		}
+		if p.Sweep() {
+			for _, node := range p.Nodes() {
+				unownedMaps(p, node)
+			}
+		}
 	},
 }
 
@@ -153,9 +158,9 @@ func aboveMap(view *snapshot.NodeView, m *probes.BlockDevice) string {
 func pathStates(view *snapshot.NodeView, m *probes.BlockDevice) string {
 	var out []string
 	for _, s := range m.Slaves {
-		state := "gone"
-		if d := view.ByName(s); d != nil {
-			state = orUnknown(d.State)
+		state := view.DeadPath(s)
+		if state == "" {
+			state = orUnknown(view.ByName(s).State)
 		}
 		out = append(out, s+"="+state)
 	}

@@ -71,7 +71,7 @@ func disksOutside(view *snapshot.NodeView, m *probes.BlockDevice) []string {
 	var out []string
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		if b.WWID != "" && bareWWID(b.WWID) == mapWWID(m) && usable(b) && !contains(m.Slaves, b.Name) && b.DM == nil {
+		if b.WWID != "" && bareWWID(b.WWID) == mapWWID(m) && view.DeadPath(b.Name) == "" && !contains(m.Slaves, b.Name) && b.DM == nil {
 			out = append(out, b.Name)
 		}
 	}

@@ -1,0 +1,71 @@
+package device
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// unownedMaps reports, for a question about nodes, the dead maps that belong to no volume
+// and to nobody on the machine: no volume suffers, and whatever scans the disks of the node
+// does. The storage may be away for a moment only, so it is never certain.
+func unownedMaps(p *diagnosis.Pass, node string) {
+	view := p.View(node)
+	if view == nil {
+		return
+	}
+	for i := range view.Facts.Block {
+		m := &view.Facts.Block[i]
+		if !hasPrefix(m, "mpath-") || !view.NoPath(m) || ownedByAny(p, view, m) || !p.Has("/persistentvolumes") {
+			continue
+		}
+		free := evidence.All(disk.Unmounted(p.Index, node, m.Dev), disk.Closed(p.Index, node, m.Dev), disk.Bare(p.Index, node, m.Dev, partitionMaps(view, m)...))
+		if free.No() {
+			continue
+		}
+		f := p.Find(report.Likely, diagnosis.DeviceSubject(node, m.Dev)).Located(node)
+		f.Device(node, m.Dev)
+		f.Explains, f.Severity = []string{}, report.Degraded
+		f.Sayf("The multipath map %s (%s, %s) on node %s has no usable path left, and nothing uses it: it belongs to no PersistentVolume of this cluster. No volume suffers from it, but what reads all disks of the node (udev, LVM, a new login) can wait for it. If its storage is only away for a moment, multipathd makes the map anew.",
+			m.DM.Name, m.Name, m.Dev, node)
+		f.Fact(
+			diagnosis.FromNode(node, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),
+			diagnosis.FromNode(node, "sys/class/block/"+m.Name+"/slaves", pathStates(view, m)),
+		)
+		f.Fact(free.Facts()...)
+		for _, l := range free.Lacks() {
+			p.Miss(l.Need, l.Node)
+			f.Missing(l.String())
+		}
+		f.Unless("a path of the map in state running, or a volume or a guest of this machine that is this disk")
+		f.Advise(remedy.Check("See whether its paths come back.", remedy.OnNode(node, "multipath", "-ll")), remedy.MultipathFlush(view, m))
+		p.Report(f)
+	}
+}
+
+// ownedByAny tells whether a map belongs to a volume of the cluster, or to a stuck
+// attachment of one, which is reported as that.
+func ownedByAny(p *diagnosis.Pass, view *snapshot.NodeView, m *probes.BlockDevice) bool {
+	if p.Reported(diagnosis.DeviceSubject(view.Name, m.Dev)) {
+		return true
+	}
+	for _, v := range p.Index.Volumes {
+		if mine, _ := mapOfVolume(p, v, view, m); mine {
+			return true
+		}
+	}
+	return false
+}
+
+func partitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []string {
+	var out []string
+	for _, part := range multipath.PartitionMaps(view, m) {
+		out = append(out, part.Name)
+	}
+	return out
+}
