@@ -16,7 +16,9 @@ var (
 		`\b(?:disk|volume)\b.{0,160}? is attached (?:to|on)\b`)
 	// nowhere is said of a disk in a state that names no machine.
 	nowhere = regexp.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)|` +
-		`\bVolumeInUse\b|status must be available.{0,80}(?:in-use|detaching|reserved|attaching)`)
+		`(?:disk|volume|lun)\b.{0,120}\b(?:in use\b|(?:already|still|currently) (?:attached|mapped|exported|connected)\b)|\bVolumeInUse\b|status must be available.{0,80}(?:in-use|detaching|reserved|attaching)`)
+	// denied is the contrary.
+	denied      = regexp.MustCompile(`(?i)\bnot (?:currently )?in use\b`)
 	leadingWord = regexp.MustCompile(`^[a-zA-Z]+`)
 	machineForm = regexp.MustCompile(`^[A-Za-z0-9/][\w./:-]*`)
 )
@@ -31,7 +33,7 @@ func SaysElsewhere(x *snapshot.Index, text string) (machine string, ok bool) {
 	if at := elsewhere.FindStringIndex(text); at != nil {
 		return machineIn(x, text[at[1]:]), true
 	}
-	return "", nowhere.MatchString(text)
+	return "", nowhere.MatchString(text) && !denied.MatchString(text)
 }
 
 // machineIn reads the name of a machine at the beginning of a text. A plain word is no

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,9 +20,9 @@ import (
 // it out when it sees the socket vanish (DeRegisterPlugin, pkg/volume/csi/csi_plugin.go),
 // which one that was started anew with another directory never does.
 func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
-	copied := listed(pl.X, node, driver)
+	copied := Listed(pl.X, node, driver)
 	for _, t := range pl.Refused() {
-		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) {
+		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) && !overtaken(pl.X, node, driver, t) {
 			return contradicted(evidence.Yes(t.Evidence()), copied)
 		}
 	}
@@ -29,6 +30,34 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 		return contradicted(evidence.Not(a), copied)
 	}
 	return evidence.Not(copied)
+}
+
+// startup is how long a plugin may take to start and register.
+const startup = 2 * time.Minute
+
+// overtaken tells whether a text is older than the plugin that runs there now, with the
+// time that it may take to register.
+func overtaken(x *snapshot.Index, node, driver string, t evidence.Text) bool {
+	plugin := x.DriverPodOn(driver, node)
+	if plugin == nil {
+		return false
+	}
+	at := Started(plugin)
+	return !at.IsZero() && !t.At.After(at.Add(startup))
+}
+
+// Started is when the newest container of a pod started; zero while one does not run.
+func Started(pod *corev1.Pod) time.Time {
+	var latest time.Time
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running == nil {
+			return time.Time{}
+		}
+		if s := c.State.Running.StartedAt.Time; s.After(latest) {
+			latest = s
+		}
+	}
+	return latest
 }
 
 // contradicted adds what the copy says when it says otherwise.
@@ -58,8 +87,8 @@ func inRegistry(view *snapshot.NodeView, driver string) evidence.Answer {
 // of driver and node id.
 const nodeIDs = "csi.volume.kubernetes.io/nodeid"
 
-// listed asks whether the API has the driver for a node.
-func listed(x *snapshot.Index, node, driver string) evidence.Answer {
+// Listed asks whether the API has the driver for a node.
+func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 	if has, known := x.HasDriver(node, driver); known {
 		var names []string
 		if c := x.CSINode(node); c != nil {

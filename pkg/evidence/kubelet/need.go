@@ -54,6 +54,16 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending, evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))
 }
 
+// Ready asks whether the node is Ready, as far as nodes may be read: of one that is not,
+// nothing is expected.
+func Ready(pl *evidence.Place) evidence.Answer {
+	r := pl.X.NodeReady(pl.Node)
+	if _, unread := pl.X.GapFor("/nodes"); unread && !r.Known {
+		return evidence.Yes()
+	}
+	return evidence.When(r.Ready)
+}
+
 // startup is how long a plugin may take to start and register.
 const startup = 2 * time.Minute
 

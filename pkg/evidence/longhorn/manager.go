@@ -3,7 +3,6 @@ package longhorn
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -126,43 +125,4 @@ func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Ans
 		return nil, "", evidence.No()
 	}
 	return first, how, evidence.ResourceIn(x, "/pods", x.LonghornNamespace()).Nothing(facts...)
-}
-
-// LastWords is what a manager said before it ended: the fatal or last error line of its
-// last run, unparsed, else what the kubelet kept of it.
-func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
-	for _, previous := range []bool{true, false} {
-		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
-			if l.Previous != previous {
-				continue
-			}
-			if i := worst(l.Lines); i >= 0 {
-				where := "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container
-				if previous {
-					where += ".previous"
-				}
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, i+1), Text: l.Lines[i]}
-			}
-		}
-	}
-	for _, c := range statuses(pod) {
-		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
-			return evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
-		}
-	}
-	return report.Evidence{}
-}
-
-// worst is the number of the last fatal line, else of the last error.
-func worst(lines []string) int {
-	failed := -1
-	for i, line := range slices.Backward(lines) {
-		switch {
-		case strings.Contains(line, "level=fatal") || strings.HasPrefix(line, "panic: "):
-			return i
-		case failed < 0 && strings.Contains(line, "level=error"):
-			failed = i
-		}
-	}
-	return failed
 }

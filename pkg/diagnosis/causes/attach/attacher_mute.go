@@ -9,6 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -59,6 +61,10 @@ func patience(pod *corev1.Pod) time.Duration {
 // attacher keeps from being made.
 func (a *attacher) overdue(v *snapshot.Volume, va *storagev1.VolumeAttachment, patience time.Duration) bool {
 	node := va.Spec.NodeName
+	pl := &evidence.Place{X: a.p.Index, Volume: v, Node: node, View: a.p.View(node), Texts: a.p.Texts(v)}
+	if csi.NotRegistered(pl, node, a.driver).Yes() {
+		return false // it has no id of the node before the driver is registered there
+	}
 	return va.DeletionTimestamp == nil && a.p.Age(va.CreationTimestamp.Time) > patience && len(waitersOn(v, node)) > 0 &&
 		a.p.Node(node) != nil && v.PV != nil && v.PV.DeletionTimestamp == nil
 }

@@ -59,6 +59,15 @@ func TestBackendHoldsTheDisk(t *testing.T) {
 	}
 	const likely, certain = "attachment-stale-in-backend likely PersistentVolume pv-data", "attachment-stale-in-backend certain PersistentVolume pv-data"
 	check(t, []branch{
+		{"in use, and nobody is named", func() *cluster { return failing("rpc error: code = Internal desc = disk is in use") }, []string{likely}},
+		{"still attached, and nobody is named", func() *cluster {
+			return failing("rpc error: code = FailedPrecondition desc = volume d-1 is still attached")
+		}, []string{likely}},
+		{"not in use", func() *cluster {
+			return failing("rpc error: code = Internal desc = volume d-1 is not in use, cannot reserve it")
+		}, []string{}},
+	})
+	check(t, []branch{
 		{"no machine is named", func() *cluster {
 			return ec2(failing("rpc error: code = Internal desc = VolumeInUse: vol-0a1b2c3d4e5f is already attached to an instance\n\tstatus code: 400, request id: 7"))
 		}, []string{likely}},

@@ -26,7 +26,7 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	Explains: []string{"multi-attach-error", "attach-failed", "mount-failed", "detach-stuck", "volume-io-error", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"rbd-lock-or-watcher-stale", "filesystem-readonly-after-error", "filesystem-needs-fsck"},
 	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
-		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned"},
+		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned", "device-held-by-process"},
 	Offers: []string{"unmap-device"},
 	Doc:    deviceMappedOnOtherNodeDoc,
 	Run: func(p *diagnosis.Pass) {
@@ -70,7 +70,7 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 		return // a pod's directory, another namespace, a holder or an open file: their own causes
 	}
 	mountedHere := stage != nil
-	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven) {
+	if !mountedHere && (v.Longhorn != nil || !unattached(p, v, view.Name) || !d.Proven || !mapped(view, d)) {
 		return
 	}
 	if mountedHere && deadMap(view, stage.Mount.Dev) {
@@ -105,6 +105,21 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	}
 	adviseUnmap(f, v, view, d, mountedHere)
 	p.Report(f)
+}
+
+// mapped tells whether it is the node that made the device: by a map, a login or a
+// connection of its own. A disk that the backend attached is the backend's to take away.
+func mapped(view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
+	for _, b := range append(slices.Clone(d.Paths), d.Block) {
+		client := slices.ContainsFunc([]string{"rbd", "nbd", "drbd", "dm-", "loop"}, func(s string) bool { return strings.HasPrefix(b.Name, s) })
+		fabric := slices.ContainsFunc(view.Facts.NVMe, func(c probes.NVMeSubsystem) bool {
+			return c.Transport != "" && c.Transport != "pcie" && slices.Contains(c.Namespaces, b.Name)
+		})
+		if client || fabric || view.SessionOfDisk(b.Name) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // initMounts returns the staging mount in init, and whether a line below a pod's

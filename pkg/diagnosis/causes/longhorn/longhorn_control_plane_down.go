@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -45,7 +46,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 		port, refused := lh.Refused(pl.X)
 		switch dns := lh.SickDNS(pl.X); {
 		case !broken.No():
-			last := lh.LastWords(pl.X, first)
+			last := pods.LastWords(pl.X, first)
 			p.Says, p.State, p.Subject = "managers", []evidence.Answer{broken.With(last).With(refused.Facts()...)}, diagnosis.PodSubject(first)
 			p.With["how"], p.With["port"], p.With["last"], p.With["service"] = how, port, last.Text, lh.ServiceIn(last.Text+said.Fact.Text)
 		case gone.Yes():
@@ -104,7 +105,7 @@ func managersDown(pl *evidence.Place) []*diagnosis.Proof {
 		if pod != nil {
 			how, _ := lh.Fails(pl.X, pod)
 			p.Subject, p.Says = diagnosis.PodSubject(pod), "node"
-			p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, lh.LastWords(pl.X, pod).Text
+			p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, pods.LastWords(pl.X, pod).Text
 		}
 		p.At(node)
 		out = append(out, p)

@@ -1,0 +1,128 @@
+package csi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Unknown asks whether the kubelet of the place's node does not know a driver whose
+// plugin is there. A socket in the registry is no registration: where CSINode lacks the
+// driver the kubelet has not taken it, or has dropped it when the plugin restarted.
+func Unknown(pl *evidence.Place, driver string) evidence.Answer {
+	if copied := Listed(pl.X, pl.Node, driver); !copied.Yes() {
+		return evidence.Not(copied)
+	}
+	return NotRegistered(pl, pl.Node, driver)
+}
+
+// Registrar says in words whether the registrar's socket lies where the kubelet looks;
+// empty where that was not read.
+func Registrar(pl *evidence.Place, driver string) (words string, fact report.Evidence) {
+	if pl.View == nil || pl.View.Facts.Kubelet.RootFrom == "default" && len(pl.View.Facts.Kubelet.Registry) == 0 {
+		return "", report.Evidence{}
+	}
+	for _, s := range pl.View.Facts.Kubelet.Registry {
+		if strings.Contains(s, driver) {
+			return "Its registration socket is where the kubelet looks, so the kubelet did not register it or dropped the entry when the plugin restarted.",
+				evidence.FromNode(pl.Node, strings.TrimPrefix(s, "/"), "socket")
+		}
+	}
+	return "No registration socket of the driver is in " + pl.View.KubeletRoot() + "/plugins_registry: the registrar does not serve.", report.Evidence{}
+}
+
+// Starting tells whether a plugin only needs time: its containers have not started, or
+// did a moment ago and have not ended over and over.
+func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
+	const young = 5 * time.Minute
+	for _, c := range plugin.Status.ContainerStatuses {
+		last := c.LastTerminationState.Terminated
+		crashed := c.RestartCount > 0 && c.State.Running == nil || c.State.Terminated != nil
+		flaps := c.RestartCount >= 3 && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < young
+		if crashed || flaps {
+			return false
+		}
+	}
+	if at := Started(plugin); !at.IsZero() {
+		return x.Age(at) < startup
+	}
+	return x.Age(plugin.CreationTimestamp.Time) < young
+}
+
+// Deaf asks whether the calls of a volume of the place end at the driver's socket: nobody
+// listens there, or nobody answers. A plugin that started since, or a volume of the driver
+// that a pod got there since, refutes it.
+func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
+	for _, t := range pl.Refused() {
+		own := strings.Contains(t.Raw, driver) || strings.Contains(t.Raw, "csi.sock") || strings.Contains(t.Raw, "code = Unavailable")
+		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) {
+			continue
+		}
+		if at := Started(plugin); !at.IsZero() && !t.At.After(at) {
+			return evidence.No()
+		}
+		if pod := servedSince(pl, driver, t.At); pod != nil {
+			return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", "started with a volume of the driver since"))
+		}
+		return evidence.Yes(t.Evidence())
+	}
+	return evidence.No()
+}
+
+// ofAttacher tells whether a text comes from the controller's side, which has a socket
+// of its own.
+func ofAttacher(t evidence.Text) bool {
+	return t.Reason == "attachError" || t.Reason == "detachError" || t.Reason == "FailedAttachVolume" || t.Component == "attachdetach-controller"
+}
+
+// servedSince is a pod of the node that started with a volume of the driver after a moment.
+func servedSince(pl *evidence.Place, driver string, at time.Time) *corev1.Pod {
+	for _, v := range pl.X.VolumesOn(pl.Node) {
+		if v.CSIName() != driver {
+			continue
+		}
+		for _, c := range v.LiveConsumersOn(pl.Node) {
+			for _, s := range c.Pod.Status.ContainerStatuses {
+				if r := s.State.Running; r != nil && r.StartedAt.After(at) && s.RestartCount == 0 {
+					return c.Pod
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Stopped asks whether a process of a plugin is stopped, or waits inside the kernel.
+func Stopped(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
+	if r := pl.Probed(); !r.Complete() {
+		return evidence.Unseen(r.Lacks()...)
+	}
+	for _, p := range pl.View.ProcessesOfPod(string(plugin.UID)) {
+		if p.State == "T" || p.State == "D" || p.State == "t" {
+			return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/stat", p.PID), strings.TrimSpace(p.Comm+" "+p.State+" "+p.WChan)))
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "a process of pod " + plugin.Namespace + "/" + plugin.Name + " that is stopped or hangs", Node: pl.Node, Why: "none is"})
+}
+
+// ToRelease asks whether the driver has to let the place's volume go from the node: its
+// attachment is being deleted, or a pod elsewhere waits for a volume of one node.
+func ToRelease(pl *evidence.Place) evidence.Answer {
+	va := pl.Volume.AttachmentOn(pl.Node)
+	if va == nil {
+		return evidence.No()
+	}
+	if d := va.DeletionTimestamp; d != nil {
+		return evidence.Yes(evidence.FromAPI(vaObject(va), "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+	}
+	away := slices.ContainsFunc(pl.Volume.Waiting(), func(c *snapshot.Consumer) bool { return c.Node() != pl.Node })
+	return evidence.When(pl.Volume.Exclusive() && away, evidence.FromAPI(vaObject(va), "spec.nodeName", pl.Node))
+}

@@ -1,0 +1,94 @@
+package pods
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// LastWords is what a pod said before one of its containers ended: the fatal or last
+// error line of the last run, unparsed, else of the present one, else what the kubelet
+// kept of it.
+func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
+	for _, previous := range []bool{true, false} {
+		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
+			if l.Previous != previous {
+				continue
+			}
+			if i := worst(l.Lines); i >= 0 {
+				where := "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container
+				if previous {
+					where += ".previous"
+				}
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, i+1), Text: l.Lines[i]}
+			}
+		}
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
+			return evidence.FromAPI(name(pod), "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
+		}
+	}
+	return report.Evidence{}
+}
+
+// How a line says that its program ends, and that something failed: logfmt and JSON
+// levels, klog (F0302, E0302), a panic of Go, and a bare word at the beginning.
+var (
+	fatalLine = regexp.MustCompile(`(?i)level=(?:fatal|panic)|"level": ?"(?:fatal|panic)"|\bFATAL\b|^panic: |` + `(?-i)(?:^|\s)F\d{4} \d\d:`)
+	errorLine = regexp.MustCompile(`(?i)level="?error|"level": ?"error"|^\W*(?:\S+ ){0,3}\[?error\b|\berror: ` + `|(?-i)(?:^|\s)E\d{4} \d\d:`)
+)
+
+// worst is the number of the last fatal line, else of the last error.
+func worst(lines []string) int {
+	failed := -1
+	for i, line := range slices.Backward(lines) {
+		switch {
+		case fatalLine.MatchString(line):
+			return i
+		case failed < 0 && errorLine.MatchString(line):
+			failed = i
+		}
+	}
+	return failed
+}
+
+// Restless tells whether a container of a pod is not ready, or was started again within
+// the hour: then what its last run said counts.
+func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		t := c.LastTerminationState.Terminated
+		return !c.Ready || t != nil && x.Age(t.FinishedAt.Time) < time.Hour
+	})
+}
+
+// Doing says how the containers of a pod do, in words: waiting reasons, restarts, age.
+func Doing(x *snapshot.Index, pod *corev1.Pod) string {
+	var parts []string
+	for _, c := range pod.Status.ContainerStatuses {
+		switch {
+		case c.State.Waiting != nil:
+			parts = append(parts, fmt.Sprintf("container %s is waiting (%s)", c.Name, c.State.Waiting.Reason))
+		case c.State.Terminated != nil:
+			parts = append(parts, fmt.Sprintf("container %s ended (%s, exit code %d)", c.Name, c.State.Terminated.Reason, c.State.Terminated.ExitCode))
+		case !c.Ready:
+			parts = append(parts, fmt.Sprintf("container %s is not ready", c.Name))
+		case c.RestartCount > 0:
+			parts = append(parts, fmt.Sprintf("container %s restarted %d times", c.Name, c.RestartCount))
+		}
+	}
+	age := duration.HumanDuration(x.Age(pod.CreationTimestamp.Time))
+	if len(parts) == 0 {
+		return "is " + age + " old and runs"
+	}
+	return fmt.Sprintf("is %s old: %s", age, strings.Join(parts, ", "))
+}
