@@ -40,18 +40,48 @@ func containsAll(text string, words []string) bool {
 // shortest is the length below which a word filters nothing.
 const shortest = 3
 
-// needed finds, for each alternative of a pattern, its runs of plain characters.
-// With an alternative that has none, nothing is needed.
+// needed finds, for each alternative of a pattern, its runs of plain characters, or those of
+// the alternatives of a group that it cannot do without. With an alternative that has
+// neither, nothing is needed.
 func needed(pattern string) [][]string {
 	var out [][]string
 	for _, branch := range branches(pattern) {
-		words := plainRuns(branch)
+		if words := plainRuns(branch); len(words) > 0 {
+			out = append(out, words)
+			continue
+		}
+		words := neededGroup(branch)
 		if len(words) == 0 {
 			return nil
 		}
-		out = append(out, words)
+		out = append(out, words...)
 	}
 	return out
+}
+
+// neededGroup is what the first group of a branch needs that must match and has words.
+func neededGroup(branch string) [][]string {
+	depth, start := 0, 0
+	for i := 0; i < len(branch); i++ {
+		switch branch[i] {
+		case '\\':
+			i++
+		case '[':
+			i += max(strings.IndexByte(branch[i:], ']'), 0)
+		case '(':
+			if depth++; depth == 1 {
+				start = i + 1
+			}
+		case ')':
+			if depth--; depth > 0 || i+1 < len(branch) && strings.IndexByte("?*{", branch[i+1]) >= 0 {
+				continue
+			}
+			if words := needed(strings.TrimPrefix(branch[start:i], "?:")); len(words) > 0 {
+				return words
+			}
+		}
+	}
+	return nil
 }
 
 // branches splits a pattern at the bars outside of groups.

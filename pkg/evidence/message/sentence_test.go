@@ -16,6 +16,8 @@ func TestNeeded(t *testing.T) {
 		{"an optional letter is not needed", `secrets? "[^"]+" not found`, [][]string{{"secret", `" not found`}}},
 		{"an alternative without words", `abc|\\d+`, nil},
 		{"bounds are no words", `abc.{0,80}xyz`, [][]string{{"abc", "xyz"}}},
+		{"a group that must match", `(node|vm)\b.{0,80}(not found|does not exist)`, [][]string{{"not found"}, {"does not exist"}}},
+		{"a group that may be missing", `(abc)?(?:def|ghi)`, [][]string{{"def"}, {"ghi"}}},
 		{"bars in groups do not split", `failed to (open|close) .*LUKS`, [][]string{{"failed to ", "luks"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

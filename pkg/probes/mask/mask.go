@@ -5,14 +5,25 @@ package mask
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // Hidden stands where a value was.
 const Hidden = "********"
 
-// hint is what a text must hold before it is looked at closely: most have none.
-var hint = regexp.MustCompile(`(?i)token|secret|pass|pwd|cred|authori[sz]|bearer|key|://[^/\s]*@|user(?:name)?=|eyJ|AKIA|gh[pousr]_|private|mysql|mongo`)
+// hints are what a text must hold before it is looked at closely: most have none. In
+// lower case.
+var hints = []string{"token", "secret", "pass", "pwd", "cred", "authori", "bearer", "key", "user=", "username=", "eyj", "akia", "private", "mysql", "mariadb", "mongo",
+	"redis-cli", "pg_dump", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"}
+
+func hinted(s string) bool {
+	if strings.Contains(s, "://") && strings.Contains(s, "@") {
+		return true
+	}
+	lower := strings.ToLower(s)
+	return slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(lower, h) })
+}
 
 var (
 	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1). Alone
@@ -39,7 +50,7 @@ func Text(s string) string { return text(s, true) }
 func Own(s string) string { return text(s, false) }
 
 func text(s string, words bool) string {
-	if !hint.MatchString(s) {
+	if !hinted(s) {
 		return s
 	}
 	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
