@@ -2,6 +2,7 @@ package message
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -40,17 +41,16 @@ func containsAll(text string, words []string) bool {
 // shortest is the length below which a word filters nothing.
 const shortest = 3
 
-// needed finds, for each alternative of a pattern, its runs of plain characters, or those of
-// the alternatives of a group that it cannot do without. With an alternative that has
+// needed finds, for each alternative of a pattern, its runs of plain characters and those of
+// one alternative of each group that it cannot do without. With an alternative that has
 // neither, nothing is needed.
 func needed(pattern string) [][]string {
 	var out [][]string
 	for _, branch := range branches(pattern) {
-		if words := plainRuns(branch); len(words) > 0 {
-			out = append(out, words)
-			continue
+		words := neededGroups(branch)
+		if runs := plainRuns(branch); len(runs) > 0 {
+			words = each(words, [][]string{runs})
 		}
-		words := neededGroup(branch)
 		if len(words) == 0 {
 			return nil
 		}
@@ -59,8 +59,10 @@ func needed(pattern string) [][]string {
 	return out
 }
 
-// neededGroup is what the first group of a branch needs that must match and has words.
-func neededGroup(branch string) [][]string {
+// neededGroups is what the groups of a branch need that must match and have words: one
+// alternative of each.
+func neededGroups(branch string) [][]string {
+	var out [][]string
 	depth, start := 0, 0
 	for i := 0; i < len(branch); i++ {
 		switch branch[i] {
@@ -76,12 +78,24 @@ func neededGroup(branch string) [][]string {
 			if depth--; depth > 0 || i+1 < len(branch) && strings.IndexByte("?*{", branch[i+1]) >= 0 {
 				continue
 			}
-			if words := needed(strings.TrimPrefix(branch[start:i], "?:")); len(words) > 0 {
-				return words
-			}
+			out = each(out, needed(strings.TrimPrefix(branch[start:i], "?:")))
 		}
 	}
-	return nil
+	return out
+}
+
+// each joins every list of one set with every list of another; an empty set needs nothing.
+func each(a, b [][]string) [][]string {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
+	}
+	var out [][]string
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, append(slices.Clone(y), x...)) // what comes last is the rarer word
+		}
+	}
+	return out
 }
 
 // branches splits a pattern at the bars outside of groups.

@@ -17,8 +17,9 @@ func TestNeeded(t *testing.T) {
 		{"an alternative without words", `abc|\\d+`, nil},
 		{"bounds are no words", `abc.{0,80}xyz`, [][]string{{"abc", "xyz"}}},
 		{"a group that must match", `(node|vm)\b.{0,80}(not found|does not exist)`, [][]string{{"not found"}, {"does not exist"}}},
+		{"groups that must match", `(volume|disk)\b.*(lost|gone)`, [][]string{{"lost", "volume"}, {"gone", "volume"}, {"lost", "disk"}, {"gone", "disk"}}},
 		{"a group that may be missing", `(abc)?(?:def|ghi)`, [][]string{{"def"}, {"ghi"}}},
-		{"bars in groups do not split", `failed to (open|close) .*LUKS`, [][]string{{"failed to ", "luks"}}},
+		{"bars in groups do not split", `failed to (open|close) .*LUKS`, [][]string{{"failed to ", "luks", "open"}, {"failed to ", "luks", "close"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
