@@ -21,7 +21,7 @@ var table = map[string]struct {
 }{
 	"cmd/kubectl-mountdoctor": {own: []string{"pkg/plugin"}, others: []string{"k8s.io/cli-runtime"}},
 	"cmd/mountdoctor-agent":   {own: []string{"pkg/probes"}, others: []string{"golang.org/x/sys"}},
-	"pkg/plugin":              {own: []string{"pkg", "deploy/rbac"}},
+	"pkg/plugin":              {own: []string{"pkg", "deploy/rbac", "deploy/completion"}},
 	"pkg/collect":             {own: []string{"pkg/collect", "pkg/snapshot", "pkg/probes", "pkg/diagnosis"}},
 	"pkg/launch":              {own: []string{"pkg/launch", "pkg/snapshot", "pkg/probes"}},
 	"pkg/launch/agents":       {own: []string{"pkg/launch/agents"}, others: []string{}},

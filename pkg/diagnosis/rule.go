@@ -186,3 +186,6 @@ func (c *Catalog) leads(a, b string, through map[string]bool) bool {
 	}
 	return walk(a)
 }
+
+// Depth orders layers from the claim to the bytes.
+func Depth(l Layer) int { return depth[l] }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // newCauses is the verb that lists the catalog.
@@ -21,13 +23,13 @@ func newCauses(v verb) *cobra.Command {
 		Example: "  kubectl mountdoctor causes --layer device",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if !slices.Contains([]string{"", "wide", "name"}, output) {
-				return usagef("unknown output format %q, want wide or name", output)
+			if !slices.Contains([]string{"", "wide", "name", "json", "yaml"}, output) {
+				return usagef("unknown output format %q, want wide, name, json or yaml", output)
 			}
 			return printCauses(v, output, layer)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "Output format: wide or name.")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "Output format: wide, name, json or yaml.")
 	cmd.Flags().StringVar(&layer, "layer", "", "Only causes of this layer: claim, attach, longhorn, mount, device, transport, filesystem or risk.")
 	return cmd
 }
@@ -55,6 +57,9 @@ func printCauses(v verb, output, layer string) error {
 	if !found && layer != "" {
 		return usagef("no cause of layer %q", layer)
 	}
+	if output == "json" || output == "yaml" {
+		return render.Data(v.streams.Out, catalogOf(layer), output)
+	}
 	if output == "name" {
 		return nil
 	}
@@ -63,4 +68,46 @@ func printCauses(v verb, output, layer string) error {
 
 func causeRow(r *diagnosis.Rule) metav1.TableRow {
 	return metav1.TableRow{Cells: []any{r.Name, string(r.Layer), string(r.Severity), strings.Join(r.Explains, ","), strings.Join(r.LeadsTo, ",")}}
+}
+
+// catalog is what can be recognised, for programs.
+type catalog struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Causes     []catalogEntry `json:"causes"`
+}
+
+type catalogEntry struct {
+	Name     string   `json:"name"`
+	Layer    string   `json:"layer"`
+	Severity string   `json:"severity"`
+	Means    string   `json:"means"` // the first paragraph of its document
+	Explains []string `json:"explains"`
+	LeadsTo  []string `json:"leadsTo"`
+	YieldsTo []string `json:"yieldsTo"`
+	Offers   []string `json:"offers"` // steps above read-only that it may advise
+	Reads    []string `json:"reads"`
+}
+
+func catalogOf(layer string) catalog {
+	out := catalog{APIVersion: report.APIVersion, Kind: "Catalog", Causes: []catalogEntry{}}
+	list := func(s []string) []string { return append([]string{}, s...) }
+	for _, name := range causeNames() {
+		r := causes.Catalog().Rule(name)
+		if layer != "" && string(r.Layer) != layer {
+			continue
+		}
+		out.Causes = append(out.Causes, catalogEntry{
+			Name: r.Name, Layer: string(r.Layer), Severity: string(r.Severity), Means: means(r.Doc), Explains: list(r.Explains),
+			LeadsTo: list(r.LeadsTo), YieldsTo: list(r.YieldsTo), Offers: list(r.Offers), Reads: list(needs(r)),
+		})
+	}
+	return out
+}
+
+// means is the first paragraph below "## Means", on one line.
+func means(doc string) string {
+	_, rest, _ := strings.Cut(doc, "## Means")
+	first, _, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
 }

@@ -20,7 +20,11 @@ import (
 var settable = []string{"probe-image", "probe-namespace", "probe-pull-secret", "probe-timeout", "output", "fail-on", "color"}
 
 // setting is a default that is in force, and where it stands.
-type setting struct{ Name, Value, From string }
+type setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
 
 // settings reads environment and file.
 func settings() ([]setting, error) {

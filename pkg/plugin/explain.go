@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -16,8 +17,11 @@ import (
 func newExplain(v verb) *cobra.Command {
 	var color string
 	cmd := &cobra.Command{
-		Use: "explain CAUSE", Short: "Say what a cause means, how it is proved and what to do",
-		Example: "  kubectl mountdoctor explain multipath-claims-device",
+		Use: "explain CAUSE|SYMPTOM", Short: "Say what a cause means, how it is proved and what to do",
+		Example: `  kubectl mountdoctor explain multipath-claims-device
+
+  # which causes a symptom can have
+  kubectl mountdoctor explain mount-failed`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("%s needs one cause; kubectl mountdoctor causes lists them", cmd.CommandPath())
@@ -25,12 +29,15 @@ func newExplain(v verb) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return causeNames(), cobra.ShellCompDirectiveNoFileComp
+			return append(causeNames(), symptomNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			rule := causes.Catalog().Rule(args[0])
-			if rule == nil {
-				return usagef("unknown cause %q%s", args[0], suggest(args[0], causeNames()))
+			switch {
+			case rule == nil && slices.Contains(symptomNames(), args[0]):
+				return render.Document(v.streams.Out, symptomDoc(args[0]), terminal(v.streams.Out, color))
+			case rule == nil:
+				return usagef("unknown cause %q%s", args[0], suggest(args[0], append(causeNames(), symptomNames()...)))
 			}
 			return render.Document(v.streams.Out, rule.Doc+ruleFacts(rule), terminal(v.streams.Out, color))
 		},
@@ -65,6 +72,38 @@ func needs(r *diagnosis.Rule) []string {
 		}
 	}
 	return out
+}
+
+func symptomNames() []string {
+	var out []string
+	for _, s := range causes.Catalog().Symptoms {
+		out = append(out, s.Name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// symptomDoc says which causes a symptom can have, the deepest last.
+func symptomDoc(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nA symptom: something that is wrong and wants a cause. These causes explain it; a diagnosis looks for each of them.\n", name)
+	layer := ""
+	rules := slices.Clone(causes.Catalog().Rules)
+	sort.SliceStable(rules, func(i, j int) bool {
+		return diagnosis.Depth(rules[i].Layer) < diagnosis.Depth(rules[j].Layer) || rules[i].Layer == rules[j].Layer && rules[i].Name < rules[j].Name
+	})
+	for _, r := range rules {
+		if !slices.Contains(r.Explains, name) {
+			continue
+		}
+		if string(r.Layer) != layer {
+			layer = string(r.Layer)
+			fmt.Fprintf(&b, "\n## %s\n\n", layer)
+		}
+		fmt.Fprintf(&b, "- `%s`\n", r.Name)
+	}
+	b.WriteString("\n`kubectl mountdoctor explain CAUSE` says how each is proved.\n")
+	return b.String()
 }
 
 func causeNames() []string {

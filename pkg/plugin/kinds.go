@@ -105,4 +105,4 @@ func near(word string) string {
 	return ". Did you mean " + best + "?"
 }
 
-var verbs = []string{"pvc", "pod", "volume", "node", "cluster", "capture", "explain", "causes", "cleanup", "rbac", "preflight", "version"}
+var verbs = []string{"pvc", "pod", "volume", "node", "cluster", "capture", "explain", "causes", "cleanup", "rbac", "preflight", "options", "completion", "version"}

@@ -84,7 +84,14 @@ Exit codes, the same for every output format:
 	shared := verb{streams: streams, config: flags, code: code}
 	bindRoot(cmd, shared)
 	cmd.AddCommand(newPVC(shared), newPod(shared), newVolume(shared), newNode(shared), newCluster(shared), newCapture(shared),
-		newExplain(shared), newCauses(shared), newCleanup(shared), newRBAC(shared), newPreflight(shared), newVersion(shared))
+		newExplain(shared), newCauses(shared), newCleanup(shared), newRBAC(shared), newPreflight(shared), newVersion(shared), newOptions())
+	addInstall(cmd, shared)
+	grouped(cmd)
+	cmd.SetHelpFunc(help)
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprint(cmd.OutOrStderr(), usage(cmd, terminal(cmd.OutOrStderr(), "never").Width))
+		return err
+	})
 	return cmd
 }
 

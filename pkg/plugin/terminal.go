@@ -3,13 +3,15 @@ package plugin
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
 )
 
-// The page is as wide as the terminal within these limits, and 80 elsewhere.
+// The page is as wide as COLUMNS says (who exports it means it), else as the terminal,
+// within these limits, and 80 elsewhere.
 const (
 	narrowest = 60
 	widest    = 140
@@ -20,7 +22,9 @@ func terminal(out io.Writer, color string) render.Options {
 	o := render.Options{Width: 80}
 	file, ok := out.(*os.File)
 	tty := ok && term.IsTerminal(int(file.Fd()))
-	if tty {
+	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+		o.Width = min(max(w, narrowest), widest)
+	} else if tty {
 		if w, _, err := term.GetSize(int(file.Fd())); err == nil {
 			o.Width = min(max(w, narrowest), widest)
 		}

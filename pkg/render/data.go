@@ -94,3 +94,11 @@ func yamlEscape(r rune) string {
 	}
 	return fmt.Sprintf(`\u%04x`, r)
 }
+
+// Data prints a document of another kind, as JSON or YAML.
+func Data(w io.Writer, document any, format string) error {
+	if format == "yaml" {
+		return writeYAML(w, document)
+	}
+	return writeJSON(w, document)
+}
