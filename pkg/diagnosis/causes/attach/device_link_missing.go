@@ -27,7 +27,7 @@ var DeviceLinkMissing = &diagnosis.Rule{
 	Name: "device-link-missing", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("devnode")},
 	Explains: []string{"mount-failed", "pod-waiting-for-volume"},
-	YieldsTo: []string{"csi-plugin-host-path-missing"},
+	YieldsTo: []string{"csi-plugin-host-path-missing", "multipath-off-for-san"},
 	Doc:      deviceLinkMissingDoc,
 	Run: func(p *diagnosis.Pass) {
 		for _, v := range p.Volumes() {

@@ -3,10 +3,10 @@ package device
 import (
 	_ "embed"
 	"fmt"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -56,7 +56,7 @@ func heldOpen(p *diagnosis.Pass, s *stack, why string) (found bool) {
 	for _, dev := range s.numbers() {
 		for _, o := range s.view.Openers(dev) {
 			who := p.WhoIs(s.view, o.Process)
-			if transient(o.Process) || p.IsConsumerProcess(s.volume, s.view.Name, who) && o.Process.PodUID != "" || !blocksRelease(s, o) {
+			if disk.Passing(p.Index, s.volume, s.view.Name, o.Process) || p.IsConsumerProcess(s.volume, s.view.Name, who) && o.Process.PodUID != "" || !blocksRelease(s, o) {
 				continue
 			}
 			f := holderFinding(p, s, report.Certain, o, who)
@@ -86,7 +86,7 @@ func blocksRelease(s *stack, o snapshot.Opener) bool {
 func heldExclusively(p *diagnosis.Pass, s *stack, claim string) {
 	var open []snapshot.Opener
 	for _, o := range exclusiveOpeners(s.view, s.device.Dev) {
-		if !transient(o.Process) && !p.IsConsumerProcess(s.volume, s.view.Name, p.WhoIs(s.view, o.Process)) {
+		if !disk.Passing(p.Index, s.volume, s.view.Name, o.Process) && !p.IsConsumerProcess(s.volume, s.view.Name, p.WhoIs(s.view, o.Process)) {
 			open = append(open, o)
 		}
 	}
@@ -152,17 +152,6 @@ func kindOf(o snapshot.Opener) string {
 		return "the device of volume"
 	}
 	return "the filesystem of volume"
-}
-
-// transient names openers that come and go or do no harm by themselves; what they
-// build (a multipath map) is seen as a holder.
-func transient(proc *probes.Process) bool {
-	for _, n := range []string{"multipathd", "udev", "systemd-udevd", "(udev-worker)", "blkid", "smartd", "lvm", "pvscan", "vgchange", "mdadm", "kworker", "jbd2/", "xfsaild/"} {
-		if strings.HasPrefix(proc.Comm, n) {
-			return true
-		}
-	}
-	return proc.Kthread
 }
 
 // numbers are the device numbers under which the volume's filesystem may be open.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -193,7 +194,7 @@ func heldByOthers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView
 	}
 	for _, dev := range d.Numbers() {
 		for _, o := range view.Openers(dev) {
-			if !transient(o.Process) {
+			if !disk.Passing(p.Index, v, view.Name, o.Process) {
 				return true
 			}
 		}

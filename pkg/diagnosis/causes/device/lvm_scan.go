@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -24,7 +25,7 @@ func lvmScan(p *diagnosis.Pass, s *stack) {
 		return
 	}
 	text, fresh := openBusyText(p, s.volume, s.view.Name, d.Name)
-	scan := lvmOpener(s.view, d.Dev)
+	scan := lvmOpener(p, s.volume, s.view, d.Dev)
 	if text.Raw == "" || (!fresh && scan == nil) {
 		return
 	}
@@ -88,9 +89,9 @@ func openBusyText(p *diagnosis.Pass, v *snapshot.Volume, node, name string) (dia
 	return last, !last.At.IsZero() && p.Age(last.At) < 10*time.Minute
 }
 
-func lvmOpener(view *snapshot.NodeView, dev probes.Dev) *snapshot.Opener {
+func lvmOpener(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, dev probes.Dev) *snapshot.Opener {
 	for _, o := range view.Openers(dev) {
-		if strings.HasPrefix(o.Process.Comm, "lvm") || strings.HasPrefix(o.Process.Comm, "pvscan") || strings.HasPrefix(o.Process.Comm, "vgchange") {
+		if disk.OfLVM(p.Index, v, view.Name, o.Process) {
 			return &o
 		}
 	}

@@ -31,7 +31,7 @@ func wantsItsMap(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 			}
 		}
 	}
-	if mountsMaps(p, v) || asksForMap(p, v) {
+	if multipath.StagesMaps(p.Index, v).Yes() || asksForMap(p, v) {
 		return true
 	}
 	paths := 0
@@ -47,30 +47,12 @@ func wantsItsMap(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 // by WWN, as drivers of arrays do, and nobody said that the plain disk is busy.
 func asksForMap(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	for _, t := range p.Texts(v) {
-		if wantsMap.MatchString(t.Raw + "\n" + t.Desc) {
+		if multipath.Asks(t) {
 			return true
 		}
 	}
 	_, said := busyText(p, v)
 	return !said && len(volumeWWIDs(v)) > 0
-}
-
-// mountsMaps tells whether another volume of the same driver is mounted through a
-// multipath map on some node: then the driver stages maps, also of one path.
-func mountsMaps(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	for _, o := range p.Index.Volumes {
-		if o == v || o.Driver != v.Driver {
-			continue
-		}
-		for _, d := range p.Devices(o) {
-			for _, m := range p.VolumeMounts(o, d.Node) {
-				if b := d.View.Device(m.Mount.Dev); b != nil && (hasPrefix(b, "mpath-") || multipath.IsPartitionMap(b)) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // othersUnder names other disks below the map that belong to other targets.

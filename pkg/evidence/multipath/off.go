@@ -1,0 +1,142 @@
+package multipath
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// asks is how drivers ask for a map that is not there.
+var asks = regexp.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|(?:could not|failed to|unable to) find (?:the )?(?:multipath|dm)[ -]device|multipathd? (?:is )?not running|multipath daemon is not running`)
+
+// Asks tells whether a text asks for a map.
+func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw + "\n" + t.Desc) }
+
+// AskedFor asks whether the driver wants a map for the place's volume, in its own fresh words.
+func AskedFor(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if Asks(t) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// StagesMaps asks whether another volume of the same driver is mounted through a map on
+// some node: then the driver needs one, also for a single path.
+func StagesMaps(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
+	for _, o := range x.Volumes {
+		if o == v || o.Driver != v.Driver {
+			continue
+		}
+		for _, d := range x.Devices(o) {
+			for _, m := range x.VolumeMounts(o, d.Node) {
+				if b := d.View.Device(m.Mount.Dev); b != nil && b.DM != nil && (strings.HasPrefix(b.DM.UUID, "mpath-") || IsPartitionMap(b)) {
+					return evidence.Yes(evidence.FromNode(d.Node, "sys/class/block/"+b.Name+"/dm/uuid", b.DM.UUID+", volume "+o.PVName()))
+				}
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// Failing asks whether the volume's staging on the place's node failed lately, in whatever
+// words.
+func Failing(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume") || Asks(t) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}
+
+// Plain are the disks of the volume on the place's node that run without a map over them:
+// by the volume's own identities, else by those that the driver's fresh words name. One
+// map over one of them: none.
+func Plain(pl *evidence.Place) ([]*probes.BlockDevice, evidence.Answer) {
+	if r := pl.Probed(); !r.Complete() {
+		return nil, evidence.Unseen(r.Lacks()...)
+	}
+	var list []*probes.BlockDevice
+	if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok && d.Block != nil {
+		if list = d.Paths; len(list) == 0 {
+			list = []*probes.BlockDevice{d.Block}
+		}
+	} else {
+		list = disk.ToldOn(pl).Disks
+	}
+	if targets, _ := pl.Volume.ISCSITargets(pl.Node); len(list) == 0 && len(targets) == 0 && len(pl.Volume.WWIDs()) == 0 {
+		return nil, evidence.Unseen(evidence.Lack{Need: "which disk is the volume's", Node: pl.Node, Why: "nothing names it"})
+	}
+	var facts []report.Evidence
+	for _, b := range list {
+		if b.DM != nil || over(pl.View, b) {
+			return nil, evidence.No()
+		}
+		if b.State == "" || b.State == "running" {
+			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+b.Name, strings.TrimSpace(b.Dev.String()+" "+b.WWID)))
+		}
+	}
+	return list, pl.Tables(probes.Block).Found(facts...)
+}
+
+func over(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	return len(view.Uses(b.Dev)) > 0 || slices.ContainsFunc(view.HoldersOf(b.Dev), func(h snapshot.Holder) bool { return h.Device != nil && h.Device.DM != nil })
+}
+
+// Refusal says why multipath makes no map over disks of the place's node: no daemon, an
+// exclusion, or a single path that it does not know (find_multipaths yes and strict).
+func Refusal(pl *evidence.Place, disks []*probes.BlockDevice) (why string, a evidence.Answer) {
+	if r := pl.Probed(); !r.Complete() {
+		return "", evidence.Unseen(r.Lacks()...)
+	}
+	m := pl.View.Facts.Multipath
+	if !m.Active() {
+		for _, cmd := range slices.Sorted(maps.Keys(m.Answers)) {
+			if said := m.Answers[cmd]; said == "ENOENT" || said == "ECONNREFUSED" {
+				return "multipathd does not run on the node", evidence.Yes(evidence.FromNode(pl.Node, "@multipathd/"+cmd, said))
+			}
+		}
+	}
+	for _, b := range disks {
+		if excluded, line := config.Excluded(m.Config, diskOf(pl.View, b)); m.ConfigRead && excluded {
+			return "its configuration excludes " + b.Name + " (" + strings.TrimSpace(strings.TrimSpace(b.Vendor)+" "+strings.TrimSpace(b.Model)) + ")",
+				evidence.Yes(evidence.FromNode(pl.Node, "etc/multipath.conf", line))
+		}
+	}
+	if value := onlySeveral(m.Config); value != "" && len(disks) == 1 && m.Active() && !remembers(m, pl.View, disks[0]) {
+		return "find_multipaths is " + value + ", the disk has one path only, and its identity is not in /etc/multipath/wwids",
+			evidence.Yes(evidence.FromNode(pl.Node, "etc/multipath.conf", "find_multipaths "+value), evidence.FromNode(pl.Node, "etc/multipath/wwids", "no "+diskOf(pl.View, disks[0]).WWID))
+	}
+	return "", evidence.Unseen(evidence.Lack{Need: "why multipath makes no map", Node: pl.Node, Why: "neither its absence nor an exclusion was seen"})
+}
+
+// onlySeveral is the setting by which the daemon wants two paths or a known identity.
+func onlySeveral(sections []probes.ConfigSection) string {
+	value := ""
+	for _, s := range sections {
+		for _, k := range s.Settings {
+			if s.Name == "defaults" && k.Key == "find_multipaths" {
+				value = k.Value
+			}
+		}
+	}
+	if slices.Contains([]string{"yes", "on", "1", "strict"}, value) {
+		return value
+	}
+	return ""
+}
+
+func remembers(m probes.Multipath, view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	id := diskOf(view, b).WWID
+	return id == "" || slices.Contains(m.WWIDs, id)
+}
