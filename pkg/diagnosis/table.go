@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,7 +43,10 @@ func (p *Pass) table() []report.VolumeRow {
 	return out
 }
 
-// ailments are the names of the present symptoms by volume.
+// generic is the symptom of everything that keeps a pod waiting; it is named last.
+const generic = "pod-waiting-for-volume"
+
+// ailments are the names of the present symptoms by volume, the most telling first.
 func (p *Pass) ailments() map[string][]string {
 	out := map[string][]string{}
 	for _, s := range p.symptoms {
@@ -51,6 +56,9 @@ func (p *Pass) ailments() map[string][]string {
 		for _, o := range s.objects {
 			out[o] = add(out[o], s.Name)
 		}
+	}
+	for _, names := range out {
+		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(strings.Count(a, generic), strings.Count(b, generic)) })
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -24,12 +25,7 @@ func (p *page) node() {
 // cluster prints one line a fault, worst first, and how to go deeper.
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
-	var rows [][]string
-	for _, g := range sameCause(faults) {
-		for _, c := range g {
-			rows = append(rows, []string{strings.ToUpper(string(c.Severity)), victim(c), c.Name, string(c.Certainty), spoken(c.Subject)})
-		}
-	}
+	rows := faultRows(faults)
 	for _, u := range p.r.Unexplained {
 		rows = append(rows, []string{"UNEXPLAINED", spoken(u.Subject), u.Name, "", ""})
 	}
@@ -39,6 +35,32 @@ func (p *page) cluster() {
 	}
 	p.hazards(hazards)
 	p.deeper(faults)
+}
+
+// faultRows has one row for what one cause does to one object, in however many places.
+func faultRows(faults []report.Cause) [][]string {
+	var rows [][]string
+	places := map[string]int{}
+	at := map[string]int{}
+	for _, g := range sameCause(faults) {
+		for _, c := range g {
+			row := []string{strings.ToUpper(string(c.Severity)), victim(c), c.Name, string(c.Certainty), spoken(c.Subject)}
+			key := strings.Join(row[:4], "\x00")
+			if places[key]++; places[key] > 1 {
+				rows[at[key]][4] = first(rows[at[key]][4]) + " and " + plural(places[key]-1, "other")
+				continue
+			}
+			at[key] = len(rows)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// first is the place before those that are counted.
+func first(where string) string {
+	where, _, _ = strings.Cut(where, " and ")
+	return where
 }
 
 // bySeverity parts the causes that do harm now from those that may.
@@ -77,7 +99,11 @@ func (p *page) volumes() {
 		if claim == "" {
 			claim = v.Volume
 		}
-		rows = append(rows, []string{claim, v.Pod, v.Device, v.Mount, v.State})
+		state, rest, several := strings.Cut(v.State, ", ")
+		if several {
+			state += " +" + strconv.Itoa(1+strings.Count(rest, ", "))
+		}
+		rows = append(rows, []string{claim, v.Pod, v.Device, v.Mount, state})
 	}
 	p.table([]string{"CLAIM", "POD", "DEVICE", "MOUNT", "STATE"}, rows, 3, 2)
 }

@@ -48,8 +48,8 @@ func cells(row []string, widths []int) []string {
 // leastCell is what remains of a cell at least: enough to tell names apart.
 const leastCell = 20
 
-// fit returns the widths of the columns: their natural ones, then those of the widest
-// made narrower, then none for what can be spared. A column without a word has none.
+// fit returns the widths of the columns: their natural ones, or with the widest made
+// narrower, or without what can be spared. A column without a word has none.
 func (p *page) fit(head []string, rows [][]string, spare []int) []int {
 	widths := make([]int, len(head))
 	for i := range head {
@@ -63,21 +63,30 @@ func (p *page) fit(head []string, rows [][]string, spare []int) []int {
 	if p.Wide && p.Width == 0 {
 		return widths
 	}
-	least := leastCell
-	for total(widths) > p.width()-2 {
-		i := slices.Index(widths, slices.Max(widths))
-		switch {
-		case widths[i] > least:
-			widths[i]--
-		case len(spare) > 0:
-			widths[spare[0]], spare = 0, spare[1:]
-		case least > 3:
-			least--
-		default:
-			return widths
+	for {
+		if fits, ok := narrowed(widths, p.width()-2, leastCell); ok {
+			return fits
 		}
+		if len(spare) == 0 {
+			break
+		}
+		widths[spare[0]], spare = 0, spare[1:]
 	}
-	return widths
+	fits, _ := narrowed(widths, p.width()-2, 3)
+	return fits
+}
+
+// narrowed takes from the widest columns what is too much, down to a least width.
+func narrowed(widths []int, room, least int) (out []int, ok bool) {
+	out = slices.Clone(widths)
+	for total(out) > room {
+		i := slices.Index(out, slices.Max(out))
+		if out[i] <= least {
+			return out, false
+		}
+		out[i]--
+	}
+	return out, true
 }
 
 // total is what columns and the two blanks between them fill.
