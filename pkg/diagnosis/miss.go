@@ -90,11 +90,16 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 			}
 		}
 	}
-	if g, ok := p.NodeGap(k.node); ok {
-		return g.Reason, g.Detail
+	if k.node != "" || p.whys[k] == "" {
+		if g, ok := p.NodeGap(k.node); ok {
+			return g.Reason, g.Detail
+		}
 	}
 	if g, ok := p.Gap(k.need); ok {
 		return g.Reason, g.Detail
+	}
+	if why := p.whys[k]; why != snapshot.NotRequested { // it was read, and what is looked for is not in it
+		return snapshot.NotRequested, why
 	}
 	return snapshot.NotRequested, ""
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -32,6 +33,7 @@ type Pass struct {
 	symptoms []*Symptom
 	noises   []report.Noise
 	missed   map[missKey]map[string]bool // → rules
+	whys     map[missKey]string          // what a proof says of why it did not see something
 
 	findingOf  map[identity]*Finding
 	symptomOf  map[identity]*Symptom
@@ -133,6 +135,17 @@ func (p *Pass) Miss(need, node string) {
 		p.missed[k] = map[string]bool{}
 	}
 	p.missed[k][p.rule.Name] = true
+}
+
+// miss notes what a proof did not see, and its reason.
+func (p *Pass) miss(l evidence.Lack) {
+	p.Miss(l.Need, l.Node)
+	if p.whys == nil {
+		p.whys = map[missKey]string{}
+	}
+	if k := (missKey{l.Need, l.Node}); p.whys[k] == "" {
+		p.whys[k] = l.Why
+	}
 }
 
 // Has tells whether a resource was collected; when not, the rule is noted as not checked.

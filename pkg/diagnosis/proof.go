@@ -118,13 +118,13 @@ func (p *Pass) fill(template string, fields words.Fields) string {
 func (p *Pass) missing(f *Finding, proof *Proof) {
 	for _, a := range proof.answers() {
 		for _, l := range a.Lacks() {
-			p.Miss(l.Need, l.Node)
+			p.miss(l)
 			f.NotConfirmed = add(f.NotConfirmed, l.String())
 		}
 	}
 	for _, l := range proof.LookAlikes {
 		for _, lack := range l.Is.Lacks() {
-			p.Miss(lack.Need, lack.Node)
+			p.miss(lack)
 			f.NotConfirmed = add(f.NotConfirmed, "that it is not "+l.Cause+": "+lack.String())
 		}
 	}
@@ -143,7 +143,7 @@ func (p *Pass) missUnseen(proof *Proof) {
 	}
 	for _, a := range proof.State {
 		for _, l := range a.Lacks() {
-			p.Miss(l.Need, l.Node)
+			p.miss(l)
 		}
 	}
 }
