@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // World is a whole cluster of three nodes, n1, n2 and n3, in which pods of a StatefulSet
@@ -263,6 +264,9 @@ func (w *World) Answers(node string, paths ...string) *World {
 	}
 	return w
 }
+
+// Index loads it, after a verdict.
+func (w *World) Index(t testing.TB) *snapshot.Index { return w.sketch.Index(t) }
 
 // Verdict evaluates a question: the verdict, then root causes, then what is unexplained.
 func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (string, *report.Report) {

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"strings"
+
 	"maps"
 	"slices"
 	"sort"
@@ -172,6 +174,20 @@ func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
 	return out
 }
 
+// storageObjects asks for what the operators of some storages say of it, for their volumes.
+func (c *collector) storageObjects(v *snapshot.Volume) {
+	name := v.CSIName()
+	switch {
+	case v.PV != nil && (v.PV.Spec.RBD != nil || v.PV.Spec.CephFS != nil), strings.HasSuffix(name, ".csi.ceph.com"):
+		c.want(want{res: cephClusters})
+		c.want(want{res: networkFences})
+	case name == "zfs.csi.openebs.io":
+		c.want(want{res: zfsNodes})
+	case name == "local.csi.openebs.io":
+		c.want(want{res: lvmNodes})
+	}
+}
+
 // volume asks for what a volume's own objects refer to.
 func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 	if ns, claim := v.ClaimRef(); claim != "" {
@@ -191,6 +207,7 @@ func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 			c.byName(claims, o.Spec.ClaimRef.Namespace, o.Spec.ClaimRef.Name)
 		}
 	}
+	c.storageObjects(v)
 	for _, consumer := range v.Consumers {
 		c.pod(x, consumer.Pod)
 	}

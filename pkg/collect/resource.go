@@ -109,6 +109,11 @@ var (
 	lhBackupTargets    = longhorn("BackupTarget", "backuptargets")
 	lhSnapshots        = longhorn("Snapshot", "snapshots")
 
+	cephClusters  = &resource{group: "ceph.rook.io", versions: v1, kind: "CephCluster", plural: "cephclusters"}
+	networkFences = &resource{group: "csiaddons.openshift.io", versions: []string{"v1alpha1"}, kind: "NetworkFence", plural: "networkfences"}
+	zfsNodes      = &resource{group: "zfs.openebs.io", versions: v1, kind: "ZFSNode", plural: "zfsnodes"}
+	lvmNodes      = &resource{group: "local.openebs.io", versions: []string{"v1alpha1"}, kind: "LVMNode", plural: "lvmnodes"}
+
 	migrations = &resource{group: "kubevirt.io", versions: []string{"v1", "v1alpha3"}, kind: "VirtualMachineInstanceMigration", plural: "virtualmachineinstancemigrations"}
 )
 
@@ -120,10 +125,14 @@ var everything = []*resource{
 	endpointSlices, leases, networkPolicies, budgets,
 	lhVolumes, lhEngines, lhFrontends, lhReplicas, lhShareManagers, lhInstanceManagers, lhNodes,
 	lhAttachments, lhEngineImages, lhBackingImages, lhSettings, lhOrphans, lhBackups, lhBackupTargets, lhSnapshots, migrations,
+	cephClusters, networkFences, zfsNodes, lvmNodes,
 }
 
 // recent are resources that Longhorn has since 1.12: an older one lacks nothing.
 var recent = map[*resource]bool{lhFrontends: true}
 
 // optional groups are add-ons: a cluster without them lacks nothing.
-var optional = map[string]bool{longhornGroup: true, "kubevirt.io": true}
+var optional = map[string]bool{
+	longhornGroup: true, "kubevirt.io": true,
+	"ceph.rook.io": true, "csiaddons.openshift.io": true, "zfs.openebs.io": true, "local.openebs.io": true,
+}

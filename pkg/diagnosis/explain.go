@@ -107,10 +107,17 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			out.ExplainedBy = append(out.ExplainedBy, f.id())
 		}
 		r.Symptoms = append(r.Symptoms, out)
-		if len(s.explainedBy) == 0 && !s.Past && !s.Informal {
+		if !s.settled() && !s.Past && !s.Informal {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
+}
+
+// settled tells whether a symptom has a cause that is at least likely, or one that needs
+// only time. A cause that is no more than possible leaves the symptom open: what was seen
+// is shown beside it.
+func (s *Symptom) settled() bool {
+	return slices.ContainsFunc(s.explainedBy, func(f *Finding) bool { return f.Waiting || f.Certainty.Rank() > report.Possible.Rank() })
 }
 
 // couldBe names the causes of a symptom that were not checked, and why.

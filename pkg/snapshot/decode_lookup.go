@@ -29,7 +29,7 @@ var othersKind = func() *kind {
 // otherGroups are the groups whose objects rules may know beside those with a
 // type: storage of Kubernetes and of its drivers, virtual machines.
 var otherGroups = map[string]bool{
-	"ceph.rook.io": true, "cdi.kubevirt.io": true, "directpv.min.io": true, "groupsnapshot.storage.k8s.io": true,
+	"ceph.rook.io": true, "cdi.kubevirt.io": true, "csiaddons.openshift.io": true, "directpv.min.io": true, "groupsnapshot.storage.k8s.io": true,
 	"harvesterhci.io": true, "hwameistor.io": true, "kubevirt.io": true, "longhorn.io": true,
 	"piraeus.io": true, "snapshot.storage.k8s.io": true, "storage.k8s.io": true, "topolvm.io": true,
 	"internal.linstor.linbit.com": true, "local.openebs.io": true, "zfs.openebs.io": true, "cstor.openebs.io": true,

@@ -11,7 +11,12 @@ import (
 )
 
 // otherFields are the fields that rules read of kinds without a type of ours.
-var otherFields = []string{"status.available", "spec.ownerNodeID"}
+var otherFields = []string{
+	"status.available", "spec.ownerNodeID",
+	"status.ceph.health", "status.ceph.details", "status.ceph.lastChecked", "status.ceph.fsid",
+	"spec.driver", "spec.fenceState", "spec.cidrs", "status.result",
+	"pools", "volumeGroups",
+}
 
 // trimmedRaw is an object of Longhorn with the fields that its decoder reads: the
 // decoder itself writes them down.

@@ -39,9 +39,10 @@ type Peer struct {
 	Last          time.Time
 }
 
-// Complaints are the daemons whose connection does not come up lately, with at least three
-// lines of one address since the last line that it did. The closing of an idle connection
-// (state OPEN) is ordinary work: ms_connection_idle_timeout.
+// Complaints are the daemons whose connection does not come up lately: a monitor while no
+// monitor's session is established since, another daemon with at least three lines of one
+// address since the last line that it was. The closing of an idle connection (state OPEN)
+// is ordinary work: ms_connection_idle_timeout.
 func Complaints(pl *evidence.Place) []Peer {
 	var order []string
 	peers := map[string]*Peer{}
@@ -58,19 +59,41 @@ func Complaints(pl *evidence.Place) []Peer {
 		}
 		switch what := m[3]; {
 		case strings.Contains(what, "session established"), strings.HasPrefix(what, "up"):
-			p.Lines = nil
+			for _, o := range peers { // a client needs one monitor, whichever answers
+				if o == p || p.monitor() && o.monitor() {
+					o.Lines = nil
+				}
+			}
 		case failed(what):
 			p.Lines, p.Last = append(p.Lines, evidence.FromNode(pl.Node, "@kmsg", l.Text)), l.At
 		}
 	}
 	var out []Peer
 	for _, a := range order {
-		if p := peers[a]; len(p.Lines) >= 3 && !p.Last.IsZero() && pl.X.Age(p.Last) < fresh {
-			p.Lines = p.Lines[len(p.Lines)-3:]
+		p, need := peers[a], 3
+		if p.monitor() {
+			need = 1
+		}
+		if len(p.Lines) >= need && !p.Last.IsZero() && pl.X.Age(p.Last) < fresh {
+			p.Lines = last(p.Lines, 3)
 			out = append(out, *p)
 		}
 	}
-	return out
+	return Worst(pl, out)
+}
+
+func (p Peer) monitor() bool { return strings.HasPrefix(p.Name, "mon") }
+
+// Worst leaves one of several daemons: the one whose port does not answer.
+func Worst(pl *evidence.Place, list []Peer) []Peer {
+	for _, want := range []func(evidence.Answer) bool{evidence.Answer.Yes, evidence.Answer.Unseen} {
+		for _, p := range list {
+			if want(p.Dialled(pl)) {
+				return []Peer{p}
+			}
+		}
+	}
+	return list
 }
 
 func failed(what string) bool {
@@ -91,6 +114,27 @@ func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.When(!strings.HasPrefix(answer, "ok"), evidence.FromNode(pl.Node, "@dial/"+p.Address, answer))
 }
+
+// Stuck asks for a metadata server that hangs and did not come back (fs/ceph/mds_client.c):
+// a client that waits for one session, whatever the others do.
+func Stuck(pl *evidence.Place) evidence.Answer {
+	var line []report.Evidence
+	for _, l := range pl.View.Facts.Kernel {
+		switch {
+		case !strings.Contains(l.Text, "ceph: "):
+		case hangs.MatchString(l.Text):
+			line = []report.Evidence{evidence.FromNode(pl.Node, "@kmsg", l.Text)}
+		case cameBack.MatchString(l.Text):
+			line = nil
+		}
+	}
+	return evidence.When(line != nil, line...)
+}
+
+var (
+	hangs    = regexp.MustCompile(`\bmds\d+ hung\b`)
+	cameBack = regexp.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)
+)
 
 // Refusing asks for a line with a single meaning: this kernel is too old for the cluster,
 // or no metadata server is up.
@@ -113,19 +157,34 @@ func Refusing(pl *evidence.Place) (says string, a evidence.Answer) {
 // Suffers asks whether the place's volume waits for Ceph: a call that hangs, a mount that
 // does not answer, or a fresh failure of a mount.
 func Suffers(pl *evidence.Place) evidence.Answer {
-	if pl.View != nil {
-		if q := hung(pl); q != nil {
-			return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/cmdline", command(q)))
-		}
-		for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-			if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "hang" {
-				return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
-			}
-		}
-	}
 	for _, t := range pl.Refused() {
 		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
+			return evidence.Any(Hangs(pl), evidence.Yes(t.Evidence()))
+		}
+	}
+	return Hangs(pl)
+}
+
+// Hangs asks whether something of the place's volume hangs in Ceph: a map or mount that
+// has not come back for two minutes, a task of a pod of the volume, a mount that gives no
+// answer.
+func Hangs(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil {
+		return evidence.Unseen(pl.Probed().Lacks()...)
+	}
+	if q := hung(pl); q != nil {
+		return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/cmdline", command(q)))
+	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "hang" {
+			return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
+		}
+	}
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		for _, q := range pl.View.ProcessesOfPod(string(c.Pod.UID)) {
+			if at := q.WChan + " " + q.Stack; q.State == "D" && (strings.Contains(at, "ceph") || strings.Contains(at, "rbd_")) {
+				return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/stack", strings.TrimSpace(at)))
+			}
 		}
 	}
 	return evidence.No()

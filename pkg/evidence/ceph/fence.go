@@ -1,6 +1,8 @@
 package ceph
 
 import (
+	"maps"
+	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,6 +117,62 @@ func (f *Fence) used(pl *evidence.Place, at time.Time) bool {
 		}
 	}
 	return false
+}
+
+// Objected asks whether a NetworkFence that is in force names an address of the place's
+// node: somebody shut it out on purpose.
+func Objected(pl *evidence.Place) evidence.Answer {
+	node := pl.X.Node(pl.Node)
+	if node == nil {
+		return evidence.No()
+	}
+	for _, f := range pl.X.NetworkFences() {
+		if f.Driver != "" && f.Driver != pl.Volume.CSIName() {
+			continue
+		}
+		for _, a := range node.Status.Addresses {
+			if c := covers(f.CIDRs, a.Address); c != "" {
+				return evidence.Yes(evidence.FromAPI("NetworkFence "+f.Name, "spec.cidrs", c), evidence.FromAPI("Node "+pl.Node, "status.addresses", a.Address))
+			}
+		}
+	}
+	return evidence.No()
+}
+
+func covers(cidrs []string, address string) string {
+	ip := net.ParseIP(address)
+	for _, c := range cidrs {
+		if _, block, err := net.ParseCIDR(c); ip != nil && err == nil && block.Contains(ip) {
+			return c
+		}
+	}
+	return ""
+}
+
+// WorksElsewhere asks whether the volume's mount answers on another node.
+func WorksElsewhere(pl *evidence.Place) evidence.Answer {
+	for _, n := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
+		if n == pl.Node {
+			continue
+		}
+		for _, m := range pl.X.VolumeMounts(pl.Volume, n) {
+			if st, ok := pl.X.View(n).Statfs(m.Mount.Point); ok && st.Err == "" {
+				return evidence.Yes(evidence.FromNode(n, "@statfs"+m.Mount.Point, "it answers"))
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// Before asks whether a pod used the volume on the node for a while: what a new mount is
+// refused is a matter of rights.
+func Before(pl *evidence.Place) evidence.Answer {
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		if t := c.Pod.Status.StartTime; t != nil && !c.Waiting() {
+			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.startTime", t.UTC().Format(time.RFC3339)))
+		}
+	}
+	return evidence.No()
 }
 
 func last(list []report.Evidence, n int) []report.Evidence {

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"path"
 	"regexp"
 	"strings"
 )
@@ -49,6 +50,12 @@ var words = func() map[string]bool {
 	return out
 }()
 
+// ofStorage are programs whose arguments name what they work on: "rbd map POOL/IMAGE",
+// "zfs mount POOL/DATASET". None takes a secret as a word of its own.
+var ofStorage = map[string]bool{"rbd": true, "rbd-nbd": true, "zfs": true, "zpool": true, "lvs": true, "vgs": true, "drbdsetup": true, "drbdadm": true}
+
+var objects = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.@-]+){0,3}$`)
+
 // Args hides the values on a command line. The program, known options and values
 // of harmless shapes stay; any other value is hidden.
 func Args(argv []string) []string {
@@ -68,6 +75,8 @@ func Args(argv []string) []string {
 			} else {
 				out[i+1], flag = glueless(a), a
 			}
+		case ofStorage[path.Base(argv[0])] && objects.MatchString(a) && !Secret(strings.TrimLeft(flag, "-")):
+			out[i+1], flag = a, ""
 		default:
 			out[i+1] = argument(flag, a)
 			flag = ""

@@ -113,3 +113,17 @@ func TestOwn(t *testing.T) {
 		t.Errorf("the name of a Secret is hidden: %q", got)
 	}
 }
+
+func TestArgsOfStorageTools(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"rbd --id u -m 10.0.0.1:6789 --keyfile=/tmp/k map kube/csi-vol-1 --device-type krbd": "rbd --id u -m 10.0.0.1:6789 --keyfile=/tmp/k map kube/csi-vol-1 --device-type krbd",
+		"rbd --key AQD+ab== map kube/x": "rbd --key ******** map kube/x",
+		"zfs mount tank/pvc-1":          "zfs mount tank/pvc-1",
+		"app kube/hunter2":              "app ********",
+	} {
+		if got := strings.Join(Args(strings.Fields(in)), " "); got != want {
+			t.Errorf("Args(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ var CSICredentialsWrong = &diagnosis.Rule{
 	Name: "csi-credentials-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Detaching, diagnosis.Resizing, diagnosis.Staging, diagnosis.Publishing},
 	LeadsTo:  []string{"provisioning-failed", "expansion-refused-by-backend"},
-	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced"},
+	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced", "rbd-lock-or-watcher-stale"},
 	Asks:     diagnosis.EachVolume,
 	Doc:      csiCredentialsWrongDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

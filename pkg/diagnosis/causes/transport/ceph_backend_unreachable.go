@@ -28,40 +28,50 @@ var CephBackendUnreachable = &diagnosis.Rule{
 		if pl.View == nil || !ceph.Of(pl.Volume) {
 			return nil
 		}
-		suffers := ceph.Suffers(pl)
+		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
+		proof := func(says string, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
+			with["node"], with["volume"] = pl.Node, pl.Volume.PVName()
+			return &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: cephSteps(says, pl.Node, "")}
+		}
 		if says, line := ceph.Refusing(pl); line.Yes() {
-			return []*diagnosis.Proof{{
-				Subject: diagnosis.NodeSubject(pl.Node), Says: says,
-				With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName()},
-				State: []evidence.Answer{suffers, line},
-				Steps: cephSteps(pl.Node, ""),
-			}}
+			return []*diagnosis.Proof{proof(says, words.Fields{}, suffers, line)}
 		}
-		var out []*diagnosis.Proof
 		for _, peer := range ceph.Complaints(pl) {
-			out = append(out, &diagnosis.Proof{
-				Subject: diagnosis.NodeSubject(pl.Node), Says: "peer",
-				With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "daemon": peer.Name, "address": peer.Address},
-				State: []evidence.Answer{suffers, evidence.Yes(peer.Lines...)},
-				Last:  []evidence.Answer{peer.Dialled(pl), csi.InHostNetwork(pl)},
-				Steps: cephSteps(pl.Node, peer.Address),
-			})
+			p := proof("peer", words.Fields{"daemon": peer.Name, "address": peer.Address}, suffers, evidence.Yes(peer.Lines...))
+			p.Last, p.Steps = []evidence.Answer{peer.Dialled(pl), csi.InHostNetwork(pl)}, cephSteps("peer", pl.Node, peer.Address)
+			return []*diagnosis.Proof{p}
 		}
-		return out
+		if code, is := ceph.Health(pl); is.Yes() {
+			return []*diagnosis.Proof{proof("health", words.Fields{"code": code}, hangs, is)}
+		}
+		if stuck := ceph.Stuck(pl); stuck.Yes() {
+			p := proof("mds", words.Fields{}, hangs, stuck)
+			p.AtMost = report.Likely
+			return []*diagnosis.Proof{p}
+		}
+		p := proof("mtu", words.Fields{}, hangs, ceph.MTU(pl), ceph.Connected(pl))
+		p.AtMost = report.Possible
+		return []*diagnosis.Proof{p}
 	},
 }
 
-func cephSteps(node, address string) []remedy.Step {
-	help := "Open the monitors (3300 and 6789) and the ports of the OSDs and metadata servers (6800 and up) of all storage hosts for node " + node + ", with one MTU on the whole way."
+// cephHelp is what helps in each branch.
+var cephHelp = map[string]string{
+	"peer":   "Open the monitors (3300 and 6789) and the ports of the OSDs and metadata servers (6800 and up) of all storage hosts for this node, with one MTU on the whole way.",
+	"mds":    "Let the Ceph administrator bring the metadata server back.",
+	"old":    "Use a kernel that speaks the protocol of the cluster (ms_mode in the map or mount options for version 2, from 5.11 on).",
+	"health": "Let the Ceph administrator cure what the cluster complains of.",
+	"mtu":    "Set one MTU on the whole way between the nodes and the storage hosts.",
+}
+
+func cephSteps(says, node, address string) []remedy.Step {
 	checks := []remedy.Command{"ceph health detail"}
 	if address != "" {
 		checks = append(checks, remedy.OnNode(node, append([]string{"nc", "-vz"}, hostPort(address)...)...))
-	} else {
-		help = "Let the Ceph administrator bring the metadata server back, or use a kernel that speaks the protocol of the cluster (ms_mode in the map or mount options for version 2, from 5.11 on)."
 	}
 	return []remedy.Step{
-		remedy.Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the address from this node and from one that works.", checks...),
-		remedy.Words(help + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
+		remedy.Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the way to it from this node and from one that works.", checks...),
+		remedy.Words(cephHelp[says] + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
 	}
 }
 

@@ -27,16 +27,24 @@ var CephClientFenced = &diagnosis.Rule{
 			return nil
 		}
 		f, ok := ceph.FenceOf(pl)
-		if !ok || !f.Line.Yes() {
-			return nil
-		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: f.Says,
-			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "where": f.Where},
-			State: []evidence.Answer{f.Line},
-			Last:  []evidence.Answer{f.Now},
+			With: words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "where": f.Where},
 		}
-		p.Device(pl.Node, f.Dev)
+		switch fenced := ceph.Objected(pl); {
+		case ok && f.Line.Yes():
+			p.State, p.Last = []evidence.Answer{f.Line}, []evidence.Answer{f.Now}
+		case ok && f.Says == "cephfs" && f.Now.Yes(): // the log does not reach back
+			p.State, p.AtMost = []evidence.Answer{f.Now, evidence.Any(fenced, ceph.WorksElsewhere(pl)), ceph.Before(pl)}, report.Likely
+		case !ok && pl.View == nil && fenced.Yes():
+			p.Says, p.AtMost = "object", report.Likely
+			p.State, p.Last = []evidence.Answer{fenced, ceph.Before(pl)}, []evidence.Answer{evidence.Unseen(pl.Probed().Lacks()...)}
+		default:
+			return nil
+		}
+		if ok {
+			p.Device(pl.Node, f.Dev)
+		}
 		p.Steps = fenceSteps(pl)
 		return []*diagnosis.Proof{p}
 	},
