@@ -86,24 +86,30 @@ func (s *Sketch) Index(t testing.TB) *snapshot.Index {
 		t.Fatalf("no document of the sketch has %q", s.lost)
 	}
 	dir := t.TempDir()
-	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
-	for path, text := range s.Files {
-		files[path] = text
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := s.write(dir); err != nil {
+		t.Fatal(err)
 	}
 	snap, err := snapshot.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return snapshot.NewIndex(snap)
+}
+
+// write makes the files of the snapshot.
+func (s *Sketch) write(dir string) error {
+	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
+	maps.Copy(files, s.Files)
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Ask evaluates rules on the sketch. A question is "pvc NAMESPACE/NAME", "pod

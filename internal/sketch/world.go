@@ -302,3 +302,6 @@ func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (st
 	out = append(out, slices.Sorted(maps.Keys(seen))...)
 	return strings.TrimSuffix(r.Verdict+": "+strings.Join(out, "; "), ": "), r
 }
+
+// Write writes the world, after a verdict, as the files of a case.
+func (w *World) Write(dir string) error { return w.sketch.write(dir) }

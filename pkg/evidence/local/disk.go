@@ -51,7 +51,7 @@ type Disk struct {
 // of fstab or a unit, or because the static provisioner made the PV, which takes only
 // mount points (sig-storage-local-static-provisioner, pkg/discovery).
 func DiskOf(pl *evidence.Place, p string) Disk {
-	if d, ok := inFstab(pl, p); ok {
+	if d, _, ok := inFstab(pl, p); ok {
 		return d
 	}
 	if d, ok := inUnits(pl, p); ok {
@@ -64,17 +64,18 @@ func DiskOf(pl *evidence.Place, p string) Disk {
 	return Disk{Point: p, Meant: evidence.No()}
 }
 
-func inFstab(pl *evidence.Place, p string) (Disk, bool) {
+// inFstab finds the entry of a path, and the device that it names.
+func inFstab(pl *evidence.Place, p string) (d Disk, source string, ok bool) {
 	for _, l := range strings.Split(pl.View.Facts.Files["etc/fstab"].Content, "\n") {
 		f := strings.Fields(l)
 		if len(f) < 3 || strings.HasPrefix(f[0], "#") || f[2] == "swap" || slices.Contains(strings.Split(strings.Join(f[3:], ","), ","), "noauto") {
 			continue
 		}
 		if point := path.Clean(probes.Unescape(f[1])); point != "/" && (point == p || strings.HasPrefix(p, point+"/")) && dedicated(point) {
-			return Disk{point, "/etc/fstab: " + strings.Join(f, " "), evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, true
+			return Disk{point, "/etc/fstab: " + strings.Join(f, " "), evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, f[0], true
 		}
 	}
-	return Disk{}, false
+	return Disk{}, "", false
 }
 
 // dedicated leaves out the parents that belong to the machine.

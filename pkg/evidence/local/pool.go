@@ -1,28 +1,26 @@
 package local
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Pool is what a volume is cut from on its node.
 type Pool struct {
-	Kind   string // lvm | zfs
+	Kind   string // lvm | zfs | md
 	Name   string
 	Volume string // the logical volume or dataset; empty: not known by name
 	Named  evidence.Answer
 }
 
-// lvOf finds the logical volume that a text misses: "special device /dev/vg/lv does not
-// exist", "Volume group "vg" not found".
+// What a text misses: "special device /dev/vg/lv does not exist", "Volume group "vg" not
+// found".
 var (
-	lvOf = regexp.MustCompile(`special device /dev/([\w.+-]+)/([\w.+-]+) does not exist`)
+	noDevice = regexp.MustCompile(`special device (/dev/\S+) does not exist`)
 	vgOf = regexp.MustCompile(`Volume group "([\w.+-]+)" not found`)
 	dsOf = regexp.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
 )
@@ -30,7 +28,43 @@ var (
 // notGroups are directories of /dev that are no volume groups.
 var notGroups = []string{"mapper", "disk", "longhorn", "block", "rbd", "drbd", "zvol", "md"}
 
-// PoolOf finds the pool of the place's volume: named by the PV, or by a text.
+// poolAt is the pool that a path below /dev lies in: a logical volume, an array, a volume
+// of ZFS. A name with a single element, a partition or a link by identity, is none.
+func poolAt(dev string, named evidence.Answer) (Pool, bool) {
+	rest, ok := strings.CutPrefix(path.Clean(dev), "/dev/")
+	dir, name, _ := strings.Cut(rest, "/")
+	switch {
+	case !ok:
+		return Pool{}, false
+	case array.MatchString(rest), dir == "md" && name != "":
+		return Pool{"md", rest, "", named}, true
+	case dir == "zvol" && strings.Contains(name, "/"):
+		pool, volume, _ := strings.Cut(name, "/")
+		return Pool{"zfs", pool, volume, named}, true
+	case dir == "mapper":
+		group, volume, ok := mapped(name)
+		return Pool{"lvm", group, volume, named}, ok
+	case name != "" && !strings.Contains(name, "/") && !slices.Contains(notGroups, dir):
+		return Pool{"lvm", dir, name, named}, true
+	}
+	return Pool{}, false
+}
+
+var array = regexp.MustCompile(`^md\d+$`)
+
+// mapped takes the name of a mapper apart: one dash stands between group and volume, those
+// of the names are doubled (lvm(8)).
+func mapped(name string) (group, volume string, ok bool) {
+	const double = "\x00"
+	parts := strings.Split(strings.ReplaceAll(name, "--", double), "-")
+	if len(parts) != 2 {
+		return "", "", false
+	}
+	return strings.ReplaceAll(parts[0], double, "-"), strings.ReplaceAll(parts[1], double, "-"), true
+}
+
+// PoolOf finds the pool of the place's volume: named by the PV, by the entry that mounts
+// its directory, or by a text.
 func PoolOf(pl *evidence.Place) (Pool, bool) {
 	v := pl.Volume
 	pv := func(key string) evidence.Answer {
@@ -43,10 +77,24 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 		z, _, _ = strings.Cut(z, "/")
 		return Pool{"zfs", z, v.CSIHandle(), pv("openebs.io/poolname")}, true
 	}
+	if pv := pl.Volume.PV; pv != nil && pv.Spec.Local != nil {
+		if p, ok := poolAt(pv.Spec.Local.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.local.path", pv.Spec.Local.Path))); ok {
+			return p, true
+		}
+	}
+	if dir := PathOf(v); dir != "" && pl.View != nil {
+		if d, source, ok := inFstab(pl, dir); ok {
+			if p, ok := poolAt(source, d.Meant); ok {
+				return p, true
+			}
+		}
+	}
 	for _, t := range pl.Refused() {
 		said := evidence.Yes(t.Evidence())
-		if m := lvOf.FindStringSubmatch(t.Raw); m != nil && !slices.Contains(notGroups, m[1]) {
-			return Pool{"lvm", m[1], m[2], said}, true
+		if m := noDevice.FindStringSubmatch(t.Raw); m != nil {
+			if p, ok := poolAt(m[1], said); ok {
+				return p, true
+			}
 		}
 		if m := vgOf.FindStringSubmatch(t.Raw); m != nil {
 			return Pool{"lvm", m[1], "", said}, true
@@ -56,92 +104,6 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 		}
 	}
 	return Pool{}, false
-}
-
-// Absent asks whether the place's node has nothing of the pool active. partly tells that
-// other volumes of it are there: then only this one is gone.
-func (p Pool) Absent(pl *evidence.Place) (partly bool, a evidence.Answer) {
-	if pl.View == nil {
-		return false, evidence.Unseen(pl.Probed().Lacks()...)
-	}
-	if p.Kind == "zfs" {
-		return false, p.zpoolAbsent(pl)
-	}
-	whole := pl.Tables(probes.Block, probes.DeviceNodes)
-	prefix := strings.ReplaceAll(p.Name, "-", "--") + "-"
-	for i := range pl.View.Facts.Block {
-		d := pl.View.Facts.Block[i].DM
-		if d == nil || !strings.HasPrefix(d.UUID, "LVM-") || !ofGroup(d.Name, prefix) {
-			continue
-		}
-		if p.Volume == "" || d.Name == prefix+strings.ReplaceAll(p.Volume, "-", "--") {
-			return false, evidence.No().With(evidence.FromNode(pl.Node, "sys/class/block/"+pl.View.Facts.Block[i].Name+"/dm/name", d.Name))
-		}
-		partly = true
-	}
-	at := "/dev/" + p.Name + "/" + p.Volume
-	if _, there := pl.View.NumberAt(at); there && p.Volume != "" {
-		return partly, evidence.No()
-	}
-	return partly, whole.Nothing(evidence.FromNode(pl.Node, "sys/class/block/dm-*/dm/name", "no "+prefix+strings.ReplaceAll(p.Volume, "-", "--")))
-}
-
-// ofGroup tells whether a mapper's name is that of a volume of a group: what follows the
-// group is one dash, since dashes of names are doubled.
-func ofGroup(name, prefix string) bool {
-	rest, ok := strings.CutPrefix(name, prefix)
-	return ok && !strings.HasPrefix(rest, "-")
-}
-
-func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
-	const dir = "proc/spl/kstat/zfs/"
-	if f, ok := pl.View.Facts.Files[dir+p.Name+"/state"]; ok && f.Err == "" {
-		return evidence.No().With(evidence.FromNode(pl.Node, dir+p.Name+"/state", strings.TrimSpace(f.Content)))
-	}
-	for path := range pl.View.Facts.Files {
-		if strings.HasPrefix(path, dir+p.Name+"/") {
-			return evidence.No()
-		}
-	}
-	if !pl.View.Facts.Module("zfs").Loaded {
-		return evidence.No() // no ZFS at all: kernel-module-missing
-	}
-	return pl.Tables(probes.Files).Nothing(evidence.FromNode(pl.Node, dir, "no "+p.Name))
-}
-
-// Why is what keeps a pool from being there, by a fact of its own.
-type Why struct {
-	Says string // inactive | locked | unknown
-	Fact report.Evidence
-}
-
-// WhyOf looks at the disks of the node: a member with LVM's label that nothing holds is
-// not activated; a LUKS disk of crypttab without a mapper is locked.
-func (p Pool) WhyOf(pl *evidence.Place) Why {
-	var out Why
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
-		c, ok := pl.View.Facts.Contents[b.Dev]
-		if !ok || len(b.Holders) > 0 || len(pl.View.HoldersOf(b.Dev)) > 0 {
-			continue
-		}
-		fact := evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), "TYPE="+c.Type+", and nothing holds "+b.Name)
-		switch {
-		case c.Type == "LVM2_member" && p.Kind == "lvm":
-			return Why{"inactive", fact}
-		case c.Type == "crypto_LUKS" && inCrypttab(pl.View, b, c):
-			out = Why{"locked", fact}
-		}
-	}
-	if out.Says == "" {
-		out.Says = "unknown"
-	}
-	return out
-}
-
-func inCrypttab(view *snapshot.NodeView, b *probes.BlockDevice, c probes.Content) bool {
-	tab := view.Facts.Files["etc/crypttab"].Content
-	return c.UUID != "" && strings.Contains(tab, c.UUID) || strings.Contains(tab, "/dev/"+b.Name)
 }
 
 // Fails asks whether a mount of the volume fails on the place's node now.

@@ -10,7 +10,7 @@ import (
 // The grammar. Event messages are cut at 1024 bytes, so nothing demands a closing
 // quote at the end.
 var (
-	operation = regexp.MustCompile(`(?s)(?P<op>AttachVolume\.Attach|DetachVolume\.Detach|MountVolume\.\w+|UnmountVolume\.\w+|UnmountDevice|MapVolume\.\w+|UnmapVolume\.\w+|UnmapDevice|NodeExpandVolume\.\w+) failed for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: pod "[^"]+")?(?: \(UID: "(?P<uid>[^"]+)"\))?(?: (?:from|on) node "(?P<node>[^"]+)")?\s*:?\s*(?P<err>.*)`)
+	operation = regexp.MustCompile(`(?s)(?P<op>AttachVolume\.Attach|DetachVolume\.Detach|MountVolume\.\w+|UnmountVolume\.\w+|UnmountDevice|MapVolume\.\w+|UnmapVolume\.\w+|UnmapDevice|NodeExpandVolume\.\w+)(?: initialization| check)? failed for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: pod "[^"]+")?(?: \(UID: "(?P<uid>[^"]+)"\))?(?: (?:from|on) node "(?P<node>[^"]+)")?\s*:?\s*(?P<err>.*)`)
 	multi     = regexp.MustCompile(`Multi-Attach error for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: from node "(?P<node>[^"]+)")?`)
 	wrapper   = regexp.MustCompile(`Operation for "(?:\{volumeName:(?P<unique>\S+) podName:(?P<uid>\S*) nodeName:(?P<node>[^}"]*)\}|"?(?P<old>[^"]+)"?.*?)" failed\. No retries permitted until`)
 	format    = regexp.MustCompile(`format of disk "(?P<dev>[^"]+)" failed`)

@@ -19,7 +19,7 @@ type want struct {
 // configuration are the files with which an administrator or a distribution
 // decides about devices, mounts and daemons.
 var configuration = []want{
-	{"etc/fstab", whole}, {"etc/hosts", whole}, {"etc/hostname", whole}, {"etc/resolv.conf", whole},
+	{"etc/fstab", whole}, {"etc/crypttab", whole}, {"etc/hosts", whole}, {"etc/hostname", whole}, {"etc/resolv.conf", whole},
 	{"etc/os-release", whole}, {"usr/lib/os-release", whole}, {"etc/exports", whole},
 	{"etc/nfsmount.conf", whole}, {"etc/nfsmount.conf.d/*", whole}, {"etc/nfs.conf", whole}, {"etc/idmapd.conf", whole},
 	{"etc/multipath.conf", whole}, {"etc/multipath/**", whole},

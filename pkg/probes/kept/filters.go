@@ -263,7 +263,7 @@ func record(s string) string {
 	return accounts(out.String())
 }
 
-var directive = regexp.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
+var directive = regexp.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Where|What|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
 
 // unit keeps the directives of a systemd unit that change mounts or the order of a boot.
 func unit(s string) string { return lines(directive.MatchString)(s) }
@@ -285,4 +285,21 @@ var furniture = regexp.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:
 // containerTable keeps the mount table of another namespace without its furniture.
 func containerTable(s string) string {
 	return mountTable(lines(func(l string) bool { return !furniture.MatchString(l) })(s))
+}
+
+var (
+	cryptName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+	cryptDevice = regexp.MustCompile(`^(?:/dev/[A-Za-z0-9/_.:+-]+|(?:PART)?(?:UUID|LABEL)="?[A-Za-z0-9_.-]+"?)$`)
+)
+
+// crypttab keeps of each entry its name and its device (crypttab(5)): the third field
+// names a key.
+func crypttab(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		if f := strings.Fields(l); len(f) > 1 && cryptName.MatchString(f[0]) && cryptDevice.MatchString(f[1]) {
+			out.WriteString(f[0] + " " + f[1] + "\n")
+		}
+	}
+	return out.String()
 }

@@ -58,6 +58,7 @@ var devices = []line{
 // configuration are the files of an administrator or a distribution.
 var configuration = []line{
 	{"etc/fstab", lines(mountLine), "what the host mounts by itself"}, {"etc/exports", exports, "what the host exports"},
+	{"etc/crypttab", crypttab, "encrypted disks that the host opens by itself"},
 	{"etc/hosts", hosts, "names of servers"}, {"etc/hostname", verbatim, "the name of the machine"},
 	{"etc/resolv.conf", lines(resolver), "the resolver"}, {"run/systemd/resolve/*", lines(resolver), "the resolver"},
 	{"etc/os-release", release, "the distribution"}, {"usr/lib/os-release", release, "the distribution"},

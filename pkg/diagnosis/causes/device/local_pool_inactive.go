@@ -24,15 +24,19 @@ var LocalPoolInactive = &diagnosis.Rule{
 	Doc:      localPoolInactiveDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		pool, ok := local.PoolOf(pl)
-		if !ok || pl.Node == "" || pl.View == nil {
+		if !ok || pl.Node == "" {
 			return nil
 		}
 		partly, absent := pool.Absent(pl)
-		why := pool.WhyOf(pl)
+		why, probed := pool.WhyOf(pl), evidence.Yes()
+		if pl.View == nil {
+			absent, probed = pool.Unlisted(pl), evidence.Unseen(pl.Probed().Lacks()...)
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: pool.Kind + "-" + why.Says,
 			With:  words.Fields{"node": pl.Node, "pool": pool.Name, "volume": pl.Volume.PVName()},
 			State: []evidence.Answer{local.Fails(pl), pool.Named, absent.With(why.Fact), local.MadeHere(pl)},
+			Last:  []evidence.Answer{probed},
 		}
 		if partly {
 			p.Says, p.AtMost = "volume", report.Likely // it may be inactive, or deleted
@@ -42,6 +46,13 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if pool.Kind == "zfs" {
 			show = [][]string{{"zpool", "import"}, {"zpool", "status", "-x"}}
 			help = "With all disks of the pool there, " + remedy.Inline("zpool", "import", pool.Name) + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
+		}
+		if pool.Kind == "md" {
+			show = [][]string{{"cat", "/proc/mdstat"}}
+			help = "With all disks of the array there, " + remedy.Inline("mdadm", "--assemble", "--scan") + " brings it back; the mount of its entry and the pods follow. So that it lasts: its entry in mdadm.conf, and in the initramfs."
+		}
+		if why.Says == "missing" {
+			help = "Find the disk of the group that is not there first (cable, bay, path, its own encryption): with all of them the group is activated by itself."
 		}
 		if why.Says == "locked" {
 			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."

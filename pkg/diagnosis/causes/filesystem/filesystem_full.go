@@ -136,13 +136,19 @@ func reportFull(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if what == "" {
 		certainty, what = report.Likely, "next to nothing left: "+numbers(st)
 	}
-	f := p.Find(certainty, volumeOwner(v)).On(v).Located(view.Name)
+	subject, shared := volumeOwner(v), ownDisk(view, m.Mount)
+	if shared {
+		subject = diagnosis.NodeSubject(view.Name)
+	}
+	f := p.Find(certainty, subject).On(v).Located(view.Name)
 	f.Device(view.Name, m.Mount.Dev)
 	for _, c := range v.LiveConsumersOn(view.Name) {
 		f.Pod(c.Pod)
 	}
 	text := fmt.Sprintf("The %s filesystem of volume %s, mounted at %s on node %s, has %s.", m.Mount.FSType, volumeName(v), m.Mount.Point, view.Name, what)
-	if strings.HasPrefix(m.Mount.FSType, "nfs") {
+	if shared {
+		text += " It is a directory of the node's own disk, which the kubelet and all such volumes share."
+	} else if strings.HasPrefix(m.Mount.FSType, "nfs") {
 		text += " These are the numbers of the server: its filesystem or its quota is full, for every volume that lies on it."
 	} else {
 		text += " The disk and the way to it are well; writes fail with \"no space left on device\"."
@@ -159,7 +165,11 @@ func reportFull(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if certainty != report.Certain {
 		f.NotConfirmed = append(f.NotConfirmed, "a filesystem with nothing left at all")
 	}
-	adviseVolumeRoom(p, v, f)
+	if shared {
+		adviseNodeRoom(f, view.Name, m.Mount.Point)
+	} else {
+		adviseVolumeRoom(p, v, f)
+	}
 	p.Report(f)
 }
 

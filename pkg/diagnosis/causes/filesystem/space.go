@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // exhausted is what a filesystem has nothing left of, or nothing. A filesystem that counts
@@ -41,3 +42,10 @@ func numbers(st probes.FSStat) string {
 
 // image are filesystems that are made full and never change.
 var image = []string{"squashfs", "iso9660", "erofs", "cramfs", "udf"}
+
+// ownDisk tells whether a mount is a directory of the filesystem that the kubelet's own
+// directory lies on.
+func ownDisk(view *snapshot.NodeView, m probes.Mount) bool {
+	own := view.Containing(view.KubeletRoot())
+	return own != nil && own.Dev == m.Dev && m.Root != "/"
+}

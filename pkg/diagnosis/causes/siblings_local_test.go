@@ -1,0 +1,90 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+const onN1 = "\nnodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]}}"
+
+func lvmLocal() *world {
+	return sketch.NewWorld("local.csi.openebs.io", "pvc-11aa", "accessModes: [ReadWriteOnce]\ncsi: {driver: local.csi.openebs.io, fsType: ext4, volumeHandle: pvc-11aa, volumeAttributes: {openebs.io/volgroup: datavg}}"+onN1).Edit("pv-data", "pvc-11aa")
+}
+
+func zfsLocal() *world {
+	return sketch.NewWorld("zfs.csi.openebs.io", "pvc-22bb", "accessModes: [ReadWriteOnce]\ncsi: {driver: zfs.csi.openebs.io, fsType: zfs, volumeHandle: pvc-22bb, volumeAttributes: {openebs.io/poolname: tank}}"+onN1).Edit("pv-data", "pvc-22bb")
+}
+
+func mountFails(pv, words string) string {
+	return "MountVolume.SetUp failed for volume \"" + pv + "\" : rpc error: code = Internal desc = " + words
+}
+
+func zfsModule(w *world) *world {
+	return w.Entries("n1", "proc/modules", "zfs 28672 0 - Live 0x0\nspl 28672 0 - Live 0x0\noverlay 28672 0 - Live 0x0", "proc/filesystems", "nodev\tzfs\n\text4")
+}
+
+const zfsNode = `
+apiVersion: zfs.openebs.io/v1
+kind: ZFSNode
+metadata: {namespace: openebs, name: n1}
+pools: [{name: other, uuid: '123', free: 10Gi}]
+`
+
+func localDir(path string) *world {
+	return sketch.NewWorld("", "", strings.ReplaceAll(localPV, "/mnt/disks/vol1", path))
+}
+
+func localPublish(w *world, dev, root string) *world {
+	return w.Mounts("n1", dev+" "+root+" /var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data rw,relatime shared:70 - ext4 /dev/x rw")
+}
+
+func TestSiblingsLocal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"LVM: group not active, its disk is there": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "verifyMount: GetVolumePath failed device not found /dev/datavg/pvc-11aa")).Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=LVM2_member\nUUID=abc"),
+			"broken: certain local-pool-inactive Node n1"},
+		"LVM: a member is missing": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount: special device /dev/datavg/pvc-11aa does not exist")).Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=LVM2_member\nUUID=abc", "run/lvm/pvs_online/abc", "8:16"),
+			"broken: certain local-pool-inactive Node n1"},
+		"LVM: nobody looked, the driver's node object lacks the group": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "Volume group \"datavg\" not found")).Unprobed("n1", "PodRejected").
+			Add("\napiVersion: local.openebs.io/v1alpha1\nkind: LVMNode\nmetadata: {namespace: openebs, name: n1}\nvolumeGroups: [{name: other, missingPvCount: 0}]"),
+			"broken: likely local-pool-inactive Node n1"},
+		"LVM: there, the mount fails otherwise": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount failed: exit status 32")).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"ZFS: not imported": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist")),
+			"broken: certain local-pool-inactive Node n1"},
+		"ZFS: imported, the dataset is gone": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist")).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"ZFS: no module": {zfsLocal().Waits().FailedMount(mountFails("pvc-22bb", "The ZFS modules cannot be auto-loaded.")),
+			"broken: certain kernel-module-missing Node n1"},
+		"ZFS: nobody looked, the node object lacks the pool": {zfsLocal().Waits().FailedMount(mountFails("pvc-22bb", "zfs get mountpoint failed, cannot open 'tank/pvc-22bb': dataset does not exist")).Unprobed("n1", "PodRejected").Add(zfsNode),
+			"broken: likely local-pool-inactive Node n1"},
+		"ZFS: suspended under a running pod": {zfsModule(zfsLocal()).Runs(0).Mounts("n1", "0:80 / /var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~csi/pvc-22bb/mount rw,relatime shared:71 - zfs tank/pvc-22bb rw,xattr,noacl").Entries("n1", "proc/spl/kstat/zfs/tank/state", "SUSPENDED").Entries("n1", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~csi/pvc-22bb/mount", "@hang").Kernel("n1", "300|WARNING: Pool 'tank' has encountered an uncorrectable I/O failure and has been suspended."),
+			"broken: unexplained volume-hung"},
+		"md: the array is not there": {localDir("/mnt/raid").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/raid\" does not exist").Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\n/dev/md0 /mnt/raid xfs defaults,nofail 0 2", "proc/mdstat", "Personalities : [raid1]\nunused devices: <none>").Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=linux_raid_member"),
+			"broken: certain local-pool-inactive Node n1"},
+		"fstab entry not mounted": {localDir("/mnt/disks/vol1").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist").Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\nUUID=77 /mnt/disks xfs defaults,nofail 0 2"),
+			"broken: certain local-disk-not-mounted PersistentVolume pv-data"},
+		"unit not mounted, pod writes to the root disk": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:2", "/mnt/disks/vol1").Entries("n1", "etc/systemd/system/mnt-disks-vol1.mount", "[Mount]\nWhat=/dev/disk/by-uuid/77\nWhere=/mnt/disks/vol1\nType=xfs", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096"),
+			"broken: certain local-disk-not-mounted PersistentVolume pv-data"},
+		"a plain directory on purpose": {localPublish(localDir("/opt/local-path-provisioner/pvc-1").Runs(0), "8:2", "/opt/local-path-provisioner/pvc-1").Entries("n1", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096"),
+			"healthy"},
+		"a disk of its own": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:17", "/").Disk("n1", "sdb1", "8:17").LiveExt4("n1", "sdb1").Mounts("n1", "8:17 / /mnt/disks/vol1 rw,relatime shared:70 - ext4 /dev/sdb1 rw").Entries("n1", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "2621440 2000000 2000000 655360 600000 4096"),
+			"healthy"},
+		"no such directory": {localDir("/data/pg").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/data/pg\" does not exist"),
+			"broken: certain hostpath-type-mismatch PersistentVolume pv-data"},
+		"node affinity names a node that does not exist": {localDir("/data/pg").Edit("values: [n1]", "values: [node-1]").Drop("kind: Pod\nmetadata: {namespace: shop").Waits().Edit("nodeName: n1, restartPolicy", "restartPolicy").Edit("{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}", "{type: PodScheduled, status: 'False', reason: Unschedulable, message: \"0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity.\", lastTransitionTime: '2026-01-02T11:30:00Z'}"),
+			"broken: certain topology-conflict PersistentVolume pv-data"},
+		"root filesystem full": {localPublish(localDir("/opt/local/pvc-1").Runs(0), "8:2", "/opt/local/pvc-1").Entries("n1", "@statfs/var/lib/kubelet", "62500000 0 0 16000000 15000000 4096", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 0 0 16000000 15000000 4096"),
+			"degraded: certain filesystem-full Node n1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}

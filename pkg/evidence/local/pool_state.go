@@ -1,0 +1,144 @@
+package local
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Absent asks whether the place's node has nothing of the pool active. partly tells that
+// other volumes of it are there: then only this one is gone.
+func (p Pool) Absent(pl *evidence.Place) (partly bool, a evidence.Answer) {
+	if pl.View == nil {
+		return false, evidence.Unseen(pl.Probed().Lacks()...)
+	}
+	switch p.Kind {
+	case "zfs":
+		return false, p.zpoolAbsent(pl)
+	case "md":
+		return false, p.arrayAbsent(pl)
+	}
+	whole := pl.Tables(probes.Block, probes.DeviceNodes)
+	prefix := strings.ReplaceAll(p.Name, "-", "--") + "-"
+	for i := range pl.View.Facts.Block {
+		d := pl.View.Facts.Block[i].DM
+		if d == nil || !strings.HasPrefix(d.UUID, "LVM-") || !ofGroup(d.Name, prefix) {
+			continue
+		}
+		if p.Volume == "" || d.Name == prefix+strings.ReplaceAll(p.Volume, "-", "--") {
+			return false, evidence.No().With(evidence.FromNode(pl.Node, "sys/class/block/"+pl.View.Facts.Block[i].Name+"/dm/name", d.Name))
+		}
+		partly = true
+	}
+	at := "/dev/" + p.Name + "/" + p.Volume
+	if _, there := pl.View.NumberAt(at); there && p.Volume != "" {
+		return partly, evidence.No()
+	}
+	return partly, whole.Nothing(evidence.FromNode(pl.Node, "sys/class/block/dm-*/dm/name", "no "+prefix+strings.ReplaceAll(p.Volume, "-", "--")))
+}
+
+// ofGroup tells whether a mapper's name is that of a volume of a group: what follows the
+// group is one dash, since dashes of names are doubled.
+func ofGroup(name, prefix string) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	return ok && !strings.HasPrefix(rest, "-")
+}
+
+func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
+	const dir = "proc/spl/kstat/zfs/"
+	if f, ok := pl.View.Facts.Files[dir+p.Name+"/state"]; ok && f.Err == "" {
+		return evidence.No().With(evidence.FromNode(pl.Node, dir+p.Name+"/state", strings.TrimSpace(f.Content)))
+	}
+	for path := range pl.View.Facts.Files {
+		if strings.HasPrefix(path, dir+p.Name+"/") {
+			return evidence.No()
+		}
+	}
+	if !pl.View.Facts.Module("zfs").Loaded {
+		return evidence.No() // no ZFS at all: kernel-module-missing
+	}
+	return pl.Tables(probes.Files).Nothing(evidence.FromNode(pl.Node, dir, "no "+p.Name))
+}
+
+// arrayAbsent: the kernel lists no such array, and no link leads to one.
+func (p Pool) arrayAbsent(pl *evidence.Place) evidence.Answer {
+	f, read := pl.View.Facts.Files["proc/mdstat"]
+	if _, there := pl.View.NumberAt("/dev/" + p.Name); there || slices.ContainsFunc(pl.View.Facts.Block, func(b probes.BlockDevice) bool { return b.Name == p.Name }) {
+		return evidence.No()
+	}
+	if !read || f.Err != "" {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Files), Node: pl.Node, Why: "proc/mdstat was not read"})
+	}
+	return pl.Tables(probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(pl.Node, "proc/mdstat", "no "+p.Name))
+}
+
+// Unlisted asks whether the driver's own object of the node lacks the pool, or says that
+// a disk of it is missing.
+func (p Pool) Unlisted(pl *evidence.Place) evidence.Answer {
+	kind := map[string]string{"lvm": "LVMNode", "zfs": "ZFSNode"}[p.Kind]
+	pools, missing, known := pl.X.NodePools(kind, pl.Node)
+	switch {
+	case !known:
+		return evidence.Unseen(pl.Probed().Lacks()...)
+	case slices.Contains(missing, p.Name):
+		return evidence.Yes(evidence.FromAPI(kind+" "+pl.Node, "volumeGroups["+p.Name+"].missingPvCount", "more than 0"))
+	case slices.Contains(pools, p.Name):
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromAPI(kind+" "+pl.Node, "pools", "no "+p.Name))
+}
+
+// Why is what keeps a pool from being there, by a fact of its own.
+type Why struct {
+	Says string // inactive | missing | locked | unknown
+	Fact report.Evidence
+}
+
+// WhyOf looks at the disks of the node: a member with LVM's label that nothing holds is
+// not activated; a LUKS disk of crypttab without a mapper is locked.
+func (p Pool) WhyOf(pl *evidence.Place) Why {
+	out := Why{Says: "unknown"}
+	if pl.View == nil {
+		return out
+	}
+	for i := range pl.View.Facts.Block {
+		b := &pl.View.Facts.Block[i]
+		c, ok := pl.View.Facts.Contents[b.Dev]
+		if !ok || len(b.Holders) > 0 || len(pl.View.HoldersOf(b.Dev)) > 0 {
+			continue
+		}
+		fact := evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), "TYPE="+c.Type+", and nothing holds "+b.Name)
+		switch {
+		case c.Type == "LVM2_member" && p.Kind == "lvm" && p.incomplete(pl.View, c):
+			return Why{"missing", fact}
+		case c.Type == "LVM2_member" && p.Kind == "lvm", c.Type == "linux_raid_member" && p.Kind == "md":
+			return Why{"inactive", fact}
+		case c.Type == "crypto_LUKS" && inCrypttab(pl.View, b, c):
+			out = Why{"locked", fact}
+		}
+	}
+	return out
+}
+
+// incomplete tells whether LVM saw this disk of the group and not all of them: it notes a
+// group that is complete (pvscan(8), /run/lvm).
+func (p Pool) incomplete(view *snapshot.NodeView, c probes.Content) bool {
+	plain := strings.NewReplacer("-", "")
+	_, complete := view.Facts.Files["run/lvm/vgs_online/"+p.Name]
+	for file := range view.Facts.Files {
+		if id, ok := strings.CutPrefix(file, "run/lvm/pvs_online/"); ok && c.UUID != "" && plain.Replace(id) == plain.Replace(c.UUID) {
+			return !complete
+		}
+	}
+	return false
+}
+
+func inCrypttab(view *snapshot.NodeView, b *probes.BlockDevice, c probes.Content) bool {
+	tab := view.Facts.Files["etc/crypttab"].Content
+	return c.UUID != "" && strings.Contains(tab, c.UUID) || strings.Contains(tab, "/dev/"+b.Name)
+}
+
