@@ -109,8 +109,13 @@ func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
 // does meanwhile is mostly walking through a volume.
 func unfinished(i involved, texts []diagnosis.Text) bool {
 	return hasVolumes(i) && slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
-		return t.Fresh && (strings.Contains(t.Raw, "name is reserved") || strings.Contains(t.Raw, "is reserved for"))
+		return t.Fresh && (strings.Contains(t.Raw, "name is reserved") || strings.Contains(t.Raw, "is reserved for") || createTimedOut(t))
 	})
+}
+
+// createTimedOut tells whether the runtime did not make a container in time.
+func createTimedOut(t diagnosis.Text) bool {
+	return (t.Reason == "Failed" || slices.Contains(createErrors, t.Reason)) && strings.Contains(t.Raw, "context deadline exceeded") && !strings.Contains(t.Raw, "image")
 }
 
 // unscheduledForVolume tells whether a volume keeps the scheduler from placing
