@@ -18,7 +18,9 @@ func ebsXFS(w *world) *world {
 func TestSiblingsDisk(t *testing.T) {
 	t.Parallel()
 	attached := func() *world { return ebsDisk(ebs().Waits().Attached("n1"), "n1") }
-	running := func() *world { return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)) }
+	running := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
 	stuck := func() *world { // the pod is being deleted for ten minutes, its containers are gone
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Without("n1", "proc/5000/").
 			Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z', deletionGracePeriodSeconds: 30, uid").

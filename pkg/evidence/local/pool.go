@@ -21,8 +21,8 @@ type Pool struct {
 // found".
 var (
 	noDevice = regexp.MustCompile(`special device (/dev/\S+) does not exist`)
-	vgOf = regexp.MustCompile(`Volume group "([\w.+-]+)" not found`)
-	dsOf = regexp.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
+	vgOf     = regexp.MustCompile(`Volume group "([\w.+-]+)" not found`)
+	dsOf     = regexp.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
 )
 
 // notGroups are directories of /dev that are no volume groups.

@@ -141,4 +141,3 @@ func inCrypttab(view *snapshot.NodeView, b *probes.BlockDevice, c probes.Content
 	tab := view.Facts.Files["etc/crypttab"].Content
 	return c.UUID != "" && strings.Contains(tab, c.UUID) || strings.Contains(tab, "/dev/"+b.Name)
 }
-
