@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -32,7 +33,7 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 	Run: func(p *diagnosis.Pass) {
 		for _, node := range p.Nodes() {
 			view := p.View(node)
-			if view == nil || !validInitiator(&view.Facts.ISCSI) {
+			if view == nil || !iscsi.Valid(&view.Facts.ISCSI) {
 				continue
 			}
 			volumes := iscsiVolumesOn(p, node)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -42,40 +44,16 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 	},
 }
 
-const initiatorFile = "etc/iscsi/initiatorname.iscsi"
+const initiatorFile = iscsi.InitiatorFile
 
 var (
 	nameWords    = regexp.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
 	wrongName    = regexp.MustCompile(`Invalid Initiatorname`)
 	nothingShown = regexp.MustCompile(`No portals found`)
 	noPortals    = regexp.MustCompile(`No portals found|(?i)authorization failure|exit status 24\b`)
-	anyIQN       = regexp.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
-	ownName      = regexp.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
-	placeholder  = regexp.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
 )
 
-// nameDefect says what is wrong with the name's file, or nothing. The place-holder
-// of a package is replaced at the daemon's first start.
-func nameDefect(view *snapshot.NodeView) string {
-	c := &view.Facts.ISCSI
-	file, ok := view.Facts.Files[initiatorFile]
-	switch {
-	case validInitiator(c) || ok && file.Err != "":
-		return ""
-	case !ok && c.InitiatorFile == "":
-		if !toolsRead(view.Facts) || view.Facts.Tool("iscsiadm") == "" {
-			return "" // iscsi-tools-missing, or nobody looked
-		}
-		return "is not there"
-	case placeholder.MatchString(file.Content) && len(c.DaemonPIDs) == 0:
-		return ""
-	case c.InitiatorName != "":
-		return fmt.Sprintf("holds %q, which begins with none of iqn., eui. and naa.", c.InitiatorName)
-	case strings.Contains(file.Content, "InitiatorName="):
-		return "has an empty InitiatorName"
-	}
-	return "holds no InitiatorName"
-}
+func nameDefect(view *snapshot.NodeView) string { return iscsi.NameDefect(view) }
 
 // nameLine quotes the line of the file that should hold the name.
 func nameLine(view *snapshot.NodeView) report.Evidence {
@@ -193,78 +171,15 @@ func nameNotAllowed(p *diagnosis.Pass, n need, view *snapshot.NodeView) {
 	p.Report(f)
 }
 
-// registeredName finds another initiator name for the node: in its Node object or the
-// driver's entry in CSINode (present state), else in the log of the driver's pod there.
+// registeredName finds another name of the node's initiator than it has, for one of the
+// volumes that wait there.
 func registeredName(p *diagnosis.Pass, n need, mine string) (name string, from report.Evidence, current bool) {
-	if node := p.Node(n.node); node != nil {
-		for _, key := range sortedKeys(node.Annotations) {
-			if v := anyIQN.FindString(node.Annotations[key]); v != "" && v != mine && ownName.MatchString(key) {
-				return v, diagnosis.FromAPI("Node "+n.node, "metadata.annotations["+key+"]", node.Annotations[key]), true
-			}
-		}
-	}
 	for _, v := range n.volumes {
-		if v.IsLonghorn() {
-			return "", report.Evidence{}, false // its targets accept any valid name
-		}
-		if name, from := registeredByDriver(p, v, n.node); name != "" {
-			if name == mine {
-				return "", report.Evidence{}, false
-			}
-			return name, from, true
-		}
-	}
-	for _, l := range p.Logs {
-		if pod := p.Pod(l.Namespace, l.Pod); pod == nil || pod.Spec.NodeName != n.node {
-			continue
-		}
-		for i := len(l.Lines) - 1; i >= 0; i-- {
-			found := anyIQN.FindString(l.Lines[i])
-			if found == "" || !ownName.MatchString(l.Lines[i]) || n.isTarget(found) {
-				continue
-			}
-			if found == mine {
-				return "", report.Evidence{}, false
-			}
-			where := fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1)
-			return found, report.Evidence{Source: "log", Node: n.node, Locator: where, Text: l.Lines[i]}, false
+		if name, from, current = iscsi.Registered(&evidence.Place{X: p.Index, Volume: v, Node: n.node, View: p.View(n.node)}, mine); name != "" {
+			return name, from, current
 		}
 	}
 	return "", report.Evidence{}, false
-}
-
-// registeredByDriver is the initiator name that a driver gave as its id of the node;
-// the storage opens volumes to that name.
-func registeredByDriver(p *diagnosis.Pass, v *snapshot.Volume, node string) (string, report.Evidence) {
-	for _, c := range p.Cluster.CSINodes {
-		if c.Name != node {
-			continue
-		}
-		for _, d := range c.Spec.Drivers {
-			if name := anyIQN.FindString(d.NodeID); name != "" && d.Name == v.CSIName() {
-				return name, diagnosis.FromAPI("CSINode "+node, "spec.drivers["+d.Name+"].nodeID", d.NodeID)
-			}
-		}
-	}
-	return "", report.Evidence{}
-}
-
-// isTarget tells whether a name is that of a volume's target, not of an initiator.
-func (n need) isTarget(name string) bool {
-	for _, v := range n.volumes {
-		if strings.Contains(v.Handle, name) || v.PV != nil && v.PV.Spec.ISCSI != nil && v.PV.Spec.ISCSI.IQN == name {
-			return true
-		}
-		if v.PV == nil || v.PV.Spec.CSI == nil {
-			continue
-		}
-		for _, a := range v.PV.Spec.CSI.VolumeAttributes {
-			if a == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,7 +3,6 @@ package transport
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
@@ -104,21 +103,7 @@ func consumesISCSI(p *diagnosis.Pass, node string) bool {
 	return false
 }
 
-// toolsRead tells whether the programs of the host were looked for with success:
-// a host without any known program was not read.
-func toolsRead(f *probes.Facts) bool {
-	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
-		return false
-	}
-	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
-		for p := range f.Files {
-			if strings.HasPrefix(p, dir+"/") {
-				return true
-			}
-		}
-	}
-	return false
-}
+func toolsRead(f *probes.Facts) bool { return iscsi.ToolsRead(f) }
 
 // tie joins a node's finding to the volumes and pods that wait there.
 func (n need) tie(f *diagnosis.Finding) {

@@ -174,15 +174,6 @@ func daemonSocket(f *probes.Facts) (line string, read bool) {
 	return "", true
 }
 
-func validInitiator(c *probes.ISCSI) bool {
-	for _, form := range []string{"iqn.", "eui.", "naa."} {
-		if strings.HasPrefix(c.InitiatorName, form) {
-			return true
-		}
-	}
-	return false
-}
-
 func containerised(view *snapshot.NodeView) string {
 	g := view.Facts.Identity.InitCgroup
 	for _, w := range []string{"docker", "containerd", "lxc", "libpod", "kubepods"} {

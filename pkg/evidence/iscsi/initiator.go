@@ -1,0 +1,130 @@
+package iscsi
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// InitiatorFile holds the name of a node's initiator.
+const InitiatorFile = "etc/iscsi/initiatorname.iscsi"
+
+var (
+	anyName     = regexp.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
+	ownName     = regexp.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
+	placeholder = regexp.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
+)
+
+// Valid tells whether a node's initiator has a name of a known form.
+func Valid(c *probes.ISCSI) bool {
+	return slices.ContainsFunc([]string{"iqn.", "eui.", "naa."}, func(form string) bool { return strings.HasPrefix(c.InitiatorName, form) })
+}
+
+// ToolsRead tells whether the programs of a host were looked for with success: a host
+// without any known program was not read.
+func ToolsRead(f *probes.Facts) bool {
+	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
+		return false
+	}
+	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
+		for p := range f.Files {
+			if strings.HasPrefix(p, dir+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// NameDefect says what is wrong with the file of the initiator's name, or nothing. The
+// place-holder of a package is replaced at the daemon's first start.
+func NameDefect(view *snapshot.NodeView) string {
+	c := &view.Facts.ISCSI
+	file, ok := view.Facts.Files[InitiatorFile]
+	switch {
+	case Valid(c) || ok && file.Err != "":
+		return ""
+	case !ok && c.InitiatorFile == "":
+		if !ToolsRead(view.Facts) || view.Facts.Tool("iscsiadm") == "" {
+			return "" // iscsi-tools-missing, or nobody looked
+		}
+		return "is not there"
+	case placeholder.MatchString(file.Content) && len(c.DaemonPIDs) == 0:
+		return ""
+	case c.InitiatorName != "":
+		return fmt.Sprintf("holds %q, which begins with none of iqn., eui. and naa.", c.InitiatorName)
+	case strings.Contains(file.Content, "InitiatorName="):
+		return "has an empty InitiatorName"
+	}
+	return "holds no InitiatorName"
+}
+
+// Nameless asks whether the initiator of the place's node has no valid name.
+func Nameless(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil {
+		return evidence.No() // whether it has one is asked where somebody says so
+	}
+	return evidence.When(NameDefect(pl.View) != "")
+}
+
+// Registered finds another name of the node's initiator than it has: in its Node object
+// or in the driver's entry of CSINode (present state), else in the log of a pod there.
+func Registered(pl *evidence.Place, mine string) (name string, from report.Evidence, current bool) {
+	if n := pl.X.Node(pl.Node); n != nil {
+		for _, key := range slices.Sorted(maps.Keys(n.Annotations)) {
+			if v := anyName.FindString(n.Annotations[key]); v != "" && v != mine && ownName.MatchString(key) {
+				return v, evidence.FromAPI("Node "+pl.Node, "metadata.annotations["+key+"]", n.Annotations[key]), true
+			}
+		}
+	}
+	if pl.Volume.IsLonghorn() {
+		return "", report.Evidence{}, false // its targets accept any valid name
+	}
+	if c := pl.X.CSINode(pl.Node); c != nil {
+		for _, d := range c.Spec.Drivers {
+			if name := anyName.FindString(d.NodeID); name != "" && d.Name == pl.Volume.CSIName() {
+				if name == mine {
+					return "", report.Evidence{}, false
+				}
+				return name, evidence.FromAPI("CSINode "+pl.Node, "spec.drivers["+d.Name+"].nodeID", d.NodeID), true
+			}
+		}
+	}
+	return inLogs(pl, mine)
+}
+
+func inLogs(pl *evidence.Place, mine string) (string, report.Evidence, bool) {
+	targets, _ := pl.Volume.ISCSITargets(pl.Node)
+	for _, pod := range pl.X.PodsOn(pl.Node) {
+		for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
+			for i, line := range slices.Backward(l.Lines) {
+				found := anyName.FindString(line)
+				if found == "" || !ownName.MatchString(line) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
+					continue
+				}
+				if found == mine {
+					return "", report.Evidence{}, false
+				}
+				where := fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1)
+				return found, report.Evidence{Source: "log", Node: pl.Node, Locator: where, Text: line}, false
+			}
+		}
+	}
+	return "", report.Evidence{}, false
+}
+
+// Renamed asks whether the storage knows the node by another name than its initiator has.
+func Renamed(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil {
+		return evidence.No()
+	}
+	name, from, current := Registered(pl, pl.View.Facts.ISCSI.InitiatorName)
+	return evidence.When(name != "" && current, from)
+}
