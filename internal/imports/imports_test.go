@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,4 +120,30 @@ func below(name string, list []string) bool {
 		}
 	}
 	return false
+}
+
+// TestDurations asks that durations come from one writer (report.Duration): 48m0s is
+// how Go writes them, and nobody else.
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for _, top := range []string{"pkg/diagnosis", "pkg/evidence", "pkg/render"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", top), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, other := range []string{".Round(time.", "HumanDuration("} {
+				if strings.Contains(string(raw), other) {
+					t.Errorf("%s writes a duration with %s; evidence.Duration does", path, other)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }

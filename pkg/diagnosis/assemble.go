@@ -15,7 +15,7 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	c.explain(p, roots)
 	r := &report.Report{
 		APIVersion: report.APIVersion, Kind: report.Kind,
-		Subject: p.scope.subject, TakenAt: p.TakenAt.UTC().Format(time.RFC3339), Server: p.Server,
+		Subject: p.scope.subject, TakenAt: p.TakenAt.UTC().Format(time.RFC3339), Server: p.Server, Probes: p.probes(),
 		RootCauses: []report.Cause{}, Findings: []report.Cause{}, Symptoms: []report.Symptom{},
 		Unexplained: []report.Unexplained{}, Noise: p.noises, Timeline: []report.Moment{},
 	}

@@ -93,10 +93,10 @@ func (c *chain) links() []report.Link {
 // Duration writes a duration as every report does.
 func Duration(d time.Duration) string { return report.Duration(int64(d / time.Second)) }
 
-// since is the age of a moment at the time of the snapshot: "14m", "3d4h".
+// since is a moment as a report has it.
 func (c *chain) since(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return Duration(c.p.Age(t))
+	return t.UTC().Format(time.RFC3339)
 }

@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -132,4 +133,21 @@ func fingerprint(c report.Cause) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	return hex.EncodeToString(sum[:8])
+}
+
+// probes are the looks at nodes on which the answer rests.
+func (p *Pass) probes() []report.Probe {
+	var out []report.Probe
+	for _, node := range slices.Sorted(maps.Keys(p.Snapshot.Nodes)) {
+		r := p.Snapshot.Nodes[node]
+		if r == nil || r.Facts == nil {
+			continue
+		}
+		var took time.Duration
+		for _, s := range r.Facts.Status {
+			took += s.Elapsed
+		}
+		out = append(out, report.Probe{Node: node, Image: r.Image, Namespace: r.Namespace, Millis: took.Milliseconds()})
+	}
+	return out
 }

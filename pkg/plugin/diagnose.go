@@ -209,6 +209,7 @@ func (o *diagnoseOptions) answers(ctx context.Context, questions []diagnosis.Que
 			r = failed(q, err)
 		}
 		markOld(r)
+		r.Tool = version()
 		out = append(out, r)
 	}
 	return out

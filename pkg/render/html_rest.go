@@ -75,7 +75,7 @@ func (p *html5) chain() {
 	var rows [][]string
 	var broken []bool
 	for _, l := range p.r.Chain {
-		rows = append(rows, []string{shortKind(l.Kind), l.Name, l.State, l.Since, l.Note})
+		rows = append(rows, []string{shortKind(l.Kind), l.Name, l.State, lasting(l.Since, p.r.TakenAt), l.Note})
 		broken = append(broken, l.Broken)
 	}
 	p.table("Chain", []string{"object", "name", "state", "since", "note"}, rows, broken)

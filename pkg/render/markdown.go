@@ -176,7 +176,7 @@ func (m *markdown) chain() {
 		if l.Broken {
 			mark = brokenMark
 		}
-		m.line("| %s | %s | %s | %s | %s | %s |", mark, md(shortKind(l.Kind)), md(l.Name), md(l.State), md(l.Since), md(l.Note))
+		m.line("| %s | %s | %s | %s | %s | %s |", mark, md(shortKind(l.Kind)), md(l.Name), md(l.State), lasting(l.Since, m.r.TakenAt), md(l.Note))
 	}
 	m.line("")
 }

@@ -30,8 +30,8 @@ func sample() *report.Report {
 		Noise: []report.Noise{{Name: "apparmor-ptrace", Subject: report.Subject{Kind: "Node", Name: "worker-2", Node: "worker-2"},
 			Message: "AppArmor denies ptrace to 3 programs.", Because: "no mount or device is concerned"}},
 		Chain: []report.Link{
-			{Kind: "Pod", Name: "shop/db-0", State: "ContainerCreating", Since: "14m", Note: "on worker-2"},
-			{Kind: "PersistentVolumeClaim", Name: "shop/data-db-0", State: "Bound", Since: "41d"},
+			{Kind: "Pod", Name: "shop/db-0", State: "ContainerCreating", Since: "2026-05-04T09:46:00Z", Note: "on worker-2"},
+			{Kind: "PersistentVolumeClaim", Name: "shop/data-db-0", State: "Bound", Since: "2026-03-24T10:00:00Z"},
 			{Kind: "Device", Name: "worker-2/8:32 sdc", State: "held", Note: "holder dm-3 (mpatha)", Broken: true},
 		},
 		Timeline: []report.Moment{{At: "2026-05-04T09:46:00Z", What: "pod shop/db-0 created"}},

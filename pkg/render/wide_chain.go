@@ -15,7 +15,7 @@ func (p *page) chain() {
 		if l.Broken {
 			mark = brokenMark
 		}
-		rows = append(rows, []string{mark, shortKind(l.Kind), line(l.Name), line(l.State), line(l.Since), line(l.Note)})
+		rows = append(rows, []string{mark, shortKind(l.Kind), line(l.Name), line(l.State), lasting(l.Since, p.r.TakenAt), line(l.Note)})
 	}
 	head := []string{"", "OBJECT", "NAME", "STATE", "SINCE", "NOTE"}
 	p.table(head, rows, 4)

@@ -84,6 +84,8 @@ type Report struct {
 	// TakenAt: what was seen may have changed, and nothing is done before a new look.
 	ReadAt      string        `json:"readAt,omitempty"` // RFC 3339
 	Server      string        `json:"server,omitempty"`
+	Tool        string        `json:"tool,omitempty"`   // version of the program that wrote it
+	Probes      []Probe       `json:"probes,omitempty"` // the nodes that were looked at for it
 	RootCauses  []Cause       `json:"rootCauses"`
 	Findings    []Cause       `json:"findings"` // nested under a root: see CausedBy
 	Symptoms    []Symptom     `json:"symptoms"`
@@ -95,6 +97,14 @@ type Report struct {
 	NotChecked  []NotChecked  `json:"notChecked"`
 	Counts      Counts        `json:"counts"`
 	Error       string        `json:"error,omitempty"` // the run failed; everything else is what could still be said
+}
+
+// Probe is one look at a node.
+type Probe struct {
+	Node      string `json:"node"`
+	Image     string `json:"image,omitempty"`     // of the probe pod; none: from a capture
+	Namespace string `json:"namespace,omitempty"` // of the probe pod
+	Millis    int64  `json:"millis,omitempty"`    // that all probes took on the node
 }
 
 // Counts are the numbers of a report, for those who only count.
@@ -247,7 +257,7 @@ type Link struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
 	State  string `json:"state"`
-	Since  string `json:"since,omitempty"` // age at TakenAt, "14m"
+	Since  string `json:"since,omitempty"` // RFC 3339
 	Note   string `json:"note,omitempty"`
 	Broken bool   `json:"broken,omitempty"`
 }

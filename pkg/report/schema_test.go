@@ -98,7 +98,7 @@ func TestSchemaKnowsEveryField(t *testing.T) {
 		"unexplained": {defs["unexplained"], Unexplained{}}, "noise": {defs["noise"], Noise{}}, "link": {defs["link"], Link{}},
 		"preflight": {pre, Preflight{}}, "node": {pre["$defs"].(map[string]any)["node"], PreflightNode{}},
 		"check": {pre["$defs"].(map[string]any)["check"], Check{}}, "storage": {pre["$defs"].(map[string]any)["storage"], Storage{}},
-		"moment": {defs["moment"], Moment{}}, "notChecked": {defs["notChecked"], NotChecked{}},
+		"moment": {defs["moment"], Moment{}}, "probe": {defs["probe"], Probe{}}, "notChecked": {defs["notChecked"], NotChecked{}},
 	} {
 		var known []string
 		for field := range c.schema.(map[string]any)["properties"].(map[string]any) {

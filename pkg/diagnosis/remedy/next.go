@@ -66,7 +66,7 @@ func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
 		return nil
 	}
 	if pool, image, ok := v.RBDImage(); ok && kind == around.RBD {
-		return []Step{Check("Who watches the image (in Rook's toolbox, or on a host of Ceph).", Quote("rbd", "status", pool+"/"+image))}
+		return []Step{CephLook(v, "Who watches the image", "rbd", "status", pool+"/"+image)}
 	}
 	if node == "" {
 		return nil

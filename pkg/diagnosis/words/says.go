@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Fields are the values of a sentence.
@@ -143,4 +143,4 @@ func List(names []string, limit int) string {
 }
 
 // Ago is how long something has lasted, as kubectl says it: "9m", "3h".
-func Ago(d time.Duration) string { return duration.HumanDuration(d) }
+func Ago(d time.Duration) string { return report.Duration(int64(d / time.Second)) }

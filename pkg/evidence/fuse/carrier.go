@@ -93,7 +93,7 @@ func Carrier(pl *evidence.Place) string {
 	for _, p := range all {
 		if c := client(pl, p); c != nil {
 			return fmt.Sprintf("Pod %s/%s, which carries such processes there, (re)started %s ago, later than pod %s/%s, and took the processes of older mounts with it.",
-				p.Namespace, p.Name, pl.X.Age(start(p)).Round(time.Second), c.Namespace, c.Name)
+				p.Namespace, p.Name, evidence.Duration(pl.X.Age(start(p))), c.Namespace, c.Name)
 		}
 	}
 	if len(all) > 0 {

@@ -3,8 +3,6 @@ package longhorn
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -38,7 +36,7 @@ func BackedUp(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	case at.IsZero():
 		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "backup " + name + " has no date"})
 	case x.Age(at) > recent:
-		return evidence.No(evidence.FromAPI(object, "status.lastBackupAt", at.UTC().Format(time.RFC3339)+", "+duration.HumanDuration(x.Age(at))+" old"))
+		return evidence.No(evidence.FromAPI(object, "status.lastBackupAt", at.UTC().Format(time.RFC3339)+", "+evidence.Duration(x.Age(at))+" old"))
 	}
-	return evidence.Yes(evidence.FromAPI(object, "status.lastBackupAt", at.UTC().Format(time.RFC3339)+", "+duration.HumanDuration(x.Age(at))+" old"))
+	return evidence.Yes(evidence.FromAPI(object, "status.lastBackupAt", at.UTC().Format(time.RFC3339)+", "+evidence.Duration(x.Age(at))+" old"))
 }

@@ -123,7 +123,7 @@ func unsalvageable(x *snapshot.Index, r *snapshot.LHReplica, failed []string) st
 		newest, err1 := time.Parse(time.RFC3339, failed[len(failed)-1])
 		at, err2 := time.Parse(time.RFC3339, r.FailedAt)
 		if err1 == nil && err2 == nil && newest.Sub(at) > time.Minute {
-			return "it failed " + newest.Sub(at).Round(time.Second).String() + " before the newest one"
+			return "it failed " + evidence.Duration(newest.Sub(at)) + " before the newest one"
 		}
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -75,7 +74,7 @@ func Loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
 			continue
 		}
 		return fmt.Sprintf("container %s ends again and again: %d restarts, the last run lasted %s, this one has lasted %s", c.Name, c.RestartCount,
-			duration.HumanDuration(last.FinishedAt.Sub(last.StartedAt.Time)), duration.HumanDuration(x.Age(run.StartedAt.Time)))
+			evidence.Duration(last.FinishedAt.Sub(last.StartedAt.Time)), evidence.Duration(x.Age(run.StartedAt.Time)))
 	}
 	return ""
 }

@@ -91,7 +91,7 @@ func (f Forwarder) Words(x *snapshot.Index) string {
 	}
 	b.WriteString(". ")
 	if f.Client != nil {
-		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", x.Age(started(f.Plugin)).Round(time.Second), name(f.Client))
+		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", evidence.Duration(x.Age(started(f.Plugin))), name(f.Client))
 	}
 	return b.String()
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -86,7 +85,7 @@ func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 			parts = append(parts, fmt.Sprintf("container %s restarted %d times", c.Name, c.RestartCount))
 		}
 	}
-	age := duration.HumanDuration(x.Age(pod.CreationTimestamp.Time))
+	age := evidence.Duration(x.Age(pod.CreationTimestamp.Time))
 	if len(parts) == 0 {
 		return "is " + age + " old and runs"
 	}

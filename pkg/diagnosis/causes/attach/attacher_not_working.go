@@ -118,7 +118,7 @@ func (a *attacher) lease() {
 		holder = *l.Spec.HolderIdentity
 	}
 	a.stale = age > time.Minute
-	a.holder = diagnosis.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second)))
+	a.holder = diagnosis.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, diagnosis.Duration(age)))
 }
 
 // leaseAge is how long a lease was not renewed, counted from the newest lease of a node:

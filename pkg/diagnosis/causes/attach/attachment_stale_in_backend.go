@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -97,7 +96,7 @@ func staleInBackend(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text, mac
 		f.Object("va", va.Name)
 	}
 	f.Sayf("The storage backend refuses to attach volume %s to node %s for pod %s (said %s ago). %s No VolumeAttachment and no pod of this cluster holds the volume anywhere else. "+
-		"Cluster and nodes cannot show the backend's own state.", volumeName(v), w.Node(), podName(w.Pod), p.Age(t.At).Round(time.Second), text)
+		"Cluster and nodes cannot show the backend's own state.", volumeName(v), w.Node(), podName(w.Pod), diagnosis.Duration(p.Age(t.At)), text)
 	f.Unless("an attachment, a pod or a disk of this volume on the machine that the backend names, or an outage of its API")
 	f.Advise(staleBackendAdvice(machine, node))
 	p.Report(f)

@@ -133,7 +133,7 @@ func deleted(pods []*corev1.Pod) []*corev1.Pod {
 // silence says since when and with which reason the node does not report.
 func (l lostNode) silence(p *diagnosis.Pass) string {
 	if l.Silent {
-		return fmt.Sprintf("Node %s still counts as Ready, but its kubelet has not renewed its lease for %s", l.Name, l.Ready.LeaseAge.Round(time.Second))
+		return fmt.Sprintf("Node %s still counts as Ready, but its kubelet has not renewed its lease for %s", l.Name, diagnosis.Duration(l.Ready.LeaseAge))
 	}
 	state := "Ready is False"
 	if l.Ready.Unknown {
@@ -154,7 +154,7 @@ func (l lostNode) facts(p *diagnosis.Pass) []report.Evidence {
 	text := strings.TrimSpace(fmt.Sprintf("%s since %s %s %s", status, l.Ready.Since.UTC().Format(time.RFC3339), l.Ready.Reason, l.Ready.Message))
 	out := []report.Evidence{diagnosis.FromAPI("Node "+l.Name, "status.conditions[Ready]", text)}
 	if l.Ready.LeaseAge > leaseGrace {
-		out = append(out, diagnosis.FromAPI("Lease kube-node-lease/"+l.Name, "spec.renewTime", l.Ready.LeaseAge.Round(time.Second).String()+" ago"))
+		out = append(out, diagnosis.FromAPI("Lease kube-node-lease/"+l.Name, "spec.renewTime", diagnosis.Duration(l.Ready.LeaseAge)+" ago"))
 	}
 	if n := p.Node(l.Name); n != nil {
 		for _, t := range n.Spec.Taints {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -33,7 +32,7 @@ func ago(p *diagnosis.Pass, t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
 	}
-	return duration.HumanDuration(p.Age(t))
+	return diagnosis.Duration(p.Age(t))
 }
 
 // podWhere says which node a pod is on and for how long it has existed.

@@ -62,7 +62,7 @@ func keptByFinished(p *diagnosis.Pass, v *snapshot.Volume) {
 		f.Fact(diagnosis.FromAPI("Pod "+k.Pod.Namespace+"/"+k.Pod.Name, "status.phase", string(k.Pod.Status.Phase)))
 	}
 	f.Sayf("Claim %s/%s has been Terminating for %s. Nothing runs with it any more, but finished pods still name it, and its protection finalizer stays as long as their objects do: %s.",
-		c.Namespace, c.Name, p.Age(c.DeletionTimestamp.Time).Round(time.Second), strings.Join(names, ", "))
+		c.Namespace, c.Name, diagnosis.Duration(p.Age(c.DeletionTimestamp.Time)), strings.Join(names, ", "))
 	f.Fact(diagnosis.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "metadata.finalizers", strings.Join(c.Finalizers, " ")))
 	f.Unless("a pod in phase Pending or Running that names the claim")
 	for _, other := range c.Finalizers {

@@ -122,7 +122,7 @@ func absent(p *diagnosis.Pass, v *snapshot.Volume, m provisioner) (f *diagnosis.
 	switch {
 	case m.Ready() != nil && leased && age > leaseStale && !m.ByName:
 		f.Missing("a sign of life of the provisioner's leader")
-		why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", age.Round(time.Second), m.Ready().Name)
+		why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", diagnosis.Duration(age), m.Ready().Name)
 		f.Advise(remedy.Words("Read the log of the provisioner and see who holds the lease; a leader that hangs is replaced when its pod is deleted."))
 	case m.Ready() != nil, leased && age <= leaseStale, m.replicasReady():
 		return nil, "" // somebody is there

@@ -149,7 +149,7 @@ func (m provisioner) facts(p *diagnosis.Pass) []report.Evidence {
 		if h := m.Lease.Spec.HolderIdentity; h != nil {
 			holder = *h
 		}
-		out = append(out, diagnosis.FromAPI("Lease "+m.Lease.Namespace+"/"+m.Lease.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, age.Round(time.Second))))
+		out = append(out, diagnosis.FromAPI("Lease "+m.Lease.Namespace+"/"+m.Lease.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, diagnosis.Duration(age))))
 	}
 	return out
 }

@@ -55,8 +55,8 @@ var DRBDStateBlocks = &diagnosis.Rule{
 		}
 		p.Device(pl.Node, r.Dev)
 		p.Steps = []remedy.Step{
-			remedy.Check("See role, disk, connections and quorum of the resource, in the satellite's pod of the node, on both sides.",
-				remedy.Quote("drbdsetup", "status", r.Name, "--verbose"), remedy.Kubectl("linstor", "resource", "list", "-r", r.Name)),
+			remedy.Check("See role, disk, connections and quorum of the resource, on both sides.",
+				remedy.OnSatellite(pl.X, pl.Node, "drbdsetup", "status", r.Name, "--verbose"), remedy.Kubectl("linstor", "resource", "list", "-r", r.Name)),
 			remedy.Words(help + " No filesystem check and no formatting of the volume below: what cannot be opened here says nothing about its content."),
 		}
 		return []*diagnosis.Proof{p}

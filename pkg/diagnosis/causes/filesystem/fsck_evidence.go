@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
@@ -124,7 +122,7 @@ func (c carrier) adviseRepair(f *diagnosis.Finding, p *diagnosis.Pass) {
 	}
 	step := remedy.Fsck(c.device, c.volume, c.block, c.path(), c.fstype()).Note("%s. Never while it is mounted or while its requests fail, and never make a new filesystem.", newer)
 	if name, at := longhorn.LastBackup(c.volume); name != "" && !at.IsZero() {
-		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, duration.HumanDuration(p.Age(at)))
+		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, diagnosis.Duration(p.Age(at)))
 	}
 	f.Advise(step, remedy.Words("Find out what made the damage, or it comes back: an outage of the disk, a detach while it was mounted, a node that crashed."))
 }

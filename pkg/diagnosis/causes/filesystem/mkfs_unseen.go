@@ -48,7 +48,7 @@ func mkfsUnseen(p *diagnosis.Pass, v *snapshot.Volume, c *carrier) {
 		}
 		stake := "has data"
 		if !held {
-			stake = "was made " + p.Age(v.PV.CreationTimestamp.Time).Round(time.Hour).String() + " ago and may have data"
+			stake = "was made " + diagnosis.Duration(p.Age(v.PV.CreationTimestamp.Time)) + " ago and may have data"
 		}
 		f.Sayf("DANGER: volume %s %s, and the mount code on node %s just took its disk for a new one and started to make a filesystem on it. At every retry it does so again; if the disk reads and writes well at one of them, the data is gone.",
 			volumeName(v), stake, t.Node)

@@ -65,7 +65,7 @@ func engineRecord(p *diagnosis.Pass, v *snapshot.Volume, e *snapshot.LHEngine) {
 		f := p.Find(report.Certain, diagnosis.ObjectSubject("Engine", e.Namespace, e.Name)).On(v).Located(e.NodeID)
 		f.Object("im", im.Name)
 		f.Sayf("The instance-manager %s on node %s still lists engine %s as %s. Longhorn takes that record for the engine's process and so never starts a new one: the Engine wants to run, is %s, and names no instance-manager, while the volume has been attaching for %s.",
-			im.Name, e.NodeID, e.Name, r.State, e.CurrentState, wantedFor(p, v).Round(time.Second))
+			im.Name, e.NodeID, e.Name, r.State, e.CurrentState, diagnosis.Duration(wantedFor(p, v)))
 		f.Fact(
 			diagnosis.FromAPI("InstanceManager "+im.Name, "status.instanceEngines["+e.Name+"].status.state", r.State),
 			diagnosis.FromAPI("Engine "+e.Name, "status.currentState", fmt.Sprintf("%s (desired running, instanceManagerName empty)", e.CurrentState)),

@@ -236,7 +236,7 @@ func (r *restart) report(p *diagnosis.Pass, c report.Certainty) {
 		errors = fmt.Sprintf(" %d iSCSI connections of the node broke within one second.", r.connections)
 	}
 	f.Sayf("The instance-manager %s on node %s ended and was started again at %s (%s ago). All engines and replicas in it died at once: %s of the node %s hit in that minute.%s %s",
-		r.im.Name, r.im.NodeID, r.at.UTC().Format(time.RFC3339), p.Age(r.at).Round(time.Second), counted(r.all, "volume"), wasWere(r.all), errors, why)
+		r.im.Name, r.im.NodeID, r.at.UTC().Format(time.RFC3339), diagnosis.Duration(p.Age(r.at)), counted(r.all, "volume"), wasWere(r.all), errors, why)
 	f.Fact(diagnosis.FromAPI("Pod "+r.im.Namespace+"/"+r.im.Name, "status", "started "+r.at.UTC().Format(time.RFC3339)))
 	f.Fact(evidence...).Fact(r.evidence...)
 	if c != report.Certain {

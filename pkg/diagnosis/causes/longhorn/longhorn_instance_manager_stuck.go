@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -145,7 +144,7 @@ func (h *hang) report() {
 		f.On(v)
 	}
 	f.Sayf("The instance-manager %s on node %s says that it is running, but its instances do not follow what Longhorn asks for: %d volumes have been stuck on it for more than %s.%s",
-		im.Name, im.NodeID, len(h.stuck), patience.Round(time.Minute), h.trace)
+		im.Name, im.NodeID, len(h.stuck), diagnosis.Duration(patience), h.trace)
 	f.Fact(h.evidence...)
 	if c == report.Likely {
 		f.NotConfirmed = append(f.NotConfirmed, "a second stuck volume whose process list stands still, or a sign of the hang on the node")

@@ -69,7 +69,7 @@ func remountPending(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer)
 	f.Pod(c.Pod)
 	f.Waiting = waiting
 	f.Sayf("Longhorn asked for a remount of volume %s at %s, %s after pod %s/%s started. The pod still uses the mount from before, whose device is gone or dead; the volume is %s now. %s.",
-		lh.Name, lh.Status.RemountRequestedAt, asked.Sub(started).Round(time.Second), c.Pod.Namespace, c.Pod.Name, describe(lh), upper(blocker))
+		lh.Name, lh.Status.RemountRequestedAt, diagnosis.Duration(asked.Sub(started)), c.Pod.Namespace, c.Pod.Name, describe(lh), upper(blocker))
 	f.Fact(
 		diagnosis.FromAPI("Volume "+lh.Name, "status.remountRequestedAt", lh.Status.RemountRequestedAt),
 		diagnosis.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.startTime", started.UTC().Format(time.RFC3339)),

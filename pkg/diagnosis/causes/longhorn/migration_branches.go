@@ -61,7 +61,7 @@ func (m *migration) unconfirmed() *diagnosis.Finding {
 		f := m.found(report.Certain)
 		f.Pod(c.Pod)
 		f.Sayf("The live migration of Longhorn volume %s has been waiting for its confirmation for %s: both csi tickets are satisfied, and the source pod %s/%s on node %s is Terminating without an end, so its attachment is not given up.",
-			m.lh.Name, youngest.Round(time.Minute), c.Pod.Namespace, c.Pod.Name, c.Node())
+			m.lh.Name, diagnosis.Duration(youngest), c.Pod.Namespace, c.Pod.Name, c.Node())
 		f.Fact(
 			diagnosis.FromAPI("VolumeAttachment.longhorn.io "+m.lh.Name, "spec.attachmentTickets", ticketsOf(m.v)),
 			diagnosis.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)),
@@ -151,7 +151,7 @@ func (m *migration) inherited() *diagnosis.Finding {
 func (m *migration) inheritedFrom(e *snapshot.LHEngine, r *snapshot.LHReplica, failed time.Time) *diagnosis.Finding {
 	f := m.found(report.Certain)
 	f.Sayf("The live migration of Longhorn volume %s to node %s never gets its second engine: replica %s, copied for the migration engine %s, inherited lastFailedAt %s from its source. It was created %s after that failure and is taken for failed all the same; the engine (%s) is torn down and all begins anew. The volume itself is %s.",
-		m.lh.Name, m.lh.MigrationNodeID, r.Name, e.Name, r.LastFailedAt, r.CreationTimestamp.Sub(failed).Round(time.Minute), e.CurrentState, none(m.lh.Status.Robustness))
+		m.lh.Name, m.lh.MigrationNodeID, r.Name, e.Name, r.LastFailedAt, diagnosis.Duration(r.CreationTimestamp.Sub(failed)), e.CurrentState, none(m.lh.Status.Robustness))
 	f.Fact(
 		diagnosis.FromAPI("Replica "+r.Name, "spec.lastFailedAt", r.LastFailedAt),
 		diagnosis.FromAPI("Replica "+r.Name, "metadata.creationTimestamp", r.CreationTimestamp.UTC().Format(time.RFC3339)),

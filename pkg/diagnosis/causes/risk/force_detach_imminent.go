@@ -152,9 +152,9 @@ func left(p *diagnosis.Pass, free []released) string {
 			}
 			since := p.Age(w.Pod.CreationTimestamp.Time)
 			if since >= maxWaitForUnmount {
-				return fmt.Sprintf("Pod %s/%s was made %s ago, so the time is up already, unless the controller started anew since or has that switched off", w.Pod.Namespace, w.Pod.Name, since.Round(time.Second))
+				return fmt.Sprintf("Pod %s/%s was made %s ago, so the time is up already, unless the controller started anew since or has that switched off", w.Pod.Namespace, w.Pod.Name, diagnosis.Duration(since))
 			}
-			return fmt.Sprintf("Pod %s/%s was made %s ago, so at most %s are left", w.Pod.Namespace, w.Pod.Name, since.Round(time.Second), (maxWaitForUnmount - since).Round(time.Second))
+			return fmt.Sprintf("Pod %s/%s was made %s ago, so at most %s are left", w.Pod.Namespace, w.Pod.Name, diagnosis.Duration(since), diagnosis.Duration(maxWaitForUnmount-since))
 		}
 	}
 	return "When that was no object tells, so the time left is six minutes at most"

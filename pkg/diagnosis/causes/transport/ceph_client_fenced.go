@@ -51,7 +51,10 @@ var CephClientFenced = &diagnosis.Rule{
 }
 
 func fenceSteps(pl *evidence.Place) []remedy.Step {
-	out := []remedy.Step{remedy.Check("See the entries of the cluster (in the toolbox or on a host of Ceph), and who made them.", "ceph osd blocklist ls", remedy.Kubectl("get", "networkfence", "-o", "wide"))}
+	out := []remedy.Step{
+		remedy.CephLook(pl.Volume, "See who is shut out", "ceph", "osd", "blocklist", "ls"),
+		remedy.Check("See who made the entry.", remedy.Kubectl("get", "networkfence", "-o", "wide")),
+	}
 	all := pl.Volume.LiveConsumersOn(pl.Node)
 	for _, c := range all {
 		if !c.Terminating() {
