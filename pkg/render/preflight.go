@@ -109,7 +109,7 @@ func (p *page) preflightTable(nodes []report.PreflightNode) {
 		rows = append(rows, row)
 	}
 	p.printf("\n")
-	p.table([]string{"NODE", "SYSTEM", "KERNEL", "VERDICT", "FAILED", "RISKS", "UNCHECKED", "PASSED"}, rows, 7, 2, 1)
+	p.table([]string{"NODE", "SYSTEM", "KERNEL", "VERDICT", "FAILED", "RISKS", "UNCHECKED", "PASSED"}, rows, 0, 7, 2, 1)
 }
 
 // group is one outcome of a check on several nodes.

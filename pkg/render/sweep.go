@@ -31,7 +31,7 @@ func (p *page) cluster() {
 	}
 	if len(rows) > 0 {
 		p.title("FAULTS")
-		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 3)
+		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 2, 3)
 	}
 	p.hazards(hazards)
 	p.deeper(faults)
@@ -45,9 +45,13 @@ func faultRows(faults []report.Cause) [][]string {
 	for _, g := range sameCause(faults) {
 		for _, c := range g {
 			row := []string{strings.ToUpper(string(c.Severity)), victim(c), c.Name, string(c.Certainty), spoken(c.Subject)}
+			if row[4] == row[1] {
+				row[4] = ""
+			}
 			key := strings.Join(row[:4], "\x00")
 			if places[key]++; places[key] > 1 {
-				rows[at[key]][4] = first(rows[at[key]][4]) + " and " + plural(places[key]-1, "other")
+				place, _, _ := strings.Cut(rows[at[key]][4], " +")
+				rows[at[key]][4] = place + " +" + strconv.Itoa(places[key]-1)
 				continue
 			}
 			at[key] = len(rows)
@@ -55,12 +59,6 @@ func faultRows(faults []report.Cause) [][]string {
 		}
 	}
 	return rows
-}
-
-// first is the place before those that are counted.
-func first(where string) string {
-	where, _, _ = strings.Cut(where, " and ")
-	return where
 }
 
 // bySeverity parts the causes that do harm now from those that may.
@@ -105,7 +103,7 @@ func (p *page) volumes() {
 		}
 		rows = append(rows, []string{claim, v.Pod, v.Device, v.Mount, state})
 	}
-	p.table([]string{"CLAIM", "POD", "DEVICE", "MOUNT", "STATE"}, rows, 3, 2)
+	p.table([]string{"CLAIM", "POD", "DEVICE", "MOUNT", "STATE"}, rows, 4, 3, 2)
 }
 
 // hazards prints risks, equal ones in one entry.

@@ -11,9 +11,10 @@ import (
 )
 
 // table prints rows in aligned columns that fit the page: a cell is shortened in its
-// middle, and columns that still do not fit are left out in the order of spare.
-func (p *page) table(head []string, rows [][]string, spare ...int) {
-	widths := p.fit(head, rows, spare)
+// middle, but not those of the column that stays whole (-1: none), and columns that still
+// do not fit are left out in the order of spare.
+func (p *page) table(head []string, rows [][]string, whole int, spare ...int) {
+	widths := p.fit(head, rows, whole, spare)
 	var buf bytes.Buffer
 	t := newTable(&buf)
 	t.Header(cells(head, widths))
@@ -46,11 +47,11 @@ func cells(row []string, widths []int) []string {
 }
 
 // leastCell is what remains of a cell at least: enough to tell names apart.
-const leastCell = 20
+const leastCell = 16
 
 // fit returns the widths of the columns: their natural ones, or with the widest made
 // narrower, or without what can be spared. A column without a word has none.
-func (p *page) fit(head []string, rows [][]string, spare []int) []int {
+func (p *page) fit(head []string, rows [][]string, whole int, spare []int) []int {
 	widths := make([]int, len(head))
 	for i := range head {
 		for _, r := range rows {
@@ -64,7 +65,7 @@ func (p *page) fit(head []string, rows [][]string, spare []int) []int {
 		return widths
 	}
 	for {
-		if fits, ok := narrowed(widths, p.width()-2, leastCell); ok {
+		if fits, ok := narrowed(widths, p.width()-2, leastCell, whole); ok {
 			return fits
 		}
 		if len(spare) == 0 {
@@ -72,19 +73,24 @@ func (p *page) fit(head []string, rows [][]string, spare []int) []int {
 		}
 		widths[spare[0]], spare = 0, spare[1:]
 	}
-	fits, _ := narrowed(widths, p.width()-2, 3)
+	fits, _ := narrowed(widths, p.width()-2, 3, whole)
 	return fits
 }
 
 // narrowed takes from the widest columns what is too much, down to a least width.
-func narrowed(widths []int, room, least int) (out []int, ok bool) {
+func narrowed(widths []int, room, least, whole int) (out []int, ok bool) {
 	out = slices.Clone(widths)
 	for total(out) > room {
-		i := slices.Index(out, slices.Max(out))
-		if out[i] <= least {
+		widest := -1
+		for i, w := range out {
+			if i != whole && w > least && (widest < 0 || w > out[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
 			return out, false
 		}
-		out[i]--
+		out[widest]--
 	}
 	return out, true
 }

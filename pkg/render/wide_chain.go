@@ -18,7 +18,7 @@ func (p *page) chain() {
 		rows = append(rows, []string{mark, shortKind(l.Kind), line(l.Name), line(l.State), lasting(l.Since, p.r.TakenAt), line(l.Note)})
 	}
 	head := []string{"", "OBJECT", "NAME", "STATE", "SINCE", "NOTE"}
-	p.table(head, rows, 4)
+	p.table(head, rows, -1, 4)
 }
 
 // shortKind uses short names where the long ones would fill the page.
