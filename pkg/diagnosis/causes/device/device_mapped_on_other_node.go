@@ -77,6 +77,9 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if mountedHere && deadMap(view, stage.Mount.Dev) {
 		return // multipath-map-orphaned or mount-of-dead-device
 	}
+	if mountedHere && anothers(p, v, view, stage.Mount.Dev) {
+		return // the number was given to another volume's disk under the mount: mount-of-dead-device
+	}
 	if mountedHere && namesake(view, *stage) {
 		return // the kubelet counts a dead mount with the same source: mount-of-dead-device
 	}
@@ -106,6 +109,17 @@ func leftBehind(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	}
 	adviseUnmap(f, v, view, d, mountedHere)
 	p.Report(f)
+}
+
+// anothers tells whether a device is, by its own identity, that of another volume.
+func anothers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, dev probes.Dev) bool {
+	return slices.ContainsFunc(p.Index.Volumes, func(o *snapshot.Volume) bool {
+		if o == v {
+			return false
+		}
+		d, ok := p.DeviceOn(o, view.Name)
+		return ok && d.Proven && slices.Contains(d.Numbers(), dev)
+	})
 }
 
 // mapped tells whether it is the node that made the device: by a map, a login or a
