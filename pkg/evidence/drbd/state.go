@@ -63,7 +63,7 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 			x.to = c[3]
 			r.last[c[1]], r.last[c[1]+" "+m[3]] = x, x
 		}
-		for _, s := range []string{"Auto-promote failed", "Declined by peer", "Split-Brain detected", "need "} {
+		for _, s := range []string{"Auto-promote failed", "Declined by peer", "Split-Brain detected", "need ", rejected, "IO ERROR: neither local nor remote data"} {
 			if strings.Contains(m[4], s) {
 				x.to = m[4]
 				r.shout[s] = x
@@ -114,6 +114,27 @@ func (r Resource) Split() evidence.Answer {
 		return evidence.No()
 	}
 	return evidence.Yes(s.fact, c.fact)
+}
+
+const rejected = "Rejected WRITE request, not in Primary role"
+
+// Writes asks whether DRBD turns writes down that come without the role: somebody has the
+// device open, and the role was taken away (drbd_req.c).
+func (r Resource) Writes(x *snapshot.Index) evidence.Answer {
+	s, ok := r.shout[rejected]
+	if !ok || x.Age(s.at) >= fresh || r.last["role"].to == "Primary" && r.last["role"].at.After(s.at) {
+		return evidence.No()
+	}
+	return evidence.Yes(s.fact)
+}
+
+// Secondary asks whether the last word on the role is that it is not Primary.
+func (r Resource) Secondary() evidence.Answer {
+	l, ok := r.last["role"]
+	if !ok {
+		return evidence.Unseen(evidence.Lack{Need: "the role of resource " + r.Name, Why: "the log does not reach back to it"})
+	}
+	return evidence.When(l.to == "Secondary", l.fact)
 }
 
 // NoGoodCopy asks whether no copy of the data that is up to date can be reached.

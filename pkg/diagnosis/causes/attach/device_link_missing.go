@@ -116,7 +116,8 @@ func (s linkScene) provenDisk(d snapshot.VolumeDevice) {
 		}
 	}
 	links := linksTo(s.view, d.Dev)
-	if exists || expected == "" && len(links) > 0 {
+	ownLink := strings.HasPrefix(d.How, "link ") // of another directory than by-id: DRBD's, LVM's
+	if exists || expected == "" && (len(links) > 0 || ownLink) {
 		return // the host has the name: what the driver sees of it is another matter
 	}
 	if s.text.Raw == "" && (len(s.view.Facts.DevLinks) == 0 || s.view.SessionOfDisk(d.Block.Name) != nil) {

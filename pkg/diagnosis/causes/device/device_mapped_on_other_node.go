@@ -123,10 +123,11 @@ func anothers(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, de
 }
 
 // mapped tells whether it is the node that made the device: by a map, a login or a
-// connection of its own. A disk that the backend attached is the backend's to take away.
+// connection of its own. A disk that the backend attached is the backend's to take away,
+// and a replicated one is on every node that has a copy of it, or a vote.
 func mapped(view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
 	for _, b := range append(slices.Clone(d.Paths), d.Block) {
-		client := slices.ContainsFunc([]string{"rbd", "nbd", "drbd", "dm-", "loop"}, func(s string) bool { return strings.HasPrefix(b.Name, s) })
+		client := slices.ContainsFunc([]string{"rbd", "nbd", "dm-", "loop"}, func(s string) bool { return strings.HasPrefix(b.Name, s) })
 		fabric := slices.ContainsFunc(view.Facts.NVMe, func(c probes.NVMeSubsystem) bool {
 			return c.Transport != "" && c.Transport != "pcie" && slices.Contains(c.Namespaces, b.Name)
 		})

@@ -46,6 +46,9 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			p.Says, state, help = "quorum", r.NoQuorum(), "Bring the missing peers or the network between them back: DRBD's own ports (7000 and up), and the NetworkPolicy of the satellites. Do not lower or switch off the quorum, and do not force a role."
 		case r.NoGoodCopy(pl.X).Yes():
 			p.Says, state, help = "copy", r.NoGoodCopy(pl.X), "Bring the node with the copy that is up to date back, or its connection. Do not force a role: that declares an old copy to be the data."
+		case r.Writes(pl.X).Yes():
+			p.Says, state, help = "writes", r.Writes(pl.X), "Let all pods of the volume on this node go, so that it is unmounted, and start them again: opening the device takes the role anew. Find out who took it away (an administrator, a reactor)."
+			p.Last, fails = []evidence.Answer{r.Secondary()}, state
 		default:
 			return nil
 		}
