@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
@@ -114,4 +115,11 @@ func (n need) tie(f *diagnosis.Finding) {
 			f.Pod(c.Pod)
 		}
 	}
+}
+
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }

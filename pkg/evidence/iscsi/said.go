@@ -1,0 +1,67 @@
+package iscsi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+)
+
+// lately is how old a text may be that speaks of the present.
+const lately = 10 * time.Minute
+
+// Said are the fresh texts of the place's node that speak of iSCSI, newest first: those
+// of the place, the logs of all pods that run there, and the text logs that the host
+// keeps, because one fault of the initiator fails every volume of the node.
+func Said(pl *evidence.Place) []evidence.Text {
+	var out []evidence.Text
+	seen := map[string]bool{}
+	add := func(t evidence.Text) {
+		if t.Fresh && !seen[t.Raw] && strings.Contains(strings.ToLower(t.Raw), "iscsi") {
+			seen[t.Raw] = true
+			out = append(out, t)
+		}
+	}
+	for _, t := range pl.Texts {
+		add(t)
+	}
+	for _, pod := range pl.X.PodsOn(pl.Node) {
+		for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
+			for i, line := range l.Lines {
+				add(lineText(pl, l.Container, fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), line))
+			}
+		}
+	}
+	for _, path := range HostLogs(pl) {
+		for i, line := range strings.Split(pl.View.Facts.Files[path].Content, "\n") {
+			add(lineText(pl, "host", fmt.Sprintf("%s:%d", path, i+1), line))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b evidence.Text) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// HostLogs are the text logs of the place's machine, by path: iscsid and the kubelet
+// write there and name no volume.
+func HostLogs(pl *evidence.Place) []string {
+	if pl.View == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(pl.View.Facts.Files)), func(path string) bool {
+		return !strings.HasPrefix(path, "var/log/") || strings.Contains(path, "/audit/")
+	})
+}
+
+func lineText(pl *evidence.Place, component, locator, line string) evidence.Text {
+	at := message.Date(line, pl.X.TakenAt)
+	fresh := !at.IsZero() && pl.X.Age(at) < lately
+	t := evidence.Text{Source: "log", Component: component, Locator: locator, Node: pl.Node, At: at, Fresh: fresh, Raw: line}
+	if fresh && strings.Contains(strings.ToLower(line), "iscsi") {
+		t.Failure = message.Parse(line)
+	}
+	return t
+}
