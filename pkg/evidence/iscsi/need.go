@@ -30,3 +30,27 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.When(len(facts) > 0, facts...)
 }
+
+// NeedOf says why the place's node must be able to log in, and asks whether somebody waits
+// for it there. Empty: it need not.
+func NeedOf(pl *evidence.Place) (why string, a evidence.Answer) {
+	if pl.Volume == nil {
+		return nodeNeeds(pl), evidence.Yes()
+	}
+	return "volume " + pl.Volume.Spoken() + " waits there for its iSCSI disk", Wanted(pl)
+}
+
+// nodeNeeds tells why a node as a whole must be able to log in, beside the volumes that
+// somebody waits for: it is one of Longhorn's, or its pods use such volumes. Empty: it
+// need not. What is wrong there shows at the next attach.
+func nodeNeeds(pl *evidence.Place) string {
+	if v1, ok := pl.X.Setting("v1-data-engine"); (!ok || v1 != "false") && pl.X.LHNode(pl.Node) != nil {
+		return "it is a node of Longhorn, whose v1 engines attach over iSCSI"
+	}
+	for _, v := range pl.X.VolumesOn(pl.Node) {
+		if Uses(pl.X, v, nil) {
+			return "pods on the node use iSCSI volumes"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package iscsi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// The words of open-iscsi (usr/transport.c), kmod and modprobe(8). Only those of the first
+// line say that the kernel has no such module.
+var (
+	moduleGone  = regexp.MustCompile(`Module iscsi_tcp not found|Could not insert module tcp\. Kmod error -2|could not find module by name='iscsi_tcp'`)
+	moduleWords = regexp.MustCompile(moduleGone.String() + `|iSCSI driver (tcp is not loaded|not found)|NETLINK_ISCSI socket \[Protocol not supported\]`)
+)
+
+// ModuleSaid asks whether iscsiadm, iscsid or modprobe miss the initiator over TCP in their
+// fresh words, or Longhorn says so of a node that was not looked at; gone tells that they
+// say that the kernel has no such module.
+func ModuleSaid(pl *evidence.Place) (gone bool, a evidence.Answer) {
+	said := Said(pl)
+	for _, form := range []*regexp.Regexp{moduleGone, moduleWords} {
+		for _, t := range said {
+			if form.MatchString(t.Raw) {
+				return form == moduleGone, evidence.Yes(t.Evidence())
+			}
+		}
+	}
+	if n := pl.X.LHNode(pl.Node); n != nil && pl.View == nil {
+		if c, ok := n.Conditions.Get("KernelModulesLoaded"); ok && c.Status == "False" && strings.Contains(c.Message, "iscsi_tcp") {
+			return false, evidence.Yes(evidence.FromAPI("nodes.longhorn.io "+pl.Node, "status.conditions[KernelModulesLoaded]", c.Reason+": "+c.Message))
+		}
+	}
+	return false, evidence.No()
+}
+
+// NoModule asks whether the running kernel of the place's node has iscsi_tcp neither
+// loaded, nor built in, nor on the disk. Not on the disk is only known from the list of
+// the running release; rebuilt tells that the disk has another release's instead.
+func NoModule(pl *evidence.Place) (rebuilt bool, a evidence.Answer) {
+	if pl.View == nil {
+		return false, pl.Probed().Nothing()
+	}
+	f := pl.View.Facts
+	release := f.Identity.Kernel
+	dep, config := "lib/modules/"+release+"/modules.dep", "boot/config-"+release
+	setting := ""
+	for _, l := range strings.Split(f.Files[config].Content, "\n") {
+		if strings.HasPrefix(l, "CONFIG_ISCSI_TCP=") || l == "# CONFIG_ISCSI_TCP is not set" {
+			setting = l
+		}
+	}
+	if f.Module("iscsi_tcp").Available() || slices.Contains(f.ISCSI.Transports, "tcp") || setting == "CONFIG_ISCSI_TCP=y" {
+		return false, evidence.No()
+	}
+	var fact report.Evidence
+	if setting != "" {
+		fact = evidence.FromNode(pl.Node, config, setting)
+	}
+	if file, read := f.HostFile(dep); read && file.Err == "" {
+		return false, evidence.Yes(evidence.FromNode(pl.Node, dep, "no iscsi_tcp"), evidence.FromNode(pl.Node, "proc/modules", "no iscsi_tcp"), fact)
+	}
+	for p := range f.Files {
+		if strings.Contains(p, "lib/modules/") && strings.HasSuffix(p, "/modules.dep") && !strings.Contains(p, "/"+release+"/") {
+			rebuilt = true
+		}
+	}
+	return rebuilt, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
+}
+
+// Release is the running kernel of the place's node; empty: not known.
+func Release(pl *evidence.Place) string {
+	if pl.View != nil && pl.View.Facts.Identity.Kernel != "" {
+		return pl.View.Facts.Identity.Kernel
+	}
+	if n := pl.X.Node(pl.Node); n != nil {
+		return n.Status.NodeInfo.KernelVersion
+	}
+	return ""
+}
