@@ -25,6 +25,7 @@ var rules = []*diagnosis.Rule{
 	claim.ClaimInUseRWOP,
 	claim.ClaimKeptByFinishedPod,
 	claim.ClaimLostVolume,
+	claim.ClaimVolumeMismatch,
 	claim.ClaimrefStale,
 	claim.ConsumerUnschedulable,
 	claim.DeletionBlockedByFinalizer,

@@ -112,6 +112,17 @@ func Unfit(x *snapshot.Index, c *corev1.PersistentVolumeClaim) (words []string, 
 // apart says which fields keep a volume from a claim: size, access modes, volume mode,
 // selector.
 func apart(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []string {
+	out := unfit(pv, c)
+	if c.Spec.Selector != nil {
+		if s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil || !s.Matches(labels.Set(pv.Labels)) {
+			out = append(out, "its labels do not match the claim's selector")
+		}
+	}
+	return out
+}
+
+// unfit is apart without the selector, which a claim that names its volume is not asked for.
+func unfit(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []string {
 	var out []string
 	have, want := pv.Spec.Capacity[corev1.ResourceStorage], c.Spec.Resources.Requests[corev1.ResourceStorage]
 	if have.Cmp(want) < 0 {
@@ -124,11 +135,6 @@ func apart(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []strin
 	}
 	if a, b := block(pv.Spec.VolumeMode), block(c.Spec.VolumeMode); a != b {
 		out = append(out, "one of the two has volumeMode Block and the other has not")
-	}
-	if c.Spec.Selector != nil {
-		if s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil || !s.Matches(labels.Set(pv.Labels)) {
-			out = append(out, "its labels do not match the claim's selector")
-		}
 	}
 	return out
 }

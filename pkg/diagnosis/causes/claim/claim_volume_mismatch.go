@@ -1,0 +1,68 @@
+package claim
+
+import (
+	_ "embed"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+//go:embed claim_volume_mismatch.md
+var claimVolumeMismatchDoc string
+
+// ClaimVolumeMismatch finds a pending claim that names a free volume which does not satisfy
+// it in size, class, volume mode or access modes.
+var ClaimVolumeMismatch = &diagnosis.Rule{
+	Name: "claim-volume-mismatch", Layer: diagnosis.Claim, Severity: report.Blocking,
+	Breaks: []diagnosis.Step{diagnosis.Provisioning},
+	Asks:   diagnosis.EachVolume,
+	Doc:    claimVolumeMismatchDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		c, pv := pl.Volume.Claim, pl.Volume.PV
+		if c == nil || pv == nil {
+			return nil
+		}
+		why, differs := claims.Differs(c, pv)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
+			With: words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": pv.Name, "why": words.List(why, 4),
+				"default": claims.DefaultFor(pl.X, c, pv)},
+			State: []evidence.Answer{claims.Asks(c, pv), differs.With(claims.SaidMismatch(pl)...)},
+			Steps: append([]remedy.Step{
+				remedy.Check("Compare the two objects.",
+					remedy.Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"),
+					remedy.Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec}")),
+			}, correct(c, pv, len(why))...),
+		}
+		for _, w := range pl.Volume.Waiting() {
+			p.Keys.Pod(w.Pod)
+		}
+		return []*diagnosis.Proof{p}
+	},
+}
+
+// correct says what to write anew in the claim, or else in the volume: a pending claim
+// cannot be changed, size, class and access modes of a volume can
+// (pkg/apis/core/validation, ValidatePersistentVolumeUpdate).
+func correct(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, n int) []remedy.Step {
+	var out []remedy.Step
+	have := claims.ClassOf(pv)
+	want, _ := claims.ClassName(c)
+	switch {
+	case have == want:
+	case have == "":
+		out = append(out, remedy.Words("Make the claim anew with an empty storageClassName, written out (left out, it becomes the default class): it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
+	default:
+		out = append(out, remedy.Words("Make the claim anew with storageClassName: "+have+": it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
+	}
+	if n > len(out) {
+		out = append(out, remedy.Words("Make the claim anew with a size and modes that the volume has: it is Pending and holds no data. Or correct size or access modes of PersistentVolume "+pv.Name+", its size never beyond what the storage has."))
+	}
+	return out
+}

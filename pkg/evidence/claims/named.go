@@ -1,0 +1,69 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Asks asks whether an unbound claim names the volume that it wants, and the volume is free:
+// reserved for no claim, and not on its way out. Only then is the volume compared with the
+// claim; one that is reserved for it binds unseen (syncUnboundClaim of
+// pkg/controller/volume/persistentvolume).
+func Asks(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) evidence.Answer {
+	return evidence.When(c.Status.Phase == corev1.ClaimPending && c.DeletionTimestamp == nil && c.Spec.VolumeName == pv.Name &&
+		pv.Spec.ClaimRef == nil && pv.DeletionTimestamp == nil,
+		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)),
+		evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName),
+		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
+}
+
+// Differs asks what of a volume does not satisfy the claim that names it: size, class,
+// volume mode, access modes, as checkVolumeSatisfyClaim compares them.
+func Differs(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (words []string, is evidence.Answer) {
+	words = unfit(pv, c)
+	want, _ := ClassName(c)
+	if have := ClassOf(pv); have != want {
+		words = append(words, fmt.Sprintf("its class is %s and that of the claim %s", orEmpty(have), orEmpty(want)))
+	}
+	return words, evidence.When(len(words) > 0,
+		evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", strings.Join(words, ", ")))
+}
+
+// DefaultFor is the class of a claim when it is the default of the cluster and not that of
+// the volume which the claim names: then nobody need have written it into the claim.
+func DefaultFor(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) string {
+	name, _ := ClassName(c)
+	if s := x.Class(name); s != nil && IsDefault(s) && ClassOf(pv) != name {
+		return name
+	}
+	return ""
+}
+
+// ClassOf is the class of a volume (GetPersistentVolumeClass of component-helpers/storage/volume).
+func ClassOf(pv *corev1.PersistentVolume) string {
+	if n, ok := pv.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
+		return n
+	}
+	return pv.Spec.StorageClassName
+}
+
+func orEmpty(class string) string {
+	return cmp.Or(class, "empty")
+}
+
+// SaidMismatch quotes the controller that compared claim and volume, if it is still to be read.
+func SaidMismatch(pl *evidence.Place) []report.Evidence {
+	i := slices.IndexFunc(pl.Texts, func(t evidence.Text) bool { return strings.Contains(t.Raw, "Cannot bind to requested volume") })
+	if i < 0 {
+		return nil
+	}
+	return []report.Evidence{pl.Texts[i].Evidence()}
+}
