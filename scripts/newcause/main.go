@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-type cause struct{ Name, Layer, LayerConst, Var, File string }
+type cause struct{ Name, Layer, LayerConst, Var, Doc, File string }
 
 func run(name, layer string) error {
 	if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`).MatchString(name) {
@@ -35,7 +35,8 @@ func run(name, layer string) error {
 	if !slices.Contains(layers, layer) {
 		return fmt.Errorf("layer %q is none of %s", layer, strings.Join(layers, ", "))
 	}
-	c := cause{Name: name, Layer: layer, LayerConst: strings.ToUpper(layer[:1]) + layer[1:], Var: exported(name), File: strings.ReplaceAll(name, "-", "_")}
+	first, rest, _ := strings.Cut(name, "-")
+	c := cause{Name: name, Layer: layer, LayerConst: strings.ToUpper(layer[:1]) + layer[1:], Var: exported(name), Doc: first + exported(rest) + "Doc", File: strings.ReplaceAll(name, "-", "_")}
 	if layer == "risk" {
 		c.LayerConst = "RiskLayer"
 	}
@@ -62,7 +63,7 @@ func run(name, layer string) error {
 		}
 		fmt.Println("wrote", path)
 	}
-	fmt.Printf("now add %s.%s to pkg/diagnosis/causes/all.go, fill the case, and run: make cases\n", layer, c.Var)
+	fmt.Printf("now add %s.%s to pkg/diagnosis/causes/all.go, fill the case (name its directory for the incident), and run: make cases\n", layer, c.Var)
 	return nil
 }
 
@@ -110,14 +111,14 @@ import (
 )
 
 //go:embed {{.File}}.md
-var {{.File}}Doc string
+var {{.Doc}} string
 
 // {{.Var}} finds …: say which fact proves it.
 var {{.Var}} = &diagnosis.Rule{
 	Name: "{{.Name}}", Layer: diagnosis.{{.LayerConst}}, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	Asks:   diagnosis.EachPlace, // a volume on a node; or EachVolume, EachNode
-	Doc:    {{.File}}Doc,
+	Asks:   diagnosis.EachPlace, // a volume on a node; or EachVolume (what the API alone tells), EachNode, EachPod
+	Doc:    {{.Doc}},
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		return []*diagnosis.Proof{{"{{"}}
 			Subject: diagnosis.NodeSubject(pl.Node),
