@@ -10,7 +10,7 @@ import (
 
 // longhorn is the lab's driver under Longhorn's name: its volumes are loop
 // devices that it calls /dev/longhorn/VOLUME, so mount tables read as in the field.
-var longhorn = vars{"DRIVER": "driver.longhorn.io", "CLASS": "longhorn", "SYSTEM": "longhorn-system", "PLUGIN": "longhorn-csi-plugin", "DEVICES": "/dev/longhorn"}
+var longhorn = vars{"DRIVER": "driver.longhorn.io", "CLASS": "longhorn", "SYSTEM": "longhorn-system", "PLUGIN": "longhorn-csi-plugin", "CONTROLLER": "csi-provisioner", "DEVICES": "/dev/longhorn"}
 
 // longhornVolume: Longhorn's records beside real mounts. First all is well; then
 // the last replica fails, and a new pod cannot have the volume.

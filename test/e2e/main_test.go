@@ -34,6 +34,7 @@ func TestCluster(t *testing.T) {
 		{"passwords in a workload", canaries},
 		{"rolling update over two nodes", rollingUpdate},
 		{"refusals", refusals},
+		{"faults of the driver", driverFaults},
 		{"two nodes with one host name", oneHostName},
 		{"volume of Longhorn", longhornVolume},
 		{"roles", roles},

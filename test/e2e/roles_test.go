@@ -49,7 +49,7 @@ func roles(t *testing.T) {
 		}
 	})
 	t.Run("cleanup", func(t *testing.T) { cleanupRole(t, config) })
-	t.Run("reading, verb by verb", func(t *testing.T) { readRole(t, config) })
+	t.Run("reading, verb by verb", func(t *testing.T) { readRole(t, v, config) })
 	kubectl(t, "-n", "roles", "create", "rolebinding", "probe", "--role=mountdoctor-probe", "--serviceaccount=roles:doctor")
 	t.Run("together they are enough", func(t *testing.T) {
 		allowed(t, "roles", permission{"create", "pods/exec", ""}, true)
@@ -202,12 +202,16 @@ func permissionsIn(matches [][]string) map[permission]bool {
 // readRole takes one verb away after the other. Which questions miss it depends on
 // what is in the cluster; that no question asks for more, and none of the verbs is
 // granted in vain, is shown for all recorded incidents by a test of pkg/collect.
-func readRole(t *testing.T, config string) {
+func readRole(t *testing.T, v vars, config string) {
 	whole, logs := roleOf(t, "read"), roleOf(t, "logs")
 	defer grant(t, whole)
 	defer grant(t, logs)
 	questions := [][]string{{"cluster"}, {"pvc", "data", "-n", "roles"}}
-	for _, q := range append(questions, []string{"pod", "db", "-n", "roles"}, []string{"node", "worker-1"}, []string{"volume", volumeName("longhorn")}) {
+	more := [][]string{{"pod", "db", "-n", "roles"}, {"node", "worker-1"}, {"volume", v["VOLUME"]}}
+	if name := field("{.items[0].metadata.name}", "-n", "longhorn-system", "volumes.longhorn.io"); name != "" {
+		more = append(more, []string{"volume", name})
+	}
+	for _, q := range append(more, questions...) {
 		if got := refusalsOf(t, config, q...); len(got) > 0 {
 			t.Errorf("with the whole role %v misses %v", q, slices.Collect(maps.Keys(got)))
 		}

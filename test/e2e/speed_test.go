@@ -98,7 +98,7 @@ const (
 // many nodes and claims with volumes and attachments exist. Nothing is cleaned up: the
 // controllers that could are gone, and the lab ends with this test.
 func growth(t *testing.T) {
-	v := disk.with(vars{"NS": "growth", "VOLUME": volumeName("growth")})
+	v := disk.with(vars{"NS": "growth"})
 	kubectl(t, "create", "namespace", "growth")
 	eventually(t, 20*time.Second, "namespace growth has its account", func() bool {
 		return field("{.metadata.name}", "-n", "growth", "serviceaccount", "default") != ""

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,16 +9,19 @@ import (
 )
 
 // disk is a driver of network disks that none of the tool's rules know by name.
-var disk = vars{"DRIVER": "disk.csi.example.com", "CLASS": "disk", "SYSTEM": "storage", "PLUGIN": "disk-csi-node", "DEVICES": "-"}
+var disk = vars{
+	"DRIVER": "disk.csi.example.com", "CLASS": "disk", "SYSTEM": "storage", "DEVICES": "-",
+	"PLUGIN": "disk-csi-node", "CONTROLLER": "disk-csi-controller", "TOPOLOGY": "topology.disk.csi.example.com/zone",
+}
 
 // install installs a driver and waits until both nodes know it.
 func install(t *testing.T, driver vars) {
 	t.Helper()
-	apply(t, "driver.yaml", driver.with(vars{"STORAGE": cluster.Images(), "KUBECONFIG": cluster.Kubeconfig("admin")}))
+	apply(t, "driver.yaml", driver.with(vars{"STORAGE": cluster.Images(), "API_HOST": lab.HostIP, "API_PORT": lab.APIPort}))
 	for _, n := range lab.Nodes {
 		waitDriver(t, n.Name, driver["DRIVER"])
 	}
-	kubectl(t, "-n", driver["SYSTEM"], "rollout", "status", "deployment/csi-attacher", "--timeout=60s")
+	kubectl(t, "-n", driver["SYSTEM"], "rollout", "status", "deployment/"+driver["CONTROLLER"], "--timeout=60s")
 }
 
 func waitDriver(t *testing.T, node, driver string) {
@@ -30,16 +31,20 @@ func waitDriver(t *testing.T, node, driver string) {
 	})
 }
 
-// claim makes a namespace with one bound claim, data, on a volume of its own.
+// claim makes a namespace with one claim, data, for which the driver makes a volume.
 // The volume goes when the namespace is gone.
 func claim(t *testing.T, driver vars, ns string) vars {
 	t.Helper()
-	v := driver.with(vars{"NS": ns, "VOLUME": volumeName(ns)})
-	t.Cleanup(func() {
-		if _, err := cluster.Kubectl("delete", "persistentvolume", v["VOLUME"], "--timeout=60s"); err != nil {
-			t.Error(err)
-		}
-	})
+	v := claimOnly(t, driver, ns)
+	waitBound(t, ns)
+	return v.with(vars{"VOLUME": boundVolume(ns)})
+}
+
+// claimOnly does not wait until the claim has its volume.
+func claimOnly(t *testing.T, driver vars, ns string) vars {
+	t.Helper()
+	v := driver.with(vars{"NS": ns})
+	t.Cleanup(func() { volumeGone(t, ns) })
 	namespace(t, ns)
 	t.Cleanup(func() { // before the namespace goes
 		if t.Failed() {
@@ -47,8 +52,24 @@ func claim(t *testing.T, driver vars, ns string) vars {
 		}
 	})
 	apply(t, "claim.yaml", v)
-	waitBound(t, ns)
 	return v
+}
+
+func boundVolume(ns string) string {
+	return field("{.spec.volumeName}", "-n", ns, "persistentvolumeclaim", "data")
+}
+
+// volumeGone waits until the driver has removed what it made for a namespace.
+func volumeGone(t *testing.T, ns string) {
+	t.Helper()
+	left := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		left = field(`{range .items[?(@.spec.claimRef.namespace=="`+ns+`")]}{.metadata.name} {.status}{end}`, "persistentvolumes")
+		if left == "" {
+			return
+		}
+	}
+	t.Errorf("the volume of namespace %s is left: %s", ns, left)
 }
 
 // waitBound: a pod that comes before its claim is bound waits 15 s longer.
@@ -74,11 +95,4 @@ func globalMount(t *testing.T, v vars, node string) string {
 		t.Fatalf("one staged volume of %s was expected on %s, got %q", v["DRIVER"], node, out)
 	}
 	return out
-}
-
-// volumeName is a name as provisioners make them, the same in every run: what is
-// too short to be unique is not taken for a volume's name by the tool.
-func volumeName(ns string) string {
-	h := fmt.Sprintf("%x", sha256.Sum256([]byte(ns)))
-	return "pvc-" + h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-8" + h[17:20] + "-" + h[20:32]
 }

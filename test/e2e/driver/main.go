@@ -3,7 +3,9 @@
 // volume really moves between nodes:
 //
 //	driver node NAME DEVICES KUBELET STORAGE    the node plugin, with its registration
-//	driver attacher NAME KUBECONFIG             answers VolumeAttachments
+//	driver controller NAME SOCKET STORAGE       what the sidecars of the CSI project ask
+//
+// A test makes it fail by a file, see fault.go.
 package main
 
 import (
@@ -14,11 +16,13 @@ import (
 func main() {
 	switch {
 	case len(os.Args) == 6 && os.Args[1] == "node":
-		d := &driver{name: os.Args[2], devices: os.Args[3], kubelet: os.Args[4], storage: os.Args[5], node: os.Getenv("NODE_NAME")}
+		b := backend{driver: os.Args[2], storage: os.Args[5]}
+		d := &driver{identity: identity{name: b.driver}, backend: b, devices: os.Args[3], kubelet: os.Args[4], node: os.Getenv("NODE_NAME"), topology: os.Getenv("TOPOLOGY")}
 		log.Fatal(d.serve())
-	case len(os.Args) == 4 && os.Args[1] == "attacher":
-		log.Fatal(attach(os.Args[2], os.Args[3]))
+	case len(os.Args) == 5 && os.Args[1] == "controller":
+		c := &controller{identity: identity{name: os.Args[2]}, backend: backend{driver: os.Args[2], storage: os.Args[4]}, topology: os.Getenv("TOPOLOGY")}
+		log.Fatal(c.serve(os.Args[3]))
 	default:
-		log.Fatal("usage: driver node NAME DEVICES KUBELET STORAGE | driver attacher NAME KUBECONFIG")
+		log.Fatal("usage: driver node NAME DEVICES KUBELET STORAGE | driver controller NAME SOCKET STORAGE")
 	}
 }

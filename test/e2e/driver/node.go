@@ -21,15 +21,15 @@ import (
 
 // driver is the node plugin on one node.
 type driver struct {
-	spec.UnimplementedIdentityServer
 	spec.UnimplementedNodeServer
 	registration.UnimplementedRegistrationServer
+	identity
+	backend
 
-	name    string
-	devices string // folder of the device links, "-" for none: /dev/longhorn
-	kubelet string
-	storage string
-	node    string
+	devices  string // folder of the device links, "-" for none: /dev/longhorn
+	kubelet  string
+	node     string
+	topology string // the key of the nodes' zones, "" for a storage that every node reaches
 }
 
 func (d *driver) folder() string { return filepath.Join(d.kubelet, "plugins", d.name) }
@@ -42,7 +42,7 @@ func (d *driver) serve() error {
 		return err
 	}
 	s := grpc.NewServer()
-	spec.RegisterIdentityServer(s, d)
+	spec.RegisterIdentityServer(s, d.identity)
 	spec.RegisterNodeServer(s, d)
 	go func() { log.Fatal(s.Serve(plugin)) }()
 
@@ -80,32 +80,32 @@ func (d *driver) NotifyRegistrationStatus(_ context.Context, s *registration.Reg
 	return &registration.RegistrationStatusResponse{}, nil
 }
 
-func (d *driver) GetPluginInfo(context.Context, *spec.GetPluginInfoRequest) (*spec.GetPluginInfoResponse, error) {
-	return &spec.GetPluginInfoResponse{Name: d.name, VendorVersion: "1"}, nil
-}
-
-func (d *driver) GetPluginCapabilities(context.Context, *spec.GetPluginCapabilitiesRequest) (*spec.GetPluginCapabilitiesResponse, error) {
-	return &spec.GetPluginCapabilitiesResponse{}, nil
-}
-
-func (d *driver) Probe(context.Context, *spec.ProbeRequest) (*spec.ProbeResponse, error) {
-	return &spec.ProbeResponse{}, nil
-}
-
+// NodeGetInfo: every node is a zone of its own.
 func (d *driver) NodeGetInfo(context.Context, *spec.NodeGetInfoRequest) (*spec.NodeGetInfoResponse, error) {
-	return &spec.NodeGetInfoResponse{NodeId: d.node}, nil
+	r := &spec.NodeGetInfoResponse{NodeId: d.node}
+	if d.topology != "" {
+		r.AccessibleTopology = &spec.Topology{Segments: map[string]string{d.topology: "zone-of-" + d.node}}
+	}
+	return r, nil
 }
 
 func (d *driver) NodeGetCapabilities(context.Context, *spec.NodeGetCapabilitiesRequest) (*spec.NodeGetCapabilitiesResponse, error) {
-	return &spec.NodeGetCapabilitiesResponse{Capabilities: []*spec.NodeServiceCapability{{Type: &spec.NodeServiceCapability_Rpc{
-		Rpc: &spec.NodeServiceCapability_RPC{Type: spec.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME}}}}}, nil
+	r := &spec.NodeGetCapabilitiesResponse{}
+	for _, t := range []spec.NodeServiceCapability_RPC_Type{
+		spec.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME, spec.NodeServiceCapability_RPC_EXPAND_VOLUME,
+	} {
+		r.Capabilities = append(r.Capabilities, &spec.NodeServiceCapability{Type: &spec.NodeServiceCapability_Rpc{
+			Rpc: &spec.NodeServiceCapability_RPC{Type: t}}})
+	}
+	return r, nil
 }
 
 // stageScript mounts the volume's image by a loop device, under the name of the
-// device link if the driver has such.
+// device link if the driver has such. A device that the controller named must be there.
 const stageScript = `set -e
 if mountpoint -q "$TARGET"; then exit 0; fi
-if [ ! -e "$IMAGE" ]; then truncate -s 64M "$IMAGE"; mkfs.ext4 -q -F "$IMAGE"; fi
+if [ -n "$DEVICE" ] && ! [ -b "$DEVICE" ]; then echo "device $DEVICE of the volume is not on the node" >&2; exit 1; fi
+blkid -p "$IMAGE" >/dev/null || mkfs.ext4 -q -F "$IMAGE"
 LOOP=$(losetup -n -O NAME -j "$IMAGE" | head -n 1)
 [ -n "$LOOP" ] || LOOP=$(losetup -f --show "$IMAGE")
 mkdir -p "$TARGET"
@@ -116,9 +116,25 @@ if [ "$LINK" != - ]; then
 fi
 mount -t ext4 "$LOOP" "$TARGET"`
 
-func (d *driver) NodeStageVolume(_ context.Context, r *spec.NodeStageVolumeRequest) (*spec.NodeStageVolumeResponse, error) {
-	_, err := d.run("NodeStageVolume", stageScript, r.VolumeId, "TARGET="+r.StagingTargetPath)
+func (d *driver) NodeStageVolume(ctx context.Context, r *spec.NodeStageVolumeRequest) (*spec.NodeStageVolumeResponse, error) {
+	v, err := d.load(r.VolumeId)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.fault(ctx, "NodeStageVolume", v.Namespace); err != nil {
+		return nil, err
+	}
+	_, err = d.run("NodeStageVolume", stageScript, r.VolumeId, "TARGET="+r.StagingTargetPath, "DEVICE="+r.PublishContext["devicePath"])
 	return &spec.NodeStageVolumeResponse{}, err
+}
+
+func (d *driver) NodeExpandVolume(_ context.Context, r *spec.NodeExpandVolumeRequest) (*spec.NodeExpandVolumeResponse, error) {
+	const script = `set -e
+LOOP=$(losetup -n -O NAME -j "$IMAGE" | head -n 1)
+losetup -c "$LOOP"
+resize2fs "$LOOP"`
+	_, err := d.run("NodeExpandVolume", script, r.VolumeId)
+	return &spec.NodeExpandVolumeResponse{CapacityBytes: r.CapacityRange.GetRequiredBytes()}, err
 }
 
 func (d *driver) NodeUnstageVolume(_ context.Context, r *spec.NodeUnstageVolumeRequest) (*spec.NodeUnstageVolumeResponse, error) {
@@ -169,7 +185,7 @@ func (d *driver) run(call, script, volume string, env ...string) (string, error)
 		link = filepath.Join(d.devices, volume)
 	}
 	cmd := exec.Command("nsenter", "-t", "1", "-m", "--", "/bin/sh", "-c", script)
-	cmd.Env = append(env, "IMAGE="+filepath.Join(d.storage, volume+".img"), "LINK="+link,
+	cmd.Env = append(env, "IMAGE="+d.image(volume), "LINK="+link,
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
 	out, err := cmd.CombinedOutput()
 	said := strings.TrimSpace(string(out))

@@ -44,7 +44,7 @@ func (l Lab) network() error {
 	return run(
 		"ip link set lo up",
 		"ip link add lab0 type bridge",
-		"ip addr add "+hostIP+"/24 dev lab0",
+		"ip addr add "+HostIP+"/24 dev lab0",
 		"ip link set lab0 up",
 	)
 }
@@ -61,7 +61,7 @@ func (l Lab) startAPI() error {
 		"--unsafe-no-fsync", "--log-level=warn"); err != nil {
 		return err
 	}
-	if err := l.start("kube-apiserver", "--etcd-servers="+etcdURL, "--bind-address="+hostIP, "--advertise-address="+hostIP, "--secure-port=6443",
+	if err := l.start("kube-apiserver", "--etcd-servers="+etcdURL, "--bind-address="+HostIP, "--advertise-address="+HostIP, "--secure-port=6443",
 		"--tls-cert-file="+pki("apiserver.crt"), "--tls-private-key-file="+pki("apiserver.key"), "--client-ca-file="+pki("ca.crt"),
 		"--kubelet-certificate-authority="+pki("ca.crt"), "--kubelet-client-certificate="+pki("apiserver-kubelet.crt"),
 		"--kubelet-client-key="+pki("apiserver-kubelet.key"), "--kubelet-preferred-address-types=InternalIP",

@@ -19,6 +19,10 @@ const (
 	ShellImage  = "docker.io/library/busybox:1.36"
 )
 
+// Sidecars are the programs of the CSI project that stand beside the driver's
+// controller, each an image of its own, with the versions of sidecars/go.mod.
+var Sidecars = map[string]string{"csi-attacher": "v4.12.0", "csi-provisioner": "v5.3.0", "csi-resizer": "v1.14.0"}
+
 // image is what becomes a layer of one docker-archive: files by their paths in
 // the image, and names that link to the first of them.
 type image struct {
@@ -47,6 +51,10 @@ func (l Lab) writeImages() error {
 		{file: "driver", tags: []string{DriverImage}, files: [][2]string{shell, {"bin/driver", l.Own + "/driver"}}, links: links},
 		// An image without a shell: a probe cannot use it.
 		{file: "bare", tags: []string{"lab.local/bare:1"}, files: [][2]string{{"bin/pause", l.Own + "/pause"}}},
+	}
+	for name, version := range Sidecars {
+		images = append(images, image{file: name, tags: []string{"registry.k8s.io/sig-storage/" + name + ":" + version},
+			files: [][2]string{{name, l.Bin + "/sidecars/" + name}}})
 	}
 	if err := os.MkdirAll(l.path("images"), 0o755); err != nil {
 		return err

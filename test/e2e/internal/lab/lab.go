@@ -23,8 +23,9 @@ type Lab struct {
 // Addresses of the lab's network, of the range that RFC 2544 sets aside for
 // benchmarks.
 const (
-	hostIP = "198.18.0.1"
-	API    = "https://" + hostIP + ":6443"
+	HostIP  = "198.18.0.1"
+	APIPort = "6443"
+	API     = "https://" + HostIP + ":" + APIPort
 )
 
 // Node is one machine of the cluster.

@@ -46,7 +46,7 @@ func (l Lab) writePKI() error {
 		return err
 	}
 	pairs := map[string]identity{
-		"apiserver":         {user: "kube-apiserver", names: []string{"kubernetes", "localhost"}, ips: []string{hostIP, "127.0.0.1", "10.96.0.1"}},
+		"apiserver":         {user: "kube-apiserver", names: []string{"kubernetes", "localhost"}, ips: []string{HostIP, "127.0.0.1", "10.96.0.1"}},
 		"apiserver-kubelet": {user: "kube-apiserver", groups: []string{"system:masters"}},
 	}
 	users := map[string]identity{
