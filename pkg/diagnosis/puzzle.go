@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -127,10 +128,14 @@ func (z puzzle) says() string {
 	if z.text == nil {
 		return "The volume is " + silent + on + ", and nobody says why."
 	}
+	act := does + " the volume"
 	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
-		return who + " refuses to " + does + " the volume" + strings.Replace(on, " on", to, 1) + "."
+		act, on = act+strings.Replace(on, " on", to, 1), ""
 	}
-	return who + on + " refuses to " + does + " the volume."
+	if z.text.Is(message.Deadline) { // who hangs has refused nothing
+		return who + on + " is asked to " + act + ", and does not answer in time."
+	}
+	return who + on + " refuses to " + act + "."
 }
 
 // actsOf names a step as an act, and as what does not happen.

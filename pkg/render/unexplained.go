@@ -44,14 +44,18 @@ func (p *page) puzzle(list []report.Unexplained) {
 }
 
 // mostTelling puts the symptom first that tells most: one with words of who acted, and
-// any before the mere waiting of a pod.
+// any before the mere waiting of a pod. A volume that does not leave one node cannot come
+// to another: of those that tell equally much, that comes first.
 func mostTelling(list []report.Unexplained) []report.Unexplained {
 	rank := func(u report.Unexplained) int {
 		n := 0
 		if u.Last == "" {
-			n += 2
+			n += 4
 		}
 		if u.Name == "pod-waiting-for-volume" || len(u.Next) == 0 {
+			n += 2
+		}
+		if u.Step != "detach" {
 			n++
 		}
 		return n

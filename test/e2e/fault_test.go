@@ -3,29 +3,110 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
-// fault is one way in which the driver's controller fails one volume, told to
-// Kubernetes by the sidecars of the CSI project.
+// fault is one way in which the driver's controller fails the volume of one claim, and
+// what a person is to be told then.
 type fault struct {
 	name string // and the claim's namespace
-	call string // of the driver, that fails
+	call string // of the driver, that fails; "" for a fault that is none of the driver
 	how  string // see driver/fault.go
-	// before is done while all is well, trigger after that.
-	before, trigger func(*testing.T, vars)
-	seen            string // words of an event, about object
-	object          string
-	ask             []string
-	// want is the first root cause.
-	want, about, certainty string
-	// cured waits until the cure has had its effect.
-	cured func(*testing.T, vars)
+	// life is what the volume has reached before it fails, trigger what meets the fault.
+	life, trigger func(*testing.T, vars)
+	object, seen  string   // what events say of the object, or the volume's attachment of a detachment
+	ask           []string // but for the claim
+	want          cause    // the first root cause; without a name the symptom says is unexplained
+	unexplained   string
+	says          []string
+	never         []string
+	cure          func(*testing.T, vars) // besides that the driver is well again
+	cured         func(*testing.T, vars)
 }
 
-// switchOn makes a call of the driver fail for the claims of one namespace.
-func (f fault) switchOn(t *testing.T, v vars) {
+// driverFaults: every call of the driver fails in its own way for one claim, all at the
+// same time, as the sidecars of the CSI project tell it. Each is named, and nothing is
+// blamed any more when the driver is well again.
+func driverFaults(t *testing.T) {
+	apply(t, "zonal.yaml", disk)
+	made := make([]vars, len(faults))
+	for i, f := range faults {
+		v := disk.with(vars{"NS": f.name})
+		if f.call == "CreateVolume" {
+			f.on(t, v)
+		}
+		if f.name == "zone" {
+			v["CLASS"] = "zonal"
+		}
+		made[i] = claimOnly(t, v, f.name)
+	}
+	for _, phase := range []func(fault, vars){
+		func(f fault, v vars) { f.life(t, v) },
+		func(_ fault, v vars) { ready(t, v) },
+		func(f fault, v vars) { f.on(t, v); f.trigger(t, v) },
+	} {
+		for i, f := range faults {
+			phase(f, made[i])
+		}
+	}
+	for i, f := range faults {
+		t.Run(f.name, func(t *testing.T) { f.named(t, made[i]) })
+	}
+	for i, f := range faults {
+		f.off(t, made[i])
+		f.cure(t, made[i])
+	}
+	for i, f := range faults {
+		t.Run(f.name+", cured", func(t *testing.T) { f.gone(t, made[i]) })
+	}
+}
+
+func (f fault) question() []string {
+	if f.ask != nil {
+		return f.ask
+	}
+	return []string{"pvc", "data", "-n", f.name}
+}
+
+// named asks while the fault lasts.
+func (f fault) named(t *testing.T, v vars) {
+	if f.object == "attachment" {
+		eventually(t, 90*time.Second, "a detachment fails and says "+f.seen, func() bool {
+			return strings.Contains(field(`{.items[?(@.spec.source.persistentVolumeName=="`+boundVolume(f.name)+`")].status.detachError.message}`, "volumeattachments.storage.k8s.io"), f.seen)
+		})
+	} else {
+		waitEvent(t, f.name, f.object, f.seen)
+	}
+	a := doctor(t, f.question()...)
+	if f.want.Name != "" {
+		about := ""
+		if f.want.Subject.Kind != "" {
+			about = f.want.Subject.String()
+		}
+		a.root(t, f.want.Name, about, f.want.Certainty)
+	} else if len(a.RootCauses) > 0 || !slices.ContainsFunc(a.Unexplained, func(n named) bool { return n.Name == f.unexplained }) {
+		t.Errorf("want no cause and %s unexplained; %s", f.unexplained, a.short())
+	}
+	a.says(t, f.says...)
+	a.neverAdvises(t, append(f.never, dangerous...)...)
+	t.Log(a.short() + plugin(t, f.question()...).out)
+}
+
+// gone asks again when the volume has got on.
+func (f fault) gone(t *testing.T, v vars) {
+	f.cured(t, v)
+	a := doctor(t, f.question()...)
+	if len(a.RootCauses)+len(a.Unexplained) > 0 || a.Verdict == "broken" || a.Verdict == "degraded" {
+		t.Errorf("something is blamed although all is well; %s", a.short())
+	}
+	t.Log(a.short())
+}
+
+// on makes a call of the driver fail for the claims of one namespace.
+func (f fault) on(t *testing.T, v vars) {
 	t.Helper()
 	if f.call == "" {
 		return
@@ -40,10 +121,10 @@ func (f fault) switchOn(t *testing.T, v vars) {
 	if err := os.Rename(file+".new", file); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.switchOff(t, v) })
+	t.Cleanup(func() { f.off(t, v) }) // before the namespace goes
 }
 
-func (f fault) switchOff(t *testing.T, v vars) {
+func (f fault) off(t *testing.T, v vars) {
 	t.Helper()
 	if err := os.Remove(f.file(v)); err != nil && !os.IsNotExist(err) {
 		t.Error(err)
@@ -52,123 +133,4 @@ func (f fault) switchOff(t *testing.T, v vars) {
 
 func (f fault) file(v vars) string {
 	return filepath.Join(cluster.Images(), "faults", v["DRIVER"], v["NS"], f.call)
-}
-
-// claimed and running are what a volume's life has reached when the fault begins.
-func claimed(t *testing.T, v vars) { waitBound(t, v["NS"]) }
-
-func running1(t *testing.T, v vars) {
-	claimed(t, v)
-	runPod(t, v, "db", "worker-1")
-}
-
-func start(t *testing.T, v vars) {
-	apply(t, "pod.yaml", v.with(vars{"POD": "db", "NODE": "worker-2"}))
-}
-
-func move(t *testing.T, v vars) {
-	kubectl(t, "-n", v["NS"], "delete", "pod", "db")
-	apply(t, "pod.yaml", v.with(vars{"POD": "db-moved", "NODE": "worker-2"}))
-}
-
-func runs(pod string) func(*testing.T, vars) {
-	return func(t *testing.T, v vars) { waitRunning(t, v["NS"], pod) }
-}
-
-func none(*testing.T, vars) {}
-
-var faults = []fault{
-	{
-		name: "create-refused", call: "CreateVolume", how: "Internal pool fast is offline",
-		before: none, trigger: none, seen: "pool fast is offline", object: "data",
-		want: "provisioning-failed", about: "PersistentVolumeClaim create-refused/data", certainty: "certain", cured: claimed,
-	},
-	{
-		name: "create-throttled", call: "CreateVolume", how: "ResourceExhausted Rate exceeded: too many requests, try again after 30 s",
-		before: none, trigger: none, seen: "Rate exceeded", object: "data",
-		want: "backend-throttled", about: "PersistentVolumeClaim create-throttled/data", certainty: "certain", cured: claimed,
-	},
-	{
-		name: "create-hangs", call: "CreateVolume", how: "hang",
-		before: none, trigger: none, seen: "context deadline exceeded", object: "data",
-		want: "provisioning-failed", about: "PersistentVolumeClaim create-hangs/data", certainty: "certain", cured: claimed,
-	},
-	{
-		name: "attach-node-unknown", call: "ControllerPublishVolume", how: "NotFound node worker-2 not found",
-		before: claimed, trigger: start, seen: "not found", object: "db",
-		want: "backend-node-unknown", about: "Node worker-2", certainty: "certain", cured: runs("db"),
-	},
-	{
-		name: "attach-throttled", call: "ControllerPublishVolume", how: "ResourceExhausted RequestLimitExceeded: Request limit exceeded",
-		before: claimed, trigger: start, seen: "Request limit exceeded", object: "db",
-		want: "backend-throttled", about: "", certainty: "certain", cured: runs("db"),
-	},
-	{
-		name: "attach-refused", call: "ControllerPublishVolume", how: "Internal array controller B does not answer",
-		before: claimed, trigger: start, seen: "does not answer", object: "db",
-		want: "", about: "", certainty: "", cured: runs("db"),
-	},
-	{
-		name: "attach-hangs", call: "ControllerPublishVolume", how: "hang",
-		before: claimed, trigger: start, seen: "context deadline exceeded", object: "db",
-		want: "", about: "", certainty: "", cured: runs("db"),
-	},
-	{
-		name: "device-wrong", call: "ControllerPublishVolume", how: "answer /dev/disk/by-id/virtio-0a1b2c3d4e5f",
-		before: claimed, trigger: start, seen: "is not on the node", object: "db",
-		want: "attached-in-api-missing-on-node", about: "", certainty: "", cured: none,
-	},
-	{
-		name: "detach-refused", call: "ControllerUnpublishVolume", how: "Internal array controller B does not answer",
-		before: running1, trigger: move, seen: "Multi-Attach", object: "db-moved",
-		want: "", about: "", certainty: "", cured: runs("db-moved"),
-	},
-	{
-		name: "detach-hangs", call: "ControllerUnpublishVolume", how: "hang",
-		before: running1, trigger: move, seen: "Multi-Attach", object: "db-moved",
-		want: "", about: "", certainty: "", cured: runs("db-moved"),
-	},
-	{
-		name: "expand-refused", call: "ControllerExpandVolume", how: "OutOfRange the pool is limited to 100 MiB a volume",
-		before: running1, trigger: func(t *testing.T, v vars) {
-			kubectl(t, "-n", v["NS"], "patch", "pvc", "data", "-p", `{"spec":{"resources":{"requests":{"storage":"128Mi"}}}}`)
-		}, seen: "limited to 100 MiB", object: "data",
-		want: "expansion-refused-by-backend", about: "PersistentVolumeClaim expand-refused/data", certainty: "certain",
-		cured: func(t *testing.T, v vars) {
-			eventually(t, 90*time.Second, "the claim has its new size", func() bool {
-				return field("{.status.capacity.storage}", "-n", v["NS"], "pvc", "data") == "128Mi"
-			})
-		},
-	},
-}
-
-// driverFaults: each call of the driver fails in its own way for one claim, all at
-// the same time, beside a claim that works. The report names each, and is silent
-// when the driver is well again.
-func driverFaults(t *testing.T) {
-	var made []vars
-	for _, f := range faults {
-		v := claimOnly(t, disk, f.name)
-		if f.call == "CreateVolume" {
-			f.switchOn(t, v)
-		}
-		made = append(made, v)
-	}
-	for i, f := range faults {
-		f.before(t, made[i])
-		f.switchOn(t, made[i])
-		f.trigger(t, made[i])
-	}
-	for i, f := range faults {
-		t.Run(f.name, func(t *testing.T) {
-			waitEvent(t, f.name, f.object, f.seen)
-			a := doctor(t, "pvc", "data", "-n", f.name)
-			t.Log(a.short())
-			t.Log("as a person reads it:\n" + plugin(t, "pvc", "data", "-n", f.name).out)
-			f.switchOff(t, made[i])
-			f.cured(t, made[i])
-			b := doctor(t, "pvc", "data", "-n", f.name)
-			t.Log("after the cure " + b.short())
-		})
-	}
 }

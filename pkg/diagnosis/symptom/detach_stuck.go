@@ -100,11 +100,11 @@ func addAttachment(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAt
 	s.Object("va", va.Name)
 	s.At(va.Spec.NodeName)
 	object := "VolumeAttachment " + va.Name
-	if t := va.DeletionTimestamp; t != nil {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", t.UTC().Format(time.RFC3339)))
-	}
 	if e := va.Status.DetachError; e != nil {
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.detachError", e.Message))
+	}
+	if t := va.DeletionTimestamp; t != nil {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", t.UTC().Format(time.RFC3339)))
 	}
 	if len(s.Evidence) == 0 {
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", fmt.Sprint(va.Status.Attached)))

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -45,21 +46,24 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 		}
 	}
 	expandTexts(p, v, s)
+	if lh := v.LH(); lh != nil && lh.Status.ExpansionRequired {
+		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
+		s.At(lh.Status.CurrentNodeID)
+	}
 	if len(s.Evidence) > 0 {
 		p.AddSymptom(s)
 	}
 }
 
+// expandTexts takes what was said on the way. A claim that has its size is past what the
+// resizer said; what a node says of the filesystem counts by itself.
 func expandTexts(p *diagnosis.Pass, v *snapshot.Volume, s *diagnosis.Symptom) {
 	for _, t := range p.Texts(v) {
 		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || is(t, message.ResizeFailed)
-		if resize && (t.Fresh || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
+		onNode := t.Fresh && !strings.HasPrefix(t.Component, "external-resizer")
+		if resize && (onNode || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
 			s.Evidence = append(s.Evidence, t.Evidence())
 			s.At(t.Node)
 		}
-	}
-	if lh := v.LH(); lh != nil && lh.Status.ExpansionRequired {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
-		s.At(lh.Status.CurrentNodeID)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -62,11 +64,16 @@ func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence
 	return out
 }
 
-// OfClaim are the fresh texts about making or enlarging the volume of a claim.
+// OfClaim are the fresh texts about making the volume that a claim still waits for, or
+// about enlarging it to what the claim still asks for. A driver that went on has said
+// nothing more.
 func OfClaim(pl *evidence.Place) []evidence.Text {
 	var out []evidence.Text
+	bound, grows := pl.Volume.Claim.Status.Phase == corev1.ClaimBound, claims.Grows(pl).Yes()
 	for _, t := range pl.Refused() {
-		if t.Reason == "ProvisioningFailed" || t.Reason == "VolumeResizeFailed" || t.Is(message.ProvisionFailed) || t.Is(message.ExpandRefused) {
+		switch {
+		case !bound && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)),
+			grows && (t.Reason == "VolumeResizeFailed" || t.Is(message.ExpandRefused)):
 			out = append(out, t)
 		}
 	}

@@ -43,12 +43,16 @@ func SaysUnnamed(t evidence.Text) bool {
 	return (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw)) && !aboutMap.MatchString(t.Raw)
 }
 
-// SaidMissing asks for a fresh text of the place that says that the disk is not there.
-func SaidMissing(pl *evidence.Place) evidence.Answer {
+// SaidMissing asks for a fresh text of the place that says that the disk is not there, in
+// whatever words: one that names a device which the node does not have says it, too.
+func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {
 	for _, t := range pl.Refused() {
 		if SaysMissing(t) {
 			return evidence.Yes(t.Evidence())
 		}
+	}
+	if absent := told.AbsentNamed(pl); absent.Yes() {
+		return absent
 	}
 	return evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})
 }

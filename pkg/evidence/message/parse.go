@@ -100,6 +100,9 @@ func (f *Failure) readGRPC(s string) {
 	}
 	for m := grpc.FindStringSubmatch(s); m != nil; m = grpc.FindStringSubmatch(m[2]) {
 		f.Code, f.Desc = m[1], m[2]
+		if strings.Count(f.Desc, `"`)%2 == 1 { // the end of a quoted field of a log line
+			f.Desc = strings.TrimSuffix(f.Desc, `"`)
+		}
 	}
 }
 

@@ -141,6 +141,8 @@ func (c *controller) ControllerUnpublishVolume(ctx context.Context, r *spec.Cont
 	return &spec.ControllerUnpublishVolumeResponse{}, err
 }
 
+// ControllerExpandVolume leaves the filesystem as it is: ext4 grows under a mount only
+// for root with CAP_SYS_RESOURCE (fs/ext4/resize.c), which a rented machine's root may lack.
 func (c *controller) ControllerExpandVolume(ctx context.Context, r *spec.ControllerExpandVolumeRequest) (*spec.ControllerExpandVolumeResponse, error) {
 	v, err := c.load(r.VolumeId)
 	if err != nil {
@@ -153,7 +155,7 @@ func (c *controller) ControllerExpandVolume(ctx context.Context, r *spec.Control
 	if err := resize(c.image(v.ID), v.Bytes); err != nil {
 		return nil, err
 	}
-	return &spec.ControllerExpandVolumeResponse{CapacityBytes: v.Bytes, NodeExpansionRequired: true}, c.save(v)
+	return &spec.ControllerExpandVolumeResponse{CapacityBytes: v.Bytes}, c.save(v)
 }
 
 // resize makes a sparse file or enlarges it.

@@ -90,14 +90,8 @@ func (d *driver) NodeGetInfo(context.Context, *spec.NodeGetInfoRequest) (*spec.N
 }
 
 func (d *driver) NodeGetCapabilities(context.Context, *spec.NodeGetCapabilitiesRequest) (*spec.NodeGetCapabilitiesResponse, error) {
-	r := &spec.NodeGetCapabilitiesResponse{}
-	for _, t := range []spec.NodeServiceCapability_RPC_Type{
-		spec.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME, spec.NodeServiceCapability_RPC_EXPAND_VOLUME,
-	} {
-		r.Capabilities = append(r.Capabilities, &spec.NodeServiceCapability{Type: &spec.NodeServiceCapability_Rpc{
-			Rpc: &spec.NodeServiceCapability_RPC{Type: t}}})
-	}
-	return r, nil
+	return &spec.NodeGetCapabilitiesResponse{Capabilities: []*spec.NodeServiceCapability{{Type: &spec.NodeServiceCapability_Rpc{
+		Rpc: &spec.NodeServiceCapability_RPC{Type: spec.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME}}}}}, nil
 }
 
 // stageScript mounts the volume's image by a loop device, under the name of the
@@ -126,15 +120,6 @@ func (d *driver) NodeStageVolume(ctx context.Context, r *spec.NodeStageVolumeReq
 	}
 	_, err = d.run("NodeStageVolume", stageScript, r.VolumeId, "TARGET="+r.StagingTargetPath, "DEVICE="+r.PublishContext["devicePath"])
 	return &spec.NodeStageVolumeResponse{}, err
-}
-
-func (d *driver) NodeExpandVolume(_ context.Context, r *spec.NodeExpandVolumeRequest) (*spec.NodeExpandVolumeResponse, error) {
-	const script = `set -e
-LOOP=$(losetup -n -O NAME -j "$IMAGE" | head -n 1)
-losetup -c "$LOOP"
-resize2fs "$LOOP"`
-	_, err := d.run("NodeExpandVolume", script, r.VolumeId)
-	return &spec.NodeExpandVolumeResponse{CapacityBytes: r.CapacityRange.GetRequiredBytes()}, err
 }
 
 func (d *driver) NodeUnstageVolume(_ context.Context, r *spec.NodeUnstageVolumeRequest) (*spec.NodeUnstageVolumeResponse, error) {

@@ -42,7 +42,7 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosis.Proof {
 	v, told := pl.Volume, disk.ToldOn(pl)
 	compared, none := disk.NoneOf(pl, va.CreationTimestamp.Time)
-	names, said := disk.NamesDisks(pl), disk.SaidMissing(pl)
+	names, said := disk.NamesDisks(pl), disk.SaidMissing(pl, told)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
 		With: words.Fields{"va": va.Name, "volume": v.PVName(), "node": pl.Node, "count": fmt.Sprint(compared.Count),

@@ -180,7 +180,7 @@ func (u *driverUse) consequence(p *diagnosis.Pass) string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-var driverTextForm = regexp.MustCompile(`does not contain driver|not found in the list of registered CSI drivers|csinode.* not found|has no NodeID annotation|volume node affinity conflict`)
+var driverTextForm = regexp.MustCompile(`does not contain driver|not found in the list of registered CSI drivers|csinode.* not found|has no NodeID annotation|volume node affinity conflict|match PersistentVolume's node affinity`)
 
 // driverTexts quotes what components said about the missing driver.
 func driverTexts(p *diagnosis.Pass, u *driverUse) []report.Evidence {

@@ -31,7 +31,7 @@ var ExpansionRefusedByBackend = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "refused",
 			With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": pl.Volume.CSIName()},
-			State: []evidence.Answer{grows, evidence.Not(claims.BackendGrown(pl)), claims.Refused(pl)},
+			State: []evidence.Answer{claims.Refused(pl), grows, evidence.Not(claims.BackendGrown(pl))},
 			Steps: []remedy.Step{
 				remedy.Check("See the state of the expansion.", remedy.Kubectl("-n", ns, "get", "pvc", claim, "-o", "jsonpath={.status}")),
 				remedy.Words("Too large, or no space: where the API server lets it (RecoverVolumeExpansionFailure, default from 1.32), lower the request to anything above " + got.String() + "; older servers refuse that. Never make a file system smaller."),
