@@ -41,7 +41,7 @@ e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (
 e2e-speed: ## the real cluster once more: cost beside kubectl get and a bare pod, and in a large cluster
 	MOUNTDOCTOR_SPEED=1 test/e2e/run.sh e2e.test -test.v -test.run TestSpeed -test.timeout 30m
 
-e2e: ## a real cluster on this machine (root; about 5 min more the first time)
+e2e: ## a real cluster on this machine (root; about 8 min more the first time)
 	GO='$(GO)' test/e2e/run.sh
 
 lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style; known vulnerabilities

@@ -69,11 +69,12 @@ func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence
 // nothing more.
 func OfClaim(pl *evidence.Place) []evidence.Text {
 	var out []evidence.Text
-	bound, grows := pl.Volume.Claim.Status.Phase == corev1.ClaimBound, claims.Grows(pl).Yes()
+	want, _, got := claims.Sizes(pl)
+	bound, grown := pl.Volume.Claim.Status.Phase == corev1.ClaimBound, !got.IsZero() && got.Cmp(want) >= 0
 	for _, t := range pl.Refused() {
 		switch {
 		case !bound && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)),
-			grows && (t.Reason == "VolumeResizeFailed" || t.Is(message.ExpandRefused)):
+			!grown && (t.Reason == "VolumeResizeFailed" || t.Is(message.ExpandRefused)):
 			out = append(out, t)
 		}
 	}

@@ -99,6 +99,7 @@ func TestAttachedInAPIMissingOnNode(t *testing.T) {
 		"its other disks are recognised":             {sanVolume("context deadline exceeded", other...).Add(secondVolume), []string{"certain VolumeAttachment " + va}},
 		"other words, and nothing to compare":        {sanVolume("context deadline exceeded", other...), []string{}},
 		"it names a WWN that is not there":           {sanVolume("no such device: wwn "+wwn, other...), []string{"certain VolumeAttachment " + va}},
+		"it names a path that is not there":          {sanVolume("device /dev/disk/by-id/virtio-0a1b2c is not on the node", other...), []string{"certain VolumeAttachment " + va}},
 		"it names a WWN that is there":               {sanVolume("no such device: wwn "+wwn, disk("sdc", "8:32", tenGiB, "", "naa."+wwn)...), []string{}},
 		"its WWN is there under another prefix":      {sanVolume("device with serial 3"+wwn+" not found", disk("sdc", "8:32", tenGiB, "", "naa."+wwn)...), []string{}},
 		"it names a path that is there":              {sanVolume("timed out waiting for disk /dev/sdc", disk("sdc", "8:32", tenGiB, "x7781234", "")...), []string{}},

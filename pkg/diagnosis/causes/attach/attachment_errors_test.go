@@ -99,6 +99,9 @@ func TestBackendThrottled(t *testing.T) {
 		return "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e}\ninvolvedObject: {kind: PersistentVolumeClaim, namespace: shop, name: data, uid: c1}\nreason: " + reason +
 			"\nsource: {component: external-provisioner}\nfirstTimestamp: '" + first + "'\nlastTimestamp: '2026-01-02T11:59:00Z'\nmessage: '" + message + "'\n"
 	}
+	unbound := func(event string) *sketch.Sketch {
+		return attaching("").Edit("{volumeName: pv-1}\nstatus: {phase: Bound}", "{}\nstatus: {phase: Pending}").Add(event)
+	}
 	ask(t, attach.BackendThrottled, map[string]sketched{
 		"rate":                    {attachError("googleapi: Error 403: Too many pending operations on a resource., rateLimitExceeded"), []string{"certain " + va + " waiting"}},
 		"rate, for an hour":       {long(attachError("RequestLimitExceeded: Request limit exceeded.")), []string{"certain " + va}},
@@ -110,8 +113,11 @@ func TestBackendThrottled(t *testing.T) {
 		"a size":                  {attachError("413 overLimit, retryAfter \"0\""), []string{}},
 		"over":                    {attachError("RequestLimitExceeded").Edit("T11:58", "T11:10"), []string{}},
 		"attached since":          {attachError("RequestLimitExceeded").Edit("attached: false", "attached: true"), []string{}},
-		"provisioning":            {attaching("").Add(claimEvent("ProvisioningFailed", "TooManyRequests", "2026-01-02T11:50:00Z")), []string{"certain " + pvc + " waiting"}},
+		"provisioning":            {unbound(claimEvent("ProvisioningFailed", "TooManyRequests", "2026-01-02T11:50:00Z")), []string{"certain " + pvc + " waiting"}},
+		"provisioned since":       {attaching("").Add(claimEvent("ProvisioningFailed", "TooManyRequests", "2026-01-02T11:50:00Z")), []string{}},
 		"expansion, for long":     {attaching("").Add(claimEvent("VolumeResizeFailed", "Throttling: Rate exceeded", "2026-01-02T10:00:00Z")), []string{"certain " + pvc}},
+		"expanded since": {attaching("").Edit("volumeName: pv-1}\nstatus: {phase: Bound}", "volumeName: pv-1, resources: {requests: {storage: 2Gi}}}\nstatus: {phase: Bound, capacity: {storage: 2Gi}}").
+			Add(claimEvent("VolumeResizeFailed", "Throttling: Rate exceeded", "2026-01-02T10:00:00Z")), []string{}},
 	})
 }
 
