@@ -18,7 +18,7 @@ type fault struct {
 	// life is what the volume has reached before it fails, trigger what meets the fault.
 	life, trigger func(*testing.T, vars)
 	object, seen  string   // what events say of the object, or the volume's attachment of a detachment
-	ask           []string // but for the claim
+	lasts         time.Duration // how long it must have lasted to be certain
 	want          cause    // the first root cause; without a name the symptom says is unexplained
 	unexplained   string
 	says          []string
@@ -46,7 +46,7 @@ func driverFaults(t *testing.T) {
 	for _, phase := range []func(fault, vars){
 		func(f fault, v vars) { f.life(t, v) },
 		func(_ fault, v vars) { ready(t, v) },
-		func(f fault, v vars) { f.on(t, v); f.trigger(t, v) },
+		func(f fault, v vars) { f.on(t, v); f.trigger(t, v); v["SINCE"] = time.Now().Format(time.RFC3339) },
 	} {
 		for i, f := range faults {
 			phase(f, made[i])
@@ -64,12 +64,7 @@ func driverFaults(t *testing.T) {
 	}
 }
 
-func (f fault) question() []string {
-	if f.ask != nil {
-		return f.ask
-	}
-	return []string{"pvc", "data", "-n", f.name}
-}
+func (f fault) question() []string { return []string{"pvc", "data", "-n", f.name} }
 
 // named asks while the fault lasts.
 func (f fault) named(t *testing.T, v vars) {
@@ -79,6 +74,9 @@ func (f fault) named(t *testing.T, v vars) {
 		})
 	} else {
 		waitEvent(t, f.name, f.object, f.seen)
+	}
+	if since, err := time.Parse(time.RFC3339, v["SINCE"]); err == nil {
+		time.Sleep(time.Until(since.Add(f.lasts)))
 	}
 	a := doctor(t, f.question()...)
 	if f.want.Name != "" {
@@ -92,7 +90,7 @@ func (f fault) named(t *testing.T, v vars) {
 	}
 	a.says(t, f.says...)
 	a.neverAdvises(t, append(f.never, dangerous...)...)
-	t.Log(a.short() + plugin(t, f.question()...).out)
+	t.Log(a.short())
 }
 
 // gone asks again when the volume has got on.

@@ -60,18 +60,6 @@ var faults = []fault{
 		cure: nothing, cured: runs("db"),
 	},
 	{
-		name: "device-wrong", call: "ControllerPublishVolume", how: "answer /dev/disk/by-id/virtio-0a1b2c3d4e5f",
-		life: bound, trigger: starts, object: "db", seen: "is not on the node",
-		want: cause{Name: "attached-in-api-missing-on-node"},
-		cure: func(t *testing.T, v vars) { // as the report advises
-			kubectl(t, "-n", v["NS"], "delete", "pod", "db")
-			eventually(t, time.Minute, "the attachment is undone", func() bool {
-				return field(`{.items[?(@.spec.source.persistentVolumeName=="`+boundVolume(v["NS"])+`")].metadata.name}`, "volumeattachments.storage.k8s.io") == ""
-			})
-			starts(t, v)
-		}, cured: runs("db"),
-	},
-	{
 		name: "detach-refused", call: "ControllerUnpublishVolume", how: "Internal array controller B does not answer",
 		life: pod1, trigger: moves, object: "attachment", seen: "does not answer",
 		unexplained: "detach-stuck", says: []string{"array controller B", "refuses to detach the volume from node worker-1"},
@@ -94,6 +82,18 @@ var faults = []fault{
 				return field("{.status.capacity.storage}", "-n", v["NS"], "pvc", "data") == "128Mi"
 			})
 		},
+	},
+	{
+		name: "device-wrong", call: "ControllerPublishVolume", how: "answer /dev/disk/by-id/virtio-0a1b2c3d4e5f",
+		life: bound, trigger: starts, object: "db", seen: "is not on the node", lasts: 75 * time.Second, // the attachment may be slow at first
+		want: cause{Name: "attached-in-api-missing-on-node", Certainty: "certain"},
+		cure: func(t *testing.T, v vars) { // as the report advises
+			kubectl(t, "-n", v["NS"], "delete", "pod", "db")
+			eventually(t, time.Minute, "the attachment is undone", func() bool {
+				return field(`{.items[?(@.spec.source.persistentVolumeName=="`+boundVolume(v["NS"])+`")].metadata.name}`, "volumeattachments.storage.k8s.io") == ""
+			})
+			starts(t, v)
+		}, cured: runs("db"),
 	},
 }
 
