@@ -17,9 +17,9 @@ type fault struct {
 	how  string // see driver/fault.go
 	// life is what the volume has reached before it fails, trigger what meets the fault.
 	life, trigger func(*testing.T, vars)
-	object, seen  string   // what events say of the object, or the volume's attachment of a detachment
+	object, seen  string        // what events say of the object, or the volume's attachment of a detachment
 	lasts         time.Duration // how long it must have lasted to be certain
-	want          cause    // the first root cause; without a name the symptom says is unexplained
+	want          cause         // the first root cause; without a name the symptom says is unexplained
 	unexplained   string
 	says          []string
 	never         []string

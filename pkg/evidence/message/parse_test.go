@@ -80,7 +80,7 @@ func TestDescOfLogLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`"Event occurred" message="failed with StorageClass \"disk\": rpc error: code = Internal desc = pool is offline"`: "pool is offline",
-		`rpc error: code = Internal desc = no pool "fast"`:                                                               `no pool "fast"`,
+		`rpc error: code = Internal desc = no pool "fast"`:                                                                `no pool "fast"`,
 	} {
 		if got := Parse(text).Desc; got != want {
 			t.Errorf("Parse(%s) says %q, want %q", text, got, want)
