@@ -14,7 +14,7 @@ SELDOM    := k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man site recording screenshots licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -99,6 +99,19 @@ reproduce: ## build a release twice in different directories and compare: make r
 
 man: ## manual pages into dist/man
 	$(GO) run ./scripts/man -version $(VERSION)
+
+site: ## the documentation's site into dist/site/html: SITE_URL=https://… (Debian: mkdocs-material)
+	rm -rf dist/site
+	$(GO) run ./scripts/site -url '$(SITE_URL)'
+	@command -v mkdocs >/dev/null || { echo 'site: the sources are in dist/site; no mkdocs here to make pages of them (Debian: apt-get install mkdocs-material)'; exit 1; }
+	mkdocs build --strict --quiet -f dist/site/mkdocs.yml -d html
+
+recording: build ## the terminal of the README (docs/demo.svg) from a recorded incident
+	$(GO) run ./scripts/recording -out docs/demo.svg -drop 'look again first' -typed "kubectl mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt)" -- \
+		$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE) --color always
+
+screenshots: build ## the HTML report in a real browser: fits a phone, dark, prints (chromium; UPDATE=1 for the README's)
+	scripts/screenshots
 
 licences: ## rewrite docs/licences.md, the licences of what is linked
 	$(GO) run ./scripts/licences

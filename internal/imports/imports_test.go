@@ -35,6 +35,7 @@ var table = map[string]struct {
 	"internal":                {own: []string{"internal", "pkg"}},
 	"internal/modules":        {own: []string{}, others: []string{}},
 	"scripts/man":             {own: []string{"pkg/plugin"}},
+	"scripts/site":            {own: []string{"pkg/diagnosis"}, others: []string{}},
 	"scripts":                 {own: []string{"internal/modules"}, others: []string{"k8s.io/apimachinery/pkg/util/yaml", "sigs.k8s.io/yaml"}},
 }
 

@@ -147,10 +147,15 @@ func (p *html5) step(m report.Remedy) {
 		p.el("pre", "command", strings.Join(m.Config.Lines, "\n"))
 	}
 	for _, c := range m.Commands {
-		p.el("pre", "command", c)
+		p.command(c)
 	}
-	for _, s := range safety(m) {
-		p.el("p", "note", labelled("safe because", s))
+	if facts := safety(m); len(facts) > 0 {
+		p.el("p", "note", "safe because:")
+		p.raw("<ul>")
+		for _, s := range facts {
+			p.el("li", "note", s)
+		}
+		p.raw("</ul>")
 	}
 	for _, row := range []struct {
 		word     string
@@ -158,10 +163,30 @@ func (p *html5) step(m report.Remedy) {
 	}{{"undo", m.Undo}, {"verify", m.Verify}, {"afterwards", m.Afterwards}} {
 		if len(row.commands) > 0 {
 			p.el("p", "note", row.word+":")
-			p.el("pre", "command", strings.Join(row.commands, "\n"))
+			p.command(strings.Join(row.commands, "\n"))
 		}
 	}
 	p.raw("</li>")
+}
+
+// command is selected whole with one click. A browser breaks a line behind any hyphen;
+// words in boxes of their own are broken only when one is wider than the page.
+func (p *html5) command(c string) {
+	fmt.Fprint(p, "<pre class=\"command\">")
+	for i, l := range strings.Split(c, "\n") {
+		if i > 0 {
+			fmt.Fprint(p, "\n")
+		}
+		for j, w := range strings.Split(l, " ") {
+			if j > 0 {
+				fmt.Fprint(p, " ")
+			}
+			if w != "" {
+				fmt.Fprint(p, "<span class=\"word\">"+html.EscapeString(w)+"</span>")
+			}
+		}
+	}
+	p.raw("</pre>")
 }
 
 // path draws the way from the pod to the bytes.

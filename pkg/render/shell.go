@@ -8,7 +8,7 @@ func (p *page) command(indent, c string) { p.hanging(indent, indent, c) }
 
 // hanging is command with another indent for its further lines.
 func (p *page) hanging(head, indent, c string) {
-	parts := shell(c, p.limit(max(columns(head), columns(indent))+4))
+	parts := shell(c, p.limit(max(columns(head), columns(indent))+6)) // the prompt or indent, and the backslash
 	for i, part := range parts {
 		lead, tail := head+"$ ", ""
 		if i > 0 {
