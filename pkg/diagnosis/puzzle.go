@@ -174,8 +174,10 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	if z.text != nil && !z.text.At.IsZero() {
 		u.Last = z.text.At.UTC().Format(time.RFC3339)
 	}
-	u.Seen = slices.Concat(around.Kernel(p.Index, z.volume, z.node), around.Hung(p.Index, z.volume, z.node),
-		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)))
+	u.Times = around.Times(p.Index, z.volume, z.text)
+	u.Seen = slices.Concat(around.Hung(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node),
+		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
+		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	for _, step := range remedy.Next(p.Index, z.volume, z.node, string(z.step)) {
 		if r, ok := step.Decide(p.Index); ok {

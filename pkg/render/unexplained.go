@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +70,11 @@ func mostTelling(list []report.Unexplained) []report.Unexplained {
 func (p *page) unexplainedWords(u report.Unexplained) []string {
 	words := []string{"unexplained", u.Name}
 	if d := lasting(u.Last, p.r.TakenAt); d != "" {
-		words = append(words, "last said "+d+" ago")
+		said := "last said " + d + " ago"
+		if u.Times > 1 {
+			said = fmt.Sprintf("said %d times, last %s ago", u.Times, d)
+		}
+		words = append(words, said)
 	}
 	if v := p.names.volume; v != "" {
 		words = append(words, "volume "+brief(v))

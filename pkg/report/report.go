@@ -225,6 +225,7 @@ type Unexplained struct {
 	Step     string     `json:"step,omitempty"`     // of the volume's life: provision, attach, stage, publish, use, unmount, detach, resize …
 	Answer   string     `json:"answer,omitempty"`   // who refuses what, in one sentence
 	Last     string     `json:"last,omitempty"`     // RFC 3339: the newest complaint
+	Times    int        `json:"times,omitempty"`    // how often it was made, where that is counted
 	Seen     []Evidence `json:"seen,omitempty"`     // what else was seen there: the kernel, what hangs, the driver's own words
 	RuledOut []Excluded `json:"ruledOut,omitempty"` // what was looked for with all evidence, and is not there
 	Works    []string   `json:"works,omitempty"`    // what works beside it

@@ -63,3 +63,25 @@ func TestNothingSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestLongTool(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: at})
+	for name, c := range map[string]struct {
+		comm string
+		age  time.Duration
+		want bool
+	}{
+		"a map that hangs":   {"rbd", 10 * time.Minute, true},
+		"a helper of mount":  {"mount.nfs", 2 * time.Minute, true},
+		"a repair":           {"xfs_repair", 2 * time.Minute, true},
+		"just started":       {"rbd", 10 * time.Second, false},
+		"the driver itself":  {"cephcsi", time.Hour, false},
+		"begins like a tool": {"mountinfo-exporter", time.Hour, false},
+	} {
+		if got := longTool(x, &probes.Process{Comm: c.comm, Started: at.Add(-c.age)}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

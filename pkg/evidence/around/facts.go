@@ -22,8 +22,8 @@ const recently = 15 * time.Minute
 // made, equal lines once; silence is a fact, too, where the log was read.
 func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	view := x.View(node)
-	names := deviceNames(x, v, node)
-	if view == nil || len(names) == 0 {
+	names, words := deviceNames(x, v, node), ofKind[KindOf(x, v, node)]
+	if view == nil || len(names)+len(words) == 0 {
 		return nil
 	}
 	since := x.TakenAt.Add(-recently)
@@ -34,7 +34,7 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 	}
 	var out []report.Evidence
 	for _, l := range slices.Backward(view.Facts.Kernel) {
-		if l.At.IsZero() || l.At.Before(since) || !speaksOf(l, names) {
+		if l.At.IsZero() || l.At.Before(since) || !speaksOf(l, names) && !beginsWith(l.Text, words) {
 			continue
 		}
 		if slices.ContainsFunc(out, func(e report.Evidence) bool { return e.Text == l.Text }) {
@@ -45,7 +45,11 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 		}
 	}
 	if len(out) == 0 && evidence.Tables(x, node, probes.KernelLog).Complete() {
-		out = append(out, evidence.FromNode(node, "@kmsg", "nothing about "+strings.Join(names, ", ")+" since "+since.UTC().Format(time.RFC3339)))
+		about := strings.Join(names, ", ")
+		if about == "" {
+			about = string(KindOf(x, v, node))
+		}
+		out = append(out, evidence.FromNode(node, "@kmsg", "nothing about "+about+" since "+since.UTC().Format(time.RFC3339)))
 	}
 	return out
 }
@@ -67,8 +71,12 @@ func speaksOf(l probes.KernelLine, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(l.Names, n) })
 }
 
-// Hung are the processes of a node that wait inside the kernel: those of the volume's
-// pods and of its driver's pod.
+func beginsWith(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(text, w) })
+}
+
+// Hung are the processes of a node that wait inside the kernel, those of the volume's
+// pods and of its driver's pod, and the tools of that pod that do not come back.
 func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	view := x.View(node)
 	if view == nil {
@@ -78,14 +86,18 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 	for _, c := range v.Live() {
 		uids = append(uids, string(c.Pod.UID))
 	}
+	plugin := "-"
 	if p := x.DriverPodOn(v.CSIName(), node); p != nil {
-		uids = append(uids, string(p.UID))
+		plugin = string(p.UID)
+		uids = append(uids, plugin)
 	}
 	var out []report.Evidence
 	for i := range view.Facts.Processes {
 		p := &view.Facts.Processes[i]
 		if p.State == "D" && (slices.Contains(uids, p.PodUID) || strings.HasPrefix(p.Unit, "kubelet")) {
 			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/wchan", p.PID), strings.TrimSpace(p.Comm+" "+p.WChan)))
+		} else if p.PodUID == plugin && longTool(x, p) {
+			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/cmdline", p.PID), strings.Join(p.Cmdline, " ")+" (since "+stamp(p.Started)+")"))
 		}
 		if len(out) == 2 {
 			break
