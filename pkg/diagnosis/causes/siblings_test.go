@@ -7,11 +7,8 @@ import (
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
 )
-
-var _ = remedy.NameMkfs
 
 const (
 	nfsPV   = "accessModes: [ReadWriteMany]\ncsi: {driver: nfs.csi.k8s.io, volumeHandle: nas#data, volumeAttributes: {server: 10.9.0.5, share: /export/data}}"
@@ -84,8 +81,6 @@ func ebsMounted(w *world, node string, n int) *world {
 	ebsDisk(w, node)
 	return w.Mounts(node, "259:1 / "+w.Stage()+line, "259:1 / "+w.Publish(n)+line).LiveExt4(node, "nvme1n1")
 }
-
-func local() *world { return sketch.NewWorld("", "", localPV) }
 
 func show(t *testing.T, w *world, question, want string) {
 	t.Helper()
