@@ -146,9 +146,24 @@ func block(m *corev1.PersistentVolumeMode) bool {
 // SaidNoClass quotes what the controller said of the class, if anything.
 func SaidNoClass(pl *evidence.Place) []report.Evidence {
 	for _, t := range pl.Texts {
-		if strings.Contains(t.Raw, "storageclass.storage.k8s.io") || strings.Contains(t.Raw, "no storage class is set") {
+		if speaksOfNoClass(t) {
 			return []report.Evidence{t.Evidence()}
 		}
 	}
 	return nil
+}
+
+func speaksOfNoClass(t evidence.Text) bool {
+	return strings.Contains(t.Raw, "storageclass.storage.k8s.io") || strings.Contains(t.Raw, "no storage class is set")
+}
+
+// ToldNoClass asks whether the controller that binds claims says now that the class is
+// not there: it reads the classes itself (pkg/controller/volume/persistentvolume).
+func ToldNoClass(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Texts {
+		if t.Fresh && t.Component == "persistentvolume-controller" && speaksOfNoClass(t) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
 }
