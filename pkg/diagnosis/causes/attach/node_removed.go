@@ -119,8 +119,8 @@ func longhornRefs(p *diagnosis.Pass, v *snapshot.Volume) []goneRef {
 	}
 	note(vol.NodeID, "Volume "+vol.Name, "spec.nodeID", true)
 	note(vol.Status.CurrentNodeID, "Volume "+vol.Name, "status.currentNodeID", true)
-	if readsPendingNode(p.LonghornVersion()) {
-		note(vol.Status.PendingNodeID, "Volume "+vol.Name, "status.pendingNodeID", true)
+	if reads, known := readsPendingNode(p.LonghornVersion()); reads || !known {
+		note(vol.Status.PendingNodeID, "Volume "+vol.Name, "status.pendingNodeID", known)
 	}
 	note(vol.Status.OwnerID, "Volume "+vol.Name, "status.ownerID", true)
 	if a := v.Longhorn.Attachment; a != nil {
@@ -142,12 +142,12 @@ func longhornRefs(p *diagnosis.Pass, v *snapshot.Volume) []goneRef {
 // readsPendingNode tells whether Longhorn of a version may wait for status.pendingNodeID
 // itself. In 1.5.0 to 1.5.4 the field blocks whichever node it names, and later nobody
 // reads it: there the missing node is not what holds the volume up.
-func readsPendingNode(version string) bool {
+func readsPendingNode(version string) (reads, known bool) {
 	var major, minor int
 	if n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor); n < 2 {
-		return true
+		return false, false
 	}
-	return major < 1 || major == 1 && minor < 5
+	return major < 1 || major == 1 && minor < 5, true
 }
 
 // onlyReplicaMissing tells whether a replica is wanted and does not run, while every
