@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -83,11 +84,19 @@ func fileNames(view *snapshot.NodeView) func(func(string) bool) {
 	}
 }
 
+// SalvageOff quotes the setting that keeps Longhorn from salvaging, if it does.
+func SalvageOff(x *snapshot.Index) []report.Evidence {
+	if s, ok := SettingFor(x, "auto-salvage", "v1"); ok && s == "false" {
+		return []report.Evidence{evidence.FromAPI("Setting auto-salvage", "value", s)}
+	}
+	return nil
+}
+
 // WhyNoSalvage says why Longhorn did not salvage by itself: it takes only replicas that
 // were healthy once, whose node is up and disk schedulable, and that failed within a
 // minute of the newest failure.
 func WhyNoSalvage(x *snapshot.Index, v *snapshot.Volume) string {
-	if s, ok := SettingFor(x, "auto-salvage", "v1"); ok && s == "false" {
+	if len(SalvageOff(x)) > 0 {
 		return "Automatic salvage is switched off."
 	}
 	var why []string

@@ -35,13 +35,18 @@ func heldByHostMount(p *diagnosis.Pass, s *stack) bool {
 	for _, part := range s.view.PartitionsOf(s.device.Dev) {
 		numbers = append(numbers, part.Dev)
 	}
+	for _, h := range s.above { // an array of which the device is a member
+		if isMD(h.Device) {
+			numbers = append(numbers, h.Device.Dev)
+		}
+	}
 	for _, dev := range numbers {
 		for _, u := range s.view.InitUses(dev) {
 			if !hostMade(s.view, u) {
 				continue
 			}
 			subject := dev
-			if b := s.view.Device(dev); b != nil && b.Partition > 0 {
+			if b := s.view.Device(dev); b != nil && (b.Partition > 0 || isMD(b)) {
 				subject = s.device.Dev // the disk that is held
 			}
 			f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, subject)).On(s.volume).Located(s.view.Name)

@@ -36,7 +36,7 @@ func TestHoldersOfTheDisk(t *testing.T) {
 		{"the logical volume is mounted", scene{message: busy, entries: join(lv, taken), table: "31 21 253:3 / /mnt/rescue rw shared:9 - ext4 /dev/mapper/guest-root rw"}, nil, nil},
 		{"an md array", scene{message: busy, entries: join(array, taken, []string{"sys/class/block/sdb/device/wwid", "naa.6000"})}, []string{"certain md-claims-device Device a/8:16"}, []string{"unmap-device"}},
 		{"an md array of a disk that nothing tells from another", scene{message: busy, entries: join(array, taken)}, []string{"certain md-claims-device Device a/8:16"}, nil},
-		{"an md array with a mount", scene{message: busy, entries: join(array, taken), table: "31 21 9:127 / /srv rw shared:9 - ext4 /dev/md127 rw"}, nil, nil},
+		{"an md array with a mount", scene{message: busy, entries: join(array, taken), table: "31 21 9:127 / /srv rw shared:9 - ext4 /dev/md127 rw"}, []string{"certain device-held-by-process Device a/8:16"}, nil},
 		{"claimed, nobody seen", scene{message: busy, entries: join(read, taken)}, []string{"certain device-claimed-by-unknown Device a/8:16"}, nil},
 		{"claimed, a namespace unread", scene{message: busy, entries: join(read, taken, []string{"proc/88/comm", "x", "proc/88/ns/mnt", "@link mnt:[4026539999]"})}, []string{"possible device-claimed-by-unknown Device a/8:16"}, nil},
 		{"free now", scene{message: busy, entries: join(read, []string{"@claim/8:16", "free"})}, nil, nil},

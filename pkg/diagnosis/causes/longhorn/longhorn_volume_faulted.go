@@ -34,7 +34,7 @@ var VolumeFaulted = &diagnosis.Rule{
 			return nil
 		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted},
+			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted.With(lh.SalvageOff(pl.X)...)},
 			With: words.Fields{"volume": v.Name, "failed": "", "all": words.Count(len(pl.Volume.Longhorn.Replicas), "replica"), "first": "", "last": "",
 				"salvage": lh.WhyNoSalvage(pl.X, pl.Volume), "left": "", "backup": v.Status.LastBackup},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that died over a living replica", Is: evidence.Not(lh.Read(pl.X, "replicas").Nothing())}},
