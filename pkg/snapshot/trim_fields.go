@@ -149,13 +149,16 @@ var readFields = map[string][]string{
 
 // readSettings are the settings of Longhorn that rules read.
 var readSettings = map[string]bool{
-	"auto-delete-pod-when-volume-detached-unexpectedly":               true,
+	"auto-delete-pod-when-volume-detached-unexpectedly": true,
+	"auto-salvage": true,
 	"blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly": true,
 	"concurrent-replica-rebuild-per-node-limit":                       true,
 	"concurrent-volume-backup-restore-per-node-limit":                 true,
 	"current-longhorn-version":                                        true,
 	"node-drain-policy":                                               true,
 	"priority-class":                                                  true,
+	"storage-minimal-available-percentage":                            true,
+	"storage-over-provisioning-percentage":                            true,
 	"system-managed-components-node-selector":                         true,
 	"v1-data-engine":                                                  true,
 	"v2-data-engine":                                                  true,
