@@ -23,7 +23,7 @@ import (
 )
 
 // rare are permissions that an owner or a ticket needs which no case has.
-var rare = []string{"get cronjobs.batch", "get snapshots.longhorn.io", "get virtualmachines.kubevirt.io"}
+var rare = []string{"get snapshots.longhorn.io", "get virtualmachines.kubevirt.io"}
 
 // request is what was asked of the API server.
 type request struct{ permission, namespace string }
