@@ -66,7 +66,13 @@ func Tried(pl *evidence.Place) evidence.Answer {
 
 // ToolMissing asks whether open-iscsi is not installed on the place's node.
 func ToolMissing(pl *evidence.Place) evidence.Answer {
-	return evidence.When(pl.View != nil && ToolsRead(pl.View.Facts) && pl.View.Facts.Tool("iscsiadm") == "")
+	if pl.View == nil || pl.View.Facts.Tool("iscsiadm") != "" {
+		return evidence.No()
+	}
+	if !ToolsRead(pl.View.Facts) {
+		return evidence.Not(pl.Tables(probes.Files).Nothing())
+	}
+	return evidence.Yes()
 }
 
 // Driverless asks whether the kernel has no iSCSI at all, so that the daemon ends at its
@@ -76,7 +82,13 @@ func Driverless(pl *evidence.Place) evidence.Answer {
 		return evidence.No()
 	}
 	m := pl.View.Facts.Module("scsi_transport_iscsi")
-	return evidence.When(m.Listed && !m.Available() && len(pl.View.Facts.ISCSI.Transports) == 0)
+	switch {
+	case m.Available() || len(pl.View.Facts.ISCSI.Transports) > 0:
+		return evidence.No()
+	case m.Listed:
+		return evidence.Yes()
+	}
+	return evidence.Not(pl.Tables(probes.Files).Nothing())
 }
 
 // Contained says in words that process 1 of the node runs in a container itself; empty

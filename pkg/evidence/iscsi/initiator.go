@@ -71,7 +71,13 @@ func Nameless(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil {
 		return evidence.No() // whether it has one is asked where somebody says so
 	}
-	return evidence.When(NameDefect(pl.View) != "")
+	if NameDefect(pl.View) != "" {
+		return evidence.Yes()
+	}
+	if Valid(&pl.View.Facts.ISCSI) {
+		return evidence.No()
+	}
+	return evidence.Not(pl.Tables(probes.Files).Nothing())
 }
 
 // Registered finds another name of the node's initiator than it has: in its Node object
