@@ -61,6 +61,12 @@ could not do its work.`,
 			return o.run(cmd.Context())
 		},
 	}
+	o.bindPreflight(cmd)
+	return cmd
+}
+
+// bindPreflight gives the command its flags and their completion.
+func (o *preflightOptions) bindPreflight(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", fromHelp)
 	f.StringSliceVar(&o.storage, "for", nil, "Storage that shall work: "+strings.Join(preflight.Kinds, ", ")+". Default: what the cluster has.")
@@ -81,7 +87,6 @@ could not do its work.`,
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	must(cmd.MarkFlagFilename("from"))
-	return cmd
 }
 
 // complete reads node names as kubectl writes them: NAME or node/NAME.

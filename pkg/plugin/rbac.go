@@ -31,7 +31,8 @@ func newRBAC(v verb) *cobra.Command {
 		Use: "rbac", Short: "Say which rights a diagnosis needs and which of them you have",
 		Long: `Print every right that a diagnosis needs and ask the API server whether you have
 it. Missing rights are no error of a diagnosis: what cannot be read is reported as
-not checked. The roles to ask for are printed with -o yaml, without a cluster, too.
+not checked. A preflight needs those with --probe. The roles to ask for are printed
+with -o yaml, without a cluster, too.
 
 Exit code 0: you have all; 3: some are missing.`,
 		Example: `  # what do I miss

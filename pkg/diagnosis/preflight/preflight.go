@@ -146,10 +146,10 @@ func why(a evidence.Answer) string {
 func verdict(p *report.Preflight) string {
 	out := report.Ready
 	for _, n := range p.Nodes {
-		switch {
-		case n.Verdict == report.NotReady:
+		if n.Verdict == report.NotReady {
 			return report.NotReady
-		case n.Verdict == report.UnknownState:
+		}
+		if n.Verdict == report.UnknownState {
 			out = report.UnknownState
 		}
 	}
