@@ -28,8 +28,8 @@ var faults = []fault{
 		name: "zone",
 		life: bound, trigger: func(t *testing.T, v vars) {
 			apply(t, "selected.yaml", v.with(vars{"POD": "db", "NODE": "worker-2"}))
-		}, object: "db", seen: "node affinity",
-		want: cause{Name: "topology-conflict", Certainty: "certain", Subject: subject{Kind: "Pod", Namespace: "zone", Name: "db"}},
+		}, object: "db", seen: "node affinity", lasts: 75 * time.Second,
+		want: cause{Name: "topology-conflict", Certainty: "certain"},
 		cure: func(t *testing.T, v vars) {
 			kubectl(t, "-n", "zone", "delete", "pod", "db")
 			apply(t, "selected.yaml", v.with(vars{"POD": "db", "NODE": "worker-1"}))
@@ -43,7 +43,7 @@ var faults = []fault{
 	},
 	{
 		name: "attach-throttled", call: "ControllerPublishVolume", how: "ResourceExhausted RequestLimitExceeded: Request limit exceeded",
-		life: bound, trigger: starts, object: "db", seen: "Request limit exceeded",
+		life: bound, trigger: starts, object: "db", seen: "Request limit exceeded", lasts: 75 * time.Second,
 		want: cause{Name: "backend-throttled"}, says: []string{"Request limit exceeded"},
 		cure: nothing, cured: runs("db"),
 	},
@@ -126,6 +126,11 @@ func moves(t *testing.T, v vars) {
 	apply(t, "pod.yaml", v.with(vars{"POD": "db-moved", "NODE": "worker-2"}))
 }
 
+// runs waits as long as the attach-detach controller may pause between two tries.
 func runs(pod string) func(*testing.T, vars) {
-	return func(t *testing.T, v vars) { waitRunning(t, v["NS"], pod) }
+	return func(t *testing.T, v vars) {
+		eventually(t, 3*time.Minute, "pod "+v["NS"]+"/"+pod+" is ready", func() bool {
+			return field(`{.status.containerStatuses[0].ready}`, "-n", v["NS"], "pod", pod) == "true"
+		})
+	}
 }

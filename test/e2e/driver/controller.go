@@ -17,8 +17,6 @@ type controller struct {
 	spec.UnimplementedControllerServer
 	identity
 	backend
-
-	topology string // the key of the nodes' zones, "" for a storage that every node reaches
 }
 
 func (c *controller) serve(socket string) error {

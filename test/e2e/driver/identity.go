@@ -10,7 +10,8 @@ import (
 type identity struct {
 	spec.UnimplementedIdentityServer
 
-	name string
+	name     string
+	topology string // the key of the nodes' zones, "" for a storage that every node reaches
 }
 
 func (i identity) GetPluginInfo(context.Context, *spec.GetPluginInfoRequest) (*spec.GetPluginInfoResponse, error) {
@@ -19,10 +20,11 @@ func (i identity) GetPluginInfo(context.Context, *spec.GetPluginInfoRequest) (*s
 
 func (i identity) GetPluginCapabilities(context.Context, *spec.GetPluginCapabilitiesRequest) (*spec.GetPluginCapabilitiesResponse, error) {
 	r := &spec.GetPluginCapabilitiesResponse{}
-	for _, t := range []spec.PluginCapability_Service_Type{
-		spec.PluginCapability_Service_CONTROLLER_SERVICE,
-		spec.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS,
-	} {
+	services := []spec.PluginCapability_Service_Type{spec.PluginCapability_Service_CONTROLLER_SERVICE}
+	if i.topology != "" {
+		services = append(services, spec.PluginCapability_Service_VOLUME_ACCESSIBILITY_CONSTRAINTS)
+	}
+	for _, t := range services {
 		r.Capabilities = append(r.Capabilities, &spec.PluginCapability{Type: &spec.PluginCapability_Service_{
 			Service: &spec.PluginCapability_Service{Type: t}}})
 	}

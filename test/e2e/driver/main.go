@@ -17,12 +17,14 @@ func main() {
 	switch {
 	case len(os.Args) == 6 && os.Args[1] == "node":
 		b := backend{driver: os.Args[2], storage: os.Args[5]}
-		d := &driver{identity: identity{name: b.driver}, backend: b, devices: os.Args[3], kubelet: os.Args[4], node: os.Getenv("NODE_NAME"), topology: os.Getenv("TOPOLOGY")}
+		d := &driver{identity: self(b.driver), backend: b, devices: os.Args[3], kubelet: os.Args[4], node: os.Getenv("NODE_NAME")}
 		log.Fatal(d.serve())
 	case len(os.Args) == 5 && os.Args[1] == "controller":
-		c := &controller{identity: identity{name: os.Args[2]}, backend: backend{driver: os.Args[2], storage: os.Args[4]}, topology: os.Getenv("TOPOLOGY")}
+		c := &controller{identity: self(os.Args[2]), backend: backend{driver: os.Args[2], storage: os.Args[4]}}
 		log.Fatal(c.serve(os.Args[3]))
 	default:
 		log.Fatal("usage: driver node NAME DEVICES KUBELET STORAGE | driver controller NAME SOCKET STORAGE")
 	}
 }
+
+func self(name string) identity { return identity{name: name, topology: os.Getenv("TOPOLOGY")} }

@@ -26,10 +26,9 @@ type driver struct {
 	identity
 	backend
 
-	devices  string // folder of the device links, "-" for none: /dev/longhorn
-	kubelet  string
-	node     string
-	topology string // the key of the nodes' zones, "" for a storage that every node reaches
+	devices string // folder of the device links, "-" for none: /dev/longhorn
+	kubelet string
+	node    string
 }
 
 func (d *driver) folder() string { return filepath.Join(d.kubelet, "plugins", d.name) }
