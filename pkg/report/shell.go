@@ -14,7 +14,7 @@ const NoWord = "\x00"
 var (
 	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --profile=sysadmin --since=15m --tail= --type`)
 	options        = words(`-- -1h -30min -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ld -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -w -x -y -R -S
-	--assemble --inodes --login --logout --noconfirm --non-interactive --no-pager --now --since --stop --tail --verbose`)
+	--assemble --inodes --login --logout --noconfirm --non-interactive --no-pager --now --scan --since --stop --tail --verbose`)
 )
 
 // valued are the options of kubectl that take the next word, whatever it is.

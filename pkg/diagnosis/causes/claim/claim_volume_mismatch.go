@@ -54,9 +54,9 @@ func correct(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, n int
 	var out []remedy.Step
 	have := claims.ClassOf(pv)
 	want, _ := claims.ClassName(c)
-	switch {
-	case have == want:
-	case have == "":
+	switch have {
+	case want:
+	case "":
 		out = append(out, remedy.Words("Make the claim anew with an empty storageClassName, written out (left out, it becomes the default class): it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
 	default:
 		out = append(out, remedy.Words("Make the claim anew with storageClassName: "+have+": it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
