@@ -15,7 +15,7 @@ const Hidden = "********"
 // hints are what a text must hold before it is looked at closely: most have none. In
 // lower case.
 var hints = []string{"token", "secret", "pass", "pwd", "cred", "authori", "bearer", "key", "user=", "username=", "eyj", "akia", "private", "mysql", "mariadb", "mongo",
-	"redis-cli", "pg_dump", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"}
+	"redis-cli", "pg_dump", "cookie:", "sig=", "signature=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"}
 
 func hinted(s string) bool {
 	if strings.Contains(s, "://") && strings.Contains(s, "@") {
@@ -32,6 +32,11 @@ var (
 	// percent is the form user%password of mount.cifs(8).
 	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%)[^,\s"']+`)
 	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
+	// scheme is what follows the scheme in an Authorization header (RFC 7235, 2.1), one word or
+	// parameters up to the end of the line; and what a Cookie header holds.
+	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+`)
+	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs).
+	signed = regexp.MustCompile(`(?i)([?&](?:sig|signature|x-amz-signature|x-goog-signature)=)[^&\s"']+`)
 	// shapes are values that say themselves what they are.
 	shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|\bAKIA[0-9A-Z]{12,}|\bgh[pousr]_[A-Za-z0-9]{16,}`)
 	pem    = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
@@ -56,6 +61,8 @@ func text(s string, words bool) string {
 	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
 	s = userinfo.ReplaceAllString(s, "${1}${2}"+Hidden+"@")
 	s = percent.ReplaceAllString(s, "${1}"+Hidden)
+	s = scheme.ReplaceAllString(s, "${1}${2}"+Hidden)
+	s = signed.ReplaceAllString(s, "${1}"+Hidden)
 	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
 	s = shapes.ReplaceAllString(s, Hidden)
 	s = glued.ReplaceAllString(s, "${1}"+Hidden)
