@@ -26,7 +26,7 @@ func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 	at := "/sys/class/block/" + b.Name + "/"
 	switch {
 	case b.DM != nil && b.DM.UUID != "":
-		return []Mark{{at + "dm/uuid", b.DM.UUID}, {at + "dm/name", b.DM.Name}}
+		return append([]Mark{{at + "dm/uuid", b.DM.UUID}, {at + "dm/name", b.DM.Name}}, mappedMarks(view, b)...)
 	case strings.HasPrefix(b.Name, "rbd"):
 		return imageMarks(view, b)
 	case b.LoopFile != "":
@@ -34,11 +34,33 @@ func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 	case b.MDState != "":
 		return memberMarks(view, b)
 	case b.WWID != "" && strings.HasPrefix(b.Name, "sd"):
-		return []Mark{{at + "device/wwid", b.WWID}}
+		return append([]Mark{{at + "device/wwid", b.WWID}}, targetMarks(view, b, at)...)
 	case b.WWID != "":
 		return []Mark{{at + "wwid", b.WWID}}
 	}
 	return nil
+}
+
+// targetMarks is the target of a disk of tgt, whose WWID is made of target id and LUN
+// only: every volume of Longhorn's v1 engine can have it. The links lead from the disk to
+// its session (drivers/scsi/scsi_transport_iscsi.c, iscsi_add_session).
+func targetMarks(view *snapshot.NodeView, b *probes.BlockDevice, at string) []Mark {
+	s := view.SessionOfDisk(b.Name)
+	if s == nil || s.Name == "" || s.Target == "" || strings.TrimSpace(b.Vendor) != "IET" {
+		return nil
+	}
+	return []Mark{{at + "device/../../iscsi_session/" + s.Name + "/targetname", s.Target}}
+}
+
+// mappedMarks are those of the disks of a multipath map whose WWID says too little.
+func mappedMarks(view *snapshot.NodeView, m *probes.BlockDevice) []Mark {
+	var out []Mark
+	for _, name := range m.Slaves {
+		if b := view.ByName(name); b != nil && strings.HasPrefix(m.DM.UUID, "mpath-") {
+			out = append(out, targetMarks(view, b, "/sys/class/block/"+m.Name+"/slaves/"+name+"/")...)
+		}
+	}
+	return out
 }
 
 // imageMarks are pool and image of a mapped RBD (Documentation/ABI/testing/sysfs-bus-rbd).
