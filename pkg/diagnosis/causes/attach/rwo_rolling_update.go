@@ -53,7 +53,7 @@ func reportRollingUpdate(p *diagnosis.Pass, r rivalry) {
 	default:
 		return // maxSurge 0: the controller removes the old pod by itself
 	}
-	f.Sayf("Deployment %s/%s (%s) has two pods on two nodes that want the ReadWriteOnce volume %s: %s runs and holds it, %s waits for it. "+
+	f.Sayf("Deployment %s/%s (%s) has two pods on two nodes that want volume %s, which is ReadWriteOnce: %s runs and holds it, %s waits for it. "+
 		"The Deployment keeps the old pod until the new one is Ready, and the new one cannot become Ready without the volume: a deadlock by strategy; nothing is stuck.",
 		o.Namespace, o.Name, strategy, volumeName(r.Volume), podWhere(p, r.Holder), podWhere(p, r.Waiter))
 	f.Unless("pod " + podName(r.Holder) + " being deleted, or a strategy that removes the old pod first (Recreate, or maxSurge 0 with maxUnavailable 1)")
