@@ -120,7 +120,7 @@ func pathsLost(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m
 	if len(v.LiveConsumersOn(view.Name)) > 0 {
 		f.Explains = []string{"volume-io-error", "volume-hung", "unmount-blocked", "pod-waiting-for-volume"}
 	}
-	f.Sayf("The multipath map %s (%s) under the mounted volume %s on node %s has lost all its paths, while the disks with its WWID run beside it: %s. "+
+	f.Sayf("The multipath map %s (%s) under volume %s, which is mounted on node %s, has lost all its paths, while the disks with its WWID run beside it: %s. "+
 		"The filesystem above gets no I/O until the map has its paths back.", m.DM.Name, m.Dev, volumeName(v), view.Name, strings.Join(disks, ", "))
 	f.Fact(
 		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),

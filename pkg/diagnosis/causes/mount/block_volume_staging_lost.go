@@ -104,7 +104,7 @@ func stagingOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	if victim.DeletionTimestamp != nil {
 		then = "Pod " + podName(victim) + " does not end as long as these entries stay."
 	}
-	f.Sayf("On node %s the block volume %s is attached, but %s. %s%s%s", node, volumeName(v),
+	f.Sayf("On node %s volume %s (Block) is attached, but %s. %s%s%s", node, volumeName(v),
 		joined(brokenWords(staged, published, foreign)), then, b.deviceWords(p, v), strayWords(p, b))
 	for _, e := range append([]*blockEntry{staged, published}, b.strays(p)...) {
 		if e != nil {

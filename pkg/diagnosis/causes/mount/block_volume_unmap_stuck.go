@@ -91,7 +91,7 @@ func leakedLoop(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, 
 	if pod != nil {
 		whose = "pod " + podName(pod) + ", whose containers have ended"
 	}
-	f.Sayf("On node %s the loop device %s (%s) still holds the block volume %s for %s. No process of the pod is left and nothing lies on the loop.%s The kubelet cannot unmap the volume while it exists.",
+	f.Sayf("On node %s the loop device %s (%s) still holds volume %s (Block) for %s. No process of the pod is left and nothing lies on the loop.%s The kubelet cannot unmap the volume while it exists.",
 		view.Name, b.Name, b.Dev, volumeName(v), whose, deletedWords(b))
 	f.Fact(
 		diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+"/loop/backing_file", b.LoopFile),
