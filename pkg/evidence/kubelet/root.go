@@ -12,6 +12,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -34,7 +36,7 @@ func RootsOf(pl *evidence.Place, driver string, plugin *corev1.Pod) Roots {
 		out.Differ = evidence.Unseen(evidence.Lack{Need: "the kubelet directory of pod " + plugin.Namespace + "/" + plugin.Name, Node: pl.Node, Why: "its arguments and paths do not tell"})
 		return out
 	}
-	if view := pl.X.View(pl.Node); known(view) {
+	if view := pl.X.View(pl.Node); known(pl.X, view) {
 		k := view.Facts.Kubelet
 		read := evidence.FromNode(pl.Node, locator(view), k.Root)
 		out.Kubelet, out.How, out.Seen = k.Root, "read on the node: "+k.RootFrom, evidence.Yes(read)
@@ -57,9 +59,14 @@ func unseenRoot(node string) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "the root directory of its kubelet was not read"})
 }
 
-// known tells whether a recording shows the kubelet's root, not only its default.
-func known(view *snapshot.NodeView) bool {
-	return view != nil && view.Facts.Kubelet.Root != "" && view.Facts.Kubelet.RootFrom != "default"
+// known tells whether a recording shows the kubelet's root, not only its default. That a
+// directory is there counts while the mounts were read, which would tell another one.
+func known(x *snapshot.Index, view *snapshot.NodeView) bool {
+	if view == nil || view.Facts.Kubelet.Root == "" {
+		return false
+	}
+	from := view.Facts.Kubelet.RootFrom
+	return from != "default" && (from != "directory" || node.Whole(x, view.Name, probes.Mounts).Complete())
 }
 
 // pluginRoot takes the root out of a plugin's pod: the registrar's argument, else the host
@@ -171,7 +178,7 @@ func ofOthers(x *snapshot.Index, node, driver string) (string, report.Evidence) 
 func onOtherNodes(pl *evidence.Place, driver, root string) (string, report.Evidence) {
 	for _, n := range pl.X.Cluster.Nodes {
 		view, plugin := pl.X.View(n.Name), pl.X.DriverPodOn(driver, n.Name)
-		if !known(view) || plugin == nil || n.Name == pl.Node || !csi.NotRegistered(pl, n.Name, driver).Yes() {
+		if !known(pl.X, view) || plugin == nil || n.Name == pl.Node || !csi.NotRegistered(pl, n.Name, driver).Yes() {
 			continue
 		}
 		if theirs, _ := pluginRoot(plugin, driver); theirs == root && !same(view, root) {

@@ -27,7 +27,7 @@ type Sight struct {
 // read on the node.
 func SightOf(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (Sight, bool) {
 	view := pl.X.View(pl.Node)
-	if !known(view) {
+	if !known(pl.X, view) {
 		return Sight{}, false
 	}
 	return Sight{pl, plugin, v, path.Clean(view.Facts.Kubelet.Root)}, true

@@ -19,7 +19,7 @@ var multipathMapOrphanedDoc string
 // attachment, or still mounted while its disks came back beside it.
 var MultipathMapOrphaned = &diagnosis.Rule{
 	Name: "multipath-map-orphaned", Layer: diagnosis.Device, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
+	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
 	Explains: []string{"detach-stuck", "multi-attach-error", "unmount-blocked", "volume-io-error", "volume-hung", "pod-waiting-for-volume"},
 	LeadsTo:  []string{"device-lun-reused", "filesystem-readonly-after-error"},
 	YieldsTo: []string{"multipath-claims-device"},

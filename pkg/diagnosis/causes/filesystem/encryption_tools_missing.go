@@ -122,8 +122,14 @@ func (e encryption) tool() *lack {
 	return l
 }
 
+// hostFilesRead tells whether the files of the host were looked for to the end.
+func hostFilesRead(f *probes.Facts) bool {
+	st, ok := f.Status["hostfiles"]
+	return !ok || st.State == "ok"
+}
+
 func hostProgramsRead(f *probes.Facts) bool {
-	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
+	if !hostFilesRead(f) {
 		return false
 	}
 	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
@@ -152,7 +158,7 @@ func (e encryption) module() *lack {
 		}
 	}
 	dep, read := e.view.Facts.HostFile("lib/modules/" + e.view.Facts.Identity.Kernel + "/modules.dep")
-	if m.Available() || !read || dep.Err != "" {
+	if m.Available() || !read || dep.Err != "" || !hostFilesRead(e.view.Facts) {
 		return nil
 	}
 	l.facts = append(l.facts, diagnosis.FromNode(e.node, "lib/modules/"+e.view.Facts.Identity.Kernel+"/modules.dep", "no dm-crypt"))
