@@ -26,7 +26,7 @@ func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 	at := "/sys/class/block/" + b.Name + "/"
 	switch {
 	case b.DM != nil && b.DM.UUID != "":
-		return append([]Mark{{at + "dm/uuid", b.DM.UUID}, {at + "dm/name", b.DM.Name}}, mappedMarks(view, b)...)
+		return mappedMarks(view, b, Mark{at + "dm/uuid", b.DM.UUID}, Mark{at + "dm/name", b.DM.Name})
 	case strings.HasPrefix(b.Name, "rbd"):
 		return imageMarks(view, b)
 	case b.LoopFile != "":
@@ -34,7 +34,11 @@ func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 	case b.MDState != "":
 		return memberMarks(view, b)
 	case b.WWID != "" && strings.HasPrefix(b.Name, "sd"):
-		return append([]Mark{{at + "device/wwid", b.WWID}}, targetMarks(view, b, at)...)
+		target, known := targetMarks(view, b, at)
+		if !known {
+			return nil
+		}
+		return append([]Mark{{at + "device/wwid", b.WWID}}, target...)
 	case b.WWID != "":
 		return []Mark{{at + "wwid", b.WWID}}
 	}
@@ -43,24 +47,36 @@ func Marks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 
 // targetMarks is the target of a disk of tgt, whose WWID is made of target id and LUN
 // only: every volume of Longhorn's v1 engine can have it. The links lead from the disk to
-// its session (drivers/scsi/scsi_transport_iscsi.c, iscsi_add_session).
-func targetMarks(view *snapshot.NodeView, b *probes.BlockDevice, at string) []Mark {
-	s := view.SessionOfDisk(b.Name)
-	if s == nil || s.Name == "" || s.Target == "" || strings.TrimSpace(b.Vendor) != "IET" {
-		return nil
+// its session (drivers/scsi/scsi_transport_iscsi.c, iscsi_add_session). A disk of tgt whose
+// session was not read cannot be known again.
+func targetMarks(view *snapshot.NodeView, b *probes.BlockDevice, at string) (marks []Mark, known bool) {
+	if strings.TrimSpace(b.Vendor) != "IET" {
+		return nil, true
 	}
-	return []Mark{{at + "device/../../iscsi_session/" + s.Name + "/targetname", s.Target}}
+	s := view.SessionOfDisk(b.Name)
+	if s == nil || s.Name == "" || s.Target == "" {
+		return nil, false
+	}
+	return []Mark{{at + "device/../../iscsi_session/" + s.Name + "/targetname", s.Target}}, true
 }
 
-// mappedMarks are those of the disks of a multipath map whose WWID says too little.
-func mappedMarks(view *snapshot.NodeView, m *probes.BlockDevice) []Mark {
-	var out []Mark
-	for _, name := range m.Slaves {
-		if b := view.ByName(name); b != nil && strings.HasPrefix(m.DM.UUID, "mpath-") {
-			out = append(out, targetMarks(view, b, "/sys/class/block/"+m.Name+"/slaves/"+name+"/")...)
-		}
+// mappedMarks adds to those of a map the ones of its disks whose WWID says too little.
+func mappedMarks(view *snapshot.NodeView, m *probes.BlockDevice, own ...Mark) []Mark {
+	if !strings.HasPrefix(m.DM.UUID, "mpath-") {
+		return own
 	}
-	return out
+	for _, name := range m.Slaves {
+		b := view.ByName(name)
+		if b == nil {
+			return nil
+		}
+		target, known := targetMarks(view, b, "/sys/class/block/"+m.Name+"/slaves/"+name+"/")
+		if !known {
+			return nil
+		}
+		own = append(own, target...)
+	}
+	return own
 }
 
 // imageMarks are pool and image of a mapped RBD (Documentation/ABI/testing/sysfs-bus-rbd).
