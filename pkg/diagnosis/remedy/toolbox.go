@@ -17,9 +17,10 @@ func CephLook(v *snapshot.Volume, title string, argv ...string) Step {
 	return Words(title + ", on a host of Ceph: " + Inline(argv...) + ".")
 }
 
-// rookOf is the namespace of the cluster that Rook runs for a volume; empty: no Rook.
+// rookOf is the namespace of the cluster that Rook runs for a volume; empty: no Rook. An
+// inline volume's attributes are a tenant's and name no namespace.
 func rookOf(v *snapshot.Volume) string {
-	if v == nil {
+	if v == nil || v.PV == nil {
 		return ""
 	}
 	driver := v.CSIName()
@@ -35,10 +36,12 @@ func rookOf(v *snapshot.Volume) string {
 }
 
 // OnSatellite runs a tool of DRBD: in the pod of LINSTOR's satellite on the node, which
-// brings the tools, else on the node itself.
+// brings the tools, else on the node itself. A label is anyone's: the satellite lives in
+// the namespace of the driver's proven plugin.
 func OnSatellite(x *snapshot.Index, node string, argv ...string) Command {
+	plugin := x.DriverPodOn("linstor.csi.linbit.com", node)
 	for _, p := range x.PodsOn(node) {
-		if p.Labels["app.kubernetes.io/component"] == "linstor-satellite" {
+		if plugin != nil && p.Namespace == plugin.Namespace && p.Labels["app.kubernetes.io/component"] == "linstor-satellite" {
 			return Kubectl(append([]string{"-n", operand(p.Namespace), "exec", operand(p.Name), "--"}, argv...)...)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,12 +36,41 @@ func TestToolbox(t *testing.T) {
 			t.Errorf("%s: %q does not say where", driver, r.Title)
 		}
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "piraeus", Name: "satellite-x", Labels: map[string]string{"app.kubernetes.io/component": "linstor-satellite"}}, Spec: corev1.PodSpec{NodeName: "n"}}
-	x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Pods: []*corev1.Pod{pod}}})
-	if got, want := OnSatellite(x, "n", "drbdsetup", "status", "r0", "--verbose"), "kubectl -n piraeus exec satellite-x -- drbdsetup status r0 --verbose"; got != want {
-		t.Errorf("%q, want %q", got, want)
+}
+
+// TestSatellite asks that a label, which anyone writes, chooses no pod of a command: the
+// satellite lives where the driver's plugin does.
+func TestSatellite(t *testing.T) {
+	t.Parallel()
+	satellite := func(namespace string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "satellite-x", Labels: map[string]string{"app.kubernetes.io/component": "linstor-satellite"}}, Spec: corev1.PodSpec{NodeName: "n"}}
 	}
-	if _, _, ok := ofNode(OnSatellite(x, "m", "drbdsetup", "status", "r0")); !ok {
-		t.Error("without a satellite the tool is the node's")
+	plugin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "linstor-csi-node-x"}, Spec: corev1.PodSpec{
+		NodeName: "n",
+		Containers: []corev1.Container{{Name: "registrar", Args: []string{
+			"--csi-address=/csi/csi.sock", "--kubelet-registration-path=/var/lib/kubelet/plugins/linstor.csi.linbit.com/csi.sock",
+		}}},
+	}}
+	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: plugin.Namespace, Name: "linstor-csi-node", UID: "u"}, Spec: appsv1.DaemonSetSpec{Template: corev1.PodTemplateSpec{Spec: plugin.Spec}}}
+	yes := true
+	plugin.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: set.Name, UID: set.UID, Controller: &yes}}
+	for name, pods := range map[string][]*corev1.Pod{
+		"none":                                {plugin},
+		"a tenant's":                          {plugin, satellite("tenant")},
+		"one, and no plugin known":            {satellite(metav1.NamespaceSystem)},
+		"one beside the plugin":               {plugin, satellite(metav1.NamespaceSystem)},
+		"one beside the plugin and another's": {satellite("a-tenant"), plugin, satellite(metav1.NamespaceSystem)},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Pods: pods, DaemonSets: []*appsv1.DaemonSet{set}}})
+		got := OnSatellite(x, "n", "drbdsetup", "status", "r0", "--verbose")
+		if strings.HasPrefix(name, "one beside") {
+			if want := "kubectl -n kube-system exec satellite-x -- drbdsetup status r0 --verbose"; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+			continue
+		}
+		if _, _, ok := ofNode(got); !ok {
+			t.Errorf("%s: %q is not the node's", name, got)
+		}
 	}
 }
