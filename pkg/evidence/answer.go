@@ -5,9 +5,12 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -139,4 +142,13 @@ func FromAPI(object, field, text string) report.Evidence {
 // FromNode is something read on a node, with its path there.
 func FromNode(node, locator, text string) report.Evidence {
 	return report.Evidence{Source: "node", Node: node, Locator: locator, Text: text}
+}
+
+// FromKernel is a line of a node's kernel log, with its number and, where it is known, its time.
+func FromKernel(node string, l probes.KernelLine) report.Evidence {
+	at := fmt.Sprintf("@kmsg:%d", l.Sequence)
+	if !l.At.IsZero() {
+		at += " " + l.At.UTC().Format(time.RFC3339)
+	}
+	return FromNode(node, at, strings.TrimSpace(l.Text))
 }

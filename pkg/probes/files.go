@@ -36,6 +36,22 @@ func (f *Facts) Tool(name string) string { return f.toolIn(name, toolDirs) }
 // ToolElsewhere returns a program of the host outside the searched directories.
 func (f *Facts) ToolElsewhere(name string) string { return f.toolIn(name, otherToolDirs) }
 
+// ToolsRead tells whether the programs of the host were looked for with success: a host
+// without any known program was not read.
+func (f *Facts) ToolsRead() bool {
+	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
+		return false
+	}
+	for _, dir := range append(ToolDirs(), otherToolDirs...) {
+		for p := range f.Files {
+			if strings.HasPrefix(p, dir+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (f *Facts) toolIn(name string, dirs []string) string {
 	for _, d := range dirs {
 		if v, ok := f.Files[d+"/"+name]; ok && present(v) {

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,6 +99,13 @@ type NodeView struct {
 	Facts *probes.Facts
 	Init  *probes.MountNamespace // nil when it was not read
 	nodeLookups
+}
+
+// Contained tells whether process 1 of the node runs in a container itself, as in kind and k3d.
+func (v *NodeView) Contained() bool {
+	return v.Facts != nil && slices.ContainsFunc([]string{"docker", "containerd", "lxc", "libpod", "kubepods"}, func(w string) bool {
+		return strings.Contains(v.Facts.Identity.InitCgroup, w)
+	})
 }
 
 // Age is the time between t and the snapshot, never negative.

@@ -15,10 +15,8 @@ import (
 // MultipathFlush removes one unused multipath map, its partition maps first.
 func MultipathFlush(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 	node, name := view.Name, m.DM.Name
-	var script, partitions []string
-	for _, p := range multipath.PartitionMaps(view, m) {
-		partitions = append(partitions, p.Name)
-	}
+	var script []string
+	partitions := multipath.PartitionNames(view, m)
 	if len(partitions) > 0 {
 		script = append(script, Quote("kpartx", "-d", "/dev/mapper/"+within(name)))
 	}

@@ -127,16 +127,11 @@ func idOf(name string) string {
 	return ""
 }
 
-// Contained tells whether a node is itself a container, as those of kind and k3d are:
-// its kernel, and the modules of it, are those of the machine around it.
+// Contained tells whether a node is itself a container: its kernel, and the modules of
+// it, are those of the machine around it.
 func Contained(x *snapshot.Index, node string) bool {
 	view := x.View(node)
-	if view == nil || view.Facts == nil {
-		return false
-	}
-	return slices.ContainsFunc([]string{"docker", "containerd", "lxc", "libpod", "kubepods"}, func(w string) bool {
-		return strings.Contains(view.Facts.Identity.InitCgroup, w)
-	})
+	return view != nil && view.Contained()
 }
 
 // IsTalos tells whether a node has no programs but those of Talos' extensions.

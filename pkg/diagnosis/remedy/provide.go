@@ -22,11 +22,7 @@ func Install(x *snapshot.Index, node string, p Package, program string) Step {
 		Undo:     []Command{OnNode(node, append(slices.Clone(f.remove), pkg)...)},
 		Verify:   []Command{OnNode(node, "sh", "-c", "command -v "+program)},
 		Guards: []Guard{
-			{
-				Question: "system-known", Fact: titled("node %s is %s", node, f.name),
-				Ask:  func(*snapshot.Index) evidence.Answer { return known },
-				Look: []Command{OnNode(node, "cat", "/etc/os-release")}, On: Target{Node: node},
-			},
+			systemKnown(node, f, known),
 			{
 				Question: "program-missing", Fact: titled("node %s has no %s", node, program),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return evidence.Not(machine.Program(x, node, program)) },
@@ -42,6 +38,15 @@ func Install(x *snapshot.Index, node string, p Package, program string) Step {
 		s = s.Note("It is there after a reboot: drain the node first.")
 	}
 	return s
+}
+
+// systemKnown is the precondition of steps that differ by system.
+func systemKnown(node string, f family, known evidence.Answer) Guard {
+	return Guard{
+		Question: "system-known", Fact: titled("node %s is %s", node, f.name),
+		Ask:  func(*snapshot.Index) evidence.Answer { return known },
+		Look: []Command{OnNode(node, "cat", "/etc/os-release")}, On: Target{Node: node},
+	}
 }
 
 // Load brings a module into the kernel of a node that has it on disk, now and at each boot.
@@ -61,11 +66,7 @@ func Load(x *snapshot.Index, node, module string) Step {
 				Ask:  func(x *snapshot.Index) evidence.Answer { return machine.Module(x, node, module) },
 				Look: []Command{OnNode(node, "cat", "/proc/modules")}, On: Target{Node: node},
 			},
-			{
-				Question: "system-known", Fact: titled("node %s is %s", node, f.name),
-				Ask:  func(*snapshot.Index) evidence.Answer { return known },
-				Look: []Command{OnNode(node, "cat", "/etc/os-release")}, On: Target{Node: node},
-			},
+			systemKnown(node, f, known),
 		},
 	}
 	if Contained(x, node) {
@@ -106,11 +107,7 @@ func StartISCSI(x *snapshot.Index, node string) Step {
 				Ask:  func(x *snapshot.Index) evidence.Answer { return evidence.Not(machine.ISCSIDaemon(x, node)) },
 				Look: []Command{OnNode(node, "grep", "-F", "ISCSIADM_ABSTRACT_NAMESPACE", "/proc/1/net/unix")}, On: Target{Node: node},
 			},
-			{
-				Question: "system-known", Fact: titled("node %s is %s", node, f.name),
-				Ask:  func(*snapshot.Index) evidence.Answer { return known },
-				Look: []Command{OnNode(node, "cat", "/etc/os-release")}, On: Target{Node: node},
-			},
+			systemKnown(node, f, known),
 		},
 	}
 }

@@ -52,7 +52,7 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 		}
 	}
 	if at := Started(plugin); !at.IsZero() {
-		return x.Age(at) < startup
+		return x.Age(at) < Startup
 	}
 	return x.Age(plugin.CreationTimestamp.Time) < young
 }

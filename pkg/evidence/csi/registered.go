@@ -32,8 +32,8 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 	return evidence.Not(copied)
 }
 
-// startup is how long a plugin may take to start and register.
-const startup = 2 * time.Minute
+// Startup is how long a plugin may take to start and register.
+const Startup = 2 * time.Minute
 
 // overtaken tells whether a text is older than the plugin that runs there now, with the
 // time that it may take to register.
@@ -43,7 +43,7 @@ func overtaken(x *snapshot.Index, node, driver string, t evidence.Text) bool {
 		return false
 	}
 	at := Started(plugin)
-	return !at.IsZero() && !t.At.After(at.Add(startup))
+	return !at.IsZero() && !t.At.After(at.Add(Startup))
 }
 
 // Started is when the newest container of a pod started; zero while one does not run.

@@ -18,6 +18,10 @@ var (
 	nameWords   = regexp.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
 )
 
+// Socket is where iscsiadm reaches the daemon; systemd may hold it for a daemon that starts
+// at the first connection (iscsid.socket of open-iscsi).
+const Socket = "@ISCSIADM_ABSTRACT_NAMESPACE"
+
 // DaemonRefused asks whether iscsiadm could not reach the daemon of the place's node, in
 // its own fresh words. Code tells that it names the refusal of the socket and speaks of
 // no name, whose file would decide: then it is proof by itself.
@@ -44,8 +48,7 @@ func NoDaemon(pl *evidence.Place) evidence.Answer {
 	return evidence.Ended(pl.X, pl.Node, probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no iscsid"))
 }
 
-// NoSocket asks whether nobody listens on the daemon's socket: systemd may hold it for a
-// daemon that starts at the first connection (iscsid.socket).
+// NoSocket asks whether nobody listens on the daemon's socket.
 func NoSocket(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil {
 		return pl.Probed().Nothing()
@@ -54,7 +57,7 @@ func NoSocket(pl *evidence.Place) evidence.Answer {
 	if !ok || socket.Err != "" {
 		return evidence.Unseen(evidence.Lack{Need: "the sockets of node " + pl.Node + " (proc/1/net/unix)", Node: pl.Node, Why: "they were not read"})
 	}
-	return evidence.When(!strings.Contains(socket.Content, "@ISCSIADM_ABSTRACT_NAMESPACE"), evidence.FromNode(pl.Node, "proc/1/net/unix", "no @ISCSIADM_ABSTRACT_NAMESPACE"))
+	return evidence.When(!strings.Contains(socket.Content, Socket), evidence.FromNode(pl.Node, "proc/1/net/unix", "no "+Socket))
 }
 
 // Tried asks whether an attach of the volume gets as far as iSCSI: a Longhorn volume that
@@ -69,7 +72,7 @@ func ToolMissing(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil || pl.View.Facts.Tool("iscsiadm") != "" {
 		return evidence.No()
 	}
-	if !ToolsRead(pl.View.Facts) {
+	if !pl.View.Facts.ToolsRead() {
 		return evidence.Not(pl.Tables(probes.Files).Nothing())
 	}
 	return evidence.Yes()
@@ -94,15 +97,10 @@ func Driverless(pl *evidence.Place) evidence.Answer {
 // Contained says in words that process 1 of the node runs in a container itself; empty
 // for a machine.
 func Contained(pl *evidence.Place) string {
-	if pl.View == nil {
+	if pl.View == nil || !pl.View.Contained() {
 		return ""
 	}
-	for _, w := range []string{"docker", "containerd", "lxc", "libpod", "kubepods"} {
-		if strings.Contains(pl.View.Facts.Identity.InitCgroup, w) {
-			return "Process 1 of this node runs in a container itself, so the daemon must run inside that container."
-		}
-	}
-	return ""
+	return "Process 1 of this node runs in a container itself, so the daemon must run inside that container."
 }
 
 // Breaks asks whether a session of the volume broke on the place's node: the daemon, not

@@ -27,22 +27,6 @@ func Valid(c *probes.ISCSI) bool {
 	return slices.ContainsFunc([]string{"iqn.", "eui.", "naa."}, func(form string) bool { return strings.HasPrefix(c.InitiatorName, form) })
 }
 
-// ToolsRead tells whether the programs of a host were looked for with success: a host
-// without any known program was not read.
-func ToolsRead(f *probes.Facts) bool {
-	if st, ok := f.Status["hostfiles"]; ok && st.State != "ok" {
-		return false
-	}
-	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
-		for p := range f.Files {
-			if strings.HasPrefix(p, dir+"/") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // NameDefect says what is wrong with the file of the initiator's name, or nothing. The
 // place-holder of a package is replaced at the daemon's first start.
 func NameDefect(view *snapshot.NodeView) string {
@@ -52,7 +36,7 @@ func NameDefect(view *snapshot.NodeView) string {
 	case Valid(c) || ok && file.Err != "":
 		return ""
 	case !ok && c.InitiatorFile == "":
-		if !ToolsRead(view.Facts) || view.Facts.Tool("iscsiadm") == "" {
+		if !view.Facts.ToolsRead() || view.Facts.Tool("iscsiadm") == "" {
 			return "" // iscsi-tools-missing, or nobody looked
 		}
 		return "is not there"

@@ -31,7 +31,7 @@ func judgeNVMe(view *snapshot.NodeView, b *probes.BlockDevice) (Way, bool) {
 		}
 		for _, kind := range []string{kmsg.NVMeError, kmsg.NVMeRemoved} {
 			if l := lastLine(view, kind, c.Name, 0); l != nil {
-				w.facts = append(w.facts, lineOf(view.Name, *l))
+				w.facts = append(w.facts, evidence.FromKernel(view.Name, *l))
 			}
 		}
 	}

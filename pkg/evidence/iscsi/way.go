@@ -125,7 +125,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice) (Way, bool) {
 		}
 		w.Why = "its state is " + b.State
 		if port != nil {
-			w.facts = append(w.facts, lineOf(view.Name, *port))
+			w.facts = append(w.facts, evidence.FromKernel(view.Name, *port))
 			w.Why += " (" + strings.TrimSpace(port.Text) + ")"
 		}
 	case gone:
@@ -148,7 +148,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice) (Way, bool) {
 // tell adds the kernel's lines.
 func (w *Way) tell(view *snapshot.NodeView, s *probes.ISCSISession, ended *probes.KernelLine, b *probes.BlockDevice) {
 	if ended != nil {
-		w.facts = append(w.facts, lineOf(view.Name, *ended))
+		w.facts = append(w.facts, evidence.FromKernel(view.Name, *ended))
 		w.Why += fmt.Sprintf(" (%s)", strings.TrimSpace(ended.Text))
 	}
 	if s != nil && s.State == "LOGGED_IN" && !w.Recovering {
@@ -161,7 +161,7 @@ func (w *Way) tell(view *snapshot.NodeView, s *probes.ISCSISession, ended *probe
 		}
 		for _, n := range names {
 			if l := lastLine(view, kind, n, attachedAt(view, b)); n != "" && l != nil {
-				w.facts = append(w.facts, lineOf(view.Name, *l))
+				w.facts = append(w.facts, evidence.FromKernel(view.Name, *l))
 				break
 			}
 		}
@@ -243,14 +243,6 @@ func lastLine(view *snapshot.NodeView, kind, name string, since int64) *probes.K
 		}
 	}
 	return found
-}
-
-func lineOf(node string, l probes.KernelLine) report.Evidence {
-	at := fmt.Sprintf("@kmsg:%d", l.Sequence)
-	if !l.At.IsZero() {
-		at += " " + l.At.UTC().Format(time.RFC3339)
-	}
-	return evidence.FromNode(node, at, strings.TrimSpace(l.Text))
 }
 
 func orUnknown(s string) string {

@@ -5,13 +5,10 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-// socket is where iscsiadm reaches the daemon; systemd may hold it for a daemon that
-// starts at the first connection (iscsid.socket of open-iscsi).
-const socket = "@ISCSIADM_ABSTRACT_NAMESPACE"
 
 // ISCSIDaemon asks whether the iSCSI daemon of a node runs, or starts when it is wanted.
 func ISCSIDaemon(x *snapshot.Index, node string) evidence.Answer {
@@ -26,7 +23,7 @@ func ISCSIDaemon(x *snapshot.Index, node string) evidence.Answer {
 	const table = "proc/1/net/unix"
 	sockets, read := file(x, node, table)
 	for l := range strings.Lines(sockets) {
-		if strings.Contains(l, socket) {
+		if strings.Contains(l, iscsi.Socket) {
 			return evidence.Yes(evidence.FromNode(node, table, strings.TrimSpace(l)))
 		}
 	}
@@ -36,10 +33,8 @@ func ISCSIDaemon(x *snapshot.Index, node string) evidence.Answer {
 	if !whole.Complete() {
 		return evidence.Unseen(whole.Lacks()...)
 	}
-	return evidence.No(evidence.FromNode(node, "proc/*/comm", "no iscsid"), evidence.FromNode(node, table, "no "+socket))
+	return evidence.No(evidence.FromNode(node, "proc/*/comm", "no iscsid"), evidence.FromNode(node, table, "no "+iscsi.Socket))
 }
-
-const initiatorFile = "etc/iscsi/initiatorname.iscsi"
 
 // Initiator asks whether a node has a name as an iSCSI initiator; without one iscsid
 // does not start (RFC 7143, 4.2.7; usr/iscsid.c).
@@ -49,10 +44,8 @@ func Initiator(x *snapshot.Index, node string) evidence.Answer {
 		return evidence.Unseen(evidence.Tables(x, node, probes.Sessions).Lacks()...)
 	}
 	name := view.Facts.ISCSI.InitiatorName
-	for _, form := range []string{"iqn.", "eui.", "naa."} {
-		if strings.HasPrefix(name, form) {
-			return evidence.Yes(evidence.FromNode(node, initiatorFile, name))
-		}
+	if iscsi.Valid(&view.Facts.ISCSI) {
+		return evidence.Yes(evidence.FromNode(node, iscsi.InitiatorFile, name))
 	}
 	if r := Read(x, node, probes.Sessions, "etc/iscsi"); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...)
@@ -61,9 +54,9 @@ func Initiator(x *snapshot.Index, node string) evidence.Answer {
 		return evidence.Unseen(lack(node, probes.Sessions, "no file of etc/iscsi was seen"))
 	}
 	if name == "" {
-		return evidence.No(evidence.FromNode(node, initiatorFile, "no name"))
+		return evidence.No(evidence.FromNode(node, iscsi.InitiatorFile, "no name"))
 	}
-	return evidence.No(evidence.FromNode(node, initiatorFile, name))
+	return evidence.No(evidence.FromNode(node, iscsi.InitiatorFile, name))
 }
 
 // configured tells whether any file of open-iscsi's configuration was seen: its package

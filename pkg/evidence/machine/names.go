@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -24,7 +25,7 @@ func HostName(x *snapshot.Index, node string, among []string) (evidence.Answer, 
 // InitiatorName asks whether none of some other nodes has the iSCSI initiator's name of this one.
 func InitiatorName(x *snapshot.Index, node string, among []string) (evidence.Answer, []string) {
 	name := func(f *probes.Facts) string { return f.ISCSI.InitiatorName }
-	return unlike(x, node, among, initiatorFile, probes.Sessions, name, name)
+	return unlike(x, node, among, iscsi.InitiatorFile, probes.Sessions, name, name)
 }
 
 // unlike compares a node with others by what it is known by. That nobody has the same

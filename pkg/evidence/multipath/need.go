@@ -77,6 +77,15 @@ func PartitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.Blo
 	return out
 }
 
+// PartitionNames are the kernel names of those maps.
+func PartitionNames(view *snapshot.NodeView, m *probes.BlockDevice) []string {
+	var out []string
+	for _, p := range PartitionMaps(view, m) {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
 // IsPartitionMap tells whether a device is such a map: its uuid is "partN-mpath-…".
 func IsPartitionMap(d *probes.BlockDevice) bool {
 	return d != nil && d.DM != nil && strings.HasPrefix(d.DM.UUID, "part") && strings.Contains(d.DM.UUID, "-mpath-")

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -168,7 +169,7 @@ func registered(p *diagnosis.Pass, node, driver string) registration {
 	gone := plugin == nil || finished(plugin)
 	for _, t := range p.TextsOn(node) {
 		// What kubelet said before the plugin started is over.
-		later := gone || !startedAt(plugin).IsZero() && t.At.After(startedAt(plugin).Add(startup))
+		later := gone || !csi.Started(plugin).IsZero() && t.At.After(csi.Started(plugin).Add(csi.Startup))
 		if t.Fresh && later && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) {
 			return registration{Known: true, Evidence: t.Evidence(), Words: "the kubelet of node " + node + " says that driver " + driver + " is not registered, " + still}
 		}
@@ -247,21 +248,4 @@ func knownElsewhere(p *diagnosis.Pass, driver string) bool {
 		}
 	}
 	return false
-}
-
-// startup is how long a plugin may take to start and register.
-const startup = 2 * time.Minute
-
-// startedAt is when the newest container of a pod started; zero while one has not.
-func startedAt(pod *corev1.Pod) time.Time {
-	var latest time.Time
-	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running == nil {
-			return time.Time{}
-		}
-		if s := c.State.Running.StartedAt.Time; s.After(latest) {
-			latest = s
-		}
-	}
-	return latest
 }

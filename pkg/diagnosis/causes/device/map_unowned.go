@@ -6,9 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // unownedMaps reports, for a question about nodes, the dead maps that belong to no volume
@@ -21,10 +19,10 @@ func unownedMaps(p *diagnosis.Pass, node string) {
 	}
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if !hasPrefix(m, "mpath-") || !view.NoPath(m) || ownedByAny(p, view, m) || !p.Has("/persistentvolumes") {
+		if !hasPrefix(m, "mpath-") || !view.NoPath(m) || p.Reported(diagnosis.DeviceSubject(node, m.Dev)) || ownedByOther(p, nil, view, m) || !p.Has("/persistentvolumes") {
 			continue
 		}
-		free := evidence.All(disk.Unmounted(p.Index, node, m.Dev), disk.Closed(p.Index, node, m.Dev), disk.Bare(p.Index, node, m.Dev, partitionMaps(view, m)...))
+		free := evidence.All(disk.Unmounted(p.Index, node, m.Dev), disk.Closed(p.Index, node, m.Dev), disk.Bare(p.Index, node, m.Dev, multipath.PartitionNames(view, m)...))
 		if free.No() {
 			continue
 		}
@@ -46,26 +44,4 @@ func unownedMaps(p *diagnosis.Pass, node string) {
 		f.Advise(remedy.Check("See whether its paths come back.", remedy.OnNode(node, "multipath", "-ll")), remedy.MultipathFlush(view, m))
 		p.Report(f)
 	}
-}
-
-// ownedByAny tells whether a map belongs to a volume of the cluster, or to a stuck
-// attachment of one, which is reported as that.
-func ownedByAny(p *diagnosis.Pass, view *snapshot.NodeView, m *probes.BlockDevice) bool {
-	if p.Reported(diagnosis.DeviceSubject(view.Name, m.Dev)) {
-		return true
-	}
-	for _, v := range p.Index.Volumes {
-		if mine, _ := mapOfVolume(p, v, view, m); mine {
-			return true
-		}
-	}
-	return false
-}
-
-func partitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []string {
-	var out []string
-	for _, part := range multipath.PartitionMaps(view, m) {
-		out = append(out, part.Name)
-	}
-	return out
 }

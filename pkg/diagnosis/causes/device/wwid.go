@@ -53,7 +53,8 @@ func mapOfVolume(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 	return false, ""
 }
 
-// ownedByOther tells whether a map belongs to another volume of the cluster.
+// ownedByOther tells whether a map belongs to another volume of the cluster than this one,
+// or to any (nil).
 func ownedByOther(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
 	for _, o := range p.Index.Volumes {
 		if o == v {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -125,14 +123,6 @@ func (c carrier) failedRequests() []probes.KernelLine {
 		out = append(out, l)
 	}
 	return out
-}
-
-func evidenceOf(node string, l probes.KernelLine) report.Evidence {
-	at := fmt.Sprintf("@kmsg:%d", l.Sequence)
-	if !l.At.IsZero() {
-		at += " " + l.At.UTC().Format(time.RFC3339)
-	}
-	return diagnosis.FromNode(node, at, strings.TrimSpace(l.Text))
 }
 
 // about ties a finding to the filesystem, its disk and the pods that use it there.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -100,7 +102,7 @@ func (e encryption) text(form *regexp.Regexp) []report.Evidence {
 // tool: Longhorn runs the host's cryptsetup; other drivers bring their own.
 func (e encryption) tool() *lack {
 	said := e.text(cryptNotRun)
-	read := e.view != nil && hostProgramsRead(e.view.Facts)
+	read := e.view != nil && e.view.Facts.ToolsRead()
 	absent := read && e.v.IsLonghorn() && e.view.Facts.Tool("cryptsetup") == ""
 	if !absent && len(said) == 0 || read && !absent && e.v.IsLonghorn() {
 		return nil
@@ -122,26 +124,6 @@ func (e encryption) tool() *lack {
 	return l
 }
 
-// hostFilesRead tells whether the files of the host were looked for to the end.
-func hostFilesRead(f *probes.Facts) bool {
-	st, ok := f.Status["hostfiles"]
-	return !ok || st.State == "ok"
-}
-
-func hostProgramsRead(f *probes.Facts) bool {
-	if !hostFilesRead(f) {
-		return false
-	}
-	for _, dir := range append(probes.ToolDirs(), probes.OtherToolDirs()...) {
-		for p := range f.Files {
-			if strings.HasPrefix(p, dir+"/") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // module: dm_crypt in none of the kernel's lists, or wanted and not to be had.
 func (e encryption) module() *lack {
 	if e.view == nil {
@@ -152,13 +134,13 @@ func (e encryption) module() *lack {
 	m := e.view.Facts.Module("dm_crypt")
 	for _, k := range e.view.KernelLines() {
 		if !m.Loaded && cryptUnknown.MatchString(k.Text) && !k.At.IsZero() && e.p.Age(k.At) < freshLine {
-			l.facts = append(l.facts, evidenceOf(e.node, k))
+			l.facts = append(l.facts, evidence.FromKernel(e.node, k))
 			l.what = "the kernel did not get its target crypt (dm_crypt) when it was wanted"
 			return l
 		}
 	}
 	dep, read := e.view.Facts.HostFile("lib/modules/" + e.view.Facts.Identity.Kernel + "/modules.dep")
-	if m.Available() || !read || dep.Err != "" || !hostFilesRead(e.view.Facts) {
+	if m.Available() || !read || dep.Err != "" || !evidence.Ended(e.p.Index, e.node, probes.Files).Complete() {
 		return nil
 	}
 	l.facts = append(l.facts, diagnosis.FromNode(e.node, "lib/modules/"+e.view.Facts.Identity.Kernel+"/modules.dep", "no dm-crypt"))
@@ -180,7 +162,7 @@ func (e encryption) rules() *lack {
 		}
 	}
 	q := e.waiting()
-	if q == nil || !listed && !hostProgramsRead(e.view.Facts) {
+	if q == nil || !listed && !e.view.Facts.ToolsRead() {
 		return nil
 	}
 	l := &lack{certainty: report.Certain,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -176,7 +178,7 @@ func mountedTwice(p *diagnosis.Pass, v *snapshot.Volume, list []carrier) {
 	}
 	for n, l := range c.damageLines() {
 		if n < 3 {
-			f.Fact(evidenceOf(c.view.Name, l))
+			f.Fact(evidence.FromKernel(c.view.Name, l))
 		}
 	}
 	f.Sayf("The %s filesystem of volume %s is mounted for writing on nodes %s at once, and the kernel of node %s finds damage in it. %s is a filesystem of one machine: two kernels that write to it destroy it, whatever the access modes say.",

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -57,7 +59,7 @@ func kernelTooOld(p *diagnosis.Pass, c carrier) {
 	c.about(f)
 	f.Sayf("The kernel %s of node %s is older than the filesystem of volume %s on %s: it does not know the feature %s and refuses to mount it. Nothing is damaged; the event's words about a bad superblock are what mount says for every refusal.",
 		release, c.view.Name, volumeName(c.volume), c.name(), featureOf(l.Text))
-	f.Fact(evidenceOf(c.view.Name, l), diagnosis.FromNode(c.view.Name, "proc/sys/kernel/osrelease", release))
+	f.Fact(evidence.FromKernel(c.view.Name, l), diagnosis.FromNode(c.view.Name, "proc/sys/kernel/osrelease", release))
 	if x, ok := c.view.Facts.Contents[c.block.Dev]; ok && x.Extra["FEATURES"] != "" {
 		f.Fact(diagnosis.FromNode(c.view.Name, "@content/"+c.block.Dev.String(), "FEATURES="+x.Extra["FEATURES"]))
 	}

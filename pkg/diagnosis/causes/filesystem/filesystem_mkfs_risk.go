@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -121,7 +123,7 @@ func mkfsRisk(p *diagnosis.Pass, c carrier) {
 		f.Fact(said.Evidence())
 	}
 	for _, l := range c.ownErrors() {
-		f.Fact(evidenceOf(c.view.Name, l))
+		f.Fact(evidence.FromKernel(c.view.Name, l))
 	}
 	if !held {
 		f.NotConfirmed = append(f.NotConfirmed, "whether volume "+volumeName(c.volume)+" ever held data")

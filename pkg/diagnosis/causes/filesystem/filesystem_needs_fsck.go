@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -160,7 +162,7 @@ func (c carrier) hints(p *diagnosis.Pass, content probes.Content) []report.Evide
 	var out []report.Evidence
 	for _, l := range c.formerDamage() {
 		if len(out) < 3 {
-			out = append(out, evidenceOf(c.view.Name, l))
+			out = append(out, evidence.FromKernel(c.view.Name, l))
 		}
 	}
 	for _, t := range p.Texts(c.volume) {

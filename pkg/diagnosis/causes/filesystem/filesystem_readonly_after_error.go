@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -87,7 +89,7 @@ func closedAfterError(p *diagnosis.Pass, c carrier) {
 	}
 	for i, l := range s.lines {
 		if i < 4 {
-			f.Fact(evidenceOf(c.view.Name, l))
+			f.Fact(evidence.FromKernel(c.view.Name, l))
 		}
 	}
 	if c.block.State != "" {

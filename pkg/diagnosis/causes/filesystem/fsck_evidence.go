@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
@@ -44,7 +46,7 @@ func damagedWhileMounted(p *diagnosis.Pass, c carrier, app *diagnosis.Text) {
 		m.FSType, volumeName(c.volume), c.name(), c.view.Name, m.Point, who, text, c.users())
 	for i, l := range lines {
 		if i < 5 {
-			f.Fact(evidenceOf(c.view.Name, l))
+			f.Fact(evidence.FromKernel(c.view.Name, l))
 		}
 	}
 	f.Fact(diagnosis.FromNode(c.view.Name, fmt.Sprintf("proc/%d/mountinfo:%d", c.uses[0].NS.TablePID, m.Line), m.Raw))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -165,7 +167,7 @@ func refusedFor(p *diagnosis.Pass, a labelled) *report.Evidence {
 		fresh := l.At.IsZero() || p.Age(l.At) < 6*freshLine
 		if fresh && strings.Contains(l.Text, "scontext="+a.q.Label+" ") && strings.Contains(l.Text, "container_file_t") && !strings.Contains(l.Text, "permissive=1") &&
 			!strings.Contains(l.Text, "container_file_t:"+a.level+" ") {
-			e := evidenceOf(a.view.Name, l)
+			e := evidence.FromKernel(a.view.Name, l)
 			return &e
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -50,7 +52,7 @@ func uuidDuplicate(p *diagnosis.Pass, c carrier) {
 	uuid, said := content.UUID, []report.Evidence(nil)
 	if lines := c.freshLines(kmsg.XFSDuplicateUUID); len(lines) > 0 {
 		l := lines[len(lines)-1]
-		said = append(said, evidenceOf(c.view.Name, l))
+		said = append(said, evidence.FromKernel(c.view.Name, l))
 		if m := duplicateUUID.FindStringSubmatch(l.Text); m != nil {
 			uuid = m[1]
 		}

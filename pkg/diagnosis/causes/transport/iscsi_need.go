@@ -7,7 +7,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -103,8 +102,6 @@ func consumesISCSI(p *diagnosis.Pass, node string) bool {
 	}
 	return false
 }
-
-func toolsRead(f *probes.Facts) bool { return iscsi.ToolsRead(f) }
 
 // tie joins a node's finding to the volumes and pods that wait there.
 func (n need) tie(f *diagnosis.Finding) {

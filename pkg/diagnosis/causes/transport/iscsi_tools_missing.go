@@ -34,7 +34,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 
 func toolsMissing(p *diagnosis.Pass, n need) {
 	view := p.View(n.node)
-	if view == nil || !toolsRead(view.Facts) {
+	if view == nil || !view.Facts.ToolsRead() {
 		toolsMissedByText(p, n)
 		return
 	}

@@ -89,7 +89,7 @@ func helperMissing(p *diagnosis.Pass, v *snapshot.Volume, c *snapshot.Consumer) 
 		return
 	}
 	view := p.View(node)
-	if view == nil || !toolsRead(view.Facts) {
+	if view == nil || !view.Facts.ToolsRead() {
 		helperMissedByText(p, v, c, s)
 		return
 	}
