@@ -59,8 +59,11 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 			z.node = c.Node()
 		}
 	}
-	if z.step == "" {
+	switch {
+	case z.step == "":
 		z.step = z.waitsAt()
+	case z.step == Provisioning && z.volume.Claim == nil && z.volume.PV != nil:
+		z.step = Deleting
 	}
 	if z.step == Staging && z.text != nil && strings.HasSuffix(z.text.Op, ".SetUp") {
 		z.step = Publishing
@@ -72,7 +75,7 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 // kubelet's summary that a pod waits is none.
 func (p *Pass) refusal(v *snapshot.Volume, node string) *Text {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
+		if t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
 			return &t
 		}
 	}
@@ -155,6 +158,8 @@ func actsOf(s Step) (does, silent string) {
 		return "detach", "not detached"
 	case Resizing:
 		return "resize", "not resized"
+	case Deleting:
+		return "delete", "not deleted"
 	}
 	return "", ""
 }

@@ -18,6 +18,7 @@ const (
 	Detaching    Step = "detach"
 	Resizing     Step = "resize"
 	Replicating  Step = "replicate" // Longhorn's copies beside the one that serves
+	Deleting     Step = "delete"    // the backend's volume, after its claim is gone
 	Draining     Step = "drain"     // a node is emptied; no volume suffers from it
 )
 
@@ -34,6 +35,7 @@ var shown = map[Step][]string{
 	Detaching:    {"detach-stuck", "multi-attach-error", "pod-stuck-terminating"},
 	Resizing:     {"expansion-pending"},
 	Replicating:  {"volume-degraded"},
+	Deleting:     {"claim-pending"},
 	Draining:     {},
 }
 

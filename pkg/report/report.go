@@ -222,7 +222,7 @@ type Symptom struct {
 // Unexplained is a symptom without a cause.
 type Unexplained struct {
 	Symptom
-	Step     string     `json:"step,omitempty"`     // of the volume's life: provision, attach, stage, publish, use, unmount, detach, resize …
+	Step     string     `json:"step,omitempty"`     // of the volume's life: provision, attach, stage, publish, use, unmount, detach, resize, delete …
 	Answer   string     `json:"answer,omitempty"`   // who refuses what, in one sentence
 	Last     string     `json:"last,omitempty"`     // RFC 3339: the newest complaint
 	Times    int        `json:"times,omitempty"`    // how often it was made, where that is counted

@@ -17,9 +17,10 @@ type fault struct {
 	how  string // see driver/fault.go
 	// life is what the volume has reached before it fails, trigger what meets the fault.
 	life, trigger func(*testing.T, vars)
-	object, seen  string        // what events say of the object, or the volume's attachment of a detachment
-	lasts         time.Duration // how long it must have lasted to be certain
-	want          cause         // the first root cause; without a name the symptom says is unexplained
+	object, seen  string              // what events say of the object, or the volume's attachment of a detachment
+	ask           func(vars) []string // the question; nil: about the claim
+	lasts         time.Duration       // how long it must have lasted to be certain
+	want          cause               // the first root cause; without a name the symptom says is unexplained
 	unexplained   string
 	says          []string
 	never         []string
@@ -69,7 +70,12 @@ func driverFaults(t *testing.T) {
 	}
 }
 
-func (f fault) question() []string { return []string{"pvc", "data", "-n", f.name} }
+func (f fault) question(v vars) []string {
+	if f.ask != nil {
+		return f.ask(v)
+	}
+	return []string{"pvc", "data", "-n", f.name}
+}
 
 // named asks while the fault lasts.
 func (f fault) named(t *testing.T, v vars) {
@@ -77,13 +83,15 @@ func (f fault) named(t *testing.T, v vars) {
 		eventually(t, 90*time.Second, "a detachment fails and says "+f.seen, func() bool {
 			return strings.Contains(field(`{.items[?(@.spec.source.persistentVolumeName=="`+boundVolume(f.name)+`")].status.detachError.message}`, "volumeattachments.storage.k8s.io"), f.seen)
 		})
+	} else if f.object == "volume" {
+		waitEvent(t, "default", v["PV"], f.seen)
 	} else {
 		waitEvent(t, f.name, f.object, f.seen)
 	}
 	if since, err := time.Parse(time.RFC3339, v["SINCE"]); err == nil {
 		time.Sleep(time.Until(since.Add(f.lasts)))
 	}
-	a := doctor(t, f.question()...)
+	a := doctor(t, f.question(v)...)
 	if f.want.Name != "" {
 		about := ""
 		if f.want.Subject.Kind != "" {
@@ -101,7 +109,7 @@ func (f fault) named(t *testing.T, v vars) {
 // gone asks again when the volume has got on.
 func (f fault) gone(t *testing.T, v vars) {
 	f.cured(t, v)
-	a := doctor(t, f.question()...)
+	a := doctor(t, f.question(v)...)
 	if len(a.RootCauses)+len(a.Unexplained) > 0 || a.Verdict == "broken" || a.Verdict == "degraded" {
 		t.Errorf("something is blamed although all is well; %s", a.short())
 	}

@@ -84,6 +84,22 @@ var faults = []fault{
 		},
 	},
 	{
+		name: "delete-refused", call: "DeleteVolume", how: "Internal array controller B does not answer",
+		life: bound, trigger: func(t *testing.T, v vars) {
+			v["PV"] = boundVolume(v["NS"])
+			kubectl(t, "-n", v["NS"], "delete", "pvc", "data")
+		}, object: "volume", seen: "does not answer", ask: func(v vars) []string { return []string{"volume", v["PV"]} },
+		unexplained: "claim-pending", says: []string{"refuses to delete the volume", "array controller B"},
+		cure: nothing, cured: func(t *testing.T, v vars) {
+			eventually(t, 2*time.Minute, "volume "+v["PV"]+" is gone", func() bool {
+				return field("{.metadata.name}", "persistentvolume", v["PV"]) == ""
+			})
+			apply(t, "claim.yaml", v)
+			bound(t, v)
+			v["PV"] = boundVolume(v["NS"])
+		},
+	},
+	{
 		name: "device-wrong", call: "ControllerPublishVolume", how: "answer /dev/disk/by-id/virtio-0a1b2c3d4e5f",
 		life: bound, trigger: starts, object: "db", seen: "is not on the node", lasts: 75 * time.Second, // the attachment may be slow at first
 		want: cause{Name: "attached-in-api-missing-on-node", Certainty: "certain"},

@@ -35,6 +35,7 @@ func TestCluster(t *testing.T) {
 		{"rolling update over two nodes", rollingUpdate},
 		{"refusals", refusals},
 		{"faults of the driver", driverFaults},
+		{"controller scaled to 0", controllerGone},
 		{"two nodes with one host name", oneHostName},
 		{"volume of Longhorn", longhornVolume},
 		{"roles", roles},

@@ -22,6 +22,9 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 			add("What is said of the claim.", Kubectl("-n", ns, "describe", "pvc", claim))
 		}
 		sidecar(x, v, "csi-provisioner", add)
+	case "delete":
+		add("What is said of the volume.", Kubectl("describe", "pv", v.PVName()))
+		sidecar(x, v, "csi-provisioner", add)
 	case "resize":
 		if ns, claim := v.ClaimRef(); claim != "" {
 			add("What the claim waits for.", Kubectl("-n", ns, "describe", "pvc", claim))

@@ -38,9 +38,13 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 	}
 }}
 
-// goingPV: a PV without a claim that is being deleted and does not go.
+// goingPV: a PV without a claim that is to be deleted and does not go.
 func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
-	if v.PV == nil || v.PV.DeletionTimestamp == nil {
+	if v.PV == nil {
+		return
+	}
+	if v.PV.DeletionTimestamp == nil {
+		keptPV(p, v)
 		return
 	}
 	age := p.Age(v.PV.DeletionTimestamp.Time)
@@ -52,6 +56,37 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
 	p.AddSymptom(s)
 }
+
+// keptPV: the claim is gone, and the volume should go with it and does not. Only an
+// in-tree plugin's failure is in the phase (Failed); external-provisioner says it in an
+// event, and deletes the PV when its volume is gone (lib-external-provisioner).
+func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
+	pv := v.PV
+	facts := []report.Evidence{diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase))}
+	if pv.Status.Message != "" {
+		facts = append(facts, diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.message", pv.Status.Message))
+	}
+	refused := pv.Status.Phase == corev1.VolumeFailed
+	for _, t := range p.Texts(v) {
+		if t.Fresh && t.Reason == "VolumeFailedDelete" && len(facts) < 3 {
+			refused, facts = true, append(facts, t.Evidence())
+		}
+	}
+	since := pv.Status.LastPhaseTransitionTime
+	kept := pv.Status.Phase == corev1.VolumeReleased && since != nil && p.Age(since.Time) > reclaimed
+	attached := len(v.Attachments) > 0 // then it is the detachment that it waits for
+	if !refused && !kept || attached || pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Volume %s is not deleted although its claim is gone and its reclaim policy is Delete.", pv.Name))
+	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", pv.Name)
+	s.Evidence = append(s.Evidence, facts...)
+	p.AddSymptom(s)
+}
+
+// reclaimed is how long the deletion of a released volume may take: it has to be detached
+// first.
+const reclaimed = 10 * time.Minute
 
 // lingers is how long a deletion may take before it counts as held up.
 const lingers = time.Minute
