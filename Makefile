@@ -2,6 +2,7 @@
 GO        ?= go
 BIN       ?= bin
 GOLANGCI  ?= v2.15.0
+SOAK      ?= 30m
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 # PROBE_IMAGE=NAME@sha256:DIGEST builds a plugin with another default image for its probe pods.
 LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Version=$(VERSION) \
@@ -14,7 +15,7 @@ SELDOM    := k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man site recording screenshots licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-soak e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man site recording screenshots licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -40,6 +41,9 @@ e2e-vm: ## the agent in virtual machines with real iSCSI, multipathd, LVM, NFS (
 
 e2e-speed: ## the real cluster once more: cost beside kubectl get and a bare pod, and in a large cluster
 	MOUNTDOCTOR_SPEED=1 test/e2e/run.sh e2e.test -test.v -test.run TestSpeed -test.timeout 30m
+
+e2e-soak: ## a real cluster for SOAK=30m: a hundred volumes, pods that come and go, faults at random, questions all the while
+	MOUNTDOCTOR_SOAK=$(SOAK) test/e2e/run.sh e2e.test -test.v -test.run TestSoak -test.timeout 2h
 
 e2e: ## a real cluster on this machine (root; about 8 min more the first time)
 	GO='$(GO)' test/e2e/run.sh

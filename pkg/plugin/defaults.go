@@ -17,7 +17,7 @@ import (
 // settable are the flags whose defaults may stand in the environment, as
 // MOUNTDOCTOR_PROBE_IMAGE, or in the file, as probe-image. A flag wins over the
 // environment, the environment over the file.
-var settable = []string{"probe-image", "probe-namespace", "probe-pull-secret", "probe-timeout", "output", "fail-on", "color"}
+var settable = []string{"probe-image", "probe-namespace", "probe-pull-secret", "probe-timeout", "output", "fail-on", "color", "docs-url"}
 
 // setting is a default that is in force, and where it stands.
 type setting struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type diagnoseOptions struct {
 	failOn  string
 	color   string
 	metrics string
+	docs    string // where the pages about causes are served
 	wait    time.Duration
 	watch   bool
 
@@ -75,6 +77,7 @@ func (o *diagnoseOptions) bind(cmd *cobra.Command) {
 	f.StringVarP(&o.output, "output", "o", "text", "Output format: "+strings.Join(formats, ", ")+".")
 	f.StringVar(&o.failOn, "fail-on", "degraded", "Exit with 2 on a cause or unexplained symptom of at least this severity: "+strings.Join(failOn, ", ")+".")
 	f.StringVar(&o.color, "color", "auto", "Colour: auto, always or never. NO_COLOR is honoured.")
+	f.StringVar(&o.docs, "docs-url", "", "Where the pages about causes are served; answers then link to them.")
 	f.StringVar(&o.metrics, "metrics-file", "", "Also write the answer to this file in Prometheus' text format.")
 	f.DurationVar(&o.wait, "wait", 0, "Ask again until nothing is wrong any more, at most this long: --wait for five minutes, or --wait=DURATION.")
 	f.Lookup("wait").NoOptDefVal = "5m"
@@ -117,6 +120,7 @@ func (o *diagnoseOptions) Complete([]string) error {
 		o.question.Namespace = namespace
 	}
 	o.page = terminal(o.streams.Out, o.color)
+	o.page.Docs = o.docs
 	if o.resolver == nil {
 		o.resolver = liveObjects{o.config}
 		if o.from != "" {
@@ -161,6 +165,9 @@ func (o *diagnoseOptions) Validate() error {
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return usagef("unknown --color %q, want auto, always or never", o.color)
+	}
+	if u, err := url.Parse(o.docs); o.docs != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "") {
+		return usagef("--docs-url %q is no address of a site: want https://HOST/PATH", o.docs)
 	}
 	switch {
 	case o.wait < 0:

@@ -156,6 +156,9 @@ func (p *page) more() {
 	switch {
 	case len(p.r.RootCauses) > 0:
 		p.text("", p.in(dim, "more: -o wide · kubectl mountdoctor explain "+p.r.RootCauses[0].Name))
+		if page := p.pageOf(p.r.RootCauses[0].Name); page != "" {
+			p.text("", p.in(dim, page))
+		}
 	case len(p.r.Unexplained) > 0:
 		p.text("", p.in(dim, "more: -o wide"))
 	}

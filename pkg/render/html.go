@@ -17,9 +17,9 @@ var css string
 // HTML prints one page of its own, without scripts, links or anything to load. It is
 // written by hand because html/template makes the linker keep every exported method of
 // the program (reflect.Type.MethodByName), which is a third of its size.
-func HTML(w io.Writer, r *report.Report) error {
+func HTML(w io.Writer, r *report.Report, o Options) error {
 	out := bufio.NewWriter(w)
-	p := &html5{Writer: out, r: safe(r)}
+	p := &html5{Writer: out, r: safe(r), o: o}
 	p.names = namesOf(p.r)
 	p.page()
 	if err := out.Flush(); err != nil {
@@ -31,6 +31,7 @@ func HTML(w io.Writer, r *report.Report) error {
 // html5 is a page in the making. Only el and raw write to it, and el escapes.
 type html5 struct {
 	*bufio.Writer
+	o     Options
 	r     *report.Report
 	names names
 }
@@ -108,6 +109,9 @@ func (p *html5) cause(n int, c report.Cause) {
 	fmt.Fprintf(p, "<section id=\"cause-%d\">\n", n)
 	p.el("p", "answer", p.names.theVolume(c.Message))
 	p.el("p", "sure", strings.Join([]string{sureness(c), string(c.Severity), c.Name, spoken(c.Subject)}, " · "))
+	if page := p.o.pageOf(c.Name); page != "" {
+		fmt.Fprintf(p, "<p class=\"sure\"><a href=\"%s\" rel=\"noreferrer\">about %s</a></p>\n", html.EscapeString(page), html.EscapeString(c.Name))
+	}
 	if len(c.Remedies) > 0 {
 		p.raw("<h2>Fix</h2>\n<ol class=\"steps\">")
 		for _, m := range c.Remedies {

@@ -12,9 +12,9 @@ import (
 
 // Markdown prints GitHub's: headings, short tables, folded evidence, fenced commands.
 // What others wrote is escaped in sentences and fenced where it is quoted.
-func Markdown(w io.Writer, r *report.Report) error {
+func Markdown(w io.Writer, r *report.Report, o Options) error {
 	out := bufio.NewWriter(w)
-	m := &markdown{Writer: out, r: safe(r)}
+	m := &markdown{Writer: out, r: safe(r), o: o}
 	m.names = namesOf(m.r)
 	m.page()
 	if err := out.Flush(); err != nil {
@@ -25,6 +25,7 @@ func Markdown(w io.Writer, r *report.Report) error {
 
 type markdown struct {
 	*bufio.Writer
+	o     Options
 	r     *report.Report
 	names names
 }
@@ -88,6 +89,9 @@ func (m *markdown) page() {
 
 func (m *markdown) cause(c report.Cause) {
 	m.line("### %s\n\n%s\n\n%s\n", md(c.Name), md(m.names.theVolume(c.Message)), md(sureness(c)+" · "+string(c.Severity)+" · "+spoken(c.Subject)))
+	if page := m.o.pageOf(c.Name); page != "" {
+		m.line("[About %s](%s)\n", md(c.Name), page)
+	}
 	if len(c.Remedies) > 0 {
 		m.line("#### Fix\n")
 	}

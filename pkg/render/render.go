@@ -5,6 +5,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -12,9 +13,19 @@ import (
 
 // Options say how a text report looks.
 type Options struct {
-	Width int  // columns to wrap at; 0 takes 80
-	Wide  bool // no wrapping, all evidence, the timeline
-	Color bool // ANSI colours in addition to, never instead of, words and marks
+	Width int    // columns to wrap at; 0 takes 80
+	Wide  bool   // no wrapping, all evidence, the timeline
+	Color bool   // ANSI colours in addition to, never instead of, words and marks
+	Docs  string // where `make site` is served; a cause then has a link to its page
+}
+
+// pageOf is the address of a cause's page, or empty. The site has one directory a page
+// (use_directory_urls of mkdocs).
+func (o Options) pageOf(cause string) string {
+	if o.Docs == "" {
+		return ""
+	}
+	return strings.TrimRight(o.Docs, "/") + "/causes/" + url.PathEscape(cause) + "/"
 }
 
 func (o Options) width() int {
@@ -40,9 +51,9 @@ func Write(w io.Writer, r *report.Report, format string, o Options) error {
 	case "yaml":
 		return YAML(w, r)
 	case "markdown":
-		return Markdown(w, r)
+		return Markdown(w, r, o)
 	case "html":
-		return HTML(w, r)
+		return HTML(w, r, o)
 	case "brief":
 		return Brief(w, r)
 	case "name":

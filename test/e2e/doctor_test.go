@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,16 +63,25 @@ type answer struct {
 	code   int
 	out    string
 	errors string
+	took   time.Duration
+	memory int64 // its most, in KiB
 }
 
 // doctor runs kubectl mountdoctor and reads its report. No pod may be left.
 func doctor(t *testing.T, args ...string) answer {
 	t.Helper()
+	a := ask(t, args...)
+	noPods(t)
+	return a
+}
+
+// ask is doctor beside other questions, whose pods may be there.
+func ask(t *testing.T, args ...string) answer {
+	t.Helper()
 	a := plugin(t, append(args, "-o", "json")...)
 	if err := json.Unmarshal([]byte(a.out), &a.document); err != nil {
 		t.Fatalf("kubectl mountdoctor %s: exit code %d, no report: %v\n%s\n%s", strings.Join(args, " "), a.code, err, a.out, a.errors)
 	}
-	noPods(t)
 	return a
 }
 
@@ -95,8 +105,11 @@ func run(t *testing.T, cmd *exec.Cmd) answer {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	a := answer{code: cmd.ProcessState.ExitCode(), out: out.String(), errors: errs.String()}
-	t.Logf("%s: exit code %d after %s", strings.Join(cmd.Args, " "), a.code, time.Since(begin).Round(10*time.Millisecond))
+	a := answer{code: cmd.ProcessState.ExitCode(), out: out.String(), errors: errs.String(), took: time.Since(begin).Round(10 * time.Millisecond)}
+	if used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		a.memory = used.Maxrss
+	}
+	t.Logf("%s: exit code %d after %s", strings.Join(cmd.Args, " "), a.code, a.took)
 	return a
 }
 

@@ -12,9 +12,10 @@ import (
 // fault is one way in which the driver's controller fails the volume of one claim, and
 // what a person is to be told then.
 type fault struct {
-	name string // and the claim's namespace
-	call string // of the driver, that fails; "" for a fault that is none of the driver
-	how  string // see driver/fault.go
+	name  string // and the claim's namespace
+	class string // of the claim, if it is not the driver's own
+	call  string // of the driver, that fails; "" for a fault that is none of the driver
+	how   string // see driver/fault.go
 	// life is what the volume has reached before it fails, trigger what meets the fault.
 	life, trigger func(*testing.T, vars)
 	object, seen  string              // what events say of the object, or the volume's attachment of a detachment
@@ -35,14 +36,7 @@ func driverFaults(t *testing.T) {
 	apply(t, "zonal.yaml", disk)
 	made := make([]vars, len(faults))
 	for i, f := range faults {
-		v := disk.with(vars{"NS": f.name})
-		if f.call == "CreateVolume" {
-			f.on(t, v)
-		}
-		if f.name == "zone" {
-			v["CLASS"] = "zonal"
-		}
-		made[i] = claimOnly(t, v, f.name)
+		made[i] = f.claim(t)
 	}
 	for _, phase := range []func(fault, vars){
 		func(f fault, v vars) { f.life(t, v) },
@@ -70,6 +64,19 @@ func driverFaults(t *testing.T) {
 	}
 }
 
+// claim makes the claim; a fault of its creation comes first.
+func (f fault) claim(t *testing.T) vars {
+	t.Helper()
+	v := disk.with(vars{"NS": f.name})
+	if f.call == "CreateVolume" {
+		f.on(t, v)
+	}
+	if f.class != "" {
+		v["CLASS"] = f.class
+	}
+	return claimOnly(t, v, f.name)
+}
+
 func (f fault) question(v vars) []string {
 	if f.ask != nil {
 		return f.ask(v)
@@ -91,7 +98,7 @@ func (f fault) named(t *testing.T, v vars) {
 	if since, err := time.Parse(time.RFC3339, v["SINCE"]); err == nil {
 		time.Sleep(time.Until(since.Add(f.lasts)))
 	}
-	a := doctor(t, f.question(v)...)
+	a := ask(t, f.question(v)...)
 	if f.want.Name != "" {
 		about := ""
 		if f.want.Subject.Kind != "" {
@@ -109,7 +116,7 @@ func (f fault) named(t *testing.T, v vars) {
 // gone asks again when the volume has got on.
 func (f fault) gone(t *testing.T, v vars) {
 	f.cured(t, v)
-	a := doctor(t, f.question(v)...)
+	a := ask(t, f.question(v)...)
 	if len(a.RootCauses)+len(a.Unexplained) > 0 || a.Verdict == "broken" || a.Verdict == "degraded" {
 		t.Errorf("something is blamed although all is well; %s", a.short())
 	}

@@ -25,13 +25,13 @@ var faults = []fault{
 		cure: nothing, cured: bound,
 	},
 	{
-		name: "zone",
+		name: "zone", class: "zonal",
 		life: bound, trigger: func(t *testing.T, v vars) {
 			apply(t, "selected.yaml", v.with(vars{"POD": "db", "NODE": "worker-2"}))
 		}, object: "db", seen: "node affinity", lasts: 75 * time.Second,
 		want: cause{Name: "topology-conflict", Certainty: "certain"},
 		cure: func(t *testing.T, v vars) {
-			kubectl(t, "-n", "zone", "delete", "pod", "db")
+			kubectl(t, "-n", v["NS"], "delete", "pod", "db")
 			apply(t, "selected.yaml", v.with(vars{"POD": "db", "NODE": "worker-1"}))
 		}, cured: runs("db"),
 	},
