@@ -26,7 +26,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 		return report.Broken
 	case worst == report.Degraded || len(r.Unexplained) > 0:
 		return report.VerdictDegr
-	case waiting || p.justStarted() || p.unconsumed() != "":
+	case waiting || p.justStarted() || p.unconsumed() != "" || p.beingMade() && len(r.NotChecked) == 0:
 		return report.Waiting
 	case len(roots) > 0:
 		return report.VerdictDegr
@@ -100,19 +100,36 @@ func (p *Pass) justStarted() bool {
 	return false
 }
 
+// beingMade tells whether the asked claim is Pending, and too young for that to be wrong.
+func (p *Pass) beingMade() bool {
+	c := p.unmade()
+	return c != nil && p.Age(c.CreationTimestamp.Time) < youngPod
+}
+
+// unmade is the asked claim while it is Pending.
+func (p *Pass) unmade() *corev1.PersistentVolumeClaim {
+	if p.Question.Kind != "pvc" || len(p.scope.volumes) == 0 {
+		return nil
+	}
+	c := p.scope.volumes[0].Claim
+	if c == nil || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil {
+		return nil
+	}
+	return c
+}
+
 // unconsumed is the class for whose volumes the asked claim waits until a pod uses it;
 // empty when it waits for anything else (docs: StorageClass, volumeBindingMode).
 func (p *Pass) unconsumed() string {
-	if p.Question.Kind != "pvc" || len(p.scope.volumes) == 0 {
+	if p.unmade() == nil {
 		return ""
 	}
 	v := p.scope.volumes[0]
-	if v.Claim == nil || v.Claim.Status.Phase != corev1.ClaimPending || len(v.Live()) > 0 || v.Class == nil ||
-		v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+	if len(v.Live()) > 0 || v.Class == nil || v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
 		return ""
 	}
-	if v.Claim.DeletionTimestamp != nil || !evidence.ResourceIn(p.Index, "/pods", v.Claim.Namespace).Complete() {
-		return "" // it goes away, or there may be a consumer that was not read
+	if !evidence.ResourceIn(p.Index, "/pods", v.Claim.Namespace).Complete() {
+		return "" // there may be a consumer that was not read
 	}
 	return v.Class.Name
 }

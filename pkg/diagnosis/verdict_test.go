@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -145,6 +148,23 @@ func TestUnreadStateIsNotWell(t *testing.T) {
 		x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Name: "n", Facts: &probes.Facts{Statfs: c.statfs}}}})
 		if got := unreadMount([]snapshot.VolumeMount{{Use: snapshot.Use{Mount: m}}}, x.View("n")); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestVerdictOfAYoungClaim: a claim that has no volume yet is not healthy.
+func TestVerdictOfAYoungClaim(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+	for age, want := range map[time.Duration]string{30 * time.Second: report.Waiting, time.Hour: report.Healthy} {
+		c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b", CreationTimestamp: metav1.NewTime(now.Add(-age))}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}}
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Cluster: snapshot.Cluster{Claims: []*corev1.PersistentVolumeClaim{c}}})
+		p := &Pass{Index: x, Question: Question{Kind: "pvc", Namespace: "a", Name: "b"}, scope: scope{found: true, volumes: x.Volumes}}
+		if got := p.verdict(nil, &report.Report{}); got != want {
+			t.Errorf("a claim that is Pending for %s is %s, want %s", age, got, want)
+		}
+		if got := p.verdict(nil, &report.Report{NotChecked: []report.NotChecked{{Need: "api//pods"}}}); got != report.UnknownState {
+			t.Errorf("a claim that is Pending for %s is %s, want unknown while something was not read", age, got)
 		}
 	}
 }

@@ -27,9 +27,9 @@ func controllerGone(t *testing.T) {
 	apply(t, "pod.yaml", waiting.with(vars{"POD": "db", "NODE": "worker-2"}))
 
 	about := "Deployment " + disk["SYSTEM"] + "/" + disk["CONTROLLER"]
-	time.Sleep(45 * time.Second) // longer than an attacher and a provisioner need
+	time.Sleep(70 * time.Second) // longer than an attacher and a provisioner need
 	doctor(t, "pvc", "data", "-n", "controller-waiting").root(t, "attacher-not-working", about, "")
-	doctor(t, "pvc", "data", "-n", "controller-unmade").root(t, "provisioner-not-responding", about, "")
+	doctor(t, "pvc", "data", "-n", "controller-unmade").root(t, "provisioner-not-responding", claimOf("controller-unmade").String(), "certain")
 	a := doctor(t, "pvc", "data", "-n", "controller-attached")
 	if a.Verdict == "broken" {
 		t.Errorf("a pod that has its volume is broken; %s", a.short())
