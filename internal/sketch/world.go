@@ -93,6 +93,23 @@ func (w *World) Add(objects ...string) *World { w.sketch.Add(objects...); return
 // Edit replaces words in the documents; they must be there.
 func (w *World) Edit(before, after string) *World { w.sketch.Edit(before, after); return w }
 
+// Objects are the documents as they are.
+func (w *World) Objects() []string { return w.sketch.Objects }
+
+// EditIn replaces words in the documents that hold others; they must be there.
+func (w *World) EditIn(words, before, after string) *World {
+	found := false
+	for i, o := range w.sketch.Objects {
+		if strings.Contains(o, words) && strings.Contains(o, before) {
+			w.sketch.Objects[i], found = strings.ReplaceAll(o, before, after), true
+		}
+	}
+	if !found {
+		w.sketch.lost = append(w.sketch.lost, before)
+	}
+	return w
+}
+
 // Drop takes the documents away that hold some words.
 func (w *World) Drop(words string) *World {
 	w.sketch.Objects = slices.DeleteFunc(w.sketch.Objects, func(o string) bool { return strings.Contains(o, words) })

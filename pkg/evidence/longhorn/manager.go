@@ -125,3 +125,13 @@ func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Ans
 	}
 	return first, how, evidence.ResourceIn(x, "/pods", x.LonghornNamespace()).Nothing(facts...)
 }
+
+// ManagerAway tells why the longhorn-manager of a node cannot act, or nothing.
+func ManagerAway(x *snapshot.Index, node string) string {
+	if n := x.LHNode(node); n != nil {
+		if c, ok := n.Conditions.Get("Ready"); ok && c.Status == "False" {
+			return c.Reason
+		}
+	}
+	return ""
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -78,7 +79,7 @@ func (h *hang) stands(v *snapshot.Volume, i instance) (said string, contradicts 
 	if i.NodeID != h.im.NodeID || !serves(h.im, i) || i.InstanceManager != "" && i.InstanceManager != h.im.Name {
 		return "", false
 	}
-	r := processNamed(map[string][]snapshot.LHProcess{"engine": h.im.Engines, "engineFrontend": h.im.Frontends, "replica": h.im.Replicas}[i.kind], i.name)
+	r := lhe.Process(map[string][]snapshot.LHProcess{"engine": h.im.Engines, "engineFrontend": h.im.Frontends, "replica": h.im.Replicas}[i.kind], i.name)
 	switch {
 	case i.DesireState == "stopped" && r != nil && r.State == "running":
 		return "running, wanted stopped", true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -91,14 +92,14 @@ func duplicates(p *diagnosis.Pass, v *snapshot.Volume, i instance) {
 
 func duplicate(p *diagnosis.Pass, v *snapshot.Volume, i instance, a, b *snapshot.LHInstanceManager) {
 	surplus, keep := a, b
-	if younger := b.CreationTimestamp.After(a.CreationTimestamp.Time); others(b, "") < others(a, "") || others(a, "") == others(b, "") && younger {
+	if younger := b.CreationTimestamp.After(a.CreationTimestamp.Time); lhe.Others(b, "") < lhe.Others(a, "") || lhe.Others(a, "") == lhe.Others(b, "") && younger {
 		surplus, keep = b, a
 	}
 	f := p.Find(report.Certain, diagnosis.ObjectSubject("InstanceManager", surplus.Namespace, surplus.Name)).On(v).Located(i.NodeID)
 	f.Object("im", surplus.Name)
 	f.Object("im", keep.Name)
 	f.Sayf("Node %s has two instance-managers of the same type (%s) and image: %s with %d instances and %s with %d. Longhorn looks for the only available one, finds two, and starts nothing new there; %s %s of volume %s waits for it. What ran before goes on.",
-		i.NodeID, none(surplus.Type), surplus.Name, others(surplus, ""), keep.Name, others(keep, ""), i.kind, i.name, v.LH().Name)
+		i.NodeID, none(surplus.Type), surplus.Name, lhe.Others(surplus, ""), keep.Name, lhe.Others(keep, ""), i.kind, i.name, v.LH().Name)
 	for _, im := range []*snapshot.LHInstanceManager{surplus, keep} {
 		f.Fact(diagnosis.FromAPI("InstanceManager "+im.Name, "spec", fmt.Sprintf("node %s, type %s, image %s", im.NodeID, im.Type, im.Image)))
 	}
@@ -109,7 +110,7 @@ func duplicate(p *diagnosis.Pass, v *snapshot.Volume, i instance, a, b *snapshot
 		}
 	}
 	f.Unless("one instance-manager of that node, type and image")
-	if others(surplus, "") == 0 {
+	if lhe.Others(surplus, "") == 0 {
 		f.Advise(remedy.DeleteInstanceManager(surplus, ""))
 		f.Advise(remedy.Words("Leave " + keep.Name + " alone: it runs instances, which would end with it."))
 	} else {
@@ -152,10 +153,10 @@ func (h *hang) report() {
 	}
 	f.Unless("an instance of this instance-manager that was started or stopped in the last minutes")
 	f.Advise(remedy.Words("Scale down the workloads whose engines run on node " + im.NodeID + ", and look at the log and the processes of the instance-manager pod (a process in D state, sockets without an answer)."))
-	if others(im, "") == 0 {
+	if lhe.Others(im, "") == 0 {
 		f.Advise(remedy.DeleteInstanceManager(im, ""))
 	} else {
-		f.Advise(remedy.Words(fmt.Sprintf("Only when that does not help, and with these workloads scaled down: restart the instance-manager pod. All %d engines and replicas in it end with it.", others(im, ""))))
+		f.Advise(remedy.Words(fmt.Sprintf("Only when that does not help, and with these workloads scaled down: restart the instance-manager pod. All %d engines and replicas in it end with it.", lhe.Others(im, ""))))
 	}
 	h.p.Report(f)
 }

@@ -107,7 +107,7 @@ func remountBlocker(p *diagnosis.Pass, pod *corev1.Pod) (string, report.Evidence
 			return "its owner " + group + "/" + owner.Kind + " is on the list of owners that Longhorn leaves alone", diagnosis.FromAPI("Setting "+blacklistSetting, "value", list)
 		}
 	}
-	if why := managerDown(p, pod.Spec.NodeName); why != "" {
+	if why := lhe.ManagerAway(p.Index, pod.Spec.NodeName); why != "" {
 		return "longhorn-manager on node " + pod.Spec.NodeName + " is not ready (" + why + "), and only it recreates pods of that node",
 			diagnosis.FromAPI("Node.longhorn.io "+pod.Spec.NodeName, "status.conditions[Ready]", "False "+why)
 	}
@@ -118,18 +118,6 @@ func remountBlocker(p *diagnosis.Pass, pod *corev1.Pod) (string, report.Evidence
 		}
 	}
 	return "", report.Evidence{}
-}
-
-// managerDown tells why the longhorn-manager of a node cannot act.
-func managerDown(p *diagnosis.Pass, node string) string {
-	n := p.LHNode(node)
-	if n == nil {
-		return ""
-	}
-	if c, ok := n.Conditions.Get("Ready"); ok && c.Status == "False" {
-		return c.Reason
-	}
-	return ""
 }
 
 func settingIs(p *diagnosis.Pass, name, value string) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -30,7 +31,7 @@ func (m *migration) dangling() *diagnosis.Finding {
 	f.Fact(
 		diagnosis.FromAPI("Volume "+m.lh.Name, "status.currentMigrationNodeID", target),
 		diagnosis.FromAPI("Volume "+m.lh.Name, "spec.migrationNodeID", "empty"),
-		diagnosis.FromAPI("VolumeAttachment.longhorn.io "+m.lh.Name, "spec.attachmentTickets", ticketsOf(m.v)),
+		diagnosis.FromAPI("VolumeAttachment.longhorn.io "+m.lh.Name, "spec.attachmentTickets", lhe.Tickets(m.v)),
 	)
 	f.Fact(m.saying("finalize the migration", "migration engine")...)
 	return f.Unless("a second csi ticket, or spec.migrationNodeID set").Advise(remedy.Words("Stop the virtual machine, then empty status.currentMigrationNodeID of the volume through the status subresource (an ordinary edit does not write it); note the old value. Not while two tickets exist. The attachment object of Longhorn stays: it is rightly empty."))
@@ -63,7 +64,7 @@ func (m *migration) unconfirmed() *diagnosis.Finding {
 		f.Sayf("The live migration of Longhorn volume %s has been waiting for its confirmation for %s: both csi tickets are satisfied, and the source pod %s/%s on node %s is Terminating without an end, so its attachment is not given up.",
 			m.lh.Name, diagnosis.Duration(youngest), c.Pod.Namespace, c.Pod.Name, c.Node())
 		f.Fact(
-			diagnosis.FromAPI("VolumeAttachment.longhorn.io "+m.lh.Name, "spec.attachmentTickets", ticketsOf(m.v)),
+			diagnosis.FromAPI("VolumeAttachment.longhorn.io "+m.lh.Name, "spec.attachmentTickets", lhe.Tickets(m.v)),
 			diagnosis.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)),
 		)
 		return f.Unless("a source pod that ends").Advise(remedy.Words("Find out on node " + c.Node() + " why the source pod does not end, or stop the virtual machine. The attachment that is left over is removed only after the machine is off."))
