@@ -77,7 +77,27 @@ func (x *Index) claimants(driver string) ([]*appsv1.DaemonSet, []*corev1.Pod) {
 			pods = append(pods, p)
 		}
 	}
+	if len(sets) == 0 {
+		sets = x.controlling(pods)
+	}
 	return sets, pods
+}
+
+// controlling are the DaemonSets that control pods, by the UID that their controller
+// wrote: whose template does not name the driver, what was made of it may.
+func (x *Index) controlling(pods []*corev1.Pod) []*appsv1.DaemonSet {
+	var out []*appsv1.DaemonSet
+	for _, p := range pods {
+		ref := metav1.GetControllerOf(p)
+		if ref == nil {
+			continue
+		}
+		ds := x.daemonSets[key{p.Namespace, ref.Name}]
+		if ds != nil && ds.UID != "" && ds.UID == ref.UID && !slices.Contains(out, ds) {
+			out = append(out, ds)
+		}
+	}
+	return out
 }
 
 func (x *Index) servesOnNode(p *corev1.Pod, driver string, sets []*appsv1.DaemonSet) bool {

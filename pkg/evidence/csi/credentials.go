@@ -162,6 +162,8 @@ var (
 	// refuses it, never the storage's accounts.
 	inPath = regexp.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)`)
+	// sizes are refusals by amount: clouds answer them with the 403 of a right, too.
+	sizes = regexp.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, and
 	// what the API server denies to an account.
 	others = regexp.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
@@ -177,7 +179,7 @@ type Refusal struct {
 // RefusalIn tells whether a text is one.
 func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	call := CallOf(t)
-	if call == "" || !refuses.MatchString(t.Raw) || others.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
+	if call == "" || !refuses.MatchString(t.Raw) || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
 	if strings.Contains(t.Raw, "mount error") && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {

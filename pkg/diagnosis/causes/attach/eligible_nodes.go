@@ -40,7 +40,7 @@ func onlyNodesFor(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) []stri
 			continue
 		}
 		out = append(out, n.Name)
-		if inZone(v, n) {
+		if inZone(v, n) || !zoned(n) {
 			right = append(right, n.Name)
 		}
 	}
@@ -63,6 +63,11 @@ func inZone(v *snapshot.Volume, n *corev1.Node) bool {
 		}
 	}
 	return false
+}
+
+// zoned tells whether a node says at all in which zone it is.
+func zoned(n *corev1.Node) bool {
+	return n.Labels[corev1.LabelTopologyZone] != "" || n.Labels[corev1.LabelFailureDomainBetaZone] != ""
 }
 
 // affinityKeys are the labels that a volume's node affinity asks for.
@@ -95,7 +100,10 @@ func saysAffinityConflict(p *diagnosis.Pass, pod *corev1.Pod) bool {
 			texts = append(texts, e.Message)
 		}
 	}
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "volume node affinity conflict") })
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool {
+		// Since 1.33 the scheduler says it otherwise (ErrReasonConflict in volumebinding/binder.go).
+		return strings.Contains(s, "volume node affinity conflict") || strings.Contains(s, "match PersistentVolume's node affinity")
+	})
 }
 
 // podAllows applies the pod's node selector, required node affinity and tolerations

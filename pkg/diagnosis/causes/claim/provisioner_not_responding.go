@@ -138,7 +138,7 @@ func absent(p *diagnosis.Pass, v *snapshot.Volume, m provisioner) (f *diagnosis.
 			f.Missing("whether that pod is the provisioner " + m.Name + " (only its name says so)")
 		}
 		f.Advise(remedy.Words(fmt.Sprintf("Repair pod %s/%s: read its state and the last line of its log. It takes the claim up by itself as soon as it runs.", pod.Namespace, pod.Name)))
-		if _, at := ready(pod); p.Age(at) < time.Minute {
+		if _, at := ready(pod); !at.IsZero() && p.Age(at) < time.Minute {
 			f.Waiting = true
 		}
 	case len(m.Workloads) > 0:

@@ -21,7 +21,7 @@ const notEnough = "did not have enough free storage"
 // shortage is the scheduler's present word that no segment of the class has the space
 // that the claim asks for. A published capacity that is large enough contradicts it.
 func shortage(p *diagnosis.Pass, v *snapshot.Volume) (report.Evidence, bool) {
-	if v.Class == nil || !publishesCapacity(p, v.Class.Provisioner) || roomy(p, v) {
+	if v.Class == nil || publishesNone(p, v.Class.Provisioner) || roomy(p, v) {
 		return report.Evidence{}, false
 	}
 	for _, w := range v.Waiting() {
@@ -34,9 +34,11 @@ func shortage(p *diagnosis.Pass, v *snapshot.Volume) (report.Evidence, bool) {
 	return report.Evidence{}, false
 }
 
-func publishesCapacity(p *diagnosis.Pass, driver string) bool {
+// publishesNone tells whether the scheduler does not look at capacities of a driver: then
+// it speaks of another claim of the pod.
+func publishesNone(p *diagnosis.Pass, driver string) bool {
 	d := p.CSIDriver(driver)
-	return d != nil && d.Spec.StorageCapacity != nil && *d.Spec.StorageCapacity
+	return d == nil && p.Collected("storage.k8s.io/csidrivers") || d != nil && d.Spec.StorageCapacity != nil && !*d.Spec.StorageCapacity
 }
 
 // roomy tells whether a published capacity of the class could hold the claim.
