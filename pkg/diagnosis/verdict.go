@@ -85,16 +85,12 @@ func (p *Pass) onlyGuessed() bool {
 	return false
 }
 
-// justStarted tells whether a pod waits for a volume, or a claim for being bound, and is
-// too young to be late.
+// justStarted tells whether a pod waits for a volume and is too young to be late.
 func (p *Pass) justStarted() bool {
 	if p.Sweep() {
 		return false
 	}
 	for _, v := range p.Volumes() {
-		if c := v.Claim; c != nil && c.Status.Phase == corev1.ClaimPending && p.Age(c.CreationTimestamp.Time) < youngPod && p.InScope(v) {
-			return true
-		}
 		for _, w := range v.Waiting() {
 			if p.Age(w.Pod.CreationTimestamp.Time) < youngPod {
 				return true
