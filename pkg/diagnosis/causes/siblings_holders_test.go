@@ -18,7 +18,7 @@ var siblingsOfHolders = []sibling{
 	}, ""},
 	{cryptCase, "the old mapping is mounted in a namespace of somebody else", []edit{
 		{"nodes/vault-2.txtar", "", "-- proc/7001/comm --\nbackupd\n-- proc/7001/cgroup --\n0::/system.slice/backupd.service\n-- proc/7001/ns/mnt --\n@link mnt:[4026539001]\n-- proc/7001/status --\nName:\tbackupd\nState:\tS (sleeping)\nTgid:\t7001\nPid:\t7001\nPPid:\t1\nUid:\t0\t0\t0\t0\n-- proc/7001/mountinfo --\n900 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n901 900 253:0 / /mnt/ledger rw,relatime - ext4 /dev/mapper/" + cryptVol + " rw\n"},
-	}, "likely crypt-mapper-stale Device 253:0"},
+	}, "certain mount-pinned-in-namespace Process 7001"},
 	{cryptCase, "one mount table could not be read", []edit{
 		{"nodes/vault-2.txtar", "", "-- proc/7001/comm --\nbackupd\n-- proc/7001/cgroup --\n0::/system.slice/backupd.service\n-- proc/7001/ns/mnt --\n@link mnt:[4026539001]\n-- proc/7001/mountinfo --\n@error EACCES\n"},
 	}, "likely crypt-mapper-stale Device 253:0"},

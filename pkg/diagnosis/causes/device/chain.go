@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -80,7 +81,7 @@ func (s *stack) climb() {
 			}
 		}
 	}
-	if m := mapperOf(s.view, s.volume); s.found && m != nil {
+	if m := crypt.Mapping(s.view, s.volume); s.found && m != nil {
 		take(s.view.HoldersOf(m.Dev)) // also above a mapper that is not over D any more
 	}
 	for _, l := range s.loops {

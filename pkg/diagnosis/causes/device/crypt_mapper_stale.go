@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -37,7 +38,7 @@ var CryptMapperStale = &diagnosis.Rule{
 }
 
 func staleMapper(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
-	m := mapperOf(view, v)
+	m := crypt.Mapping(view, v)
 	if m == nil || len(view.InitUses(m.Dev)) > 0 || mountedAbove(view, m.Dev) && rightfullyMounted(p, v, view, m) {
 		return
 	}
@@ -97,23 +98,6 @@ func rightfullyMounted(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.Nod
 		}
 	}
 	return len(uses) == 0 // something above it is mounted
-}
-
-// mapperOf finds the volume's dm-crypt mapping by name: Longhorn calls it like the
-// volume (v1) or <volume>-encrypted (v2); other drivers use the handle or luks-<handle>.
-func mapperOf(view *snapshot.NodeView, v *snapshot.Volume) *probes.BlockDevice {
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
-		if !hasPrefix(b, "CRYPT-") {
-			continue
-		}
-		for _, n := range []string{v.Handle, v.PVName()} {
-			if n != "" && (b.DM.Name == n || b.DM.Name == n+"-encrypted" || b.DM.Name == "luks-"+n || strings.HasPrefix(b.DM.Name, "luks-rbd-crypt-"+n)) {
-				return b
-			}
-		}
-	}
-	return nil
 }
 
 // leadsTo tells whether dev lies somewhere below a device.

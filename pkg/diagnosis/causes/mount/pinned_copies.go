@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -60,12 +61,17 @@ func foreignMounts(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVie
 			out = append(out, u)
 		}
 	}
+	var numbers []probes.Dev
 	if d, ok := p.DeviceOn(v, view.Name); ok {
-		for _, dev := range d.Numbers() {
-			for _, u := range view.ForeignUses(dev) {
-				if !ofKubelet(view, u.NS) {
-					add(u)
-				}
+		numbers = d.Numbers()
+	}
+	for _, m := range crypt.Mappings(view, v, numbers...) {
+		numbers = append(numbers, m.Dev)
+	}
+	for _, dev := range numbers {
+		for _, u := range view.ForeignUses(dev) {
+			if !ofKubelet(view, u.NS) {
+				add(u)
 			}
 		}
 	}
