@@ -82,6 +82,7 @@ var forms = []form{
 	// fs/btrfs
 	{UnsupportedFeature, []string{"BTRFS", "unsupported"}},
 	{XFSDuplicateUUID, []string{"BTRFS", "duplicate device"}},
+	{RemountedReadOnly, []string{"BTRFS", "forced readonly"}},
 	{BtrfsError, []string{"BTRFS error"}},
 	{BtrfsError, []string{"BTRFS critical"}},
 	{BtrfsError, []string{"BTRFS: error"}},

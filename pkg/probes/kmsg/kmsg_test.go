@@ -39,6 +39,8 @@ func TestKinds(t *testing.T) {
 		{"EXT4-fs error (device sdc): ext4_journal_check_start:83: comm postgres: Detected aborted journal", Ext4Aborted, "sdc"},
 		{"Aborting journal on device sdc-8.", Ext4Aborted, "sdc"},
 		{"EXT4-fs (sdc): Remounting filesystem read-only", RemountedReadOnly, "sdc"},
+		{"BTRFS info (device sdc state EA): forced readonly", RemountedReadOnly, "sdc"},
+		{"BTRFS: error (device sdc: state A) in btrfs_commit_transaction:2410: errno=-5 IO failure", BtrfsError, "sdc"},
 		{"EXT4-fs (sda): re-mounted. Quota mode: none.", Remounted, "sda"},
 		{"EXT4-fs (nvme1n1p2): mounted filesystem 5b r/w with ordered data mode. Quota mode: none.", Mounted, "nvme1n1p2"},
 		{"EXT4-fs (sda): unmounting filesystem.", Unmounted, "sda"},

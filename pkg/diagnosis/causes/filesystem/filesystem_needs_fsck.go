@@ -100,7 +100,8 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 		return
 	}
 	hints := c.hints(p, content)
-	if said == nil && (content.State != "errors" || len(hints) == 0) {
+	failed := len(hints) > 0 || p.Suffers(c.volume, "mount-failed", "fsck-failed")
+	if said == nil && (content.State != "errors" || !failed) {
 		return // a mark in the superblock alone is what the next automatic check clears
 	}
 	certainty := report.Certain

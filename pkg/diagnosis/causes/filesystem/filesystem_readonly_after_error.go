@@ -153,7 +153,7 @@ func (c carrier) signs(p *diagnosis.Pass) signs {
 	}
 	for _, l := range c.lines(kmsg.Ext4Aborted, kmsg.RemountedReadOnly, kmsg.XFSShutdown, kmsg.BtrfsError, kmsg.IOError) {
 		switch {
-		case l.Kind == kmsg.BtrfsError && !strings.Contains(l.Text, "forced readonly"):
+		case l.Kind == kmsg.BtrfsError && !strings.Contains(l.Text, "errno="): // an aborted transaction names the error that ended it
 		case l.Kind == kmsg.IOError && !strings.Contains(l.Text, "log I/O error"): // of XFS, which shuts down over it
 		default:
 			s.lines = append(s.lines, l)

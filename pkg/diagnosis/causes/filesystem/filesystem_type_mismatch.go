@@ -71,7 +71,7 @@ func typeMismatch(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	seen := false
 	for _, c := range carriers(p, v) {
-		if len(c.uses) > 0 || gone(c.block) || t.Node != "" && t.Node != c.view.Name || len(c.view.HoldersOf(c.block.Dev)) > 0 {
+		if len(c.uses) > 0 || gone(c.block) || t.Node != "" && t.Node != c.view.Name || len(c.view.HoldersOf(c.block.Dev)) > 0 || c.view.Swap(c.block.Dev) != nil {
 			seen = true // mounted, away, or in other hands: its content is not what fails
 			continue
 		}
@@ -90,14 +90,21 @@ func typeMismatch(p *diagnosis.Pass, v *snapshot.Volume) {
 		}
 		return
 	}
-	node := t.Node
-	f := p.Find(report.Possible, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Located(node).Fact(t.Evidence())
+	node, certainty := t.Node, report.Possible
+	if namedByPV(v, t.Devices...) {
+		certainty = report.Certain
+	}
+	f := p.Find(certainty, diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())).On(v).Located(node).Fact(t.Evidence())
 	p.Probed(node)
 	for _, w := range v.WaitingOn(node) {
 		f.Pod(w.Pod)
 	}
-	f.Sayf("Volume %s cannot be mounted%s on node %s: the device that the driver took holds %s. Whether that device is the volume's was not seen.", volumeName(v), as(want), node, said)
-	f.Missing("the identity and the content of the device on node " + node)
+	if certainty == report.Certain {
+		f.Sayf("Volume %s cannot be mounted%s on node %s: the device that its PersistentVolume names holds %s.", volumeName(v), as(want), node, said)
+	} else {
+		f.Sayf("Volume %s cannot be mounted%s on node %s: the device that the driver took holds %s. Whether that device is the volume's was not seen.", volumeName(v), as(want), node, said)
+		f.Missing("the identity and the content of the device on node " + node)
+	}
 	finishMismatch(p, v, f, said, want)
 }
 
@@ -110,7 +117,8 @@ type mismatched struct {
 
 func reportMismatch(p *diagnosis.Pass, c carrier, m mismatched) {
 	certainty := report.Certain
-	if !c.device.Proven {
+	known := c.device.Proven || c.localDevice()
+	if !known {
 		certainty = report.Possible
 	}
 	holds := m.content.Type
@@ -120,7 +128,7 @@ func reportMismatch(p *diagnosis.Pass, c carrier, m mismatched) {
 	f := p.Find(certainty, diagnosis.ObjectSubject("PersistentVolume", "", c.volume.PVName()))
 	c.about(f)
 	text := fmt.Sprintf("Volume %s is to be mounted%s, and its device %s on node %s holds %s.", volumeName(c.volume), as(m.want), c.name(), c.view.Name, holds)
-	if c.device.Proven {
+	if known {
 		text += fmt.Sprintf(" The device is the volume's (%s), so what it holds is what somebody once put there; nothing is damaged.", c.device.How)
 	}
 	f.Sayf("%s", text)
@@ -134,7 +142,7 @@ func reportMismatch(p *diagnosis.Pass, c carrier, m mismatched) {
 		f.Fact(m.text.Evidence())
 	}
 	f.Fact(diagnosis.FromNode(c.view.Name, c.device.Locator, c.device.How))
-	if !c.device.Proven {
+	if !known {
 		f.Missing("that " + c.block.Name + " is the volume's disk (serial, WWID or target)")
 	}
 	finishMismatch(p, c.volume, f, holds, m.want)
@@ -166,6 +174,17 @@ func mismatch(v *snapshot.Volume, want, holds string) bool {
 		return false
 	}
 	return !attributesName(v, holds)
+}
+
+// namedByPV tells whether devices are what the path of a local PersistentVolume names:
+// then each is the volume by definition, whatever disk has its name now.
+func namedByPV(v *snapshot.Volume, devices ...string) bool {
+	return v.PV.Spec.Local != nil && slices.Contains(devices, v.PV.Spec.Local.Path)
+}
+
+// localDevice tells whether the device was found at the path of a local PersistentVolume.
+func (c carrier) localDevice() bool {
+	return c.volume.PV.Spec.Local != nil && strings.HasPrefix(c.device.How, "device "+c.volume.PV.Spec.Local.Path)
 }
 
 // attributesName tells whether the driver was told the filesystem in attributes of its

@@ -138,13 +138,11 @@ func labelsDiffer(p *diagnosis.Pass, v *snapshot.Volume) {
 
 // started is when the container's pod began to run.
 func started(l *labelled) time.Time {
-	if !l.q.Started.IsZero() {
-		return l.q.Started
+	at := l.q.Started
+	if s := l.c.Pod.Status.StartTime; s != nil && s.After(at) {
+		at = s.Time // no process is older than its pod: the machine's clock was set since
 	}
-	if s := l.c.Pod.Status.StartTime; s != nil {
-		return s.Time
-	}
-	return time.Time{}
+	return at
 }
 
 // mountLabelled tells whether the mount has one label for all files (context=), which
