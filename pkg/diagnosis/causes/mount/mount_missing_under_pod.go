@@ -52,7 +52,7 @@ func bindsDirectories(v *snapshot.Volume) bool {
 			return true
 		}
 	}
-	return v.Driver == "" || v.PVName() == ""
+	return v.Driver == ""
 }
 
 // missingUnder looks at one pod whose containers run or ran.
@@ -121,7 +121,7 @@ func noMount(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod, view *snaps
 	if ended && len(files) == 0 || !ended && !p.NodeReady(view.Name).Ready && len(view.ProcessesOfPod(string(pod.UID))) == 0 {
 		return
 	}
-	at := fmt.Sprintf("%s/pods/%s/volumes/*/%s", view.KubeletRoot(), pod.UID, v.PVName())
+	at := fmt.Sprintf("%s/pods/%s/volumes/*/%s", view.KubeletRoot(), pod.UID, specName(v, pod))
 	if dir != nil {
 		at = fmt.Sprintf("%s/pods/%s/volumes/%s/%s/mount", view.KubeletRoot(), pod.UID, dir.Plugin, dir.Name)
 	}
@@ -177,12 +177,23 @@ func podVolumeDir(view *snapshot.NodeView, v *snapshot.Volume, pod *corev1.Pod) 
 			continue
 		}
 		for j := range d.Volumes {
-			if d.Volumes[j].Name == v.PVName() {
+			if d.Volumes[j].Name == specName(v, pod) {
 				return &d.Volumes[j]
 			}
 		}
 	}
 	return nil
+}
+
+// specName is what the kubelet calls a volume in a pod's directory: like the
+// PersistentVolume, or like the entry of a pod that names it in its own template.
+func specName(v *snapshot.Volume, pod *corev1.Pod) string {
+	for _, c := range v.Consumers {
+		if c.Inline && c.Pod == pod {
+			return c.Volume
+		}
+	}
+	return v.PVName()
 }
 
 // inKubelet tells whether a kubelet in a container has the mount in its own table.
@@ -192,7 +203,7 @@ func inKubelet(view *snapshot.NodeView, v *snapshot.Volume, pod *corev1.Pod) boo
 			continue
 		}
 		for _, m := range ns.Mounts {
-			if strings.Contains(m.Point, "/pods/"+string(pod.UID)+"/volumes/") && strings.Contains(m.Point, "/"+v.PVName()) {
+			if strings.Contains(m.Point, "/pods/"+string(pod.UID)+"/volumes/") && strings.Contains(m.Point, "/"+specName(v, pod)) {
 				return true
 			}
 		}

@@ -161,7 +161,7 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 		st, _ := d.view.Statfs(m.Mount.Point)
 		d.reason = "nothing lies below the mapper any more"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", "(empty)"))
-		return st.Err == "EIO" || d.now != nil && d.now.Proven && d.now.Block != nil
+		return st.Err == "EIO" || strings.HasPrefix(b.DM.UUID, "CRYPT-") && d.now != nil && d.now.Proven && d.now.Block != nil
 	case offline(b):
 		st, _ := d.view.Statfs(m.Mount.Point)
 		d.reason = "the kernel has taken the disk offline (" + b.State + ")"
@@ -184,9 +184,10 @@ func foreignHere(p *diagnosis.Pass, d *dead) bool {
 	return o != nil && (o.AttachmentOn(d.view.Name) != nil || p.ReportedInUse(d.view.Name, o) || len(o.LiveConsumersOn(d.view.Name)) > 0)
 }
 
-// bareMapper is a dm-crypt mapping without a disk below: a living one always has one.
+// bareMapper is a dm-crypt mapping or a logical volume without a disk below: a living
+// one always has one.
 func bareMapper(d *dead, b *probes.BlockDevice) bool {
-	return b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-") && len(b.Slaves) == 0 && len(d.view.Leaves(b.Dev)) == 1 && d.view.Leaves(b.Dev)[0].Dev == b.Dev
+	return b.DM != nil && (strings.HasPrefix(b.DM.UUID, "CRYPT-") || strings.HasPrefix(b.DM.UUID, "LVM-")) && len(b.Slaves) == 0 && len(d.view.Leaves(b.Dev)) == 1 && d.view.Leaves(b.Dev)[0].Dev == b.Dev
 }
 
 // replaced judges a mount of a living disk while the volume is another one. A mount

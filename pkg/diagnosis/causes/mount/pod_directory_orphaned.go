@@ -63,9 +63,6 @@ func orphansOn(p *diagnosis.Pass, node string) {
 		return
 	}
 	mounted, plain := orphansOf(p, view)
-	if len(mounted) == 0 && len(plain) == 0 || !p.Has("/pods") {
-		return
-	}
 	if len(mounted) > 0 {
 		reportOrphans(p, view, mounted, plain)
 		return
@@ -87,14 +84,15 @@ func orphansOf(p *diagnosis.Pass, view *snapshot.NodeView) (mounted, plain []orp
 		}
 		return byUID[uid]
 	}
+	all := p.Collected("/pods")
 	for _, m := range view.VolumePaths() {
-		if (m.Path.Kind == snapshot.Publish || m.Path.Kind == snapshot.SubPath) && p.PodByUID(m.Path.PodUID) == nil && leftAlone(p, view, m) {
+		if (m.Path.Kind == snapshot.Publish || m.Path.Kind == snapshot.SubPath) && p.PodByUID(m.Path.PodUID) == nil && podsRead(p, p.VolumeOfPath(view.Name, m.Mount.Point)) && leftAlone(p, view, m) {
 			o := get(m.Path.PodUID)
 			o.mounts = append(o.mounts, m)
 		}
 	}
 	for _, d := range view.Facts.Kubelet.PodDirs {
-		if p.PodByUID(d.UID) == nil && len(view.ProcessesOfPod(d.UID)) == 0 {
+		if all && p.PodByUID(d.UID) == nil && len(view.ProcessesOfPod(d.UID)) == 0 {
 			o := get(d.UID)
 			o.dirs, o.subpaths = d.Volumes, d.Subpath
 		}
@@ -107,6 +105,18 @@ func orphansOf(p *diagnosis.Pass, view *snapshot.NodeView) (mounted, plain []orp
 		}
 	}
 	return mounted, plain
+}
+
+// podsRead tells whether the pods were read that can use a volume: those of the claim's
+// namespace, or all. What was not read is noted.
+func podsRead(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	if v != nil {
+		if ns, _ := v.ClaimRef(); ns != "" {
+			_, missing := p.GapIn("/pods", ns)
+			return !missing || p.Has("/pods")
+		}
+	}
+	return p.Has("/pods")
 }
 
 // leftAlone tells whether a mount is one of a living device of a volume of the
