@@ -77,7 +77,7 @@ func TestSiblingsSubpath(t *testing.T) {
 		"no words":                    {cannotStart(config(running()), "the operation did not succeed").Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
 		"the node was not looked at":  {cannotStart(config(running()), runc).Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
 		"deleted while it runs":       {config(running()).Mounts("n1", gone), "", "healthy"},
-		"a stale handle of one bind":  {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"a stale handle of one bind":  {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
 		"a stale handle of the whole": {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
 		"a directory of the volume was deleted": {cannotStart(running().Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: db}"), "failed to prepare subPath for volumeMount \"data\" of container \"app\"").
 			Mounts("n1", "259:1 /db//deleted "+pods+"volume-subpaths/pv-data/app/0 rw,relatime shared:64 - ext4 /dev/nvme1n1 rw"), "", "broken: certain subpath-bind-stale Pod shop/web-0"},

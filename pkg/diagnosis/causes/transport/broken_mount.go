@@ -45,7 +45,7 @@ func brokenShares(p *diagnosis.Pass, errno string, kind func(fstype string) bool
 			continue
 		}
 		for _, u := range view.VolumePaths() {
-			if st, _ := view.Statfs(u.Mount.Point); st.Err != errno || !kind(u.Mount.FSType) || wholeAnswers(view, u) {
+			if st, _ := view.Statfs(u.Mount.Point); st.Err != errno || !kind(u.Mount.FSType) {
 				continue
 			}
 			v := p.VolumeOfPath(node, u.Mount.Point)
@@ -68,21 +68,6 @@ func brokenShares(p *diagnosis.Pass, errno string, kind func(fstype string) bool
 		}
 	}
 	return out
-}
-
-// wholeAnswers tells whether the share below a broken subPath bind answers where the pod
-// has all of it mounted: then only the directory of the bind is gone (subpath-bind-stale).
-func wholeAnswers(view *snapshot.NodeView, sub snapshot.VolumeMount) bool {
-	if sub.Path.Kind != snapshot.SubPath {
-		return false
-	}
-	for _, u := range view.VolumePaths() {
-		if u.Path.Kind == snapshot.Publish && u.Path.PodUID == sub.Path.PodUID && u.Mount.Dev == sub.Mount.Dev {
-			st, read := view.Statfs(u.Mount.Point)
-			return read && st.Err == ""
-		}
-	}
-	return false
 }
 
 func isAsked(p *diagnosis.Pass, pod *corev1.Pod) bool {
