@@ -224,6 +224,7 @@ type LHBackingImage struct {
 type LHBackingCopy struct {
 	State, Message string
 	Progress       int
+	Changed        time.Time // since when it is in that state; zero: not said
 }
 
 // LHSetting is settings.longhorn.io.

@@ -23,7 +23,7 @@ func decodeLHEngineImage(i *LHEngineImage, f fields) {
 func decodeLHBackingImage(b *LHBackingImage, f fields) {
 	b.UUID, b.SourceType, b.Size = f.text("status.uuid"), f.text("spec.sourceType"), f.number("status.size")
 	for _, e := range f.entries("status.diskFileStatusMap") {
-		b.addCopy(e.key, LHBackingCopy{State: e.text("state"), Message: e.text("message"), Progress: int(e.number("progress"))})
+		b.addCopy(e.key, LHBackingCopy{State: e.text("state"), Message: e.text("message"), Progress: int(e.number("progress")), Changed: e.moment("lastStateTransitionTime")})
 	}
 	older := f.texts("status.diskDownloadStateMap")
 	for _, disk := range f.group("status.diskDownloadStateMap").keys() {

@@ -18,6 +18,7 @@ type Initiator struct {
 	Kind, Resource, Name, Node string
 	State, Endpoint, Manager   string
 	NQNs                       []string // by which the volume's subsystem may be called
+	conditions                 snapshot.Conditions
 }
 
 // InitiatorOf is the initiator of a volume; ok: there is one.
@@ -29,9 +30,9 @@ func InitiatorOf(x *snapshot.Index, v *snapshot.Volume) (i Initiator, ok bool) {
 		for _, p := range f.Paths {
 			nqns = append(nqns, p.NQN)
 		}
-		return Initiator{"EngineFrontend", "enginefrontends.longhorn.io", f.Name, f.NodeID, f.CurrentState, f.Endpoint, f.InstanceManager, nqns}, true
+		return Initiator{"EngineFrontend", "enginefrontends.longhorn.io", f.Name, f.NodeID, f.CurrentState, f.Endpoint, f.InstanceManager, nqns, f.Conditions}, true
 	case e != nil:
-		return Initiator{"Engine", "engines.longhorn.io", e.Name, e.NodeID, e.CurrentState, e.Endpoint, e.InstanceManager, append(nqns, spdk+e.Name)}, true
+		return Initiator{"Engine", "engines.longhorn.io", e.Name, e.NodeID, e.CurrentState, e.Endpoint, e.InstanceManager, append(nqns, spdk+e.Name), e.Conditions}, true
 	}
 	return Initiator{}, false
 }
@@ -54,6 +55,34 @@ func (i Initiator) Hangs(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answ
 		}
 	}
 	return evidence.Not(evidence.Resource(pl.X, "/pods").Nothing())
+}
+
+// Fails asks whether an initiator that shall run is started and fails: its state or its
+// condition says so, or events of the last minutes do.
+func (i Initiator) Fails(x *snapshot.Index, v *snapshot.LHVolume) evidence.Answer {
+	if i.State == "running" {
+		return evidence.No()
+	}
+	if i.State == "error" {
+		return evidence.Yes(evidence.FromAPI(i.Kind+" "+i.Name, "status.currentState", i.State))
+	}
+	return Tried(x, i.Kind, v.Namespace, i.Name, i.conditions)
+}
+
+// NoTrace asks whether nothing of a volume's data path is on a node: no map of its name
+// and no controller of its NQN.
+func (i Initiator) NoTrace(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answer {
+	if b := LeftMap(pl, v); b != nil {
+		return evidence.No(evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/dm/name", b.DM.Name))
+	}
+	if pl.View != nil {
+		for _, s := range pl.View.Facts.NVMe {
+			if slices.Contains(i.NQNs, s.NQN) {
+				return evidence.No(evidence.FromNode(pl.Node, "sys/class/nvme/"+s.Name+"/subsysnqn", s.NQN))
+			}
+		}
+	}
+	return pl.Tables(probes.Block, probes.NVMeDevices).Nothing()
 }
 
 // LeftMap is the device-mapper device of a v2 volume on a node, as Longhorn calls it.

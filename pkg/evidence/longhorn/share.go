@@ -143,6 +143,20 @@ func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 	return out
 }
 
+// Recovery names the service in which the NFS server of a share keeps the state of its
+// clients, when the server's log says that it cannot reach it: nfs-ganesha's driver
+// "longhorn" (support/recovery) logs the failed call and gives up.
+func Recovery(x *snapshot.Index, v *snapshot.Volume) string {
+	for _, log := range x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name) {
+		for _, line := range log.Lines {
+			if strings.Contains(line, "HTTP call error") || strings.Contains(line, control["9503"]) && telling(line) {
+				return control["9503"] + ":9503"
+			}
+		}
+	}
+	return ""
+}
+
 func telling(line string) bool {
 	for _, w := range []string{"error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused"} {
 		if strings.Contains(line, w) {

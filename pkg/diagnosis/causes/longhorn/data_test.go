@@ -134,7 +134,7 @@ func TestReplicaInconsistent(t *testing.T) {
 		{"strict-local with two", local().attachError("number of replica count should be 1 when data locality is strict-local"), []string{"certain Volume " + vol}},
 		{"strict-local with two, nothing refused", local(), []string{"likely Volume " + vol}},
 		{"strict-local with one", local().drop("replica-2"), silent},
-		{"engine too large, replica not read", large().attachError(said), []string{"likely Volume " + vol}},
+		{"engine too large, replica not read", large().attachError(said), []string{"certain Volume " + vol}},
 		{"engine too large, replica read", large().attachError(said).machine("n2", dir+"volume.meta", `{"Size":21474836480}`), []string{"certain Replica " + vol + "-r-2"}},
 		{"half built, object agrees", half(building...).edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''"), []string{"certain Replica " + vol + "-r-2"}},
 		{"half built, object says healthy", half(building...), []string{"likely Replica " + vol + "-r-2"}},

@@ -97,7 +97,7 @@ func (h *hang) stands(v *snapshot.Volume, i instance) (said string, contradicts 
 // otherwise tells whether something else keeps the instance from starting.
 func (h *hang) otherwise(v *snapshot.Volume, i instance) bool {
 	lh := v.LH()
-	if _, waits := imageCondition(v, lh); waits {
+	if lhe.WaitsForImage(h.p.Index, v).Yes() {
 		return true
 	}
 	for _, ei := range h.p.Cluster.Longhorn.EngineImages {

@@ -132,9 +132,6 @@ func tooLargeEngine(p *diagnosis.Pass, v *snapshot.Volume, lh *snapshot.LHVolume
 		lh.Name, bytes(e.CurrentSize), bytes(lh.Size), whichReplica(which, unread))
 	f.Fact(diagnosis.FromAPI("Engine "+e.Name, "status.currentSize", fmt.Sprint(e.CurrentSize)), diagnosis.FromAPI("Volume "+lh.Name, "spec.size", fmt.Sprint(lh.Size)), said)
 	f.Fact(facts...)
-	if len(which) == 0 && unread != "" {
-		f.Missing("volume.meta of the replicas on node" + unread)
-	}
 	if !fresh {
 		f.NotConfirmed = append(f.NotConfirmed, "a fresh refusal that names the two sizes")
 	}

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -37,8 +38,12 @@ var ShareManagerDown = &diagnosis.Rule{
 			Subject: diagnosis.ObjectSubject("ShareManager", v.Namespace, v.Name),
 			State:   []evidence.Answer{down.With(lh.ShareWords(pl.X, pl.Volume)...)},
 			Last:    []evidence.Answer{lh.ShareNode(pl.X, pl.Volume)},
-			With:    words.Fields{"volume": v.Name, "how": how},
+			With:    words.Fields{"volume": v.Name, "how": how, "recovery": lh.Recovery(pl.X, pl.Volume)},
 			Steps:   []remedy.Step{remedy.Words("Look at the node of the share-manager as for an RWO volume: the device, its holders and its mount live there.")},
+		}
+		if name, port, ok := strings.Cut(p.With["recovery"], ":"); ok {
+			p.Steps = append([]remedy.Step{remedy.Check("See whether anything answers behind Service "+name+" on port "+port+", and what keeps the share-manager from it: the longhorn-manager pods serve it; a network policy or the cluster's DNS may stand between.",
+				remedy.Kubectl("-n", v.Namespace, "get", "endpoints", name), remedy.Kubectl("-n", v.Namespace, "get", "pods", "-l", "app=longhorn-manager", "-o", "wide"))}, p.Steps...)
 		}
 		for _, n := range pl.X.DeviceNodes(pl.Volume) {
 			p.At(n)

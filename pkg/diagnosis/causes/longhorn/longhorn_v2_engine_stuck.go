@@ -23,7 +23,7 @@ var V2EngineStuck = &diagnosis.Rule{
 	Offers:   []string{"delete-pod"},
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Publishing, diagnosis.Using, diagnosis.Detaching},
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
-	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable"},
+	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable", "longhorn-disk-unusable", "longhorn-volume-faulted"},
 	Asks:     diagnosis.EachPlace,
 	Doc:      v2EngineStuckDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -62,6 +62,13 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 		p.Last = []evidence.Answer{broken}
 		if restarted.No() {
 			p.AtMost, p.State = report.Possible, p.State[:1]
+		}
+	}
+	if broken.No() {
+		// Nothing of the path is on the node: the new engine fails before it makes one.
+		p.Says, p.State, p.AtMost = "fails", []evidence.Answer{p.State[0], i.NoTrace(pl, v), i.Fails(pl.X, v).With(restarted.Facts()...)}, report.Possible
+		if restarted.Yes() {
+			p.AtMost = report.Likely
 		}
 	}
 	for _, pod := range users {
