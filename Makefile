@@ -43,7 +43,7 @@ e2e-speed: ## the real cluster once more: cost beside kubectl get and a bare pod
 	MOUNTDOCTOR_SPEED=1 test/e2e/run.sh e2e.test -test.v -test.run TestSpeed -test.timeout 30m
 
 e2e-soak: ## a real cluster for SOAK=30m: a hundred volumes, pods that come and go, faults at random, questions all the while
-	MOUNTDOCTOR_SOAK=$(SOAK) test/e2e/run.sh e2e.test -test.v -test.run TestSoak -test.timeout 2h
+	MOUNTDOCTOR_SOAK=$(SOAK) test/e2e/run.sh e2e.test -test.v -test.run TestSoak -test.parallel 32 -test.timeout 2h
 
 e2e: ## a real cluster on this machine (root; about 8 min more the first time)
 	GO='$(GO)' test/e2e/run.sh

@@ -62,6 +62,9 @@ Nothing but pods that this tool created is touched.`,
 
 // Complete finds the cluster. Without -n all namespaces are searched.
 func (o *cleanupOptions) Complete() error {
+	if nowhere(o.config) {
+		return noCluster()
+	}
 	config, err := o.config.ToRESTConfig()
 	if err != nil {
 		return fmt.Errorf("read kubeconfig: %w", err)

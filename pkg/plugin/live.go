@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"strconv"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type prober func(ctx context.Context, config *rest.Config, show func(string), s 
 // newLive builds the source that reads a live cluster.
 func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, only []string, errOut io.Writer) (Source, error) {
 	if nowhere(flags) {
-		return nil, errNowhere
+		return nil, noCluster()
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -41,7 +42,14 @@ func newLive(flags *genericclioptions.ConfigFlags, probe prober, appLogs bool, o
 	return live{config: config, probe: probe, progress: newProgress(errOut), appLogs: appLogs, only: only}, nil
 }
 
-var errNowhere = errors.New("no cluster is configured: name one with KUBECONFIG or the flags of kubectl, or give a snapshot with --from PATH")
+// noCluster says that nothing names a cluster, and which files were looked for.
+func noCluster() error {
+	read := ""
+	if files := os.Getenv("KUBECONFIG"); files != "" {
+		read = " (KUBECONFIG is " + strconv.Quote(files) + ")"
+	}
+	return errors.New("no cluster is configured" + read + ": name one with KUBECONFIG or the flags of kubectl, or give a snapshot with --from PATH")
+}
 
 // nowhere tells whether nothing says where the cluster is. client-go then takes
 // localhost:8080, whose refusal would send the reader the wrong way.

@@ -95,7 +95,7 @@ func (o *rbacOptions) run(ctx context.Context) error {
 		return nil
 	}
 	if nowhere(o.config) {
-		return errNowhere
+		return noCluster()
 	}
 	config, err := o.config.ToRESTConfig()
 	if err != nil {

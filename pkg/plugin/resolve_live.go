@@ -23,7 +23,7 @@ type liveObjects struct {
 // find gets one object, or lists those with a selector when name is empty.
 func (r liveObjects) find(kind, name, namespace, selector string) ([]*unstructured.Unstructured, error) {
 	if nowhere(r.config) {
-		return nil, errNowhere
+		return nil, noCluster()
 	}
 	b := resource.NewBuilder(r.config).Unstructured().NamespaceParam(namespace).DefaultNamespace().AllNamespaces(namespace == "").Flatten().Latest()
 	if name != "" {

@@ -60,8 +60,9 @@ func jsonDocuments(name string, text []byte) ([][]byte, error) {
 	}
 }
 
-// yamlDocuments splits at lines of "---", which no indented text can hold. Keys
-// that stand twice are an error: one of the two would be lost.
+// yamlDocuments splits at lines of "---", which no indented text can hold, and where what
+// kubectl wrote twice was put together without them. Other keys that stand twice are an
+// error: one of the two would be lost.
 func yamlDocuments(name string, text []byte) ([][]byte, error) {
 	var docs [][]byte
 	for _, part := range splitYAML(text) {
@@ -87,13 +88,21 @@ type part struct {
 
 func splitYAML(text []byte) []part {
 	var parts []part
-	start, startLine, line := 0, 0, 0
+	start, startLine, line, versioned := 0, 0, 0, false
 	for at := 0; at < len(text); line++ {
 		end := len(text)
 		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
 			end = at + n + 1
 		}
-		if separator(text[at:end]) {
+		next := bytes.HasPrefix(text[at:end], []byte("apiVersion:"))
+		switch {
+		case next && versioned:
+			parts = append(parts, part{text[start:at], startLine})
+			start, startLine = at, line
+		case next:
+			versioned = true
+		case separator(text[at:end]):
+			versioned = false
 			parts = append(parts, part{text[start:at], startLine})
 			start, startLine = at, line
 			// What follows on the line of the separator belongs to its document.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -179,5 +180,29 @@ func TestDecodeLeaseWrittenByHand(t *testing.T) {
 		if len(s.Cluster.Leases) != 1 || s.Cluster.Leases[0].Spec.RenewTime.UTC().Format("15:04:05") != "09:59:00" {
 			t.Errorf("%s: got leases %v and gaps %v", at, s.Cluster.Leases, s.Gaps)
 		}
+	}
+}
+
+// TestDocumentsTogether: the lists of several kubectl get in one file, as a shell puts them.
+func TestDocumentsTogether(t *testing.T) {
+	t.Parallel()
+	const list = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: NAME}\nkind: List\nmetadata:\n  resourceVersion: \"\"\n"
+	text := strings.ReplaceAll(list, "NAME", "a") + strings.ReplaceAll(list, "NAME", "b") + "---\n" + strings.ReplaceAll(list, "NAME", "c") + strings.ReplaceAll(list, "NAME", "d")
+	docs, err := Documents("all.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range docs {
+		var l struct {
+			Items []struct{ Metadata struct{ Name string } }
+		}
+		if err := json.Unmarshal(d, &l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l.Items[0].Metadata.Name)
+	}
+	if strings.Join(got, "") != "abcd" {
+		t.Errorf("objects %v, want a, b, c and d", got)
 	}
 }

@@ -34,21 +34,25 @@ func kubectl(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// apply creates the objects of a manifest.
-func apply(t *testing.T, file string, v vars) {
+// apply creates the objects of a manifest, for each of the variables.
+func apply(t *testing.T, file string, v ...vars) {
 	t.Helper()
 	if out, err := submit("apply", file, v); err != nil {
 		t.Fatalf("apply %s: %v: %s", file, err, out)
 	}
 }
 
-func submit(verb, file string, v vars, more ...string) (string, error) {
+func submit(verb, file string, all []vars, more ...string) (string, error) {
 	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		return "", err
 	}
+	var objects []string
+	for _, v := range all {
+		objects = append(objects, os.Expand(string(text), func(name string) string { return v[name] }))
+	}
 	cmd := exec.Command("kubectl", append([]string{verb, "-f", "-"}, more...)...)
-	cmd.Stdin = strings.NewReader(os.Expand(string(text), func(name string) string { return v[name] }))
+	cmd.Stdin = strings.NewReader(strings.Join(objects, "\n---\n"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -79,7 +79,7 @@ func create(t *testing.T, text string) {
 func record(t *testing.T, file string, v vars) {
 	t.Helper()
 	apply(t, file, v)
-	out, err := submit("replace", file, v, "--subresource=status")
+	out, err := submit("replace", file, []vars{v}, "--subresource=status")
 	// Kinds without a status of their own (Setting) have been written whole.
 	if err != nil && !strings.Contains(out, "replaced") {
 		t.Fatalf("status of %s: %v: %s", file, err, out)

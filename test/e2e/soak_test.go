@@ -30,8 +30,9 @@ func TestSoak(t *testing.T) {
 	}
 	install(t, disk)
 	apply(t, "zonal.yaml", disk)
-	s := &soak{until: time.Now().Add(lasts), begun: time.Now(), lasts: lasts}
+	s := &soak{lasts: lasts}
 	s.crowd(t)
+	s.until = time.Now().Add(lasts)
 	t.Run("together", func(t *testing.T) {
 		for i := range movers {
 			t.Run(fmt.Sprintf("pods %d", i), func(t *testing.T) { t.Parallel(); s.move(t, i) })
@@ -48,11 +49,11 @@ func TestSoak(t *testing.T) {
 
 // soak is what the parts of it share.
 type soak struct {
-	begun, until time.Time
-	lasts        time.Duration
-	claims       []one
-	asked        []asked // of questions alone
-	volumes      []string
+	until   time.Time
+	lasts   time.Duration
+	claims  []one
+	volumes []string // of the claims, in their order
+	asked   []asked  // of questions alone
 }
 
 // one is a claim of the crowd; its pod has its name.
@@ -65,17 +66,25 @@ func (s *soak) crowd(t *testing.T) {
 	for i := range crowdSpaces {
 		ns := fmt.Sprintf("crowd-%d", i)
 		namespace(t, ns)
+		var all []vars
 		for j := range crowdClaims {
 			c := one{ns, fmt.Sprintf("data-%d", j)}
-			apply(t, "crowd.yaml", disk.with(vars{"NS": ns, "CLAIM": c.claim}))
+			all = append(all, disk.with(vars{"NS": ns, "CLAIM": c.claim}))
 			s.claims = append(s.claims, c)
 		}
+		apply(t, "crowd.yaml", all...)
 	}
-	eventually(t, 3*time.Minute, "the crowd is bound", func() bool {
-		return !strings.Contains(field("{.items[*].status.phase}", "-A", "persistentvolumeclaims"), "Pending")
+	made := map[one]string{}
+	eventually(t, 5*time.Minute, "the crowd is bound", func() bool {
+		for l := range strings.Lines(field(`{range .items[*]}{.metadata.namespace} {.metadata.name} {.spec.volumeName}{"\n"}{end}`, "-A", "persistentvolumeclaims")) {
+			if f := strings.Fields(l); len(f) == 3 {
+				made[one{f[0], f[1]}] = f[2]
+			}
+		}
+		return len(made) == len(s.claims)
 	})
 	for _, c := range s.claims {
-		s.volumes = append(s.volumes, field("{.spec.volumeName}", "-n", c.ns, "persistentvolumeclaim", c.claim))
+		s.volumes = append(s.volumes, made[c])
 	}
 	t.Cleanup(func() { // before the namespaces go: their volumes can
 		for i := range crowdSpaces {

@@ -66,11 +66,28 @@ func Wanted(x *snapshot.Index, named []string) []report.Storage {
 		}
 	}
 	if len(out) == 0 {
+		why := "nothing in the cluster says which storage there is"
+		if there := unchecked(x); there != "" {
+			why = there + " is not among what is checked; this is what Longhorn needs"
+		}
 		for _, n := range longhorn {
-			add(n, "nothing in the cluster says which storage there is")
+			add(n, why)
 		}
 	}
 	return sorted(out)
+}
+
+// unchecked names storage that the cluster has and for which there are no checks.
+func unchecked(x *snapshot.Index) string {
+	for _, d := range x.Cluster.CSIDrivers {
+		return "CSIDriver " + d.Name
+	}
+	for _, pv := range x.Cluster.PVs {
+		if pv.Spec.Local == nil && pv.Spec.HostPath == nil {
+			return "the storage of PersistentVolume " + pv.Name
+		}
+	}
+	return ""
 }
 
 // ofLonghorn are the kinds that an installed Longhorn serves.
