@@ -166,6 +166,7 @@ type Process struct {
 	Label       string       `json:",omitempty"` // proc/PID/attr/current
 	Threads     []Thread     `json:",omitempty"` // other threads in D state, of processes that matter
 	Open        []Descriptor `json:",omitempty"` // only those on block devices or below volume paths
+	ServesFUSE  bool         `json:"-"`          // has /dev/fuse open, as what serves a filesystem in user space; of a live machine only
 }
 
 // Thread is one thread that waits without being interruptible. A process as a

@@ -208,9 +208,9 @@ func (n *node) used(d *probes.BlockDevice) bool {
 }
 
 // mountPoints are the volumes below the kubelet's root in the namespace of process
-// 1: those on block devices that answer, and NFS, whose statfs the host abandons at
-// its deadline. Every place is asked, for a bind of a directory that its server has
-// forgotten is stale while the rest of the share is well.
+// 1: those on block devices that answer, those of the kernel's own network clients,
+// and those of a FUSE server that is gone. Every place is asked, for a bind of a
+// directory that its server has forgotten is stale while the rest of the share is well.
 func (n *node) mountPoints() []place {
 	root := n.kubeletRoot()
 	seen := map[string]bool{}
@@ -226,7 +226,7 @@ func (n *node) mountPoints() []place {
 			}
 			d := n.byDev[m.Dev]
 			local := d != nil && !n.system[d.Name] && n.answers(d)
-			if !local && m.FSType != "nfs" && m.FSType != "nfs4" {
+			if !local && !killable(m.FSType) && !n.unserved(m.FSType) {
 				continue
 			}
 			seen[m.Point] = true
@@ -234,4 +234,28 @@ func (n *node) mountPoints() []place {
 		}
 	}
 	return list
+}
+
+// killable tells the filesystems whose statfs can be abandoned: whoever waits for the
+// server there still ends when it is killed (rpc_wait_bit_killable in net/sunrpc,
+// wait_for_response in fs/smb/client/transport.c, wait_generic_request in
+// net/ceph/mon_client.c).
+func killable(fstype string) bool {
+	switch fstype {
+	case "nfs", "nfs4", "cifs", "smb3", "ceph":
+		return true
+	}
+	return false
+}
+
+// unserved tells that no process is left that could serve a FUSE mount: the kernel then
+// answers by itself. A question that a server has taken and does not answer could not even
+// be killed (request_wait_answer in fs/fuse/dev.c), so of a mount with a server that may
+// live nothing is asked.
+func (n *node) unserved(fstype string) bool {
+	if fstype != "fuse" && !strings.HasPrefix(fstype, "fuse.") {
+		return false
+	}
+	return n.f.Completeness(probes.Descriptors).Complete() &&
+		!slices.ContainsFunc(n.f.Processes, func(p probes.Process) bool { return p.ServesFUSE })
 }

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +38,7 @@ func sick() *probes.Facts {
 		Superblocks: []probes.Superblock{{KName: "sdf", FSType: "ext4"}},
 	}
 	f.Processes = []probes.Process{
+		{PID: 8, ServesFUSE: true},
 		{PID: 9, Open: []probes.Descriptor{{Path: "proc/9/cwd", Dev: dev(80)}}},
 		{PID: 10, Comm: "agent", Open: []probes.Descriptor{{Path: "proc/10/fd/3", Dev: dev(112), Device: true}}},
 		{PID: 11, Comm: "mkfs.ext4", Open: []probes.Descriptor{{Path: "proc/11/fd/3", Dev: dev(128), Device: true}}},
@@ -108,4 +110,44 @@ func FuzzDevices(f *testing.F) {
 			t.Error("two devices out of one answer")
 		}
 	})
+}
+
+// Of a FUSE mount nothing is asked while a process is left that may serve it.
+func TestFUSEIsAskedOnlyWithoutServer(t *testing.T) {
+	t.Parallel()
+	const point = "var/lib/kubelet/pods/v/volumes/kubernetes.io~csi/f"
+	for name, test := range map[string]struct {
+		change func(*probes.Facts)
+		asked  bool
+	}{
+		"somebody serves FUSE": {func(*probes.Facts) {}, false},
+		"nobody does":          {func(f *probes.Facts) { f.Processes = f.Processes[1:] }, true},
+		"a process whose descriptors were not read": {func(f *probes.Facts) {
+			f.Processes = f.Processes[1:]
+			f.Problems = []probes.Problem{{Probe: "openfiles", Path: "proc/77/fd", PID: 77, Text: "EACCES"}}
+		}, false},
+		"the descriptors were not read to the end": {func(f *probes.Facts) {
+			f.Processes = f.Processes[1:]
+			f.Status = map[string]probes.ProbeState{"process": {State: "ok"}, "mountns": {State: "ok"}, "superblock": {State: "ok"}, "openfiles": {State: "timeout"}}
+		}, false},
+	} {
+		f := sick()
+		test.change(f)
+		asked := slices.ContainsFunc(choose(f).statfs, func(p place) bool { return p.path == point })
+		if asked != test.asked {
+			t.Errorf("%s: asked %t", name, asked)
+		}
+	}
+}
+
+func TestNetworkFilesystemsAreAsked(t *testing.T) {
+	t.Parallel()
+	for fstype, want := range map[string]bool{"nfs4": true, "cifs": true, "smb3": true, "ceph": true, "fuse.x": false, "9p": false, "virtiofs": false} {
+		f := sick()
+		f.Namespaces[0].Mounts[6].FSType = fstype
+		asked := slices.ContainsFunc(choose(f).statfs, func(p place) bool { return p.dev == probes.Dev{Minor: 51} })
+		if asked != want {
+			t.Errorf("%s: asked %t", fstype, asked)
+		}
+	}
 }

@@ -140,6 +140,7 @@ const deleted = " (deleted)"
 // a container made for itself, or one removed since) is asked for its number.
 func (s *scanner) device(p *probes.Process, at, target string) {
 	path := strings.TrimSuffix(target, deleted)
+	p.ServesFUSE = p.ServesFUSE || isFUSE(path)
 	n, known := s.nodes[path]
 	own := p.MntNS == s.f.Identity.InitMntNS
 	switch {
@@ -161,6 +162,10 @@ func (s *scanner) device(p *probes.Process, at, target string) {
 	d.Flags = s.flags(at)
 	p.Open = append(p.Open, d)
 }
+
+// isFUSE tells the device of filesystems in user space, also where a container has its
+// nodes in a directory of its own.
+func isFUSE(path string) bool { return strings.HasSuffix(path, "/fuse") }
 
 // quiet are character devices that nearly every process has open.
 func quiet(path string) bool {
