@@ -1,9 +1,7 @@
 package vm
 
 import (
-	"crypto/sha256"
 	"embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,38 +38,34 @@ const (
 // half is what the template of the cluster half needs.
 type half struct {
 	*Result
-	State      State
-	Event      *event
-	Attachment string
-	Pods       []pod
-	Ago        map[string]string // times by name
+	State    State
+	Event    *event
+	Kind     kind
+	Machines []machine
+	Pods     []pod
+	Ago      map[string]string // times by name
 }
 
-// pod is one of the pods whose processes guest/node.sh starts.
-type pod struct {
-	Name, Namespace, Image, UID, Digit string
-	Labels                             map[string]string
-	HostRoot                           bool // has the node's root as a volume
+// machine is a node, with the pod of the volume on it.
+type machine struct {
+	Name, Address, PodUID, Attachment, Suffix string
+	first                                     string // of the UIDs of its DaemonSets' pods; empty: as they are
 }
 
-var pods = []pod{
-	{
-		Name: "instance-manager", Namespace: "longhorn-system", Image: "longhornio/longhorn-instance-manager:v1.8.1",
-		UID: "2b7f0b9e-51c7-4d3a-8f5e-0a4f4f6f1c01", Digit: "1",
-		Labels: map[string]string{"longhorn.io/component": "instance-manager", "longhorn.io/node": "vm-node"},
-	},
-	{
-		Name: "longhorn-csi-plugin", Namespace: "longhorn-system", Image: "longhornio/longhorn-manager:v1.8.1",
-		UID: "5d0a1f1e-7f3c-4a58-9a1f-6be6b2c54f02", Digit: "2",
-	},
-	{
-		Name: "longhorn-manager", Namespace: "longhorn-system", Image: "longhornio/longhorn-manager:v1.8.1",
-		UID: "5d0a1f1e-7f3c-4a58-9a1f-6be6b2c54f05", Digit: "5",
-	},
-	{
-		Name: "node-exporter", Namespace: "monitoring", Image: "quay.io/prometheus/node-exporter:v1.8.2",
-		UID: "9c3b6f52-0c1d-4f5b-a1b6-2f3dce0a7d03", Digit: "4", HostRoot: true,
-	},
+// Own is the UID that a DaemonSet's pod has on this machine; see guest/node.sh.
+func (m machine) Own(uid string) string { return m.first + uid[len(m.first):] }
+
+func machines(r *Result) []machine {
+	attachment := func(node string) string { return snapshot.AttachmentName(r.Volume, r.kind().Driver, node) }
+	out := []machine{{"vm-node", "10.0.0.1", r.PodUID, attachment("vm-node"), "x7k2p", ""}}
+	if r.Twin != nil {
+		twin := machine{"vm-twin", "10.0.0.2", r.Twin.PodUID, attachment("vm-twin"), "m4q9z", "f"}
+		if r.Twin.Unused {
+			twin.PodUID, twin.Attachment = "", ""
+		}
+		out = append(out, twin)
+	}
+	return out
 }
 
 // event is a warning on the pod.
@@ -79,7 +73,7 @@ type event struct{ Reason, Message string }
 
 // WriteCase writes the snapshot of one scenario with its question and the answer
 // that is wanted, in the form of the corpus.
-func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
+func WriteCase(dir string, r *Result, want corpus.Want, state State, question string) error {
 	now, err := r.Clock()
 	if err != nil {
 		return err
@@ -89,15 +83,14 @@ func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 		attached = now.Add(-10 * time.Minute)
 	}
 	h := half{
-		Result: r, State: state, Pods: pods,
-		Attachment: snapshot.AttachmentName(r.Volume, "driver.longhorn.io", "vm-node"),
+		Result: r, State: state, Kind: r.kind(), Pods: append(r.kind().Pods, exporter), Machines: machines(r),
 		Ago: map[string]string{
 			"week": stamp(now.Add(-7 * 24 * time.Hour)), "attach": stamp(attached),
 			"release": stamp(now.Add(-5 * time.Minute)), "now": stamp(now),
 		},
 	}
 	if state == Waiting {
-		h.Event = &event{"FailedMount", mountEvent(r)}
+		h.Event = &event{"FailedMount", r.kind().words(r)}
 	}
 	var objects strings.Builder
 	if err := cluster.Execute(&objects, h); err != nil {
@@ -108,11 +101,17 @@ func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 		return err
 	}
 	files := map[string]string{
-		"ask.txt":             "pvc data -n shop\n",
+		"ask.txt":             question + "\n",
 		"want.yaml":           string(wanted),
 		"snapshot.yaml":       "apiVersion: mountdoctor.io/v1alpha1\nkind: Snapshot\ntakenAt: \"" + stamp(now) + "\"\nserver: {version: v1.31.2}\n",
 		"cluster/all.yaml":    objects.String(),
 		"nodes/vm-node.txtar": string(r.Recording),
+	}
+	if r.Twin != nil {
+		files["nodes/vm-twin.txtar"] = string(r.Twin.Recording)
+	}
+	if len(r.Log) > 0 {
+		files["logs/longhorn-system/share-manager-"+r.Volume+"/share-manager.log"] = string(r.Log)
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -124,24 +123,6 @@ func WriteCase(dir string, r *Result, want corpus.Want, state State) error {
 		}
 	}
 	return nil
-}
-
-// mountEvent is what the kubelet says when MountDevice failed, around the words
-// of the program that really refused.
-func mountEvent(r *Result) string {
-	stage := fmt.Sprintf("/var/lib/kubelet/plugins/kubernetes.io/csi/driver.longhorn.io/%x/globalmount", sha256.Sum256([]byte(r.Volume)))
-	device := "/dev/longhorn/" + r.Volume
-	reason := r.Refused
-	switch {
-	case strings.HasPrefix(r.Refused, "'fsck'"):
-	case strings.Contains(r.Refused, "mke2fs"):
-		reason = fmt.Sprintf("format of disk %q failed: type:(\"ext4\") target:(%q) options:(\"defaults\") errcode:(exit status 1) output:(%s\n) ",
-			device, stage, r.Refused)
-	default:
-		reason = fmt.Sprintf("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults %s %s\nOutput: %s\n",
-			device, stage, r.Refused)
-	}
-	return fmt.Sprintf("MountVolume.MountDevice failed for volume %q : rpc error: code = Internal desc = %s", r.Volume, reason)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -25,10 +25,18 @@ type Result struct {
 	Disk      string // its name in the kernel
 	Map       string // MAJOR:MINOR of a map over the disk
 	Server    string // of a shared volume
+	Driver    string // of the volume
+	Unused    bool   // no pod of this machine has the volume
+	Source    string // of a mount
+	Target    string // of iSCSI
+	WWID      string // of the volume's disk
 	Refused   string // what the last program said that did not get its way
 	Took      time.Duration
-	Left      string // threads of the agent that outlived it
-	Code      string // its exit code; empty when it had to be killed
+	Left      string  // threads of the agent that outlived it
+	Code      string  // its exit code; empty when it had to be killed
+	Log       []byte  // of the share's server
+	Sessions  []int   // how many the server had begun, each time that the script counted
+	Twin      *Result // what the second machine of two saw
 	Facts     *probes.Facts
 	Recording []byte
 }
@@ -45,6 +53,14 @@ func Read(dir string) (*Result, error) {
 	refused, err := os.ReadFile(filepath.Join(dir, "refused"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
+	}
+	if r.Log, err = os.ReadFile(filepath.Join(dir, "server.log")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if other := filepath.Join(filepath.Dir(dir), second, r.Name); exists(other) {
+		if r.Twin, err = Read(other); err != nil {
+			return nil, err
+		}
 	}
 	r.Refused = strings.TrimSpace(string(refused))
 	answer, err := os.ReadFile(filepath.Join(dir, "answer"))
@@ -79,10 +95,26 @@ func (r *Result) readFacts(name string) error {
 			r.Map = value
 		case "server":
 			r.Server = value
+		case "driver":
+			r.Driver = value
+		case "unused":
+			r.Unused = true
+		case "source":
+			r.Source = value
+		case "target":
+			r.Target = value
+		case "wwid":
+			r.WWID = value
 		case "left":
 			r.Left = value
 		case "code":
 			r.Code = value
+		case "sessions":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.Name, err)
+			}
+			r.Sessions = append(r.Sessions, n)
 		case "seconds":
 			seconds, err := strconv.ParseFloat(value, 64)
 			if err != nil {
@@ -92,6 +124,11 @@ func (r *Result) readFacts(name string) error {
 		}
 	}
 	return nil
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // Clock is when the guest was looked at.

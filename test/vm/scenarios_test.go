@@ -9,6 +9,7 @@ import (
 // scenario is what is wanted of one state of the machine.
 type scenario struct {
 	name  string
+	ask   string // the claim when empty
 	pod   State  // Waiting when empty
 	cause string // empty: nothing is wrong
 	// subject of the cause; DEVICE, BEFORE, MAP and VOLUME stand for those of the guest.
@@ -17,8 +18,19 @@ type scenario struct {
 	not       []string // causes that would be wrong
 	say       []string // regular expressions for the report
 	never     []string // remedies that would be dangerous
+	sessions  bounds   // how many an NFS server saw begin while the share was used
 	// symptoms whose cause cannot be shown
 	unexplained []string
+}
+
+// bounds are a smallest and a largest number; none when zero.
+type bounds struct{ least, most int }
+
+func (s scenario) question() string {
+	if s.ask == "" {
+		return "pvc data -n shop"
+	}
+	return s.ask
 }
 
 func (s scenario) state() State {
@@ -45,8 +57,9 @@ func (s scenario) wanted(r *Result) corpus.Want {
 var boots = []struct {
 	script    string
 	scenarios []scenario
+	two       bool // machines, with a cable between them
 }{
-	{"maps", []scenario{
+	{script: "maps", scenarios: []scenario{
 		{name: "healthy", pod: Running},
 		{
 			name: "multipath-claims", cause: "multipath-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
@@ -68,7 +81,7 @@ var boots = []struct {
 		},
 		{name: "multipath-excluded", pod: Running},
 	}},
-	{"holders", []scenario{
+	{script: "holders", scenarios: []scenario{
 		{
 			name: "lvm", cause: "lvm-claims-device", subject: "Device vm-node/DEVICE", certainty: "certain",
 			say: []string{"guests"}, never: []string{"mkfs", "fsck"},
@@ -83,7 +96,7 @@ var boots = []struct {
 			not: []string{"device-claimed-by-unknown"}, never: []string{"mkfs", "fsck"},
 		},
 	}},
-	{"mounts", []scenario{
+	{script: "mounts", scenarios: []scenario{
 		{
 			name: "private-namespace", cause: "mount-pinned-in-namespace", subject: "Pod monitoring/node-exporter-x7k2p", certainty: "certain",
 			say: []string{"node-exporter"}, never: []string{"mkfs", "fsck"},
@@ -97,7 +110,7 @@ var boots = []struct {
 			never: []string{"mkfs"},
 		},
 	}},
-	{"dead", []scenario{
+	{script: "dead", scenarios: []scenario{
 		// Nothing in the kernel tells yet; that the agent ends is the point.
 		{name: "target-frozen", pod: Running, unexplained: []string{"volume-hung"}},
 		{
@@ -113,7 +126,7 @@ var boots = []struct {
 			certainty: "certain", not: []string{"iscsi-session-lost", "mount-of-dead-device"}, never: []string{"mkfs"},
 		},
 	}},
-	{"filesystems", []scenario{
+	{script: "filesystems", scenarios: []scenario{
 		{
 			name: "filesystem-damaged", cause: "filesystem-needs-fsck", subject: "Device vm-node/DEVICE", certainty: "certain",
 			never: []string{"mkfs"},
@@ -121,11 +134,47 @@ var boots = []struct {
 		{name: "filesystem-full", pod: Running, cause: "filesystem-full", subject: "PersistentVolumeClaim shop/data", certainty: "certain"},
 		{name: "target-short-outage", pod: Running},
 	}},
-	{"nfs", []scenario{
+	{script: "nfs", scenarios: []scenario{
 		{
 			name: "nfs-silent", pod: Running, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
 			say: []string{`10\.42\.0\.16`},
 		},
 		{name: "nfs-stale-handle", pod: Running, cause: "nfs-handle-stale", subject: "Pod shop/db-0", certainty: "certain"},
+	}},
+	{script: "twins", two: true, scenarios: []scenario{
+		{
+			name: "twins-one-mount", ask: "node vm-node", pod: Running, cause: "hostname-shared", subject: "Node vm-node", certainty: "certain",
+			not: []string{"nfs-client-id-collision"}, say: []string{"storage"},
+		},
+		{
+			name: "twins-collide", pod: Running, cause: "nfs-client-id-collision", subject: "Node vm-node", certainty: "certain",
+			not: []string{"nfs-server-unreachable", "nfs-state-hang"}, say: []string{"vm-twin", `"storage"`},
+			sessions: bounds{6, 1 << 20},
+		},
+		{name: "twins-unique-id", pod: Running, sessions: bounds{0, 1}},
+		{name: "twins-own-name", pod: Running, sessions: bounds{0, 1}},
+	}},
+	{script: "others", scenarios: []scenario{
+		{name: "fuse-daemon-killed", pod: Running, cause: "fuse-daemon-dead", subject: "Pod shop/db-0", certainty: "certain", not: []string{"mount-of-dead-device"}},
+		{name: "smb-mounted", pod: Running},
+		{
+			name: "smb-wrong-password", cause: "smb-access-denied", subject: "Secret shop/smbcreds", certainty: "certain",
+			not: []string{"smb-mount-refused", "smb-server-unreachable", "csi-credentials-wrong"}, say: []string{`10\.42\.0\.16`},
+		},
+		{
+			name: "smb-no-such-share", cause: "smb-mount-refused", subject: "PersistentVolume VOLUME", certainty: "certain",
+			not: []string{"smb-access-denied", "smb-server-unreachable", "nfs-client-missing", "kernel-module-missing"}, say: []string{"archive"},
+		},
+		{
+			name: "lvm-inactive-after-boot", cause: "local-pool-inactive", subject: "Node vm-node", certainty: "certain",
+			not: []string{"lvm-claims-device", "device-link-missing", "multipath-claims-device", "kernel-module-missing"},
+			say: []string{"lvmvg", "vgchange -ay"}, never: []string{"mkfs", "fsck", "vgchange-deactivate"},
+		},
+		{name: "lvm-activated", pod: Running},
+		{
+			name: "lun-replaced", cause: "device-lun-reused", subject: "Device vm-node/DEVICE", certainty: "certain",
+			not: []string{"mount-of-dead-device", "filesystem-needs-fsck"}, never: []string{"mkfs", "fsck"},
+		},
+		{name: "lun-looked-at-anew", pod: Running},
 	}},
 }

@@ -34,7 +34,7 @@ func TestScenarios(t *testing.T) {
 	for _, b := range boots {
 		t.Run(b.script, func(t *testing.T) {
 			t.Parallel()
-			out := boot(t, b.script)
+			out := boot(t, b.script, b.two)
 			for _, s := range b.scenarios {
 				t.Run(s.name, func(t *testing.T) { check(t, filepath.Join(out, s.name), s) })
 			}
@@ -42,7 +42,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-func boot(t *testing.T, script string) string {
+func boot(t *testing.T, script string, two bool) string {
 	t.Helper()
 	share := t.TempDir()
 	if *keep != "" {
@@ -55,7 +55,11 @@ func boot(t *testing.T, script string) string {
 		}
 	}
 	started := time.Now()
-	out, err := Machine{Image: *image, Agent: *binary}.Boot(context.Background(), script, share, bootLimit)
+	start := Machine{Image: *image, Agent: *binary}.Boot
+	if two {
+		start = Machine{Image: *image, Agent: *binary}.BootTwo
+	}
+	out, err := start(context.Background(), script, share, bootLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +81,13 @@ func check(t *testing.T, dir string, s scenario) {
 	if r.Took > agentLimit {
 		t.Errorf("the agent took %s", r.Took)
 	}
+	if s.sessions != (bounds{}) {
+		if n := len(r.Sessions); n < 2 {
+			t.Error("the server's sessions were not counted")
+		} else if begun := r.Sessions[n-1] - r.Sessions[0]; begun < s.sessions.least || begun > s.sessions.most {
+			t.Errorf("%d sessions began", begun)
+		}
+	}
 	for name, state := range r.Facts.Status {
 		if state.State != "ok" {
 			t.Logf("probe %s: %s after %s: %s", name, state.State, state.Elapsed.Round(time.Millisecond), state.Detail)
@@ -90,7 +101,7 @@ func check(t *testing.T, dir string, s scenario) {
 	if *keep != "" {
 		caseDir = filepath.Join(*keep, "cases", s.name)
 	}
-	if err := WriteCase(caseDir, r, s.wanted(r), s.state()); err != nil {
+	if err := WriteCase(caseDir, r, s.wanted(r), s.state(), s.question()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := corpus.Run(caseDir, causes.Catalog())

@@ -5,7 +5,12 @@
 portal=10.42.0.15 # the instance manager's pod
 manager_uid=2b7f0b9e-51c7-4d3a-8f5e-0a4f4f6f1c01
 plugin_uid=5d0a1f1e-7f3c-4a58-9a1f-6be6b2c54f02
+share_uid=7e1d2c3b-6a5f-4e4d-9c2b-1a0f9e8d7c06
 exporter_uid=9c3b6f52-0c1d-4f5b-a1b6-2f3dce0a7d03
+pod_digit=0
+if [ "$machine" = second ]; then # pods of its own
+	manager_uid=f${manager_uid#?} plugin_uid=f${plugin_uid#?} exporter_uid=f${exporter_uid#?} pod_digit=1
+fi
 
 node_up() {
 	modprobe -a iscsi_tcp dm_mod dm_crypt loop dummy

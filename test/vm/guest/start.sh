@@ -2,6 +2,10 @@
 # Make the guest look like a Kubernetes node with Longhorn on it, then run the
 # scenarios of this boot (boot= on the kernel command line).
 hostname vm-node
+machine=$(sed -n 's/.*machine=\([^ ]*\).*/\1/p' /proc/cmdline)
+results=/lab/out
+[ "$machine" != second ] || results=/lab/out/second
+mkdir -p "$results"
 ip link set lo up
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount --make-rshared / # as systemd leaves it
@@ -16,4 +20,4 @@ boot=$(sed -n 's/.*boot=\([^ ]*\).*/\1/p' /proc/cmdline)
 node_up
 . "/lab/guest/$boot.sh"
 echo "VM: $boot finished after $(cut -d' ' -f1 /proc/uptime) s"
-touch "/lab/out/finished"
+touch "$results/finished"

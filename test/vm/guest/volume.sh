@@ -3,21 +3,23 @@
 # mount-utils' SafeFormatAndMount.
 
 targets=0
+driver=driver.longhorn.io
 
 # scenario NAME: names for the volume of this scenario. What the cluster half
 # needs to know goes to out/NAME/facts.
 scenario() {
 	name=$1
-	out=/lab/out/$name
+	out=$results/$name
 	mkdir -p "$out"
 	echo "VM: $name at $(cut -d' ' -f1 /proc/uptime) s"
 	id=$(printf %s "$name" | md5sum | sed 's/^\(.\{8\}\)\(.\{4\}\).\(.\{3\}\).\(.\{3\}\)\(.\{12\}\).*/\1-\2-4\3-8\4-\5/')
 	volume=pvc-$id
-	pod_uid=${id%-*}-00000000000$((targets % 10))
-	stage=/var/lib/kubelet/plugins/kubernetes.io/csi/driver.longhorn.io/$(printf %s "$volume" | sha256sum | cut -c1-64)/globalmount
+	pod_uid=${id%-*}-0000000000$pod_digit$((targets % 10))
+	stage=/var/lib/kubelet/plugins/kubernetes.io/csi/$driver/$(printf %s "$volume" | sha256sum | cut -c1-64)/globalmount
 	publish=/var/lib/kubelet/pods/$pod_uid/volumes/kubernetes.io~csi/$volume/mount
 	mkdir -p "$stage" "$publish"
 	: >"$out/facts"
+	fact driver "$driver"
 	fact volume "$volume"
 	fact pod_uid "$pod_uid"
 }
@@ -26,10 +28,10 @@ scenario() {
 continue_as() {
 	local before=$out/facts
 	name=$1
-	out=/lab/out/$name
+	out=$results/$name
 	mkdir -p "$out"
 	echo "VM: $name at $(cut -d' ' -f1 /proc/uptime) s"
-	grep -E '^(volume|pod_uid|device|disk|server)=' "$before" >"$out/facts"
+	grep -E '^(driver|volume|pod_uid|device|disk|server|target)=' "$before" >"$out/facts"
 }
 
 fact() { echo "$1=$2" >>"$out/facts"; }
