@@ -1,12 +1,12 @@
 package plugin
 
 import (
-	"strconv"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
