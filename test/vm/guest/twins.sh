@@ -69,7 +69,7 @@ use_it() {
 keep_log() { [ "$machine" != first ] || cp /run/ganesha.log "$out/server.log"; }
 
 # sessions: how often a client began one.
-sessions() { [ "$machine" != first ] || fact sessions "$(grep -c 'CREATE_SESSION client addr' /run/ganesha.log)"; }
+sessions() { [ "$machine" != first ] || fact sessions "$(grep -c 'CREATE_SESSION clientid=.*csa_sequence' /run/ganesha.log)"; }
 
 [ "$machine" != first ] || server_up
 together up
