@@ -152,6 +152,10 @@ func namedLink(view *NodeView, v *Volume) (match, bool) {
 			paths = append(paths, "/dev/disk/azure/scsi1/lun"+lun, "/dev/disk/azure/data/by-lun/"+lun)
 		}
 	}
+	if disk := path.Base(v.CSIHandle()); v.CSIName() == "pd.csi.storage.gke.io" && v.CSIHandle() != "" {
+		// The driver attaches a disk under its own name, the udev rules of the guest link it.
+		paths = append(paths, "/dev/disk/by-id/google-"+disk)
+	}
 	for _, p := range paths {
 		if dev, ok := view.NumberAt(p); ok {
 			return match{dev: dev, proven: true, how: "link " + p, locator: p[1:]}, true

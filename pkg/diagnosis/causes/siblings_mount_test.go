@@ -179,7 +179,7 @@ func TestSiblingsMissing(t *testing.T) {
 		"a pod that just starts": {sanWaits("xfs"), "", "broken: unexplained pod-waiting-for-volume"},
 		"nobody looked":          {nfs().Runs(0).Unprobed("n1", "PodRejected"), "", "unknown"},
 		"the plugin mounted it where kubelet does not see it": {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Process("n1", 4100, "5000c0de-0000-4000-8000-000000000001", "driver", 4026532500, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 0:60 / "+nfs().Publish(0)+" rw,relatime - nfs4 10.9.0.5:/export/data rw,vers=4.2,hard,addr=10.9.0.5"),
-			"", "broken: certain kubelet-root-dir-wrong Pod kube-system/plugin-1"},
+			"", "broken: certain kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

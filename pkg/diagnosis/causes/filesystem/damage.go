@@ -15,7 +15,7 @@ func (c carrier) damageLines() []probes.KernelLine {
 		return nil
 	}
 	var out []probes.KernelLine
-	for _, l := range c.lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError) {
+	for _, l := range c.lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock) {
 		if speaksOfDamage(l) {
 			out = append(out, l)
 		}
@@ -40,6 +40,8 @@ func speaksOfDamage(l probes.KernelLine) bool {
 	switch l.Kind {
 	case kmsg.XFSCorruption:
 		return true
+	case kmsg.BadSuperblock: // ext4_check_descriptors and its caller, fs/ext4/super.c
+		return strings.Contains(l.Text, "EXT4-fs (") && (strings.Contains(l.Text, "check_descriptors") || strings.Contains(l.Text, "corrupted"))
 	case kmsg.XFSShutdown:
 		return strings.Contains(l.Text, "orruption")
 	case kmsg.Ext4Error:

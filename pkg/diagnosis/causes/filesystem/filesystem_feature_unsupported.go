@@ -124,7 +124,7 @@ func featureOf(text string) string {
 }
 
 var (
-	oldTool     = regexp.MustCompile(`has unsupported feature\(s\): ([^\n"\\]+)|Get a newer version of e2fsck`)
+	oldTool     = regexp.MustCompile(`has unsupported feature\(s\): ([^\n"\\]+)|Get a newer version of e2fsck|more recent xfs_repair is recommended|Found unsupported filesystem features`)
 	toolVersion = regexp.MustCompile(`\b(?:e2fsck|fsck\.ext4) (\d+\.\d+[.\d]*)`)
 )
 
@@ -158,13 +158,13 @@ func toolTooOld(p *diagnosis.Pass, v *snapshot.Volume, list []carrier) {
 		if i >= 0 {
 			list[i].about(f)
 		}
-		f.Sayf("The filesystem check of volume %s was refused by its own program%s: it is older than the filesystem and does not know the feature %s. That is no new damage; the check is still to be done, by a newer e2fsck.",
+		f.Sayf("The filesystem check of volume %s was refused by its own program%s: it is older than the filesystem and does not know the feature %s. That is no new damage; the check is still to be done, by a newer program.",
 			volumeName(v), versionOf(p, t, node), orUnnamed(feature))
 		if certainty != report.Certain {
 			f.NotConfirmed = append(f.NotConfirmed, "when the check ran, or the features of the filesystem on the device")
 		}
 		f.Unless("a check by the same program that runs")
-		f.Advise(remedy.Words("Let the check be made by a newer e2fsprogs: the one in the driver's own image (Longhorn: inside the instance-manager or CSI plugin pod of node " + node + "), or a newer system. Never make a filesystem over it."))
+		f.Advise(remedy.Words("Let the check be made by a newer e2fsprogs or xfsprogs: the one in the driver's own image (Longhorn: inside the instance-manager or CSI plugin pod of node " + node + "), or a newer system. Never make a filesystem over it."))
 		p.Report(f)
 		return
 	}

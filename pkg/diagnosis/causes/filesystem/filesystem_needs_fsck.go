@@ -100,8 +100,14 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 		return
 	}
 	hints := c.hints(p, content)
+	var found []report.Evidence // what the kernel met when it was to mount it
+	for _, l := range c.damageLines() {
+		if p.Age(l.At) < freshLine && len(found) < 3 {
+			found = append(found, evidence.FromKernel(c.view.Name, l))
+		}
+	}
 	failed := len(hints) > 0 || p.Suffers(c.volume, "mount-failed", "fsck-failed")
-	if said == nil && (content.State != "errors" || !failed) {
+	if said == nil && (content.State != "errors" && len(found) == 0 || !failed) {
 		return // a mark in the superblock alone is what the next automatic check clears
 	}
 	certainty := report.Certain
@@ -125,6 +131,7 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 	if claim := c.view.Facts.Claims[c.block.Dev]; claim != "" {
 		f.Fact(diagnosis.FromNode(c.view.Name, "@claim/"+c.block.Dev.String(), claim))
 	}
+	f.Fact(found...)
 	f.Fact(hints...)
 	switch {
 	case said == nil:

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed mount_propagation_off.md
@@ -63,13 +65,34 @@ func propagationOn(p *diagnosis.Pass, node string) {
 	}
 	for _, d := range demands {
 		m := view.Containing(d.path)
-		if m == nil || m.Shared != 0 || d.slave && m.Master != 0 {
+		if m == nil || m.Shared != 0 || d.slave && m.Master != 0 || !harmed(p, node, d) {
 			continue
 		}
 		f := privateMount(p, node, *m, d)
 		f.Fact(tableLine(node, view.Init, *m))
 		p.Report(f)
 	}
+}
+
+// harmed tells whether somebody suffers from a private mount: a container was refused, its
+// pod does not run, or a volume of the question is not where its pod needs it. Mounts
+// that the kubelet makes itself reach their pods without it.
+func harmed(p *diagnosis.Pass, node string, d demand) bool {
+	if p.Sweep() || d.text.Raw != "" || !runs(d.pod) {
+		return true
+	}
+	for _, v := range p.Volumes() {
+		if p.Suffers(v, "mount-failed", "attach-failed", "pod-waiting-for-volume", "volume-io-error") {
+			return true
+		}
+		for _, c := range v.LiveConsumersOn(node) {
+			published := func(m snapshot.VolumeMount) bool { return sameUID(m.Path.PodUID, string(c.Pod.UID)) }
+			if !v.Block() && !bindsDirectories(v) && !slices.ContainsFunc(p.VolumeMounts(v, node), published) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // demandsOn are the paths that storage pods, consumers and the asked pod mount from

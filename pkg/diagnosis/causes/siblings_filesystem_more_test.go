@@ -1,0 +1,104 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+const (
+	gceDiskPV   = "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: pd.csi.storage.gke.io, fsType: ext4, volumeHandle: projects/p/zones/europe-west1-b/disks/pvc-9f4b1c77}"
+	azureDiskPV = "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: disk.csi.azure.com, fsType: ext4, volumeHandle: /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/pvc-9f4b1c77}"
+)
+
+func gceWaits() *world {
+	w := sketch.NewWorld("pd.csi.storage.gke.io", "projects/p/zones/europe-west1-b/disks/pvc-9f4b1c77", gceDiskPV).Waits().Attached("n1")
+	return w.Disk("n1", "sdb", "8:16", "device/vendor", "Google", "device/model", "PersistentDisk", "device/state", "running").Entries("n1", "dev/disk/by-id/google-pvc-9f4b1c77", "@link ../../sdb", "@claim/8:16", "free")
+}
+
+func azureWaits() *world {
+	w := sketch.NewWorld("disk.csi.azure.com", "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/pvc-9f4b1c77", azureDiskPV).Waits().Attached("n1").Edit("status: {attached: true}", "status: {attached: true, attachmentMetadata: {LUN: '1'}}")
+	return w.Disk("n1", "sdc", "8:32", "device/vendor", "Msft", "device/model", "Virtual Disk", "device/state", "running").Entries("n1", "dev/disk/azure/scsi1/lun1", "@link ../../../sdc", "@claim/8:32", "free")
+}
+
+func TestSiblingsPastAndUnseen(t *testing.T) {
+	t.Parallel()
+	runs := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	past := func(w *world, reason, words string) *world {
+		return w.Event("Pod", "web-0", sketch.UID+"00", reason, "kubelet", "n1", "2025-12-31T12:00:05Z", words)
+	}
+	const refused = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = "
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"fsck refused, mounted since":                              {past(runs(), "FailedMount", refused+"'fsck' found errors on device /dev/nvme1n1 but could not correct them: ."), "healthy"},
+		"another type, mounted since":                              {past(runs(), "FailedMount", refused+"failed to mount the volume as \"ext4\", it already contains xfs. Mount error: x"), "healthy"},
+		"the watch limit, mounted since":                           {past(runs(), "FailedMount", refused+"failed to create fsnotify watcher: too many open files"), "healthy"},
+		"xfs shut down, log not read":                              {sanMounted(pureISCSI()).Without("n1", "@kmsg").Entries("n1", "@kmsg", "@error EPERM"), "unknown"},
+		"read-only by the application's words, node unseen":        {runs().Unprobed("n1", "PodRejected").File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z write /data/x: read-only file system\n"), "broken: unexplained volume-readonly"},
+		"fsck gave up, one table unread":                           {sanWaits("ext4").Edit("fsType: xfs", "fsType: ext4").Entries("n1", "proc/9000/comm", "x", "proc/9000/ns/mnt", "@error EACCES").FailedMount(stageFails("'fsck' found errors on device /dev/sdc but could not correct them: .")), "broken: likely filesystem-needs-fsck Device n1/8:32"},
+		"another type on a disk of its size that the driver names": {sketch.NewWorld("san.csi.example", "vol-5", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: san.csi.example, fsType: xfs, volumeHandle: vol-5}").Waits().Attached("n1").Disk("n1", "sdc", "8:32").FailedMount(stageFails("failed to mount the volume as \"xfs\", it already contains ext4. Mount error: mount failed: exit status 32\nMounting arguments: -t xfs /dev/sdc /g")), "broken: certain filesystem-type-mismatch PersistentVolume pv-data"},
+		"GCE, another type":                                        {gceWaits().Entries("n1", "@content/8:16", "TYPE=xfs\nUUID=2f").FailedMount(stageFails("the operation did not succeed")), "broken: certain filesystem-type-mismatch PersistentVolume pv-data"},
+		"GCE, damaged":                                             {gceWaits().Entries("n1", "@content/8:16", "TYPE=ext4\nUUID=2f\nSTATE=errors").FailedMount(stageFails("'fsck' found errors on device /dev/disk/by-id/google-pvc-9f4b1c77 but could not correct them: fsck from util-linux 2.38.1\nUNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.")), "broken: certain filesystem-needs-fsck Device n1/8:16"},
+		"Azure, damaged":                                           {azureWaits().Entries("n1", "@content/8:32", "TYPE=ext4\nUUID=2f\nSTATE=errors").FailedMount(stageFails("'fsck' found errors on device /dev/disk/azure/scsi1/lun1 but could not correct them: fsck from util-linux 2.38.1\nUNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.")), "broken: certain filesystem-needs-fsck Device n1/8:32"},
+		"Azure, feature":                                           {azureWaits().FailedMount(stageFails("mount failed: exit status 32 Output: mount: /g: wrong fs type, bad option, bad superblock on /dev/sdc")).Kernel("n1", "61|EXT4-fs (sdc): couldn't mount because of unsupported optional features (20000)"), "broken: certain filesystem-feature-unsupported Device n1/8:32"},
+		"a raw block volume with a filesystem":                     {ebsDisk(blockPV().Waits().Attached("n1"), "n1").Entries("n1", "@content/259:1", "TYPE=xfs\nUUID=2f").FailedMount("MapVolume.SetUpDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = x"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"no fsType in the PV":                                      {sanWaits("btrfs").Edit("fsType: xfs, ", "").FailedMount(stageFails("the operation did not succeed")), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"reserved blocks only":                                     {runs().Entries("n1", "@statfs"+ebs().Publish(0), "2621440 100000 0 655360 600000 4096").File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z write /data/x: no space left on device\n"), "broken: certain filesystem-full PersistentVolumeClaim shop/data"},
+		"no space, room everywhere":                                {runs().File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z write /data/x: no space left on device\n"), "broken: unexplained volume-io-error"},
+		"no inodes below kubelet, for a volume that is well":       {runs().Entries("n1", "@statfs/var/lib/kubelet", "62500000 40000000 40000000 16000000 0 4096"), "healthy"},
+		"mkfs, a volume of seconds":                                {sanDisk(pureISCSI().Waits().Attached("n1"), "n1", "sdc", "8:32").Edit("name: pv-data, uid: 'a0000000-0000-4000-8000-000000000001', creationTimestamp: '2025-12-01T08:00:00Z'", "name: pv-data, uid: 'a0000000-0000-4000-8000-000000000001', creationTimestamp: '2026-01-02T11:29:00Z'").Entries("n1", "@content/8:32", "TYPE=none").FailedMount(stageFails("format of disk \"/dev/sdc\" failed: type:(\"xfs\") target:(\"/g\") options:(\"defaults\") errcode:(exit status 1) output:(mkfs.xfs: invalid option)")), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"mkfs found it empty, an old volume":                       {sanDisk(pureISCSI().Waits().Attached("n1"), "n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=none").FailedMount(stageFails("format of disk \"/dev/sdc\" failed: type:(\"xfs\") target:(\"/g\") options:(\"defaults\") errcode:(exit status 1) output:(mkfs.xfs: cannot open /dev/sdc: Device or resource busy)")), "broken: unexplained format-failed; unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"shut down, and the share of another pod is gone":          {sanMounted(pureISCSI()).Kernel("n1", "300|XFS (sdc): Filesystem has been shut down due to log error (0x2).").Mounts("n1", "0:99 / /var/lib/kubelet/pods/0ddc0de0-0000-4000-8000-000000000001/volumes/kubernetes.io~nfs/other rw shared:99 - nfs4 10.9.0.9:/x rw,addr=10.9.0.9").Entries("n1", "@statfs/var/lib/kubelet/pods/0ddc0de0-0000-4000-8000-000000000001/volumes/kubernetes.io~nfs/other", "@error ESTALE"), "broken: certain filesystem-readonly-after-error Device n1/8:32"},
+		"e2fsck of 1.47 says it differently":                       {attachedEBS().FailedMount(stageFails("'fsck' found errors on device /dev/nvme1n1 but could not correct them: fsck from util-linux 2.34\n/dev/nvme1n1 has unsupported feature(s): orphan_file FEATURE_R15\ne2fsck: Get a newer version of e2fsck!\n")), "broken: certain filesystem-feature-unsupported Device n1/259:1"},
+		"xfs_repair is older":                                      {ebsXFS(attachedEBS()).FailedMount(stageFails("'xfs_repair' found errors on device /dev/nvme1n1 but could not correct them: Phase 1 - find and verify superblock...\nSuperblock has unknown compat/rocompat/incompat features (0x0/0x0/0x20).\nUsing a more recent xfs_repair is recommended.\nFound unsupported filesystem features.  Exiting now.")), "broken: certain filesystem-feature-unsupported Device n1/259:1"},
+		"XFS needs repair":                                         {ebsXFS(attachedEBS()).FailedMount(stageFails("mount failed: exit status 32 Output: mount: /g: mount(2) system call failed: Structure needs cleaning.")).Kernel("n1", "61|XFS (nvme1n1): Filesystem needs repair.  Please run xfs_repair."), "broken: certain filesystem-needs-fsck Device n1/259:1"},
+		"ext4: journal not readable":                               {attachedEBS().FailedMount(stageFails("mount failed: exit status 32 Output: mount: /g: can't read superblock on /dev/nvme1n1.")).Kernel("n1", "61|EXT4-fs (nvme1n1): ext4_check_descriptors: Checksum for group 0 failed (50214!=0)", "61|EXT4-fs (nvme1n1): group descriptors corrupted!"), "broken: likely filesystem-needs-fsck Device n1/259:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}
+
+func attachedEBS() *world { return ebsDisk(ebs().Waits().Attached("n1"), "n1") }
+
+func TestSiblingsMountMore(t *testing.T) {
+	t.Parallel()
+	btrfs := func() *world {
+		return sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32").Edit("fsType: xfs", "fsType: btrfs").Entries("n1", "@content/8:32", "TYPE=btrfs\nUUID=2f2f2f2f-0000-4000-8000-000000000002",
+			"sys/fs/btrfs/2f2f2f2f-0000-4000-8000-000000000002/devices/sdc", "@link ../../../block/sdc", "@claim/8:32", "EBUSY")
+	}
+	runs := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	ended := func(w *world) *world {
+		return w.Without("n1", "proc/5000/").Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z', deletionGracePeriodSeconds: 30, uid").
+			Edit("ready: true, restartCount: 0, image: i, imageID: '', containerID: 'containerd://"+strings.Repeat("ab", 31)+"00', state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "ready: false, restartCount: 0, image: i, imageID: '', state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:50:05Z'}}")
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"btrfs, pinned by a unit":                                  {unit(btrfs(), "n1", 1888, "snapper", "901 900 0:71 / /mnt/x rw,relatime - btrfs /dev/sdc rw,subvolid=5,subvol=/"), "broken: certain mount-pinned-in-namespace Process n1/1888"},
+		"btrfs, detached lazily":                                   {btrfs(), "broken: certain mount-lazily-detached Device n1/8:32"},
+		"a pod that ends, an agent has a copy":                     {agent(ended(ebsDisk(ebs().Runs(0).Attached("n1"), "n1").LiveExt4("n1", "nvme1n1")), "n1", "901 900 259:1 / /host"+ebs().Publish(0)+" rw,relatime - ext4 /dev/nvme1n1 rw"), "broken: certain mount-pinned-in-namespace Pod monitoring/agent-1"},
+		"a pod that ends and a shell stands in it":                 {ended(runs()).Entries("n1", "proc/9100/comm", "bash", "proc/9100/cgroup", "0::/user.slice/user-0.slice/session-3.scope", "proc/9100/cmdline", "bash␀", "proc/9100/ns/mnt", "@link mnt:[4026531841]", "proc/9100/status", "Name:\tbash\nState:\tS (sleeping)\nTgid:\t9100\nPid:\t9100\nPPid:\t1203\nUid:\t0\t0\t0\t0\nNSpid:\t9100", "proc/9100/cwd", "@link "+ebs().Publish(0), "@dev/proc/9100/cwd", "259:1"), "broken: certain device-held-by-process Process n1/9100"},
+		"an agent has a copy of a volume that runs":                {agent(runs(), "n1", "901 900 259:1 / /host"+ebs().Publish(0)+" rw,relatime - ext4 /dev/nvme1n1 rw"), "healthy"},
+		"a new pod waits here, its disk is mounted by a unit only": {unit(ebsDisk(ebs().Waits().Attached("n1"), "n1").LiveExt4("n1", "nvme1n1").Entries("n1", "@claim/259:1", "EBUSY").FailedMount(devFailed("mount: /g/globalmount: /dev/nvme1n1 already mounted or mount point busy.")), "n1", 1888, "systemd-udevd", "901 900 259:1 / /mnt rw,relatime - ext4 /dev/nvme1n1 rw"), "broken: certain mount-pinned-in-namespace Process n1/1888"},
+		"kubelet's directory is its own private mount":             {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = the operation did not succeed").Mounts("n1", "8:3 / /var rw,relatime - ext4 /dev/sda3 rw", "8:3 /lib/kubelet /var/lib/kubelet rw,relatime shared:77 - ext4 /dev/sda3 rw"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a private directory under pods that run":                  {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Mounts("n1", "8:3 / /var/lib/kubelet rw,relatime - ext4 /dev/sda3 rw"), "healthy"},
+		"dead under a pod that ends":                               {ended(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1")).Without("n1", "sys/class/block/nvme1n1").Without("n1", "dev/nvme1n1").Without("n1", "dev/disk/by-id/nvme").Without("n1", "@content/259:1").Entries("n1", "@statfs"+ebs().Publish(0), "@error EIO"), "broken: certain mount-of-dead-device Device n1/259:1"},
+		"dead, the disks were not read":                            {ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Without("n1", "sys/class/block").Entries("n1", "sys/class/block", "@error EACCES", "@statfs"+ebs().Publish(0), "@error EIO"), "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}
