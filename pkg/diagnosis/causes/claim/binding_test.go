@@ -73,7 +73,9 @@ func TestClaimLostVolume(t *testing.T) {
 		"phase Lost, volumes not read": {func(s *snapshot.Snapshot) { phase(s); unread(s) },
 			"likely PersistentVolumeClaim/data"},
 		"volumes not read": {unread, ""},
-		"binding not completed: the volume is still to be made": {func(s *snapshot.Snapshot) { s.Cluster.Claims[0].Annotations = nil }, ""},
+		"binding not completed: the volume is still to be made": {func(s *snapshot.Snapshot) {
+			s.Cluster.Claims[0].Annotations, s.Cluster.Claims[0].Status.Phase = nil, corev1.ClaimPending
+		}, ""},
 		"the volume exists": {func(s *snapshot.Snapshot) { phase(s); s.Cluster.PVs = scene().Cluster.PVs }, ""},
 		"the volume is Terminating": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs = scene().Cluster.PVs

@@ -1,0 +1,70 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// bindCompleted is written when claim and volume have found each other. Before that a
+// claim may name a volume that has yet to be made.
+const bindCompleted = "pv.kubernetes.io/bind-completed"
+
+// WasBound asks whether a claim was bound to the volume that it names.
+func WasBound(c *corev1.PersistentVolumeClaim) evidence.Answer {
+	phase := c.Status.Phase
+	return evidence.When(c.Spec.VolumeName != "" && (phase == corev1.ClaimLost || phase == corev1.ClaimBound || c.Annotations[bindCompleted] != ""),
+		evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName),
+		evidence.FromAPI(Object(c), "status.phase", string(phase)))
+}
+
+// NoVolume asks whether no PersistentVolume has the name that a claim is bound to.
+func NoVolume(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer {
+	if x.PV(c.Spec.VolumeName) != nil {
+		return evidence.No()
+	}
+	return evidence.Resource(x, "/persistentvolumes").Nothing(evidence.FromAPI("PersistentVolume "+c.Spec.VolumeName, "", "not found"))
+}
+
+// SaidLost asks whether the volume controller or the scheduler says that the volume of a
+// claim is gone.
+func SaidLost(pl *evidence.Place) evidence.Answer {
+	c := pl.Volume.Claim
+	var facts []report.Evidence
+	if c.Status.Phase == corev1.ClaimLost {
+		facts = append(facts, evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
+	}
+	for _, t := range pl.Texts {
+		if t.Reason == "ClaimLost" || t.Fresh && strings.Contains(t.Raw, "bound to non-existent") && strings.Contains(t.Raw, c.Spec.VolumeName) {
+			facts = append(facts, t.Evidence())
+			break
+		}
+	}
+	return evidence.Reading{}.Found(facts...)
+}
+
+// Survivor says what is known of the storage behind a PersistentVolume that is gone.
+func Survivor(pl *evidence.Place) (words string, fact report.Evidence) {
+	c := pl.Volume.Claim
+	if lh := pl.Volume.LH(); lh != nil {
+		return fmt.Sprintf("The Longhorn volume %s that belonged to it still exists (%s, %s, made %s ago).", lh.Name, lh.Status.State, lh.Status.Robustness,
+				report.Duration(int64(pl.X.Age(lh.CreationTimestamp.Time).Seconds()))),
+			evidence.FromAPI("volumes.longhorn.io "+lh.Name, "status", fmt.Sprintf("pvName %s, state %s, robustness %s", lh.Status.Kubernetes.PVName, lh.Status.State, lh.Status.Robustness))
+	}
+	driver := c.Annotations["volume.kubernetes.io/storage-provisioner"]
+	if driver == "" {
+		driver = c.Annotations["volume.beta.kubernetes.io/storage-provisioner"]
+	}
+	switch {
+	case driver == snapshot.LonghornDriver && evidence.Resource(pl.X, "longhorn.io/volumes").Complete():
+		return "No Longhorn volume says that it belonged to it.", fact
+	case driver != "":
+		return "Its provisioner was " + driver + "; whether the volume survives there no object of the cluster tells.", fact
+	}
+	return "Whether the volume survives in its backend no object of the cluster tells.", fact
+}
