@@ -161,3 +161,14 @@ func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer
 	}
 	return names, evidence.All(evidence.Reading{}.Found(facts...), evidence.Resource(pl.X, "/pods").Nothing())
 }
+
+// BoundClaim asks whether a volume that is being deleted is kept by the claim that is
+// bound to it: pv-protection goes when the claim does (pv_protection_controller.go).
+func (g Going) BoundClaim(pl *evidence.Place) evidence.Answer {
+	c := pl.Volume.Claim
+	if g.Kind != "PersistentVolume" || c == nil || c.DeletionTimestamp != nil || !slices.Contains(g.Finalizers, "kubernetes.io/pv-protection") {
+		return evidence.No()
+	}
+	return evidence.When(pl.Volume.PV.Status.Phase == corev1.VolumeBound && c.Status.Phase == corev1.ClaimBound && c.Spec.VolumeName == g.Name,
+		evidence.FromAPI(Object(c), "spec.volumeName", g.Name), evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
+}

@@ -120,6 +120,6 @@ func TestClaimInUseRWOP(t *testing.T) {
 		"ReadWriteOnce": {func(s *snapshot.Snapshot) {
 			s.Cluster.Claims[0].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 		}, ""},
-		"pods not read": {func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{Need: "api//pods", Reason: snapshot.Forbidden}} }, "likely PersistentVolumeClaim/data"},
+		"pods not read": {func(s *snapshot.Snapshot) { s.Gaps = []snapshot.Gap{{Need: "api//pods", Reason: snapshot.Forbidden}} }, "certain PersistentVolumeClaim/data"},
 	})
 }

@@ -52,6 +52,10 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.Says, p.Waiting, p.With["pods"] = "used", true, words.List(names, 3)
 		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used}
 		p.Steps = append(p.Steps, remedy.Words("It goes when these pods go: stop them when the deletion is wanted. A deletion cannot be taken back; save the data first when it is not."))
+	case g.BoundClaim(pl).Yes():
+		p.Says, p.Waiting, p.With["claim"] = "bound", true, pl.Volume.Claim.Namespace+"/"+pl.Volume.Claim.Name
+		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.BoundClaim(pl)}
+		p.Steps = append(p.Steps, remedy.Words("It goes when the claim goes, and until then the claim works as before. A deletion cannot be taken back: where the data shall stay, copy it, or set the volume's reclaim policy to Retain before the claim goes, and make the object anew afterwards."))
 	case g.Foreign() != "":
 		p.Says = "foreign"
 		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
