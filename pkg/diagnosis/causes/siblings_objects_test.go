@@ -55,7 +55,7 @@ var siblingsOfObjects = []sibling{
 		{"cluster/longhorn.io.yaml", "status: 'False', reason: InsufficientHugePages", "status: 'True', reason: ''"}, {"nodes/sp-2.txtar", "free_hugepages --\n0", "free_hugepages --\n900"},
 		{"cluster/longhorn.io.yaml", ": failed to create raid bdev: error code: -12, message: Cannot allocate memory", ""}, {"cluster/events.yaml", ": failed to create raid bdev: error code: -12, message: Cannot allocate memory", ""},
 		{"logs/longhorn-system/instance-manager-151d4708f8be5f1588953ba04b9a2f0a/instance-manager.log", "", cut},
-	}, ""},
+	}, "possible longhorn-v2-engine-stuck Volume pvc-c3502058-1b11-5e83-aa7b-b1f67b1793d8"},
 	{faultedCase, "nobody says that it is faulted now", []edit{{"cluster/longhorn.io.yaml", "robustness: faulted", "robustness: unknown"}}, ""},
 	{faultedCase, "the disk of a replica is full", []edit{{"cluster/longhorn.io.yaml", "- {type: Ready, status: 'True'}\n        - {type: Schedulable, status: 'True'}", "- {type: Ready, status: 'True'}\n        - {type: Schedulable, status: 'False', reason: DiskPressure, message: the disk is full}"}, {"cluster/longhorn.io.yaml", "storageAvailable: 180000000000", "storageAvailable: 0"}}, "certain longhorn-disk-full Node rk-1; certain longhorn-disk-full Node rk-2"},
 	{pendingCase, "a version that does not read the field", []edit{{"cluster/longhorn.io.yaml", "value: v1.5.1", "value: v1.5.5"}}, ""},

@@ -1,0 +1,133 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	volDoc = "kind: Volume\nmetadata: {name: " + lhVol
+	engDoc = "kind: Engine\nmetadata: {name: " + lhVol
+	tktDoc = "kind: VolumeAttachment\nmetadata: {name: " + lhVol
+	im1Doc = "kind: InstanceManager\nmetadata: {name: instance-manager-n1"
+	im1Pod = "name: instance-manager-n1, uid"
+	eiDoc  = "kind: EngineImage"
+)
+
+// lhSecond is another Longhorn volume of node n1 with its engine, without a pod that was read.
+func lhSecond(w *world, more string) *world {
+	return w.Add(lhDoc+"Volume\nmetadata: {name: pvc-second, namespace: longhorn-system}\nspec: {size: '1073741824', nodeID: n1, accessMode: rwo, numberOfReplicas: 1, image: 'longhornio/longhorn-engine:v1', dataEngine: v1}\nstatus: {state: attached, robustness: healthy, ownerID: n1, currentNodeID: n1"+more+"}\n",
+		lhDoc+"Engine\nmetadata: {name: pvc-second-e-0, namespace: longhorn-system}\nspec: {volumeName: pvc-second, nodeID: n1, active: true, desireState: running}\nstatus: {currentState: running, instanceManagerName: instance-manager-n1}\n")
+}
+
+func lhRestart(w *world, at string) *world {
+	w.EditIn(im1Pod, "startTime: '2025-12-20T08:00:00Z'", "startTime: '"+at+":00Z'").EditIn(im1Pod, "startedAt: '2025-12-20T08:00:05Z'", "startedAt: '"+at+":05Z'").
+		EditIn(im1Pod, "lastTransitionTime: '2025-12-20T08:00:10Z'", "lastTransitionTime: '"+at+":10Z'").EditIn(im1Pod, "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '"+at+":00Z'")
+	return w.EditIn(volDoc, "remountRequestedAt: ''", "remountRequestedAt: '"+at+":40Z'")
+}
+
+// lhDead says that the disk under the mount of n1 went away and another came.
+func lhDead(w *world) *world {
+	w.Without("n1", "sys/class/block/sdb").Without("n1", "dev/sdb").Without("n1", "sys/fs/ext4/sdb").Without("n1", "@content/8:16").Without("n1", "proc/fs/jbd2/sdb").Without("n1", "dev/longhorn").Without("n1", "sys/class/iscsi").Without("n1", "@statfs"+w.Stage()).Without("n1", "@statfs"+w.Publish(0))
+	w.Entries("n1", "@statfs"+w.Stage(), "@error EIO", "@statfs"+w.Publish(0), "@error EIO")
+	return w.Disk("n1", "sdc", "8:32", "device/vendor", "IET     ", "device/model", "VIRTUAL-DISK    ", "device/state", "running").
+		Entries("n1", "dev/longhorn/"+lhVol, "@device block 8:32", "sys/class/iscsi_session/session9/targetname", lhIQN, "sys/class/iscsi_session/session9/state", "LOGGED_IN", "sys/class/iscsi_session/session9/device/target9:0:0/9:0:0:1/block/sdc", "@dir")
+}
+
+func lhV2(w *world) *world { return w.Edit("dataEngine: v1", "dataEngine: v2") }
+
+// lhIdle lets no replica run; lhImage makes the volume from a backing image.
+func lhIdle(w *world) *world {
+	for _, n := range []string{"1", "2"} {
+		r := lhVol + "-r-" + n
+		w.EditIn("kind: Replica\nmetadata: {name: "+r, "currentState: running, instanceManagerName: instance-manager-n"+n, "currentState: stopped, instanceManagerName: ''").
+			EditIn("kind: InstanceManager\nmetadata: {name: instance-manager-n"+n, r+": {spec: {name: "+r+"}, status: {state: running}},", "")
+	}
+	return w
+}
+
+func lhImage(w *world, copies, cond string) *world {
+	w.EditIn(volDoc, "backingImage: ''", "backingImage: base").EditIn(volDoc, "{type: WaitForBackingImage, status: 'False'}", "{type: WaitForBackingImage, status: '"+cond+"', reason: Waiting}")
+	return w.Add(lhDoc + "BackingImage\nmetadata: {name: base, namespace: longhorn-system, creationTimestamp: '2026-01-02T11:00:00Z'}\nspec: {sourceType: download, disks: {disk-n1: '', disk-n2: ''}}\nstatus: {diskFileStatusMap: {" + copies + "}}\n")
+}
+
+const lhStuck = "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"
+
+// TestSiblingsOfLonghorn are states as an outsider would write them down.
+func TestSiblingsOfLonghorn(t *testing.T) {
+	t.Parallel()
+	runs := func() *world { return lhRuns(lhWorld("v1.8.1")) }
+	waits := func() *world { return lhWaits(lhWorld("v1.8.1")) }
+	record := func(state string) *world {
+		return waits().EditIn(im1Doc, "instanceEngines: {}", "instanceEngines: {"+lhVol+"-e-0: {spec: {name: "+lhVol+"-e-0}, status: {state: "+state+"}}}")
+	}
+	noTicket := func() *world {
+		id := ticketID("n1")
+		return runs().EditIn(tktDoc, id+": {id: "+id+", type: csi-attacher, nodeID: n1, generation: 0, parameters: {disableFrontend: 'false'}}", "").
+			EditIn(tktDoc, id+": {id: "+id+", satisfied: true, generation: 0, conditions: [{type: Satisfied, status: 'True', lastTransitionTime: '2026-01-02T11:30:05Z'}]}", "")
+	}
+	served := func() *world { return lhShare("v1.8.1") }
+	down := func() *world {
+		w := served().EditIn("kind: ShareManager", "state: running", "state: error").EditIn(volDoc, "shareState: running", "shareState: error")
+		return w.EditIn("name: share-manager-", "phase: Running", "phase: Failed").EditIn("name: share-manager-", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'").
+			EditIn("name: share-manager-", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {terminated: {exitCode: 1, reason: Error, finishedAt: '2026-01-02T11:20:00Z'}}")
+	}
+	const (
+		object = "longhorn-system/" + lhVol
+		image  = "longhorn-engine-image-not-ready EngineImage longhorn-system/ei-51cc7b9c"
+		base   = "longhorn-backing-image-unavailable BackingImage longhorn-system/base"
+		imr    = "longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n1"
+	)
+	for name, c := range map[string]struct {
+		want string
+		w    *world
+	}{
+		"healthy": {"healthy", runs()}, "served": {"healthy", served()}, "waits": {lhStuck, waits()},
+		"no ticket for its node":              {"broken: certain longhorn-volume-driven-twice Volume " + object, noTicket()},
+		"tickets not readable":                {"unknown", noTicket().Drop(tktDoc).Gap("api/longhorn.io/volumeattachments", "Forbidden")},
+		"record of an ended engine":           {"broken: certain longhorn-engine-record-stale Engine " + object + "-e-0", record("stopped")},
+		"record of an engine that starts":     {lhStuck, record("starting")},
+		"record, managers not readable":       {lhStuck, record("stopped").Drop("kind: InstanceManager").Gap("api/longhorn.io/instancemanagers", "Forbidden")},
+		"engine image away":                   {"broken: certain " + image, waits().EditIn(eiDoc, "n1: true", "n1: false")},
+		"engine image away, 1.5":              {"broken: certain " + image, lhWaits(lhWorld("v1.5.1")).EditIn(eiDoc, "n1: true", "n1: false").EditIn(volDoc, "image: 'longhornio", "engineImage: 'longhornio").EditIn(engDoc, "image: 'longhornio", "engineImage: 'longhornio")},
+		"engine image away, and n3 is down":   {"broken: certain " + image, waits().EditIn(eiDoc, "n1: true", "n1: false").EditIn("metadata: {name: n3, uid", "status: 'True', reason: KubeletReady", "status: 'False', reason: KubeletNotReady")},
+		"engine image away, nodes unreadable": {"broken: likely " + image, waits().EditIn(eiDoc, "n1: true", "n1: false").Drop("apiVersion: v1\nkind: Node\n").Gap("api//nodes", "Forbidden")},
+		"every copy failed":                   {"broken: certain " + base, lhImage(lhIdle(waits()), "disk-n1: {state: failed, message: 'checksum mismatch'}, disk-n2: {state: failed}", "True")},
+		"a copy is made":                      {"waiting: certain " + base + " waiting", lhImage(lhIdle(waits()), "disk-n1: {state: in-progress, progress: 43}, disk-n2: {state: pending}", "True")},
+		"no copy is begun for an hour":        {"broken: certain " + base, lhImage(lhIdle(waits()), "disk-n1: {state: pending, lastStateTransitionTime: '2026-01-02T11:00:00Z'}", "True")},
+		"copies not readable":                 {"broken: possible " + base + "; unexplained attach-failed; unexplained pod-waiting-for-volume", lhImage(lhIdle(waits()), "disk-n1: {state: failed}", "True").Drop("kind: BackingImage").Gap("api/longhorn.io/backingimages", "Forbidden")},
+		"copies ready":                        {lhStuck, lhImage(waits(), "disk-n1: {state: ready}, disk-n2: {state: ready}", "False")},
+		"engine larger than its volume":       {"broken: certain longhorn-replica-inconsistent Volume " + object, waits().EditIn(engDoc, "currentSize: '10737418240'", "currentSize: '21474836480'").EditIn(engDoc, "{type: InstanceCreation, status: 'True'}", "{type: InstanceCreation, status: 'False', message: 'expected size 10737418240 should not be smaller than the current size 21474836480'}")},
+		"v2 engine fails":                     {"broken: possible longhorn-v2-engine-stuck Volume " + object + "; unexplained attach-failed; unexplained pod-waiting-for-volume", lhV2(waits()).EditIn(engDoc, "currentState: stopped", "currentState: error")},
+		"v2 engine is not begun":              {lhStuck, lhV2(waits())},
+		"share down":                          {"broken: certain longhorn-share-manager-down ShareManager " + object, down()},
+		"restart, two volumes, mount dead":    {"broken: certain " + imr, lhSecond(lhDead(lhRestart(runs(), "2026-01-02T11:40")), ", remountRequestedAt: '2026-01-02T11:40:50Z'")},
+		"restart, mount dead":                 {"broken: likely " + imr, lhDead(lhRestart(runs(), "2026-01-02T11:40"))},
+		"restart before the pod":              {"healthy", lhRestart(runs(), "2025-12-30T11:40")},
+		"restart without effect":              {"healthy", lhRestart(runs(), "2026-01-02T11:40").EditIn(volDoc, "remountRequestedAt: '2026-01-02T11:40:40Z'", "remountRequestedAt: ''")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+	log := "logs/longhorn-system/share-manager-" + lhVol + "/share-manager.log"
+	_, r := down().File(log, "02/01/2026 11:58:10 : epoch 1 : share-manager : nfs-ganesha-35[main] longhorn_recov_init :CLIENT ID :EVENT :HTTP call error: res=-1 ((null))\n").Verdict(t, catalog(t), "pvc shop/data")
+	if !strings.Contains(r.RootCauses[0].Message, "longhorn-recovery-backend:9503") {
+		t.Errorf("the recovery backend is not named: %s", r.RootCauses[0].Message)
+	}
+}
+
+// TestLonghornUnreadable takes one list away from volumes that work: nothing is named.
+func TestLonghornUnreadable(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]string{"volumes": "Volume", "engines": "Engine", "replicas": "Replica", "instancemanagers": "InstanceManager", "volumeattachments": "VolumeAttachment", "engineimages": "EngineImage", "nodes": "Node", "settings": "Setting", "sharemanagers": "ShareManager"}
+	for name, one := range map[string]func() *world{"rwo": func() *world { return lhRuns(lhWorld("v1.12.0")) }, "v2": func() *world { return lhV2(lhRuns(lhWorld("v1.8.1"))) }, "rwx": func() *world { return lhShare("v1.7.2") }} {
+		for resource, kind := range kinds {
+			t.Run(name+" without "+resource, func(t *testing.T) {
+				t.Parallel()
+				show(t, one().Drop(lhDoc+kind+"\n").Gap("api/longhorn.io/"+resource, "Forbidden"), "pvc shop/data", "unknown")
+			})
+		}
+	}
+}
