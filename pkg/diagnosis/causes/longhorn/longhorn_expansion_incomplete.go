@@ -176,3 +176,13 @@ func (r *resize) advise(f *diagnosis.Finding, lh *snapshot.LHVolume) {
 	}
 	f.Advise(remedy.Words("Neither shrink anything nor enlarge the filesystem of a device by hand while it may be mounted elsewhere."))
 }
+
+// said is the newest text about the volume of a form.
+func said(p *diagnosis.Pass, v *snapshot.Volume, form *regexp.Regexp) (report.Evidence, bool) {
+	for _, t := range p.Texts(v) {
+		if form.MatchString(t.Raw) {
+			return t.Evidence(), t.Fresh
+		}
+	}
+	return report.Evidence{}, false
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	lhe "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -62,7 +63,7 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 	var out []broken
 	hosts, lines := engineLog(p, e)
 	for _, r := range v.Longhorn.Replicas {
-		if r.NodeID == "" || r.NodeID == e.NodeID || e.ReplicaModes[r.Name] == "RW" && !rebuildFailed(r) {
+		if r.NodeID == "" || r.NodeID == e.NodeID || e.ReplicaModes[r.Name] == "RW" && !lhe.RebuildFailed(r) {
 			continue
 		}
 		b := broken{replica: r, engine: e, hosts: hosts}
@@ -73,7 +74,7 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 			b.evidence = append(b.evidence, diagnosis.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", strings.TrimSpace(c.Reason+" "+c.Message)))
 		}
 		for _, ev := range p.Events("Engine", e.Namespace, e.Name) {
-			if ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted" && !strings.Contains(ev.Message, "in error") || !speaksOf(p, ev.Message, r) || p.Age(ev.Last) > time.Hour {
+			if ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted" && !strings.Contains(ev.Message, "in error") || !lhe.SpeaksOf(p.Index, ev.Message, r) || p.Age(ev.Last) > time.Hour {
 				continue
 			}
 			network = network || netWords.MatchString(ev.Message)

@@ -56,8 +56,8 @@ func (m *migration) unconfirmed() *diagnosis.Finding {
 		return nil
 	}
 	for _, c := range m.v.Terminating() {
-		if c.Node() != m.lh.Status.CurrentNodeID {
-			continue
+		if c.Node() != m.lh.Status.CurrentNodeID || m.p.Age(c.Pod.DeletionTimestamp.Time) < patience {
+			continue // it may be about to end
 		}
 		f := m.found(report.Certain)
 		f.Pod(c.Pod)

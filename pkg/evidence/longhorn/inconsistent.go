@@ -1,0 +1,162 @@
+package longhorn
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+var (
+	strictLocal = regexp.MustCompile(`(?i)replica.*strict-local|strict-local.*replica`)
+	sizeRefused = regexp.MustCompile(`expected size \d+ .*should not be smaller than the current size \d+`)
+	// chainBroken is how an engine or a replica says that files of a replica are missing.
+	chainBroken = regexp.MustCompile(`\.img\.meta: no such file|failed to find (the )?(parent|metadata)|(parent|chain).*(missing|not found)`)
+)
+
+// told is the newest text about a volume of a form, or nil.
+func told(pl *evidence.Place, form *regexp.Regexp) *evidence.Text {
+	for i := range pl.Texts {
+		if form.MatchString(pl.Texts[i].Raw) {
+			return &pl.Texts[i]
+		}
+	}
+	return nil
+}
+
+// refusal asks for a fresh text of a form; an older one is quoted and not enough.
+func refusal(pl *evidence.Place, form *regexp.Regexp, what string) evidence.Answer {
+	t := told(pl, form)
+	switch {
+	case t != nil && t.Fresh:
+		return evidence.Yes(t.Evidence())
+	case t != nil:
+		return evidence.Unseen(evidence.Lack{Need: "api//events", Why: what}).With(t.Evidence())
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api//events", Why: what})
+}
+
+// TooMany asks whether a volume whose data locality allows one replica has more. While it
+// is attached and nothing was refused, the locality may just have been changed.
+func TooMany(pl *evidence.Place) evidence.Answer {
+	v := pl.Volume.LH()
+	var facts []report.Evidence
+	kept := 0
+	for _, r := range pl.Volume.Longhorn.Replicas {
+		facts = append(facts, evidence.FromAPI("Replica "+r.Name, "spec.healthyAt", orNone(r.HealthyAt)))
+		if r.DeletionTimestamp == nil {
+			kept++
+		}
+	}
+	if v.Status.State == "attached" && told(pl, strictLocal) == nil {
+		return evidence.No()
+	}
+	return evidence.When(v.DataLocality == "strict-local" && kept > 1, append(facts, evidence.FromAPI("Volume "+v.Name, "spec.dataLocality", v.DataLocality))...)
+}
+
+// LocalityRefused asks for a fresh refusal that names the data locality.
+func LocalityRefused(pl *evidence.Place) evidence.Answer {
+	return refusal(pl, strictLocal, "a fresh refusal that names the data locality")
+}
+
+// TooLarge asks whether an engine is larger than its volume: it met a replica of another size.
+func TooLarge(e *snapshot.LHEngine, v *snapshot.LHVolume) evidence.Answer {
+	return evidence.When(v.Size > 0 && e.CurrentSize > v.Size, evidence.FromAPI("Engine "+e.Name, "status.currentSize", fmt.Sprint(e.CurrentSize)), evidence.FromAPI("Volume "+v.Name, "spec.size", fmt.Sprint(v.Size)))
+}
+
+// SizeRefused asks for a fresh refusal that names the two sizes.
+func SizeRefused(pl *evidence.Place) evidence.Answer {
+	return refusal(pl, sizeRefused, "a fresh refusal that names the two sizes")
+}
+
+// OfWrongSize are the replicas whose volume.meta is larger than the volume, and the nodes
+// on which none was read.
+func OfWrongSize(x *snapshot.Index, v *snapshot.Volume) (list []*snapshot.LHReplica, facts []report.Evidence, unread []string) {
+	for _, r := range v.Longhorn.Replicas {
+		switch d := DirectoryOf(x, r); {
+		case d.Size > v.LH().Size:
+			list = append(list, r)
+			facts = append(facts, evidence.FromNode(r.NodeID, d.path+"/volume.meta", d.Meta))
+		case d.Meta == "" && r.NodeID != "":
+			unread = append(unread, r.NodeID)
+		}
+	}
+	return list, facts, unread
+}
+
+// Half is a replica that counts as usable although its rebuild never ended.
+type Half struct {
+	Replica *snapshot.LHReplica
+	Why     string
+	Never   bool // the objects say as well that it never was complete
+	facts   []report.Evidence
+	named   *evidence.Text
+}
+
+// HalfBuilt finds it: the engine cannot start on it. While the engine runs, a rebuild is
+// in progress.
+func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
+	v := pl.Volume.LH()
+	if v.Status.State == "attached" || e.CurrentState == "running" || WantedFor(pl.X, pl.Volume) < patience {
+		return nil
+	}
+	said := told(pl, chainBroken)
+	c, ok := e.Conditions.Get("InstanceCreation")
+	fails := e.CurrentState == "error" || ok && c.Status == "False"
+	for _, r := range pl.Volume.Longhorn.Replicas {
+		if r.FailedAt != "" || r.NodeID == "" {
+			continue
+		}
+		why, facts := DirectoryOf(pl.X, r).Torn(r)
+		never := r.HealthyAt == "" || RebuildFailed(r)
+		if why != "" && (never || said != nil || fails) {
+			return &Half{r, why, never, facts, said}
+		}
+		if why == "" && said != nil && said.Fresh && SpeaksOf(pl.X, said.Raw, r) {
+			return &Half{r, "the engine says that files of it are missing", false, nil, said}
+		}
+	}
+	return nil
+}
+
+// Is asks whether the replica counts as usable.
+func (h Half) Is() evidence.Answer {
+	r := h.Replica
+	a := evidence.Yes(evidence.FromAPI("Replica "+r.Name, "spec", fmt.Sprintf("failedAt %s, healthyAt %s, lastFailedAt %s", orNone(r.FailedAt), orNone(r.HealthyAt), orNone(r.LastFailedAt))))
+	if h.named != nil {
+		a = a.With(h.named.Evidence())
+	}
+	return a
+}
+
+// Both asks whether the files of its node and the objects say so.
+func (h Half) Both() evidence.Answer {
+	if len(h.facts) > 0 && h.Never {
+		return evidence.Yes(h.facts...)
+	}
+	return evidence.Unseen(evidence.Lack{Need: "node/" + h.Replica.NodeID, Node: h.Replica.NodeID,
+		Why: "that the replica never was complete: the objects and the files of its node do not both say so"}).With(h.facts...)
+}
+
+// RebuildFailed tells whether Longhorn notes that the last rebuild of a replica failed.
+func RebuildFailed(r *snapshot.LHReplica) bool {
+	c, ok := r.Conditions.Get("RebuildFailed")
+	return ok && c.Status == "True"
+}
+
+// SpeaksOf tells whether a text names a replica, or the address of the instance-manager in
+// which it runs.
+func SpeaksOf(x *snapshot.Index, text string, r *snapshot.LHReplica) bool {
+	if strings.Contains(text, r.Name) || r.IP != "" && strings.Contains(text, r.IP+":") {
+		return true
+	}
+	for _, im := range x.InstanceManagersOn(r.NodeID) {
+		if im.IP != "" && strings.Contains(text, im.IP+":") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package longhorn
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Placed asks whether the share of a volume that is used does not run, while its pod was
+// given to a node that works.
+func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) evidence.Answer {
+	sm := v.Longhorn.ShareManager
+	if sm == nil || sm.State == "running" || !Used(v) || !NodeWorks(x, pod.Spec.NodeName) {
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", pod.Spec.NodeName),
+		evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State)))
+}
+
+// WithoutLonghorn asks which of Longhorn's pods a node does not have.
+func WithoutLonghorn(x *snapshot.Index, node string) (lacks []string, a evidence.Answer) {
+	ns := x.LonghornNamespace()
+	manager := false
+	for _, pod := range x.PodsOn(node) {
+		manager = manager || pod.Namespace == ns && pod.Labels["app"] == "longhorn-manager"
+	}
+	if !manager {
+		lacks = append(lacks, "longhorn-manager pod")
+	}
+	if x.DriverPodOn(snapshot.LonghornDriver, node) == nil {
+		lacks = append(lacks, "longhorn-csi-plugin pod")
+	}
+	if len(lacks) == 0 {
+		return nil, evidence.No()
+	}
+	return lacks, evidence.ResourceIn(x, "/pods", ns).Nothing(evidence.FromAPI("Pods of namespace "+ns+" on node "+node, "", "no "+strings.Join(lacks, ", no ")))
+}
+
+// BeingReplaced asks whether the one missing pod may be a DaemonSet's that is just being
+// replaced: that leaves Longhorn's node object behind.
+func BeingReplaced(x *snapshot.Index, node string, lacks []string) evidence.Answer {
+	if len(lacks) > 1 {
+		return evidence.No()
+	}
+	if x.LHNode(node) == nil {
+		return evidence.Not(Read(x, "nodes").Nothing())
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api//pods/" + x.LonghornNamespace(), Node: node, Why: "that the node never had the missing pod (Longhorn knows the node)"})
+}
+
+// Selector is the node selector of Longhorn's manager where its helpers have none.
+func Selector(x *snapshot.Index) string {
+	setting, known := x.Setting("system-managed-components-node-selector")
+	if !known || strings.TrimSpace(setting) != "" {
+		return ""
+	}
+	for _, ds := range x.Cluster.DaemonSets {
+		if ds.Namespace == x.LonghornNamespace() && ds.Name == "longhorn-manager" && len(ds.Spec.Template.Spec.NodeSelector) > 0 {
+			return fmt.Sprint(ds.Spec.Template.Spec.NodeSelector)
+		}
+	}
+	return ""
+}
