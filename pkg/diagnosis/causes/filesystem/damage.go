@@ -3,8 +3,11 @@ package filesystem
 import (
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // damageLines are the kernel's words about bad metadata of the filesystem that is
@@ -21,6 +24,17 @@ func (c carrier) damageLines() []probes.KernelLine {
 		}
 	}
 	return append(out, c.growthRefused()...)
+}
+
+// metNow is the damage that the kernel met just now, when it was to mount the filesystem.
+func (c carrier) metNow(p *diagnosis.Pass) []report.Evidence {
+	var out []report.Evidence
+	for _, l := range c.damageLines() {
+		if p.Age(l.At) < freshLine && len(out) < 3 {
+			out = append(out, evidence.FromKernel(c.view.Name, l))
+		}
+	}
+	return out
 }
 
 // growthRefused are the lines of ext4 that does not grow a filesystem with known errors

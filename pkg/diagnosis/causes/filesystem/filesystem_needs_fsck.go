@@ -100,12 +100,7 @@ func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
 		return
 	}
 	hints := c.hints(p, content)
-	var found []report.Evidence // what the kernel met when it was to mount it
-	for _, l := range c.damageLines() {
-		if p.Age(l.At) < freshLine && len(found) < 3 {
-			found = append(found, evidence.FromKernel(c.view.Name, l))
-		}
-	}
+	found := c.metNow(p)
 	failed := len(hints) > 0 || p.Suffers(c.volume, "mount-failed", "fsck-failed")
 	if said == nil && (content.State != "errors" && len(found) == 0 || !failed) {
 		return // a mark in the superblock alone is what the next automatic check clears
