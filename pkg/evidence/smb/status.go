@@ -86,6 +86,15 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 	return Misfit{}
 }
 
+// LacksCipher asks whether the kernel logged that it has not what it needs to sign or
+// encrypt (smb3_crypto_aead_allocate, SMB2_negotiate in fs/smb/client): the mount then
+// ends with ENOENT, whatever the server has.
+func (s Share) LacksCipher(pl *evidence.Place) evidence.Answer {
+	return s.logged(pl, func(text string) bool {
+		return strings.Contains(text, "Failed alloc encrypt aead") || strings.Contains(text, "crypto alloc failed")
+	})
+}
+
 // unknownOption finds the kernel's fresh line about an option that the PV really has: the
 // options are read before a mount begins, and the line names no server (fs/fs_parser.c).
 func (s Share) unknownOption(pl *evidence.Place) evidence.Answer {

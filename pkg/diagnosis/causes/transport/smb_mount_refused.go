@@ -38,6 +38,9 @@ var SMBMountRefused = &diagnosis.Rule{
 			Last:  []evidence.Answer{m.Line},
 			Steps: []remedy.Step{remedy.Words(smbHelp[m.Says])},
 		}
+		if s.Code() == 2 { // what the node itself lacks ends the same way
+			p.LookAlikes = []diagnosis.LookAlike{{Cause: "kernel-module-missing", Is: s.LacksCipher(pl)}}
+		}
 		switch {
 		case s.Code() != 2 && s.Code() != 112:
 		case m.Says == "closed":

@@ -73,6 +73,9 @@ func TestSMB(t *testing.T) {
 		sketch *sketch.Sketch
 		want   []string
 	}{
+		"the kernel lacks a cipher": {shared("mount error(2): No such file or directory").Node("n1", dial, "ok 1ms", "@kmsg", logged(
+			`CIFS: VFS: \\10.0.0.5 smb3_crypto_aead_allocate: Failed alloc encrypt aead`, `CIFS: VFS: \\10.0.0.5 SMB2_negotiate: crypto alloc failed, rc=-2`,
+			"CIFS: VFS: cifs_mount failed w/return code = -2")), []string{}},
 		"no connection":                 {shared("mount error(113): No route to host").Node("n1", dial, "EHOSTUNREACH"), []string{"certain " + node}},
 		"no connection, nobody dialled": {shared("mount error(115): Operation now in progress"), []string{"likely " + node}},
 		"no connection, it answers now": {shared("mount error(115): Operation now in progress").Node("n1", dial, "ok 1ms"), []string{}},
