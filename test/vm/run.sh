@@ -31,5 +31,5 @@ trap 'rm -rf "$programs"' EXIT
 (cd ../.. && CGO_ENABLED=0 GOARCH=amd64 $go build -trimpath -ldflags '-s -w' -o "$programs/agent" ./cmd/mountdoctor-agent)
 $go test -c -o "$programs/vm.test" .
 # Two machines at a time: more would only wait for the processors.
-nice -n 10 timeout -k 10 900 "$programs/vm.test" -test.v -test.parallel 2 -test.timeout 14m \
+nice -n 10 timeout -k 10 1500 "$programs/vm.test" -test.v -test.parallel 2 -test.timeout 24m \
 	-image "$image" -agent "$programs/agent" "$@"
