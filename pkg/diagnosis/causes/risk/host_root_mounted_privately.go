@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -71,6 +72,10 @@ func mountsPrivately(p *diagnosis.Pass, node string, pod *corev1.Pod) {
 		pod.Namespace+"/"+pod.Name, workload(p, pod), h.host, node, h.at)
 	f.Fact(diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes[].hostPath.path", h.host+" at "+h.at+", mountPropagation None"))
 	if table != nil {
+		if held := heldIn(p, node, table.ns, h); len(held) > 0 {
+			f.Sayf("Pod %s%s mounts %s of host %s at %s without HostToContainer. It has copies of the mounts of %s now; what is mounted when it starts stays mounted in its namespace after the host has let go.",
+				pod.Namespace+"/"+pod.Name, workload(p, pod), h.host, node, h.at, words.List(held, 4))
+		}
 		f.Certainty = report.Certain
 		f.Fact(diagnosis.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", table.ns.TablePID, table.mount.Line), table.mount.Raw))
 	} else {
@@ -79,6 +84,21 @@ func mountsPrivately(p *diagnosis.Pass, node string, pod *corev1.Pod) {
 	f.Unless("a master: or shared: tag on this mount in the pod's mount table")
 	f.Advise(remedy.Words("Set mountPropagation: HostToContainer on this mount and restart the pod in a quiet moment. A read-only mount does not help, and the image is not at fault."))
 	p.Report(f)
+}
+
+// heldIn are the volumes whose mounts a namespace has below a private copy of the host.
+func heldIn(p *diagnosis.Pass, node string, ns *probes.MountNamespace, h private) []string {
+	var out []string
+	for i := range ns.Mounts {
+		below, ok := strings.CutPrefix(ns.Mounts[i].Point, strings.TrimSuffix(path.Clean(h.at), "/")+"/")
+		if !ok {
+			continue
+		}
+		if v := p.VolumeOfPath(node, path.Join(h.host, below)); v != nil && !slices.Contains(out, "volume "+v.PVName()) {
+			out = append(out, "volume "+v.PVName())
+		}
+	}
+	return out
 }
 
 // tableLine is a line of a container's own mount table.
