@@ -131,3 +131,24 @@ func TestLonghornUnreadable(t *testing.T) {
 		}
 	}
 }
+
+// TestMigrationSource is a live migration that both ends have had for 40 minutes, while
+// the source pod is told to end.
+func TestMigrationSource(t *testing.T) {
+	t.Parallel()
+	told := func(at string) *world {
+		w := lhRuns(lhWorld("v1.8.1")).EditIn(volDoc, "migratable: false", "migratable: true").EditIn(volDoc, "accessMode: rwo", "accessMode: rwx").Edit("volumeMode: Filesystem", "volumeMode: Block").
+			Edit("accessModes: [ReadWriteOnce]\n", "accessModes: [ReadWriteMany]\n").Edit("accessModes: [ReadWriteOnce]", "accessModes: [ReadWriteMany]").EditIn(volDoc, "migrationNodeID: ''", "migrationNodeID: n2").EditIn(volDoc, "currentMigrationNodeID: ''", "currentMigrationNodeID: n2")
+		id := ticketID("n2")
+		w.EditIn(tktDoc, "attachmentTickets: {", "attachmentTickets: {"+id+": {id: "+id+", type: csi-attacher, nodeID: n2, generation: 0}, ").
+			EditIn(tktDoc, "attachmentTicketStatuses: {", "attachmentTicketStatuses: {"+id+": {satisfied: true, generation: 0, conditions: [{type: Satisfied, status: 'True', lastTransitionTime: '2026-01-02T11:20:00Z'}]}, ")
+		return w.EditIn("name: web-0, uid", "creationTimestamp: '2025-12-31T12:00:00Z'", "creationTimestamp: '2025-12-31T12:00:00Z', deletionTimestamp: '"+at+"', deletionGracePeriodSeconds: 30")
+	}
+	named := func(at string) bool {
+		_, r := told(at).Verdict(t, catalog(t), "pvc shop/data")
+		return len(r.RootCauses) > 0 && r.RootCauses[0].Name == "longhorn-migration-inconsistent"
+	}
+	if !named("2026-01-02T11:25:00Z") || named("2026-01-02T11:59:50Z") {
+		t.Error("a source that does not end is to be named, one that was told to ten seconds ago is not")
+	}
+}
