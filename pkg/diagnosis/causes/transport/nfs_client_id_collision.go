@@ -113,6 +113,9 @@ func (c collision) proven(p *diagnosis.Pass) {
 		}
 	}
 	if !weak {
+		if len(serverLogs(p, c.volume, c.server)) == 0 { // the clients need not say a word of lost sessions
+			p.Miss("logs", c.groups[0][0].view.Name)
+		}
 		return
 	}
 	certainty := report.Likely
