@@ -138,11 +138,16 @@ func (f *Finding) places() []string {
 
 // volumesOf are the volumes of the question that keys name.
 func (p *Pass) volumesOf(k Keys) []*snapshot.Volume {
-	var out []*snapshot.Volume
-	for _, v := range p.scope.volumes {
-		if slices.Contains(k.objects, v.Key()) {
-			out = append(out, v)
+	var at []int
+	for _, o := range k.objects {
+		if i, ok := p.scope.byKey[o]; ok && !slices.Contains(at, i) {
+			at = append(at, i)
 		}
+	}
+	slices.Sort(at)
+	var out []*snapshot.Volume
+	for _, i := range at {
+		out = append(out, p.scope.volumes[i])
 	}
 	return out
 }

@@ -40,8 +40,8 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	if z.node == "" && len(s.at) > 0 {
 		z.node = s.at[0]
 	}
-	for _, v := range p.scope.volumes {
-		if !slices.Contains(s.objects, v.Key()) || s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
+	for _, v := range p.volumesOf(s.Keys) {
+		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
 			continue
 		}
 		if t := p.refusal(v, z.node); t != nil && z.text == nil || z.volume == nil {

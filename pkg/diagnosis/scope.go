@@ -15,6 +15,7 @@ type scope struct {
 	views   []*snapshot.NodeView // of nodes, as far as they were probed
 	found   bool                 // the asked object is in the snapshot
 	member  map[*snapshot.Volume]bool
+	byKey   map[string]int // where in volumes
 	// stored are the volumes of a node question of which the node has a replica
 	// and nothing else: they count for what is wrong with that node. They are the
 	// last ones of volumes.
@@ -25,8 +26,10 @@ type scope struct {
 func newScope(x *snapshot.Index, q Question) scope {
 	s := scopeOf(x, q)
 	s.member = make(map[*snapshot.Volume]bool, len(s.volumes))
-	for _, v := range s.volumes {
+	s.byKey = make(map[string]int, len(s.volumes))
+	for i, v := range s.volumes {
 		s.member[v] = !s.stored[v.Key()]
+		s.byKey[v.Key()] = i
 	}
 	for _, n := range s.nodes {
 		if view := x.View(n); view != nil {

@@ -21,6 +21,7 @@ type lookups struct {
 	pods             map[key]*corev1.Pod
 	podsByUID        map[string]*corev1.Pod
 	podsByNode       map[string][]*corev1.Pod
+	podsIn           map[string][]*corev1.Pod // by namespace
 	podsByClaim      map[key][]*corev1.Pod
 	podsBySet        map[key][]*corev1.Pod // by the DaemonSet that controls them
 	nodes            map[key]*corev1.Node
@@ -62,6 +63,7 @@ type lookups struct {
 	onNode            volumesOnNode
 	aliases           aliasOwners
 	inlineOf          map[podVolume]*Volume
+	helpers           helperIndex
 }
 
 // NewIndex computes the index of a snapshot, which must not change afterwards.
@@ -120,7 +122,7 @@ func (x *Index) indexCluster() {
 	x.leases = byName(c.Leases, func(o *coordinationv1.Lease) bool { return o == nil })
 	x.daemonSets = byName(c.DaemonSets, func(o *appsv1.DaemonSet) bool { return o == nil })
 	x.podsByUID = map[string]*corev1.Pod{}
-	x.podsByNode = map[string][]*corev1.Pod{}
+	x.podsByNode, x.podsIn = map[string][]*corev1.Pod{}, map[string][]*corev1.Pod{}
 	x.podsByClaim = map[key][]*corev1.Pod{}
 	x.podsBySet = map[key][]*corev1.Pod{}
 	for _, p := range c.Pods {
@@ -138,6 +140,7 @@ const (
 )
 
 func (x *Index) indexPod(p *corev1.Pod) {
+	x.podsIn[p.Namespace] = append(x.podsIn[p.Namespace], p)
 	for _, uid := range []string{string(p.UID), p.Annotations[annotationConfigHash], p.Annotations[annotationConfigMirror]} {
 		if u := plainUID(uid); u != "" && x.podsByUID[u] == nil {
 			x.podsByUID[u] = p
@@ -216,6 +219,9 @@ func (x *Index) Attachment(name string) *storagev1.VolumeAttachment {
 
 // PodsOn returns the pods bound to a node.
 func (x *Index) PodsOn(node string) []*corev1.Pod { return x.podsByNode[node] }
+
+// PodsIn returns the pods of a namespace.
+func (x *Index) PodsIn(namespace string) []*corev1.Pod { return x.podsIn[namespace] }
 
 // PodsOfClaim returns the pods that name a claim.
 func (x *Index) PodsOfClaim(namespace, claim string) []*corev1.Pod {

@@ -155,7 +155,7 @@ func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 		}
 	}
 	if driver := v.CSIName(); driver != "" {
-		for _, o := range x.Volumes {
+		for _, o := range x.VolumesOn(node) {
 			if o == v || o.CSIName() != driver {
 				continue
 			}

@@ -47,7 +47,7 @@ func RoleOf(v *snapshot.Volume, pod string) string {
 
 // PodOf is the helper of a volume that is there now, or nil.
 func PodOf(pl *evidence.Place) *corev1.Pod {
-	for _, p := range pl.X.Cluster.Pods {
+	for _, p := range pl.X.HelperPods(VolumeName(pl.Volume)) {
 		if RoleOf(pl.Volume, p.Name) != "" {
 			return p
 		}
@@ -61,8 +61,8 @@ func NameOf(pl *evidence.Place) (namespace, name string) {
 	if p := PodOf(pl); p != nil {
 		return p.Namespace, p.Name
 	}
-	for _, e := range pl.X.Cluster.Events {
-		if e.Kind == "Pod" && RoleOf(pl.Volume, e.ObjName) != "" {
+	for _, e := range pl.X.HelperEvents(VolumeName(pl.Volume)) {
+		if RoleOf(pl.Volume, e.ObjName) != "" {
 			return e.ObjNamespace, e.ObjName
 		}
 	}

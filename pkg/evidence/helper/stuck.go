@@ -105,9 +105,9 @@ func logFact(pod *corev1.Pod, container, line string) report.Evidence {
 // ofEvents: the helper is gone already, and its fresh events tell.
 func ofEvents(pl *evidence.Place) (Stuck, bool) {
 	var out Stuck
-	for _, e := range pl.X.Cluster.Events {
+	for _, e := range pl.X.HelperEvents(VolumeName(pl.Volume)) {
 		bad := e.Type != "Normal" && e.Type != "" || e.Reason == "BackOff" || e.Reason == "FailedMount" || e.Reason == "Failed" || e.Reason == "Evicted"
-		if e.Kind == "Pod" && RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
+		if RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
 			out = Stuck{"its event " + e.Reason + " says: " + strings.TrimSpace(e.Message),
 				evidence.Yes(report.Evidence{Source: "event", Locator: "Event Pod " + e.ObjNamespace + "/" + e.ObjName + " " + e.Reason, Text: e.Message})}
 		}

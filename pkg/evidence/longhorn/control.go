@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -172,8 +173,8 @@ func (c Complaint) Answer() evidence.Answer {
 
 // SickDNS is a pod of the cluster's DNS that does not work, or nil.
 func SickDNS(x *snapshot.Index) *corev1.Pod {
-	for _, pod := range x.Cluster.Pods {
-		if pod.Labels["k8s-app"] != "kube-dns" && !strings.HasPrefix(pod.Name, "coredns") {
+	for _, pod := range slices.Concat(x.PodsIn(metav1.NamespaceSystem), x.PodsIn("openshift-dns")) {
+		if pod.Labels["k8s-app"] != "kube-dns" && pod.Labels["dns.operator.openshift.io/daemonset-dns"] == "" && !strings.HasPrefix(pod.Name, "coredns") {
 			continue
 		}
 		if _, sick := NotReadySince(pod); sick {

@@ -21,8 +21,8 @@ const (
 // Managers are the longhorn-manager pods on nodes that are Ready.
 func Managers(x *snapshot.Index) []*corev1.Pod {
 	var out []*corev1.Pod
-	for _, pod := range x.Cluster.Pods {
-		if pod.Namespace == x.LonghornNamespace() && pod.Labels["app"] == "longhorn-manager" && x.NodeReady(pod.Spec.NodeName).Ready {
+	for _, pod := range x.PodsIn(x.LonghornNamespace()) {
+		if pod.Labels["app"] == "longhorn-manager" && x.NodeReady(pod.Spec.NodeName).Ready {
 			out = append(out, pod)
 		}
 	}
