@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"slices"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -46,4 +47,44 @@ func (p *Pass) WantedReleased(v *snapshot.Volume, node string) (bool, string) {
 		return false, ""
 	}
 	return len(v.LiveConsumersOn(node)) == 0, "no pod on the node uses it any more"
+}
+
+// handover is how long a node may take to let a volume go after its last pod there ended:
+// unmount, NodeUnstageVolume, the report in the node's status, the detachment.
+const handover = 2 * time.Minute
+
+// JustReleased tells whether a node still has a volume only because its last pod there
+// ended a moment ago: what is still mounted or attached then is on its way out.
+func (p *Pass) JustReleased(v *snapshot.Volume, node string) bool {
+	if !p.Collected("/pods") || !p.NodeReady(node).Ready {
+		return false
+	}
+	ending := false
+	for _, c := range v.LiveConsumersOn(node) {
+		d := c.Pod.DeletionTimestamp
+		if d == nil {
+			return false
+		}
+		// The deletion's time is that at which its grace is over (metav1.ObjectMeta).
+		if p.Age(d.Time) > handover {
+			return false
+		}
+		ending = true
+	}
+	va := v.AttachmentOn(node)
+	switch {
+	case va != nil && va.Status.DetachError != nil:
+		return false
+	case va != nil && va.DeletionTimestamp != nil:
+		return p.Age(va.DeletionTimestamp.Time) <= handover
+	case ending:
+		return true
+	}
+	ns, _ := v.ClaimRef()
+	for _, e := range p.Cluster.Events { // the pod is gone, and so is all but its last event
+		if e.Reason == "Killing" && e.Kind == "Pod" && e.ObjNamespace == ns && e.Host == node && p.Age(e.Last) <= handover {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -23,6 +25,25 @@ var multiAttachError = &diagnosis.SymptomRule{Name: "multi-attach-error", Run: f
 	}
 }}
 
+// handedOver tells whether a young pod waits for a volume that other nodes only have
+// because their pods ended a moment ago. The attach-detach controller says Multi-Attach at
+// once, and tries again when the detachment is done.
+func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
+	if p.Age(pod.CreationTimestamp.Time) >= settle {
+		return false
+	}
+	others := 0
+	for _, va := range v.Attachments {
+		if va.Spec.NodeName == pod.Spec.NodeName {
+			continue
+		}
+		if others++; !p.JustReleased(v, va.Spec.NodeName) {
+			return false
+		}
+	}
+	return others > 0
+}
+
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {
 	if here := v.AttachmentOn(node); !v.Exclusive() || here != nil && here.Status.Attached {
 		return
@@ -34,7 +55,7 @@ func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer,
 			break
 		}
 	}
-	if refused == nil && p.Age(w.Pod.CreationTimestamp.Time) < settle {
+	if refused == nil && p.Age(w.Pod.CreationTimestamp.Time) < settle || handedOver(p, v, w.Pod) {
 		return
 	}
 	for _, va := range v.Attachments {
@@ -66,6 +87,9 @@ func refusedTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 			continue
 		}
 		pod := podOf(v, t)
+		if pod != nil && handedOver(p, v, pod) {
+			continue
+		}
 		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), quote(t.Raw)))
 		node := t.Node
 		if pod != nil {

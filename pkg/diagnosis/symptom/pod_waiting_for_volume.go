@@ -31,8 +31,8 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) && !evpods.Blames(i.pod, t) })
 	age := p.Age(i.pod.CreationTimestamp.Time)
 	switch {
-	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh }) && !broke(p, i):
-		return nil // just created, nobody complains
+	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh && !passing(p, i, t) }) && !broke(p, i):
+		return nil // just created, nobody complains of what does not pass by itself
 	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
 		return nil
 	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts) && !podLoops(i.pod):
@@ -51,6 +51,12 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		}
 	}
 	return s
+}
+
+// passing tells whether a text only says that a volume comes from another node.
+func passing(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
+	return is(t, message.MultiAttachExclusive, message.MultiAttachPods) &&
+		slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool { return handedOver(p, v, i.pod) })
 }
 
 // broke tells whether a volume of the pod lost its engine a moment ago: its new

@@ -51,6 +51,16 @@ var tests = []struct {
 		c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		c.says("FailedMount", busy, time.Minute)
 	}, nil, []string{"mount-busy", "mount-failed"}},
+	{"a pod takes over from one that ends", func(c *cluster) { moved(c, 10*time.Second) }, nil, nil},
+	{"a pod takes over from one that ended a while ago", func(c *cluster) { moved(c, 20*time.Minute) }, []string{"multi-attach-error", "pod-stuck-terminating", "pod-waiting-for-volume"}, nil},
+	{"a pod is started beside one that runs", func(c *cluster) {
+		moved(c, 0)
+		c.Cluster.Pods[1].DeletionTimestamp = nil
+	}, []string{"multi-attach-error", "pod-waiting-for-volume"}, nil},
+	{"a pod takes over, and the detachment fails", func(c *cluster) {
+		moved(c, 10*time.Second)
+		c.va.Status.DetachError = &storagev1.VolumeError{Time: ago(5 * time.Second), Message: "no"}
+	}, []string{"detach-stuck", "multi-attach-error", "pod-waiting-for-volume"}, nil},
 	{"a container loops because a file is mounted onto a directory", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
@@ -162,6 +172,17 @@ func unbind(c *cluster) {
 	c.pod.Spec.NodeName = ""
 	c.pod.Status.ContainerStatuses = nil
 	c.Cluster.PVs, c.Cluster.Attachments = nil, nil
+}
+
+// moved lets the pod wait for a volume that node old has, whose pod was deleted so long ago.
+func moved(c *cluster, deleted time.Duration) {
+	c.pod.CreationTimestamp = ago(20 * time.Second)
+	c.va = c.attachment("old", true)
+	c.Cluster.Attachments = []*storagev1.VolumeAttachment{c.va}
+	old, at := onOldNode(c), ago(deleted)
+	old.DeletionTimestamp = &at
+	c.Cluster.Pods = append(c.Cluster.Pods, old)
+	c.says("FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b2c3d" Volume is already exclusively attached to one node and can't be attached to another`, 5*time.Second)
 }
 
 func onOldNode(c *cluster) *corev1.Pod {

@@ -36,8 +36,8 @@ var MountLazilyDetached = &diagnosis.Rule{
 func detachedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	released, why := p.WantedReleased(v, node)
 	wanted := p.WantedHere(v, node)
-	if !released && !wanted {
-		return
+	if !released && !wanted || !wanted && p.JustReleased(v, node) && !p.Suffers(v, "unmount-blocked", "detach-stuck", "multi-attach-error") {
+		return // nothing to let go, or an unmount that is under way
 	}
 	view := p.View(node)
 	if view == nil || view.Init == nil {
