@@ -79,7 +79,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.PersistentVolumeClaimVolumeSource": {"ClaimName", "ReadOnly"},
 	"k8s.io/api/core/v1.PersistentVolumeSource":            {"AWSElasticBlockStore", "AzureDisk", "AzureFile", "CSI", "CephFS", "Cinder", "FC", "FlexVolume", "GCEPersistentDisk", "Glusterfs", "HostPath", "ISCSI", "Local", "NFS", "PortworxVolume", "RBD", "VsphereVolume"},
 	"k8s.io/api/core/v1.PersistentVolumeSpec":              {"AccessModes", "Capacity", "ClaimRef", "MountOptions", "NodeAffinity", "PersistentVolumeReclaimPolicy", "PersistentVolumeSource", "StorageClassName", "VolumeMode"},
-	"k8s.io/api/core/v1.PersistentVolumeStatus":            {"Message", "Phase", "Reason"},
+	"k8s.io/api/core/v1.PersistentVolumeStatus":            {"LastPhaseTransitionTime", "Message", "Phase", "Reason"},
 	"k8s.io/api/core/v1.Pod":                               {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.PodCondition":                      {"LastTransitionTime", "Message", "Reason", "Status", "Type"},
 	"k8s.io/api/core/v1.PodIP":                             {"IP"},

@@ -114,11 +114,6 @@ func lhWaits(w *world) *world {
 	return w.Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:20Z", `AttachVolume.Attach failed for volume "pv-data" : rpc error: code = DeadlineExceeded desc = volume `+lhVol+` failed to attach to node n1 with attachmentID `+ticketID("n1"))
 }
 
-// lhEvent is an event of Longhorn about one of its objects.
-func lhEvent(w *world, kind, name, reason, at, text string) *world {
-	key := fmt.Sprintf("lh-%s-%d", strings.ToLower(kind+"-"+reason), len(w.Objects()))
-	return w.Add(fmt.Sprintf("apiVersion: v1\nkind: Event\nmetadata: {namespace: longhorn-system, name: %s, creationTimestamp: %q}\ninvolvedObject: {kind: %s, namespace: longhorn-system, name: %s, apiVersion: longhorn.io/v1beta2}\ntype: Warning\nreason: %s\nmessage: %q\ncount: 3\nfirstTimestamp: %q\nlastTimestamp: %q\nsource: {component: longhorn-controller}\n", key, at, kind, name, reason, text, at, at))
-}
 
 // lhShare is a served RWX volume whose share-manager runs on n2, mounted by web-0 on n1.
 func lhShare(release string) *world {
