@@ -229,6 +229,9 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 			c.byName(pvs, "", *va.Spec.Source.PersistentVolumeName)
 		}
 	}
+	if len(x.Cluster.Longhorn.Volumes) > 0 {
+		c.want(want{res: lhAttachments}) // also of those that only have a replica here: one list for all
+	}
 	for _, lh := range x.Cluster.Longhorn.Volumes {
 		c.byName(pvs, "", lh.Status.Kubernetes.PVName)
 	}

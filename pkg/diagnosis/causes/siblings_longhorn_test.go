@@ -114,7 +114,6 @@ func lhWaits(w *world) *world {
 	return w.Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:20Z", `AttachVolume.Attach failed for volume "pv-data" : rpc error: code = DeadlineExceeded desc = volume `+lhVol+` failed to attach to node n1 with attachmentID `+ticketID("n1"))
 }
 
-
 // lhShare is a served RWX volume whose share-manager runs on n2, mounted by web-0 on n1.
 func lhShare(release string) *world {
 	w := lhWorldOf(release, strings.Replace(lhPV, "ReadWriteOnce", "ReadWriteMany", 1))

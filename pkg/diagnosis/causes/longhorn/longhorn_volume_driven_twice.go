@@ -26,11 +26,15 @@ var VolumeDrivenTwice = &diagnosis.Rule{
 		if v == nil || v.NodeID == "" {
 			return nil
 		}
+		noTicket := lh.NoTicket(pl.X, pl.Volume)
+		if noTicket.No() {
+			return nil
+		}
 		by, pod, traces, _ := lh.Writer(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name),
 			With:    words.Fields{"volume": v.Name, "node": v.NodeID, "state": none(v.Status.State), "by": by, "pod": pod},
-			State:   []evidence.Answer{lh.NoTicket(pl.X, pl.Volume).With(traces...)},
+			State:   []evidence.Answer{noTicket.With(traces...)},
 			Last:    []evidence.Answer{lh.DrivenLong(pl)},
 			Steps: []remedy.Step{remedy.Words("Find the other writer (a virtualisation layer, an operator, a script that attaches volumes through spec.nodeID or the old API) and update it: " +
 				"since Longhorn 1.5 it has to create an attachment ticket. Do not answer by writing spec.nodeID as well.")},
