@@ -28,6 +28,8 @@ type lookups struct {
 	claims           map[key]*corev1.PersistentVolumeClaim
 	claimsByVolume   map[string]*corev1.PersistentVolumeClaim // by spec.volumeName; the first of several
 	pvs              map[key]*corev1.PersistentVolume
+	pvsFor           map[key][]*corev1.PersistentVolume    // by the claim that they name
+	pvsFree          map[string][]*corev1.PersistentVolume // by class; they name no claim
 	classes          map[key]*storagev1.StorageClass
 	drivers          map[key]*storagev1.CSIDriver
 	csiNodes         map[key]*storagev1.CSINode
@@ -115,6 +117,17 @@ func (x *Index) indexCluster() {
 		}
 	}
 	x.pvs = byName(c.PVs, func(o *corev1.PersistentVolume) bool { return o == nil })
+	x.pvsFor, x.pvsFree = map[key][]*corev1.PersistentVolume{}, map[string][]*corev1.PersistentVolume{}
+	for _, pv := range c.PVs {
+		switch {
+		case pv == nil:
+		case pv.Spec.ClaimRef == nil:
+			x.pvsFree[pv.Spec.StorageClassName] = append(x.pvsFree[pv.Spec.StorageClassName], pv)
+		default:
+			k := key{pv.Spec.ClaimRef.Namespace, pv.Spec.ClaimRef.Name}
+			x.pvsFor[k] = append(x.pvsFor[k], pv)
+		}
+	}
 	x.classes = byName(c.StorageClasses, func(o *storagev1.StorageClass) bool { return o == nil })
 	x.drivers = byName(c.CSIDrivers, func(o *storagev1.CSIDriver) bool { return o == nil })
 	x.csiNodes = byName(c.CSINodes, func(o *storagev1.CSINode) bool { return o == nil })
@@ -219,6 +232,11 @@ func (x *Index) Attachment(name string) *storagev1.VolumeAttachment {
 
 // PodsOn returns the pods bound to a node.
 func (x *Index) PodsOn(node string) []*corev1.Pod { return x.podsByNode[node] }
+
+// PVsFor returns the volumes that name a claim, and those of a class that name none.
+func (x *Index) PVsFor(namespace, claim, class string) (naming, free []*corev1.PersistentVolume) {
+	return x.pvsFor[key{namespace, claim}], x.pvsFree[class]
+}
 
 // PodsIn returns the pods of a namespace.
 func (x *Index) PodsIn(namespace string) []*corev1.Pod { return x.podsIn[namespace] }

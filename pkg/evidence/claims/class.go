@@ -71,13 +71,10 @@ func Classes(x *snapshot.Index) []string {
 // component-helpers/storage/volume).
 func ForClaim(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer {
 	class, _ := ClassName(c)
-	for _, pv := range x.Cluster.PVs {
-		if pv.Spec.StorageClassName != class {
-			continue
-		}
-		r := pv.Spec.ClaimRef
-		kept := r != nil && r.Namespace == c.Namespace && r.Name == c.Name
-		if kept || r == nil && pv.Status.Phase == corev1.VolumeAvailable && len(apart(pv, c)) == 0 {
+	naming, free := x.PVsFor(c.Namespace, c.Name, class)
+	for _, pv := range slices.Concat(naming, free) {
+		kept := pv.Spec.ClaimRef != nil && pv.Spec.StorageClassName == class
+		if kept || pv.Spec.ClaimRef == nil && pv.Status.Phase == corev1.VolumeAvailable && len(apart(pv, c)) == 0 {
 			return evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.storageClassName", class))
 		}
 	}
