@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,8 @@ var multiAttachError = &diagnosis.SymptomRule{Name: "multi-attach-error", Run: f
 // because their pods ended a moment ago. The attach-detach controller says Multi-Attach at
 // once, and tries again when the detachment is done.
 func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
-	if p.Age(pod.CreationTimestamp.Time) >= settle {
+	fails := func(t diagnosis.Text) bool { return t.Fresh && failsToUnmount(t) }
+	if p.Age(pod.CreationTimestamp.Time) >= settle || slices.ContainsFunc(p.Texts(v), fails) {
 		return false
 	}
 	others := 0
