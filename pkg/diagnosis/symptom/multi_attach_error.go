@@ -43,7 +43,12 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 			return false
 		}
 	}
-	return others > 0
+	if others == 0 { // nobody else has it any more: the next try attaches it
+		return v.CSIName() != "" && p.Collected("storage.k8s.io/volumeattachments") && !slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+			return c.Node() != pod.Spec.NodeName && c.Pod.DeletionTimestamp == nil
+		})
+	}
+	return true
 }
 
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {

@@ -62,6 +62,10 @@ var tests = []struct {
 		c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "Pod", ObjNamespace: "shop", ObjName: "db-old", Reason: "FailedUnMount", Component: "kubelet", Host: "old",
 			Message: `UnmountVolume.NodeUnstageVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = /dev/sdb is in use`, First: ago(5 * time.Second).Time, Last: ago(5 * time.Second).Time, Count: 1})
 	}, []string{"multi-attach-error", "pod-waiting-for-volume", "unmount-blocked"}, nil},
+	{"a pod takes over, and the detachment is done", func(c *cluster) {
+		moved(c, 10*time.Second)
+		c.Cluster.Attachments = nil
+	}, nil, nil},
 	{"a pod takes over, and the detachment fails", func(c *cluster) {
 		moved(c, 10*time.Second)
 		c.va.Status.DetachError = &storagev1.VolumeError{Time: ago(5 * time.Second), Message: "no"}
