@@ -20,7 +20,7 @@ var (
 )
 
 // bootLimit is far above the slowest boot on two busy cores.
-const bootLimit = 8 * time.Minute
+const bootLimit = 14 * time.Minute
 
 // agentLimit is what the agent may take in the emulated machine, whose processors
 // are about ten times slower than real ones. Where something hangs it waits for
