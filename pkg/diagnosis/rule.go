@@ -5,10 +5,10 @@ package diagnosis
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -88,7 +88,7 @@ type Catalog struct {
 	byName   map[string]*Rule
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var nameForm = pattern.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // NewCatalog checks the rules (names, documents, an acyclic graph) and indexes them.
 func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Catalog, error) {

@@ -2,15 +2,15 @@ package noise
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var auditField = regexp.MustCompile(`\b(\w+)=("[^"]*"|\S+)`)
+var auditField = pattern.MustCompile(`\b(\w+)=("[^"]*"|\S+)`)
 
 // audit takes the fields of an audit record apart.
 func audit(line string) map[string]string {

@@ -2,13 +2,13 @@ package noise
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -63,7 +63,7 @@ func logged(view *snapshot.NodeView, address string) string {
 }
 
 // unreachable is how the initiator says that nothing answers at an address.
-var unreachable = regexp.MustCompile(`(?:cannot make (?:a )?connection to|connect to) \[?([0-9a-fA-F.:]+?)\]?:3260`)
+var unreachable = pattern.MustCompile(`(?:cannot make (?:a )?connection to|connect to) \[?([0-9a-fA-F.:]+?)\]?:3260`)
 
 // refusedAddresses takes lines about addresses that neither an instance manager nor
 // any session of the node has: what is left is a record, or nothing but the line.

@@ -1,9 +1,9 @@
 package remedy
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -17,7 +17,7 @@ func (s Step) In(file string, lines ...string) Step {
 
 // plainWord is what may stand in a quoted value of multipath.conf, where a value is an
 // extended regular expression, and means itself there.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _-]*$`)
+var plainWord = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _-]*$`)
 
 // Blacklist are the lines that keep multipathd off disks: by vendor and product, or by the
 // WWID of one disk when these are no plain words. A section on one line is ignored: a
@@ -34,7 +34,7 @@ func Blacklist(vendor, product, wwid string) []string {
 }
 
 // domain is a name of DNS.
-var domain = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+var domain = pattern.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 
 // IDMapDomain are the lines of idmapd.conf(5) for the domain of NFSv4 names.
 func IDMapDomain(name string) []string {

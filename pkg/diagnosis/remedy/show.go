@@ -3,10 +3,10 @@ package remedy
 import (
 	"net"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -100,7 +100,7 @@ func boolRank(first bool) int {
 
 // simpleField is a path of names: what stands in brackets has no place in a jsonpath
 // as rules write it.
-var simpleField = regexp.MustCompile(`^(spec|status|metadata|parameters|provisioner)(\.[A-Za-z]+)*$`)
+var simpleField = pattern.MustCompile(`^(spec|status|metadata|parameters|provisioner)(\.[A-Za-z]+)*$`)
 
 // get asks for an object, or for one field of it.
 func (s shower) get(kind, name, field string) []thing {
@@ -129,7 +129,7 @@ func (s shower) get(kind, name, field string) []thing {
 }
 
 // objectName is what the API server lets a name be.
-var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$`)
+var objectName = pattern.MustCompile(`^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$`)
 
 func (s shower) longhorn() string {
 	if spaces := s.x.LonghornNamespaces(); len(spaces) == 1 {
@@ -193,7 +193,7 @@ func (s shower) log(e report.Evidence) (thing, bool) {
 }
 
 // lineNumber ends a locator of a file.
-var lineNumber = regexp.MustCompile(`:\d+$`)
+var lineNumber = pattern.MustCompile(`:\d+$`)
 
 // onNode reads the place of a fact again. Nothing below a path of a volume is ever
 // touched: a dead server would hang whoever does.
@@ -228,15 +228,15 @@ func (s shower) onNode(e report.Evidence) (Command, bool) {
 }
 
 var (
-	number  = regexp.MustCompile(`^\d+:\d+$`)
-	process = regexp.MustCompile(`^proc/(\d+)(/|$)`)
+	number  = pattern.MustCompile(`^\d+:\d+$`)
+	process = pattern.MustCompile(`^proc/(\d+)(/|$)`)
 	// knownTree are the parts of a node that are its own and local.
-	knownTree = regexp.MustCompile(`^(proc|sys|etc|lib|usr|boot|run|dev|bin|sbin|var/log|var/lib/iscsi)/`)
+	knownTree = pattern.MustCompile(`^(proc|sys|etc|lib|usr|boot|run|dev|bin|sbin|var/log|var/lib/iscsi)/`)
 	// long are lists in which nobody finds a line by eye.
 	long   = map[string]bool{"modules.dep": true, "modules.builtin": true}
 	listed = map[string]bool{"holders": true, "slaves": true, "iscsi_session": true}
 	// onlyListed are programs, device nodes and directories of sysfs: no texts.
-	onlyListed = regexp.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
+	onlyListed = pattern.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
 )
 
 // special reads again what no file says.

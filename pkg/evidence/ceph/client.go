@@ -3,11 +3,11 @@
 package ceph
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -18,7 +18,7 @@ const fresh = 10 * time.Minute
 // daemon is the form in which libceph names a peer: "mon0 (1)10.30.0.41:6789 …". Old
 // kernels have no version of the protocol before the address, newer CephFS lines have
 // "[<fsid> <client>]: " before the daemon.
-var daemon = regexp.MustCompile(`\b((?:mon|osd|mds)\d+) (?:\([12]\))?([0-9.]+:\d+|\[[0-9a-fA-F:]+\]:\d+) (.*)`)
+var daemon = pattern.MustCompile(`\b((?:mon|osd|mds)\d+) (?:\([12]\))?([0-9.]+:\d+|\[[0-9a-fA-F:]+\]:\d+) (.*)`)
 
 // Of tells whether a volume is served by the kernel's Ceph client: an RBD image that the
 // kernel maps, or a CephFS that it mounts.
@@ -132,8 +132,8 @@ func Stuck(pl *evidence.Place) evidence.Answer {
 }
 
 var (
-	hangs    = regexp.MustCompile(`\bmds\d+ hung\b`)
-	cameBack = regexp.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)
+	hangs    = pattern.MustCompile(`\bmds\d+ hung\b`)
+	cameBack = pattern.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)
 )
 
 // Refusing asks for a line with a single meaning: this kernel is too old for the cluster,

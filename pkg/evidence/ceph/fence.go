@@ -3,13 +3,13 @@ package ceph
 import (
 	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -19,10 +19,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // shutOut are the lines in which an existing RBD client learns that it is blocklisted:
 // ESHUTDOWN (108) of a request or of its watch (drivers/block/rbd.c).
 var (
-	ofImage = regexp.MustCompile(`rbd: (?:rbd\d+|image \S+): .*(?:result -108|reregister watch: -108|reregister watch: -107.*blocklist)`)
-	again   = regexp.MustCompile(`rbd: (rbd\d+): (?:capacity|watch .* (?:re)?registered)`)
-	ofMDS   = regexp.MustCompile(`ceph: .*mds\d+ (?:reconnect denied|rejected session)|ceph: .*(?:blocklisted|blacklisted)`)
-	restore = regexp.MustCompile(`ceph: .*mds\d+ (?:reconnect success|reconnected)`)
+	ofImage = pattern.MustCompile(`rbd: (?:rbd\d+|image \S+): .*(?:result -108|reregister watch: -108|reregister watch: -107.*blocklist)`)
+	again   = pattern.MustCompile(`rbd: (rbd\d+): (?:capacity|watch .* (?:re)?registered)`)
+	ofMDS   = pattern.MustCompile(`ceph: .*mds\d+ (?:reconnect denied|rejected session)|ceph: .*(?:blocklisted|blacklisted)`)
+	restore = pattern.MustCompile(`ceph: .*mds\d+ (?:reconnect success|reconnected)`)
 )
 
 // Fence is what shows that a node's client is shut out of a volume.

@@ -3,7 +3,6 @@ package ceph
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -54,7 +54,7 @@ func (u InUse) Image() string {
 	return ""
 }
 
-var imageForm = regexp.MustCompile(`rbd image (\S+?/\S+) `)
+var imageForm = pattern.MustCompile(`rbd image (\S+?/\S+) `)
 
 // Owner is somebody of this cluster who had an image and was seen to go.
 type Owner struct {

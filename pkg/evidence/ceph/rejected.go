@@ -2,15 +2,15 @@ package ceph
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // rejects is how the kernel's Ceph client says that its user is turned down:
 // net/ceph/auth.c, fs/ceph/mds_client.c.
-var rejects = regexp.MustCompile(`libceph: .*auth method '\w+' error -\d+|ceph: mds\d+ rejected session`)
+var rejects = pattern.MustCompile(`libceph: .*auth method '\w+' error -\d+|ceph: mds\d+ rejected session`)
 
 // Rejected asks for a fresh line of the kernel, on a node whose pod waits, in which the
 // cluster turns the user of a new mount down; sure tells whether the kernel names the

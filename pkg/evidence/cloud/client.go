@@ -2,13 +2,13 @@ package cloud
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -21,13 +21,13 @@ type Client struct {
 
 var (
 	// using is how backends say that a client uses a volume now.
-	using = regexp.MustCompile(`(?i)\bstill (?:mapped|exported|mounted|open|logged in|connected|writing)|\blogged in\b|\bis connected\b|\bin use by\b|\bactive session|` +
+	using = pattern.MustCompile(`(?i)\bstill (?:mapped|exported|mounted|open|logged in|connected|writing)|\blogged in\b|\bis connected\b|\bin use by\b|\bactive session|` +
 		`\binitiator\b.{0,80}\bonline\b|\bopen(?:ed)? by\b|outstanding writes|\bwatchers?\b|is still being used`)
 	// watcher is how rbd status prints a client.
-	watcher = regexp.MustCompile(`watcher[= ]+(?:v[12]:)?\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+\s+(?:by )?(client\.\d+)`)
-	port    = regexp.MustCompile(`(?i)\b(?:iqn\.\d{4}-\d{2}\.[^\s,;()'"]+|nqn\.\d{4}-\d{2}\.[^\s,;()'"]+)`)
-	address = regexp.MustCompile(`(?i)\b(?:initiator|client|host|from|node|instance|machine|server)\b[^;]{0,80}?\b(\d{1,3}(?:\.\d{1,3}){3})\b`)
-	machine = regexp.MustCompile(`(?i)\b(?:host|instance|machine|server|client|node|vm) ["'(]?([A-Za-z0-9][\w.-]*)`)
+	watcher = pattern.MustCompile(`watcher[= ]+(?:v[12]:)?\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+\s+(?:by )?(client\.\d+)`)
+	port    = pattern.MustCompile(`(?i)\b(?:iqn\.\d{4}-\d{2}\.[^\s,;()'"]+|nqn\.\d{4}-\d{2}\.[^\s,;()'"]+)`)
+	address = pattern.MustCompile(`(?i)\b(?:initiator|client|host|from|node|instance|machine|server)\b[^;]{0,80}?\b(\d{1,3}(?:\.\d{1,3}){3})\b`)
+	machine = pattern.MustCompile(`(?i)\b(?:host|instance|machine|server|client|node|vm) ["'(]?([A-Za-z0-9][\w.-]*)`)
 )
 
 // ForeignClient finds a fresh text of the backend that names a user of the place's volume

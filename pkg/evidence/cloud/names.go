@@ -1,26 +1,26 @@
 package cloud
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
 	// elsewhere is how backends say that a disk is on a machine, which may follow.
-	elsewhere = regexp.MustCompile(`(?i)(?:already|currently|still) (?:attached|exported|published|connected|mapped) (?:to|on|at)\b|already being used by\b|` +
+	elsewhere = pattern.MustCompile(`(?i)(?:already|currently|still) (?:attached|exported|published|connected|mapped) (?:to|on|at)\b|already being used by\b|` +
 		`\b(?:disk|volume)\b.{0,160}? is attached (?:to|on)\b`)
 	// nowhere is said of a disk in a state that names no machine.
-	nowhere = regexp.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)|` +
+	nowhere = pattern.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)|` +
 		`(?:disk|volume|lun)\b.{0,120}\b(?:in use\b|(?:already|still|currently) (?:attached|mapped|exported|connected)\b)|\bVolumeInUse\b|status must be available.{0,80}(?:in-use|detaching|reserved|attaching)`)
 	// denied is the contrary.
-	denied      = regexp.MustCompile(`(?i)\bnot (?:currently )?in use\b`)
-	leadingWord = regexp.MustCompile(`^[a-zA-Z]+`)
-	machineForm = regexp.MustCompile(`^[A-Za-z0-9/][\w./:-]*`)
+	denied      = pattern.MustCompile(`(?i)\bnot (?:currently )?in use\b`)
+	leadingWord = pattern.MustCompile(`^[a-zA-Z]+`)
+	machineForm = pattern.MustCompile(`^[A-Za-z0-9/][\w./:-]*`)
 )
 
 // fillers are words between "attached to" and the name of a machine.
@@ -113,9 +113,9 @@ func SameMachine(id, machine string) bool {
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 var (
-	uuidForm     = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	instanceForm = regexp.MustCompile(`^i-[0-9a-z]+$`)
-	numberForm   = regexp.MustCompile(`^\d+$`)
+	uuidForm     = pattern.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	instanceForm = pattern.MustCompile(`^i-[0-9a-z]+$`)
+	numberForm   = pattern.MustCompile(`^\d+$`)
 )
 
 // Tellable tells whether every node has an id of the same form as a machine's name:

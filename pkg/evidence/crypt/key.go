@@ -1,12 +1,12 @@
 package crypt
 
 import (
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -27,16 +27,16 @@ const (
 // themselves (csi/crypto in longhorn-manager, internal/kms in ceph-csi).
 var words = []struct {
 	lock Lock
-	form *regexp.Regexp
+	form *pattern.Pattern
 }{
-	{NoSlot, regexp.MustCompile(`(?i)no key available with this passphrase`)},
-	{NoPassphrase, regexp.MustCompile(`(?i)missing (?:encryption )?passphrase\b`)},
-	{Provider, regexp.MustCompile(`(?i)unsupported key provider`)},
-	{Plain, regexp.MustCompile(`(?i)unsupported disk encryption format`)},
+	{NoSlot, pattern.MustCompile(`(?i)no key available with this passphrase`)},
+	{NoPassphrase, pattern.MustCompile(`(?i)missing (?:encryption )?passphrase\b`)},
+	{Provider, pattern.MustCompile(`(?i)unsupported key provider`)},
+	{Plain, pattern.MustCompile(`(?i)unsupported disk encryption format`)},
 }
 
 // resizing are texts about an expansion, which print the same words of cryptsetup.
-var resizing = regexp.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
+var resizing = pattern.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
 
 // Key is the opening of the place's volume, and what is known of its device there.
 type Key struct {

@@ -2,22 +2,22 @@
 package crypt
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 // refusals are cryptsetup's own sentences about parameters: a derivation, hash or cipher
 // that is not allowed or not known.
-var refusals = regexp.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*`)
+var refusals = pattern.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*`)
 
 // opens are the calls of cryptsetup that take parameters of a volume.
-var opens = regexp.MustCompile(`luksFormat|luksOpen|cryptsetup`)
+var opens = pattern.MustCompile(`luksFormat|luksOpen|cryptsetup`)
 
 // argument finds a parameter on the command line that a text shows.
-var argument = regexp.MustCompile(`--(pbkdf|hash|cipher|key-size)[= ](\S+)`)
+var argument = pattern.MustCompile(`--(pbkdf|hash|cipher|key-size)[= ](\S+)`)
 
 // Refusal is a refusal of parameters by cryptsetup.
 type Refusal struct {

@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -15,11 +16,11 @@ const nodeID = "csi.alpha.kubernetes.io/node-id" // as the attacher sent it
 var (
 	// uses is how a storage says that somebody works with a volume; that it is "attached"
 	// only says what the storage wrote down.
-	uses = regexp.MustCompile(`(?i)\blogged[ -]in\b|\bstill (being )?(mapped|mounted|exported|connected|used|in[ -]use|open|written)\b|\bin[ -]use by\b|\b(active|open|established) (nvme |iscsi |nfs )?(sessions?|connections?|initiators?|clients?|paths?|i/?o)\b|\b(initiator|client|host|session)\b[^.;]{0,60}\b(online|connected|alive|active)\b|\boutstanding (writes?|i/?os?|requests?)\b|\bis writing\b|\bopen(ed)? by\b|\bwatcher=`)
+	uses = pattern.MustCompile(`(?i)\blogged[ -]in\b|\bstill (being )?(mapped|mounted|exported|connected|used|in[ -]use|open|written)\b|\bin[ -]use by\b|\b(active|open|established) (nvme |iscsi |nfs )?(sessions?|connections?|initiators?|clients?|paths?|i/?o)\b|\b(initiator|client|host|session)\b[^.;]{0,60}\b(online|connected|alive|active)\b|\boutstanding (writes?|i/?os?|requests?)\b|\bis writing\b|\bopen(ed)? by\b|\bwatcher=`)
 	// idle takes it back: "not logged in", "no active session", "no longer connected".
-	idle = regexp.MustCompile(`(?i)\b(not|no|no longer|never|isn't|without|zero|0) (any |an )?(logged|active|open|established|connected|online|mapped|mounted|in[ -]use|sessions?|watchers?|clients?|initiators?)\b`)
+	idle = pattern.MustCompile(`(?i)\b(not|no|no longer|never|isn't|without|zero|0) (any |an )?(logged|active|open|established|connected|online|mapped|mounted|in[ -]use|sessions?|watchers?|clients?|initiators?)\b`)
 	// names are what identifies a machine to a storage.
-	names = regexp.MustCompile(`\b(iqn\.[0-9]{4}-[0-9]{2}\.[^\s,;()\]"']+|nqn\.[0-9]{4}-[0-9]{2}\.[^\s,;()\]"']+|(?:[0-9a-f]{2}:){7}[0-9a-f]{2}|(?:\d{1,3}\.){3}\d{1,3})`)
+	names = pattern.MustCompile(`\b(iqn\.[0-9]{4}-[0-9]{2}\.[^\s,;()\]"']+|nqn\.[0-9]{4}-[0-9]{2}\.[^\s,;()\]"']+|(?:[0-9a-f]{2}:){7}[0-9a-f]{2}|(?:\d{1,3}\.){3}\d{1,3})`)
 )
 
 // ClientLives asks whether the storage said lately, refusing to detach a volume from a
@@ -39,7 +40,7 @@ func ClientLives(x *snapshot.Index, va *storagev1.VolumeAttachment) (text string
 // initiator or address that is no node's of this cluster.
 func namesMachine(x *snapshot.Index, va *storagev1.VolumeAttachment, text string) bool {
 	for _, name := range []string{va.Spec.NodeName, va.Annotations[nodeID]} {
-		if name != "" && regexp.MustCompile(`(^|[^\w.-])`+regexp.QuoteMeta(name)+`($|[^\w.-]|[.-]($|\W))`).MatchString(strings.ReplaceAll(text, ":", " ")) {
+		if name != "" && strings.Contains(text, name) && regexp.MustCompile(`(^|[^\w.-])`+regexp.QuoteMeta(name)+`($|[^\w.-]|[.-]($|\W))`).MatchString(strings.ReplaceAll(text, ":", " ")) {
 			return true
 		}
 	}

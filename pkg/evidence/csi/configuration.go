@@ -1,13 +1,13 @@
 package csi
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -15,24 +15,24 @@ import (
 // nothing for this volume. The first group, where there is one, is the key that was
 // looked for (ceph-csi internal/util/csiconfig.go; csi-driver-smb, csi-driver-nfs,
 // lvm-localpv).
-var configured = []*regexp.Regexp{
-	regexp.MustCompile(`missing configuration for cluster ID [("]+([^")]+)`),
-	regexp.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`),
-	regexp.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`),
-	regexp.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`),
-	regexp.MustCompile(`unmarshal failed \(.*\), raw buffer response`),
-	regexp.MustCompile(`source field is missing, current context`),
-	regexp.MustCompile(`(server|share) is a required parameter`),
-	regexp.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`),
+var configured = []*pattern.Pattern{
+	pattern.MustCompile(`missing configuration for cluster ID [("]+([^")]+)`),
+	pattern.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`),
+	pattern.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`),
+	pattern.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`),
+	pattern.MustCompile(`unmarshal failed \(.*\), raw buffer response`),
+	pattern.MustCompile(`source field is missing, current context`),
+	pattern.MustCompile(`(server|share) is a required parameter`),
+	pattern.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`),
 }
 
 // similar is the same thing in the words of other drivers: no entry, section, backend or
 // key of a name in the driver's configuration.
-var similar = regexp.MustCompile(`(?i)no (?:configuration|config|section|entry|backend|cluster) (?:\w+ )?(?:was )?(?:found )?(?:for|named|with|of) [^"'(]{0,30}["'(]?([\w./-]+)|(?:configuration|config|section|backend|cluster(?: ?ID)?) ["'(]?([\w./-]+)["')]? (?:is |was )?(?:not (?:found|configured|defined|present)|missing|unknown) (?:in|from) (?:\S+ )?(?:config|configuration)`)
+var similar = pattern.MustCompile(`(?i)no (?:configuration|config|section|entry|backend|cluster) (?:\w+ )?(?:was )?(?:found )?(?:for|named|with|of) [^"'(]{0,30}["'(]?([\w./-]+)|(?:configuration|config|section|backend|cluster(?: ?ID)?) ["'(]?([\w./-]+)["')]? (?:is |was )?(?:not (?:found|configured|defined|present)|missing|unknown) (?:in|from) (?:\S+ )?(?:config|configuration)`)
 
 // elsewhere are words of a host, path, device or credential: then it is no matter of the
 // driver's configuration.
-var elsewhere = regexp.MustCompile(`(?i)secret|credential|password|/dev/|connection|timed? ?out|unauth|permission`)
+var elsewhere = pattern.MustCompile(`(?i)secret|credential|password|/dev/|connection|timed? ?out|unauth|permission`)
 
 // Misconfigured asks for a fresh text in which the driver says that its configuration has
 // nothing for this volume. first tells whether its words have a single meaning.

@@ -1,7 +1,6 @@
 package csi
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -130,9 +130,9 @@ func secretFor(v *snapshot.Volume, call Call) (namespace, name, where string) {
 // How kubelet and the sidecars say that they do not get a secret: pkg/volume/csi of
 // Kubernetes; external-attacher and external-provisioner.
 var (
-	secretFetch = regexp.MustCompile(`(?:fetching \w*SecretRef|failed to (?:load|get|find) (?:the )?secrets?:?)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
-	secretInNS  = regexp.MustCompile(`(?:getting|find|finding|get) (?:the )?secret "?([\w.-]+)"? in (?:the )?namespace "?([\w.-]+)"?:? .*(?:not found|no relationship found)`)
-	secretOf    = regexp.MustCompile(`secrets "[^"]+" is forbidden`)
+	secretFetch = pattern.MustCompile(`(?:fetching \w*SecretRef|failed to (?:load|get|find) (?:the )?secrets?:?)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
+	secretInNS  = pattern.MustCompile(`(?:getting|find|finding|get) (?:the )?secret "?([\w.-]+)"? in (?:the )?namespace "?([\w.-]+)"?:? .*(?:not found|no relationship found)`)
+	secretOf    = pattern.MustCompile(`secrets "[^"]+" is forbidden`)
 )
 
 // AbsentSecret reads the first-hand word of who wanted a secret. A refusal is not an
@@ -150,23 +150,23 @@ func AbsentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
 
 var (
 	// refuses is how storages turn an identity down: the codes of gRPC, HTTP and their own.
-	refuses = regexp.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
+	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
 		`\bUnauthorizedOperation\b|\bAccessDenied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bAuthFailure\b|\bInvalidClientTokenId\b|\bExpiredToken\b|` +
 		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to perform|insufficient (?:privileges|permissions)|` +
 		`invalid credentials|authentication failed|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
 	// called is where a refusal names what it refuses, or to whom.
-	called = regexp.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\bthe client ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
+	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\bthe client ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
 	// inPath is said of a file: the node, a squash, a security module or a fenced client
 	// refuses it, never the storage's accounts.
-	inPath = regexp.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
+	inPath = pattern.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)`)
 	// sizes are refusals by amount: clouds answer them with the 403 of a right, too.
-	sizes = regexp.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
+	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, and
 	// what the API server denies to an account.
-	others = regexp.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
+	others = pattern.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
 )
 
 // Refusal is the storage's fresh word that it turns an identity down.

@@ -3,18 +3,18 @@ package csi
 import (
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var clientID = regexp.MustCompile(`--id[ =](\S+)`)
+var clientID = pattern.MustCompile(`--id[ =](\S+)`)
 
 // Malformed finds a driver's log that prints the user which it asks for, and that is no
 // user's name: encoded once too often, or with the prefix that the tool adds. The value

@@ -2,12 +2,12 @@ package disk
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -15,17 +15,17 @@ import (
 
 // missing is how drivers say that they do not find the disk which they were told is
 // attached.
-var missing = regexp.MustCompile(`(?i)no device path for device|find disk by lun|re-link disk|non[- ]?existent (disk|device)|not attached to (this )?(node|instance|vm|host)|` +
+var missing = pattern.MustCompile(`(?i)no device path for device|find disk by lun|re-link disk|non[- ]?existent (disk|device)|not attached to (this )?(node|instance|vm|host)|` +
 	`(disk|device|volume)\b[^:]{0,80}\bnot found|(could not|couldn't|cannot|can't|unable to|failed to) (find|locate|get|discover) [^:]{0,60}(disk|device|lun|path)|` +
 	`hasn't been attached|no such device|device path .*(does not|doesn't) exist|timed? ?out waiting for (the )?(disk|device)|` +
 	`The file \S+ does not exist and no size was specified|(disk|device)\b[^:]{0,60}\bis not ready`)
 
 // unnamed is how drivers and kubelet say that a disk does not appear under the name that
 // they expect.
-var unnamed = regexp.MustCompile(`(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
+var unnamed = pattern.MustCompile(`(?i)waiting for device node to appear|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
 
 // aboutMap is said of a multipath map, which is no disk.
-var aboutMap = regexp.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)
+var aboutMap = pattern.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)
 
 // SaysNoMap tells whether a text says that a multipath map is not there.
 func SaysNoMap(t evidence.Text) bool {

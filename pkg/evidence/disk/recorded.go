@@ -2,19 +2,19 @@ package disk
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // kernelName is a name that the kernel gives in the order of detection.
-var kernelName = regexp.MustCompile(`^/dev/(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+)(?:p?\d+)?$`)
+var kernelName = pattern.MustCompile(`^/dev/(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+)(?:p?\d+)?$`)
 
 // Record is a kernel name that an object keeps for a volume, and the disk that has the
 // name now.

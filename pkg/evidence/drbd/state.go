@@ -3,13 +3,13 @@
 package drbd
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -23,8 +23,8 @@ const fresh = 10 * time.Minute
 // speaks are the prefixes "drbd <res>: ", "drbd <res> <peer>: ", "drbd <res>/<vnr>
 // drbd<minor>: " and "drbd <res>/<vnr> drbd<minor> <peer>: ".
 var (
-	speaks  = regexp.MustCompile(`^drbd ([^\s/:]+)(?:/\d+)?(?: drbd(\d+))?(?: ([^\s:]+))?: (.*)$`)
-	changes = regexp.MustCompile(`\b(conn|peer|role|disk|quorum)\( (\S+) -> (\S+) \)`)
+	speaks  = pattern.MustCompile(`^drbd ([^\s/:]+)(?:/\d+)?(?: drbd(\d+))?(?: ([^\s:]+))?: (.*)$`)
+	changes = pattern.MustCompile(`\b(conn|peer|role|disk|quorum)\( (\S+) -> (\S+) \)`)
 )
 
 // Resource is what the kernel of a node said of one resource.

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
@@ -59,7 +59,7 @@ func (t Tree) SELinux() evidence.Answer {
 }
 
 // systems come with SELinux switched on.
-var systems = regexp.MustCompile(`(?i)red hat|rhel|coreos|fedora|centos|rocky|alma|oracle linux|bottlerocket|amazon linux 2023`)
+var systems = pattern.MustCompile(`(?i)red hat|rhel|coreos|fedora|centos|rocky|alma|oracle linux|bottlerocket|amazon linux 2023`)
 
 // SELinuxSystem asks whether the node runs a system that comes with SELinux.
 func (t Tree) SELinuxSystem() evidence.Answer {
@@ -88,7 +88,7 @@ func (t Tree) Labelling() evidence.Answer {
 
 // reserved are the words of CRI-O and containerd while the first request for a container
 // still works on it.
-var reserved = regexp.MustCompile(`(?i)timing out in CRI-O due to system load|error reserving ctr name|failed to reserve container name|name "?\S+"? is reserved`)
+var reserved = pattern.MustCompile(`(?i)timing out in CRI-O due to system load|error reserving ctr name|failed to reserve container name|name "?\S+"? is reserved`)
 
 // NameTaken asks whether the runtime says that it still works on the pod's container.
 func (t Tree) NameTaken() evidence.Answer {

@@ -3,13 +3,13 @@
 package helper
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -30,7 +30,7 @@ func VolumeName(v *snapshot.Volume) string {
 
 // roles are the words that a helper's name has before the volume's: local-path makes
 // "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
-var roles = regexp.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
+var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
 
 // RoleOf is what a pod of this name does for a volume; empty: it is no helper of it.
 func RoleOf(v *snapshot.Volume, pod string) string {
@@ -86,7 +86,7 @@ const (
 )
 
 // timedOut is how local-path and OpenEBS hostpath end a try.
-var timedOut = regexp.MustCompile(`failed to (create|delete) volume \S+: (create|delete|cleanup) process timeout after \d+ seconds|helper pod|process timeout after`)
+var timedOut = pattern.MustCompile(`failed to (create|delete) volume \S+: (create|delete|cleanup) process timeout after \d+ seconds|helper pod|process timeout after`)
 
 // TimedOut asks whether the provisioner gave up waiting for its helper lately.
 func TimedOut(pl *evidence.Place) evidence.Answer {

@@ -1,10 +1,10 @@
 package iscsi
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
@@ -12,10 +12,10 @@ import (
 // (iscsid_connect in usr/iscsid_req.c). Without the driver of the kernel the words are
 // about NETLINK_ISCSI instead.
 var (
-	refusedCode = regexp.MustCompile(`(?i)can ?not connect to iSCSI daemon ?\(111\)`)
-	refusedAll  = regexp.MustCompile(refusedCode.String() + `|(?i)can ?not connect to iSCSI daemon|could not connect to iscsid|(?s)iscsiadm.*exit status (18|20)\b`)
-	netlink     = regexp.MustCompile(`NETLINK_ISCSI`)
-	nameWords   = regexp.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
+	refusedCode = pattern.MustCompile(`(?i)can ?not connect to iSCSI daemon ?\(111\)`)
+	refusedAll  = pattern.MustCompile(refusedCode.String() + `|(?i)can ?not connect to iSCSI daemon|could not connect to iscsid|(?s)iscsiadm.*exit status (18|20)\b`)
+	netlink     = pattern.MustCompile(`NETLINK_ISCSI`)
+	nameWords   = pattern.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
 )
 
 // Socket is where iscsiadm reaches the daemon; systemd may hold it for a daemon that starts
@@ -27,7 +27,7 @@ const Socket = "@ISCSIADM_ABSTRACT_NAMESPACE"
 // no name, whose file would decide: then it is proof by itself.
 func DaemonRefused(pl *evidence.Place) (code bool, a evidence.Answer) {
 	said := Said(pl)
-	for _, form := range []*regexp.Regexp{refusedCode, refusedAll} {
+	for _, form := range []*pattern.Pattern{refusedCode, refusedAll} {
 		for _, t := range said {
 			if form.MatchString(t.Raw) && !netlink.MatchString(t.Raw) {
 				return form == refusedCode && !nameWords.MatchString(t.Raw), evidence.Yes(t.Evidence())

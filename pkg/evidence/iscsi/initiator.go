@@ -3,11 +3,11 @@ package iscsi
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -17,9 +17,9 @@ import (
 const InitiatorFile = "etc/iscsi/initiatorname.iscsi"
 
 var (
-	anyName     = regexp.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
-	ownName     = regexp.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
-	placeholder = regexp.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
+	anyName     = pattern.MustCompile(`\b(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(?::[A-Za-z0-9._:-]+)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})`)
+	ownName     = pattern.MustCompile(`(?i)initiator|\biqn\b["']?\s*[=:]`)
+	placeholder = pattern.MustCompile(`(?im)^\s*GenerateName\s*=\s*yes`)
 )
 
 // Valid tells whether a node's initiator has a name of a known form.

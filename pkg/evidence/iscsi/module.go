@@ -1,19 +1,19 @@
 package iscsi
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // The words of open-iscsi (usr/transport.c), kmod and modprobe(8). Only those of the first
 // line say that the kernel has no such module.
 var (
-	moduleGone  = regexp.MustCompile(`Module iscsi_tcp not found|Could not insert module tcp\. Kmod error -2|could not find module by name='iscsi_tcp'`)
-	moduleWords = regexp.MustCompile(moduleGone.String() + `|iSCSI driver (tcp is not loaded|not found)|NETLINK_ISCSI socket \[Protocol not supported\]`)
+	moduleGone  = pattern.MustCompile(`Module iscsi_tcp not found|Could not insert module tcp\. Kmod error -2|could not find module by name='iscsi_tcp'`)
+	moduleWords = pattern.MustCompile(moduleGone.String() + `|iSCSI driver (tcp is not loaded|not found)|NETLINK_ISCSI socket \[Protocol not supported\]`)
 )
 
 // ModuleSaid asks whether iscsiadm, iscsid or modprobe miss the initiator over TCP in their
@@ -21,7 +21,7 @@ var (
 // say that the kernel has no such module.
 func ModuleSaid(pl *evidence.Place) (gone bool, a evidence.Answer) {
 	said := Said(pl)
-	for _, form := range []*regexp.Regexp{moduleGone, moduleWords} {
+	for _, form := range []*pattern.Pattern{moduleGone, moduleWords} {
 		for _, t := range said {
 			if form.MatchString(t.Raw) {
 				return form == moduleGone, evidence.Yes(t.Evidence())

@@ -3,38 +3,38 @@
 package kmod
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // saying is a sentence that names a module, or has one meaning.
 type saying struct {
-	re     *regexp.Regexp
+	re     *pattern.Pattern
 	module string // empty: the first group names it
 }
 
 // sayings are first-hand: modprobe, the tools that call it, mount helpers, and tools that
 // open a device node that only a module makes.
 var sayings = []saying{
-	{regexp.MustCompile(`modprobe: FATAL: Module (\S+) not found`), ""},
-	{regexp.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), ""},
-	{regexp.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), ""},
-	{regexp.MustCompile(`(nbd) modprobe failed`), ""},
-	{regexp.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), ""},
-	{regexp.MustCompile(`mount error\(19\)`), "cifs"},
-	{regexp.MustCompile(`mount error 19 = `), "ceph"},
-	{regexp.MustCompile(`mount\.nfs4?: No such device`), "nfs"},
-	{regexp.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph)'`), ""},
-	{regexp.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics"},
-	{regexp.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
-	{regexp.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
-	{regexp.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
-	{regexp.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
-	{regexp.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
+	{pattern.MustCompile(`modprobe: FATAL: Module (\S+) not found`), ""},
+	{pattern.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), ""},
+	{pattern.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), ""},
+	{pattern.MustCompile(`(nbd) modprobe failed`), ""},
+	{pattern.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), ""},
+	{pattern.MustCompile(`mount error\(19\)`), "cifs"},
+	{pattern.MustCompile(`mount error 19 = `), "ceph"},
+	{pattern.MustCompile(`mount\.nfs4?: No such device`), "nfs"},
+	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph)'`), ""},
+	{pattern.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics"},
+	{pattern.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
+	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
+	{pattern.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
+	{pattern.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
+	{pattern.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
 }
 
 // modules are the modules behind names that are none.

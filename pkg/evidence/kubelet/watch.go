@@ -3,24 +3,24 @@ package kubelet
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // watchError is a watcher that cannot start: ENOSPC of inotify_add_watch(2) for
 // watches, EMFILE of inotify_init(2) for instances.
-var watchError = regexp.MustCompile(`(?i)(plugin watcher|inotify|fsnotify|failed to (?:create|add|start) \S*\s*watch|failed to watch|watcher).*(no space left on device|too many open files)`)
+var watchError = pattern.MustCompile(`(?i)(plugin watcher|inotify|fsnotify|failed to (?:create|add|start) \S*\s*watch|failed to watch|watcher).*(no space left on device|too many open files)`)
 
 // program is the one that writes, or its own log; several distributions have the
 // kubelet in a program of another name.
-var program = regexp.MustCompile(`\b(kubelet|kubelite|k3s|rke2|k0s)\b`)
+var program = pattern.MustCompile(`\b(kubelet|kubelite|k3s|rke2|k0s)\b`)
 
 // freshLine is how long a line of a log speaks of the present.
 const freshLine = 10 * time.Minute

@@ -2,11 +2,11 @@ package local
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // Pool is what a volume is cut from on its node.
@@ -20,9 +20,9 @@ type Pool struct {
 // What a text misses: "special device /dev/vg/lv does not exist", "Volume group "vg" not
 // found".
 var (
-	noDevice = regexp.MustCompile(`special device (/dev/\S+) does not exist`)
-	vgOf     = regexp.MustCompile(`Volume group "([\w.+-]+)" not found`)
-	dsOf     = regexp.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
+	noDevice = pattern.MustCompile(`special device (/dev/\S+) does not exist`)
+	vgOf     = pattern.MustCompile(`Volume group "([\w.+-]+)" not found`)
+	dsOf     = pattern.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
 )
 
 // notGroups are directories of /dev that are no volume groups.
@@ -50,7 +50,7 @@ func poolAt(dev string, named evidence.Answer) (Pool, bool) {
 	return Pool{}, false
 }
 
-var array = regexp.MustCompile(`^md\d+$`)
+var array = pattern.MustCompile(`^md\d+$`)
 
 // mapped takes the name of a mapper apart: one dash stands between group and volume, those
 // of the names are doubled (lvm(8)).

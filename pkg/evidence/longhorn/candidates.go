@@ -2,11 +2,11 @@ package longhorn
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -201,7 +201,7 @@ func NodeByNode(x *snapshot.Index, v *snapshot.Volume) string {
 func GiB(n int64) string { return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30)) }
 
 // refusals are how Longhorn refuses a volume for its replicas.
-var refusals = regexp.MustCompile(`no scheduled replicas|un-?schedulable replicas|(volume|replica) \S+ (is |are )?not (yet )?scheduled|failed to schedule|cannot be scheduled`)
+var refusals = pattern.MustCompile(`no scheduled replicas|un-?schedulable replicas|(volume|replica) \S+ (is |are )?not (yet )?scheduled|failed to schedule|cannot be scheduled`)
 
 // RefusedForReplicas asks for a text in which Longhorn refuses the volume for its
 // replicas; an old one leaves open whether it still does.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -26,9 +26,9 @@ const Backend = "longhorn-backend"
 var control = map[string]string{"9500": Backend, "9501": "longhorn-conversion-webhook", "9502": "longhorn-admission-webhook", "9503": "longhorn-recovery-backend"}
 
 var (
-	lookupForm      = regexp.MustCompile(`lookup longhorn-[a-z-]+\S*( on \S+)?: `)
-	unreachableForm = regexp.MustCompile(`(dial tcp|Get|Post) ?[^\n]*longhorn-backend|failed calling webhook "[^"]*longhorn[^"]*"|no endpoints available for service "longhorn-|webhook service is not accessible|waiting for endpoint https://longhorn-`)
-	serviceForm     = regexp.MustCompile(`longhorn-(?:backend|admission-webhook|conversion-webhook|recovery-backend)`)
+	lookupForm      = pattern.MustCompile(`lookup longhorn-[a-z-]+\S*( on \S+)?: `)
+	unreachableForm = pattern.MustCompile(`(dial tcp|Get|Post) ?[^\n]*longhorn-backend|failed calling webhook "[^"]*longhorn[^"]*"|no endpoints available for service "longhorn-|webhook service is not accessible|waiting for endpoint https://longhorn-`)
+	serviceForm     = pattern.MustCompile(`longhorn-(?:backend|admission-webhook|conversion-webhook|recovery-backend)`)
 )
 
 // Held asks whether Longhorn has something to do for a volume: to provision, attach or

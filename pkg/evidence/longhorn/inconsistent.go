@@ -2,23 +2,23 @@ package longhorn
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
-	strictLocal = regexp.MustCompile(`(?i)replica.*strict-local|strict-local.*replica`)
-	sizeRefused = regexp.MustCompile(`expected size \d+ .*should not be smaller than the current size \d+`)
+	strictLocal = pattern.MustCompile(`(?i)replica.*strict-local|strict-local.*replica`)
+	sizeRefused = pattern.MustCompile(`expected size \d+ .*should not be smaller than the current size \d+`)
 	// chainBroken is how an engine or a replica says that files of a replica are missing.
-	chainBroken = regexp.MustCompile(`\.img\.meta: no such file|failed to find (the )?(parent|metadata)|(parent|chain).*(missing|not found)`)
+	chainBroken = pattern.MustCompile(`\.img\.meta: no such file|failed to find (the )?(parent|metadata)|(parent|chain).*(missing|not found)`)
 )
 
 // told is the newest text about a volume of a form, or nil.
-func told(pl *evidence.Place, form *regexp.Regexp) *evidence.Text {
+func told(pl *evidence.Place, form *pattern.Pattern) *evidence.Text {
 	for i := range pl.Texts {
 		if form.MatchString(pl.Texts[i].Raw) {
 			return &pl.Texts[i]
@@ -28,7 +28,7 @@ func told(pl *evidence.Place, form *regexp.Regexp) *evidence.Text {
 }
 
 // refusal asks for a fresh text of a form; an older one is quoted and not enough.
-func refusal(pl *evidence.Place, form *regexp.Regexp, what string) evidence.Answer {
+func refusal(pl *evidence.Place, form *pattern.Pattern, what string) evidence.Answer {
 	t := told(pl, form)
 	switch {
 	case t != nil && t.Fresh:

@@ -2,10 +2,10 @@ package machine
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -40,7 +40,7 @@ func Enforcing(x *snapshot.Index, node string) evidence.Answer {
 }
 
 // deniedISCSI is an enforced denial of a program of the iSCSI initiator.
-var deniedISCSI = regexp.MustCompile(`avc:\s+denied\s+\{[^}]*\} .*comm="(iscsiadm|iscsid)"`)
+var deniedISCSI = pattern.MustCompile(`avc:\s+denied\s+\{[^}]*\} .*comm="(iscsiadm|iscsid)"`)
 
 // ISCSIDenied asks whether SELinux of a node keeps the programs of the iSCSI initiator
 // from their work: it enforces, and the audit log or the kernel's has a denial. The

@@ -1,15 +1,16 @@
 package message
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // byteArray is a Go []byte printed with %v, as old kubelets and in-tree drivers
 // put a tool's output into their errors. The message may be cut before the "]".
-var byteArray = regexp.MustCompile(`\[(\d{1,3}(?:[ ,]+\d{1,3}){2,})[ ,]*\]?`)
+var byteArray = pattern.MustCompile(`\[(\d{1,3}(?:[ ,]+\d{1,3}){2,})[ ,]*\]?`)
 
 // Decode replaces byte arrays by the text that they are.
 func Decode(s string) string {

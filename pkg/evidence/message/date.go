@@ -1,15 +1,16 @@
 package message
 
 import (
-	"regexp"
 	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 var (
-	rfcDate    = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`)
-	klogDate   = regexp.MustCompile(`\b[IWEF](\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s`)
-	syslogDate = regexp.MustCompile(`^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d)`)
-	goDate     = regexp.MustCompile(`^\D{0,3}(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)`)
+	rfcDate    = pattern.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`)
+	klogDate   = pattern.MustCompile(`\b[IWEF](\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s`)
+	syslogDate = pattern.MustCompile(`^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d)`)
+	goDate     = pattern.MustCompile(`^\D{0,3}(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)`)
 )
 
 // rfcForms are the spellings of a full date, tried in this order.

@@ -1,29 +1,30 @@
 package message
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // The grammar. Event messages are cut at 1024 bytes, so nothing demands a closing
 // quote at the end.
 var (
-	operation = regexp.MustCompile(`(?s)(?P<op>AttachVolume\.Attach|DetachVolume\.Detach|MountVolume\.\w+|UnmountVolume\.\w+|UnmountDevice|MapVolume\.\w+|UnmapVolume\.\w+|UnmapDevice|NodeExpandVolume\.\w+)(?: initialization| check)? failed for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: pod "[^"]+")?(?: \(UID: "(?P<uid>[^"]+)"\))?(?: (?:from|on) node "(?P<node>[^"]+)")?\s*:?\s*(?P<err>.*)`)
-	multi     = regexp.MustCompile(`Multi-Attach error for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: from node "(?P<node>[^"]+)")?`)
-	wrapper   = regexp.MustCompile(`Operation for "(?:\{volumeName:(?P<unique>\S+) podName:(?P<uid>\S*) nodeName:(?P<node>[^}"]*)\}|"?(?P<old>[^"]+)"?.*?)" failed\. No retries permitted until`)
-	format    = regexp.MustCompile(`format of disk "(?P<dev>[^"]+)" failed`)
-	grpc      = regexp.MustCompile(`(?s)rpc error: code = (\w+) desc = (.*)`)
-	exit      = regexp.MustCompile(`exit status (\d+)`)
-	exitCode  = regexp.MustCompile(`exit code:? (\d+)`)
-	arguments = regexp.MustCompile(`(?s)Mounting arguments:\s*(?P<args>.*?)\s*\n?Output:\s*(?P<out>.*)`)
-	longhorn  = regexp.MustCompile(`/dev/longhorn/([A-Za-z0-9][A-Za-z0-9_.-]*)`)
-	kernelDev = regexp.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
-	restBad   = regexp.MustCompile(`(?s)Bad response statusCode \[\d+\].*?message=(?P<msg>.*?), detail=`)
-	waitFor   = regexp.MustCompile(`unmounted volumes=\[([^\]]*)\]?`)
-	unmounted = regexp.MustCompile(`list of unmounted volumes=\[([^\]]*)\]?`)
-	iscsiadm  = regexp.MustCompile(`(?s)iscsiadm.*?exit (?:status|code):? (\d+)`)
+	operation = pattern.MustCompile(`(?s)(?P<op>AttachVolume\.Attach|DetachVolume\.Detach|MountVolume\.\w+|UnmountVolume\.\w+|UnmountDevice|MapVolume\.\w+|UnmapVolume\.\w+|UnmapDevice|NodeExpandVolume\.\w+)(?: initialization| check)? failed for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: pod "[^"]+")?(?: \(UID: "(?P<uid>[^"]+)"\))?(?: (?:from|on) node "(?P<node>[^"]+)")?\s*:?\s*(?P<err>.*)`)
+	multi     = pattern.MustCompile(`Multi-Attach error for volume "(?P<spec>[^"]+)"(?: \(UniqueName: "(?P<unique>[^"]+)"\))?(?: from node "(?P<node>[^"]+)")?`)
+	wrapper   = pattern.MustCompile(`Operation for "(?:\{volumeName:(?P<unique>\S+) podName:(?P<uid>\S*) nodeName:(?P<node>[^}"]*)\}|"?(?P<old>[^"]+)"?.*?)" failed\. No retries permitted until`)
+	format    = pattern.MustCompile(`format of disk "(?P<dev>[^"]+)" failed`)
+	grpc      = pattern.MustCompile(`(?s)rpc error: code = (\w+) desc = (.*)`)
+	exit      = pattern.MustCompile(`exit status (\d+)`)
+	exitCode  = pattern.MustCompile(`exit code:? (\d+)`)
+	arguments = pattern.MustCompile(`(?s)Mounting arguments:\s*(?P<args>.*?)\s*\n?Output:\s*(?P<out>.*)`)
+	longhorn  = pattern.MustCompile(`/dev/longhorn/([A-Za-z0-9][A-Za-z0-9_.-]*)`)
+	kernelDev = pattern.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
+	restBad   = pattern.MustCompile(`(?s)Bad response statusCode \[\d+\].*?message=(?P<msg>.*?), detail=`)
+	waitFor   = pattern.MustCompile(`unmounted volumes=\[([^\]]*)\]?`)
+	unmounted = pattern.MustCompile(`list of unmounted volumes=\[([^\]]*)\]?`)
+	iscsiadm  = pattern.MustCompile(`(?s)iscsiadm.*?exit (?:status|code):? (\d+)`)
 )
 
 // Parse takes a message apart. It accepts events, gRPC errors and klog lines, and
@@ -34,7 +35,7 @@ func Parse(s string) Failure {
 	f.readOperation(s)
 	f.readWrapper(s)
 	f.readGRPC(s)
-	if m := group(restBad, "Bad response", s); m != nil {
+	if m := group(restBad, s); m != nil {
 		f.Desc = m["msg"]
 	}
 	f.readMount(s)
@@ -45,10 +46,7 @@ func Parse(s string) Failure {
 	return f
 }
 
-func group(re *regexp.Regexp, word, s string) map[string]string {
-	if !strings.Contains(s, word) {
-		return nil
-	}
+func group(re *pattern.Pattern, s string) map[string]string {
 	m := re.FindStringSubmatch(s)
 	if m == nil {
 		return nil
@@ -63,9 +61,9 @@ func group(re *regexp.Regexp, word, s string) map[string]string {
 }
 
 func (f *Failure) readOperation(s string) {
-	m := group(operation, "failed for volume", s)
+	m := group(operation, s)
 	if m == nil {
-		m = group(multi, "Multi-Attach error", s)
+		m = group(multi, s)
 	}
 	if m == nil {
 		return
@@ -77,7 +75,7 @@ func (f *Failure) readOperation(s string) {
 }
 
 func (f *Failure) readWrapper(s string) {
-	m := group(wrapper, "No retries permitted", s)
+	m := group(wrapper, s)
 	if m == nil {
 		return
 	}
@@ -95,9 +93,6 @@ func fill(to *string, from string) {
 
 // readGRPC takes the innermost status: outer ones only pass it on.
 func (f *Failure) readGRPC(s string) {
-	if !strings.Contains(s, "rpc error") {
-		return
-	}
 	for m := grpc.FindStringSubmatch(s); m != nil; m = grpc.FindStringSubmatch(m[2]) {
 		f.Code, f.Desc = m[1], m[2]
 		if strings.Count(f.Desc, `"`)%2 == 1 { // the end of a quoted field of a log line
@@ -108,7 +103,7 @@ func (f *Failure) readGRPC(s string) {
 
 // readMount takes the two parts of an error of mount-utils.
 func (f *Failure) readMount(s string) {
-	m := group(arguments, "Mounting arguments", s)
+	m := group(arguments, s)
 	if m == nil {
 		return
 	}
@@ -119,10 +114,7 @@ func (f *Failure) readMount(s string) {
 }
 
 func (f *Failure) readExit(s string) {
-	if !strings.Contains(s, "exit ") {
-		return
-	}
-	for _, re := range []*regexp.Regexp{exit, exitCode} {
+	for _, re := range []*pattern.Pattern{exit, exitCode} {
 		if all := re.FindAllStringSubmatch(s, -1); len(all) > 0 {
 			if n, err := strconv.Atoi(all[len(all)-1][1]); err == nil {
 				f.Exit = n
@@ -133,9 +125,6 @@ func (f *Failure) readExit(s string) {
 }
 
 func (f *Failure) readDevices(s string) {
-	if !strings.Contains(s, "/dev/") && !strings.Contains(s, "format of disk") {
-		return
-	}
 	for _, d := range kernelDev.FindAllString(s, -1) {
 		f.addDevice(strings.TrimRight(d, ".,:;\"'"))
 	}
@@ -157,10 +146,7 @@ func (f *Failure) addDevice(d string) {
 
 // readPending lists the pod's volumes that kubelet's summary calls unmounted.
 func (f *Failure) readPending(s string) {
-	if !strings.Contains(s, "unmounted volumes=") {
-		return
-	}
-	for _, re := range []*regexp.Regexp{waitFor, unmounted} {
+	for _, re := range []*pattern.Pattern{waitFor, unmounted} {
 		if m := re.FindStringSubmatch(s); m != nil {
 			f.Unmounted = strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' })
 			return
@@ -169,16 +155,12 @@ func (f *Failure) readPending(s string) {
 }
 
 func (f *Failure) readKinds(s string) {
-	lower := strings.ToLower(s)
 	for _, list := range grammar {
 		for _, x := range list {
-			if x.matches(s, lower) && !f.Is(x.kind) {
+			if !f.Is(x.kind) && x.re.MatchString(s) {
 				f.Kinds = append(f.Kinds, x.kind)
 			}
 		}
-	}
-	if !strings.Contains(lower, "iscsiadm") {
-		return
 	}
 	if m := iscsiadm.FindStringSubmatch(s); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {

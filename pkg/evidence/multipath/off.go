@@ -2,12 +2,12 @@ package multipath
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -15,7 +15,7 @@ import (
 )
 
 // asks is how drivers ask for a map that is not there.
-var asks = regexp.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|(?:could not|failed to|unable to) find (?:the )?(?:multipath|dm)[ -]device|multipathd? (?:is )?not running|multipath daemon is not running`)
+var asks = pattern.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|(?:could not|failed to|unable to) find (?:the )?(?:multipath|dm)[ -]device|multipathd? (?:is )?not running|multipath daemon is not running`)
 
 // Asks tells whether a text asks for a map.
 func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw + "\n" + t.Desc) }

@@ -1,16 +1,15 @@
 package nfs
 
 import (
-	"regexp"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // broken are the releases whose NFSv4 client fails against servers that others mount:
 // a regression in 6.5.6 and what distributions took from it.
-var broken = regexp.MustCompile(`^(6\.5\.6([^0-9]|$)|5\.15\.0-94([^0-9]|$)|6\.5\.0-21([^0-9]|$)|6\.5\.0-1014-aws)`)
+var broken = pattern.MustCompile(`^(6\.5\.6([^0-9]|$)|5\.15\.0-94([^0-9]|$)|6\.5\.0-21([^0-9]|$)|6\.5\.0-1014-aws)`)
 
 // KnownBroken tells whether a release of the kernel is one of them.
 func KnownBroken(release string) bool { return broken.MatchString(release) }

@@ -2,7 +2,6 @@ package pods
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -43,8 +43,8 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 // How a line says that its program ends, and that something failed: logfmt and JSON
 // levels, klog (F0302, E0302), a panic of Go, and a bare word at the beginning.
 var (
-	fatalLine = regexp.MustCompile(`(?i)level=(?:fatal|panic)|"level": ?"(?:fatal|panic)"|\bFATAL\b|^panic: |` + `(?-i)(?:^|\s)F\d{4} \d\d:`)
-	errorLine = regexp.MustCompile(`(?i)level="?error|"level": ?"error"|^\W*(?:\S+ ){0,3}\[?error\b|\berror: ` + `|(?-i)(?:^|\s)E\d{4} \d\d:`)
+	fatalLine = pattern.MustCompile(`(?i)level=(?:fatal|panic)|"level": ?"(?:fatal|panic)"|\bFATAL\b|^panic: |` + `(?-i)(?:^|\s)F\d{4} \d\d:`)
+	errorLine = pattern.MustCompile(`(?i)level="?error|"level": ?"error"|^\W*(?:\S+ ){0,3}\[?error\b|\berror: ` + `|(?-i)(?:^|\s)E\d{4} \d\d:`)
 )
 
 // worst is the number of the last fatal line, else of the last error.

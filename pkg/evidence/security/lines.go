@@ -3,13 +3,13 @@
 package security
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -53,9 +53,9 @@ const (
 )
 
 var (
-	field   = regexp.MustCompile(`\b(\w+)=("[^"]*"|\S+)`)
-	perms   = regexp.MustCompile(`avc:\s+denied\s+\{([^}]*)\}`)
-	stamped = regexp.MustCompile(`audit\((\d+)\.\d+:\d+\)`)
+	field   = pattern.MustCompile(`\b(\w+)=("[^"]*"|\S+)`)
+	perms   = pattern.MustCompile(`avc:\s+denied\s+\{([^}]*)\}`)
+	stamped = pattern.MustCompile(`audit\((\d+)\.\d+:\d+\)`)
 )
 
 // enforced are the fresh denials of a node that stopped somebody, newest first.

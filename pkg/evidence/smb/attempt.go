@@ -1,12 +1,12 @@
 package smb
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -30,11 +30,11 @@ const (
 )
 
 var (
-	begins  = regexp.MustCompile(`Attempting to mount (\S+)`)
-	names   = regexp.MustCompile(`(?:\\\\|//)([^\\/\s]+)`)
-	status  = regexp.MustCompile(`STATUS_[A-Z_]+`)
-	returns = regexp.MustCompile(`cifs_mount failed w/return code = -(\d+)`)
-	ofCIFS  = regexp.MustCompile(`^(CIFS|cifs)\b|^Status code returned`)
+	begins  = pattern.MustCompile(`Attempting to mount (\S+)`)
+	names   = pattern.MustCompile(`(?:\\\\|//)([^\\/\s]+)`)
+	status  = pattern.MustCompile(`STATUS_[A-Z_]+`)
+	returns = pattern.MustCompile(`cifs_mount failed w/return code = -(\d+)`)
+	ofCIFS  = pattern.MustCompile(`^(CIFS|cifs)\b|^Status code returned`)
 )
 
 // attempts groups the lines of a kernel log about SMB, oldest first. A mount begins with

@@ -1,17 +1,17 @@
 package smb
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // mountError is how mount.cifs(8) ends: "mount error(13): Permission denied". CephFS
 // writes "mount error 13 = Permission denied".
-var mountError = regexp.MustCompile(`mount error\((\d+)\)`)
+var mountError = pattern.MustCompile(`mount error\((\d+)\)`)
 
 // The errno numbers of mount.cifs, by what they speak of (cifs-utils mount.cifs.c,
 // fs/smb/client/smb2maperror.c).

@@ -2,9 +2,9 @@ package volume
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -125,7 +125,7 @@ func byType(fstype string) Kind {
 }
 
 // efs is the handle of an EFS volume: the file system itself.
-var efs = regexp.MustCompile(`^fs-[0-9a-f]+(:|$)`)
+var efs = pattern.MustCompile(`^fs-[0-9a-f]+(:|$)`)
 
 // byAttributes reads what drivers of shares keep in the PV.
 func byAttributes(v *snapshot.Volume) Kind {

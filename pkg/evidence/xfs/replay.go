@@ -2,11 +2,11 @@
 package xfs
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -20,10 +20,10 @@ const valuable = "valuable metadata changes in a log which needs to"
 
 // readOnly is the kernel that may not replay a log: XFS, and ext4 for its journal. A
 // failed recovery with EROFS (30) is the same.
-var readOnly = regexp.MustCompile(`recovery required on read-?only (device|filesystem)|write access unavailable, cannot proceed|log mount/recovery failed: error -?30\b`)
+var readOnly = pattern.MustCompile(`recovery required on read-?only (device|filesystem)|write access unavailable, cannot proceed|log mount/recovery failed: error -?30\b`)
 
 // worse is what the kernel says when the replay itself fails, or the disk.
-var worse = regexp.MustCompile(`log mount/recovery failed: error`)
+var worse = pattern.MustCompile(`log mount/recovery failed: error`)
 
 // Waiting is a journal that waits for its replay.
 type Waiting struct {

@@ -1,0 +1,89 @@
+// Package pattern has regular expressions that look for their words first. A text of a
+// cluster is read for hundreds of them, and matches next to none: that a word which every
+// match contains does not stand in it is known some fifty times sooner.
+package pattern
+
+import (
+	"regexp"
+	"regexp/syntax"
+)
+
+// Pattern is a regular expression and lists of words: every match contains all of one of them.
+type Pattern struct {
+	*regexp.Regexp
+	lists [][]word
+}
+
+// MustCompile is a pattern of an expression (regexp/syntax). It panics over a wrong one:
+// expressions stand in the program.
+func MustCompile(expr string) *Pattern {
+	p := &Pattern{Regexp: regexp.MustCompile(expr)}
+	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		p.lists = needed(tree)
+	}
+	return p
+}
+
+// possible tells whether a text has all words of one of the lists.
+func (p *Pattern) possible(s string) bool {
+	for _, list := range p.lists {
+		if inAll(list, s) {
+			return true
+		}
+	}
+	return len(p.lists) == 0
+}
+
+func inAll(list []word, s string) bool {
+	for _, w := range list {
+		if !w.in(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// MatchString is that of regexp.Regexp.
+func (p *Pattern) MatchString(s string) bool {
+	return p.possible(s) && p.Regexp.MatchString(s)
+}
+
+// FindString is that of regexp.Regexp.
+func (p *Pattern) FindString(s string) string {
+	if !p.possible(s) {
+		return ""
+	}
+	return p.Regexp.FindString(s)
+}
+
+// FindStringSubmatch is that of regexp.Regexp.
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.Regexp.FindStringSubmatch(s)
+}
+
+// FindStringSubmatchIndex is that of regexp.Regexp.
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.Regexp.FindStringSubmatchIndex(s)
+}
+
+// FindAllString is that of regexp.Regexp.
+func (p *Pattern) FindAllString(s string, n int) []string {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.Regexp.FindAllString(s, n)
+}
+
+// FindAllStringSubmatch is that of regexp.Regexp.
+func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.Regexp.FindAllStringSubmatch(s, n)
+}

@@ -1,0 +1,78 @@
+package pattern
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestNeeded(t *testing.T) {
+	t.Parallel()
+	for expr, want := range map[string]string{
+		`is still being used`:                           "is still being used",
+		`already mounted|mount point busy`:              "already mounted|mount point busy",
+		`target is busy|umount: \S+: device is busy`:    "target is busy|: device is busy&umount: ",
+		`(?i)device (?:is )?busy`:                       "device is busy|device busy",
+		`secrets? "[^"]+" not found`:                    "\" not found&secrets \"|\" not found&secret \"",
+		`exit (?:status|code):? (\d+)`:                  "exit status: |exit status |exit code: |exit code ",
+		`(volume|disk)\b.*(lost|gone)`:                  "volume&lost|volume&gone|disk&lost|disk&gone",
+		`(abc)?(?:def|ghi)`:                             "abcdef|abcghi|def|ghi",
+		`(?:could not|can't|cannot) (?:find|look ?up) `: "could not find |could not look up |could not lookup |can't find |can't look up |can't lookup |cannot find |cannot look up |cannot lookup ",
+		`abc.{0,80}xyz`:                                 "abc&xyz",
+		`(\w+)-(\d+)`:                                   "",
+		`(?:foo)?`:                                      "",
+		`(?:sda)+`:                                      "sda",
+		`abc|\d+`:                                       "",
+		`^(?P<a>mount\.nfs): (?:access denied|timeout)`: "mount.nfs: access denied|mount.nfs: timeout",
+	} {
+		var got []string
+		for _, list := range MustCompile(expr).lists {
+			var words []string
+			for _, w := range list {
+				words = append(words, w.text)
+			}
+			got = append(got, strings.Join(words, "&"))
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+}
+
+// exprs are of the kinds that stand in the program.
+var exprs = []string{
+	`(?i)access denied by server`, `rpc error: code = (\w+) desc = (.*)`, `(?is)secrets? "([^"]+)" not found`,
+	`exit (?:status|code):? (\d+)`, `(?m)^[A-Z]+ of volume (pvc-\S+)`, `no such (?:file|device)|(?i:stale) handle`, `(?i)k(?:ernel|rbd) x{2,}`,
+}
+
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"", "Access DENIED by server", `rpc error: code = Internal desc = Secret "a" not found`, "exit status 32", "STALE handle", "krbd xxx", "\xff\xfe exit code: 1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsAny(s, "\u017f\u212a") {
+			t.Skip("cases of s and k that are not ASCII")
+		}
+		for _, expr := range exprs {
+			p, re := MustCompile(expr), regexp.MustCompile(expr)
+			if p.MatchString(s) != re.MatchString(s) {
+				t.Errorf("%s in %q: %v", expr, s, p.MatchString(s))
+			}
+		}
+	})
+}
+
+func BenchmarkPattern(b *testing.B) {
+	const text = `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = mount failed: exit status 32`
+	p := MustCompile(`(?i)access denied by (?:the )?server|operation not permitted by server`)
+	b.Run("pattern", func(b *testing.B) {
+		for b.Loop() {
+			p.MatchString(text)
+		}
+	})
+	b.Run("regexp", func(b *testing.B) {
+		for b.Loop() {
+			p.Regexp.MatchString(text)
+		}
+	})
+}
