@@ -2,7 +2,6 @@ package slots
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,16 +12,17 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // exhausted is how attachers and backends say that no place is left.
-var exhausted = regexp.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))|errorCode: 8\b`)
+var exhausted = pattern.MustCompile(`ResourceExhausted|AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))|errorCode: 8\b`)
 
 // otherwise are other uses of the same code: sizes of messages, rates, quotas of projects.
-var otherwise = regexp.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)
+var otherwise = pattern.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)
 
 // fresh is how long an attachError speaks of the present: the attacher tries again at
 // least every five minutes.

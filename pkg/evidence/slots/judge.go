@@ -44,7 +44,7 @@ func FullFor(pl *evidence.Place, node string) Full {
 		out.How = "disks"
 	case published && hangs && (t.Count() == limit-1 || t.Count() >= limit-hidden && Crowded(x, t)):
 		out.How = "nearly"
-	case !published && hangs && whole.Complete() && Crowded(x, t):
+	case !published && hangs && whole.Complete() && Crowded(x, t) && t.reaches(x):
 		out.How = "unpublished"
 	default:
 		out.Is = evidence.Not(whole.Nothing())

@@ -62,6 +62,10 @@ status: {phase: Bound}
 	return s
 }
 
+func csiNode(name, limit string) string {
+	return "apiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: " + name + "}\nspec: {drivers: [{name: " + ebs + ", nodeID: " + name + ", allocatable: {count: " + limit + "}}]}\n"
+}
+
 func volume(name, handle string) string {
 	return "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: " + name + ", uid: " + name + "}\nstatus: {phase: Bound}\nspec:\n  accessModes: [ReadWriteOnce]\n  capacity: {storage: 5Gi}\n  csi: {driver: " + ebs + ", volumeHandle: " + handle + "}\n"
 }
@@ -123,11 +127,13 @@ func TestFull(t *testing.T) {
 		"room enough":                              {machine("9", 4, nil, hangs), []string{}},
 		"another reason":                           {machine("5", 4, nil, "rpc error: code = Internal desc = volume is being created"), []string{}},
 		"no limit, and few volumes":                {machine("", 4, nil, hangs), []string{}},
-		"no limit, and many volumes":               {machine("", 12, nil, hangs), []string{"likely Node n1"}},
+		"no limit, and many volumes":               {machine("", 24, nil, hangs), []string{"likely Node n1"}},
+		"no limit, fewer than any machine takes":   {machine("", 12, nil, hangs), []string{}},
+		"no limit but that of another node":        {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
 		"no limit, and it says so":                 {machine("", 4, nil, told), []string{"certain Node n1"}},
 		"it names an instance beside the limit":    {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
 		"a rate":                                   {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
-		"limits were not read":                     {machine("", 12, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
+		"limits were not read":                     {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
