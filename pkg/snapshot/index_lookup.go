@@ -190,8 +190,10 @@ func claimOfVolume(p *corev1.Pod, v *corev1.Volume) string {
 
 // plainUID drops what separates the groups of a UID: systemd writes "_".
 func plainUID(uid string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(uid))
+	return strings.ToLower(uidSeparators.Replace(uid))
 }
+
+var uidSeparators = strings.NewReplacer("-", "", "_", "")
 
 // Pod returns a pod by name, or nil.
 func (x *Index) Pod(namespace, name string) *corev1.Pod { return x.pods[key{namespace, name}] }
