@@ -83,6 +83,7 @@ func (c *collector) start(x *snapshot.Index) {
 		if x.Claim(c.q.Namespace, c.q.Name) == nil && c.wasAsked(claims, c.q.Namespace, c.q.Name) && c.later() {
 			c.want(want{res: claims, namespace: c.q.Namespace, pages: 1})
 			c.want(want{res: claims, fields: "metadata.name=" + c.q.Name})
+			c.want(want{res: pvs, pages: 1})
 		}
 	case "pod":
 		c.byName(pods, c.q.Namespace, c.q.Name)

@@ -26,7 +26,24 @@ func (p *Pass) notFound() string {
 	if g, missing := p.GapFor(resourceOf[q.Kind]); missing {
 		return fmt.Sprintf("%s %s: the resource could not be read (%s) %s", q.Kind, name, g.Reason, g.Detail)
 	}
-	return fmt.Sprintf("%s %s does not exist%s", q.Kind, name, p.nearby())
+	return fmt.Sprintf("%s %s does not exist%s%s", q.Kind, name, p.leftOver(), p.nearby())
+}
+
+// leftOver names the volumes that were bound to a claim of the asked name.
+func (p *Pass) leftOver() string {
+	if p.Question.Kind != "pvc" {
+		return ""
+	}
+	var names []string
+	for _, pv := range p.Cluster.PVs {
+		if r := pv.Spec.ClaimRef; r != nil && r.Namespace == p.Question.Namespace && r.Name == p.Question.Name {
+			names = append(names, fmt.Sprintf("%s (%s)", pv.Name, pv.Status.Phase))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; what was bound to a claim of this name is asked for as volume " + someOf(names)
 }
 
 // nearby lists the objects of that kind in the namespace, or the namespaces that
