@@ -102,7 +102,7 @@ func (p *page) preflightTable(nodes []report.PreflightNode) {
 	}
 	rows := [][]string{}
 	for _, n := range nodes {
-		row := []string{n.Name, n.System, n.Kernel, strings.ToUpper(strings.ReplaceAll(n.Verdict, "-", " "))}
+		row := []string{n.Name, shortSystem(n.System), shortKernel(n.Kernel), strings.ToUpper(strings.ReplaceAll(n.Verdict, "-", " "))}
 		for _, outcome := range []string{report.LacksIt, report.AtRisk, report.NotLookedAt, report.Passed} {
 			row = append(row, strconv.Itoa(n.Count(outcome)))
 		}
@@ -110,6 +110,28 @@ func (p *page) preflightTable(nodes []report.PreflightNode) {
 	}
 	p.printf("\n")
 	p.table([]string{"NODE", "SYSTEM", "KERNEL", "VERDICT", "FAILED", "RISKS", "UNCHECKED", "PASSED"}, rows, 0, 7, 2, 1)
+}
+
+// shortSystem is the name of a distribution as a table has room for it, as in
+// "Debian 12": without its code name, and what all names of its kind say.
+func shortSystem(name string) string {
+	name, code, _ := strings.Cut(name, " (")
+	if strings.HasPrefix(code, "v") { // Talos has its version there
+		name += " " + strings.TrimSuffix(code, ")")
+	}
+	return strings.Join(strings.Fields(longNames.Replace(name)), " ")
+}
+
+var longNames = strings.NewReplacer("SUSE Linux Enterprise Server", "SLES", "SUSE Linux Enterprise Micro", "SLE Micro",
+	"Red Hat Enterprise Linux CoreOS", "RHCOS", "Red Hat Enterprise Linux", "RHEL", "Container-Optimized OS from Google", "COS",
+	"Flatcar Container Linux by Kinvolk", "Flatcar", "GNU/Linux", "", " Linux", "", " LTS", "")
+
+// shortKernel is a kernel's release without the machine, which ends it on most systems.
+func shortKernel(release string) string {
+	for _, machine := range []string{".x86_64", ".aarch64", ".s390x", ".ppc64le"} {
+		release = strings.TrimSuffix(release, machine)
+	}
+	return release
 }
 
 // group is one outcome of a check on several nodes.
