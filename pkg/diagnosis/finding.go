@@ -50,6 +50,17 @@ func (k *Keys) Device(node string, dev probes.Dev) {
 	}
 }
 
+// Carried adds the disk of a volume's filesystem on a node, by all its numbers, and the
+// pods that use it there.
+func (k *Keys) Carried(v *snapshot.Volume, node string, numbers ...probes.Dev) {
+	for _, dev := range numbers {
+		k.Device(node, dev)
+	}
+	for _, c := range v.LiveConsumersOn(node) {
+		k.Pod(c.Pod)
+	}
+}
+
 // Object adds anything else by kind and name: "va/csi-…", "server/10.0.0.7".
 func (k *Keys) Object(kind, name string) { k.objects = add(k.objects, kind+"/"+name) }
 

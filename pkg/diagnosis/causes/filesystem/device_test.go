@@ -13,6 +13,12 @@ import (
 
 const wrongType = "MountVolume.MountDevice failed for volume \"pv-data\" : mount failed: exit status 32\nOutput: mount: wrong fs type, bad option, bad superblock on /dev/sdb"
 
+// lacks says that a part of a table of the node was not read.
+func (h *host) lacks(table probes.Table) *host {
+	h.f.Problems = append(h.f.Problems, probes.Problem{Probe: "test", Table: table, Text: "EACCES"})
+	return h
+}
+
 // reads says what a read of the disk shows.
 func (h *host) reads(c probes.Content) *host { h.f.Contents[sdb] = c; return h }
 
@@ -27,6 +33,9 @@ func TestFeatureUnsupported(t *testing.T) {
 	attached := "sd 3:0:0:0: [sdb] Attached SCSI disk"
 	check(t, []branch{
 		{"the kernel's line", xfs("5.4.0", "ftype").log(3, kmsg.UnsupportedFeature, line), []string{"filesystem-feature-unsupported certain Device n1/8:16"}},
+		{"the kernel's line, and a mount table that was not read", xfs("5.4.0", "ftype").log(3, kmsg.UnsupportedFeature, line).lacks(probes.Mounts), []string{"filesystem-feature-unsupported likely Device n1/8:16"}},
+		{"the kernel's line, and it is mounted since", xfs("5.4.0", "ftype").log(3, kmsg.UnsupportedFeature, line).mounts("xfs", "rw"), []string{}},
+		{"an old refusal of the tool, the node not seen", newHost(corev1.PodPending).says("e2fsck: Get a newer version of e2fsck!").change(func(h *host) { h.s.Cluster.Events[0].Last = now.Add(-time.Hour) }).unprobed(), []string{"filesystem-feature-unsupported likely PersistentVolume pv-data"}},
 		{"a line of an earlier disk of this name", xfs("5.4.0", "ftype").log(30, kmsg.UnsupportedFeature, line).log(3, kmsg.SCSIAttached, attached), []string{}},
 		{"no line, and a feature that is newer than the kernel", xfs("5.4.0-150", "ftype sparse nrext64"), []string{"filesystem-feature-unsupported likely Device n1/8:16"}},
 		{"no line, and a kernel that is new enough", xfs("6.1.0", "ftype sparse nrext64"), []string{}},
@@ -75,6 +84,9 @@ func TestXFSUUIDDuplicate(t *testing.T) {
 		{"both were read and one is mounted", copied(true), certain},
 		{"the other is not mounted", copied(false), []string{}},
 		{"the kernel's line, and the original in sight", copied(true).log(2, kmsg.XFSDuplicateUUID, line), certain},
+		{"both were read, and a mount table was not", copied(true).lacks(probes.Mounts), []string{"xfs-uuid-duplicate likely Device n1/8:16"}},
+		{"the other is not seen mounted, and a mount table was not read", copied(false).lacks(probes.Mounts), []string{}},
+		{"the mounted one is the volume itself under an old number", copied(false).mounts("xfs", "rw").change(func(h *host) { h.f.Namespaces[0].Mounts[1].Dev = sdc }), []string{}},
 		{"the kernel's line alone", newHost(corev1.PodPending).says(wrongType).reads(probes.Content{Type: "xfs"}).log(2, kmsg.XFSDuplicateUUID, line), []string{"xfs-uuid-duplicate likely Device n1/8:16"}},
 	})
 }

@@ -1,0 +1,171 @@
+// Package filesystem answers questions about the filesystem of a volume on a node: which
+// device carries it, what the kernel and the tools say of it, and what is free in it.
+package filesystem
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Fresh is how long a line of the kernel or of a daemon speaks of the present.
+const Fresh = 10 * time.Minute
+
+// Carrier is the device that carries the filesystem of a place's volume: the disk, or the
+// mapper or multipath map that rightfully lies above it.
+type Carrier struct {
+	Place  *evidence.Place
+	Device snapshot.VolumeDevice
+	Block  *probes.BlockDevice
+	Uses   []snapshot.Use // mounts of it in every namespace
+}
+
+// CarrierOf finds it, on a node that should have the volume's disk or still mounts it.
+func CarrierOf(pl *evidence.Place) (Carrier, bool) {
+	mounts := pl.X.VolumeMounts(pl.Volume, pl.Node)
+	if pl.View == nil || len(mounts) == 0 && !slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node) {
+		return Carrier{}, false
+	}
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !ok || d.Block == nil {
+		return Carrier{}, false
+	}
+	c := Carrier{Place: pl, Device: d, Block: pl.View.Device(d.Top())}
+	for _, n := range d.Numbers() {
+		c.Uses = append(c.Uses, pl.View.Uses(n)...)
+	}
+	if len(c.Uses) > 0 {
+		// What is mounted carries the filesystem.
+		if b := pl.View.Device(c.Uses[0].Mount.Dev); b != nil {
+			c.Block = b
+		}
+	}
+	for _, m := range mounts { // btrfs has a device number of its own: by path
+		if m.Mount.FSType == "btrfs" && m.Mount.Dev.Anonymous() {
+			c.Uses = append(c.Uses, m.Use)
+		}
+	}
+	if c.Block == nil {
+		c.Block = d.Block
+	}
+	return c, true
+}
+
+// Mounted asks whether a namespace of the node mounts it.
+func (c Carrier) Mounted() evidence.Answer {
+	var facts []report.Evidence
+	for _, u := range c.Uses {
+		facts = append(facts, c.MountLine(u))
+	}
+	return c.Place.Mounts().Found(facts...)
+}
+
+// MountLine quotes the line of a mount table.
+func (c Carrier) MountLine(u snapshot.Use) report.Evidence {
+	return evidence.FromNode(c.Place.Node, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw)
+}
+
+// Content is what a read of the device showed, and whether it was read.
+func (c Carrier) Content() (probes.Content, bool) {
+	x, read := c.Place.View.Facts.Contents[c.Block.Dev]
+	return x, read
+}
+
+// Shows quotes parts of what a read of the device showed.
+func (c Carrier) Shows(text ...string) report.Evidence {
+	return evidence.FromNode(c.Place.Node, "@content/"+c.Block.Dev.String(), strings.TrimSpace(strings.Join(text, " ")))
+}
+
+// Numbers are those of the device and of the disk below it.
+func (c Carrier) Numbers() []probes.Dev {
+	return append(c.Device.Numbers(), c.Block.Dev)
+}
+
+// Name is how people know the device: its kernel name, number and path.
+func (c Carrier) Name() string {
+	s := fmt.Sprintf("%s (%s)", c.Block.Name, c.Block.Dev)
+	if c.Device.NodePath != "" {
+		s += ", " + c.Device.NodePath + ","
+	}
+	return s
+}
+
+// Gone tells whether the device does not answer any more.
+func (c Carrier) Gone() bool {
+	return c.Block.State == "offline" || c.Block.State == "transport-offline" || c.Block.Sectors == 0
+}
+
+// Means tells whether a path leads to this device, or nowhere that was seen.
+func (c Carrier) Means(paths ...string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		dev, ok := c.Place.View.NumberAt(path)
+		return ok && !slices.Contains(c.Numbers(), dev)
+	})
+}
+
+// FSType is the type of the filesystem, by its mount or by what was read.
+func (c Carrier) FSType() string {
+	if len(c.Uses) > 0 {
+		return c.Uses[0].Mount.FSType
+	}
+	return c.Place.View.Facts.Contents[c.Block.Dev].Type
+}
+
+// since is the moment, in microseconds since boot, from which lines under the device's
+// name speak of what is there now: when the disk was attached or mapped under that name,
+// and when its filesystem was mounted. A name is given to one disk after another.
+func (c Carrier) since() int64 {
+	view, at := c.Place.View, int64(0)
+	for _, l := range view.KernelLines(kmsg.SCSIAttached) {
+		if strings.Contains(l.Text, "["+c.Block.Name+"]") {
+			at = l.Micros
+		}
+	}
+	for _, l := range view.KernelLines(kmsg.RBDMapped) {
+		if slices.Contains(l.Names, c.Block.Name) {
+			at = max(at, l.Micros)
+		}
+	}
+	if len(c.Uses) == 0 {
+		return at
+	}
+	for _, l := range view.KernelLines(kmsg.Mounted, kmsg.Recovered) {
+		if slices.Contains(l.Names, c.Block.Name) {
+			at = max(at, l.Micros)
+		}
+	}
+	return at
+}
+
+// Lines are the kernel's lines of some kinds about the device since then.
+func (c Carrier) Lines(kinds ...string) []probes.KernelLine {
+	since := c.since()
+	var out []probes.KernelLine
+	for _, l := range c.Place.View.KernelLines(kinds...) {
+		if l.Micros >= since && slices.Contains(l.Names, c.Block.Name) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// FailedRequests are lines about requests of the device that failed, not about checksums:
+// XFS calls a bad checksum a "metadata I/O error", with the errors EFSBADCRC (74) and
+// EFSCORRUPTED (117) instead of EIO (5).
+func (c Carrier) FailedRequests() []probes.KernelLine {
+	return slices.DeleteFunc(c.Lines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd), func(l probes.KernelLine) bool {
+		return strings.Contains(l.Text, "error 74") || strings.Contains(l.Text, "error 117") || strings.Contains(l.Text, "error -117") || strings.Contains(l.Text, "error -74")
+	})
+}
+
+// KernelLine is what a kernel's own line would have said that was not had.
+func (c Carrier) KernelLine(what string) evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "node/" + c.Place.Node + "/" + string(probes.KernelLog), Node: c.Place.Node, Why: "the kernel's own line " + what})
+}
