@@ -14,7 +14,7 @@ func TestEncryptionToolsMissing(t *testing.T) {
 	build := func(files map[string]string) *host {
 		h := encrypted(corev1.PodPending)
 		h.f.Identity.Kernel = "6.1.0"
-		h.f.Files = map[string]probes.File{"usr/sbin/mkfs.ext4": {Kind: "file"}}
+		h.f.Files = map[string]probes.File{"usr/sbin/mkfs.ext4": {Kind: "file"}, "proc/modules": {Kind: "file", Content: "xfs 1 0 - Live\n"}}
 		for path, content := range files {
 			h.f.Files[path] = probes.File{Kind: "file", Content: content}
 		}
@@ -32,6 +32,9 @@ func TestEncryptionToolsMissing(t *testing.T) {
 	certain, likely := []string{"encryption-tools-missing certain Node n1"}, []string{"encryption-tools-missing likely Node n1"}
 	check(t, []branch{
 		{"no dm_crypt in any list", build(without), certain},
+		{"a module list was not read to its end", build(without).lacks(probes.Files), []string{}},
+		{"status 127, and the node was not seen", build(with).says("MountVolume.MountDevice failed : failed to run cryptsetup luksOpen: exit status 127").unprobed(), certain},
+		{"waits for udev, and the rules were not read", build(noRules).change(hung).lacks(probes.Files), []string{}},
 		{"loads on demand", build(with), []string{}},
 		{"the kernel could not get it when it was wanted", build(with).log(2, kmsg.DMTargetError, unknown), certain},
 		{"loaded since", build(map[string]string{dep: with[dep], "proc/modules": "dm_crypt 61440 0 - Live\n"}).log(2, kmsg.DMTargetError, unknown), []string{}},
