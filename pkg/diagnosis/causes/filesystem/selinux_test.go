@@ -30,6 +30,12 @@ func TestSELinuxLabelsOfProcesses(t *testing.T) {
 	const denied = "2026-03-02T02:59:00Z open /data/x: permission denied"
 	check(t, []branch{
 		{"two levels, and the first is refused", pair("c1,c2", "c3,c4", "1", denied), []string{"selinux-label-conflict certain Pod shop/db"}},
+		{"whether it is enforced was not read", pair("c1,c2", "c3,c4", "1", denied).change(func(h *host) { h.f.Files = nil }), []string{"selinux-label-conflict likely Pod shop/db"}},
+		{"a mount table was not read", pair("c1,c2", "c3,c4", "1", denied).lacks(probes.Mounts), []string{"selinux-label-conflict likely Pod shop/db"}},
+		{"the first to start is not the one that is refused", pair("c1,c2", "c3,c4", "1", denied).change(func(h *host) {
+			h.f.Processes[len(h.f.Processes)-1].Started = now.Add(-55 * time.Minute)
+			h.s.Cluster.Pods[1].Status.StartTime = nil
+		}), []string{}},
 		{"nobody is refused", pair("c1,c2", "c3,c4", "1"), []string{}},
 		{"one level", pair("c1,c2", "c1,c2", "1", denied), []string{}},
 		{"not enforcing", pair("c1,c2", "c3,c4", "0", denied), []string{}},
