@@ -185,3 +185,8 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.Resource(pl.X, "/pods").Found(facts...)
 }
+
+// Condition is how Longhorn itself calls the condition of a volume.
+func Condition(v *snapshot.LHVolume) string {
+	return strings.TrimSpace(v.Status.State + " " + v.Status.Robustness)
+}

@@ -1,0 +1,119 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// aboutToHappen is how long Longhorn may take to delete the pod: it waits 5 seconds and
+// gives a grace period of 30.
+const aboutToHappen = time.Minute
+
+// The settings of the deletion.
+const (
+	autoDelete = "auto-delete-pod-when-volume-detached-unexpectedly"
+	blacklist  = "blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly"
+)
+
+// Remount is a request of Longhorn to mount a volume anew for a pod that is older.
+type Remount struct {
+	pl      *evidence.Place
+	pod     *corev1.Pod
+	At      string
+	Asked   time.Time
+	Started time.Time
+}
+
+// RemountOf is the request that a running pod of the place's volume has not followed. The
+// field is never cleared: a time before the pod's start says nothing.
+func RemountOf(pl *evidence.Place, pod *corev1.Pod) (Remount, bool) {
+	lh := pl.Volume.LH()
+	if lh == nil || lh.Status.RemountRequestedAt == "" || pod.Status.StartTime == nil || pod.DeletionTimestamp != nil {
+		return Remount{}, false
+	}
+	asked, err := time.Parse(time.RFC3339, lh.Status.RemountRequestedAt)
+	r := Remount{pl, pod, lh.Status.RemountRequestedAt, asked, pod.Status.StartTime.Time}
+	return r, err == nil && asked.After(r.Started)
+}
+
+// Older is the pod that is older than the request.
+func (r Remount) Older() evidence.Answer {
+	return evidence.When(r.Asked.After(r.Started),
+		evidence.FromAPI("Volume "+r.pl.Volume.LH().Name, "status.remountRequestedAt", r.At),
+		evidence.FromAPI("Pod "+r.pod.Namespace+"/"+r.pod.Name, "status.startTime", r.Started.UTC().Format(time.RFC3339)))
+}
+
+// Recovers asks whether the pod needs no new mount: it has an NFS mount of a shared
+// volume, which Longhorn leaves alone, and nothing shows that it fails.
+func (r Remount) Recovers() evidence.Answer {
+	v := r.pl.Volume
+	if !v.RegularRWX() || !SkipsShared(r.pl.X) {
+		return evidence.No()
+	}
+	for _, t := range r.pl.Refused() {
+		if t.Pod == r.pod.Namespace+"/"+r.pod.Name && (t.Is(message.InputOutputError) || t.Is(message.StaleHandle) || t.Is(message.ReadOnlyFilesystem) || t.Is(message.CorruptMount)) {
+			return evidence.No(t.Evidence())
+		}
+	}
+	node := r.pod.Spec.NodeName
+	if view := r.pl.X.View(node); view != nil {
+		for _, m := range r.pl.X.VolumeMounts(v, node) {
+			if st, ok := view.Statfs(m.Mount.Point); ok && st.Err != "" {
+				return evidence.No(evidence.FromNode(node, "@statfs"+m.Mount.Point, st.Err))
+			}
+		}
+	}
+	return evidence.Yes()
+}
+
+// Soon tells whether Longhorn is about to recreate the pod itself, and how long ago it
+// asked.
+func (r Remount) Soon() (ago time.Duration, soon bool) {
+	ago = r.pl.X.Age(r.Asked)
+	return ago, ago < aboutToHappen
+}
+
+// Blocker finds what keeps Longhorn from deleting the pod, as a sentence says it. Not
+// seen: it should have been deleted.
+func (r Remount) Blocker() (why string, a evidence.Answer) {
+	owner := metav1.GetControllerOf(r.pod)
+	if owner == nil {
+		return "The pod has no controller (a bare pod), and Longhorn recreates only pods that something creates again",
+			evidence.Yes(evidence.FromAPI("Pod "+r.pod.Namespace+"/"+r.pod.Name, "metadata.ownerReferences", "no controller"))
+	}
+	if v, ok := SettingFor(r.pl.X, autoDelete, "v1"); ok && v == "false" {
+		return "The setting " + autoDelete + " is false", evidence.Yes(evidence.FromAPI("Setting "+autoDelete, "value", "false"))
+	}
+	if list, ok := r.pl.X.Setting(blacklist); ok {
+		group, _, _ := strings.Cut(owner.APIVersion, "/")
+		if slices.Contains(strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }), group+"/"+owner.Kind) {
+			return "Its owner " + group + "/" + owner.Kind + " is on the list of owners that Longhorn leaves alone", evidence.Yes(evidence.FromAPI("Setting "+blacklist, "value", list))
+		}
+	}
+	return managerSick(r.pl.X, r.pod.Spec.NodeName)
+}
+
+// managerSick asks whether the manager of a node, which alone recreates its pods, does not
+// work.
+func managerSick(x *snapshot.Index, node string) (why string, a evidence.Answer) {
+	if why := ManagerAway(x, node); why != "" {
+		return fmt.Sprintf("The longhorn-manager on node %s is not ready (%s), and only it recreates pods of that node", node, why),
+			evidence.Yes(evidence.FromAPI("Node.longhorn.io "+node, "status.conditions[Ready]", "False "+why))
+	}
+	if m := ManagerOn(x, node); m != nil {
+		if _, sick := NotReadySince(m); sick {
+			return fmt.Sprintf("The longhorn-manager %s on node %s is not Ready (%s), and only it recreates pods of that node", m.Name, node, Trouble(m)),
+				evidence.Yes(evidence.FromAPI("Pod "+m.Namespace+"/"+m.Name, "status.conditions[Ready]", "not True: "+Trouble(m)))
+		}
+	}
+	return "Why Longhorn does not recreate the pod is open", evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/settings", Why: "what keeps Longhorn from recreating the pod"})
+}
