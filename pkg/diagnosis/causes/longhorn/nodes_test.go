@@ -99,6 +99,7 @@ func TestV2MemoryShort(t *testing.T) {
 	log := func(s *scene, at string) *scene {
 		return s.file("logs/longhorn-system/im-n1/instance-manager.log", "time=\""+at+"\" level=error msg=\"spdk: cannot allocate memory for the bdev_io pool\"\n")
 	}
+	const hugepages = "sys/kernel/mm/hugepages/hugepages-2048kB/"
 	pages := func(free string) *scene {
 		return v2().machine("n1", hugepages+"free_hugepages", free, hugepages+"nr_hugepages", "1024")
 	}
@@ -109,6 +110,7 @@ func TestV2MemoryShort(t *testing.T) {
 		{"condition and an old error", log(short(), "2026-01-01T11:58:00Z"), []string{"likely Node n1"}},
 		{"no free page and a fresh error", log(pages("0"), now), []string{"certain Node n1"}},
 		{"no free page alone", pages("0"), silent},
+		{"condition, and nobody wants the volume", short().drop("pod").drop("va").drop("tickets"), silent},
 		{"free pages and a fresh error", log(pages("512"), now), silent},
 		{"a fresh error, pages not seen", log(v2(), now), []string{"likely Node n1"}},
 		{"an error of the v1 instance-manager", log(v2(), now).edit("im-n1", "dataEngine: v2", "dataEngine: v1"), silent},

@@ -1,0 +1,88 @@
+package longhorn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// freshFor is how old a line of a log or of the kernel may be that speaks of the present.
+const freshFor = 10 * time.Minute
+
+// Instance is an engine, the frontend of one, or a replica of a volume.
+type Instance struct {
+	Name string
+	Kind string // engine | engineFrontend | replica
+	*snapshot.LHInstance
+}
+
+// Instances are those of a volume.
+func Instances(v *snapshot.Volume) []Instance {
+	var out []Instance
+	if v.Longhorn == nil {
+		return nil
+	}
+	for _, e := range v.Longhorn.Engines {
+		out = append(out, Instance{e.Name, "engine", &e.LHInstance})
+	}
+	for _, f := range v.Longhorn.Frontends {
+		out = append(out, Instance{f.Name, "engineFrontend", &f.LHInstance})
+	}
+	for _, r := range v.Longhorn.Replicas {
+		out = append(out, Instance{r.Name, "replica", &r.LHInstance})
+	}
+	return out
+}
+
+// Serves tells whether an instance-manager is of the type that an instance needs.
+func (i Instance) Serves(im *snapshot.LHInstanceManager) bool {
+	return (im.Type == i.Kind || im.Type == "aio" || im.Type == "") && EngineKind(im.DataEngine) == EngineKind(i.DataEngine)
+}
+
+// PartNodes are the nodes with a part of a volume, present or wanted.
+func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
+	all := WantedNodes(v)
+	for _, i := range Instances(v) {
+		all = append(all, i.NodeID)
+	}
+	var once []string
+	for _, n := range append(all, x.DeviceNodes(v)...) {
+		if n != "" && !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return once
+}
+
+// logLine finds the newest line in the logs of a pod that fits, and quotes it; a line
+// without a date is none of now.
+func logLine(x *snapshot.Index, namespace, pod string, within time.Duration, fits func(string) bool) (report.Evidence, bool) {
+	for _, log := range x.LogsOf(namespace, pod) {
+		for i, line := range slices.Backward(log.Lines) {
+			if !fits(line) {
+				continue
+			}
+			if at := message.Date(line, x.TakenAt); !at.IsZero() && x.Age(at) < within {
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line}, true
+			}
+		}
+	}
+	return report.Evidence{}, false
+}
+
+// Suffers tells whether something of a volume is to be explained: somebody waits for it,
+// or something fails in whatever words.
+func Suffers(pl *evidence.Place) bool {
+	return Held(pl) || slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
+}
+
+// containsAny tells whether a text has one of some words.
+func containsAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
