@@ -28,6 +28,7 @@ func TestAttachmentTicketLeftover(t *testing.T) {
 	certain := []string{"certain Volume " + vol}
 	check(t, AttachmentTicketLeftover, []branch{
 		{"csi ticket without attachment", held(gone, ""), certain},
+		{"attachments were not read", held(gone, "").file("snapshot.yaml", gapped("api/storage.k8s.io/volumeattachments")), silent},
 		{"volume is on a third node", held(gone, "").edit("volume", "nodeID: n2,", "nodeID: n3,").edit("volume", "currentNodeID: n2", "currentNodeID: n3"), silent},
 		{"another ticket needs the node, too", held(gone+", restore: {type: volume-restore-controller, nodeID: n2, generation: 0}", ""), silent},
 		{"csi ticket with its attachment", held(va+": {type: csi-attacher, nodeID: n2, generation: 0}", "").
@@ -67,6 +68,8 @@ func TestManualTicket(t *testing.T) {
 	check(t, AttachmentTicketLeftover, []branch{
 		{"for hours", manual(since), likely},
 		{"for hours, its pods were not recorded", manual(since).edit("volume", "ownerID: n1", "ownerID: n1, kubernetesStatus: {lastPodRefAt: 'null', workloadsStatus: [{podName: db-0, podStatus: Running}]}"), silent},
+		{"for hours, pods were not read", manual(since).file("snapshot.yaml", gapped("api//pods")), silent},
+		{"cordoned, only its DaemonSets were read", cordoned().add("daemon", strings.ReplaceAll(app, "name: other", "name: proxy, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: proxy, uid: d, controller: true}]")).file("snapshot.yaml", gapped("api//pods")), silent},
 		{"snapshot that is gone, no Snapshot was seen", snapshots(since), likely},
 		{"snapshot that is gone, others exist", snapshots(since).add("s", lhAPI+"Snapshot\nmetadata: {name: s2, namespace: longhorn-system}\n"), certain},
 		{"snapshot, five minutes ago", snapshots(strings.ReplaceAll(since, "09:00:00", "11:55:00")), silent},

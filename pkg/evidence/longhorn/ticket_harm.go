@@ -1,0 +1,158 @@
+package longhorn
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Holds asks whether it is this ticket that keeps the volume on its node: the volume is
+// there, or on its way there, and no other ticket for that node is needed.
+func (t Ticket) Holds(pl *evidence.Place, all []Ticket) evidence.Answer {
+	lh := pl.Volume.LH()
+	if lh.Status.CurrentNodeID != t.NodeID && lh.NodeID != t.NodeID {
+		return evidence.No()
+	}
+	out := evidence.Yes()
+	for _, o := range all {
+		if o.ID != t.ID && o.NodeID == t.NodeID {
+			out = evidence.All(out, o.Unneeded)
+		}
+	}
+	return out
+}
+
+// BlockedBy is another ticket that waits because of one, and that somebody wants: of the
+// waiting ones, those that are left over themselves do not count.
+func BlockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
+	for i := range pl.Volume.Longhorn.Attachment.Tickets {
+		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
+		if o.ID == t.ID || o.NodeID == t.NodeID || o.Satisfied && o.SatisfiedGeneration {
+			continue
+		}
+		switch o.Type {
+		case "csi-attacher":
+			if ownerless(pl.X, o).Yes() {
+				continue
+			}
+		case "backup-controller", "snapshot-controller":
+			continue // they yield to a workload elsewhere
+		}
+		return o
+	}
+	return nil
+}
+
+// Harm asks what the ticket does, as a sentence says it: it keeps a wanted one waiting, it
+// blocks a drain, or it keeps a volume attached that nobody wants.
+func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
+	v := pl.Volume.LH()
+	if o := BlockedBy(pl, t.LHTicket); o != nil {
+		text := ""
+		for _, c := range o.Conditions {
+			if c.Message != "" {
+				text = c.Message
+			}
+		}
+		return fmt.Sprintf("The ticket %s (type %s) for node %s waits because of it", o.ID, o.Type, o.NodeID),
+			evidence.Yes(evidence.FromAPI("VolumeAttachment.longhorn.io "+pl.Volume.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+o.ID+"]", "not satisfied: "+orNone(text)))
+	}
+	if v.Status.State != "attached" || v.Status.CurrentNodeID != t.NodeID {
+		return "", evidence.No()
+	}
+	unused := Unused(pl)
+	if d := DrainOf(pl, t.NodeID); d.Cordoned.Yes() && !unused.No() {
+		what = "Node " + t.NodeID + " is cordoned, and a drain of it cannot end while the ticket keeps its instance-manager from being evicted"
+		if d.Blocked.Yes() {
+			what = "It keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends"
+		}
+		return what, evidence.All(d.Cordoned.With(d.Blocked.Facts()...), unused)
+	}
+	wanted := evidence.When(len(pl.Volume.Attachments) > 0)
+	return "The volume stays attached although no pod and no VolumeAttachment want it",
+		evidence.All(unused, evidence.Not(wanted), evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(), evidence.Yes(evidence.FromAPI("Volume "+v.Name, "status.state", "attached on "+v.Status.CurrentNodeID)))
+}
+
+// Sure asks whether nobody can want the ticket on purpose: somebody waits for it to go.
+func (t Ticket) Sure(pl *evidence.Place) evidence.Answer {
+	switch {
+	case len(t.Doubt) == 0, BlockedBy(pl, t.LHTicket) != nil, t.ByHand && DrainOf(pl, t.NodeID).Blocked.Yes():
+		return evidence.Yes()
+	}
+	return evidence.Unseen(t.Doubt...)
+}
+
+// Drain is what shows that a node is being emptied. A cordon alone is no drain.
+type Drain struct {
+	Cordoned evidence.Answer
+	Blocked  evidence.Answer // it was begun, and the instance-manager is still there
+}
+
+// DrainOf looks for traces of a drain of a cordoned node: refused evictions, a taint or an
+// annotation of whoever drains, or a node from which all ordinary pods have gone.
+func DrainOf(pl *evidence.Place, node string) Drain {
+	out := Drain{Cordoned: Cordoned(pl.X, node), Blocked: evidence.No()}
+	if !out.Cordoned.Yes() {
+		return out
+	}
+	facts := evictions(pl, node)
+	for _, t := range pl.X.Node(node).Spec.Taints {
+		if strings.Contains(t.Key+t.Value, "drain") {
+			facts = append(facts, evidence.FromAPI("Node "+node, "spec.taints", t.Key+"="+t.Value+":"+string(t.Effect)))
+		}
+	}
+	if len(facts) > 0 {
+		out.Blocked = evidence.Yes(facts...)
+	} else {
+		out.Blocked = emptied(pl.X, node)
+	}
+	return out
+}
+
+// evictions are events that say that the instance-manager of a node may not be evicted, or
+// that Longhorn does not detach what was attached by hand for the cordon.
+func evictions(pl *evidence.Place, node string) []report.Evidence {
+	var out []report.Evidence
+	look := func(kind, namespace, name, word string) {
+		for _, e := range pl.X.Events(kind, namespace, name) {
+			if strings.Contains(e.Message, word) {
+				out = append(out, report.Evidence{Source: "event", Locator: "Event " + kind + " " + name + " " + e.Reason, Text: e.Message})
+			}
+		}
+	}
+	for _, im := range pl.X.InstanceManagersOn(node) {
+		look("Pod", im.Namespace, im.Name, "disruption budget")
+	}
+	if lh := pl.Volume.LH(); lh != nil {
+		for _, kind := range []string{"VolumeAttachment", "Volume"} {
+			look(kind, lh.Namespace, lh.Name, "Failed to detach manually attached volume")
+		}
+	}
+	return out
+}
+
+// emptied asks whether nothing is left on a node but what a drain leaves: DaemonSet and
+// static pods, and Longhorn's own.
+func emptied(x *snapshot.Index, node string) evidence.Answer {
+	daemons := 0
+	for _, pod := range x.PodsOn(node) {
+		owner := metav1.GetControllerOf(pod)
+		switch {
+		case owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node"):
+			daemons++
+		case pod.Namespace == x.LonghornNamespace(), pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+		default:
+			return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", node))
+		}
+	}
+	if daemons == 0 {
+		return evidence.No()
+	}
+	return evidence.Resource(x, "/pods").Nothing()
+}
