@@ -110,6 +110,7 @@ func TestExpansionIncomplete(t *testing.T) {
 		{"resizing for a minute", pending("Resizing", "2026-01-02T11:59:00Z"), []string{"likely PersistentVolumeClaim data"}},
 		{"engine behind, with its error", newScene().edit("volume", "10737418240", "21474836480").edit("engine", "currentSize: '10737418240'", "currentSize: '10737418240', lastExpansionError: no space, lastExpansionFailedAt: '2026-01-02T11:00:00Z'"), []string{"certain PersistentVolumeClaim data"}},
 		{"Longhorn says so, engine not seen", newScene().edit("volume", "ownerID: n1", "ownerID: n1, expansionRequired: true").drop("engine"), []string{"likely PersistentVolumeClaim data"}},
+		{"the filesystem has to be checked first", pending("Resizing", "2026-01-02T11:00:00Z").event("PersistentVolumeClaim", "data", "VolumeResizeFailed", "resize failed: Please run 'e2fsck -f /dev/longhorn/x' first.", 1, "2026-01-02T11:58:00Z").edit("event-PersistentVolumeClaim-data-VolumeResizeFailed", "longhorn-system", "shop"), silent},
 		{"engine ahead", pending("Resizing", "2026-01-02T11:00:00Z").edit("engine", "currentSize: '10737418240'", "currentSize: '32212254720'"), silent},
 		{"block volume needs no filesystem", newScene().edit("pv", "accessModes", "volumeMode: Block, accessModes").edit("claim", "capacity: {storage: 10Gi}", "capacity: {storage: 10Gi}, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]"), silent},
 		{"equal sizes", newScene(), silent},

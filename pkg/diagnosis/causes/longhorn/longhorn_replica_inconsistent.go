@@ -68,14 +68,14 @@ func tooLarge(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *d
 	wrong, facts, unread := lh.OfWrongSize(pl.X, pl.Volume)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "size",
-		With:  words.Fields{"volume": v.Name, "has": bytes(e.CurrentSize), "size": bytes(v.Size), "replicas": "", "unread": ""},
+		With:  words.Fields{"volume": v.Name, "has": lh.Bytes(e.CurrentSize), "size": lh.Bytes(v.Size), "replicas": "", "unread": ""},
 		State: []evidence.Answer{lh.TooLarge(e, v)}, Last: []evidence.Answer{lh.SizeRefused(pl).With(facts...)},
 		Steps: []remedy.Step{remedy.Words("Copy the directories of all replicas first. Then follow the version notes of Longhorn (1.3.2 to 1.5.0) for the replica whose size is wrong, while the others have the right one; or restore a backup. This is no unfinished resize: do not enlarge the volume to match.")},
 	}
 	var which []string
 	for _, r := range wrong {
 		p.Subject = diagnosis.ObjectSubject("Replica", wrong[0].Namespace, wrong[0].Name)
-		which = append(which, fmt.Sprintf("replica %s on node %s has %s in its volume.meta", r.Name, r.NodeID, bytes(lh.DirectoryOf(pl.X, r).Size)))
+		which = append(which, fmt.Sprintf("replica %s on node %s has %s in its volume.meta", r.Name, r.NodeID, lh.Bytes(lh.DirectoryOf(pl.X, r).Size)))
 	}
 	p.With["replicas"] = strings.Join(which, "; ")
 	if len(which) == 0 {
