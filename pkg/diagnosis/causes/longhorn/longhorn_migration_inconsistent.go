@@ -2,10 +2,14 @@ package longhorn
 
 import (
 	_ "embed"
+	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed longhorn_migration_inconsistent.md
@@ -15,65 +19,67 @@ var longhornMigrationInconsistentDoc string
 // or left with two active engines.
 var MigrationInconsistent = &diagnosis.Rule{
 	Name: "longhorn-migration-inconsistent", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("longhorn.io/volumes"), diagnosis.API("longhorn.io/engines")},
-	Explains: []string{"volume-attach-loop", "attach-failed", "detach-stuck", "pod-stuck-terminating", "pod-waiting-for-volume", "multi-attach-error"},
-	Offers:   []string{"delete-engine"},
-	Doc:      longhornMigrationInconsistentDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			if lh := volumeOf(v); lh != nil && lh.Migratable {
-				m := &migration{p: p, v: v, lh: lh}
-				m.find()
-			}
+	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
+	Offers: []string{"delete-engine"},
+	Asks:   diagnosis.EachVolume,
+	Doc:    longhornMigrationInconsistentDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		m, ok := lh.MigrationOf(pl)
+		if !ok {
+			return nil
 		}
+		v := pl.Volume.LH()
+		usable, nodes := m.Usable()
+		p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name)}
+		p.With = words.Fields{"volume": v.Name, "state": v.Status.State, "node": v.Status.CurrentNodeID, "target": m.Target(), "dangling": v.Status.CurrentMigrationNodeID, "robustness": v.Status.Robustness,
+			"tickets": fmt.Sprint(len(m.Tickets)), "usable": fmt.Sprint(usable), "replicas": fmt.Sprint(v.NumberOfReplicas), "nodes": nodes, "engines": fmt.Sprint(len(pl.Volume.Longhorn.Engines))}
+		p.Steps = migrate(pl, m, p)
+		for _, va := range pl.Volume.Attachments {
+			p.Object("va", va.Name)
+		}
+		for _, n := range m.Nodes() {
+			p.At(n)
+		}
+		return []*diagnosis.Proof{p}
 	},
 }
 
-// migration is a migratable volume with the csi tickets that want it.
-type migration struct {
-	p       *diagnosis.Pass
-	v       *snapshot.Volume
-	lh      *snapshot.LHVolume
-	tickets []*snapshot.LHTicket
-}
-
-// find reports the first branch that holds; a migration that makes progress has none.
-func (m *migration) find() {
-	if a := m.v.Longhorn.Attachment; a != nil {
-		for i := range a.Tickets {
-			if a.Tickets[i].Type == "csi-attacher" {
-				m.tickets = append(m.tickets, &a.Tickets[i])
-			}
+// migrate states the first branch that holds, and returns what to do about it; a migration
+// that makes progress has none.
+func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.Step {
+	active, two := m.TwoActive()
+	e, r, after, inherited := m.Inherited()
+	by, waits, unconfirmed := m.Unconfirmed()
+	said, counted := m.Miscounted()
+	switch {
+	case two.Yes():
+		var names []string
+		for _, e := range active {
+			names = append(names, fmt.Sprintf("%s on node %s (%s)", e.Name, none(e.NodeID), none(e.CurrentState)))
 		}
+		p.Says, p.State, p.With["active"] = "two", []evidence.Answer{two}, words.List(names, 0)
+		if stale := m.Stale(); stale != nil {
+			return []remedy.Step{remedy.DeleteEngine(pl.Volume, stale).Note("Only that one: its node is not status.currentNodeID.")}
+		}
+		return []remedy.Step{remedy.Words("Stop the virtual machine first. Which engine is left over cannot be told from the objects, because status.currentNodeID does not single one out.")}
+	case m.Dangling().Yes():
+		p.Says, p.State = "dangling", []evidence.Answer{m.Dangling()}
+		return []remedy.Step{remedy.Words("Stop the virtual machine, then empty status.currentMigrationNodeID of the volume through the status subresource (an ordinary edit does not write it); note the old value. Not while two tickets exist. The attachment object of Longhorn stays: it is rightly empty.")}
+	case inherited.Yes():
+		p.Says, p.State = "inherited", []evidence.Answer{inherited}
+		p.With["replica"], p.With["engine"], p.With["enginestate"], p.With["failed"], p.With["after"] = r.Name, e.Name, none(e.CurrentState), r.LastFailedAt, words.Ago(after)
+		return []remedy.Step{remedy.Words("Cancel the migration and let the virtual machine run where it is; upgrade Longhorn. The source replica is healthy: an ordinary detach and attach (stop and start of the machine) makes no copies and works.")}
+	case unconfirmed.Yes():
+		p.Says, p.State, p.With["waits"], p.With["pod"] = "unconfirmed", []evidence.Answer{unconfirmed}, words.Ago(waits), by.Pod.Namespace+"/"+by.Pod.Name
+		p.Pod(by.Pod)
+		return []remedy.Step{remedy.Words("Find out on node " + by.Node() + " why the source pod does not end, or stop the virtual machine. The attachment that is left over is removed only after the machine is off.")}
+	case !m.Refused().No():
+		p.Says, p.State, p.Last = "refused", []evidence.Answer{evidence.Yes(m.Refused().Facts()...)}, []evidence.Answer{m.Refused()}
+		return []remedy.Step{remedy.Words("Make the volume healthy: lower its number of replicas to what the nodes can hold, or add a node or disk, and wait for the rebuild. Then migrate again. Both VolumeAttachments of a migration are right; leave them.")}
+	case said.Yes():
+		p.Says, p.State, p.Last = "count", []evidence.Answer{said}, []evidence.Answer{counted}
+		return []remedy.Step{remedy.Words("Stop the virtual machine and let the volume detach; Longhorn then keeps one engine.")}
 	}
-	for _, branch := range []func() *diagnosis.Finding{m.twoEngines, m.dangling, m.inherited, m.unconfirmed, m.refused, m.controllers} {
-		f := branch()
-		if f == nil {
-			continue
-		}
-		f.On(m.v)
-		for _, va := range m.v.Attachments {
-			f.Object("va", va.Name)
-		}
-		for _, n := range m.nodes() {
-			f.Located(n)
-		}
-		m.p.Report(f)
-		return
-	}
-}
-
-func (m *migration) found(c report.Certainty) *diagnosis.Finding {
-	return m.p.Find(c, diagnosis.ObjectSubject("Volume", m.lh.Namespace, m.lh.Name))
-}
-
-// nodes are those between which the volume moves.
-func (m *migration) nodes() []string {
-	out := []string{}
-	for _, n := range []string{m.lh.Status.CurrentNodeID, m.lh.MigrationNodeID, m.lh.Status.CurrentMigrationNodeID} {
-		if n != "" {
-			out = append(out, n)
-		}
-	}
-	return out
+	p.State = []evidence.Answer{m.Dangling()} // not seen: not checked
+	return nil
 }

@@ -15,6 +15,10 @@ func TestMigrationInconsistent(t *testing.T) {
 	check(t, MigrationInconsistent, []branch{
 		{"dangling target", migratable().edit("volume", "ownerID: n1", "ownerID: n1, currentMigrationNodeID: n2"), []string{"certain Volume " + vol}},
 		{"target of a migration that is wanted", migratable().edit("volume", "ownerID: n1", "ownerID: n1, currentMigrationNodeID: n2").edit("volume", "nodeID: n1,", "nodeID: n1, migrationNodeID: n2,"), silent},
+		{"dangling target, tickets were not read", migratable().edit("volume", "ownerID: n1", "ownerID: n1, currentMigrationNodeID: n2").file("snapshot.yaml", gapped("api/longhorn.io/volumeattachments")), silent},
+		{"the migration has just ended", migratable().edit("volume", "ownerID: n1", "ownerID: n1, currentMigrationNodeID: n2").edit("volume", "state: attaching", "state: attached").edit("va", "attached: false", "attached: true").
+			edit("tickets", "{satisfied: false, generation: 0}", "{satisfied: true, generation: 0}").drop("pod"), silent},
+		{"healthy, and refused for it", degraded("volume must be healthy to start migration").edit("volume", "robustness: degraded", "robustness: healthy"), silent},
 		{"two active engines", twin("n2"), []string{"certain Volume " + vol}},
 		{"second engine is inactive", twin("n2").edit("twin", "active: true", "active: false"), silent},
 		{"refused while degraded", degraded("unable to attach volume " + vol + " to n2: volume must be healthy to start migration"), []string{"certain Volume " + vol}},
