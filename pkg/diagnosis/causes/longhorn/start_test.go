@@ -138,6 +138,8 @@ func TestInstanceManagerHangsForTwo(t *testing.T) {
 	}
 	check(t, InstanceManagerStuck, []branch{
 		{"two engines start for ever", two("starting"), []string{"certain InstanceManager im-n1"}},
+		{"two engines that have no process", two("starting").edit("im-n1", "instanceEngines: {"+engine+": {status: {state: starting}}, pvc-other-e-0: {status: {state: starting}}}", "instanceEngines: {}"), []string{"likely InstanceManager im-n1"}},
+		{"two engines that have no process, replicas were not read", two("starting").edit("im-n1", "instanceEngines: {"+engine+": {status: {state: starting}}, pvc-other-e-0: {status: {state: starting}}}", "instanceEngines: {}").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), silent},
 		{"two engines ended", two("stopped"), silent},
 		{"node is down", two("starting").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
 	})
