@@ -1,0 +1,110 @@
+// Package holder answers questions about who has a volume, as the API says it, and who
+// waits for it: the machine that it is attached to, two pods that want one volume, a
+// node that keeps it and does not report.
+package holder
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Attachment is one node that the API says has a volume, with what says so.
+type Attachment struct {
+	Node  string
+	VA    *storagev1.VolumeAttachment // nil for in-tree volumes, which have only node status
+	Facts []report.Evidence
+}
+
+// Attachments lists the nodes that have a volume attached by a VolumeAttachment or by
+// Node.status.volumesAttached, in the order of their names.
+func Attachments(x *snapshot.Index, v *snapshot.Volume) []Attachment {
+	var out []Attachment
+	for _, va := range v.Attachments {
+		if va.Status.Attached {
+			out = append(out, Attachment{va.Spec.NodeName, va, []report.Evidence{AttachedFact(va)}})
+		}
+	}
+	for _, n := range x.AttachedNodes(v) {
+		listed := evidence.FromAPI("Node "+n, "status.volumesAttached", v.UniqueName())
+		if i := slices.IndexFunc(out, func(a Attachment) bool { return a.Node == n }); i >= 0 {
+			out[i].Facts = append(out[i].Facts, listed)
+			continue
+		}
+		out = append(out, Attachment{Node: n, Facts: []report.Evidence{listed}})
+	}
+	slices.SortStableFunc(out, func(a, b Attachment) int { return strings.Compare(a.Node, b.Node) })
+	return out
+}
+
+// On is what ties a volume to a node in the API.
+func On(x *snapshot.Index, v *snapshot.Volume, node string) (Attachment, bool) {
+	for _, a := range Attachments(x, v) {
+		if a.Node == node {
+			return a, true
+		}
+	}
+	return Attachment{}, false
+}
+
+// AttachedFact quotes the state of an attachment.
+func AttachedFact(va *storagev1.VolumeAttachment) report.Evidence {
+	text := "false"
+	if va.Status.Attached {
+		text = "true"
+	}
+	return evidence.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName "+va.Spec.NodeName+" status.attached", text)
+}
+
+// WaitersAway are the pods that wait for a volume on another node. A pod whose own node
+// has an exclusive volume already waits for something else.
+func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range v.Waiting() {
+		n := c.Node()
+		if n == "" || n == node {
+			continue
+		}
+		if va := v.AttachmentOn(n); v.Exclusive() && va != nil && va.Status.Attached && va.DeletionTimestamp == nil {
+			continue
+		}
+		out = append(out, c.Pod)
+	}
+	return out
+}
+
+// WaitersOn are the pods that wait for a volume on a node.
+func WaitersOn(v *snapshot.Volume, node string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range v.WaitingOn(node) {
+		out = append(out, c.Pod)
+	}
+	return out
+}
+
+// LiveOn are the pods of a volume on a node that have not finished, also those that are
+// being deleted.
+func LiveOn(v *snapshot.Volume, node string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range v.LiveConsumersOn(node) {
+		out = append(out, c.Pod)
+	}
+	return out
+}
+
+// Going keeps the pods that are being deleted.
+func Going(pods []*corev1.Pod) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range pods {
+		if p.DeletionTimestamp != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package holder
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Rival is a pod that waits for a ReadWriteOnce volume, and the live pod on another node
+// that has it.
+type Rival struct {
+	Waiter, Holder           *corev1.Pod
+	WaiterOwner, HolderOwner snapshot.Owner
+	Held                     evidence.Answer // the holder's node is Ready and has the volume
+}
+
+// Rivals finds, for a volume that only one node may have, each waiting pod with one live
+// holder on another node. A holder that is being deleted, has finished or sits on a node
+// that does not report is another fault.
+func Rivals(pl *evidence.Place) []Rival {
+	if !onlyRWO(pl.Volume) {
+		return nil
+	}
+	var out []Rival
+	for _, c := range pl.Volume.Waiting() {
+		if _, here := On(pl.X, pl.Volume, c.Node()); c.Node() == "" || here {
+			continue // its own node has the volume: it waits for something else
+		}
+		if r, ok := rivalOf(pl, c.Pod); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// onlyRWO tells whether ReadWriteOnce is the only access mode.
+func onlyRWO(v *snapshot.Volume) bool {
+	modes := v.AccessModes()
+	return len(modes) > 0 && !slices.ContainsFunc(modes, func(m corev1.PersistentVolumeAccessMode) bool { return m != corev1.ReadWriteOnce })
+}
+
+func rivalOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
+	for _, c := range pl.Volume.Live() {
+		h := c.Pod
+		if h == w || c.Terminating() || c.Node() == "" || c.Node() == w.Spec.NodeName {
+			continue
+		}
+		if held := holds(pl, w, h); !held.No() {
+			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
+		}
+	}
+	return Rival{}, false
+}
+
+// holds asks whether a pod's node is Ready and has the volume that another pod wants.
+// Without an attachment that was read, somebody must say that the mode is enforced.
+func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
+	on, required := h.Spec.NodeName, pl.Volume.AttachRequired(pl.X)
+	ready := node.Ready(pl.X, on)
+	a, attached := On(pl.X, pl.Volume, on)
+	switch {
+	case attached:
+		return evidence.All(evidence.Yes(a.Facts...), ready)
+	case h.Status.Phase != corev1.PodRunning:
+		return evidence.No()
+	case !required && pluginRefused(pl, w):
+		return evidence.All(evidence.Yes(mounted(pl, on)...), ready)
+	case !required || len(RefusedTo(pl, w)) == 0:
+		return evidence.No()
+	}
+	read := evidence.Resources(pl.X, "/nodes", "storage.k8s.io/volumeattachments")
+	return evidence.All(ready, read.Found())
+}
+
+// RefusedTo quotes the newest refusal of the attach-detach controller to give a pod a
+// volume that another node has.
+func RefusedTo(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
+	for _, t := range pl.Texts {
+		if t.Pod == pods.Name(w) && MultiAttach(t) {
+			return []report.Evidence{t.Evidence()}
+		}
+	}
+	return nil
+}
+
+// MultiAttach tells whether a text is the attach-detach controller's refusal.
+func MultiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-Attach error") }
+
+var inUseElsewhere = regexp.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
+
+// pluginRefused tells whether the node plugin freshly refuses the volume to a pod because
+// somebody has it. Where nothing is attached nobody speaks of Multi-Attach; a network
+// filesystem takes several nodes whatever the claim's mode is.
+func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
+	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		if t.Pod != pods.Name(w) || !strings.HasPrefix(t.Op, "MountVolume") {
+			return false
+		}
+		return t.Is(message.AlreadyMountedBusy) || t.Is(message.InUseBySystem) || t.Is(message.RBDInUse) || t.Is(message.DeviceBusy) ||
+			t.Code == "FailedPrecondition" || inUseElsewhere.MatchString(t.Desc)
+	})
+}
+
+// mounted quotes a node's mount of the volume, where it was seen.
+func mounted(pl *evidence.Place, on string) []report.Evidence {
+	for _, m := range pl.X.VolumeMounts(pl.Volume, on) {
+		return []report.Evidence{evidence.FromNode(on, Locator(m.Use), m.Mount.Raw)}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package pods
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// State quotes the phase of a pod with its node, the first container that waits, and its
+// deletion.
+func State(pod *corev1.Pod) report.Evidence {
+	text := fmt.Sprintf("spec.nodeName %s, status.phase %s", pod.Spec.NodeName, pod.Status.Phase)
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil && w.Reason != "" {
+			text += ", container " + c.Name + " waiting: " + w.Reason
+			break
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		text += ", deletionTimestamp " + pod.DeletionTimestamp.UTC().Format(time.RFC3339)
+	}
+	return evidence.FromAPI(Object(pod), "", text)
+}
+
+// States quotes several pods.
+func States(list []*corev1.Pod) []report.Evidence {
+	var out []report.Evidence
+	for _, p := range list {
+		out = append(out, State(p))
+	}
+	return out
+}
+
+// Name is a pod as kubectl names it in all namespaces.
+func Name(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
+
+// Where says which node a pod is on and for how long it has existed.
+func Where(x *snapshot.Index, pod *corev1.Pod) string {
+	return fmt.Sprintf("pod %s on node %s (%s old)", Name(pod), pod.Spec.NodeName, Ago(x, pod.CreationTimestamp.Time))
+}
+
+// Ago says how long something has lasted.
+func Ago(x *snapshot.Index, at time.Time) string {
+	if at.IsZero() {
+		return "an unknown time"
+	}
+	return evidence.Duration(x.Age(at))
+}
