@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -40,6 +41,20 @@ func (k *Keys) Volume(v *snapshot.Volume) {
 func (k *Keys) Pod(p *corev1.Pod) {
 	if p != nil {
 		k.objects = add(k.objects, "pod/"+p.Namespace+"/"+p.Name)
+	}
+}
+
+// Pods adds several pods.
+func (k *Keys) Pods(list ...*corev1.Pod) {
+	for _, p := range list {
+		k.Pod(p)
+	}
+}
+
+// Attachment adds an attachment (nil is ignored).
+func (k *Keys) Attachment(va *storagev1.VolumeAttachment) {
+	if va != nil {
+		k.Object("va", va.Name)
 	}
 }
 

@@ -2,9 +2,104 @@ package holder
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
+
+// recorded is how far a recording's clock may be from the snapshot's moment and still
+// describe the present.
+const recorded = 10 * time.Minute
+
+// Life is what a recording of a lost node shows to be alive there.
+type Life struct {
+	Said    string          // the strongest sign in words
+	InUse   bool            // it is a mount of the volume or a process of its pods
+	Alive   evidence.Answer // anything runs on the machine
+	Now     evidence.Answer // the recording is of this moment
+	Kubelet string          // what is known of the kubelet's process
+}
+
+// LifeOn looks for signs of life in the recording of a node that the API calls lost.
+func LifeOn(x *snapshot.Index, l Lost) Life {
+	whole := evidence.TablesFor(x, l.Volume, l.Name, probes.Mounts, probes.Processes)
+	view := x.View(l.Name)
+	if view == nil {
+		return Life{Alive: whole.Found()}
+	}
+	out := Life{Now: ofNow(x, view), Kubelet: kubeletWords(view, whole)}
+	facts := out.mounts(x, l, view)
+	others := 0
+	for i := range view.Facts.Processes {
+		switch p := &view.Facts.Processes[i]; {
+		case p.PodUID == "":
+		case slices.ContainsFunc(l.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID }):
+			out.say(fmt.Sprintf("process %d (%s) of pod UID %s runs", p.PID, p.Comm, p.PodUID))
+			facts = append(facts, evidence.FromNode(view.Name, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup))
+		default:
+			others++
+		}
+	}
+	if out.InUse = len(facts) > 0; !out.InUse && others > 0 {
+		out.say(fmt.Sprintf("%d processes of other pods run", others))
+		facts = append(facts, evidence.FromNode(view.Name, "proc/*/cgroup", fmt.Sprintf("%d processes of other pods", others)))
+	}
+	out.Alive = whole.Found(facts...)
+	return out
+}
+
+func (l *Life) say(words string) {
+	if l.Said == "" {
+		l.Said = words
+	}
+}
+
+// mounts collects the mounts of the volume: by its device in any namespace, and by the
+// paths below the kubelet's root.
+func (l *Life) mounts(x *snapshot.Index, lost Lost, view *snapshot.NodeView) []report.Evidence {
+	var out []report.Evidence
+	if d, ok := x.DeviceOn(lost.Volume, lost.Name); ok {
+		for _, dev := range d.Numbers() {
+			for _, u := range view.Uses(dev) {
+				l.say(fmt.Sprintf("device %s of the volume is mounted at %s", dev, u.Mount.Point))
+				out = append(out, evidence.FromNode(view.Name, Locator(u), u.Mount.Raw))
+			}
+		}
+	}
+	for _, m := range x.VolumeMounts(lost.Volume, lost.Name) {
+		l.say("the volume is mounted at " + m.Mount.Point)
+		out = append(out, evidence.FromNode(view.Name, Locator(m.Use), m.Mount.Raw))
+	}
+	return out
+}
+
+// ofNow asks whether a recording is of the snapshot's moment.
+func ofNow(x *snapshot.Index, view *snapshot.NodeView) evidence.Answer {
+	clock, says := view.Facts.Identity.Clock, "nothing"
+	if !clock.IsZero() {
+		says = clock.UTC().Format(time.RFC3339)
+		if clock.Sub(x.TakenAt).Abs() <= recorded {
+			return evidence.Yes()
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "a recording of node " + view.Name + " of this moment", Node: view.Name, Why: "its clock says " + says})
+}
+
+func kubeletWords(view *snapshot.NodeView, whole evidence.Reading) string {
+	switch pid := view.Facts.Kubelet.PID; {
+	case pid != 0:
+		return fmt.Sprintf("The kubelet (PID %d) runs but cannot report: look at its certificate, the API server's address and its disk", pid)
+	case whole.Complete():
+		return "No kubelet process was seen"
+	}
+	return "Whether its kubelet runs could not be read"
+}
 
 // Locator is where a mount stands in its node's recording.
 func Locator(u snapshot.Use) string {

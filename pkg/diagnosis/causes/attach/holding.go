@@ -101,3 +101,14 @@ func unfinishedOn(v *snapshot.Volume, node string) []*corev1.Pod {
 func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
+
+// deleted keeps the pods that are being deleted.
+func deleted(pods []*corev1.Pod) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range pods {
+		if p.DeletionTimestamp != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -77,7 +77,7 @@ func (u *use) unidentified(v *snapshot.Volume, view *snapshot.NodeView) {
 }
 
 func deviceUse(v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) string {
-	for _, dev := range devicesOf(d) {
+	for _, dev := range d.Numbers() {
 		if uses := view.Uses(dev); len(uses) > 0 {
 			return "mounted at " + uses[0].Mount.Point
 		}

@@ -1,0 +1,158 @@
+package holder
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const (
+	// TaintShutdown is the cloud provider's word that a machine is off.
+	TaintShutdown     = "node.cloudprovider.kubernetes.io/shutdown"
+	taintOutOfService = "node.kubernetes.io/out-of-service"
+)
+
+// Lost is a node that has a volume and does not report.
+type Lost struct {
+	Name     string
+	Volume   *snapshot.Volume
+	Ready    snapshot.Readiness
+	Quiet    bool          // only its lease is old; the condition still says Ready
+	At       Attachment    // zero when only pods tie the volume to the node
+	Pods     []*corev1.Pod // of the volume on that node, also those being deleted
+	Waiters  []*corev1.Pod // of the volume on other nodes
+	Shutdown bool          // the cloud provider's taint says that the machine is off
+	x        *snapshot.Index
+}
+
+// LostNodes finds the nodes that have a volume, do not report, and keep the volume from
+// somebody.
+func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
+	var out []Lost
+	for _, name := range x.NodesOf(v) {
+		if l, ok := lostOn(x, v, name); ok && l.blocks() {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// KeptOn finds the volumes of a node that does not report which are attached there while
+// no pod of them is left: nobody waits for them yet.
+func KeptOn(x *snapshot.Index, name string) []Lost {
+	var out []Lost
+	for _, v := range x.VolumesOn(name) {
+		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (v.Exclusive() || sharedFrom(v, name)) && !l.usedElsewhere() {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
+	n := x.Node(name)
+	if n == nil || tainted(n, taintOutOfService) {
+		return Lost{}, false // the controller detaches at once: nobody waits for this node
+	}
+	l := Lost{Name: name, Volume: v, Ready: x.NodeReady(name), x: x, Shutdown: tainted(n, TaintShutdown)}
+	if l.Ready.Ready || !l.Ready.Known {
+		if l.Quiet = l.Ready.Known && node.Quiet(x, name); !l.Quiet {
+			return Lost{}, false
+		}
+	}
+	l.At, _ = On(x, v, name)
+	l.Pods, l.Waiters = LiveOn(v, name), WaitersAway(v, name)
+	// What is mounted without being attached has only its pods in the API.
+	byPods := v.Exclusive() && !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0
+	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods
+}
+
+// blocks tells whether the silence of the node keeps the volume from anybody. A volume
+// that several nodes may have is not kept from the others, unless Longhorn shares it from
+// that node.
+func (l Lost) blocks() bool {
+	if l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name) {
+		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.At.VA != nil && l.At.VA.DeletionTimestamp != nil)
+	}
+	return len(Going(l.Pods)) > 0
+}
+
+// usedElsewhere tells whether a live user on a Ready node shows that an exclusive volume is free.
+func (l Lost) usedElsewhere() bool {
+	return l.Volume.Exclusive() && slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
+		return c.Node() != l.Name && !c.Terminating() && l.x.NodeReady(c.Node()).Ready
+	})
+}
+
+// Holds tells whether the API ties the volume itself to the node, not only its pods.
+func (l Lost) Holds() bool { return l.At.Node != "" || sharedFrom(l.Volume, l.Name) }
+
+// sharedFrom tells whether Longhorn exports the volume over NFS from this node.
+func sharedFrom(v *snapshot.Volume, node string) bool {
+	return v.RegularRWX() && v.Longhorn != nil && v.Longhorn.Volume != nil && v.Longhorn.Volume.Status.CurrentNodeID == node
+}
+
+func tainted(n *corev1.Node, key string) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+}
+
+// Silent asks whether the node's condition says that it does not report. While only its
+// lease is old, the condition was not seen to.
+func (l Lost) Silent() evidence.Answer {
+	if l.Quiet {
+		return evidence.Unseen(evidence.Lack{Need: "the Ready condition of node " + l.Name, Node: l.Name, Why: "it still says True"})
+	}
+	return evidence.Yes()
+}
+
+// Tied asks whether the volume is attached to, or shared from, the node.
+func (l Lost) Tied() evidence.Answer {
+	if !l.Holds() {
+		return evidence.Unseen(evidence.Lack{Need: "an attachment of the volume to node " + l.Name, Node: l.Name, Why: "only its pods show that it is used there"})
+	}
+	return evidence.Yes(l.At.Facts...)
+}
+
+// Free asks whether nobody else works with the volume: all its users and their nodes were read.
+func (l Lost) Free() evidence.Answer {
+	return UsersRead(l.x, l.Volume).And(evidence.Resource(l.x, "/nodes")).Nothing()
+}
+
+// UsersRead says whether all pods were read that can use a volume. Which claim one of
+// another namespace uses stands in its claims.
+func UsersRead(x *snapshot.Index, v *snapshot.Volume) evidence.Reading {
+	if v != nil && v.Claim != nil {
+		return evidence.ResourceIn(x, "/pods", v.Claim.Namespace)
+	}
+	return evidence.Resources(x, "/pods", "/persistentvolumeclaims")
+}
+
+// Facts quote the node's condition, its lease and taints, and the pods.
+func (l Lost) Facts() []report.Evidence {
+	status, object := "True", "Node "+l.Name
+	switch {
+	case l.Ready.Unknown:
+		status = "Unknown"
+	case !l.Ready.Ready:
+		status = "False"
+	}
+	text := strings.TrimSpace(status + " since " + l.Ready.Since.UTC().Format(time.RFC3339) + " " + l.Ready.Reason + " " + l.Ready.Message)
+	out := []report.Evidence{evidence.FromAPI(object, "status.conditions[Ready]", text)}
+	if l.Ready.LeaseOld() {
+		out = append(out, evidence.FromAPI("Lease kube-node-lease/"+l.Name, "spec.renewTime", evidence.Duration(l.Ready.LeaseAge)+" ago"))
+	}
+	for _, t := range l.x.Node(l.Name).Spec.Taints {
+		if t.Key == TaintShutdown || t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady {
+			out = append(out, evidence.FromAPI(object, "spec.taints", t.Key+":"+string(t.Effect)))
+		}
+	}
+	return append(out, pods.States(slices.Concat(l.Pods, l.Waiters))...)
+}

@@ -1,0 +1,111 @@
+package holder
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+)
+
+// Silence says since when and with which reason the node does not report.
+func (l Lost) Silence() string {
+	if l.Quiet {
+		return fmt.Sprintf("Node %s still counts as Ready, but its kubelet has not renewed its lease for %s", l.Name, evidence.Duration(l.Ready.LeaseAge))
+	}
+	state := "Ready is False"
+	if l.Ready.Unknown {
+		state = "Ready is Unknown"
+	}
+	return fmt.Sprintf("Node %s has not been Ready for %s (%s, %s)", l.Name, pods.Ago(l.x, l.Ready.Since), state, l.Ready.Reason)
+}
+
+// Attached says what ties the volume to the node.
+func (l Lost) Attached() string {
+	name := "Volume " + volume.Name(l.Volume)
+	switch {
+	case l.At.VA != nil:
+		return name + " is attached there (VolumeAttachment " + l.At.VA.Name + ")"
+	case l.At.Node != "":
+		return name + " is attached there (the node's volumesAttached lists it)"
+	case sharedFrom(l.Volume, l.Name):
+		return name + " is shared over NFS from there"
+	}
+	return name + " is used there"
+}
+
+// WhoWaits names the pods that are stuck because of the node.
+func (l Lost) WhoWaits() string {
+	var parts []string
+	for _, pod := range l.Pods {
+		if pod.DeletionTimestamp != nil {
+			parts = append(parts, fmt.Sprintf("pod %s has been Terminating on it for %s", pods.Name(pod), pods.Ago(l.x, pod.DeletionTimestamp.Time)))
+		} else {
+			parts = append(parts, fmt.Sprintf("pod %s is still bound to it", pods.Name(pod)))
+		}
+	}
+	if len(l.Pods) == 0 {
+		parts = append(parts, "no pod of the volume is left on it in the API")
+	}
+	for _, w := range l.Waiters {
+		parts = append(parts, fmt.Sprintf("pod %s waits for the volume on node %s", pods.Name(w), w.Spec.NodeName))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Power says what is known of the machine.
+func (l Lost) Power() string {
+	if l.Shutdown {
+		return "It is shown off by the cloud provider (taint " + TaintShutdown + ")."
+	}
+	return "Whether the machine is off was not checked: a silent node may still run and write."
+}
+
+// Eviction says what the pods of the node wait for; nothing when none is left.
+func (l Lost) Eviction() string {
+	switch {
+	case len(l.Pods) == 0:
+		return ""
+	case len(Going(l.Pods)) > 0:
+		return "a pod on a node that does not report stays Terminating until it is deleted by force or the node comes back"
+	case l.Ready.Since.IsZero():
+		return "pods are evicted when their toleration of the unreachable taint ends (300s by default)"
+	}
+	return "pods are evicted when their toleration of the unreachable taint ends (300s by default, counted from " + l.Ready.Since.UTC().Format("15:04:05") + ")"
+}
+
+// Fenced says what has to be made sure of before anybody gives the node up.
+func (l Lost) Fenced() string {
+	if l.Shutdown {
+		return "the cloud provider shows it off; make sure that nobody starts it meanwhile."
+	}
+	return "first make sure that the machine is off or fenced (console, hypervisor, power switch, storage)."
+}
+
+// Mark says how a node is given up where the server knows the taint for it (1.26).
+func (l Lost) Mark() string {
+	if !AtLeast(l.x.Server, 1, 26) {
+		return ""
+	}
+	return "mark the node as out of service with the taint of that name (its pods are then removed and its volumes detached at once; take the taint off after recovery), or "
+}
+
+// AtLeast compares the version of an API server ("v1.31.2", "v1.34.4+k3s1"); an unknown
+// version is not new enough.
+func AtLeast(version string, major, minor int) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	a, err := strconv.Atoi(parts[0])
+	if err != nil {
+		return false
+	}
+	b, err := strconv.Atoi(strings.TrimRight(parts[1], "+"))
+	if err != nil {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
