@@ -79,6 +79,15 @@ func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
 	return out
 }
 
+// Waiters are the pods that wait for a volume, with or without a node.
+func Waiters(v *snapshot.Volume) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range v.Waiting() {
+		out = append(out, c.Pod)
+	}
+	return out
+}
+
 // WaitersOn are the pods that wait for a volume on a node.
 func WaitersOn(v *snapshot.Volume, node string) []*corev1.Pod {
 	var out []*corev1.Pod

@@ -1,0 +1,59 @@
+package holder
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// KeptFrom are the pods that an attachment keeps from a volume that only one node may have.
+func KeptFrom(v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod {
+	if !v.Exclusive() {
+		return nil
+	}
+	return WaitersAway(v, va.Spec.NodeName)
+}
+
+// NodeGone asks whether the node of an attachment has no Node object any more.
+func NodeGone(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
+	if x.Node(va.Spec.NodeName) != nil {
+		return evidence.No()
+	}
+	return evidence.Resource(x, "/nodes").Nothing(evidence.FromAPI("Nodes", "", "collected; none is named "+va.Spec.NodeName))
+}
+
+// InTheWay asks whether an attachment is in somebody's way: it cannot go, or a pod waits
+// elsewhere for a volume that only one node may have.
+func InTheWay(v *snapshot.Volume, va *storagev1.VolumeAttachment) evidence.Answer {
+	kept := KeptFrom(v, va)
+	if va.DeletionTimestamp == nil && va.Status.DetachError == nil && (!va.Status.Attached || len(kept) == 0) {
+		return evidence.No()
+	}
+	facts := []report.Evidence{AttachedFact(va)}
+	if va.DeletionTimestamp != nil {
+		facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.finalizers", strings.Join(va.Finalizers, " ")))
+	}
+	if e := va.Status.DetachError; e != nil {
+		facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.detachError.message", e.Message))
+	}
+	return evidence.Yes(append(facts, pods.States(kept)...)...)
+}
+
+// Waits says which pods wait for a volume and where.
+func Waits(list []*corev1.Pod) string {
+	var out []string
+	for _, w := range list {
+		s := "Pod " + pods.Name(w) + " waits for the volume"
+		if w.Spec.NodeName != "" {
+			s += " on node " + w.Spec.NodeName
+		}
+		out = append(out, s+".")
+	}
+	return strings.Join(out, " ")
+}
