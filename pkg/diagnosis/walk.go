@@ -20,6 +20,7 @@ const (
 	EachNode                        // a node as a whole
 	EachSweptNode                   // a node as a whole, for questions about nodes only: what no volume suffers from
 	EachPod                         // a pod of the question, with or without persistent volumes
+	EachSweep                       // once a question about nodes; the node is that of the question, or none for the whole cluster
 )
 
 // walk asks a rule about everything in its scope.
@@ -53,6 +54,13 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 		for _, n := range p.Nodes() {
 			out = append(out, &evidence.Place{X: p.Index, Node: n, View: p.View(n), Texts: p.TextsOn(n)})
 		}
+	}
+	if s&EachSweep != 0 && p.Sweep() {
+		place := &evidence.Place{X: p.Index}
+		if p.Question.Kind == "node" {
+			place.Node, place.View = p.Question.Name, p.View(p.Question.Name)
+		}
+		out = append(out, place)
 	}
 	if s&EachPlace != 0 || s == 0 {
 		for _, v := range p.Volumes() {

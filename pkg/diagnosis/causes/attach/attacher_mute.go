@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -45,12 +46,12 @@ func (a *attacher) mute() bool {
 // patience is how long an attachment may be silent: the attacher's back-off, and the time
 // that it gives a call of the driver (--timeout, some minutes for slow clouds).
 func patience(pod *corev1.Pod) time.Duration {
-	out := detachBackoff
+	out := holder.DetachBackoff
 	for _, c := range pod.Spec.Containers {
 		for _, a := range append(slices.Clone(c.Command), c.Args...) {
 			value, ok := strings.CutPrefix(strings.TrimLeft(a, "-"), "timeout=")
 			if d, err := time.ParseDuration(value); ok && err == nil && strings.Contains(c.Name+c.Image, "attacher") {
-				out = detachBackoff + d
+				out = holder.DetachBackoff + d
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -210,7 +211,7 @@ func (a *attacher) said() bool {
 func (a *attacher) old() bool {
 	for _, v := range a.volumes {
 		for _, name := range silentAttachments(a.p, v, a.least) {
-			if va := a.p.Attachment(name); va != nil && a.p.Age(va.CreationTimestamp.Time) > detachBackoff {
+			if va := a.p.Attachment(name); va != nil && a.p.Age(va.CreationTimestamp.Time) > holder.DetachBackoff {
 				return true
 			}
 		}
