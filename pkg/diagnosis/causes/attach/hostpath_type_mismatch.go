@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -150,7 +151,7 @@ func pathMismatch(p *diagnosis.Pass, w wantedPath) {
 		if known {
 			found = " The node has a " + kind + " there."
 		}
-		if !ok && known && kind != "link" && kinds[w.kind] != "" && p.Age(w.pod.CreationTimestamp.Time) > settled {
+		if !ok && known && kind != "link" && kinds[w.kind] != "" && p.Age(w.pod.CreationTimestamp.Time) > 2*time.Minute {
 			ok, said = true, diagnosis.FromNode(node, strings.TrimPrefix(path.Clean(w.path), "/"), kind)
 		}
 	}

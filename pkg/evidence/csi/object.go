@@ -1,0 +1,57 @@
+package csi
+
+import (
+	"strings"
+	"time"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// NoObject asks whether no CSIDriver has a driver's name.
+func NoObject(x *snapshot.Index, driver string) evidence.Answer {
+	if x.CSIDriver(driver) != nil {
+		return evidence.No()
+	}
+	return evidence.Resource(x, "storage.k8s.io/csidrivers").Nothing(evidence.FromAPI("CSIDrivers", "", "collected; none is named "+driver))
+}
+
+// NoAttacher asks whether no pod and no workload runs a csi-attacher for a driver.
+func NoAttacher(x *snapshot.Index, driver string) evidence.Answer {
+	if s := SidecarOf(x, driver, "csi-attacher"); len(s.Pods)+len(s.Workloads) > 0 {
+		return evidence.No()
+	}
+	return evidence.Resource(x, "/pods").And(Undisputed(x, driver, "csi-attacher")).Nothing(evidence.FromAPI("Pods", "", "none that was read runs a csi-attacher for "+driver))
+}
+
+// NeverAttached asks whether no attachment of a driver was ever made.
+func NeverAttached(x *snapshot.Index, driver string) evidence.Answer {
+	for _, va := range x.Cluster.Attachments {
+		if va.Spec.Attacher == driver && va.Status.Attached {
+			return evidence.Unseen(evidence.Lack{Need: "that no attachment of driver " + driver + " was ever made", Node: va.Spec.NodeName, Why: "VolumeAttachment " + va.Name + " is attached"})
+		}
+	}
+	return evidence.Resource(x, "storage.k8s.io/volumeattachments").Nothing()
+}
+
+// Pending asks whether an attachment has waited for longer than a time without a result
+// and without an error.
+func Pending(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Duration) evidence.Answer {
+	return evidence.When(!va.Status.Attached && va.Status.AttachError == nil && va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > least,
+		evidence.FromAPI(vaObject(va), "spec.nodeName "+va.Spec.NodeName+" status.attached", "false"))
+}
+
+// Renamed are the CSIDriver objects whose names differ from a driver's only in punctuation,
+// case or a part: what a rename leaves.
+func Renamed(x *snapshot.Index, driver string) []string {
+	var out []string
+	want := snapshot.Plain(driver)
+	for _, d := range x.Cluster.CSIDrivers {
+		if have := snapshot.Plain(d.Name); have == want || strings.Contains(have, want) || strings.Contains(want, have) {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}

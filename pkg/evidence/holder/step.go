@@ -1,0 +1,128 @@
+package holder
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// settled is how long the attach-detach controller may take to write what it did into the
+// node's status.
+const settled = 2 * time.Minute
+
+// Step is an attachment of a volume and a node's volumesAttached that contradict each other.
+type Step struct {
+	Says   string // "unlisted", "missing", "unread"
+	Node   *corev1.Node
+	Waiter *corev1.Pod
+	Name   string // of the attachment
+	Age    string // of the Node object, when it is younger than the attachment
+	State  []evidence.Answer
+	Last   []evidence.Answer
+}
+
+// Steps finds the nodes on which a pod has waited for long enough because attachment and
+// node status do not agree.
+func Steps(pl *evidence.Place) []Step {
+	v := pl.Volume
+	if v.PV == nil || v.CSIName() == "" || v.Handle == "" || !v.AttachRequired(pl.X) {
+		return nil // in-tree volumes that were not migrated have other names and no VolumeAttachment
+	}
+	var out []Step
+	for _, name := range pl.X.NodesOf(v) {
+		n, w := pl.X.Node(name), longWaiter(pl.X, v, name)
+		if n == nil || w == nil || pl.X.Age(n.CreationTimestamp.Time) <= settled {
+			continue
+		}
+		s := Step{Node: n, Waiter: w, State: []evidence.Answer{evidence.Yes(pods.State(w)), node.Ready(pl.X, name)}}
+		if s.judge(pl) {
+			s.State[0] = s.State[0].With(saidMissing(pl)...)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// longWaiter is a pod that has waited long enough because of what a node's status says:
+// one on that node, or one elsewhere when the volume is exclusive.
+func longWaiter(x *snapshot.Index, v *snapshot.Volume, on string) *corev1.Pod {
+	waiters := WaitersOn(v, on)
+	if v.Exclusive() && len(LiveOn(v, on)) == 0 {
+		waiters = append(waiters, WaitersAway(v, on)...)
+	}
+	for _, w := range waiters {
+		if x.Age(w.CreationTimestamp.Time) > settled {
+			return w
+		}
+	}
+	return nil
+}
+
+func (s *Step) judge(pl *evidence.Place) bool {
+	v, n, here := pl.Volume, s.Node, s.Waiter.Spec.NodeName == s.Node.Name
+	va, listed := v.AttachmentOn(n.Name), pl.X.ReportedAttached(n.Name, v)
+	lists := evidence.FromAPI("Node "+n.Name, "status.volumesAttached", list(n))
+	if va != nil {
+		if !here || !va.Status.Attached || va.DeletionTimestamp != nil || listed || pl.X.Age(va.CreationTimestamp.Time) <= settled {
+			return false
+		}
+		s.Says, s.Name = "unlisted", va.Name
+		s.State = append(s.State, evidence.Yes(AttachedFact(va), lists))
+		if n.CreationTimestamp.After(va.CreationTimestamp.Time) {
+			s.Age = pods.Ago(pl.X, n.CreationTimestamp.Time)
+			s.State = append(s.State, evidence.Yes(evidence.FromAPI("Node "+n.Name, "metadata.creationTimestamp", n.CreationTimestamp.UTC().Format(time.RFC3339)),
+				evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.creationTimestamp", va.CreationTimestamp.UTC().Format(time.RFC3339))))
+		}
+		return true
+	}
+	s.Name = snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), n.Name)
+	none := evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "collected; none is named "+s.Name))
+	s.State = append(s.State, evidence.Yes(evidence.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName())))
+	if s.Last = []evidence.Answer{none}; none.Yes() {
+		s.Says = "missing"
+		if !here {
+			s.Last = append(s.Last, evidence.Unseen(evidence.Lack{Need: "since when node " + n.Name + " has listed a volume without an attachment", Node: n.Name, Why: "after a detach it does so for a moment"}))
+		}
+		return listed
+	}
+	// Where attachments could not be read, the kubelet's word stands for them.
+	s.Says = "unread"
+	return listed && here && toldMissing(pl, n.Name)
+}
+
+// toldMissing tells whether a kubelet was told freshly that its attachment does not exist:
+// so the node authorizer says it (plugin/pkg/auth/authorizer/node).
+func toldMissing(pl *evidence.Place, on string) bool {
+	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "no relationship found between node") && (t.Node == "" || t.Node == on)
+	})
+}
+
+func saidMissing(pl *evidence.Place) []report.Evidence {
+	for _, t := range pl.Texts {
+		if strings.Contains(t.Raw, "no relationship found") || strings.Contains(t.Raw, "according to node") {
+			return []report.Evidence{t.Evidence()}
+		}
+	}
+	return nil
+}
+
+// list prints what the node's status lists.
+func list(n *corev1.Node) string {
+	names := make([]string, 0, len(n.Status.VolumesAttached))
+	for _, a := range n.Status.VolumesAttached {
+		names = append(names, string(a.Name))
+	}
+	if len(names) == 0 {
+		return "empty"
+	}
+	return strings.Join(names, " ")
+}
