@@ -27,20 +27,9 @@ func (r Right) String() string {
 func Lacks(x *snapshot.Index, namespace, account, family string, rights ...Right) (lacking string, a evidence.Answer) {
 	whole := evidence.Resource(x, "rbac.authorization.k8s.io/clusterroles").And(evidence.Resource(x, "rbac.authorization.k8s.io/clusterrolebindings"))
 	roles := rolesOf(x, namespace, account)
-	mentioned := false
-	var facts []report.Evidence
-	for _, role := range roles {
-		if role.AggregationRule != nil {
-			return "", evidence.No()
-		}
-		for _, r := range role.Rules {
-			if slices.ContainsFunc(r.Resources, func(s string) bool { return strings.HasPrefix(s, family) }) {
-				mentioned = true
-				facts = append(facts, evidence.FromAPI("ClusterRole "+role.Name, "rules", strings.Join(r.Resources, ",")+": "+strings.Join(r.Verbs, ",")))
-			}
-		}
-	}
-	if !mentioned {
+	aggregated := func(r *rbacv1.ClusterRole) bool { return r.AggregationRule != nil }
+	facts := Says(x, namespace, account, family)
+	if len(facts) == 0 || slices.ContainsFunc(roles, aggregated) {
 		return "", evidence.No()
 	}
 	for _, want := range rights {
@@ -49,6 +38,19 @@ func Lacks(x *snapshot.Index, namespace, account, family string, rights ...Right
 		}
 	}
 	return "", evidence.No()
+}
+
+// Says quotes what the ClusterRoles of an account say about a resource's family.
+func Says(x *snapshot.Index, namespace, account, family string) []report.Evidence {
+	var out []report.Evidence
+	for _, role := range rolesOf(x, namespace, account) {
+		for _, r := range role.Rules {
+			if slices.ContainsFunc(r.Resources, func(s string) bool { return strings.HasPrefix(s, family) }) {
+				out = append(out, evidence.FromAPI("ClusterRole "+role.Name, "rules", strings.Join(r.Resources, ",")+": "+strings.Join(r.Verbs, ",")))
+			}
+		}
+	}
+	return out
 }
 
 func allows(roles []*rbacv1.ClusterRole, want Right) bool {

@@ -1,0 +1,129 @@
+package attacher
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Empty asks whether a workload of the attacher has no pod at all; wants is what is wanted.
+func (a Attacher) Empty() (w snapshot.Owner, wants int32, is evidence.Answer) {
+	if len(a.Pods) > 0 || len(a.Workloads) == 0 {
+		return w, 0, evidence.No()
+	}
+	w, wants = a.Workloads[0], 1
+	var n *int32
+	switch x := w.Object.(type) {
+	case *appsv1.Deployment:
+		n = x.Spec.Replicas
+	case *appsv1.StatefulSet:
+		n = x.Spec.Replicas
+	}
+	if n != nil {
+		wants = *n
+	}
+	return w, wants, evidence.Resource(a.pl.X, "/pods").Nothing(evidence.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wants)))
+}
+
+// Mute asks whether an attacher that runs has written neither result nor error for longer
+// than its longest back-off, and nobody knows what it says: a slow or failing driver would
+// have left an error.
+func (a Attacher) Mute() (va *storagev1.VolumeAttachment, is evidence.Answer) {
+	if a.Leader == nil || !a.Slow || a.object == nil || a.Driver == snapshot.LonghornDriver || len(a.pl.X.LogsOf(a.Leader.Namespace, a.Leader.Name)) > 0 || a.works() {
+		return nil, evidence.No()
+	}
+	for _, va := range a.Silent {
+		if a.overdue(va) {
+			return va, evidence.Yes()
+		}
+	}
+	return nil, evidence.No()
+}
+
+// overdue tells whether a pod waits on its node for an attachment that nothing but the
+// attacher keeps from being made.
+func (a Attacher) overdue(va *storagev1.VolumeAttachment) bool {
+	x, v, node := a.pl.X, a.pl.Volume, va.Spec.NodeName
+	at := &evidence.Place{X: x, Volume: v, Node: node, View: x.View(node), Texts: a.pl.Texts}
+	if csi.NotRegistered(at, node, a.Driver).Yes() {
+		return false // it has no id of the node before the driver is registered there
+	}
+	return va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > patience(a.Leader) && len(holder.WaitersOn(v, node)) > 0 &&
+		x.Node(node) != nil && v.PV != nil && v.PV.DeletionTimestamp == nil
+}
+
+// patience is how long an attachment may be silent: the attacher's back-off, and the time
+// that it gives a call of the driver (--timeout, some minutes for slow clouds).
+func patience(pod *corev1.Pod) time.Duration {
+	out := holder.DetachBackoff
+	for _, c := range pod.Spec.Containers {
+		for _, a := range append(slices.Clone(c.Command), c.Args...) {
+			value, ok := strings.CutPrefix(strings.TrimLeft(a, "-"), "timeout=")
+			if d, err := time.ParseDuration(value); ok && err == nil && strings.Contains(c.Name+c.Image, "attacher") {
+				out = holder.DetachBackoff + d
+			}
+		}
+	}
+	return out
+}
+
+// Nowhere asks whether no attacher of a driver that asks for attachments can be found while
+// somebody waits for what nobody does. It may run outside the cluster.
+func (a Attacher) Nowhere() evidence.Answer {
+	if len(a.Pods)+len(a.Workloads) > 0 || !a.Slow || a.object == nil || !a.missed() || !a.said() && !a.old() || a.works() {
+		return evidence.No()
+	}
+	return evidence.Resource(a.pl.X, "/pods").Nothing()
+}
+
+// said tells whether the attach-detach controller gave up waiting for the attacher.
+func (a Attacher) said() bool {
+	return slices.ContainsFunc(a.pl.Refused(), func(t evidence.Text) bool { return strings.Contains(t.Raw, "external-attacher") })
+}
+
+// old tells whether an attachment has been silent for longer than any back-off.
+func (a Attacher) old() bool {
+	return slices.ContainsFunc(a.Silent, func(va *storagev1.VolumeAttachment) bool {
+		return a.pl.X.Age(va.CreationTimestamp.Time) > holder.DetachBackoff
+	})
+}
+
+// missed tells whether somebody waits for what nobody does: a pod, or a deletion.
+func (a Attacher) missed() bool {
+	return len(a.pl.Volume.Waiting()) > 0 || slices.ContainsFunc(a.pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.DeletionTimestamp != nil })
+}
+
+// works tells whether an attachment of the driver got a result that is younger than one
+// which nobody acted on: then somebody attaches, and one volume is slow.
+func (a Attacher) works() bool {
+	oldest := a.Silent[0].CreationTimestamp
+	for _, va := range a.Silent {
+		if va.CreationTimestamp.Before(&oldest) {
+			oldest = va.CreationTimestamp
+		}
+	}
+	return slices.ContainsFunc(a.pl.X.Cluster.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		answered := va.Status.Attached || va.Status.AttachError != nil
+		return va.Spec.Attacher == a.Driver && answered && va.CreationTimestamp.After(oldest.Time)
+	})
+}
+
+// Log asks what the attacher says: its log was not read.
+func (a Attacher) Log() evidence.Answer {
+	return evidence.Log(a.pl.X, a.Leader.Namespace, a.Leader.Name).Nothing()
+}
+
+// Outside asks whether an attacher runs outside of the cluster, which nothing here shows.
+func (a Attacher) Outside() evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "whether an attacher of driver " + a.Driver + " runs outside the cluster", Why: "nothing in the cluster shows it"})
+}

@@ -1,0 +1,164 @@
+// Package attacher answers questions about the external-attacher of a driver: does it run,
+// may it write, and does it act on the attachments of a volume.
+package attacher
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// slow is how long an attacher may take to act on an attachment.
+const slow = 2 * time.Minute
+
+// Attacher is the external-attacher of the driver of a volume on whose attachments nobody acts.
+type Attacher struct {
+	csi.Sidecar
+	Driver string
+	Silent []*storagev1.VolumeAttachment // of the volume, without result and error
+	Slow   bool                          // they have been so for longer than an attacher may take
+	Leader *corev1.Pod                   // a pod that serves, else any; nil: none
+	pl     *evidence.Place
+	object *storagev1.CSIDriver
+}
+
+// Of finds the attacher of a place's volume; ok is false when nobody has to act.
+func Of(pl *evidence.Place) (Attacher, bool) {
+	driver := pl.Volume.CSIName()
+	a := Attacher{Driver: driver, pl: pl, object: pl.X.CSIDriver(driver), Silent: silent(pl, slow), Slow: true}
+	if len(a.Silent) == 0 {
+		a.Slow, a.Silent = false, silent(pl, 0)
+	}
+	if driver == "" || len(a.Silent) == 0 || a.object != nil && a.object.Spec.AttachRequired != nil && !*a.object.Spec.AttachRequired {
+		return a, false
+	}
+	a.Sidecar = csi.SidecarOf(pl.X, driver, "csi-attacher")
+	if len(a.Pods) > 0 {
+		a.Leader = a.Pods[0]
+	}
+	if i := slices.IndexFunc(a.Pods, snapshot.PodServes); i >= 0 {
+		a.Leader = a.Pods[i]
+	}
+	return a, true
+}
+
+// silent are the attachments of a volume that nobody has acted on for a time, neither with
+// success nor with an error.
+func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachment {
+	var out []*storagev1.VolumeAttachment
+	for _, va := range pl.Volume.Attachments {
+		mute := !va.Status.Attached && va.Status.AttachError == nil && pl.X.Age(va.CreationTimestamp.Time) > least
+		if d := va.DeletionTimestamp; d != nil {
+			// A node that still lists the volume in use is what the detach may wait for.
+			mute = va.Status.DetachError == nil && pl.X.Age(d.Time) > least && !pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume)
+		}
+		if mute {
+			out = append(out, va)
+		}
+	}
+	return out
+}
+
+// Nothing quotes the attachments that nobody acts on, and the leader's lease.
+func (a Attacher) Nothing() evidence.Answer {
+	var facts []report.Evidence
+	for _, va := range a.Silent {
+		facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status", "no result and no error"))
+	}
+	_, lease := a.lease()
+	return evidence.Yes(append(facts, lease)...)
+}
+
+// Known asks whether a CSIDriver object exists and asks for attachments.
+func (a Attacher) Known() evidence.Answer {
+	if a.object != nil {
+		return evidence.Yes(evidence.FromAPI("CSIDriver "+a.Driver, "spec.attachRequired", "true"))
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the CSIDriver object of " + a.Driver, Why: "it was not found"})
+}
+
+// Whole asks whether all pods were read that may be the attacher, and it is clear which are.
+func (a Attacher) Whole() evidence.Answer {
+	return evidence.Resource(a.pl.X, "/pods").And(csi.Undisputed(a.pl.X, a.Driver, "csi-attacher")).Nothing()
+}
+
+// lease reads the leader's lease; see DashedDriver for its name. Its age is counted from the
+// newest lease of a node: the clock that dated the snapshot may be ahead of the cluster's.
+func (a Attacher) lease() (stale bool, fact report.Evidence) {
+	x := a.pl.X
+	l, proven := x.LeaderLease(a.Driver, "external-attacher-leader-"+snapshot.DashedDriver(a.Driver))
+	if !proven {
+		return false, report.Evidence{}
+	}
+	newest := time.Duration(-1)
+	for _, o := range x.Cluster.Leases {
+		if o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
+			continue
+		}
+		if age := x.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
+			newest = age
+		}
+	}
+	age, by := x.Age(l.Spec.RenewTime.Time)-max(newest, 0), ""
+	if l.Spec.HolderIdentity != nil {
+		by = *l.Spec.HolderIdentity
+	}
+	return age > time.Minute, evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", by, evidence.Duration(age)))
+}
+
+// Down asks whether no pod of the attacher is Ready, or its leader does not renew its lease;
+// and says which.
+func (a Attacher) Down() (why string, is evidence.Answer) {
+	if a.Leader == nil {
+		return "", evidence.No()
+	}
+	stale, lease := a.lease()
+	switch serves := snapshot.PodServes(a.Leader); {
+	case !serves:
+		return "its pod is not Ready", evidence.Yes(pods.State(a.Leader))
+	case stale && a.Slow:
+		return "its leader has stopped renewing the lease", evidence.Yes(lease, pods.State(a.Leader))
+	}
+	return "", evidence.No()
+}
+
+// Together asks whether the attacher is down with other parts of Longhorn: then they share a
+// reason (longhorn-control-plane-down), and it is not the attacher.
+func (a Attacher) Together() evidence.Answer {
+	if a.Driver != snapshot.LonghornDriver || a.Leader == nil {
+		return evidence.No()
+	}
+	for _, l := range a.pl.X.LogsOf(a.Leader.Namespace, a.Leader.Name) {
+		if slices.ContainsFunc(l.Lines, func(line string) bool { return strings.Contains(line, "longhorn-backend") }) {
+			return evidence.Yes()
+		}
+	}
+	for _, o := range a.pl.X.PodsIn(a.Leader.Namespace) {
+		app := o.Labels["app"]
+		part := app == "longhorn-manager" || app == "longhorn-csi-plugin" || strings.HasPrefix(app, "csi-") || strings.HasPrefix(o.Name, "longhorn-manager-")
+		if part && !slices.Contains(a.Pods, o) && pods.Finished(o).No() && !snapshot.PodServes(o) {
+			return evidence.Yes(pods.State(o))
+		}
+	}
+	return evidence.Not(evidence.ResourceIn(a.pl.X, "/pods", a.Leader.Namespace).Nothing())
+}
+
+// Waits says for which reason a container of a pod waits.
+func Waits(pod *corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if w := s.State.Waiting; w != nil {
+			return fmt.Sprintf("container %s: %s", s.Name, w.Reason)
+		}
+	}
+	return ""
+}

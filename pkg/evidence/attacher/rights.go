@@ -1,0 +1,87 @@
+package attacher
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Refusal is what the Kubernetes API does not let the attacher do.
+type Refusal struct{ User, Verb, Resource string }
+
+// Reads tells whether it may not even see attachments.
+func (r Refusal) Reads() bool { return r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" }
+
+var mayNot = regexp.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
+
+// Forbidden asks for the attacher's own fresh words that it may not write or read attachments.
+func (a Attacher) Forbidden() (Refusal, evidence.Answer) {
+	if !a.Slow {
+		return Refusal{}, evidence.No()
+	}
+	for _, pod := range a.Pods {
+		for _, l := range a.pl.X.LogsOf(pod.Namespace, pod.Name) {
+			for i := len(l.Lines) - 1; i >= 0 && !l.Previous; i-- {
+				if !strings.Contains(l.Lines[i], "is forbidden: User") {
+					continue
+				}
+				m := mayNot.FindStringSubmatch(strings.ReplaceAll(l.Lines[i], `\"`, `"`))
+				at := message.Date(l.Lines[i], a.pl.X.TakenAt)
+				if m == nil || at.IsZero() || a.pl.X.Age(at) >= 10*time.Minute {
+					continue
+				}
+				return Refusal{m[1], m[2], m[3]}, evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}).
+					With(a.rights(m[1])...)
+			}
+		}
+	}
+	return Refusal{}, evidence.No()
+}
+
+// rights quotes what the roles of an account ("system:serviceaccount:NAMESPACE:NAME") say
+// about attachments.
+func (a Attacher) rights(user string) []report.Evidence {
+	parts := strings.Split(user, ":")
+	if len(parts) != 4 {
+		return nil
+	}
+	return rbac.Says(a.pl.X, parts[2], parts[3], "volumeattachments")
+}
+
+// LacksVerb asks whether an attacher that serves has roles which were all read and do not
+// let it write what it did. Attachers before 3.0 update the object itself.
+func (a Attacher) LacksVerb() evidence.Answer {
+	if a.Leader == nil || !a.Slow || !snapshot.PodServes(a.Leader) {
+		return evidence.No()
+	}
+	ns, account := a.Leader.Namespace, a.Leader.Spec.ServiceAccountName
+	_, is := rbac.Lacks(a.pl.X, ns, account, "volumeattachments", rbac.Right{Resource: "volumeattachments/status", Verb: "patch"})
+	if old(a.Leader.Spec.Containers) && !is.No() {
+		_, update := rbac.Lacks(a.pl.X, ns, account, "volumeattachments", rbac.Right{Resource: "volumeattachments", Verb: "update|patch"})
+		return evidence.All(is, update)
+	}
+	return is
+}
+
+// old tells whether the sidecar is older than the status subresource's use
+// (external-attacher 3.0), or of an unknown version.
+func old(containers []corev1.Container) bool {
+	for _, c := range containers {
+		if !strings.Contains(c.Image, "attacher") {
+			continue
+		}
+		_, tag, ok := strings.Cut(c.Image[strings.LastIndex(c.Image, "/")+1:], ":")
+		tag = strings.TrimPrefix(tag, "v")
+		return !ok || tag == "" || tag[0] < '3' || tag[0] > '9'
+	}
+	return true
+}
