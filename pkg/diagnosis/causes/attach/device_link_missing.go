@@ -85,8 +85,8 @@ func linkMissing(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 // a disk: then the missing name counts without the driver's word, which expires.
 func lateFor(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	va := v.AttachmentOn(node)
-	return (va != nil && p.Age(va.CreationTimestamp.Time) > young || va == nil && p.ReportedAttached(node, v)) &&
-		slices.ContainsFunc(waitersOn(v, node), func(w *corev1.Pod) bool { return p.Age(w.CreationTimestamp.Time) > young })
+	return (va != nil && p.Age(va.CreationTimestamp.Time) > 5*time.Minute || va == nil && p.ReportedAttached(node, v)) &&
+		slices.ContainsFunc(waitersOn(v, node), func(w *corev1.Pod) bool { return p.Age(w.CreationTimestamp.Time) > 5*time.Minute })
 }
 
 // linkScene is one volume that shall appear on one node.
