@@ -1,0 +1,136 @@
+// Package devlink answers whether the disk of a volume is on a node under the name by which
+// its driver looks for it.
+package devlink
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Missing is a disk that is on a node under no name that the driver looks for.
+type Missing struct {
+	Disk     *probes.BlockDevice
+	Several  bool   // more than one disk may be the volume's
+	Names    string // of the disks that may be it
+	How      string // by what the disk was known; empty: it only fits
+	Expected string // the path where it is looked for, when the driver says it
+	Said     evidence.Answer
+	Is       evidence.Answer // the disk is there, and no such name leads to it
+	Identity evidence.Answer // the disk says itself that it is the volume's
+	text     evidence.Text
+	pl       *evidence.Place
+}
+
+// Of asks about the disk of a place's volume that a pod waits for on the node.
+func Of(pl *evidence.Place) (Missing, bool) {
+	m := Missing{pl: pl, Said: evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})}
+	if _, _, mapped := pl.Volume.RBDImage(); mapped || pl.Volume.IsLonghorn() || len(pl.Volume.WaitingOn(pl.Node)) == 0 {
+		return m, false // an image is mapped when it is staged, not linked
+	}
+	for _, t := range pl.Refused() {
+		if disk.SaysNoMap(t) {
+			return m, false // a map is no link to a disk: the disk may be well known
+		}
+		if disk.SaysUnnamed(t) {
+			m.text, m.Said = t, evidence.Yes(t.Evidence())
+			break
+		}
+	}
+	if !attached(pl) || !m.Said.Yes() && (pl.View == nil || !late(pl)) {
+		return m, false
+	}
+	if pl.View == nil {
+		m.Is = pl.Probed().Nothing()
+		return m, true
+	}
+	if d, found := pl.X.DeviceOn(pl.Volume, pl.Node); found && d.Block != nil && d.Proven {
+		m.Disk, m.Names, m.How, m.Identity = d.Block, d.Block.Name, d.How, evidence.Yes(evidence.FromNode(pl.Node, d.Locator, d.How))
+		m.proven(strings.HasPrefix(d.How, "link ")) // of another directory than by-id: DRBD's, LVM's
+	} else {
+		m.fitting()
+	}
+	return m, m.Disk != nil
+}
+
+// attached tells whether the API says that the node has the disk, for longer than udev takes.
+func attached(pl *evidence.Place) bool {
+	va := pl.Volume.AttachmentOn(pl.Node)
+	if va == nil {
+		return pl.X.ReportedAttached(pl.Node, pl.Volume) || !pl.Volume.AttachRequired(pl.X)
+	}
+	return va.Status.Attached && va.DeletionTimestamp == nil && pl.X.Age(va.CreationTimestamp.Time) >= 30*time.Second
+}
+
+// late tells whether a pod has waited on the node for longer than the driver looks for a
+// disk: then the missing name counts without the driver's word, which expires.
+func late(pl *evidence.Place) bool {
+	const patience = 5 * time.Minute
+	va := pl.Volume.AttachmentOn(pl.Node)
+	there := va != nil && pl.X.Age(va.CreationTimestamp.Time) > patience || va == nil && pl.X.ReportedAttached(pl.Node, pl.Volume)
+	return there && slices.ContainsFunc(holder.WaitersOn(pl.Volume, pl.Node), func(w *corev1.Pod) bool { return pl.X.Age(w.CreationTimestamp.Time) > patience })
+}
+
+var devPath = regexp.MustCompile(`/dev/[\w./:@+=-]+`)
+
+// proven: the disk carries the volume's identity, and the name is not there.
+func (m *Missing) proven(ownLink bool) {
+	view, dev, exists := m.pl.View, m.Disk.Dev, false
+	for _, path := range devPath.FindAllString(m.text.Raw, -1) {
+		if path = strings.TrimRight(path, ".:"); strings.HasPrefix(path, "/dev/longhorn") {
+			continue
+		}
+		m.Expected = path
+		if at, ok := view.NumberAt(path); ok && at == dev {
+			exists = true
+		}
+	}
+	links := linksTo(view.Facts.DevLinks, dev)
+	named := exists || m.Expected == "" && (len(links) > 0 || ownLink) // what the driver sees of it is another matter
+	unread := m.text.Raw == "" && (len(view.Facts.DevLinks) == 0 || view.SessionOfDisk(m.Disk.Name) != nil)
+	if len(view.Uses(dev)) > 0 || len(m.Disk.Holders) > 0 || named || unread {
+		m.Disk = nil // somebody found it, no link of any disk was read, or the driver logs in itself
+		return
+	}
+	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(view.Name, "dev/disk/by-id", orNone(links)))
+}
+
+// fitting: no disk carries an identity that could be compared, and one that nobody uses has
+// the volume's size.
+func (m *Missing) fitting() {
+	v, view := m.pl.Volume, m.pl.View
+	size := disk.SizeOf(v)
+	if disk.Compare(v, view).Match || size == 0 || m.text.Raw == "" && !m.withoutIdentifiers() {
+		return
+	}
+	var facts []report.Evidence
+	var names []string
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) {
+			continue
+		}
+		if m.Disk == nil {
+			m.Disk = b
+		}
+		names = append(names, b.Name)
+		facts = append(facts, evidence.FromNode(view.Name, "sys/class/block/"+b.Name+"/size", fmt.Sprint(b.Sectors)))
+	}
+	if m.Disk == nil {
+		return
+	}
+	m.Several, m.Names = len(names) > 1, strings.Join(names, " or ")
+	facts = append(facts, appeared(view.Name, view.KernelLines(), names)...)
+	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(append(facts, evidence.FromNode(view.Name, "dev/disk/by-id", orNone(linksTo(view.Facts.DevLinks, m.Disk.Dev))))...)
+	m.Identity = evidence.Unseen(evidence.Lack{Need: "an identity of the disk that names the volume", Node: view.Name, Why: "the node shows none"})
+}
