@@ -61,6 +61,15 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	return a, true
 }
 
+// Unregistered asks whether the kubelet of the node does not know the driver. Where no plugin
+// runs, a socket that one left behind says nothing against CSINode.
+func (u Use) Unregistered(pl *evidence.Place) evidence.Answer {
+	if copied := csi.Listed(pl.X, u.Node, u.Driver); copied.No() {
+		return evidence.Not(copied)
+	}
+	return csi.NotRegistered(pl, u.Node, u.Driver)
+}
+
 // whyAbsent names what keeps a DaemonSet's pod off a node: a taint, a selector, or a pod of
 // its own that was evicted, refused, or found no room.
 func whyAbsent(x *snapshot.Index, ds *appsv1.DaemonSet, u Use) string {

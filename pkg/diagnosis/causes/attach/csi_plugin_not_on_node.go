@@ -46,7 +46,7 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(u.Node), Says: a.Says,
 		With: words.Fields{"driver": u.Driver, "node": u.Node, "why": a.Why, "set": "", "age": "", "holds": u.HoldsUp(pl.X)},
-		State: []evidence.Answer{csi.NotRegistered(pl, u.Node, u.Driver).With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...),
+		State: []evidence.Answer{u.Unregistered(pl).With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...),
 			node.Ready(pl.X, u.Node), a.None},
 		Last: []evidence.Answer{a.Known, csi.Undisputed(pl.X, u.Driver).Nothing()},
 	}
