@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -26,6 +28,61 @@ func HostName(x *snapshot.Index, node string, among []string) (evidence.Answer, 
 func InitiatorName(x *snapshot.Index, node string, among []string) (evidence.Answer, []string) {
 	name := func(f *probes.Facts) string { return f.ISCSI.InitiatorName }
 	return unlike(x, node, among, iscsi.InitiatorFile, probes.Sessions, name, name)
+}
+
+// Namesakes are the nodes that have the host name of another.
+type Namesakes struct {
+	Name  string
+	Nodes []string
+	Is    evidence.Answer // that there are some
+	Read  evidence.Answer // in the kernel of each, not only in the API
+}
+
+// SameName compares the host name of a node with that of every other: those that were
+// read in their kernels, else the addresses in the API. Nodes that an nfs4_unique_id
+// tells apart are none to an NFS server.
+func SameName(x *snapshot.Index, node string) Namesakes {
+	mine := hostName(x, node)
+	out := Namesakes{Name: mine.name}
+	facts, whole := []report.Evidence{mine.fact}, mine.read
+	for _, other := range All(x) {
+		o := hostName(x, other)
+		if other == node || mine.name == "" || !strings.EqualFold(o.name, mine.name) || toldApart(x.View(node), x.View(other)) {
+			continue
+		}
+		out.Nodes = append(out.Nodes, other)
+		facts, whole = append(facts, o.fact), whole.And(o.read)
+	}
+	out.Is, out.Read = evidence.When(len(out.Nodes) > 0, facts...), whole.Nothing()
+	return out
+}
+
+// toldApart tells whether two nodes that were looked at are not one client in spite of one name.
+func toldApart(a, b *snapshot.NodeView) bool {
+	return a != nil && b != nil && (a.Facts.NFS.UniqueID != b.Facts.NFS.UniqueID || mates(a, b))
+}
+
+type called struct {
+	name string
+	fact report.Evidence
+	read evidence.Reading // of the kernel's
+}
+
+// hostName is what the kernel of a node says, else the API.
+func hostName(x *snapshot.Index, node string) called {
+	whole := evidence.Tables(x, node, probes.Machine)
+	if v := x.View(node); v != nil && v.Facts.Identity.Hostname != "" {
+		return called{v.Facts.Identity.Hostname, evidence.FromNode(node, "@hostname", v.Facts.Identity.Hostname), whole}
+	}
+	if n := x.Node(node); n != nil {
+		for _, a := range n.Status.Addresses {
+			if a.Type == corev1.NodeHostName {
+				whole = whole.And(evidence.Partial(lack(node, probes.Machine, "the host name in its kernel was not read")))
+				return called{a.Address, evidence.FromAPI("Node "+node, "status.addresses[Hostname]", a.Address), whole}
+			}
+		}
+	}
+	return called{}
 }
 
 // unlike compares a node with others by what it is known by. That nobody has the same

@@ -27,7 +27,7 @@ func KeepsOff(x *snapshot.Index, node string) (evidence.Answer, []string) {
 	}
 	active := evidence.FromNode(node, Daemon(m), "multipathd is active")
 	if open := Open(view); len(open) > 0 {
-		return evidence.No(active, evidence.FromNode(node, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches", len(m.Config)))), open
+		return evidence.No(active, evidence.FromNode(node, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config)))), open
 	}
 	return evidence.Yes(active, evidence.FromNode(node, "etc/multipath.conf", "the disks of Longhorn are excluded")), nil
 }
@@ -35,6 +35,24 @@ func KeepsOff(x *snapshot.Index, node string) (evidence.Answer, []string) {
 // OfLonghorn tells whether a disk is one of Longhorn's v1 engine (tgt calls it so).
 func OfLonghorn(b *probes.BlockDevice) bool {
 	return strings.TrimSpace(b.Vendor) == "IET" && strings.TrimSpace(b.Model) == "VIRTUAL-DISK"
+}
+
+// OfLonghornOn asks whether disks of Longhorn's v1 engine are on the place's node, or may
+// come: a volume of that engine is attached there. A hazard that nothing speaks of is none.
+func OfLonghornOn(pl *evidence.Place) evidence.Answer {
+	if pl.View != nil {
+		for i := range pl.View.Facts.Block {
+			if OfLonghorn(&pl.View.Facts.Block[i]) {
+				return evidence.Yes()
+			}
+		}
+	}
+	for _, v := range pl.X.VolumesOn(pl.Node) {
+		if lh := v.LH(); lh != nil && lh.DataEngine != "v2" && (lh.Status.CurrentNodeID == pl.Node || lh.NodeID == pl.Node) {
+			return evidence.Yes()
+		}
+	}
+	return evidence.No()
 }
 
 // Open are the disks of Longhorn that the configuration leaves to the daemon;
@@ -82,9 +100,12 @@ func diskOf(view *snapshot.NodeView, b *probes.BlockDevice) config.Disk {
 
 // Remembered names WWIDs of Longhorn in the daemon's own list: those it takes even
 // with find_multipaths.
-func Remembered(m probes.Multipath) string {
+func Remembered(view *snapshot.NodeView) string {
+	if view == nil {
+		return ""
+	}
 	n := 0
-	for _, w := range m.WWIDs {
+	for _, w := range view.Facts.Multipath.WWIDs {
 		if strings.HasPrefix(w, "360000000000000000e0000") {
 			n++
 		}

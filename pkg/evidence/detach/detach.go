@@ -1,0 +1,159 @@
+// Package detach answers questions about volumes that the attach-detach controller takes
+// away from a node without an unmount (pkg/controller/volume/attachdetach).
+package detach
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+const (
+	outOfService = "node.kubernetes.io/out-of-service"
+	shutdown     = "node.cloudprovider.kubernetes.io/shutdown"
+	// maxWait is maxWaitForUnmountDuration of the reconciler.
+	maxWait = 6 * time.Minute
+)
+
+// Attached is a volume that is attached to a node.
+type Attached struct {
+	Volume     *snapshot.Volume
+	Attachment *storagev1.VolumeAttachment
+}
+
+// List are the volumes of a node.
+type List []Attached
+
+// To are the volumes that are attached to a node and not on their way off, and those of
+// them that no pod object needs there: only for these the clock runs.
+func To(x *snapshot.Index, node string) (all, free List) {
+	for _, v := range x.VolumesOn(node) {
+		va := v.AttachmentOn(node)
+		if va == nil || !va.Status.Attached || va.DeletionTimestamp != nil {
+			continue
+		}
+		all = append(all, Attached{v, va})
+		if len(v.LiveConsumersOn(node)) == 0 {
+			free = append(free, Attached{v, va})
+		}
+	}
+	return all, free
+}
+
+// Any asks whether there is one.
+func (l List) Any() evidence.Answer {
+	var facts []report.Evidence
+	for _, a := range l {
+		facts = append(facts, evidence.FromAPI("VolumeAttachment "+a.Attachment.Name, "status.attached", "true, to node "+a.Attachment.Spec.NodeName))
+	}
+	return evidence.When(len(l) > 0, facts...)
+}
+
+// Names are those of their PersistentVolumes.
+func (l List) Names() []string {
+	var out []string
+	for _, a := range l {
+		out = append(out, a.Volume.PVName())
+	}
+	return out
+}
+
+// Unmounted leaves those that the kubelet of the node does not report in use.
+func (l List) Unmounted(x *snapshot.Index, node string) List {
+	return slices.DeleteFunc(slices.Clone(l), func(a Attached) bool { return !x.ReportedInUse(node, a.Volume) })
+}
+
+// Unneeded asks whether it was seen that no pod object uses them: all pods were read, and
+// then (the second answer) all claims by which pods name their volumes.
+func Unneeded(x *snapshot.Index) (pods, claims evidence.Answer) {
+	return evidence.Resources(x, "/pods", "/nodes").Nothing(), evidence.Resource(x, "/persistentvolumeclaims").Nothing()
+}
+
+// Silent asks whether a node does not report.
+func Silent(x *snapshot.Index, node string) evidence.Answer {
+	r := x.NodeReady(node)
+	return evidence.When(r.Known && !r.Ready, evidence.FromAPI("Node "+node, "status.conditions[Ready]", strings.TrimSpace("not True since "+r.Since.UTC().Format(time.RFC3339)+" "+r.Reason)))
+}
+
+// Reports asks whether a node is Ready.
+func Reports(x *snapshot.Index, node string) evidence.Answer {
+	return evidence.When(x.NodeReady(node).Ready, evidence.FromAPI("Node "+node, "status.conditions[Ready]", "True"))
+}
+
+// DeclaredOff asks whether a node carries the taint that says its machine is off
+// (KEP-2268), by which its volumes are taken away at once.
+func DeclaredOff(x *snapshot.Index, node string) evidence.Answer {
+	return evidence.When(tainted(x, node, outOfService), evidence.FromAPI("Node "+node, "spec.taints", outOfService))
+}
+
+// ShownOff asks whether the cloud provider says that the machine is shut down.
+func ShownOff(x *snapshot.Index, node string) evidence.Answer {
+	return evidence.When(tainted(x, node, shutdown), evidence.FromAPI("Node "+node, "spec.taints", shutdown))
+}
+
+func tainted(x *snapshot.Index, node, key string) bool {
+	n := x.Node(node)
+	return n != nil && slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+}
+
+// Disabled asks whether the controller was seen to run without the clock (since 1.30).
+func Disabled(x *snapshot.Index) evidence.Answer {
+	for _, pod := range x.Cluster.Pods {
+		for _, c := range pod.Spec.Containers {
+			words := strings.Join(slices.Concat(c.Command, c.Args), " ")
+			if strings.Contains(words, "--disable-force-detach-on-timeout") && !strings.Contains(words, "--disable-force-detach-on-timeout=false") {
+				return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.containers["+c.Name+"]", "--disable-force-detach-on-timeout"))
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// SparesReady asks whether the controller asks for the node's state before it takes a
+// volume away: since 1.26, and in patch releases before that its version does not tell
+// (kubernetes/kubernetes#110721).
+func SparesReady(x *snapshot.Index) evidence.Answer {
+	if x.Server == "" || serverAtLeast(x.Server, 1, 26) {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "whether this patch release asks for the node's state before it detaches", Why: x.Server})
+}
+
+// Left says in a sentence how much of the time remains. What a StatefulSet makes anew was
+// made after the old pod had gone, so its age is the least that the clock shows.
+func (l List) Left(x *snapshot.Index) string {
+	for _, a := range l {
+		for _, w := range a.Volume.Waiting() {
+			if x.TopOwner(w.Pod).Kind != "StatefulSet" {
+				continue
+			}
+			since := x.Age(w.Pod.CreationTimestamp.Time)
+			made := fmt.Sprintf("Pod %s/%s was made %s ago, so ", w.Pod.Namespace, w.Pod.Name, evidence.Duration(since))
+			if since >= maxWait {
+				return made + "the time is up already, unless the controller started anew since or has that switched off."
+			}
+			return made + "at most " + evidence.Duration(maxWait-since) + " are left."
+		}
+	}
+	return "When that was no object tells, so the time left is six minutes at most."
+}
+
+// serverAtLeast compares the version of the API server ("v1.25.3+k3s1").
+func serverAtLeast(version string, major, minor int) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	a, errA := strconv.Atoi(parts[0])
+	b, errB := strconv.Atoi(strings.TrimRight(parts[1], "+"))
+	return errA == nil && errB == nil && (a > major || a == major && b >= minor)
+}

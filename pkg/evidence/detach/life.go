@@ -1,0 +1,52 @@
+package detach
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// tolerance is how far a recording's clock may be from the snapshot's moment and still
+// speak of the present.
+const tolerance = 10 * time.Minute
+
+// Lives asks whether a recording shows that the machine of a node runs: mounts of its
+// volumes, processes of pods. A recording of another time, or one without a clock,
+// proves nothing. The first result says it in words.
+func Lives(x *snapshot.Index, node string) (said string, a evidence.Answer) {
+	view := x.View(node)
+	dark := evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "nothing shows whether the machine runs and still writes"})
+	if view == nil {
+		return "", dark
+	}
+	clock := view.Facts.Identity.Clock
+	if clock.IsZero() || clock.Sub(x.TakenAt).Abs() > tolerance {
+		return "", dark
+	}
+	var facts []report.Evidence
+	for _, v := range x.VolumesOn(node) {
+		for _, m := range x.VolumeMounts(v, node) {
+			if said == "" {
+				said = fmt.Sprintf("volume %s is mounted at %s", v.PVName(), m.Mount.Point)
+			}
+			facts = append(facts, evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+		}
+	}
+	for i := range view.Facts.Processes {
+		p := &view.Facts.Processes[i]
+		if p.PodUID == "" || len(facts) > 4 {
+			continue
+		}
+		if said == "" {
+			said = fmt.Sprintf("process %d (%s) of a pod runs there", p.PID, p.Comm)
+		}
+		facts = append(facts, evidence.FromNode(node, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup))
+	}
+	if len(facts) == 0 {
+		return "", dark
+	}
+	return said, evidence.Yes(facts...)
+}

@@ -1,0 +1,122 @@
+package mounts
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Copy is a directory of the host that a pod mounts without propagation: it copies the
+// mounts below it when it starts and never hears of unmounts.
+type Copy struct {
+	Host, At string
+	Held     []string        // volumes whose mounts it has now
+	Spec     evidence.Answer // that the pod's spec says so
+	Table    evidence.Answer // that its own mount table shows it
+}
+
+// CopyOf finds the one of a running pod on a place's node: the first that its mount table
+// shows, else the first of its spec. None: an empty Host.
+func CopyOf(pl *evidence.Place, pod *corev1.Pod) Copy {
+	root := "/var/lib/kubelet"
+	if pl.View != nil {
+		root = pl.View.KubeletRoot()
+	}
+	all := privateMounts(pod, root)
+	if len(all) == 0 || pod.Status.Phase != corev1.PodRunning {
+		return Copy{}
+	}
+	unread := evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Mounts), Node: pl.Node, Why: "the pod's mount table was not read"}
+	out, seen := all[0], false
+	out.Table = evidence.Unseen(append(pl.Probed().Lacks(), unread)...)
+	for _, c := range all {
+		ns, m, read := inTable(pl.View, pod, c.At)
+		if m != nil {
+			out = c
+			out.Table = evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", ns.TablePID, m.Line), m.Raw))
+			out.Held = heldIn(pl, ns, c)
+			seen = false
+			break
+		}
+		seen = seen || read
+	}
+	if seen {
+		out.Table = evidence.No()
+	}
+	out.Spec = evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes[].hostPath.path", out.Host+" at "+out.At+", mountPropagation None"))
+	return out
+}
+
+// heldIn are the volumes whose mounts a namespace has below such a copy.
+func heldIn(pl *evidence.Place, ns *probes.MountNamespace, c Copy) []string {
+	var out []string
+	for i := range ns.Mounts {
+		below, ok := strings.CutPrefix(ns.Mounts[i].Point, strings.TrimSuffix(path.Clean(c.At), "/")+"/")
+		if !ok {
+			continue
+		}
+		if v := pl.X.VolumeOfPath(pl.Node, path.Join(c.Host, below)); v != nil && !slices.Contains(out, "volume "+v.PVName()) {
+			out = append(out, "volume "+v.PVName())
+		}
+	}
+	return out
+}
+
+// inTable finds a mount in the tables of the pod's containers: the line when it is
+// private there, and whether any table that has it was read.
+func inTable(view *snapshot.NodeView, pod *corev1.Pod, at string) (ns *probes.MountNamespace, line *probes.Mount, read bool) {
+	if view == nil {
+		return nil, nil, false
+	}
+	for _, p := range view.ProcessesOfPod(string(pod.UID)) {
+		for i := range view.Facts.Namespaces {
+			n := &view.Facts.Namespaces[i]
+			if n.ID != p.MntNS || n.ID == 0 {
+				continue
+			}
+			for j := range n.Mounts {
+				if n.Mounts[j].Point != path.Clean(at) {
+					continue
+				}
+				if n.Mounts[j].Private() {
+					return n, &n.Mounts[j], true
+				}
+				read = true
+				break
+			}
+		}
+	}
+	return nil, nil, read
+}
+
+// privateMounts are the hostPaths equal to or above directories in which mounts
+// come and go: the kubelet's, docker's and that of network namespaces.
+func privateMounts(pod *corev1.Pod, root string) []Copy {
+	var out []Copy
+	for _, v := range pod.Spec.Volumes {
+		if v.HostPath == nil || !holdsMounts(path.Clean("/"+v.HostPath.Path), root) {
+			continue
+		}
+		for _, c := range pod.Spec.Containers {
+			for _, m := range c.VolumeMounts {
+				if m.Name == v.Name && (m.MountPropagation == nil || *m.MountPropagation == corev1.MountPropagationNone) {
+					out = append(out, Copy{Host: path.Clean("/" + v.HostPath.Path), At: m.MountPath})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func holdsMounts(host, root string) bool {
+	return slices.ContainsFunc([]string{root, "/var/lib/docker", "/run/netns"}, func(dir string) bool {
+		return host == "/" || host == dir || strings.HasPrefix(dir, host+"/")
+	})
+}
