@@ -63,6 +63,7 @@ type lookups struct {
 	speakers          map[string][]string // driver → names of pods
 	devices           deviceCache
 	onNode            volumesOnNode
+	memo              memo[any]
 	aliases           aliasOwners
 	inlineOf          map[podVolume]*Volume
 	helpers           helperIndex

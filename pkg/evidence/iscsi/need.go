@@ -5,6 +5,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Wanted asks whether somebody waits on the place's node for the volume's disk, which is
@@ -37,7 +38,7 @@ func NeedOf(pl *evidence.Place) (why string, a evidence.Answer) {
 	if pl.Volume == nil {
 		return nodeNeeds(pl), evidence.Yes()
 	}
-	return "volume " + pl.Volume.Spoken() + " waits there for its iSCSI disk", Wanted(pl)
+	return "volume " + nameOf(pl.Volume) + " waits there for its iSCSI disk", Wanted(pl)
 }
 
 // nodeNeeds tells why a node as a whole must be able to log in, beside the volumes that
@@ -53,4 +54,15 @@ func nodeNeeds(pl *evidence.Place) string {
 		}
 	}
 	return ""
+}
+
+// nameOf is the name that people use for a volume.
+func nameOf(v *snapshot.Volume) string {
+	if lh := v.LH(); lh != nil {
+		return lh.Name
+	}
+	if v.PVName() != "" {
+		return v.PVName()
+	}
+	return v.Spoken()
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -165,8 +167,11 @@ func (s *storagePath) judge(p *diagnosis.Pass) bool {
 // saidUnreached is the fresh word of the client that the server's address does not answer.
 func (s *storagePath) saidUnreached(p *diagnosis.Pass) report.Evidence {
 	if s.port == "3260" {
-		_, said := unreachedTarget(p, s.node)
-		return said
+		_, said := iscsi.Unreached(&evidence.Place{X: p.Index, Volume: s.volumes[0], Node: s.node, View: p.View(s.node), Texts: p.TextsOn(s.node)})
+		for _, f := range said.Facts() {
+			return f
+		}
+		return report.Evidence{}
 	}
 	for _, t := range p.Texts(s.volumes[0]) {
 		if t.Fresh && (t.Node == s.node || t.OnNode == s.node) && (t.Is(message.NFSTimeout) || t.Is(message.NFSNoRoute)) {

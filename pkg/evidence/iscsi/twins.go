@@ -1,0 +1,186 @@
+package iscsi
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Twins are other nodes with the initiator name of a place's node and sessions to the
+// same target system.
+type Twins struct {
+	Nodes  []string
+	Portal string
+	Is     evidence.Answer
+}
+
+// TwinsOf finds them among the nodes that were looked at. Longhorn's targets are on the
+// node itself and let any name in.
+func TwinsOf(pl *evidence.Place) Twins {
+	out := Twins{Is: evidence.No()}
+	if pl.View == nil || !Valid(&pl.View.Facts.ISCSI) {
+		return out
+	}
+	mine, facts := remotePortals(pl.View), []report.Evidence{NameLine(pl.View)}
+	for _, name := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
+		o := pl.X.View(name)
+		if name == pl.Node || o.Facts.ISCSI.InitiatorName != pl.View.Facts.ISCSI.InitiatorName {
+			continue
+		}
+		for _, at := range remotePortals(o) {
+			if slices.Contains(mine, at) {
+				if out.Portal == "" {
+					out.Portal = at
+				}
+				out.Nodes, facts = append(out.Nodes, name), append(facts, NameLine(o))
+				break
+			}
+		}
+	}
+	out.Is = evidence.When(len(out.Nodes) > 0, facts...)
+	return out
+}
+
+// remotePortals are the addresses of the target systems that a node has sessions with.
+func remotePortals(view *snapshot.NodeView) []string {
+	var out []string
+	for _, s := range view.Facts.ISCSI.Sessions {
+		for _, c := range s.Connections {
+			at := c.PersistentAddress
+			if at == "" {
+				at = c.Address
+			}
+			if at != "" && !strings.HasPrefix(s.Target, longhornTargets) && !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// enoughDrops make chance unlikely.
+const enoughDrops = 3
+
+// Drops asks whether the connection of one of some nodes is closed by the other side
+// again and again, and which.
+func Drops(x *snapshot.Index, nodes []string) (connection string, times int, a evidence.Answer) {
+	var unread evidence.Reading
+	for _, n := range nodes {
+		view := x.View(n)
+		if view == nil {
+			continue
+		}
+		unread = unread.And(evidence.Ended(x, n, probes.KernelLog))
+		if all := dropsOn(x, view); len(all) >= enoughDrops {
+			var facts []report.Evidence
+			for _, d := range all[:min(5, len(all))] {
+				facts = append(facts, d.fact)
+			}
+			return all[0].connection, len(all), evidence.Yes(facts...)
+		}
+	}
+	none := evidence.Lack{Need: "sessions that are dropped and recovered every few seconds", Why: "none were seen"}
+	return "", 0, evidence.Unseen(append(unread.Lacks(), none)...)
+}
+
+// drop is one connection that the target closed.
+type drop struct {
+	connection string
+	fact       report.Evidence
+}
+
+// The words of iscsid in a text log of the host (usr/initiator.c); 1020 is a TCP
+// connection that the other side closed. What a lost network leaves is 1011 and 1022.
+var iscsidDrop = regexp.MustCompile(`Kernel reported iSCSI connection (\d+:\d+) error \(1020\b`)
+
+// dropsOn are the fresh drops of the connection that was closed most often, by the
+// kernel's log, else by iscsid's.
+func dropsOn(x *snapshot.Index, view *snapshot.NodeView) []drop {
+	by := map[string][]drop{}
+	for _, l := range view.KernelLines(kmsg.ISCSIConnError) {
+		if strings.Contains(l.Text, "(1020)") && lineAge(x, view, l) < lately && len(l.Names) > 0 && !ofLonghorn(view, l.Names[0]) {
+			by[l.Names[0]] = append(by[l.Names[0]], drop{l.Names[0], evidence.FromNode(view.Name, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text)})
+		}
+	}
+	if most := longest(by); len(most) >= enoughDrops {
+		return most
+	}
+	by = map[string][]drop{}
+	for _, at := range HostLogs(&evidence.Place{X: x, Node: view.Name, View: view}) {
+		for i, line := range strings.Split(view.Facts.Files[at].Content, "\n") {
+			if !strings.Contains(line, "Kernel reported iSCSI") {
+				continue
+			}
+			m := iscsidDrop.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			said, c := message.Date(line, x.TakenAt), "connection"+m[1]
+			if !said.IsZero() && x.Age(said) < lately && !ofLonghorn(view, c) {
+				by[c] = append(by[c], drop{c, evidence.FromNode(view.Name, fmt.Sprintf("%s:%d", at, i+1), line)})
+			}
+		}
+	}
+	return longest(by)
+}
+
+func longest(by map[string][]drop) []drop {
+	var most []drop
+	for _, c := range slices.Sorted(maps.Keys(by)) {
+		if len(by[c]) > len(most) {
+			most = by[c]
+		}
+	}
+	return most
+}
+
+// lineAge is the age of a kernel line; without a clock by the time since boot.
+func lineAge(x *snapshot.Index, view *snapshot.NodeView, l probes.KernelLine) time.Duration {
+	if !l.At.IsZero() {
+		return x.Age(l.At)
+	}
+	return view.Facts.Identity.Uptime - time.Duration(l.Micros)*time.Microsecond
+}
+
+// ofLonghorn tells whether a connection belongs to a target of Longhorn, which goes
+// away with its engine.
+func ofLonghorn(view *snapshot.NodeView, connection string) bool {
+	for _, s := range view.Facts.ISCSI.Sessions {
+		for _, c := range s.Connections {
+			if c.Name == connection {
+				return strings.HasPrefix(s.Target, longhornTargets)
+			}
+		}
+	}
+	return false
+}
+
+// Lives asks whether a live pod on the place's node reaches the volume over iSCSI from
+// elsewhere. Of a node as a whole, nothing of it is asked.
+func Lives(pl *evidence.Place) evidence.Answer {
+	v := pl.Volume
+	return evidence.When(v == nil || !v.IsLonghorn() && len(v.LiveConsumersOn(pl.Node)) > 0 && Uses(pl.X, v, pl.Texts))
+}
+
+// Suffers asks whether the volume has trouble on the place's node that lost sessions make.
+func Suffers(pl *evidence.Place) evidence.Answer {
+	if pl.Volume == nil {
+		return evidence.Yes()
+	}
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume")) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return Breaks(pl)
+}
