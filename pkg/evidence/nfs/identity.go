@@ -1,11 +1,10 @@
-package transport
+package nfs
 
 import (
 	"fmt"
-	"sort"
 	"time"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -16,35 +15,26 @@ type client struct {
 	view  *snapshot.NodeView
 	host  string
 	id    string // nfs4_unique_id
-	mount nfsMount
+	mount Mount
 }
 
 // clientsOf are the probed nodes with a mount of NFSv4.1 or later of a server.
-func clientsOf(p *diagnosis.Pass, server string) []client {
+func clientsOf(x *snapshot.Index, server string) []client {
 	var out []client
-	for _, name := range viewNames(p) {
-		view := p.View(name)
+	for _, name := range Seen(x) {
+		view := x.View(name)
 		if view.Init == nil {
 			continue
 		}
 		for _, m := range view.Init.Mounts {
-			n, ok := asNFS(m)
-			if ok && n.addr == server && n.sessions() {
+			n, ok := As(m)
+			if ok && n.Addr == server && n.Sessions() {
 				out = append(out, client{view, view.Facts.Identity.Hostname, view.Facts.NFS.UniqueID, n})
 				break
 			}
 		}
 	}
 	return out
-}
-
-func viewNames(p *diagnosis.Pass) []string {
-	var names []string
-	for n := range p.NodeViews {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
 }
 
 // twins groups the clients that give one name: same host name and same, or no,
@@ -79,17 +69,17 @@ type trouble struct {
 
 // sessionTrouble looks for failed recoveries of the client's state in the kernel
 // log and for tasks that wait for one.
-func sessionTrouble(p *diagnosis.Pass, view *snapshot.NodeView) trouble {
+func sessionTrouble(x *snapshot.Index, view *snapshot.NodeView) trouble {
 	var t trouble
 	for _, l := range view.KernelLines(kmsg.NFSStateError) {
-		t.certain = t.certain || !l.At.IsZero() && p.Age(l.At) < 10*time.Minute
+		t.certain = t.certain || !l.At.IsZero() && x.Age(l.At) < 10*time.Minute
 		if len(t.evidence) < 3 {
-			t.evidence = append(t.evidence, diagnosis.FromNode(view.Name, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text))
+			t.evidence = append(t.evidence, evidence.FromNode(view.Name, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text))
 		}
 	}
-	for _, task := range nfsTasks(view) {
+	for _, task := range Tasks(view) {
 		if task.recovering() {
-			t.evidence = append(t.evidence, task.evidence(view.Name))
+			t.evidence = append(t.evidence, task.Evidence(view.Name))
 		}
 	}
 	return t
@@ -104,8 +94,8 @@ func (c client) evidence() []report.Evidence {
 		id = "(not read)"
 	}
 	return []report.Evidence{
-		diagnosis.FromNode(c.view.Name, "@hostname", c.host),
-		diagnosis.FromNode(c.view.Name, "sys/module/nfs/parameters/nfs4_unique_id", id),
-		diagnosis.FromNode(c.view.Name, fmt.Sprintf("proc/1/mountinfo:%d", c.mount.Line), c.mount.Raw),
+		evidence.FromNode(c.view.Name, "@hostname", c.host),
+		evidence.FromNode(c.view.Name, "sys/module/nfs/parameters/nfs4_unique_id", id),
+		evidence.FromNode(c.view.Name, fmt.Sprintf("proc/1/mountinfo:%d", c.mount.Line), c.mount.Raw),
 	}
 }

@@ -1,8 +1,7 @@
-package transport
+package storagepath
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -12,34 +11,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// blockingPolicy is a NetworkPolicy that selects a server and does not admit a node.
-type blockingPolicy struct{ namespace, name, spec string }
-
-func (b blockingPolicy) words(port string) string {
-	return fmt.Sprintf("NetworkPolicy %s/%s selects the pod and admits port %s from other pods at most, not from the addresses of nodes. Connections that were open before the policy go on. ", b.namespace, b.name, port)
-}
+// Policy is a NetworkPolicy that selects a server and does not admit a node.
+type Policy struct{ Namespace, Name, spec string }
 
 // policyAgainst finds the policy that keeps a node from a pod's port: policies add up,
 // so one that admits the node is enough to let it in. A peer that selects pods never
 // means a node's own network.
-func policyAgainst(p *diagnosis.Pass, server *corev1.Pod, node, port string) *blockingPolicy {
+func policyAgainst(x *snapshot.Index, server *corev1.Pod, node, port string) *Policy {
 	if server.Spec.HostNetwork {
 		return nil
 	}
-	var found *blockingPolicy
-	for _, policy := range p.Cluster.NetworkPolicies {
+	var found *Policy
+	for _, policy := range x.Cluster.NetworkPolicies {
 		if policy.Namespace != server.Namespace || !selects(policy.Spec.PodSelector, server) || !ingress(policy) {
 			continue
 		}
-		if admits(policy, nodeAddresses(p.Node(node)), port) {
+		if admits(policy, nodeAddresses(x.Node(node)), port) {
 			return nil
 		}
 		if found == nil {
 			spec, _ := json.Marshal(policy.Spec) // of types from the API: cannot fail
-			found = &blockingPolicy{policy.Namespace, policy.Name, string(spec)}
+			found = &Policy{policy.Namespace, policy.Name, string(spec)}
 		}
 	}
 	return found

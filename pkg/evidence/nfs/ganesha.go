@@ -1,4 +1,4 @@
-package transport
+package nfs
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// contest is one client name that an NFS server sees coming from several addresses
+// Contest is one client name that an NFS server sees coming from several addresses
 // in turn: each new session throws the other machine's out.
-type contest struct {
+type Contest struct {
 	client       string   // "Linux NFSv4.1 golden"
 	addresses    []string // in the order of their first session
 	alternations int
@@ -28,16 +28,16 @@ type contest struct {
 // enough is the number of alternations that no restart of one client makes.
 const enough = 3
 
-func (c contest) alternates() bool { return len(c.addresses) > 1 && c.alternations >= enough }
-func (c contest) renews() bool     { return c.renewals >= enough }
+func (c Contest) alternates() bool { return len(c.addresses) > 1 && c.alternations >= enough }
+func (c Contest) renews() bool     { return c.renewals >= enough }
 
-func (c contest) fresh(p *diagnosis.Pass) bool {
-	return !c.last.IsZero() && p.Age(c.last) < 10*time.Minute
+func (c Contest) fresh(x *snapshot.Index) bool {
+	return !c.last.IsZero() && x.Age(c.last) < 10*time.Minute
 }
 
 // host is the host name within the client's name, "Linux NFSv4.1 [unique id/]host"
 // (nfs4_init_uniform_client_string in fs/nfs/nfs4proc.c).
-func (c contest) host() string {
+func (c Contest) host() string {
 	name := c.client
 	if i := strings.LastIndex(name, " "); i >= 0 {
 		name = name[i+1:]
@@ -56,23 +56,26 @@ var (
 )
 
 // contests reads the log of one NFS server.
-func contests(p *diagnosis.Pass, log snapshot.Log) []*contest {
-	r := ganeshaReader{byName: map[string]*contest{}, pending: map[string]string{}, previous: map[string]string{}}
+func contests(x *snapshot.Index, log snapshot.Log) []*Contest {
+	r := ganeshaReader{byName: map[string]*Contest{}, pending: map[string]string{}, previous: map[string]string{}}
 	for i, line := range log.Lines {
 		where := fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1)
-		r.read(line, where, ganeshaTime(line, p.TakenAt))
+		r.read(line, where, ganeshaTime(line, x.TakenAt))
 	}
 	return r.list
 }
 
 type ganeshaReader struct {
-	list     []*contest
-	byName   map[string]*contest
+	list     []*Contest
+	byName   map[string]*Contest
 	pending  map[string]string // thread → address of the session that it makes
 	previous map[string]string // client → address of its last session
 }
 
 func (r *ganeshaReader) read(line, where string, at time.Time) {
+	if !strings.Contains(line, "CREATE_SESSION") && !strings.Contains(line, "Add client") && !strings.Contains(line, "name=(") {
+		return
+	}
 	thread := ""
 	if m := ganeshaThread.FindStringSubmatch(line); m != nil {
 		thread = m[1]
@@ -97,10 +100,10 @@ func (r *ganeshaReader) read(line, where string, at time.Time) {
 	}
 }
 
-func (r *ganeshaReader) client(name string) *contest {
+func (r *ganeshaReader) client(name string) *Contest {
 	c := r.byName[name]
 	if c == nil {
-		c = &contest{client: name}
+		c = &Contest{client: name}
 		r.byName[name] = c
 		r.list = append(r.list, c)
 	}
@@ -108,7 +111,7 @@ func (r *ganeshaReader) client(name string) *contest {
 }
 
 // session books the session that the thread announced, once.
-func (r *ganeshaReader) session(c *contest, thread string) {
+func (r *ganeshaReader) session(c *Contest, thread string) {
 	addr := r.pending[thread]
 	if addr == "" {
 		return
@@ -127,7 +130,7 @@ func (r *ganeshaReader) session(c *contest, thread string) {
 	r.previous[c.client] = addr
 }
 
-func (c *contest) seen(line, where string, at time.Time) {
+func (c *Contest) seen(line, where string, at time.Time) {
 	if at.After(c.last) {
 		c.last = at
 	}
@@ -148,47 +151,23 @@ func ganeshaTime(line string, now time.Time) time.Time {
 
 // serverLogs are the logs of the pods that serve a volume over NFS: Longhorn's
 // share-manager, or the pods behind the Service with the server's address.
-func serverLogs(p *diagnosis.Pass, v *snapshot.Volume, hosts ...string) []snapshot.Log {
+func serverLogs(x *snapshot.Index, v *snapshot.Volume, hosts ...string) []snapshot.Log {
 	var out []snapshot.Log
 	add := func(pod *corev1.Pod) {
-		for _, l := range p.LogsOf(pod.Namespace, pod.Name) {
+		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
 			if !l.Previous {
 				out = append(out, l)
 			}
 		}
 	}
 	if v != nil {
-		if pod := p.ShareManagerPod(v); pod != nil {
+		if pod := x.ShareManagerPod(v); pod != nil {
 			add(pod)
 			return out
 		}
 	}
-	svc, _ := serviceOf(p, hosts...)
-	for _, pod := range p.Cluster.Pods {
-		if behind(svc, pod) || contains(hosts, pod.Status.PodIP) {
-			add(pod)
-		}
+	for _, pod := range reach.ServiceOf(x, hosts...).Pods(x, hosts...) {
+		add(pod)
 	}
 	return out
-}
-
-func behind(svc *corev1.Service, pod *corev1.Pod) bool {
-	if svc == nil || len(svc.Spec.Selector) == 0 || svc.Namespace != pod.Namespace {
-		return false
-	}
-	for k, v := range svc.Spec.Selector {
-		if pod.Labels[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s && s != "" {
-			return true
-		}
-	}
-	return false
 }

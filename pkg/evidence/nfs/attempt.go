@@ -1,0 +1,150 @@
+package nfs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Attempt is a volume whose server does not answer the place's node, where nothing is
+// mounted yet: the mount itself waits or fails.
+type Attempt struct {
+	Server, Path, Port string
+	Pod                string // "ns/name", that waits
+	Service            reach.Service
+	Answer             string          // of the port
+	Dead               evidence.Answer // the port does not answer
+	Tried              evidence.Answer // that the mount was tried
+}
+
+// AttemptOf looks at the way of a mount that a pod on the place's node waits for.
+func AttemptOf(pl *evidence.Place) (Attempt, bool) {
+	waiting := pl.Volume.WaitingOn(pl.Node)
+	server, _ := MountedServer(pl.X, pl.Volume)
+	named, path := ServerOf(pl.Volume)
+	if server == "" || len(waiting) == 0 || pl.View == nil {
+		return Attempt{}, false
+	}
+	a := Attempt{Server: server, Path: path, Port: Port(pl.Volume), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name, Service: reach.ServiceOf(pl.X, server, named)}
+	hosts := []string{server, named}
+	if a.Service.Service != nil {
+		hosts = append(hosts, a.Service.Spec.ClusterIP)
+	}
+	d := reach.Of(pl.View, a.Port, hosts...)
+	a.Answer, a.Dead = d.Answer(), evidence.Not(d.Works(pl.Node, server+":"+a.Port))
+	a.Tried = tried(pl, hosts)
+	return a, d.Failed()
+}
+
+// tried finds a fresh text or a process that shows that the mount was tried.
+func tried(pl *evidence.Place, hosts []string) evidence.Answer {
+	for _, t := range pl.Texts {
+		if !t.Fresh || t.Node != pl.Node && t.OnNode != pl.Node {
+			continue
+		}
+		for _, k := range []message.Kind{message.NFSTimeout, message.NFSRefused, message.NFSNoRoute, message.Deadline, message.AbortedPending} {
+			if t.Is(k) {
+				return evidence.Yes(t.Evidence())
+			}
+		}
+	}
+	for i := range pl.View.Facts.Processes {
+		if q := &pl.View.Facts.Processes[i]; mounting(q, hosts) {
+			return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cmdline", q.PID), strings.Join(q.Cmdline, " ")))
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "an attempt to mount it on node " + pl.Node, Node: pl.Node, Why: "neither a text nor a process of the node shows one"})
+}
+
+func mounting(q *probes.Process, hosts []string) bool {
+	if !strings.HasPrefix(q.Comm, "mount") {
+		return false
+	}
+	line := strings.Join(q.Cmdline, " ")
+	for _, h := range hosts {
+		if h != "" && strings.Contains(line, h+":/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Deserted asks whether the API alone shows that the volume's server cannot answer: it is a
+// Service that nobody stands behind, and a pod of the volume on the place's node is in trouble.
+func Deserted(pl *evidence.Place) (a Attempt, is evidence.Answer) {
+	a.Server, a.Path = ServerOf(pl.Volume)
+	a.Port, a.Service = Port(pl.Volume), reach.ServiceOf(pl.X, a.Server)
+	if a.Service.Service == nil || a.Service.Ready != 0 {
+		return a, evidence.No()
+	}
+	d := reach.Of(pl.View, "2049", a.Server, a.Service.Spec.ClusterIP)
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		if c.Waiting() || c.Terminating() || Suffers(pl).Yes() {
+			a.Pod = c.Pod.Namespace + "/" + c.Pod.Name
+			a.Dead = evidence.Not(d.Works(pl.Node, a.Server+":2049"))
+			return a, evidence.Yes(evidence.FromAPI("Service "+a.Service.Namespace+"/"+a.Service.Name, "endpoints", "none ready"))
+		}
+	}
+	return a, evidence.No()
+}
+
+// Suffers asks whether a fresh text tells of errors below the volume on the place's node, or
+// tasks of its pods hang in NFS.
+func Suffers(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary && t.Is(message.InputOutputError) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	if pl.View == nil {
+		return evidence.No()
+	}
+	var facts []report.Evidence
+	for _, t := range Tasks(pl.View) {
+		if pl.X.IsConsumerProcess(pl.Volume, pl.Node, pl.X.WhoIs(pl.View, t.Process)) {
+			facts = append(facts, t.Evidence(pl.Node))
+		}
+	}
+	return evidence.When(len(facts) > 0, facts...)
+}
+
+// SaidSilent takes the words of mount.nfs on a node that was not looked at. A volume whose
+// handle is the file system (EFS) names no server: then what mount was called with counts.
+func SaidSilent(pl *evidence.Place) (Attempt, Refusal, bool) {
+	a := Attempt{Port: Port(pl.Volume)}
+	if a.Server, a.Path = ServerOf(pl.Volume); a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS || pl.View != nil {
+		return a, Refusal{}, false
+	}
+	r, ok := refused(pl, func(t evidence.Text) bool {
+		return t.Is(message.NFSTimeout) || t.Is(message.NFSRefused) || t.Is(message.NFSNoRoute)
+	})
+	if !ok {
+		return a, r, false
+	}
+	if a.Server == "" {
+		a.Server, a.Path, _ = strings.Cut(pl.Volume.Handle, ":")
+		if host, rest, ok := strings.Cut(r.Text.MountSource, ":"); ok {
+			a.Server, a.Path = host, rest
+		}
+	}
+	a.Pod, a.Service = r.Pod, reach.ServiceOf(pl.X, a.Server)
+	return a, r, a.Server != "" && !Local(a.Server)
+}
+
+// Troubled asks whether a pod with an NFS volume on the place's node waits or does not end:
+// then the node would tell whether the server answers.
+func Troubled(pl *evidence.Place) evidence.Answer {
+	server, _ := ServerOf(pl.Volume)
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		if (server != "" || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
+			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))
+		}
+	}
+	return evidence.No()
+}

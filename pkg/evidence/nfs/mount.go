@@ -1,0 +1,142 @@
+package nfs
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Mount is one NFS mount in the host's namespace of a node.
+type Mount struct {
+	probes.Mount
+	Server string // as the source names it
+	Addr   string // as the kernel resolved it
+	Port   string
+	Volume *snapshot.Volume // nil: of no volume that the API knows
+}
+
+// As takes an NFS line apart; see nfs(5) for addr= and port=.
+func As(m probes.Mount) (Mount, bool) {
+	if !IsNFS(m) {
+		return Mount{}, false
+	}
+	i := strings.Index(m.Source, ":/")
+	if i < 0 {
+		return Mount{}, false
+	}
+	n := Mount{Mount: m, Server: strings.Trim(m.Source[:i], "[]"), Addr: m.SuperValue("addr"), Port: m.SuperValue("port")}
+	if n.Addr == "" {
+		n.Addr = n.Server
+	}
+	if n.Port == "" || n.Port == "0" {
+		n.Port = "2049"
+	}
+	return n, true
+}
+
+// MountsOn are the NFS mounts of a node below the kubelet's root, in the order of the table.
+func MountsOn(x *snapshot.Index, view *snapshot.NodeView) []Mount {
+	if view == nil {
+		return nil
+	}
+	var out []Mount
+	for _, u := range view.Under(view.KubeletRoot()) {
+		if m, ok := As(u.Mount); ok {
+			m.Volume = x.VolumeOfPath(view.Name, m.Point)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// MountsOf are those of one volume on a node.
+func MountsOf(x *snapshot.Index, v *snapshot.Volume, node string) []Mount {
+	var out []Mount
+	for _, u := range x.VolumeMounts(v, node) {
+		if m, ok := As(u.Mount); ok {
+			m.Volume = v
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Hard tells whether requests wait for ever; softerr and soft end with an error after
+// timeo × retrans. Neither word means hard (nfs(5)).
+func (m Mount) Hard() bool { return !m.HasSuper("soft") && !m.HasSuper("softerr") }
+
+// Sessions tells whether the mount uses NFSv4.1 or later, where the server knows the
+// client by its host name alone (nfs4_init_uniform_client_string).
+func (m Mount) Sessions() bool {
+	v := m.SuperValue("vers")
+	return strings.HasPrefix(v, "4.") && v != "4.0"
+}
+
+// ServerOf is the NFS server and path that a PV names: in-tree, or in the attributes of
+// an NFS driver.
+func ServerOf(v *snapshot.Volume) (server, path string) {
+	if v == nil || v.PV == nil {
+		return "", ""
+	}
+	if n := v.PV.Spec.NFS; n != nil {
+		return n.Server, n.Path
+	}
+	if v.PV.Spec.CSI == nil || v.IsLonghorn() {
+		return "", ""
+	}
+	share := v.Attribute("share")
+	if share == "" {
+		share = v.Attribute("path")
+	}
+	if s := v.Attribute("server"); s != "" && share != "" {
+		return s, share
+	}
+	return "", ""
+}
+
+// MountedServer is the address of a volume's server: as a probed node mounted it, else as
+// the PV or Longhorn says.
+func MountedServer(x *snapshot.Index, v *snapshot.Volume) (addr string, mounted bool) {
+	for _, n := range Seen(x) {
+		for _, m := range MountsOf(x, v, n) {
+			return m.Addr, true
+		}
+	}
+	if lh := v.LH(); lh != nil {
+		host, _, ok := strings.Cut(strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://"), "/")
+		if ok && host != "" {
+			return strings.Trim(host, "[]"), false
+		}
+	}
+	addr, _ = ServerOf(v)
+	return addr, false
+}
+
+// Port is the port that the PV's mount options name, or NFS's own.
+func Port(v *snapshot.Volume) string {
+	if v.PV != nil {
+		for _, o := range v.PV.Spec.MountOptions {
+			if n, ok := strings.CutPrefix(o, "port="); ok {
+				return n
+			}
+		}
+	}
+	return "2049"
+}
+
+// Seen are the nodes that were looked at, by name.
+func Seen(x *snapshot.Index) []string { return slices.Sorted(maps.Keys(x.NodeViews)) }
+
+// NameOf is the name that people use for a volume.
+func NameOf(v *snapshot.Volume) string {
+	if lh := v.LH(); lh != nil {
+		return lh.Name
+	}
+	if v.PVName() != "" {
+		return v.PVName()
+	}
+	return v.Spoken()
+}

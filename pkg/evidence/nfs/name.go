@@ -1,0 +1,145 @@
+package nfs
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// unresolved is the name in the words of mount.nfs (utils/mount/network.c).
+var unresolved = regexp.MustCompile(`(?i)failed to resolve server ([A-Za-z0-9._-]+)`)
+
+// Name is the name of a server that a pod on the place's node waits for.
+type Name struct {
+	Host    string
+	Pod     string // "ns/name", that waits
+	Service reach.Service
+	Inside  bool        // only the cluster's DNS answers it
+	Plugin  *corev1.Pod // that mounts with a resolver of its own; nil: the host's
+	Answer  string      // of the host's resolver; empty: nobody asked it
+	Named   evidence.Answer
+	Said    evidence.Answer // a fresh mount could not resolve it
+	Unknown evidence.Answer // the host's resolver has no address for it now
+}
+
+// ServerName finds it; ok is false where nobody waits, or the server is an address.
+func ServerName(pl *evidence.Place) (n Name, ok bool) {
+	var w *snapshot.Consumer
+	for _, c := range pl.Volume.WaitingOn(pl.Node) {
+		if !mountedFor(pl, c) {
+			w = c
+			break
+		}
+	}
+	if w == nil {
+		return n, false
+	}
+	n = Name{Pod: w.Pod.Namespace + "/" + w.Pod.Name, Said: evidence.No(), Plugin: ownResolver(pl)}
+	for _, t := range pl.Texts {
+		if !t.Fresh || !t.Is(message.NFSResolve) || t.Pod != "" && t.Pod != n.Pod || t.Pod == "" && t.Node != pl.Node && t.OnNode != pl.Node {
+			continue
+		}
+		if m := unresolved.FindStringSubmatch(t.Raw); m != nil {
+			n.Said, n.Host = evidence.Yes(t.Evidence()), strings.TrimRight(m[1], ".")
+			break
+		}
+	}
+	if n.Host == "" {
+		n.Host = givenName(pl)
+	}
+	n.Service = reach.ServiceOf(pl.X, n.Host)
+	n.Inside = n.Service.Service != nil || strings.HasSuffix(n.Host, ".svc") || strings.Contains(n.Host, ".svc.") || strings.HasSuffix(n.Host, ".cluster.local")
+	n.Named = evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), field(pl.Volume), n.Host))
+	n.look(pl)
+	return n, n.Host != ""
+}
+
+// givenName is the name that the volume gives its server; nothing when it is an address.
+func givenName(pl *evidence.Place) string {
+	server, _ := ServerOf(pl.Volume)
+	if server == "" {
+		server, _ = MountedServer(pl.X, pl.Volume)
+	}
+	server = strings.TrimRight(server, ".")
+	if _, err := netip.ParseAddr(server); err == nil {
+		return ""
+	}
+	return server
+}
+
+// look reads what the host's resolver answered, and whom it asks. What is neither an
+// address nor NXDOMAIN is a resolver that did not answer.
+func (n *Name) look(pl *evidence.Place) {
+	n.Unknown = evidence.Unseen(append(pl.Probed().Lacks(), evidence.Lack{Need: "what the resolver of node " + pl.Node + " makes of the name now", Node: pl.Node, Why: "it was not asked"})...)
+	if pl.View == nil || n.Host == "" {
+		return
+	}
+	var conf report.Evidence
+	if text := strings.TrimSpace(pl.View.Facts.Files["etc/resolv.conf"].Content); text != "" && strings.Count(text, "\n") <= 5 {
+		conf = evidence.FromNode(pl.Node, "etc/resolv.conf", text)
+	}
+	for _, asked := range []string{n.Host, n.Host + "."} {
+		if a, ok := pl.View.Facts.Resolves[asked]; ok && strings.TrimSpace(a) != "" {
+			n.Answer = strings.TrimSpace(a)
+			first, _, _ := strings.Cut(n.Answer, "\n")
+			_, err := netip.ParseAddr(strings.TrimSpace(first))
+			n.Unknown = evidence.When(err != nil, evidence.FromNode(pl.Node, "@resolve/"+asked, n.Answer), conf)
+			return
+		}
+	}
+}
+
+// Denied tells whether the host's resolver knows that the name does not exist.
+func (n Name) Denied() bool { return strings.HasPrefix(n.Answer, "NXDOMAIN") }
+
+// ownResolver is the plugin pod that mounts with a resolver of its own: one that asks the
+// cluster's DNS. Longhorn's plugin enters the host's namespaces, and an in-tree volume is
+// mounted by the kubelet itself (dnsPolicy: pkg/kubelet/network/dns).
+func ownResolver(pl *evidence.Place) *corev1.Pod {
+	driver := pl.Volume.CSIName()
+	if driver == "" || pl.Volume.IsLonghorn() {
+		return nil
+	}
+	pod := pl.X.DriverPodOn(driver, pl.Node)
+	if pod == nil {
+		return nil
+	}
+	switch pod.Spec.DNSPolicy {
+	case corev1.DNSClusterFirstWithHostNet, corev1.DNSNone:
+		return pod
+	case corev1.DNSDefault:
+		return nil
+	}
+	if pod.Spec.HostNetwork {
+		return nil
+	}
+	return pod
+}
+
+func field(v *snapshot.Volume) string {
+	switch {
+	case v.PV != nil && v.PV.Spec.NFS != nil:
+		return "spec.nfs.server"
+	case v.IsLonghorn():
+		return "shareEndpoint of its Longhorn volume"
+	}
+	return "spec.csi.volumeAttributes"
+}
+
+// MountFails asks whether a mount of the volume on the place's node failed lately.
+func MountFails(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if (strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.NFSError)) && (t.Node == "" || t.Node == pl.Node || t.OnNode == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.No()
+}

@@ -1,0 +1,129 @@
+package nfs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Refusal is a mount of a network filesystem that failed for a waiting pod just now.
+type Refusal struct {
+	pl   *evidence.Place
+	Pod  string // "ns/name"
+	Text evidence.Text
+	Is   evidence.Answer
+}
+
+// refused finds the newest fresh text that a test takes, about a pod that still waits on
+// the place's node and has no mount yet. Owners are changed after the mount.
+func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool) {
+	for _, t := range pl.Texts {
+		if !t.Fresh || !match(t) {
+			continue
+		}
+		for _, c := range pl.Volume.Waiting() {
+			pod := c.Pod.Namespace + "/" + c.Pod.Name
+			if c.Node() == "" || c.Node() != pl.Node || t.Pod != "" && t.Pod != pod || t.Pod == "" && t.Node != c.Node() && t.OnNode != c.Node() {
+				continue
+			}
+			if !mountedFor(pl, c) || notOwner.MatchString(t.Raw) {
+				return Refusal{pl, pod, t, evidence.Yes(t.Evidence())}, true
+			}
+		}
+	}
+	return Refusal{pl: pl, Is: evidence.No()}, false
+}
+
+// mountedFor tells whether the node shows the pod's mount of the volume.
+func mountedFor(pl *evidence.Place, c *snapshot.Consumer) bool {
+	if pl.View == nil {
+		return false
+	}
+	return slices.ContainsFunc(pl.X.VolumeMounts(pl.Volume, pl.Node), func(m snapshot.VolumeMount) bool {
+		return strings.EqualFold(m.Path.PodUID, string(c.Pod.UID))
+	})
+}
+
+// Source is what should be mounted: what mount(8) was told, else what the PV says.
+func (r Refusal) Source() string {
+	if r.Text.MountSource != "" {
+		return r.Text.MountSource
+	}
+	if server, path := ServerOf(r.pl.Volume); server != "" {
+		return server + ":" + path
+	}
+	if lh := r.pl.Volume.LH(); lh != nil {
+		return strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://")
+	}
+	return NameOf(r.pl.Volume)
+}
+
+var wantedVersion = regexp.MustCompile(`\b(?:nfs)?vers=([0-9.]+)`)
+
+// Version is the NFS version that was asked for, or nothing.
+func (r Refusal) Version() string {
+	v := r.pl.Volume
+	options := v.Attribute("nfsOptions")
+	if v.PV != nil {
+		options += "," + strings.Join(v.PV.Spec.MountOptions, ",")
+	}
+	for _, text := range []string{r.Text.Args, options} {
+		if m := wantedVersion.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	if v.RegularRWX() {
+		return "4.1" // Longhorn's default options (csi/nfs mount in longhorn-manager)
+	}
+	return ""
+}
+
+// asked tells whether the mount was asked for with an option.
+func (r Refusal) asked(option string) bool {
+	if pv := r.pl.Volume.PV; pv != nil && slices.Contains(pv.Spec.MountOptions, option) {
+		return true
+	}
+	return slices.Contains(strings.FieldsFunc(r.Text.Args, func(c rune) bool { return c == ',' || c == ' ' }), option)
+}
+
+// WorksOn lists other nodes where the place's volume is mounted now, or where a pod runs
+// with it and nobody looked.
+func WorksOn(pl *evidence.Place) []string {
+	var out []string
+	for _, node := range Seen(pl.X) {
+		if node != pl.Node && len(MountsOf(pl.X, pl.Volume, node)) > 0 {
+			out = append(out, node)
+		}
+	}
+	for _, c := range pl.Volume.Running() {
+		if n := c.Node(); pl.X.View(n) == nil && n != pl.Node && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Release is the kernel of a node, from itself or from its Node object.
+func Release(x *snapshot.Index, node string) (release string, fact report.Evidence) {
+	if view := x.View(node); view != nil && view.Facts.Identity.Kernel != "" {
+		return view.Facts.Identity.Kernel, evidence.FromNode(node, "proc/sys/kernel/osrelease", view.Facts.Identity.Kernel)
+	}
+	if n := x.Node(node); n != nil && n.Status.NodeInfo.KernelVersion != "" {
+		return n.Status.NodeInfo.KernelVersion, evidence.FromAPI("Node "+node, "status.nodeInfo.kernelVersion", n.Status.NodeInfo.KernelVersion)
+	}
+	return "", report.Evidence{}
+}
+
+// Kernels names nodes with the releases of their kernels.
+func Kernels(x *snapshot.Index, nodes []string) []string {
+	var out []string
+	for _, n := range nodes {
+		release, _ := Release(x, n)
+		out = append(out, strings.TrimSpace(n+" "+release))
+	}
+	return out
+}

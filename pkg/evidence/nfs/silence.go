@@ -1,0 +1,191 @@
+package nfs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Silence is a node with mounts of servers that do not answer.
+type Silence struct {
+	pl      *evidence.Place
+	Servers []Silent
+	Tasks   []Task
+	Blocked bool // the kubelet itself hangs: everything on the node waits
+}
+
+// Silent is one of them.
+type Silent struct {
+	Mounts []Mount
+	dial   reach.Dial
+	kernel string // the kernel's last complaint
+	line   report.Evidence
+}
+
+// SilenceOn collects the servers of the place's node that do not answer.
+func SilenceOn(pl *evidence.Place) Silence {
+	s := Silence{pl: pl}
+	if pl.View == nil {
+		return s
+	}
+	s.Tasks = Tasks(pl.View)
+	s.Blocked = slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Kubelet })
+	at := map[string]int{}
+	for _, m := range MountsOn(pl.X, pl.View) {
+		silent, ok := s.judge(m)
+		if !ok {
+			continue
+		}
+		key := m.Addr + " " + m.Port
+		if i, known := at[key]; known {
+			s.Servers[i].Mounts = append(s.Servers[i].Mounts, m)
+			continue
+		}
+		at[key] = len(s.Servers)
+		s.Servers = append(s.Servers, silent)
+	}
+	return s
+}
+
+// judge judges the server of one mount: a failed dial is proof, a complaint of the kernel
+// without a later "OK" or a task that waits for the network is a strong hint, an answer
+// refutes all.
+func (s *Silence) judge(m Mount) (Silent, bool) {
+	out := Silent{Mounts: []Mount{m}, dial: reach.Of(s.pl.View, m.Port, m.Addr, m.Server)}
+	out.kernel, out.line = Complaint(s.pl.View, m)
+	st, asked := s.pl.View.Statfs(m.Point)
+	switch {
+	case out.dial.Failed():
+		return out, true
+	case out.dial.Answered(), asked && st.Err == "":
+		return out, false
+	}
+	// Without a dial: a mount that does not answer, and a task that waits for the
+	// network and not for the state of an open file.
+	waits := asked && st.Err == "hang" && slices.ContainsFunc(s.Tasks, func(t Task) bool { return strings.HasPrefix(t.Where, "rpc_wait_bit") })
+	return out, out.kernel != "" || waits
+}
+
+// Of tells whether a volume is mounted from one of them.
+func (s *Silence) Of(v *snapshot.Volume) bool {
+	return slices.ContainsFunc(s.Servers, func(x Silent) bool {
+		return slices.ContainsFunc(x.Mounts, func(m Mount) bool { return m.Volume == v })
+	})
+}
+
+// Concerns are the volumes that are mounted from them, the pods that use these on the node
+// or carry their tunnels, and the addresses of servers that others share.
+func (s *Silence) Concerns() (volumes []*snapshot.Volume, pods []*corev1.Pod, servers []string) {
+	for _, x := range s.Servers {
+		if x.Local() {
+			pods = append(pods, ForwarderOf(s.pl.X, s.pl.Node, x.Mounts[0].Volume).Plugin)
+		} else {
+			servers = append(servers, x.Mounts[0].Addr)
+		}
+		for _, m := range x.Mounts {
+			if m.Volume == nil {
+				continue
+			}
+			volumes = append(volumes, m.Volume)
+			for _, c := range m.Volume.LiveConsumersOn(s.pl.Node) {
+				pods = append(pods, c.Pod)
+			}
+		}
+	}
+	return volumes, pods, servers
+}
+
+// Local tells whether a server is a process of the node itself.
+func (x Silent) Local() bool { return Local(x.Mounts[0].Addr) }
+
+// proven tells whether the failed dial stands alone. A UDP mount says nothing about a
+// TCP port (nfs(5), proto=), and a statfs that returned was answered by the server.
+func (x Silent) proven(view *snapshot.NodeView) bool {
+	for _, m := range x.Mounts {
+		if st, ok := view.Statfs(m.Point); ok && st.Err == "" && m.Point != "" {
+			return false
+		}
+	}
+	return x.dial.Failed() && !strings.HasPrefix(x.Mounts[0].SuperValue("proto"), "udp")
+}
+
+// Is asks whether there are such servers, and Dead whether the port of one is proven to be
+// silent, and none is only said to be.
+func (s *Silence) Is() evidence.Answer {
+	var facts []report.Evidence
+	for _, x := range s.Servers {
+		if x.Local() {
+			facts = append(facts, ForwarderOf(s.pl.X, s.pl.Node, x.Mounts[0].Volume).Facts...)
+		}
+		for _, m := range x.Mounts {
+			facts = append(facts, evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
+			if st, ok := s.pl.View.Statfs(m.Point); ok && st.Err != "" {
+				facts = append(facts, evidence.FromNode(s.pl.Node, "@statfs"+m.Point, st.Err))
+			}
+		}
+		facts = append(facts, x.dial.Evidence(s.pl.Node), x.line)
+	}
+	for _, t := range s.Tasks {
+		facts = append(facts, t.Evidence(s.pl.Node))
+	}
+	return evidence.When(len(s.Servers) > 0, facts...)
+}
+
+// Dead asks whether every one of them is proven to be silent.
+func (s *Silence) Dead() evidence.Answer {
+	var r evidence.Reading
+	for _, x := range s.Servers {
+		m := x.Mounts[0]
+		if !x.dial.Asked() {
+			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.pl.Node + "/reach", Node: s.pl.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
+		} else if !x.proven(s.pl.View) {
+			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.pl.Node, Why: "it was not seen"}))
+		}
+	}
+	return r.Nothing()
+}
+
+// Words say what is mounted, what the server's port said, and who hangs.
+func (s *Silence) Words() string {
+	var b strings.Builder
+	for _, x := range s.Servers {
+		m := x.Mounts[0]
+		how := "hard, so every access waits for ever"
+		if !m.Hard() {
+			how = "soft, so an access waits for minutes and then fails with EIO"
+		}
+		fmt.Fprintf(&b, "Node %s has %s mounted at %s (%s). ", s.pl.Node, m.Source, m.Point, how)
+		if len(x.Mounts) > 1 {
+			fmt.Fprintf(&b, "There are %d mounts of this server. ", len(x.Mounts))
+		}
+		switch {
+		case x.dial.Failed():
+			fmt.Fprintf(&b, "TCP port %s of its server %s does not answer the node: %s. ", m.Port, m.Addr, x.dial.Answer())
+		case x.kernel == "":
+			fmt.Fprintf(&b, "The mount does not answer, and a task waits for the network below it; whether server %s answers on TCP port %s was not seen. ", m.Addr, m.Port)
+		default:
+			fmt.Fprintf(&b, "The kernel complains of its server %s: %q, and no OK follows. ", m.Addr, x.kernel)
+		}
+	}
+	for _, x := range s.Servers {
+		if m := x.Mounts[0]; x.Local() { // each mount has a tunnel of its own: no server that others share
+			b.WriteString(ForwarderOf(s.pl.X, s.pl.Node, m.Volume).Words(s.pl.X))
+		} else if w := reach.ServiceOf(s.pl.X, m.Addr, m.Server).Words(); w != "" {
+			b.WriteString(w + " ")
+		}
+	}
+	if len(s.Tasks) > 0 {
+		b.WriteString("Hanging in the kernel: " + Words(s.pl.X, s.pl.View, s.Tasks) + ". ")
+	}
+	if s.Blocked {
+		b.WriteString("The kubelet itself hangs on it: pods of this node that use no NFS wait, too. ")
+	}
+	return strings.TrimSpace(b.String())
+}

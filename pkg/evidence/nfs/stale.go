@@ -1,0 +1,141 @@
+package nfs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Stale are the NFS mounts of a place that answer ESTALE: their server no longer knows
+// what is mounted.
+type Stale struct {
+	pl     *evidence.Place
+	Mounts []snapshot.VolumeMount
+	First  Mount
+	Is     evidence.Answer
+	Served evidence.Answer // that the server's port answers the node
+}
+
+// StaleOf finds those of the place's volume. Of a place that is a pod, they are those of
+// volumes that stand in its own spec; of a place that is a node, those of no volume and of
+// no pod that the API knows.
+func StaleOf(pl *evidence.Place) Stale {
+	out := Stale{pl: pl, Is: evidence.No()}
+	if pl.View == nil {
+		out.Is = pl.Probed().Nothing()
+		return out
+	}
+	list := pl.View.VolumePaths()
+	if pl.Volume != nil {
+		list = pl.X.VolumeMounts(pl.Volume, pl.Node)
+	}
+	var facts []report.Evidence
+	for _, m := range list {
+		st, _ := pl.View.Statfs(m.Mount.Point)
+		n, ok := As(m.Mount)
+		if st.Err != "ESTALE" || !ok || !out.mine(m) {
+			continue
+		}
+		if len(out.Mounts) == 0 {
+			out.First = n
+		}
+		out.Mounts = append(out.Mounts, m)
+		facts = append(facts, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw), evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, "ESTALE"))
+	}
+	out.Is = evidence.When(len(facts) > 0, facts...)
+	out.Served = reach.Of(pl.View, out.First.Port, out.First.Addr, out.First.Server).Works(pl.Node, out.First.Addr+":"+out.First.Port)
+	return out
+}
+
+func (s Stale) mine(m snapshot.VolumeMount) bool {
+	switch {
+	case s.pl.Volume != nil:
+		return true
+	case s.pl.X.VolumeOfPath(s.pl.Node, m.Mount.Point) != nil:
+		return false
+	case s.pl.Pod != nil:
+		return strings.EqualFold(m.Path.PodUID, string(s.pl.Pod.UID))
+	}
+	return s.pl.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
+}
+
+// Pods are those whose own path is stale.
+func (s Stale) Pods() []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, m := range s.Mounts {
+		if p := s.pl.X.PodByUID(m.Path.PodUID); p != nil && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Words name the mounts and whose they are, at most three.
+func (s Stale) Words() string {
+	var out []string
+	for i, m := range s.Mounts {
+		if i == 3 {
+			out = append(out, fmt.Sprintf("%d more", len(s.Mounts)-i))
+			break
+		}
+		name, whose := m.Path.Volume, "the staged volume"
+		if m.Path.PV != "" {
+			name = m.Path.PV
+		}
+		switch pod := s.pl.X.PodByUID(m.Path.PodUID); {
+		case pod != nil:
+			whose = "pod " + pod.Namespace + "/" + pod.Name + " (volume " + name + ")"
+		case m.Path.PodUID != "":
+			whose = "a pod that is gone (UID " + m.Path.PodUID + ")"
+		}
+		out = append(out, m.Mount.Point+" of "+whose+" on node "+s.pl.Node)
+	}
+	return strings.Join(out, ", ")
+}
+
+// SaidStale asks whether a fresh text about an NFS volume speaks of a stale handle on the
+// place's node, and of which pod, where nobody asked the mounts themselves.
+func SaidStale(pl *evidence.Place) (client *corev1.Pod, a evidence.Answer) {
+	live := []*snapshot.Consumer{}
+	if pl.Volume != nil {
+		live = pl.Volume.Live()
+	}
+	if server, _ := ServerOf(pl.Volume); pl.Volume == nil || server == "" && !pl.Volume.RegularRWX() || answered(pl) {
+		return nil, evidence.No()
+	}
+	for _, t := range pl.Texts {
+		if !t.Fresh || !t.Is(message.StaleHandle) {
+			continue
+		}
+		for i, c := range live {
+			tied := t.Pod == c.Pod.Namespace+"/"+c.Pod.Name || t.Pod == "" && (t.Node == pl.Node || t.Node == "" && i == 0)
+			if c.Node() == pl.Node && pl.Node != "" && tied && (t.Node == "" || t.Node == pl.Node) {
+				return c.Pod, evidence.Yes(t.Evidence())
+			}
+		}
+	}
+	return nil, evidence.No()
+}
+
+// answered tells whether the node was seen and its mounts of the volume were asked: the
+// present outranks the words.
+func answered(pl *evidence.Place) bool {
+	return pl.View != nil && !slices.ContainsFunc(pl.X.VolumeMounts(pl.Volume, pl.Node), func(m snapshot.VolumeMount) bool {
+		_, ok := pl.View.Statfs(m.Mount.Point)
+		return !ok
+	})
+}
+
+// Asked says whether the mounts of the place's volume were asked on its node.
+func Asked(pl *evidence.Place) evidence.Answer {
+	return evidence.Unseen(append(pl.Probed().Lacks(), evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Contents), Node: pl.Node, Why: "statfs of the volume's mounts and an answer of its server were not read"})...)
+}

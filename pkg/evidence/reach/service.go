@@ -1,0 +1,111 @@
+package reach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Service is the Service behind a server's address, and how many of its endpoints are
+// ready; -1 when that is not known.
+type Service struct {
+	*corev1.Service
+	Ready int
+}
+
+// ServiceOf finds it by an address or by a name of the cluster's DNS.
+func ServiceOf(x *snapshot.Index, hosts ...string) Service {
+	for _, s := range x.Cluster.Services {
+		for _, h := range hosts {
+			if serves(s, h) {
+				return Service{s, readyEndpoints(x, s)}
+			}
+		}
+	}
+	return Service{nil, -1}
+}
+
+func serves(s *corev1.Service, host string) bool {
+	if host == "" {
+		return false
+	}
+	for _, ip := range append([]string{s.Spec.ClusterIP}, s.Spec.ClusterIPs...) {
+		if ip == host && ip != corev1.ClusterIPNone {
+			return true
+		}
+	}
+	name := s.Name + "." + s.Namespace
+	return host == name || strings.HasPrefix(host, name+".svc")
+}
+
+func readyEndpoints(x *snapshot.Index, s *corev1.Service) int {
+	n, known := 0, false
+	for _, e := range x.Cluster.EndpointSlices {
+		if e.Namespace != s.Namespace || e.Labels["kubernetes.io/service-name"] != s.Name {
+			continue
+		}
+		known = true
+		for _, p := range e.Endpoints {
+			if p.Conditions.Ready == nil || *p.Conditions.Ready {
+				n += len(p.Addresses)
+			}
+		}
+	}
+	for _, e := range x.Cluster.Endpoints {
+		if e.Namespace != s.Namespace || e.Name != s.Name || known {
+			continue
+		}
+		known = true
+		for _, p := range e.Subsets {
+			n += len(p.Addresses)
+		}
+	}
+	if !known && x.Collected("/endpoints") && len(x.Cluster.Endpoints) > 0 {
+		return 0
+	}
+	if !known {
+		return -1
+	}
+	return n
+}
+
+// Words say what stands behind the server's address; empty: no Service.
+func (s Service) Words() string {
+	switch {
+	case s.Service == nil:
+		return ""
+	case s.Ready == 0:
+		return fmt.Sprintf("The address is Service %s/%s, which has no ready endpoint.", s.Namespace, s.Name)
+	case s.Ready > 0:
+		return fmt.Sprintf("The address is Service %s/%s with %d ready endpoints.", s.Namespace, s.Name, s.Ready)
+	}
+	return fmt.Sprintf("The address is Service %s/%s.", s.Namespace, s.Name)
+}
+
+// Selects tells whether a pod is behind the Service.
+func (s Service) Selects(pod *corev1.Pod) bool {
+	if s.Service == nil || len(s.Spec.Selector) == 0 || s.Namespace != pod.Namespace {
+		return false
+	}
+	for k, v := range s.Spec.Selector {
+		if pod.Labels[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Pods are those behind the Service, and those with one of the addresses.
+func (s Service) Pods(x *snapshot.Index, hosts ...string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, pod := range x.Cluster.Pods {
+		if s.Selects(pod) || pod.Status.PodIP != "" && slices.Contains(hosts, pod.Status.PodIP) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
