@@ -50,12 +50,12 @@ func To(x *snapshot.Index, node string) (all, free List) {
 }
 
 // Any asks whether there is one.
-func (l List) Any() evidence.Answer {
+func (l List) Any(x *snapshot.Index) evidence.Answer {
 	var facts []report.Evidence
 	for _, a := range l {
 		facts = append(facts, evidence.FromAPI("VolumeAttachment "+a.Attachment.Name, "status.attached", "true, to node "+a.Attachment.Spec.NodeName))
 	}
-	return evidence.When(len(l) > 0, facts...)
+	return evidence.Resource(x, "storage.k8s.io/volumeattachments").Found(facts...)
 }
 
 // Names are those of their PersistentVolumes.
@@ -118,14 +118,11 @@ func Disabled(x *snapshot.Index) evidence.Answer {
 	return evidence.No()
 }
 
-// SparesReady asks whether the controller asks for the node's state before it takes a
-// volume away: since 1.26, and in patch releases before that its version does not tell
-// (kubernetes/kubernetes#110721).
-func SparesReady(x *snapshot.Index) evidence.Answer {
-	if x.Server == "" || serverAtLeast(x.Server, 1, 26) {
-		return evidence.Yes()
-	}
-	return evidence.Unseen(evidence.Lack{Need: "whether this patch release asks for the node's state before it detaches", Why: x.Server})
+// SparesNobody asks whether the controller may be one that takes a volume away from a Ready
+// node, too: before 1.26. Patch releases since then ask for the node's state, and the version
+// of a server does not tell which (kubernetes/kubernetes#110721).
+func SparesNobody(x *snapshot.Index) evidence.Answer {
+	return evidence.When(x.Server != "" && !serverAtLeast(x.Server, 1, 26))
 }
 
 // Left says in a sentence how much of the time remains. What a StatefulSet makes anew was

@@ -3,19 +3,19 @@ package iscsi
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // The words of open-iscsi when a connection fails (usr/io.c, usr/initiator.c).
 var (
-	noConnection = regexp.MustCompile(`(?:cannot make connection to|connect to|connection to) \[?([0-9a-fA-F.:]+?)\]?(?:[:,]3260)?(?:,? timed out|: (?:No route to host|Network is unreachable|Connection timed out))`)
-	noLogin      = regexp.MustCompile(`login retries \(reopen_max\) \d+ exceeded|iSCSI PDU timed out|exit status (?:11|4)\b`)
+	noConnection = pattern.MustCompile(`(?:cannot make connection to|connect to|connection to) \[?([0-9a-fA-F.:]+?)\]?(?:[:,]3260)?(?:,? timed out|: (?:No route to host|Network is unreachable|Connection timed out))`)
+	noLogin      = pattern.MustCompile(`login retries \(reopen_max\) \d+ exceeded|iSCSI PDU timed out|exit status (?:11|4)\b`)
 )
 
 // Unreached asks whether iscsiadm could not connect to a target of the place's volume, in

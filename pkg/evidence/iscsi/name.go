@@ -2,10 +2,10 @@ package iscsi
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -14,12 +14,12 @@ import (
 // The words of iscsiadm about a name, and those by which storage answers an initiator that
 // it does not know.
 var (
-	wrongName    = regexp.MustCompile(`Invalid Initiatorname`)
-	nothingShown = regexp.MustCompile(`No portals found`)
-	unknownThere = regexp.MustCompile(nothingShown.String() + `|(?i)authorization failure|exit status 24\b`)
+	wrongName    = pattern.MustCompile(`Invalid Initiatorname`)
+	nothingShown = pattern.MustCompile(`No portals found`)
+	unknownThere = pattern.MustCompile(nothingShown.String() + `|(?i)authorization failure|exit status 24\b`)
 )
 
-func saidBy(pl *evidence.Place, words *regexp.Regexp) evidence.Answer {
+func saidBy(pl *evidence.Place, words *pattern.Pattern) evidence.Answer {
 	for _, t := range Said(pl) {
 		if words.MatchString(t.Raw) {
 			return evidence.Yes(t.Evidence())

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -123,9 +123,9 @@ func (d Database) Removal(view *snapshot.NodeView) string {
 // statuses 6 and 7 of iscsiadm (ISCSI_ERR_IDBM, ISCSI_ERR_INVAL in include/iscsi_err.h),
 // and the function that reads all records.
 var (
-	unknownParameter = regexp.MustCompile(`Unknown parameter name ([A-Za-z0-9_.\[\]-]+)`)
-	invalidFile      = regexp.MustCompile(`config file (\S+?) invalid`)
-	databaseStatus   = regexp.MustCompile(`(?s)iscsiadm.*exit status [67]\b|_idbm_recs_read`)
+	unknownParameter = pattern.MustCompile(`Unknown parameter name ([A-Za-z0-9_.\[\]-]+)`)
+	invalidFile      = pattern.MustCompile(`config file (\S+?) invalid`)
+	databaseStatus   = pattern.MustCompile(`(?s)iscsiadm.*exit status [67]\b|_idbm_recs_read`)
 )
 
 // Complaint is what iscsiadm of a node said about its database.

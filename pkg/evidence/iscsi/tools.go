@@ -1,10 +1,10 @@
 package iscsi
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -12,8 +12,8 @@ import (
 // What Longhorn's environment check and nsenter(1) say without the program; the first is
 // the word of who looked for it.
 var (
-	toolChecked = regexp.MustCompile(`make sure you have iscsiadm/open-iscsi installed`)
-	toolWords   = regexp.MustCompile(toolChecked.String() + `|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsiadm.*exit status 127\b`)
+	toolChecked = pattern.MustCompile(`make sure you have iscsiadm/open-iscsi installed`)
+	toolWords   = pattern.MustCompile(toolChecked.String() + `|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsiadm.*exit status 127\b`)
 )
 
 // NoTool asks whether the host of the place's node has no iscsiadm where it is looked

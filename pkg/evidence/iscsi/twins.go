@@ -3,13 +3,13 @@ package iscsi
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -101,7 +101,7 @@ type drop struct {
 
 // The words of iscsid in a text log of the host (usr/initiator.c); 1020 is a TCP
 // connection that the other side closed. What a lost network leaves is 1011 and 1022.
-var iscsidDrop = regexp.MustCompile(`Kernel reported iSCSI connection (\d+:\d+) error \(1020\b`)
+var iscsidDrop = pattern.MustCompile(`Kernel reported iSCSI connection (\d+:\d+) error \(1020\b`)
 
 // dropsOn are the fresh drops of the connection that was closed most often, by the
 // kernel's log, else by iscsid's.

@@ -33,9 +33,8 @@ func CopyOf(pl *evidence.Place, pod *corev1.Pod) Copy {
 	if len(all) == 0 || pod.Status.Phase != corev1.PodRunning {
 		return Copy{}
 	}
-	unread := evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Mounts), Node: pl.Node, Why: "the pod's mount table was not read"}
 	out, seen := all[0], false
-	out.Table = evidence.Unseen(append(pl.Probed().Lacks(), unread)...)
+	out.Table = evidence.Unseen(pl.Tables(probes.Mounts, probes.Processes).Lacks()...)
 	for _, c := range all {
 		ns, m, read := inTable(pl.View, pod, c.At)
 		if m != nil {

@@ -2,22 +2,22 @@ package nfs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // The words of utils/mount/error.c and network.c in nfs-utils, and of the kubelet.
 var (
-	denied    = regexp.MustCompile(`access denied by server while mounting|reason given by server: (No such file or directory|Permission denied)`)
-	wrongPath = regexp.MustCompile(`reason given by server: No such file or directory`)
-	notOwner  = regexp.MustCompile(`(?i)applyFSGroup failed.*(?:operation not permitted|permission denied)`)
+	denied    = pattern.MustCompile(`access denied by server while mounting|reason given by server: (No such file or directory|Permission denied)`)
+	wrongPath = pattern.MustCompile(`reason given by server: No such file or directory`)
+	notOwner  = pattern.MustCompile(`(?i)applyFSGroup failed.*(?:operation not permitted|permission denied)`)
 	// forbidden has a second meaning: a security module of the node says the same.
-	forbidden = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?Operation not permitted`)
+	forbidden = pattern.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?Operation not permitted`)
 )
 
 // Denied are the refusals of a volume's server, one for each node, as far as it said them

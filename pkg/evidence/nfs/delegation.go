@@ -1,18 +1,18 @@
 package nfs
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
-	remoteIO     = regexp.MustCompile(`(?i)\bremote I/O error|\bEREMOTEIO\b|errno 121\b`)
-	ganeshaStart = regexp.MustCompile(`(?i)ganesha[^:]*version \S+`)
+	remoteIO     = pattern.MustCompile(`(?i)\bremote I/O error|\bEREMOTEIO\b|errno 121\b`)
+	ganeshaStart = pattern.MustCompile(`(?i)ganesha[^:]*version \S+`)
 )
 
 // asksDelegations tells whether clients of a kernel ask for directory delegations: since 7.0.

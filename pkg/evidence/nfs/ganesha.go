@@ -2,13 +2,13 @@ package nfs
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -48,11 +48,11 @@ func (c Contest) host() string {
 // The words of NFS-Ganesha (src/SAL/nfs4_clientid.c, nfs4_op_create_session.c) and
 // of Longhorn's recovery backend.
 var (
-	ganeshaThread  = regexp.MustCompile(`\[(\w+)\] `)
-	ganeshaSession = regexp.MustCompile(`CREATE_SESSION client addr=(?:::ffff:)?([0-9A-Fa-f.:]+)`)
-	ganeshaName    = regexp.MustCompile(`name=\(\d+:([^)]+)\)`)
-	ganeshaAdd     = regexp.MustCompile(`Add client '\d+:([^']+)'`)
-	ganeshaDate    = regexp.MustCompile(`^(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) `)
+	ganeshaThread  = pattern.MustCompile(`\[(\w+)\] `)
+	ganeshaSession = pattern.MustCompile(`CREATE_SESSION client addr=(?:::ffff:)?([0-9A-Fa-f.:]+)`)
+	ganeshaName    = pattern.MustCompile(`name=\(\d+:([^)]+)\)`)
+	ganeshaAdd     = pattern.MustCompile(`Add client '\d+:([^']+)'`)
+	ganeshaDate    = pattern.MustCompile(`^(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) `)
 )
 
 // contests reads the log of one NFS server.

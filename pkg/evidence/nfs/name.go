@@ -2,20 +2,20 @@ package nfs
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // unresolved is the name in the words of mount.nfs (utils/mount/network.c).
-var unresolved = regexp.MustCompile(`(?i)failed to resolve server ([A-Za-z0-9._-]+)`)
+var unresolved = pattern.MustCompile(`(?i)failed to resolve server ([A-Za-z0-9._-]+)`)
 
 // Name is the name of a server that a pod on the place's node waits for.
 type Name struct {

@@ -2,11 +2,11 @@ package nfs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -14,7 +14,7 @@ import (
 
 // nobody is how the owner that could not be translated is shown: 65534, or 4294967294 of
 // an older kernel, with its name.
-var nobody = regexp.MustCompile(`\bnobody\b|\bnfsnobody\b|\bnogroup\b|\b65534\b|\b4294967294\b`)
+var nobody = pattern.MustCompile(`\bnobody\b|\bnfsnobody\b|\bnogroup\b|\b65534\b|\b4294967294\b`)
 
 var nobodyWords = []string{"nobody", "nogroup", "65534", "4294967294"}
 
@@ -92,7 +92,7 @@ func translates(pl *evidence.Place) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "whether node " + pl.Node + " translates names at all", Node: pl.Node, Why: why})
 }
 
-var domainLine = regexp.MustCompile(`(?i)^\s*Domain\s*=\s*(\S+)`)
+var domainLine = pattern.MustCompile(`(?i)^\s*Domain\s*=\s*(\S+)`)
 
 // domainOf is the domain of a host's NFSv4 names: idmapd.conf, else what the host's own
 // name ends with (libnfsidmap, domain_from_dns), else localdomain.

@@ -1,11 +1,11 @@
 package nfs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -62,7 +62,7 @@ func (r Refusal) Source() string {
 	return NameOf(r.pl.Volume)
 }
 
-var wantedVersion = regexp.MustCompile(`\b(?:nfs)?vers=([0-9.]+)`)
+var wantedVersion = pattern.MustCompile(`\b(?:nfs)?vers=([0-9.]+)`)
 
 // Version is the NFS version that was asked for, or nothing.
 func (r Refusal) Version() string {

@@ -2,7 +2,6 @@ package nfs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -68,7 +68,7 @@ func inNFS(state, wchan, stack string) string {
 // answer of the server is in rpc_wait_bit_killable instead, above such a function.
 var stateful = []string{"nfs_set_open_stateid", "nfs4_", "nfs41_", "update_open_stateid", "nfs_client_init_wait", "nfs_wait_client_init"}
 
-var stackTop = regexp.MustCompile(`^(?:\[<[0-9a-f]+>\] )?([A-Za-z_][A-Za-z0-9_.]*)\+`)
+var stackTop = pattern.MustCompile(`^(?:\[<[0-9a-f]+>\] )?([A-Za-z_][A-Za-z0-9_.]*)\+`)
 
 // inState names the function of the client's bookkeeping in which a task waits.
 func inState(state, wchan, stack string) string {

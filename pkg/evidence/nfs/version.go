@@ -2,21 +2,21 @@ package nfs
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 // The words of mount.nfs for EPROTONOSUPPORT and EINVAL (utils/mount/error.c), of
 // utils/mount/stropts.c about rpc.statd, and of the script start-statd that it calls.
 var (
-	notSupported = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?([Pp]rotocol not supported|requested NFS version or transport protocol is not supported)`)
-	badOption    = regexp.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?an incorrect mount option was specified`)
-	statdAbsent  = regexp.MustCompile(`rpc\.statd is not running but is required for remote locking`)
-	statdWords   = regexp.MustCompile(statdAbsent.String() + `|start-statd: |failed to start rpc[.-]statd`)
-	statdScript  = regexp.MustCompile(`\S*start-statd: .*`)
+	notSupported = pattern.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?([Pp]rotocol not supported|requested NFS version or transport protocol is not supported)`)
+	badOption    = pattern.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?an incorrect mount option was specified`)
+	statdAbsent  = pattern.MustCompile(`rpc\.statd is not running but is required for remote locking`)
+	statdWords   = pattern.MustCompile(statdAbsent.String() + `|start-statd: |failed to start rpc[.-]statd`)
+	statdScript  = pattern.MustCompile(`\S*start-statd: .*`)
 )
 
 // Version is a mount that was refused for the version of NFS that it asked for.
@@ -76,7 +76,7 @@ func clientLacks(pl *evidence.Place, want string) evidence.Answer {
 	return evidence.Yes(evidence.FromNode(pl.Node, path, "no "+name))
 }
 
-var defaultVersion = regexp.MustCompile(`(?i)^\s*(?:Defaultvers|Nfsvers|vers)\s*=\s*([0-9.]+)`)
+var defaultVersion = pattern.MustCompile(`(?i)^\s*(?:Defaultvers|Nfsvers|vers)\s*=\s*([0-9.]+)`)
 
 // pin finds a default version in nfsmount.conf that contradicts the wanted one, or
 // Longhorn's own finding about it, which a file that was read since outranks.

@@ -153,7 +153,31 @@ func (p *Path) said() evidence.Answer {
 			return evidence.Yes(t.Evidence())
 		}
 	}
+	if p.Policy == nil || !p.bites() {
+		return evidence.No()
+	}
+	for _, t := range p.pl.Refused() {
+		if !t.Ordinary && (strings.HasPrefix(t.Op, "AttachVolume") || strings.HasPrefix(t.Op, "MountVolume") || strings.Contains(t.Locator, "attachError")) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
 	return evidence.No()
+}
+
+// bites tells whether another node was seen not to reach the port of a pod that the same
+// policy selects: then any failure of an attach or a mount here is one of it.
+func (p *Path) bites() bool {
+	for _, pod := range p.pl.X.Cluster.Pods {
+		if pod.Status.PodIP == "" || pod.Namespace != p.Policy.Namespace || !selects(p.Policy.pods, pod) {
+			continue
+		}
+		for name, view := range p.pl.X.NodeViews {
+			if name != p.pl.Node && reach.Of(view, p.Port, pod.Status.PodIP).Failed() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // elsewhere tells whether another node reaches the same address and port.

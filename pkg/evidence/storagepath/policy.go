@@ -15,7 +15,10 @@ import (
 )
 
 // Policy is a NetworkPolicy that selects a server and does not admit a node.
-type Policy struct{ Namespace, Name, spec string }
+type Policy struct {
+	Namespace, Name, spec string
+	pods                  metav1.LabelSelector
+}
 
 // policyAgainst finds the policy that keeps a node from a pod's port: policies add up,
 // so one that admits the node is enough to let it in. A peer that selects pods never
@@ -34,7 +37,7 @@ func policyAgainst(x *snapshot.Index, server *corev1.Pod, node, port string) *Po
 		}
 		if found == nil {
 			spec, _ := json.Marshal(policy.Spec) // of types from the API: cannot fail
-			found = &Policy{policy.Namespace, policy.Name, string(spec)}
+			found = &Policy{policy.Namespace, policy.Name, string(spec), policy.Spec.PodSelector}
 		}
 	}
 	return found

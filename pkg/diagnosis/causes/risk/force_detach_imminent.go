@@ -24,9 +24,6 @@ var ForceDetachImminent = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		x, node := pl.X, pl.Node
 		attached, free := detach.To(x, node)
-		if len(attached) == 0 {
-			return nil
-		}
 		said, lives := detach.Lives(x, node)
 		list, sign, p := free, "the machine lives: "+said, &diagnosis.Proof{Subject: diagnosis.NodeSubject(node)}
 		switch reports := detach.Reports(x, node); {
@@ -34,16 +31,15 @@ var ForceDetachImminent = &diagnosis.Rule{
 			if list, p.Says = attached, "taint"; reports.Yes() {
 				sign = "it reports that it is Ready"
 			}
-			p.State = []evidence.Answer{attached.Any(), detach.DeclaredOff(x, node), evidence.Any(reports, lives)}
+			p.State = []evidence.Answer{attached.Any(x), detach.DeclaredOff(x, node), evidence.Any(reports, lives)}
 			p.Steps = []remedy.Step{remedy.Words("Take the taint off now: " + remedy.Inline("kubectl", "taint", "node", node, "node.kubernetes.io/out-of-service-") + ". It belongs only on machines that are known to be off, until they come back.")}
 		case reports.Yes():
 			list, p.Says, p.AtMost = free.Unmounted(x, node), "old", report.Likely
-			p.State = []evidence.Answer{list.Any()}
-			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a controller that spares Ready nodes", Is: detach.SparesReady(x)}}
+			p.State = []evidence.Answer{list.Any(x), detach.SparesNobody(x)}
 			p.Steps = []remedy.Step{remedy.Words("Find what keeps the volume mounted on " + node + " before the time is up; the kubelet then unmounts it by itself.")}
 		default:
 			p.Says, p.Last = "clock", []evidence.Answer{lives}
-			p.State = []evidence.Answer{free.Any(), detach.Silent(x, node), evidence.Not(detach.Disabled(x))}
+			p.State = []evidence.Answer{free.Any(x), detach.Silent(x, node), evidence.Not(detach.Disabled(x))}
 			if !lives.Yes() { // shown off: nobody there can write
 				p.State = append(p.State, evidence.Not(detach.ShownOff(x, node)))
 			}

@@ -36,8 +36,7 @@ var NFSKernelIncompatible = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(i.Node), Says: "delegation",
 			With:  words.Fields{"node": i.Node, "kernel": i.Release, "pod": i.Pod, "volume": nfs.NameOf(pl.Volume), "older": words.List(nfs.Kernels(pl.X, i.Older), 0)},
-			State: []evidence.Answer{i.Is},
-			Last:  []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "the operation that the server refused", Node: i.Node, Why: "only a packet capture shows OP_ILLEGAL"})},
+			State: []evidence.Answer{i.Is}, AtMost: report.Likely, // only a packet capture shows the operation
 			Steps: kernelSteps(pl, i.Node),
 		}
 		p.At(i.Node)
