@@ -63,7 +63,6 @@ type lookups struct {
 	speakers          map[string][]string // driver → names of pods
 	devices           deviceCache
 	onNode            volumesOnNode
-	memo              memo[any]
 	aliases           aliasOwners
 	inlineOf          map[podVolume]*Volume
 	helpers           helperIndex

@@ -26,5 +26,5 @@ func (m *memo[T]) get(name string, compute func(string) T) T {
 // Memo returns what was found under a name, and finds it when it is first asked for: what
 // a question about each of many nodes needs from all of them. It may not ask for itself.
 func (x *Index) Memo(name string, find func() any) any {
-	return x.memo.get(name, func(string) any { return find() })
+	return x.asked.get(name, func(string) any { return find() })
 }
