@@ -81,10 +81,6 @@ func (p *Pass) JustReleased(v *snapshot.Volume, node string) bool {
 		return true
 	}
 	ns, _ := v.ClaimRef()
-	for _, e := range p.Cluster.Events { // the pod is gone, and so is all but its last event
-		if e.Reason == "Killing" && e.Kind == "Pod" && e.ObjNamespace == ns && e.Host == node && p.Age(e.Last) <= handover {
-			return true
-		}
-	}
-	return false
+	killed := p.LastKilled(ns, node)
+	return !killed.IsZero() && p.Age(killed) <= handover
 }

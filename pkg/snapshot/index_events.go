@@ -3,10 +3,12 @@ package snapshot
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 func (x *Index) indexEvents() {
 	x.events = map[eventKey][]*Event{}
+	x.killed = map[key]time.Time{}
 	for _, e := range x.Cluster.Events {
 		if e == nil {
 			continue
@@ -17,6 +19,9 @@ func (x *Index) indexEvents() {
 		if e.ObjNamespace != "" {
 			k.namespace = ""
 			x.events[k] = append(x.events[k], e)
+		}
+		if at := (key{e.ObjNamespace, e.Host}); e.Kind == "Pod" && e.Reason == "Killing" && e.Last.After(x.killed[at]) {
+			x.killed[at] = e.Last
 		}
 	}
 	for _, list := range x.events {
@@ -35,4 +40,14 @@ func olderEvent(a, b *Event) int {
 // the object is cluster-scoped, or may be in any namespace.
 func (x *Index) Events(kind, namespace, name string) []*Event {
 	return x.events[eventKey{kind, namespace, name}]
+}
+
+// LastKilled is when a pod of a namespace was last stopped on a node; zero when no event
+// says so. Of a pod that is gone this event is all that is left.
+func (x *Index) LastKilled(namespace, node string) time.Time {
+	at, anywhere := x.killed[key{namespace, node}], x.killed[key{namespace, ""}] // some reporters name no host
+	if anywhere.After(at) {
+		return anywhere
+	}
+	return at
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -37,6 +38,7 @@ type lookups struct {
 	leases           map[key]*coordinationv1.Lease
 	daemonSets       map[key]*appsv1.DaemonSet
 	events           map[eventKey][]*Event
+	killed           map[key]time.Time // the last event Killing by namespace and host
 	workloadOfDriver memo[*driverWorkload]
 	provenOfDriver   memo[[]string]
 	sidecarsOfDriver memo[sidecars]

@@ -129,10 +129,8 @@ func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 		return false
 	}
 	ns, _ := v.ClaimRef()
-	for _, e := range p.Cluster.Events {
-		if e.Reason == "Killing" && e.ObjNamespace == ns && (e.Host == "" || e.Host == node) && p.Age(e.Last) < settle {
-			return false
-		}
+	if killed := p.LastKilled(ns, node); !killed.IsZero() && p.Age(killed) < settle {
+		return false
 	}
 	for _, c := range v.Finished() {
 		for _, cs := range c.Pod.Status.ContainerStatuses {

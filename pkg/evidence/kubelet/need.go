@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -64,9 +65,6 @@ func Ready(pl *evidence.Place) evidence.Answer {
 	return evidence.When(r.Ready)
 }
 
-// startup is how long a plugin may take to start and register.
-const startup = 2 * time.Minute
-
 // Settled asks whether a plugin had its time: all containers run since then, or could not
 // start for as long.
 func Settled(x *snapshot.Index, plugin *corev1.Pod) evidence.Answer {
@@ -76,5 +74,5 @@ func Settled(x *snapshot.Index, plugin *corev1.Pod) evidence.Answer {
 			at = r.StartedAt.Time
 		}
 	}
-	return evidence.When(x.Age(at) >= startup)
+	return evidence.When(x.Age(at) >= csi.Startup)
 }
