@@ -13,23 +13,35 @@ import (
 )
 
 // Attempt is a volume whose server does not answer the place's node, where nothing is
-// mounted yet: the mount itself waits or fails.
+// mounted yet.
 type Attempt struct {
 	Server, Path, Port string
 	Pod                string // "ns/name", that waits
 	Service            reach.Service
 	Answer             string          // of the port
-	Dead               evidence.Answer // the port does not answer
-	Tried              evidence.Answer // that the mount was tried
+	How                string          // attempt: the port was asked; deserted: by the API alone; said: by the words of mount.nfs
+	Is, Last           evidence.Answer // what shows it, and what would prove it
 }
 
-// AttemptOf looks at the way of a mount that a pod on the place's node waits for.
-func AttemptOf(pl *evidence.Place) (Attempt, bool) {
+// Unanswered finds how a server is known that does not answer a node where nothing is
+// mounted yet, the strongest way first. None: an empty How.
+func Unanswered(pl *evidence.Place) Attempt {
+	for _, find := range []func(*evidence.Place) Attempt{attemptOf, deserted, saidSilent} {
+		if a := find(pl); a.How != "" {
+			return a
+		}
+	}
+	return Attempt{}
+}
+
+// attemptOf looks at the way of a mount that a pod on the place's node waits for: the mount
+// itself waits or fails.
+func attemptOf(pl *evidence.Place) Attempt {
 	waiting := pl.Volume.WaitingOn(pl.Node)
 	server, _ := MountedServer(pl.X, pl.Volume)
 	named, path := ServerOf(pl.Volume)
 	if server == "" || len(waiting) == 0 || pl.View == nil {
-		return Attempt{}, false
+		return Attempt{}
 	}
 	a := Attempt{Server: server, Path: path, Port: Port(pl.Volume), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name, Service: reach.ServiceOf(pl.X, server, named)}
 	hosts := []string{server, named}
@@ -37,9 +49,10 @@ func AttemptOf(pl *evidence.Place) (Attempt, bool) {
 		hosts = append(hosts, a.Service.Spec.ClusterIP)
 	}
 	d := reach.Of(pl.View, a.Port, hosts...)
-	a.Answer, a.Dead = d.Answer(), evidence.Not(d.Works(pl.Node, server+":"+a.Port))
-	a.Tried = tried(pl, hosts)
-	return a, d.Failed()
+	if d.Failed() {
+		a.How, a.Answer, a.Is, a.Last = "attempt", d.Answer(), evidence.Yes(d.Evidence(pl.Node)), tried(pl, hosts)
+	}
+	return a
 }
 
 // tried finds a fresh text or a process that shows that the mount was tried.
@@ -75,23 +88,25 @@ func mounting(q *probes.Process, hosts []string) bool {
 	return false
 }
 
-// Deserted asks whether the API alone shows that the volume's server cannot answer: it is a
-// Service that nobody stands behind, and a pod of the volume on the place's node is in trouble.
-func Deserted(pl *evidence.Place) (a Attempt, is evidence.Answer) {
+// deserted looks at the API alone: the volume's server is a Service that nobody stands
+// behind, and a pod of the volume on the place's node is in trouble.
+func deserted(pl *evidence.Place) Attempt {
+	a := Attempt{Port: Port(pl.Volume)}
 	a.Server, a.Path = ServerOf(pl.Volume)
-	a.Port, a.Service = Port(pl.Volume), reach.ServiceOf(pl.X, a.Server)
+	a.Service = reach.ServiceOf(pl.X, a.Server)
 	if a.Service.Service == nil || a.Service.Ready != 0 {
-		return a, evidence.No()
+		return a
 	}
 	d := reach.Of(pl.View, "2049", a.Server, a.Service.Spec.ClusterIP)
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if c.Waiting() || c.Terminating() || Suffers(pl).Yes() {
-			a.Pod = c.Pod.Namespace + "/" + c.Pod.Name
-			a.Dead = evidence.Not(d.Works(pl.Node, a.Server+":2049"))
-			return a, evidence.Yes(evidence.FromAPI("Service "+a.Service.Namespace+"/"+a.Service.Name, "endpoints", "none ready"))
+		if (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) && !d.Answered() {
+			a.How, a.Pod = "deserted", c.Pod.Namespace+"/"+c.Pod.Name
+			a.Is = evidence.Yes(evidence.FromAPI("Service "+a.Service.Namespace+"/"+a.Service.Name, "endpoints", "none ready"))
+			a.Last = evidence.Not(d.Works(pl.Node, a.Server+":2049"))
+			return a
 		}
 	}
-	return a, evidence.No()
+	return a
 }
 
 // Suffers asks whether a fresh text tells of errors below the volume on the place's node, or
@@ -114,18 +129,18 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	return evidence.When(len(facts) > 0, facts...)
 }
 
-// SaidSilent takes the words of mount.nfs on a node that was not looked at. A volume whose
+// saidSilent takes the words of mount.nfs on a node that was not looked at. A volume whose
 // handle is the file system (EFS) names no server: then what mount was called with counts.
-func SaidSilent(pl *evidence.Place) (Attempt, Refusal, bool) {
+func saidSilent(pl *evidence.Place) Attempt {
 	a := Attempt{Port: Port(pl.Volume)}
 	if a.Server, a.Path = ServerOf(pl.Volume); a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS || pl.View != nil {
-		return a, Refusal{}, false
+		return a
 	}
 	r, ok := refused(pl, func(t evidence.Text) bool {
 		return t.Is(message.NFSTimeout) || t.Is(message.NFSRefused) || t.Is(message.NFSNoRoute)
 	})
 	if !ok {
-		return a, r, false
+		return a
 	}
 	if a.Server == "" {
 		a.Server, a.Path, _ = strings.Cut(pl.Volume.Handle, ":")
@@ -133,8 +148,11 @@ func SaidSilent(pl *evidence.Place) (Attempt, Refusal, bool) {
 			a.Server, a.Path = host, rest
 		}
 	}
+	if a.Server != "" && !Local(a.Server) {
+		a.How, a.Is, a.Last = "said", r.Is, pl.Probed().Nothing()
+	}
 	a.Pod, a.Service = r.Pod, reach.ServiceOf(pl.X, a.Server)
-	return a, r, a.Server != "" && !Local(a.Server)
+	return a
 }
 
 // Troubled asks whether a pod with an NFS volume on the place's node waits or does not end:

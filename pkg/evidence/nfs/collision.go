@@ -22,7 +22,9 @@ type Collision struct {
 	unseen   []string // client nodes that were not looked at
 
 	Nodes []string        // those that collide, those with pods of the volume first
-	Words string          // what names and log show
+	Same  string          // which have one name, in sentences; empty: only the log shows it
+	Log   string          // what the server's log shows, in sentences
+	Host  string          // the host name in the log's name of the client
 	Is    evidence.Answer // that they have one name, or that the log shows one in turn
 	Lost  evidence.Answer // that sessions are lost now
 	Names evidence.Answer // that the names of all of them were read
@@ -65,9 +67,6 @@ func (c *Collision) Others() evidence.Answer {
 	return out.Nothing()
 }
 
-// Proven tells whether the names were read, not only seen in the server's log.
-func (c *Collision) Proven() bool { return len(c.groups) > 0 }
-
 // proven judges nodes with one host name that mount one server: equal names are a risk
 // until the server or the clients show that sessions are lost.
 func (c *Collision) proven() {
@@ -92,16 +91,15 @@ func (c *Collision) proven() {
 		c.Nodes = append(c.Nodes, of...)
 		fmt.Fprintf(&words, "Nodes %s have one host name, %q (%s), and all mount NFS server %s with NFSv4.1 or later. ", strings.Join(of, ", "), g[0].host, id, c.Server)
 	}
-	words.WriteString("The server knows a client by this name alone: each new session of one node throws out the session of the other, and accesses hang. ")
 	for _, x := range c.contests {
 		if c.named(x.host()) {
 			certain = certain || x.alternates()
 			trouble = append(trouble, x.evidence...)
-			words.WriteString(x.words())
+			c.Log += x.words()
 		}
 	}
 	slices.SortStableFunc(c.Nodes, func(a, b string) int { return c.rank(a) - c.rank(b) })
-	c.Words, c.Is, c.Names = strings.TrimSpace(words.String()), evidence.Yes(facts...), names.Nothing()
+	c.Same, c.Log, c.Is, c.Names = strings.TrimSpace(words.String()), strings.TrimSpace(c.Log), evidence.Yes(facts...), names.Nothing()
 	hint := evidence.Unseen(evidence.Lack{Need: "sessions that the server gives to one and the other in turn", Node: c.Nodes[0], Why: "neither its log nor the kernels say so"})
 	switch {
 	case certain:
@@ -149,13 +147,8 @@ func (c *Collision) fromLog() bool {
 		if len(nodes) == 0 {
 			continue
 		}
-		where := "node " + nodes[0]
-		if len(nodes) > 1 {
-			where = "nodes " + strings.Join(nodes, ", ")
-		}
 		c.Nodes, c.Lost = nodes, evidence.Yes()
-		c.Words = fmt.Sprintf("%sThat is what two machines with the host name %q do: the server takes them for one client, and each session throws out the other. The sessions come from %s. "+
-			"Node names of Kubernetes say nothing about host names (--hostname-override); the host names of the machines were not seen.", x.words(), x.host(), where)
+		c.Log, c.Host = strings.TrimSpace(x.words()), x.host()
 		facts := slices.Clone(x.evidence)
 		for _, n := range c.pl.X.Cluster.Nodes {
 			for _, a := range n.Status.Addresses {
@@ -170,7 +163,7 @@ func (c *Collision) fromLog() bool {
 				lacks = append(lacks, (&evidence.Place{X: c.pl.X, Node: n}).Probed().Lacks()...)
 			}
 		}
-		c.Is, c.Names = evidence.Yes(facts...), evidence.Unseen(append(lacks, evidence.Lack{Need: "the host names of " + where, Node: nodes[0], Why: "not all were read"})...)
+		c.Is, c.Names = evidence.Yes(facts...), evidence.Unseen(append(lacks, evidence.Lack{Need: "the host names of nodes " + strings.Join(nodes, ", "), Node: nodes[0], Why: "not all were read"})...)
 		return true
 	}
 	return false

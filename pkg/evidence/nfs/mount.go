@@ -140,3 +140,11 @@ func NameOf(v *snapshot.Volume) string {
 	}
 	return v.Spoken()
 }
+
+// OldVersion says in words how a volume is mounted with NFS 4.0.
+func OldVersion(v *snapshot.Volume) string {
+	if v.IsLonghorn() {
+		return "nfsOptions with vers=4.0 (Longhorn 1.11 and later, in a StorageClass for new volumes)"
+	}
+	return "mount option vers=4.0 (in the class or a new PersistentVolume)"
+}

@@ -97,6 +97,40 @@ func (n *Name) look(pl *evidence.Place) {
 	}
 }
 
+// Judge says how it is known that the name has no address: what shows it, and what would
+// prove it. What the node knows does not matter to a plugin with a resolver of its own.
+func (n Name) Judge(pl *evidence.Place) (how string, is evidence.Answer, last []evidence.Answer) {
+	missing := func(need, why string) []evidence.Answer {
+		return []evidence.Answer{evidence.Unseen(evidence.Lack{Need: need, Node: pl.Node, Why: why})}
+	}
+	both := n.Unknown.With(n.Said.Facts()...)
+	switch {
+	case n.Plugin != nil:
+		return "plugin", n.Said, missing("what the resolver of pod "+n.PluginName()+" makes of the name now", "it was not asked")
+	case n.Denied():
+		return "unknown", both, nil
+	case n.Unknown.Yes() && !n.Said.Yes():
+		return "silent", both, missing("a mount that failed for this reason just now", "nothing said so")
+	case n.Unknown.Yes():
+		return "silent", both, nil
+	case n.Unknown.No():
+		return "said", n.Unknown, nil // a short outage of the resolver is over
+	case n.Said.Yes() && n.Inside:
+		return "said", n.Said, nil
+	case n.Said.Yes():
+		return "said", n.Said, []evidence.Answer{n.Unknown}
+	}
+	return "said", evidence.All(evidence.When(n.Inside), MountFails(pl), n.Unknown), nil // the resolver would tell
+}
+
+// PluginName is the pod that mounts with a resolver of its own; empty: the host's is asked.
+func (n Name) PluginName() string {
+	if n.Plugin == nil {
+		return ""
+	}
+	return n.Plugin.Namespace + "/" + n.Plugin.Name
+}
+
 // Denied tells whether the host's resolver knows that the name does not exist.
 func (n Name) Denied() bool { return strings.HasPrefix(n.Answer, "NXDOMAIN") }
 

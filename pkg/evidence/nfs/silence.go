@@ -152,7 +152,7 @@ func (s *Silence) Dead() evidence.Answer {
 	return r.Nothing()
 }
 
-// Words say what is mounted, what the server's port said, and who hangs.
+// Words say what is mounted, and what the server's port said.
 func (s *Silence) Words() string {
 	var b strings.Builder
 	for _, x := range s.Servers {
@@ -174,18 +174,22 @@ func (s *Silence) Words() string {
 			fmt.Fprintf(&b, "The kernel complains of its server %s: %q, and no OK follows. ", m.Addr, x.kernel)
 		}
 	}
+	return strings.TrimSpace(b.String())
+}
+
+// Behind says what stands behind the servers' addresses: Services, or the processes of a
+// plugin that each mount has of its own; empty: nothing that is known.
+func (s *Silence) Behind() string {
+	var b strings.Builder
 	for _, x := range s.Servers {
-		if m := x.Mounts[0]; x.Local() { // each mount has a tunnel of its own: no server that others share
+		if m := x.Mounts[0]; x.Local() {
 			b.WriteString(ForwarderOf(s.pl.X, s.pl.Node, m.Volume).Words(s.pl.X))
-		} else if w := reach.ServiceOf(s.pl.X, m.Addr, m.Server).Words(); w != "" {
-			b.WriteString(w + " ")
+		} else {
+			b.WriteString(reach.ServiceOf(s.pl.X, m.Addr, m.Server).Words() + " ")
 		}
-	}
-	if len(s.Tasks) > 0 {
-		b.WriteString("Hanging in the kernel: " + Words(s.pl.X, s.pl.View, s.Tasks) + ". ")
-	}
-	if s.Blocked {
-		b.WriteString("The kubelet itself hangs on it: pods of this node that use no NFS wait, too. ")
 	}
 	return strings.TrimSpace(b.String())
 }
+
+// Hanging lists who hangs in the kernel; empty: nobody.
+func (s *Silence) Hanging() string { return Words(s.pl.X, s.pl.View, s.Tasks) }

@@ -29,12 +29,12 @@ var NFSClientIDCollision = &diagnosis.Rule{
 			return nil
 		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.NodeSubject(c.Nodes[0]), With: words.Fields{"words": c.Words},
+			Subject: diagnosis.NodeSubject(c.Nodes[0]), Says: "names", With: words.Fields{"same": c.Same, "log": c.Log, "host": c.Host, "nodes": words.List(c.Nodes, 0)},
 			State: []evidence.Answer{c.Is}, Last: []evidence.Answer{c.Lost, c.Names},
 			Steps: []remedy.Step{remedy.Words("Give every machine a host name of its own (it must survive a reboot), or set nfs4_unique_id of module nfs before the first mount. Only then mount everything anew: drain the nodes, or delete all pods that use the share there.")},
 		}
-		if !c.Proven() {
-			p.AtMost = report.Likely
+		if c.Same == "" { // one machine with two addresses looks the same in the log
+			p.Says, p.AtMost = "log", report.Likely
 		}
 		p.Object("server", c.Server)
 		for _, n := range c.Nodes {

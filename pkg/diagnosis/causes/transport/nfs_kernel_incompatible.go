@@ -70,12 +70,8 @@ func kernelRefuses(at *evidence.Place, r nfs.Version) *diagnosis.Proof {
 }
 
 func kernelSteps(pl *evidence.Place, node string) []remedy.Step {
-	option := "mount option vers=4.0 (in the class or a new PersistentVolume)"
-	if pl.Volume.IsLonghorn() {
-		option = "nfsOptions vers=4.0 (Longhorn 1.11 and later, in a StorageClass for new volumes)"
-	}
 	return []remedy.Step{
 		remedy.Words("Boot node " + node + " with another kernel: the one before the update, or one with the distribution's correction. Until then keep the pod on nodes whose kernel works."),
-		remedy.Words("Or use " + option + "; it takes effect when the share is mounted anew."),
+		remedy.Words("Or use " + nfs.OldVersion(pl.Volume) + "; it takes effect when the share is mounted anew."),
 	}
 }

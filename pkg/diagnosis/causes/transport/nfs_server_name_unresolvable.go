@@ -30,30 +30,13 @@ var NFSServerNameUnresolvable = &diagnosis.Rule{
 			return nil
 		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()), Says: "said",
+			Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()),
 			With: words.Fields{"node": pl.Node, "name": n.Host, "volume": nfs.NameOf(pl.Volume), "pod": n.Pod, "answer": n.Answer,
-				"plugin": "", "service": "", "form": "", "inside": ""},
-			State: []evidence.Answer{n.Named, n.Unknown.With(n.Said.Facts()...)},
+				"plugin": n.PluginName(), "service": "", "form": "", "inside": ""},
+			State: []evidence.Answer{n.Named, {}},
 			Steps: nameSteps(pl, n),
 		}
-		switch unknown := n.Unknown; {
-		case n.Plugin != nil: // what the node knows does not matter
-			plugin := n.Plugin.Namespace + "/" + n.Plugin.Name
-			p.Says, p.With["plugin"], p.State[1] = "plugin", plugin, n.Said
-			p.Last = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "what the resolver of pod " + plugin + " makes of the name now", Node: pl.Node, Why: "it was not asked"})}
-		case n.Denied():
-			p.Says = "unknown"
-		case unknown.Yes() && !n.Said.Yes():
-			p.Says, p.Last = "silent", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "a mount that failed for this reason just now", Node: pl.Node, Why: "nothing said so"})}
-		case unknown.Yes():
-			p.Says = "silent"
-		case unknown.Unseen() && n.Said.Yes():
-			if p.State[1] = n.Said; !n.Inside {
-				p.Last = []evidence.Answer{unknown}
-			}
-		case unknown.Unseen():
-			p.State = append(p.State, evidence.When(n.Inside), nfs.MountFails(pl)) // the resolver would tell
-		}
+		p.Says, p.State[1], p.Last = n.Judge(pl)
 		switch svc := n.Service; {
 		case svc.Service != nil:
 			p.With["service"] = svc.Namespace + "/" + svc.Name + " (clusterIP " + svc.Spec.ClusterIP + ")"

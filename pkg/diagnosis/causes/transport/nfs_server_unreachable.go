@@ -31,25 +31,22 @@ var NFSServerUnreachable = &diagnosis.Rule{
 		case pl.Volume == nil:
 			return nil
 		}
-		p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node)}
-		a, failing := nfs.AttemptOf(pl)
-		gone, deserted := nfs.Deserted(pl)
-		unseen, said, refused := nfs.SaidSilent(pl)
-		again := "Bring the server " + a.Server + " back, or its network. The kubelet mounts it at its next attempt."
-		switch {
-		case failing:
-			p.Says, p.State, p.Last = "attempt", []evidence.Answer{a.Dead}, []evidence.Answer{a.Tried}
-		case deserted.Yes():
-			a, again = gone, "Start the pods behind Service "+gone.Service.Namespace+"/"+gone.Service.Name+" again. The clients then go on by themselves."
-			p.Says, p.State, p.Last, p.AtMost = "deserted", []evidence.Answer{deserted}, []evidence.Answer{a.Dead}, report.Likely
-		case refused:
-			a, again = unseen, "See whether the server "+unseen.Server+" runs and whether TCP port "+unseen.Port+" of it answers node "+pl.Node+"; bring it or its network back. The kubelet mounts it at its next attempt."
-			p.Says, p.State, p.Last = "said", []evidence.Answer{said.Is}, []evidence.Answer{pl.Probed().Nothing()}
-		default: // the node would tell
-			p.State = []evidence.Answer{nfs.Troubled(pl), evidence.Not(pl.Probed().Nothing())}
-			return []*diagnosis.Proof{p}
+		a := nfs.Unanswered(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.NodeSubject(pl.Node), Says: a.How,
+			With:  words.Fields{"node": pl.Node, "pod": a.Pod, "volume": nfs.NameOf(pl.Volume), "server": a.Server, "path": a.Path, "port": a.Port, "answer": a.Answer, "service": a.Service.Words()},
+			State: []evidence.Answer{a.Is}, Last: []evidence.Answer{a.Last},
 		}
-		p.With = words.Fields{"node": pl.Node, "pod": a.Pod, "volume": nfs.NameOf(pl.Volume), "server": a.Server, "path": a.Path, "port": a.Port, "answer": a.Answer, "service": a.Service.Words()}
+		again := "Bring the server " + a.Server + " back, or its network. The kubelet mounts it at its next attempt."
+		switch a.How {
+		case "": // the node would tell
+			p.State, p.Last = []evidence.Answer{nfs.Troubled(pl), evidence.Not(pl.Probed().Nothing())}, nil
+			return []*diagnosis.Proof{p}
+		case "deserted":
+			again, p.AtMost = "Start the pods behind Service "+a.Service.Namespace+"/"+a.Service.Name+" again. The clients then go on by themselves.", report.Likely
+		case "said":
+			again = "See whether the server " + a.Server + " runs and whether TCP port " + a.Port + " of it answers node " + pl.Node + "; bring it or its network back. The kubelet mounts it at its next attempt."
+		}
 		p.Steps = []remedy.Step{remedy.Words(again)}
 		p.Object("server", a.Server)
 		for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
@@ -62,11 +59,12 @@ var NFSServerUnreachable = &diagnosis.Rule{
 // silent is the case against servers of mounts that are there.
 func silent(pl *evidence.Place, s nfs.Silence) *diagnosis.Proof {
 	p := &diagnosis.Proof{
-		Subject: diagnosis.NodeSubject(pl.Node), Says: "silent", With: words.Fields{"words": s.Words()},
+		Subject: diagnosis.NodeSubject(pl.Node), Says: "silent", With: words.Fields{"mounts": s.Words(), "behind": s.Behind(), "tasks": s.Hanging(), "blocked": ""},
 		State: []evidence.Answer{s.Is()}, Last: []evidence.Answer{s.Dead()}, Steps: remedy.ServerBack(pl, s),
 	}
 	if p.At(pl.Node); s.Blocked {
-		p.Node(pl.Node) // whatever waits for this kubelet waits for the server
+		p.With["blocked"] = "The kubelet"
+		p.Node(pl.Node) // whatever waits for it waits for the server
 	}
 	volumes, pods, servers := s.Concerns()
 	for _, v := range volumes {

@@ -52,13 +52,9 @@ var NFSStateHang = &diagnosis.Rule{
 		for i, pod := range pods {
 			p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("Its process %d hangs in %s, a wait that a killed task gives up.", tasks[i].Process.PID, tasks[i].Where))
 		}
-		option := "mount option vers=4.0, in the class or a new PersistentVolume"
-		if pl.Volume.IsLonghorn() {
-			option = "nfsOptions with vers=4.0 in a StorageClass for new volumes, from Longhorn 1.11 on"
-		}
 		p.Steps = append(p.Steps,
 			remedy.Words("Where a task does not end although its pod is deleted, node "+pl.Node+" must be drained and booted anew. Restarting the server does not free the tasks, and interrupts every other client."),
-			remedy.Words("Against the next time: "+option+"; it takes effect when the share is mounted anew. Or let one process of a node write a file."))
+			remedy.Words("Against the next time: "+nfs.OldVersion(pl.Volume)+"; it takes effect when the share is mounted anew. Or let one process of a node write a file."))
 		return []*diagnosis.Proof{p}
 	},
 }
