@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -43,7 +44,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 func mixedPaths(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) (found bool) {
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if !hasPrefix(m, "mpath-") || mountedAbove(view, m.Dev) {
+		if !disk.IsMapped(m, "mpath-") || mountedAbove(view, m.Dev) {
 			continue
 		}
 		right, wrong := splitByWWID(view, v, m)
@@ -135,12 +136,12 @@ func reportMixed(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView,
 	var stale, fresh []string
 	for _, b := range wrong {
 		f.Device(view.Name, b.Dev)
-		stale = append(stale, fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, orUnknown(lunOf(b)), b.WWID))
+		stale = append(stale, fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, disk.OrUnknown(lunOf(b)), b.WWID))
 		f.Fact(diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+"/device/wwid", b.WWID))
 	}
 	for _, b := range right {
 		f.Device(view.Name, b.Dev)
-		fresh = append(fresh, fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, orUnknown(lunOf(b)), b.WWID))
+		fresh = append(fresh, fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, disk.OrUnknown(lunOf(b)), b.WWID))
 		f.Fact(diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+"/device/wwid", b.WWID))
 	}
 	now := "none of them"

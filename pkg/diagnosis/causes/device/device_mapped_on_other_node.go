@@ -157,7 +157,7 @@ func initMounts(view *snapshot.NodeView, d snapshot.VolumeDevice) (stage *snapsh
 // deadMap tells whether a device is a multipath map without a usable path.
 func deadMap(view *snapshot.NodeView, dev probes.Dev) bool {
 	m := view.Device(dev)
-	return hasPrefix(m, "mpath-") && view.NoPath(m)
+	return disk.IsMapped(m, "mpath-") && view.NoPath(m)
 }
 
 // namesake tells whether a mount of a dead device has the same source. The kubelet

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -35,7 +36,7 @@ func staleDisk(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) b
 		f.Device(view.Name, subject)
 		f.Device(view.Name, b.Dev)
 		f.Sayf("On node %s the disk %s (%s, LUN %s) at the place of volume %s is another one: %s. Its LUN number was used by two volumes, and the node kept what it knew of the first. Nothing is mounted from it.",
-			view.Name, b.Name, b.Dev, orUnknown(lunOf(b)), volumeName(v), why)
+			view.Name, b.Name, b.Dev, disk.OrUnknown(lunOf(b)), volumeName(v), why)
 		f.Fact(diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+"/device/wwid", b.WWID), proof(view))
 		f.Fact(diagnosis.FromNode(view.Name, d.Locator, d.How))
 		f.Unless("an identity of the disk, as the array tells it, that is the volume's")

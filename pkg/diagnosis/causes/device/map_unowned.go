@@ -19,7 +19,7 @@ func unownedMaps(p *diagnosis.Pass, node string) {
 	}
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if !hasPrefix(m, "mpath-") || !view.NoPath(m) || p.Reported(diagnosis.DeviceSubject(node, m.Dev)) || ownedByOther(p, nil, view, m) || !p.Has("/persistentvolumes") {
+		if !disk.IsMapped(m, "mpath-") || !view.NoPath(m) || p.Reported(diagnosis.DeviceSubject(node, m.Dev)) || ownedByOther(p, nil, view, m) || !p.Has("/persistentvolumes") {
 			continue
 		}
 		free := evidence.All(disk.Unmounted(p.Index, node, m.Dev), disk.Closed(p.Index, node, m.Dev), disk.Bare(p.Index, node, m.Dev, multipath.PartitionNames(view, m)...))

@@ -6,9 +6,12 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed md_claims_device.md
@@ -17,58 +20,43 @@ var mdClaimsDeviceDoc string
 // MDClaimsDevice finds a RAID array that the host assembled from a volume.
 var MDClaimsDevice = &diagnosis.Rule{
 	Name: "md-claims-device", Layer: diagnosis.Device, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
-	Explains: []string{"mount-busy", "format-failed", "mount-failed", "unmount-blocked", "detach-stuck", "pod-stuck-terminating", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"block-volume-unmap-stuck"},
-	Offers:   []string{"unmap-device"},
-	Doc:      mdClaimsDeviceDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			for _, s := range stacks(p, v) {
-				mdHolder(p, &s)
+	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting},
+	LeadsTo: []string{"block-volume-unmap-stuck"},
+	Offers:  []string{"unmap-device"},
+	Asks:    diagnosis.EachPlace,
+	Doc:     mdClaimsDeviceDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
+		t, ok := disk.TowerOf(pl)
+		if !ok {
+			return out
+		}
+		for _, h := range t.Above {
+			d := t.Bottom(h)
+			if !disk.IsArray(h.Device) || d == nil {
+				continue
 			}
+			array := "sys/class/block/" + h.Device.Name
+			p := &diagnosis.Proof{
+				Subject: diagnosis.DeviceSubject(pl.Node, d.Dev),
+				With:    words.Fields{"node": pl.Node, "array": h.Device.Name, "state": disk.OrUnknown(h.Device.MDState), "disk": disk.Title(d), "volume": volume.Name(pl.Volume)},
+				State: []evidence.Answer{evidence.Yes(
+					evidence.FromNode(pl.Node, "sys/class/block/"+d.Name+"/holders", strings.Join(d.Holders, " ")),
+					evidence.FromNode(pl.Node, array+"/md/array_state", h.Device.MDState), disk.Content(pl, d.Dev))},
+				Last: []evidence.Answer{pl.Tables(probes.Block, probes.Mounts).Nothing()},
+				LookAlikes: []diagnosis.LookAlike{
+					{Cause: "an array that somebody has mounted", Is: disk.MountedOver(pl, h.Device.Dev)},
+					{Cause: "an array of a guest, a pod of the claim", Is: t.OpenedByUser(h.Device)},
+				},
+				Steps: []remedy.Step{
+					remedy.UnmapMD(pl.View, pl.Volume, h.Device),
+					remedy.Words("Keep mdadm on node " + pl.Node + " from assembling volumes: AUTO -all, or ARRAY <ignore> UUID=… in /etc/mdadm.conf."),
+				},
+			}
+			p.Device(pl.Node, d.Dev)
+			p.Device(pl.Node, t.Device.Dev)
+			out = append(out, p)
 		}
+		return out
 	},
-}
-
-func mdHolder(p *diagnosis.Pass, s *stack) {
-	for _, h := range s.above {
-		if !isMD(h.Device) || mountedAbove(s.view, h.Device.Dev) {
-			continue
-		}
-		d := s.bottom(h)
-		if d == nil || s.usedByConsumer(p, []snapshot.Holder{h}) {
-			continue
-		}
-		f := p.Find(report.Certain, diagnosis.DeviceSubject(s.view.Name, d.Dev)).On(s.volume).Located(s.view.Name)
-		f.Device(s.view.Name, d.Dev)
-		f.Device(s.view.Name, s.device.Dev)
-		f.Sayf("Node %s assembled the md array %s (state %s) from %s (%s), the device of volume %s. The array holds the device, "+
-			"so it cannot be mounted, formatted, unmapped or detached. The array itself is not mounted in any namespace that was read.",
-			s.view.Name, h.Device.Name, orUnknown(h.Device.MDState), d.Name, d.Dev, volumeName(s.volume))
-		f.Fact(
-			diagnosis.FromNode(s.view.Name, "sys/class/block/"+d.Name+"/holders", strings.Join(d.Holders, " ")),
-			diagnosis.FromNode(s.view.Name, "sys/class/block/"+h.Device.Name+"/md/array_state", h.Device.MDState),
-			contentFact(s.view, d.Dev),
-		)
-		f.Unless("a mount of " + h.Device.Name + ", or a guest on this node that uses the array")
-		adviseMD(f, s, h)
-		p.Report(f)
-	}
-}
-
-func adviseMD(f *diagnosis.Finding, s *stack, h snapshot.Holder) {
-	f.Advise(remedy.UnmapMD(s.view, s.volume, h.Device))
-	f.Advise(remedy.Words("Keep mdadm on node " + s.view.Name + " from assembling volumes: AUTO -all, or ARRAY <ignore> UUID=… in /etc/mdadm.conf."))
-}
-
-func isMD(d *probes.BlockDevice) bool {
-	return d != nil && (d.MDState != "" || len(d.Name) > 2 && strings.HasPrefix(d.Name, "md") && d.Name[2] >= '0' && d.Name[2] <= '9')
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }

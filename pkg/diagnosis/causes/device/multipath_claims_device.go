@@ -7,6 +7,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -34,7 +36,7 @@ func multipathClaims(p *diagnosis.Pass) {
 				multipathSuspected(p, v, node)
 				continue
 			}
-			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !mistaken(v, view, d) && !claimedByMultipath(p, v, view, d) {
+			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !disk.Mistaken(&evidence.Place{X: p.Index, Volume: v, Node: node, View: view}, d) && !claimedByMultipath(p, v, view, d) {
 				claimedAMomentAgo(p, v, view, d)
 			}
 		}

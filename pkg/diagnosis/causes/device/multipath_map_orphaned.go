@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -45,7 +46,7 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 func orphanedMaps(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView) {
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if !hasPrefix(m, "mpath-") || !view.NoPath(m) {
+		if !disk.IsMapped(m, "mpath-") || !view.NoPath(m) {
 			continue
 		}
 		mine, how := mapOfVolume(p, v, view, m)
@@ -160,7 +161,7 @@ func pathStates(view *snapshot.NodeView, m *probes.BlockDevice) string {
 	for _, s := range m.Slaves {
 		state := view.DeadPath(s)
 		if state == "" {
-			state = orUnknown(view.ByName(s).State)
+			state = disk.OrUnknown(view.ByName(s).State)
 		}
 		out = append(out, s+"="+state)
 	}
@@ -171,7 +172,7 @@ func orphans(view *snapshot.NodeView) []string {
 	var out []string
 	for i := range view.Facts.Block {
 		m := &view.Facts.Block[i]
-		if hasPrefix(m, "mpath-") && view.NoPath(m) && !mountedAbove(view, m.Dev) {
+		if disk.IsMapped(m, "mpath-") && view.NoPath(m) && !mountedAbove(view, m.Dev) {
 			out = append(out, m.Name)
 		}
 	}

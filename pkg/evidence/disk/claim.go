@@ -1,0 +1,54 @@
+package disk
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// Claimed asks whether an exclusive open of a device failed because somebody claims it.
+func Claimed(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	switch claim := pl.View.Facts.Claims[dev]; claim {
+	case "":
+		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/claim", Node: pl.Node, Why: "no exclusive open was tried"})
+	default:
+		return evidence.When(claim == "EBUSY", evidence.FromNode(pl.Node, "@claim/"+dev.String(), claim))
+	}
+}
+
+// Rightly asks whether a pod that runs on the node uses the volume raw: its own exclusive
+// open is rightful, seen or not.
+func (t *Tower) Rightly() evidence.Answer {
+	if t.pl.Volume.Block() {
+		for _, c := range t.pl.Volume.Running() {
+			if c.Node() == t.pl.Node {
+				return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
+			}
+		}
+		return t.pl.Consumers().Found()
+	}
+	return evidence.No()
+}
+
+// Odd is a holder of a kind that no known cause covers; ok is false when a known one, or
+// the volume's own mapper, lies on the device.
+func (t *Tower) Odd() (odd *probes.BlockDevice, ok bool) {
+	for _, h := range t.Above {
+		if t.Device.Above(h.Device.Dev) || covered(h.Device) {
+			return nil, false
+		}
+		odd = h.Device
+	}
+	return odd, true
+}
+
+// covered tells whether another cause speaks about this kind of holder.
+func covered(d *probes.BlockDevice) bool {
+	for _, prefix := range []string{"mpath-", "LVM-", "CRYPT-", "part"} {
+		if IsMapped(d, prefix) {
+			return true
+		}
+	}
+	return IsArray(d) || strings.HasPrefix(d.Name, "drbd")
+}

@@ -1,0 +1,75 @@
+package disk
+
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// Held is one way in which a node or a process of it keeps a device.
+type Held struct {
+	Kind    string // target, swap, mount, exclusive, busy, open, openDevice, stranger
+	Subject probes.Dev
+	Dev     probes.Dev // what is mounted or open
+	Path    string     // of the target or the swap area, or the mount point
+	Entry   string     // of /etc/fstab
+	Holder  *Holder
+	Is      evidence.Answer
+	Last    evidence.Answer
+	AtMost  report.Certainty
+}
+
+// HeldBy finds who keeps the device, in the order of how surely it blocks: the node itself,
+// whoever has it open exclusively while it is awaited, whoever has it open while it should
+// be released. Fails is whether a step of the volume fails at all.
+func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
+	concerned, dev := evidence.Any(awaited, released), t.Device.Dev
+	if path, is := t.Backstore(); is.Yes() {
+		return []Held{{Kind: "target", Subject: dev, Dev: dev, Path: path, Is: evidence.All(is, concerned), Last: evidence.Yes()}}
+	}
+	if path, is := t.SwapOn(); is.Yes() {
+		return []Held{{Kind: "swap", Subject: dev, Dev: dev, Path: path, Is: evidence.All(is, concerned), Last: evidence.Yes()}}
+	}
+	if m := t.MountedByHost(); m.Is.Yes() {
+		return []Held{{Kind: "mount", Subject: m.Subject, Dev: m.Dev, Path: m.Point, Entry: m.Entry, Is: evidence.All(m.Is, concerned), Last: evidence.Yes()}}
+	}
+	if awaited.Yes() && t.pl.View.Facts.Claims[dev] != "free" && t.Idle() {
+		return t.exclusively(fails)
+	}
+	if released.No() {
+		return nil
+	}
+	var out []Held
+	for _, h := range t.BlockingRelease() {
+		kind := "open"
+		if h.Descriptor.Device {
+			kind = "openDevice"
+		}
+		out = append(out, Held{Kind: kind, Subject: dev, Dev: dev, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(t.pl.X, h.Who)})
+	}
+	if h, point, dev, ok := t.Stranger(); ok && len(out) == 0 { // a file that it has open in the volume was not seen
+		out = append(out, Held{Kind: "stranger", Subject: dev, Dev: dev, Path: point, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(t.pl.X, h.Who), AtMost: report.Likely})
+	}
+	return out
+}
+
+// exclusively are those who have the idle device open while it is awaited. The kernel does
+// not show O_EXCL for all openers: without it the device must be claimed, and more than one
+// opener leaves open which.
+func (t *Tower) exclusively(fails evidence.Answer) []Held {
+	var out []Held
+	dev, all := t.Device.Dev, t.OfDevice()
+	claimed := Claimed(t.pl, dev)
+	for _, h := range all {
+		held := Held{Kind: "exclusive", Subject: dev, Dev: dev, Holder: &h, Is: h.Is().With(claimed.Facts()...), Last: pods.Placed(t.pl.X, h.Who)}
+		if !h.Exclusive {
+			held.Kind, held.Is, held.AtMost = "busy", evidence.All(h.Is(), claimed, fails), report.Likely
+			if len(all) > 1 {
+				held.AtMost = report.Possible
+			}
+		}
+		out = append(out, held)
+	}
+	return out
+}

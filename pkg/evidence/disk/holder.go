@@ -1,0 +1,185 @@
+package disk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Backstore asks whether a kernel target of the node (LIO, nvmet) exports the device: it
+// has it open exclusively, and no process shows it. Path is what the target names.
+func (t *Tower) Backstore() (path string, a evidence.Answer) {
+	view := t.pl.View
+	for _, name := range slices.Sorted(maps.Keys(view.Facts.Files)) {
+		if !strings.HasPrefix(name, "sys/kernel/config/target/core/") && !strings.HasPrefix(name, "sys/kernel/config/nvmet/") {
+			continue
+		}
+		path := strings.TrimSpace(view.Facts.Files[name].Content)
+		if dev, ok := view.NumberAt(path); ok && path != "" && slices.Contains(t.Numbers(), dev) {
+			return path, evidence.Yes(evidence.FromNode(t.pl.Node, name, path))
+		}
+	}
+	return "", evidence.No()
+}
+
+// SwapOn asks whether the node swaps to the device: swap claims it, and mkfs says that it
+// is mounted.
+func (t *Tower) SwapOn() (path string, a evidence.Answer) {
+	w := t.pl.View.Swap(t.Device.Dev)
+	if w == nil {
+		return "", evidence.No()
+	}
+	return w.Path, evidence.Yes(evidence.FromNode(t.pl.Node, "proc/swaps", strings.TrimSpace(w.Path+" "+w.Type)))
+}
+
+// HostMount is a mount of the device that the host itself made, outside the kubelet's
+// directory.
+type HostMount struct {
+	Dev     probes.Dev // what is mounted
+	Subject probes.Dev // the disk that is held
+	Point   string
+	Entry   string // of /etc/fstab, or empty
+	Is      evidence.Answer
+}
+
+// MountedByHost finds such a mount, also of a partition or of an array of the device.
+func (t *Tower) MountedByHost() HostMount {
+	view, numbers := t.pl.View, t.Numbers()
+	for _, part := range view.PartitionsOf(t.Device.Dev) {
+		numbers = append(numbers, part.Dev)
+	}
+	for _, h := range t.Above { // an array of which the device is a member
+		if IsArray(h.Device) {
+			numbers = append(numbers, h.Device.Dev)
+		}
+	}
+	for _, dev := range numbers {
+		for _, u := range view.InitUses(dev) {
+			if !hostMade(view, u.Mount.Point) {
+				continue
+			}
+			out := HostMount{Dev: dev, Subject: dev, Point: u.Mount.Point, Entry: entryOf(view, u.Mount.Point), Is: evidence.Yes(evidence.FromNode(t.pl.Node, "proc/1/mountinfo", u.Mount.Raw))}
+			if b := view.Device(dev); b != nil && (b.Partition > 0 || IsArray(b)) {
+				out.Subject = t.Device.Dev
+			}
+			return out
+		}
+	}
+	return HostMount{Is: evidence.No()}
+}
+
+// hostMade tells whether a mount in init's namespace is none of the kubelet's or a
+// storage system's own.
+func hostMade(view *snapshot.NodeView, point string) bool {
+	for _, prefix := range []string{view.KubeletRoot(), "/var/lib/longhorn", "/run/containerd", "/var/lib/containerd", "/var/lib/docker", "/run/k3s", "/var/lib/rancher", "/run/user"} {
+		if point == prefix || strings.HasPrefix(point, prefix+"/") {
+			return false
+		}
+	}
+	// Paths that contain a kubelet's layout below another root are the kubelet's, too.
+	return !strings.Contains(point, "/pods/") && !strings.Contains(point, "/plugins/kubernetes.io/")
+}
+
+// entryOf is the line of /etc/fstab that asks for a mount point.
+func entryOf(view *snapshot.NodeView, point string) string {
+	for _, line := range strings.Split(view.Facts.Files["etc/fstab"].Content, "\n") {
+		if w := strings.Fields(line); len(w) > 1 && w[1] == point && !strings.HasPrefix(w[0], "#") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// Holder is a process that has the device, or something on its filesystem, open and is
+// no user of the claim, nor one that comes and goes.
+type Holder struct {
+	snapshot.Opener
+	Who       snapshot.Who
+	Exclusive bool // with O_EXCL; the kernel does not show it in fdinfo for all openers
+	facts     []report.Evidence
+}
+
+// Is asks whether it has it open.
+func (h Holder) Is() evidence.Answer { return evidence.Yes(h.facts...) }
+
+// OfDevice are the holders that have the device itself open.
+func (t *Tower) OfDevice() []Holder {
+	var out []Holder
+	for _, h := range t.holders(t.Device.Dev) {
+		if h.Descriptor.Device && !t.uses(h.Who) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// BlockingRelease are the holders that keep the volume from being let go: a file in a
+// filesystem that init has mounted keeps umount from succeeding; a descriptor on the
+// device itself keeps only mapper removal, logout and unmap from succeeding.
+func (t *Tower) BlockingRelease() []Holder {
+	var out []Holder
+	for _, dev := range t.Numbers() {
+		for _, h := range t.holders(dev) {
+			if t.uses(h.Who) && h.Process.PodUID != "" {
+				continue
+			}
+			if h.Descriptor.Device && (len(t.pl.View.Uses(t.Device.Dev)) == 0 || t.Device.Mapper != nil) || !h.Descriptor.Device && len(t.pl.View.InitUses(h.Descriptor.Dev)) > 0 {
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+func (t *Tower) uses(who snapshot.Who) bool {
+	return t.pl.X.IsConsumerProcess(t.pl.Volume, t.pl.Node, who)
+}
+
+func (t *Tower) holders(dev probes.Dev) []Holder {
+	const oExcl = 0o200
+	var out []Holder
+	for _, o := range t.pl.View.Openers(dev) {
+		if Passing(t.pl.X, t.pl.Volume, t.pl.Node, o.Process) {
+			continue
+		}
+		out = append(out, Holder{Opener: o, Who: t.pl.X.WhoIs(t.pl.View, o.Process), Exclusive: o.Descriptor.Flags&oExcl != 0, facts: []report.Evidence{
+			evidence.FromNode(t.pl.Node, o.Descriptor.Path, o.Descriptor.Target),
+			evidence.FromNode(t.pl.Node, fmt.Sprintf("proc/%d/cgroup", o.Process.PID), o.Process.Cgroup),
+		}})
+	}
+	return out
+}
+
+// Idle asks whether nothing besides an opener can have the device: nothing lies on it,
+// mounts it, or is alive on it.
+func (t *Tower) Idle() bool {
+	return len(t.Above) == 0 && len(t.pl.View.Uses(t.Device.Dev)) == 0 && t.pl.View.Superblock(t.Device.Dev) == nil
+}
+
+// Stranger is a container of a pod that the API does not know, whose own mount table has
+// the volume: the pod was deleted by force, and its processes live on.
+func (t *Tower) Stranger() (s Holder, point string, dev probes.Dev, ok bool) {
+	view := t.pl.View
+	for _, dev := range t.Numbers() {
+		for _, u := range view.ForeignUses(dev) {
+			for _, p := range view.ProcessesIn(u.NS.ID) {
+				who := t.pl.X.WhoIs(view, p)
+				published := slices.ContainsFunc(view.InitUses(dev), func(u snapshot.Use) bool { return strings.Contains(u.Mount.Point, "/pods/"+p.PodUID+"/") })
+				if !who.Unknown() || !published {
+					continue
+				}
+				return Holder{Opener: snapshot.Opener{Process: p}, Who: who, facts: []report.Evidence{
+					evidence.FromNode(t.pl.Node, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup),
+					evidence.FromNode(t.pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw),
+				}}, u.Mount.Point, dev, true
+			}
+		}
+	}
+	return Holder{}, "", probes.Dev{}, false
+}

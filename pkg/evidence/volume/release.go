@@ -1,0 +1,122 @@
+package volume
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Awaited tells whether somebody waits for the volume's device on a node: a pod that
+// was placed there, or (Longhorn RWX) the share-manager of a waiting pod.
+func Awaited(x *snapshot.Index, v *snapshot.Volume, node string) bool {
+	if len(v.WaitingOn(node)) > 0 {
+		return true
+	}
+	return v.RegularRWX() && len(v.Waiting()) > 0 && slices.Contains(x.DeviceNodes(v), node)
+}
+
+// Released asks whether a node should let the volume go, and says why: no pod that
+// still lives needs it there, and the volume is wanted elsewhere, its attachment is
+// being deleted, or its last pod there ends or is gone.
+func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answer, string) {
+	if r := evidence.Resource(x, "/pods"); !x.Collected("/pods") {
+		return evidence.Unseen(r.Lacks()...), ""
+	}
+	for _, c := range v.LiveConsumersOn(node) {
+		if !c.Terminating() {
+			return evidence.No(), ""
+		}
+	}
+	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil {
+		return evidence.Yes(), "its VolumeAttachment " + va.Name + " is being deleted"
+	}
+	for _, c := range v.Terminating() {
+		if c.Pod.Spec.NodeName == node {
+			return evidence.Yes(), "pod " + c.Pod.Namespace + "/" + c.Pod.Name + " on the node is terminating"
+		}
+	}
+	for _, w := range v.Waiting() {
+		if w.Pod.Spec.NodeName != node && v.Exclusive() {
+			return evidence.Yes(), "pod " + w.Pod.Namespace + "/" + w.Pod.Name + " waits for it elsewhere"
+		}
+	}
+	if v.RegularRWX() && slices.Contains(x.DeviceNodes(v), node) {
+		return evidence.No(), ""
+	}
+	return evidence.When(len(v.LiveConsumersOn(node)) == 0), "no pod on the node uses it any more"
+}
+
+// handover is how long a node may take to let a volume go after its last pod there ended:
+// unmount, NodeUnstageVolume, the report in the node's status, the detachment.
+const handover = 2 * time.Minute
+
+// JustReleased tells whether a node still has a volume only because its last pod there
+// ended a moment ago: what is still mounted or attached then is on its way out.
+func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
+	if !x.Collected("/pods") || !x.NodeReady(node).Ready {
+		return false
+	}
+	ending := false
+	for _, c := range v.LiveConsumersOn(node) {
+		d := c.Pod.DeletionTimestamp
+		// The deletion's time is that at which its grace is over (metav1.ObjectMeta).
+		if d == nil || x.Age(d.Time) > handover {
+			return false
+		}
+		ending = true
+	}
+	va := v.AttachmentOn(node)
+	switch {
+	case va != nil && va.Status.DetachError != nil:
+		return false
+	case va != nil && va.DeletionTimestamp != nil:
+		return x.Age(va.DeletionTimestamp.Time) <= handover
+	case ending:
+		return true
+	}
+	ns, _ := v.ClaimRef()
+	killed := x.LastKilled(ns, node) // the pod is gone, and so is all but its last event
+	return !killed.IsZero() && x.Age(killed) <= handover
+}
+
+// starts is how long an undisturbed start may wait for its volumes.
+const starts = 2 * time.Minute
+
+// Fails asks whether a step of the volume fails at the place now, in whatever words: a
+// fresh complaint, or a pod there that waits for longer than a start takes, or ends and
+// does not go.
+func Fails(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		if !t.Ordinary {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	var facts []report.Evidence
+	for _, w := range pl.Volume.Waiting() {
+		if n := w.Pod.Spec.NodeName; (n == "" || pl.Node == "" || n == pl.Node || pl.Volume.Exclusive()) && pl.X.Age(w.Pod.CreationTimestamp.Time) > starts {
+			facts = append(facts, evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.phase", string(w.Pod.Status.Phase)))
+		}
+	}
+	for _, c := range pl.Volume.Terminating() {
+		if d := c.Pod.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > time.Minute {
+			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+		}
+	}
+	for _, va := range pl.Volume.Attachments {
+		if d := va.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > handover {
+			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+		}
+	}
+	return pl.Consumers().Found(facts...)
+}
+
+// Name is how a person calls a volume: like its PV, else by its claim.
+func Name(v *snapshot.Volume) string {
+	if n := v.PVName(); n != "" {
+		return n
+	}
+	return v.Spoken()
+}
