@@ -41,7 +41,7 @@ var shown = map[Step][]string{
 
 // symptomsOf lists the symptoms of steps, each once.
 func symptomsOf(steps []Step) []string {
-	var out []string
+	out := []string{}
 	for _, s := range steps {
 		for _, name := range shown[s] {
 			if !slices.Contains(out, name) {

@@ -150,7 +150,7 @@ func Stranger(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) 
 	b := all[0]
 	id := snapshot.BareWWID(b.WWID)
 	seen := evidence.FromNode(on, "sys/class/block/"+b.Name+"/device/wwid", b.WWID)
-	stated := comparable(v.WWIDs(), id)
+	stated := Comparable(v.WWIDs(), id)
 	switch {
 	case len(id) < 16 || len(stated) == 0:
 		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: "the identity of the volume or of " + b.Name + " is not known"})
@@ -162,10 +162,10 @@ func Stranger(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) 
 	return evidence.Yes(seen, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", strings.Join(stated, ", ")))
 }
 
-// comparable keeps the stated identities that are of one kind with a disk's: of equal
+// Comparable keeps the stated identities that are of one kind with a disk's: of equal
 // length, and from one vendor (the digits after the type). The name of a target's port
 // looks like an identity, too.
-func comparable(stated []string, id string) []string {
+func Comparable(stated []string, id string) []string {
 	const vendor = 7
 	var out []string
 	for _, s := range stated {

@@ -120,3 +120,8 @@ func Name(v *snapshot.Volume) string {
 	}
 	return v.Spoken()
 }
+
+// Belongs tells whether the place's node should have the volume's device.
+func Belongs(pl *evidence.Place) bool {
+	return slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node)
+}

@@ -2,16 +2,18 @@ package device
 
 import (
 	_ "embed"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed multipath_claims_device.md
@@ -20,81 +22,54 @@ var multipathClaimsDeviceDoc string
 // MultipathClaimsDevice finds a multipath map on a disk that is wanted directly.
 var MultipathClaimsDevice = &diagnosis.Rule{
 	Name: "multipath-claims-device", Layer: diagnosis.Device, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("blockdev"), diagnosis.Probe("mountns")},
-	Explains: []string{"mount-busy", "mount-failed", "format-failed", "fsck-failed", "share-manager-failing", "attach-failed", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"longhorn-share-manager-down", "multipath-map-orphaned"},
-	Offers:   []string{"multipath-flush", "delete-pod", "disable-multipathd"},
-	Doc:      multipathClaimsDeviceDoc,
-	Run:      multipathClaims,
-}
-
-func multipathClaims(p *diagnosis.Pass) {
-	for _, v := range p.Volumes() {
-		for _, node := range p.DeviceNodes(v) {
-			view, ok := p.Probed(node)
-			if !ok {
-				multipathSuspected(p, v, node)
-				continue
-			}
-			if d, ok := p.DeviceOn(v, node); ok && d.Block != nil && !disk.Mistaken(&evidence.Place{X: p.Index, Volume: v, Node: node, View: view}, d) && !claimedByMultipath(p, v, view, d) {
-				claimedAMomentAgo(p, v, view, d)
-			}
+	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Staging},
+	LeadsTo: []string{"longhorn-share-manager-down", "multipath-map-orphaned"},
+	Offers:  []string{"multipath-flush", "delete-pod", "disable-multipathd"},
+	Asks:    diagnosis.EachPlace,
+	Doc:     multipathClaimsDeviceDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		marked, busy := multipath.SaysBusy(pl)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.NodeSubject(pl.Node), Says: "unprobed", AtMost: report.Possible, With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume)},
+			State: []evidence.Answer{busy, evidence.Any(multipath.Reported(pl), evidence.When(marked))}, Last: []evidence.Answer{pl.Probed().Nothing()},
+			Steps: []remedy.Step{remedy.Words("Look on node " + pl.Node + " whether the volume's disk has a device-mapper holder (lsblk, /sys/class/block/<disk>/holders), or let the probe run there. If it has: exclude Longhorn's disks (vendor IET, product VIRTUAL-DISK) in /etc/multipath.conf first, then flush that one map.")},
 		}
-	}
-}
-
-// claimedByMultipath reports a map on the disk that nothing mounts, while the
-// disk itself is wanted.
-func claimedByMultipath(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice) bool {
-	m := multipathMapOn(view, d.Dev)
-	if m == nil {
-		return false
-	}
-	if mounted(view, d.Dev) || mountedAbove(view, m.Dev) || view.NoPath(m) || wantsItsMap(p, v, view, m) {
-		return true
-	}
-	f := p.Find(report.Certain, diagnosis.DeviceSubject(view.Name, d.Dev))
-	f.On(v).Located(view.Name)
-	f.Device(view.Name, d.Dev)
-	f.Device(view.Name, m.Dev)
-	f.Sayf("multipathd built the map %s (%s) over %s (%s) on node %s, the disk of volume %s. "+
-		"The map claims the disk exclusively, so mount, mkfs, fsck and cryptsetup of %s get EBUSY. Neither the disk nor the map is mounted in any mount namespace that was read.",
-		m.DM.Name, m.Name, d.Block.Name, d.Dev, view.Name, volumeName(v), deviceName(d))
-	f.Fact(
-		diagnosis.FromNode(view.Name, "sys/class/block/"+d.Block.Name+"/holders", strings.Join(d.Block.Holders, " ")),
-		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/uuid", m.DM.UUID),
-		diagnosis.FromNode(view.Name, "sys/class/block/"+m.Name+"/dm/name", m.DM.Name),
-		diagnosis.FromNode(view.Name, d.Locator, d.How),
-	)
-	if !d.Proven {
-		f.Missing("the identity of " + d.Block.Name + " (no session, serial or WWID ties it to the volume)")
-	}
-	f.Unless("a mount of the map itself, or a holder of " + d.Block.Name + " whose dm uuid does not begin with mpath-")
-	if others := othersUnder(view, m, d); len(others) > 0 {
-		f.Also = append(f.Also, "The same map also covers "+strings.Join(others, ", ")+": these disks share one WWID, and I/O through the map could reach the wrong volume.")
-	}
-	adviseMultipath(f, p, v, view, d, m)
-	p.Report(f)
-	return true
-}
-
-// adviseMultipath excludes the disk first, then flushes the one map.
-func adviseMultipath(f *diagnosis.Finding, p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeView, d snapshot.VolumeDevice, m *probes.BlockDevice) {
-	f.Advise(remedy.Words(fmt.Sprintf("Exclude the disk from multipath on node %s: add it to the blacklist of /etc/multipath.conf, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. "+
-		"Without this the map comes back at the next attach.", view.Name)).
-		In("/etc/multipath.conf", remedy.Blacklist(multipathVendor(d.Block), d.Block.Model, strings.TrimPrefix(m.DM.UUID, "mpath-"))...))
-	f.Advise(remedy.MultipathFlush(view, m).Note("After the disk is excluded."))
-	for _, w := range v.Waiting() {
-		f.Advise(remedy.DeletePod(w.Pod).Note("It waits and holds nothing; the kubelet tries again within 2 minutes by itself."))
-		break
-	}
-}
-
-// multipathVendor is the vendor that multipathd sees: the kernel has none for NVMe
-// disks, and libmultipath puts a word of its own there (discovery.c, nvme_sysfs_pathinfo).
-func multipathVendor(b *probes.BlockDevice) string {
-	if vendor := strings.TrimSpace(b.Vendor); vendor != "" || !strings.HasPrefix(b.Name, "nvme") {
-		return vendor
-	}
-	return "NVME"
+		if marked { // the mount tool's own reading of the disk
+			p.AtMost = report.Likely
+		}
+		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
+		c, ok := multipath.ClaimOf(pl)
+		if pl.View == nil && volume.Belongs(pl) {
+			return append(out, p)
+		} else if !ok {
+			return out
+		}
+		p.Subject, p.With["disk"], p.With["name"], p.With["path"] = diagnosis.DeviceSubject(pl.Node, c.Disk.Dev), disk.Title(c.Disk.Block), c.Disk.Block.Name, c.Path()
+		p.Device(pl.Node, c.Disk.Dev)
+		mounted := diagnosis.LookAlike{Cause: "a disk that is mounted itself or through its map", Is: c.Mounted()}
+		if c.Map == nil {
+			pid, open := c.OpenedByDaemon()
+			p.Says, p.AtMost, p.State, p.LookAlikes = "moment", report.Likely, []evidence.Answer{busy, c.Remembered()}, []diagnosis.LookAlike{mounted}
+			p.Steps = []remedy.Step{remedy.Words("Exclude the disk from multipath on node " + pl.Node + " before the next attachment; the waiting pod is tried again by itself.")}
+			if open.Yes() {
+				p.Says, p.AtMost, p.State, p.With["pid"] = "open", report.Possible, []evidence.Answer{busy, open}, strconv.Itoa(pid)
+				p.Steps = []remedy.Step{remedy.Words("Take a second sample: a map that is just being built shows as a holder of the disk within seconds. Then exclude the disk from multipath before anything else.")}
+			}
+			return append(out, p)
+		}
+		p.Says, p.AtMost, p.State = "map", "", []evidence.Answer{c.Lies()}
+		p.With["map"], p.With["others"] = c.Map.DM.Name+" ("+c.Map.Name+")", strings.Join(c.Others(), ", ")
+		p.Last = []evidence.Answer{c.Identified(), pl.Tables(probes.Block, probes.Mounts).Nothing()}
+		p.LookAlikes = []diagnosis.LookAlike{mounted, {Cause: "multipath-map-orphaned", Is: c.Dead()}, {Cause: "a driver that stages the map itself", Is: c.Meant()}}
+		p.Device(pl.Node, c.Map.Dev)
+		p.Steps = []remedy.Step{
+			remedy.Words("Exclude the disk from multipath on node "+pl.Node+": add it to the blacklist of /etc/multipath.conf, remove its WWID from /etc/multipath/wwids, then run multipathd reconfigure. Without this the map comes back at the next attach.").
+				In("/etc/multipath.conf", remedy.Blacklist(c.Vendor(), c.Disk.Block.Model, strings.TrimPrefix(c.Map.DM.UUID, "mpath-"))...),
+			remedy.MultipathFlush(pl.View, c.Map).Note("After the disk is excluded."),
+		}
+		for _, w := range pl.Volume.Waiting()[:min(1, len(pl.Volume.Waiting()))] {
+			p.Steps = append(p.Steps, remedy.DeletePod(w.Pod).Note("It waits and holds nothing; the kubelet tries again within 2 minutes by itself."))
+		}
+		return append(out, p)
+	},
 }

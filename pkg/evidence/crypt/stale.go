@@ -1,0 +1,138 @@
+package crypt
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Leftover is a mapping with the name of the place's volume, compared with the volume's
+// present disk.
+type Leftover struct {
+	*probes.BlockDevice
+	pl    *evidence.Place
+	Disk  snapshot.VolumeDevice
+	known bool // the volume's disk is on the node, and is another device than the mapping
+}
+
+// LeftoverOf finds the mapping; false when there is none.
+func LeftoverOf(pl *evidence.Place) (Leftover, bool) {
+	if pl.View == nil {
+		return Leftover{}, false
+	}
+	l := Leftover{BlockDevice: Mapping(pl.View, pl.Volume), pl: pl}
+	if l.BlockDevice == nil {
+		return l, false
+	}
+	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
+	l.Disk, l.known = d, found && d.Block != nil && d.Dev != l.Dev
+	return l, true
+}
+
+// nothing is what lies below a mapping whose disks are gone.
+const nothing = "no disk at all"
+
+// Below names the living disks below the mapping; a dangling link is none.
+func (l Leftover) Below() string {
+	var out []string
+	for _, s := range l.Slaves {
+		if b := l.pl.View.ByName(s); b != nil && !b.Dev.IsZero() {
+			out = append(out, b.Name+" ("+b.Dev.String()+")")
+		}
+	}
+	if len(out) == 0 {
+		return nothing
+	}
+	return strings.Join(out, ", ")
+}
+
+// Now says where the volume's present disk is.
+func (l Leftover) Now() string {
+	if !l.known {
+		return "not on the node now"
+	}
+	return "now " + l.Disk.Block.Name + " (" + l.Disk.Dev.String() + ")"
+}
+
+// Old asks whether what lies below the mapping is not the volume's present disk: nothing
+// at all, or another one.
+func (l Leftover) Old() evidence.Answer {
+	facts := []report.Evidence{
+		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/dm/uuid", l.DM.UUID),
+		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/slaves", orNone(strings.Join(l.Slaves, " "))),
+	}
+	if c := l.pl.View.Facts.Contents[l.Dev]; c.Err != "" {
+		facts = append(facts, evidence.FromNode(l.pl.Node, "@content/"+l.Dev.String(), c.Err))
+	}
+	switch {
+	case l.known && l.rests():
+		return evidence.No(facts...) // the rightful mapper of this attachment
+	case !l.known && l.Below() != nothing:
+		return evidence.No(facts...) // a living disk, and nothing to compare it with
+	}
+	return evidence.Yes(facts...)
+}
+
+// rests tells whether the volume's disk lies somewhere below the mapping.
+func (l Leftover) rests() bool {
+	if l.pl.View.Rests(l.Dev, l.Disk.Dev) {
+		return true
+	}
+	for _, s := range l.Slaves {
+		if b := l.pl.View.ByName(s); b != nil && b.Dev == l.Disk.Dev {
+			return true
+		}
+	}
+	return false
+}
+
+// Compared asks whether the volume's present disk is known by its identity.
+func (l Leftover) Compared() evidence.Answer {
+	if l.known && l.Disk.Proven {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the identity of the volume's present disk on node " + l.pl.Node, Node: l.pl.Node, Why: "no session, serial, WWID or image ties a disk to the volume"})
+}
+
+// InUse asks whether the mapping is mounted: by the host, by who rightfully uses the
+// claim, or below something that lies on it.
+func (l Leftover) InUse() evidence.Answer {
+	view := l.pl.View
+	for _, u := range view.InitUses(l.Dev) {
+		return evidence.Yes(evidence.FromNode(l.pl.Node, "proc/1/mountinfo", u.Mount.Raw))
+	}
+	for _, u := range view.ForeignUses(l.Dev) {
+		for _, p := range view.ProcessesIn(u.NS.ID) {
+			if l.pl.X.IsConsumerProcess(l.pl.Volume, l.pl.Node, l.pl.X.WhoIs(view, p)) {
+				return evidence.Yes(evidence.FromNode(l.pl.Node, "proc/*/mountinfo", u.Mount.Raw))
+			}
+		}
+	}
+	if l.Kept().Yes() {
+		return evidence.No()
+	}
+	for _, h := range view.HoldersOf(l.Dev) {
+		for _, u := range view.Uses(h.Device.Dev) {
+			return evidence.Yes(evidence.FromNode(l.pl.Node, "proc/*/mountinfo", u.Mount.Raw))
+		}
+	}
+	return l.pl.Tables(probes.Mounts).Found()
+}
+
+// Kept asks whether a mount namespace of its own still mounts the mapping.
+func (l Leftover) Kept() evidence.Answer {
+	for _, u := range l.pl.View.ForeignUses(l.Dev) {
+		return evidence.Yes(evidence.FromNode(l.pl.Node, "proc/*/mountinfo", u.Mount.Raw))
+	}
+	return evidence.No()
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(empty)"
+	}
+	return s
+}

@@ -1,0 +1,185 @@
+package multipath
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// WWID is the identity of a map, from its uuid.
+func WWID(m *probes.BlockDevice) string {
+	return snapshot.BareWWID(strings.TrimPrefix(m.DM.UUID, "mpath-"))
+}
+
+// Of tells whether a map is a volume's, by WWID or because the volume's device is below
+// it, and how that is known.
+func Of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) (bool, string) {
+	w := WWID(m)
+	for _, o := range v.WWIDs() {
+		if o == w || len(o) >= 16 && strings.HasSuffix(w, o) || len(w) >= 16 && strings.HasSuffix(o, w) {
+			return true, "the map's WWID is that of the volume (" + o + ")"
+		}
+	}
+	if d, ok := x.DeviceOn(v, view.Name); ok {
+		if d.Dev == m.Dev {
+			return true, d.How
+		}
+		for _, leaf := range view.Leaves(m.Dev) {
+			if leaf.Dev == d.Dev {
+				return true, "the volume's disk " + leaf.Name + " is a slave of the map"
+			}
+		}
+	}
+	return false, ""
+}
+
+// OfAnother tells whether a map belongs to another volume of the cluster than this one, or
+// to any (nil).
+func OfAnother(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
+	return slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
+		mine, _ := Of(x, o, view, m)
+		return o != v && mine
+	})
+}
+
+// Dead are the maps of a node without a usable path.
+func Dead(view *snapshot.NodeView) []*probes.BlockDevice {
+	var out []*probes.BlockDevice
+	if view == nil {
+		return nil
+	}
+	for i := range view.Facts.Block {
+		if m := &view.Facts.Block[i]; disk.IsMapped(m, "mpath-") && view.NoPath(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Orphan is a map without a usable path, seen from the place's volume.
+type Orphan struct {
+	*probes.BlockDevice
+	pl   *evidence.Place
+	Mine bool
+	how  string
+}
+
+// OrphansOf are the dead maps of the place's node.
+func OrphansOf(pl *evidence.Place) []Orphan {
+	var out []Orphan
+	for _, m := range Dead(pl.View) {
+		mine, how := Of(pl.X, pl.Volume, pl.View, m)
+		out = append(out, Orphan{m, pl, mine, how})
+	}
+	return out
+}
+
+// IsDead quotes what shows that the map has no usable path.
+func (o Orphan) IsDead() evidence.Answer {
+	at := "sys/class/block/" + o.Name
+	out := evidence.Yes(evidence.FromNode(o.pl.Node, at+"/dm/uuid", o.DM.UUID), evidence.FromNode(o.pl.Node, at+"/slaves", PathStates(o.pl.View, o.BlockDevice)))
+	if len(o.Holders) > 0 {
+		out = out.With(evidence.FromNode(o.pl.Node, at+"/holders", strings.Join(o.Holders, " ")))
+	}
+	if o.how != "" {
+		out = out.With(evidence.FromNode(o.pl.Node, at+"/dm/uuid", o.how))
+	}
+	return out
+}
+
+// Mounted asks whether the map or anything on it is mounted.
+func (o Orphan) Mounted() evidence.Answer { return disk.MountedOver(o.pl, o.Dev) }
+
+// Beside are running disks with the map's WWID that are not below it.
+func (o Orphan) Beside() []string {
+	var out []string
+	for i := range o.pl.View.Facts.Block {
+		b := &o.pl.View.Facts.Block[i]
+		if b.WWID != "" && snapshot.BareWWID(b.WWID) == WWID(o.BlockDevice) && o.pl.View.DeadPath(b.Name) == "" && !slices.Contains(o.Slaves, b.Name) && b.DM == nil {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+// Pins asks whether the map keeps an attachment that should go: the volume is to be
+// released here, is still attached, and the map is the volume's or nobody else's. Sure
+// tells whether it is tied to the volume by more than being the only one.
+func (o Orphan) Pins() (why string, sure bool, a evidence.Answer) {
+	pl, v := o.pl, o.pl.Volume
+	released, why := volume.Released(pl.X, v, pl.Node)
+	if !o.Mine && (known(pl) || OfAnother(pl.X, v, pl.View, o.BlockDevice)) {
+		return why, false, evidence.No()
+	}
+	va := v.AttachmentOn(pl.Node)
+	sure = o.Mine || va != nil && va.DeletionTimestamp != nil && o.alone()
+	attached := evidence.When(len(v.LiveConsumersOn(pl.Node)) == 0 && (pl.X.ReportedInUse(pl.Node, v) || pl.X.ReportedAttached(pl.Node, v)))
+	if va != nil {
+		attached = evidence.When(va.DeletionTimestamp != nil || len(v.LiveConsumersOn(pl.Node)) == 0,
+			evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", fmt.Sprintf("%t on %s", va.Status.Attached, pl.Node)))
+	}
+	return why, sure, evidence.All(attached, released)
+}
+
+// Misleads asks whether a pod waits for the volume here, and its own dead map stands in
+// the way: the volume's disk is none of the map's.
+func (o Orphan) Misleads() evidence.Answer {
+	d, ok := o.pl.X.DeviceOn(o.pl.Volume, o.pl.Node)
+	below := ok && d.Block != nil && slices.Contains(o.Slaves, d.Block.Name)
+	return evidence.When(o.Mine && volume.Awaited(o.pl.X, o.pl.Volume, o.pl.Node) && !below)
+}
+
+// known tells whether the volume's device on the node is known by its identity, or is of
+// a kind that never lies under a map: then a map that is not tied to it is another's.
+func known(pl *evidence.Place) bool {
+	v := pl.Volume
+	d, ok := pl.X.DeviceOn(v, pl.Node)
+	return ok && d.Proven && d.Block != nil || v.IsLonghorn() || strings.Contains(v.Driver, "rbd") || v.PV != nil && v.PV.Spec.RBD != nil
+}
+
+// alone tells whether no other dead map of the node is free.
+func (o Orphan) alone() bool {
+	free := slices.DeleteFunc(Dead(o.pl.View), func(m *probes.BlockDevice) bool { return disk.MountedOver(o.pl, m.Dev).Yes() })
+	return len(free) < 2
+}
+
+// Above names what lies on the map and pins it.
+func (o Orphan) Above() string {
+	var out []string
+	for _, h := range o.pl.View.HoldersOf(o.Dev) {
+		name := h.Device.Name
+		if h.Device.DM != nil {
+			name = h.Device.DM.Name + " (" + h.Device.Name + ", " + h.Device.DM.UUID + ")"
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Unowned are the dead maps of the place's node that are no volume's, and that keep no
+// volume either.
+func Unowned(pl *evidence.Place) []Orphan {
+	var out []Orphan
+	for _, m := range Dead(pl.View) {
+		if OfAnother(pl.X, nil, pl.View, m) || slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool {
+			_, _, pins := (Orphan{BlockDevice: m, pl: &evidence.Place{X: pl.X, Volume: v, Node: pl.Node, View: pl.View}}).Pins()
+			return pins.Yes()
+		}) {
+			continue
+		}
+		out = append(out, Orphan{BlockDevice: m, pl: pl})
+	}
+	return out
+}
+
+// Unused asks whether nobody on the node has the map.
+func (o Orphan) Unused() evidence.Answer {
+	x, on := o.pl.X, o.pl.Node
+	return evidence.All(disk.Unmounted(x, on, o.Dev), disk.Closed(x, on, o.Dev), disk.Bare(x, on, o.Dev, PartitionNames(o.pl.View, o.BlockDevice)...))
+}
