@@ -25,6 +25,7 @@ type Proof struct {
 	Waiting    bool             // needs only time
 	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
+	NotTo      []string         // causes to which the rule can lead and this branch does not
 }
 
 // LookAlike is another cause with the same face, and the answer that tells it apart:
@@ -90,7 +91,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects) == 0 {
 		f.Node(place.Node)
 	}
-	f.Severity, f.Waiting, f.Also = proof.Severity, proof.Waiting, proof.Also
+	f.Severity, f.Waiting, f.Also, f.NotTo = proof.Severity, proof.Waiting, proof.Also, proof.NotTo
 	if proof.Breaks != nil {
 		f.Explains = symptomsOf(proof.Breaks)
 	}

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,12 +76,34 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 	return out
 }
 
-// nodesOf are the nodes on which a volume is, was or is wanted, the nearest to the
-// fault first; for a question about a node only that one.
+// nodesOf are the nodes on which a volume is, was or is wanted, asked once.
 func (p *Pass) nodesOf(v *snapshot.Volume) []string {
+	nodes, ok := p.nodesBy[v]
+	if !ok {
+		nodes = p.findNodes(v)
+		if p.nodesBy == nil {
+			p.nodesBy = map[*snapshot.Volume][]string{}
+		}
+		p.nodesBy[v] = nodes
+	}
+	return nodes
+}
+
+// findNodes lists them, the nearest to the fault first, and last those of which only what
+// was probed tells: a pod that was deleted by force leaves a device or a mount and no trace
+// of it in the API. For a question about a node it is only that one.
+func (p *Pass) findNodes(v *snapshot.Volume) []string {
 	nodes := append(slices.Clone(p.DeviceNodes(v)), p.OtherNodes(v)...)
 	for _, c := range v.Consumers {
 		if n := c.Pod.Spec.NodeName; n != "" && !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(p.NodeViews)) {
+		if slices.Contains(nodes, n) || p.Question.Kind == "node" && n != p.Question.Name {
+			continue
+		}
+		if d, ok := p.DeviceOn(v, n); ok && d.Proven || len(p.VolumeMounts(v, n)) > 0 {
 			nodes = append(nodes, n)
 		}
 	}

@@ -61,6 +61,9 @@ func (k Kind) At(x *snapshot.Index, v *snapshot.Volume, node string) Kind {
 			return k // the share-manager's node may have a client, too
 		}
 	}
+	if d, ok := x.DeviceOn(v, node); ok && d.Proven {
+		return k // the disk stayed where the share-manager ran before
+	}
 	return NFS
 }
 

@@ -1,0 +1,189 @@
+package volume
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Behind is the volume's device on a node where no pod uses it.
+type Behind struct {
+	pl     *evidence.Place
+	Device snapshot.VolumeDevice
+	Stage  *snapshot.Use // its staging mount in the host's table; nil: it is only mapped
+}
+
+// Deserted tells whether a volume of one node has no pod that lives on the place's node
+// and nobody who waits for it there.
+func Deserted(pl *evidence.Place) bool {
+	v := pl.Volume
+	return v.Exclusive() && !v.RegularRWX() && len(v.LiveConsumersOn(pl.Node)) == 0 && !Awaited(pl.X, v, pl.Node)
+}
+
+// BehindOf finds the device that was left; false when it is not there, or is mounted below
+// a pod's directory (pod-directory-orphaned).
+func BehindOf(pl *evidence.Place) (Behind, bool) {
+	if pl.View == nil {
+		return Behind{}, false
+	}
+	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
+	b := Behind{pl: pl, Device: d}
+	if !ok || d.Block == nil {
+		return b, false
+	}
+	for _, dev := range d.Numbers() {
+		for _, u := range pl.View.InitUses(dev) {
+			if strings.Contains(u.Mount.Point, "/pods/") {
+				return b, false
+			}
+			if b.Stage == nil {
+				b.Stage = &u
+			}
+		}
+	}
+	return b, true
+}
+
+// Left asks whether the node kept it: the staging mount, or else a map, login or connection
+// that the node made itself and that no attachment wants. A session of Longhorn proves
+// nothing.
+func (b Behind) Left() evidence.Answer {
+	how := evidence.FromNode(b.pl.Node, b.Device.Locator, b.Device.How)
+	switch {
+	case b.Stage != nil:
+		return evidence.Yes(evidence.FromNode(b.pl.Node, "proc/1/mountinfo", b.Stage.Mount.Raw), how)
+	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap():
+		return evidence.No()
+	}
+	return evidence.All(evidence.Yes(how), b.unattached())
+}
+
+// ownMap tells whether it is the node that made the device: by a map, a login or a
+// connection of its own. A disk that the backend attached is the backend's to take away,
+// and a replicated one is on every node that has a copy of it, or a vote.
+func (b Behind) ownMap() bool {
+	view := b.pl.View
+	return slices.ContainsFunc(append(slices.Clone(b.Device.Paths), b.Device.Block), func(d *probes.BlockDevice) bool {
+		client := slices.ContainsFunc([]string{"rbd", "nbd", "dm-", "loop"}, func(s string) bool { return strings.HasPrefix(d.Name, s) })
+		fabric := slices.ContainsFunc(view.Facts.NVMe, func(c probes.NVMeSubsystem) bool {
+			return c.Transport != "" && c.Transport != "pcie" && slices.Contains(c.Namespaces, d.Name)
+		})
+		return client || fabric || view.SessionOfDisk(d.Name) != nil
+	})
+}
+
+// unattached asks whether Kubernetes does not want the volume on the node any more: no
+// VolumeAttachment there, or one that has been terminating for two minutes. Drivers without
+// attachments (in-tree rbd, iscsi) have none by nature.
+func (b Behind) unattached() evidence.Answer {
+	va := b.pl.Volume.AttachmentOn(b.pl.Node)
+	if va != nil {
+		return evidence.When(va.DeletionTimestamp != nil && b.pl.X.Age(va.DeletionTimestamp.Time) > handover)
+	}
+	return evidence.Resource(b.pl.X, "storage.k8s.io/volumeattachments").Nothing()
+}
+
+// Kept asks whether something named keeps the device, which is then the cause: another
+// namespace, a holder, an opener, a filesystem without a mount.
+func (b Behind) Kept() evidence.Answer {
+	view, on := b.pl.View, b.pl.Node
+	for _, dev := range b.Device.Numbers() {
+		for _, u := range view.ForeignUses(dev) {
+			if u.Mount.Master == 0 || len(view.InitUses(dev)) == 0 { // a copy that init's unmount does not reach
+				return evidence.Yes(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+			}
+		}
+		for _, o := range view.Openers(dev) {
+			if !disk.Passing(b.pl.X, b.pl.Volume, on, o.Process) {
+				return evidence.Yes(evidence.FromNode(on, o.Descriptor.Path, o.Descriptor.Target))
+			}
+		}
+	}
+	for _, h := range view.HoldersOf(b.Device.Dev) {
+		if !b.Device.Above(h.Device.Dev) {
+			return evidence.Yes(evidence.FromNode(on, "sys/class/block/"+b.Device.Block.Name+"/holders", h.Device.Name))
+		}
+	}
+	if s := view.Superblock(b.Device.Top()); s != nil && len(view.Uses(b.Device.Top())) == 0 {
+		return evidence.Yes(evidence.FromNode(on, s.Locator, "the filesystem is alive"))
+	}
+	return b.pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).And(node.Whole(b.pl.X, on, probes.Mounts)).Found()
+}
+
+// Dead asks whether what is mounted is a multipath map without a usable path.
+func (b Behind) Dead() evidence.Answer {
+	if b.Stage == nil {
+		return evidence.No()
+	}
+	m := b.pl.View.Device(b.Stage.Mount.Dev)
+	return evidence.When(disk.IsMapped(m, "mpath-") && b.pl.View.NoPath(m))
+}
+
+// Reused asks whether the number was given to another volume's disk under the mount, or the
+// kubelet counts a dead mount with the same source (GetDeviceMountRefs in mount-utils).
+func (b Behind) Reused() evidence.Answer {
+	if b.Stage == nil {
+		return evidence.No()
+	}
+	view, m := b.pl.View, b.Stage.Mount
+	namesake := slices.ContainsFunc(view.VolumePaths(), func(o snapshot.VolumeMount) bool {
+		return o.Mount.Source == m.Source && o.Mount.Dev != m.Dev && view.Dead(o.Mount.Dev)
+	})
+	return evidence.When(namesake || disk.OwnerOf(b.pl.X, b.pl.Volume, b.pl.Node, m.Dev) != nil)
+}
+
+// retryTime is how long the kubelet waits between two tries at most, with the call itself
+// (maxDurationBeforeRetry, 2m2s).
+const retryTime = 4 * time.Minute
+
+// Pending tells why a mount that the kubelet knows may yet go by itself, or has another
+// reason to stay, as a sentence: nobody has wanted it elsewhere for longer than the
+// kubelet's retries take, or the driver that has to unmount it is not registered.
+func (b Behind) Pending() string {
+	x, v, on := b.pl.X, b.pl.Volume, b.pl.Node
+	if registered, known := x.HasDriver(on, v.CSIName()); b.Stage != nil && v.CSIName() != "" && known && !registered {
+		return "The driver is not registered on that node, so nobody can unmount it there."
+	}
+	if b.Stage == nil || !x.ReportedInUse(on, v) {
+		return ""
+	}
+	if va := v.AttachmentOn(on); va != nil && va.DeletionTimestamp != nil && x.Age(va.DeletionTimestamp.Time) > retryTime {
+		return ""
+	}
+	for _, w := range v.Waiting() {
+		if x.Age(w.Pod.CreationTimestamp.Time) > retryTime {
+			return ""
+		}
+	}
+	return "The kubelet there still lists the volume as in use, so its own unmount may be under way."
+}
+
+// Also is another node that has the volume mounted for a pod at the same time, or empty.
+func (b Behind) Also() string {
+	for _, o := range b.pl.X.Devices(b.pl.Volume) {
+		if o.Node != b.pl.Node && len(o.View.InitUses(o.Dev)) > 0 && len(b.pl.Volume.LiveConsumersOn(o.Node)) > 0 {
+			return o.Node
+		}
+	}
+	return ""
+}
+
+// Session is the iSCSI session of the device with its first portal, or nil.
+func (b Behind) Session() (target, address, port string) {
+	s := b.pl.View.SessionOfDisk(b.Device.Block.Name)
+	if s == nil || len(s.Connections) == 0 {
+		return "", "", ""
+	}
+	c := s.Connections[0]
+	if port = c.PersistentPort; port == "" {
+		port = "3260"
+	}
+	return s.Target, c.PersistentAddress, port
+}
