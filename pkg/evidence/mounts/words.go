@@ -1,0 +1,68 @@
+package mounts
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Line quotes a line of a mount table with its place.
+func Line(node string, ns *probes.MountNamespace, m probes.Mount) report.Evidence {
+	pid := 1
+	if ns != nil && ns.TablePID != 0 {
+		pid = ns.TablePID
+	}
+	return evidence.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", pid, m.Line), m.Raw)
+}
+
+// Tag is the propagation of a mount as mountinfo writes it.
+func Tag(m probes.Mount) string {
+	switch {
+	case m.Shared != 0:
+		return fmt.Sprintf("shared:%d", m.Shared)
+	case m.Master != 0:
+		return fmt.Sprintf("master:%d", m.Master)
+	}
+	return "no propagation tag, so it is a private copy"
+}
+
+// Title is the kernel's name of a device with its number, "sdc (8:32)".
+func Title(view *snapshot.NodeView, dev probes.Dev) string {
+	b := view.Device(dev)
+	if b == nil {
+		return dev.String()
+	}
+	if b.DM != nil && b.DM.Name != "" {
+		return fmt.Sprintf("%s (%s, %s)", b.Name, b.DM.Name, dev)
+	}
+	return fmt.Sprintf("%s (%s)", b.Name, dev)
+}
+
+// OnRoot tells whether a device is the one that holds the kubelet's directory.
+func OnRoot(view *snapshot.NodeView, dev probes.Dev) bool {
+	m := view.Containing(view.KubeletRoot())
+	return m != nil && m.Dev == dev
+}
+
+// OfKubelet tells whether a namespace is that of a kubelet in a container: what it mounts
+// counts like what the host mounts.
+func OfKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
+	return ns.ID != 0 && ns.ID == view.Facts.Kubelet.MntNS
+}
+
+// Covers tells whether dir is the path or lies below it.
+func Covers(above, dir string) bool {
+	above, dir = path.Clean("/"+above), path.Clean("/"+dir)
+	return above == "/" || above == dir || strings.HasPrefix(dir, above+"/")
+}
+
+// SameUID compares UIDs, which systemd and old kubelets write without or with other dashes.
+func SameUID(a, b string) bool {
+	plain := strings.NewReplacer("-", "", "_", "")
+	return a != "" && plain.Replace(a) == plain.Replace(b)
+}

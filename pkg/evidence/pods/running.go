@@ -1,0 +1,67 @@
+package pods
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Runs tells whether a container of the pod runs, by the pod's status.
+func Runs(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running != nil })
+}
+
+// linger is how long after its end a pod may still be there without meaning.
+const linger = time.Minute
+
+// Overdue tells whether a pod should have ended by now: deleted, and a minute over its
+// grace period. metadata.deletionTimestamp already contains the grace.
+func Overdue(x *snapshot.Index, pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && x.Age(pod.DeletionTimestamp.Time) > linger
+}
+
+// CannotStart tells whether a container waits to be created, or failed and waits for its
+// next start.
+func CannotStart(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == container && (s.State.Waiting != nil || s.State.Terminated != nil && s.State.Terminated.ExitCode != 0)
+	})
+}
+
+// EndedContainers are the ids of the pod's containers that have ended, without the
+// runtime's name in front.
+func EndedContainers(pod *corev1.Pod) []string {
+	var out []string
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if _, id, ok := strings.Cut(s.ContainerID, "://"); ok && id != "" && s.State.Terminated != nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Owned names a pod and the workload above it: "pod monitoring/agent-x of DaemonSet
+// monitoring/agent".
+func Owned(x *snapshot.Index, pod *corev1.Pod) string {
+	o := x.TopOwner(pod)
+	if o.Pod || o.Name == "" || o.Name == pod.Name && o.Kind == "Pod" {
+		return "pod " + Name(pod)
+	}
+	return "pod " + Name(pod) + " of " + o.String()
+}
+
+// WhoseOwned is whom a process belongs to, with its container and workload, as a sentence
+// goes on.
+func WhoseOwned(x *snapshot.Index, who snapshot.Who) string {
+	switch {
+	case who.Pod != nil && who.Container != "":
+		return ", container " + who.Container + " of " + Owned(x, who.Pod)
+	case who.Pod != nil:
+		return " of " + Owned(x, who.Pod)
+	}
+	return Whose(who)
+}
