@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -64,4 +65,15 @@ func WhoseOwned(x *snapshot.Index, who snapshot.Who) string {
 		return " of " + Owned(x, who.Pod)
 	}
 	return Whose(who)
+}
+
+// Ended asks whether no container of a pod is left on a node: the pod is unknown, has
+// finished, or is over its grace period without a running container, and no process there
+// carries its UID.
+func Ended(x *snapshot.Index, on, uid string) evidence.Answer {
+	pod := x.PodByUID(uid)
+	if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && (!Overdue(x, pod) || Runs(pod)) {
+		return evidence.No(phase(pod))
+	}
+	return Over(x, on, uid)
 }
