@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -23,7 +24,7 @@ func LeftoverOf(pl *evidence.Place) (Leftover, bool) {
 	if pl.View == nil {
 		return Leftover{}, false
 	}
-	l := Leftover{BlockDevice: Mapping(pl.View, pl.Volume), pl: pl}
+	l := Leftover{BlockDevice: disk.Mapping(pl.View, pl.Volume), pl: pl}
 	if l.BlockDevice == nil {
 		return l, false
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -59,7 +58,7 @@ func (t *Tower) climb() {
 		for _, part := range view.PartitionsOf(t.Device.Dev) {
 			take(name, view.HoldersOf(part.Dev)...)
 		}
-		if m := crypt.Mapping(view, t.pl.Volume); m != nil {
+		if m := Mapping(view, t.pl.Volume); m != nil {
 			take("", view.HoldersOf(m.Dev)...) // also above a mapper that is not over the disk any more
 		}
 	}

@@ -1,4 +1,4 @@
-package crypt
+package disk
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 func Mapping(view *snapshot.NodeView, v *snapshot.Volume) *probes.BlockDevice {
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		if !Is(b) {
+		if !IsMapped(b, "CRYPT-") {
 			continue
 		}
 		for _, n := range []string{v.Handle, v.PVName()} {
@@ -25,18 +25,13 @@ func Mapping(view *snapshot.NodeView, v *snapshot.Volume) *probes.BlockDevice {
 	return nil
 }
 
-// Is tells whether a device is a dm-crypt mapping.
-func Is(b *probes.BlockDevice) bool {
-	return b != nil && b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-")
-}
-
 // Mappings are all mappings of a volume on a node: those that lie over its disk, by
 // whatever name, and the one that has its name.
 func Mappings(view *snapshot.NodeView, v *snapshot.Volume, disks ...probes.Dev) []*probes.BlockDevice {
 	var out []*probes.BlockDevice
 	for _, dev := range disks {
 		for _, h := range view.HoldersOf(dev) {
-			if Is(h.Device) {
+			if IsMapped(h.Device, "CRYPT-") {
 				out = append(out, h.Device)
 			}
 		}
