@@ -1,23 +1,23 @@
 package ceph
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
-	stillUsed   = regexp.MustCompile(`rbd image (\S+) is still being used`)
-	mapDenied   = regexp.MustCompile(`(?i)rbd: map failed: \(13\) Permission denied`)
-	lockKernel  = regexp.MustCompile(`breaking header lock owned by client\d+|failed to (?:blocklist|blacklist) client\d+: -?\d+|failed to acquire (?:exclusive )?lock: -?\d+`)
-	rbdName     = regexp.MustCompile(`\brbd: (rbd\d+): `)
-	watcherNone = regexp.MustCompile(`(?i)watchers?:\s*none\b`)
-	watcherAt   = regexp.MustCompile(`watcher=\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+ client\.\d+`)
+	stillUsed   = pattern.MustCompile(`rbd image (\S+) is still being used`)
+	mapDenied   = pattern.MustCompile(`(?i)rbd: map failed: \(13\) Permission denied`)
+	lockKernel  = pattern.MustCompile(`breaking header lock owned by client\d+|failed to (?:blocklist|blacklist) client\d+: -?\d+|failed to acquire (?:exclusive )?lock: -?\d+`)
+	rbdName     = pattern.MustCompile(`\brbd: (rbd\d+): `)
+	watcherNone = pattern.MustCompile(`(?i)watchers?:\s*none\b`)
+	watcherAt   = pattern.MustCompile(`watcher=\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+ client\.\d+`)
 )
 
 // Lock is what keeps an image from being mapped: the lock or the watch of an owner that is

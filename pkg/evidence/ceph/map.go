@@ -1,10 +1,10 @@
 package ceph
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -12,8 +12,8 @@ import (
 const mismatch = "RBD image feature set mismatch"
 
 var (
-	disableHint = regexp.MustCompile(`rbd feature disable [^"\n]+`)
-	unsupported = regexp.MustCompile(`rbd: image (\S+): image uses unsupported features: (0x[0-9a-fA-F]+)`)
+	disableHint = pattern.MustCompile(`rbd feature disable [^"\n]+`)
+	unsupported = pattern.MustCompile(`rbd: image (\S+): image uses unsupported features: (0x[0-9a-fA-F]+)`)
 )
 
 // Unsupported asks whether the volume's image has features that a kernel which waits for

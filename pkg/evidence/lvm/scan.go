@@ -1,13 +1,13 @@
 package lvm
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -24,7 +24,7 @@ func Scanned(d *probes.BlockDevice) bool {
 	return false
 }
 
-var openBusy = regexp.MustCompile(`(?s)open\(\S*?([a-z]+\d+)\S*\) failed: Device or resource busy|[Cc](?:an't|annot|ould not) open .*exclusive`)
+var openBusy = pattern.MustCompile(`(?s)open\(\S*?([a-z]+\d+)\S*\) failed: Device or resource busy|[Cc](?:an't|annot|ould not) open .*exclusive`)
 
 // saysBusy tells whether a text says that an open failed as busy, and of which device.
 func saysBusy(text string) (device string, ok bool) {

@@ -113,14 +113,6 @@ func Fails(pl *evidence.Place) evidence.Answer {
 	return pl.Consumers().Found(facts...)
 }
 
-// Name is how a person calls a volume: like its PV, else by its claim.
-func Name(v *snapshot.Volume) string {
-	if n := v.PVName(); n != "" {
-		return n
-	}
-	return v.Spoken()
-}
-
 // Belongs tells whether the place's node should have the volume's device.
 func Belongs(pl *evidence.Place) bool {
 	return slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node)
