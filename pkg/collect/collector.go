@@ -83,6 +83,7 @@ func (c *collector) run(ctx context.Context) error {
 		if err := c.o.Nodes(ctx, c.snap); err != nil {
 			return err
 		}
+		c.since(ctx)
 	}
 	// From here on an interruption leaves gaps: what the question named was read,
 	// and what is known is worth its report.

@@ -1,0 +1,100 @@
+package collect
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// since reads the pods of the nodes that were looked at once more: a pod that came after
+// the first list is on the node and would be nobody's, and one that went is not there any
+// more. What cannot be read again stays as it is.
+func (c *collector) since(ctx context.Context) {
+	x := snapshot.NewIndex(c.snap)
+	for node := range c.snap.Nodes {
+		view := x.View(node)
+		if view == nil {
+			continue
+		}
+		now, raw := c.podsNow(ctx, node)
+		gone, come := moved(x.PodsOn(node), now, tracesOf(view))
+		c.snap.Cluster.Pods = slices.DeleteFunc(c.snap.Cluster.Pods, func(p *corev1.Pod) bool { return slices.Contains(gone, p.UID) })
+		for _, uid := range come {
+			delete(c.have, haveKey(pods, now[uid].Namespace, now[uid].Name))
+			c.add(pods, raw[uid])
+		}
+	}
+}
+
+// podsNow lists the pods of a node as its pods were listed before; nothing when they were
+// not, or cannot be.
+func (c *collector) podsNow(ctx context.Context, node string) (now map[types.UID]*corev1.Pod, raw map[types.UID]json.RawMessage) {
+	for _, w := range []want{{res: pods, fields: "spec.nodeName=" + node}, {res: pods}, {res: pods, namespace: c.q.Namespace}} {
+		if !c.asked[w.key()] || c.refused[w.refusal()] {
+			continue
+		}
+		w.fields = "spec.nodeName=" + node
+		a := c.ask(ctx, w)
+		if a.err != nil {
+			return nil, nil
+		}
+		now, raw = map[types.UID]*corev1.Pod{}, map[types.UID]json.RawMessage{}
+		for _, item := range a.items {
+			pod := &corev1.Pod{}
+			if err := json.Unmarshal(item, pod); err == nil && pod.UID != "" {
+				now[pod.UID], raw[pod.UID] = pod, item
+			}
+		}
+		return now, raw
+	}
+	return nil, nil
+}
+
+// moved compares the pods of a node from before it was looked at with those from after:
+// which went and left nothing there, and which came early enough to be seen there. With
+// nothing from after, nothing moved.
+func moved(before []*corev1.Pod, now map[types.UID]*corev1.Pod, seen map[types.UID]bool) (gone, come []types.UID) {
+	if now == nil {
+		return nil, nil
+	}
+	known := map[types.UID]bool{}
+	for _, p := range before {
+		known[p.UID] = true
+		if now[p.UID] == nil && !seen[p.UID] {
+			gone = append(gone, p.UID)
+		}
+	}
+	for uid := range now {
+		if !known[uid] && seen[uid] {
+			come = append(come, uid)
+		}
+	}
+	slices.Sort(come)
+	return gone, come
+}
+
+// tracesOf are the pods of which a node has processes, mounts or directories.
+func tracesOf(view *snapshot.NodeView) map[types.UID]bool {
+	out := map[types.UID]bool{}
+	add := func(uid string) {
+		if uid != "" {
+			out[types.UID(strings.ReplaceAll(uid, "_", "-"))] = true // systemd writes "_"
+		}
+	}
+	for i := range view.Facts.Processes {
+		add(view.Facts.Processes[i].PodUID)
+	}
+	for _, m := range view.VolumePaths() {
+		add(m.Path.PodUID)
+	}
+	for _, d := range view.Facts.Kubelet.PodDirs {
+		add(d.UID)
+	}
+	return out
+}
