@@ -32,7 +32,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 			for _, n := range kubelet.NeedsOf(pl) {
 				out = append(out, notRegistered(pl, n, kubelet.Wanted(pl)))
 			}
-		} else if plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node); plugin != nil && !finished(plugin) {
+		} else if plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node); plugin != nil && pods.Finished(plugin).No() {
 			out = append(out, notRegistered(pl, kubelet.Need{Driver: pl.Volume.CSIName(), Plugin: plugin, Volume: pl.Volume}, csi.ToRelease(pl)))
 		}
 		return out
