@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
@@ -34,5 +35,5 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 		return false
 	}
 	late := class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
-	return !late || c.Annotations[selectedNode] != ""
+	return !late || c.Annotations[claims.SelectedNode] != ""
 }

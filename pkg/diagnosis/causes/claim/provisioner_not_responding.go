@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -80,7 +81,7 @@ func notResponding(p *diagnosis.Pass, v *snapshot.Volume) {
 	if name == "" || a.Refused || !p.Has("/pods") {
 		return // when somebody answered: provisioning-failed
 	}
-	m := findProvisioner(p, name, v.Claim.Annotations[selectedNode])
+	m := findProvisioner(p, name, v.Claim.Annotations[claims.SelectedNode])
 	if allOfLonghornDown(p, m) {
 		return // one reason for all of them: longhorn-control-plane-down
 	}

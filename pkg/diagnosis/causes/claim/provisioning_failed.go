@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -125,7 +126,7 @@ func silentNow(p *diagnosis.Pass, v *snapshot.Volume) bool {
 	if !dynamic(v.Claim, v.Class) || asked(v) == "" {
 		return false
 	}
-	m := findProvisioner(p, asked(v), v.Claim.Annotations[selectedNode])
+	m := findProvisioner(p, asked(v), v.Claim.Annotations[claims.SelectedNode])
 	return m.Ready() == nil && (len(m.Pods) > 0 || len(m.Workloads) > 0 && !m.replicasReady())
 }
 
