@@ -60,6 +60,7 @@ type lookups struct {
 	volumesByClaim    map[key]*Volume
 	volumesByLonghorn map[string]*Volume
 	volumesByHandle   map[key]*Volume // driver, handle
+	volumesOfHandle   map[key][]*Volume
 	driverSets        map[string][]*appsv1.DaemonSet
 	nodesOfDriver     map[string][]string
 	speakers          map[string][]string // driver → names of pods

@@ -39,6 +39,12 @@ func (x *Index) VolumeByHandle(driver, handle string) *Volume {
 	return x.volumesByHandle[key{driver, handle}]
 }
 
+// VolumesOfHandle returns all volumes of a driver with one handle: PVs that the kubelet takes
+// for one volume.
+func (x *Index) VolumesOfHandle(driver, handle string) []*Volume {
+	return x.volumesOfHandle[key{driver, handle}]
+}
+
 // VolumesOfPod returns the volumes of a pod that are storage, in the pod's order.
 func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume {
 	if pod == nil {
