@@ -1,0 +1,191 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Conflict is a pod whose volumes and own placement leave no node, or whose node its volumes
+// may not be used on.
+type Conflict struct {
+	Guilty  []*snapshot.Volume // that exclude a node which the pod could use
+	Bound   []*snapshot.Volume // that have a place
+	Places  string             // where the volumes may be used
+	Own     string             // what the pod asks for
+	Apart   bool               // no node may use all of the volumes
+	Missing string             // places that are gone, down or cordoned
+	Nodes   string             // node by node
+	Is      evidence.Answer
+	facts   []report.Evidence
+}
+
+// Whole asks whether everything was read that can show another reason: nodes, volumes, what
+// was said, and which drivers serve where.
+func (c Conflict) Whole(x *snapshot.Index) evidence.Answer {
+	return evidence.Resources(x, "/nodes", "/persistentvolumes", "/persistentvolumeclaims", "/pods", "/events", "storage.k8s.io/csinodes").Nothing()
+}
+
+// fit says what keeps a pod off one node, ignoring resources.
+type fit struct {
+	node    string
+	place   string             // what its labels say of the keys that the volumes ask for
+	volumes []*snapshot.Volume // whose node affinity excludes it
+	placed  string             // why the pod itself may not run there; empty: it may
+}
+
+// NoNodeFits asks whether no node that was read satisfies both the volumes of a pod and the
+// pod's own placement.
+func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
+	var fits []fit
+	volumes, left := x.VolumesOfPod(pod), false // left: a node that every volume allows
+	for _, n := range x.Cluster.Nodes {
+		f := fit{n.Name, placeOf(volumes, n), excludedBy(volumes, n), Excludes(pod, n)}
+		if len(f.volumes) == 0 && f.placed == "" {
+			return Conflict{}, false // a node is left: something else keeps the pod waiting
+		}
+		left = left || len(f.volumes) == 0
+		fits = append(fits, f)
+	}
+	bound := slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool { return Affinity(v) == nil })
+	if len(bound) == 0 || len(fits) == 0 {
+		return Conflict{}, false // the pod's own placement excludes every node, whatever its volumes are
+	}
+	c := Conflict{Guilty: excluding(fits), Own: PlacementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits), Missing: missingPlaces(x, bound)}
+	if len(c.Guilty) == 0 && !left {
+		c.Guilty = bound // the volumes' places do not meet, or are gone
+	}
+	c.places(bound)
+	if c.Own != "" {
+		c.facts = append(c.facts, evidence.FromAPI(Object(pod), "spec", c.Own))
+	}
+	c.Is = evidence.Yes(c.facts...)
+	return c, true
+}
+
+// PlacedPast asks whether a pod was put on a node without asking the scheduler, where its
+// volumes may not be used: the kubelet refuses to mount them (NodeAffinity check). When the
+// driver was asked to mount there lately, that check has passed.
+func PlacedPast(pl *evidence.Place, n *corev1.Node) (Conflict, bool) {
+	c := Conflict{Guilty: excludedBy(pl.X.VolumesOfPod(pl.Pod), n)}
+	tried := slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		return t.Node == n.Name && t.Code != "" && strings.HasPrefix(t.Op, "MountVolume") && !strings.Contains(t.Raw, "NodeAffinity")
+	})
+	if len(c.Guilty) == 0 || tried {
+		return c, false
+	}
+	for _, t := range pl.Texts {
+		if strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms") {
+			c.facts = append(c.facts, t.Evidence())
+			break
+		}
+	}
+	c.places(c.Guilty)
+	c.Is = evidence.Yes(c.facts...)
+	return c, true
+}
+
+// places says, and quotes, where volumes may be used.
+func (c *Conflict) places(volumes []*snapshot.Volume) {
+	var where []string
+	c.Bound = volumes
+	for _, v := range volumes {
+		text := SelectorText(Affinity(v))
+		where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), text))
+		c.facts = append(c.facts, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", text))
+	}
+	c.Places = strings.Join(where, "; ")
+}
+
+// Affinity is what a volume asks of the nodes that may use it.
+func Affinity(v *snapshot.Volume) *corev1.NodeSelector {
+	if v.PV == nil || v.PV.Spec.NodeAffinity == nil {
+		return nil
+	}
+	return v.PV.Spec.NodeAffinity.Required
+}
+
+// placeOf prints what a node's labels say of the keys that volumes ask for, unless it is
+// only its name.
+func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
+	var out []string
+	for _, r := range wantedOf(volumes) {
+		value := n.Labels[r.Key]
+		if value == "" {
+			value = n.Labels[Renamed[r.Key]]
+		}
+		if value == "" {
+			value = "no label " + r.Key
+		}
+		if value != n.Name && !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
+
+// wantedOf are the expressions of all terms of volumes' affinities.
+func wantedOf(volumes []*snapshot.Volume) []corev1.NodeSelectorRequirement {
+	var out []corev1.NodeSelectorRequirement
+	for _, v := range volumes {
+		if a := Affinity(v); a != nil {
+			for _, t := range a.NodeSelectorTerms {
+				out = append(out, t.MatchExpressions...)
+			}
+		}
+	}
+	return out
+}
+
+// excludedBy lists the volumes whose node affinity excludes a node.
+func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, v := range volumes {
+		if a := Affinity(v); a != nil && !SelectorAllows(a, n) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// excluding lists the volumes that exclude a node which the pod could use.
+func excluding(fits []fit) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, f := range fits {
+		for _, v := range f.volumes {
+			if f.placed == "" && !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// perNode explains the exclusion node by node, at most six of them.
+func perNode(fits []fit) string {
+	var out []string
+	for _, f := range fits {
+		var why []string
+		for _, v := range f.volumes {
+			why = append(why, "volume "+v.PVName())
+		}
+		if f.placed != "" {
+			why = append(why, f.placed)
+		}
+		out = append(out, f.node+f.place+": "+strings.Join(why, ", "))
+	}
+	const shown = 6
+	if len(out) > shown {
+		out = append(out[:shown], fmt.Sprintf("and %d more nodes", len(fits)-shown))
+	}
+	return strings.Join(out, "; ")
+}
