@@ -231,6 +231,23 @@ func VolumeSubject(v *snapshot.Volume) report.Subject {
 	return ObjectSubject("PersistentVolumeClaim", ns, claim)
 }
 
+// FilesystemSubject names a volume whose device was not seen: its Longhorn volume, or its PV.
+func FilesystemSubject(v *snapshot.Volume) report.Subject {
+	if lh := v.LH(); lh != nil {
+		return ObjectSubject("Volume", lh.Namespace, lh.Name)
+	}
+	return ObjectSubject("PersistentVolume", "", v.PVName())
+}
+
+// PodNames are the names of consumers' pods, as a sentence lists them.
+func PodNames(list []*snapshot.Consumer) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.Pod.Namespace+"/"+c.Pod.Name)
+	}
+	return out
+}
+
 // Evidence constructors.
 
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").

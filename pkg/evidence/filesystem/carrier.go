@@ -169,3 +169,14 @@ func (c Carrier) FailedRequests() []probes.KernelLine {
 func (c Carrier) KernelLine(what string) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "node/" + c.Place.Node + "/" + string(probes.KernelLog), Node: c.Place.Node, Why: "the kernel's own line " + what})
 }
+
+// Path is by which path the driver opens the device.
+func (c Carrier) Path() string {
+	switch {
+	case c.Device.NodePath != "" && c.Block.Dev == c.Device.Dev:
+		return c.Device.NodePath
+	case c.Block.DM != nil:
+		return "/dev/mapper/" + c.Block.DM.Name
+	}
+	return "/dev/" + c.Block.Name
+}

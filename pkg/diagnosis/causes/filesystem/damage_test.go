@@ -168,6 +168,10 @@ func TestReadonlyAfterError(t *testing.T) {
 		{"lines are older than the mount", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(0).log(40, kmsg.RemountedReadOnly, remount).log(30, kmsg.Mounted, "EXT4-fs (sdb): mounted filesystem r/w"), clean},
 		{"administrator's remount", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(0).log(20, kmsg.Remounted, "EXT4-fs (sdb): re-mounted ro"), clean},
 		{"ro, and the counters were not read", newHost(corev1.PodRunning).mounts("ext4", "ro"), []string{"filesystem-readonly-after-error likely Device n1/8:16"}},
+		{"XFS, and the kernel's log was not read", newHost(corev1.PodRunning).mounts("xfs", "rw").lacks(probes.KernelLog), clean},
+		{"closed, and whose pods use it was not read", newHost("").mounts("ext4", "ro").counts(2).change(func(h *host) {
+			h.s.Gaps = append(h.s.Gaps, snapshot.Gap{Need: "api//pods", Reason: "Forbidden"})
+		}), []string{"filesystem-readonly-after-error likely Device n1/8:16"}},
 		{"PV wants ro", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(2).change(func(h *host) { h.pv.Spec.ISCSI.ReadOnly = true }), clean},
 		{"pod wants ro", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(2).change(func(h *host) {
 			h.s.Cluster.Pods[0].Spec.Volumes[0].PersistentVolumeClaim.ReadOnly = true
@@ -182,6 +186,9 @@ func TestNeedsFsck(t *testing.T) {
 	const growth = "EXT4-fs warning (device sdb): ext4_resize_begin:72: There are errors in the filesystem, so online resizing is not allowed"
 	check(t, []branch{
 		{"refused, free and readable", newHost(corev1.PodPending).says(refused), []string{needs}},
+		{"refused, and the kernel's log was not read", newHost(corev1.PodPending).says(refused).lacks(probes.KernelLog), []string{"filesystem-needs-fsck likely Device n1/8:16"}},
+		{"refused, and a mount table was not read", newHost(corev1.PodPending).says(refused).lacks(probes.Mounts), []string{"filesystem-needs-fsck likely Device n1/8:16"}},
+		{"marked, and a mount is refused for rights", newHost(corev1.PodPending).says("open /data/x: permission denied"), clean},
 		{"requests of the disk fail", newHost(corev1.PodPending).says(refused).log(2, kmsg.IOError, "I/O error, dev sdb, sector 8"), clean},
 		{"unreadable", newHost(corev1.PodPending).says(refused).change(func(h *host) { h.f.Contents[sdb] = probes.Content{Err: "EIO"} }), clean},
 		{"node was not probed", newHost(corev1.PodPending).says(refused).change(func(h *host) { delete(h.s.Nodes, "n1") }), []string{"filesystem-needs-fsck likely PersistentVolume pv-data"}},

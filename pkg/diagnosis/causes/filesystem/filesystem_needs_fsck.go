@@ -2,17 +2,15 @@ package filesystem
 
 import (
 	_ "embed"
-	"fmt"
-	"regexp"
-	"strings"
-
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed filesystem_needs_fsck.md
@@ -21,199 +19,64 @@ var needsFsckDoc string
 // NeedsFsck finds filesystems with damage that automatic repair refuses.
 var NeedsFsck = &diagnosis.Rule{
 	Name: "filesystem-needs-fsck", Layer: diagnosis.Filesystem, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.Probe("mountns"), diagnosis.Probe("blockdev"), diagnosis.Probe("kmsg")},
-	Explains: []string{"fsck-failed", "mount-failed", "pod-waiting-for-volume", "share-manager-failing", "expansion-pending", "volume-io-error"},
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving, diagnosis.Resizing, diagnosis.Using},
 	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "xfs-log-not-replayed"},
 	Offers:   []string{"fsck"},
+	Asks:     diagnosis.EachPlace,
 	Doc:      needsFsckDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			if !v.Block() {
-				needsFsck(p, v)
-			}
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		k := filesystem.CheckOf(pl)
+		if k.Says == "" || pl.Volume.Block() {
+			return nil
 		}
+		p := &diagnosis.Proof{
+			Subject: diagnosis.FilesystemSubject(pl.Volume), Says: k.Says, State: []evidence.Answer{k.Is}, Last: []evidence.Answer{k.Sure},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "a refusal that is past", Is: k.Past}, {Cause: "requests of the device that fail", Is: k.Failing}},
+			With:       words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "words": k.Words, "earlier": k.Earlier, "marked": "", "pods": ""},
+			Steps:      []remedy.Step{backupFirst(pl, k.Seen)},
+		}
+		if !k.Seen {
+			p.Steps = append(p.Steps, remedy.Words("See first that the device on node "+pl.Node+" is the volume's, is readable and is mounted nowhere. Then check it by hand, read-only first."))
+			return []*diagnosis.Proof{p}
+		}
+		c := k.Carrier
+		p.Subject, p.With["device"], p.With["type"] = diagnosis.DeviceSubject(pl.Node, c.Block.Dev), c.Name(), c.FSType()
+		if c.Marked() {
+			p.With["marked"] = "errors"
+		}
+		if len(c.Uses) > 0 {
+			p.With["point"], p.With["pods"] = c.Uses[0].Mount.Point, words.List(diagnosis.PodNames(pl.Volume.LiveConsumersOn(pl.Node)), 0)
+		}
+		if filesystem.Unsupported(pl) {
+			p.Steps = append(p.Steps, remedy.Words("Get a tool that knows the filesystem's features first."))
+		}
+		p.Steps = append(p.Steps, repair(pl, c), remedy.Words("Find out what made the damage, or it comes back: an outage of the disk, a detach while it was mounted, a node that crashed."))
+		p.Carried(pl.Volume, pl.Node, c.Numbers()...)
+		return []*diagnosis.Proof{p}
 	},
 }
 
-// needsFsck judges a volume by the words of the tool that refused it, and by what
-// its device and the kernel say on the nodes that were probed.
-func needsFsck(p *diagnosis.Pass, v *snapshot.Volume) {
-	said := refusal(p, v)
-	list := carriers(p, v)
-	mounted := false
-	for _, c := range list {
-		mounted = mounted || len(c.uses) > 0
+func backupFirst(pl *evidence.Place, seen bool) remedy.Step {
+	text := "Take a snapshot or backup of the volume first."
+	if seen && len(pl.Volume.Live()) > 0 {
+		text += " Scale the workload to 0, so that no pod mounts the volume meanwhile."
 	}
-	judged := mounted // the refusal is past where the mount succeeded since
-	for _, c := range list {
-		if len(c.uses) > 0 {
-			damagedWhileMounted(p, c, unclean(said))
-			continue
-		}
-		if said != nil && said.Node != "" && said.Node != c.view.Name {
-			continue
-		}
-		judged = true
-		if !mounted {
-			damagedAndFree(p, c, said)
-		}
+	if pl.Volume.IsLonghorn() {
+		text += " Attach it without a pod (Longhorn's UI, to a node)."
 	}
-	if said != nil && !judged {
-		refusedUnseen(p, v, said)
-	}
+	return remedy.Words(text)
 }
 
-// manually is what e2fsck(8), xfs_repair(8) and mount-utils say when a person must
-// decide; EUCLEAN (117) is "Structure needs cleaning".
-var manually = regexp.MustCompile(`(?i)found errors on device \S+ but could not correct them|RUN fsck MANUALLY|structure needs cleaning|please run '?e2fsck -f`)
-
-// refusal is the newest fresh text that asks for a repair by hand, or nil. A tool
-// that does not know the filesystem's features found no damage.
-func refusal(p *diagnosis.Pass, v *snapshot.Volume) *diagnosis.Text {
-	for _, t := range p.Texts(v) {
-		if t.Fresh && manually.MatchString(t.Raw) && !t.Is(message.FsckUnsupported) {
-			return &t
-		}
+// repair is the step whose command the engine gives only on a device that is the volume's,
+// free, readable, wanted by no pod and backed up for this.
+func repair(pl *evidence.Place, c filesystem.Carrier) remedy.Step {
+	newer := "Use a tool as new as the filesystem"
+	if pl.Volume.IsLonghorn() {
+		newer += ", such as the one in Longhorn's instance-manager image"
 	}
-	return nil
-}
-
-// unclean keeps a text of something that works on the mounted filesystem and gets
-// EUCLEAN; an event of the kubelet is about a mount that failed.
-func unclean(t *diagnosis.Text) *diagnosis.Text {
-	if t != nil && t.Source == "log" && strings.Contains(strings.ToLower(t.Raw), "structure needs cleaning") {
-		return t
+	step := remedy.Fsck(c.Device, pl.Volume, c.Block, c.Path(), c.FSType()).Note("%s. Never while it is mounted or while its requests fail, and never make a new filesystem.", newer)
+	if name, at := longhorn.LastBackup(pl.Volume); name != "" && !at.IsZero() {
+		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, words.Ago(pl.X.Age(at)))
 	}
-	return nil
-}
-
-// damagedAndFree judges a device that is mounted nowhere.
-func damagedAndFree(p *diagnosis.Pass, c carrier, said *diagnosis.Text) {
-	if len(c.failedRequests()) > 0 || gone(c.block) {
-		return // cure the path first; then see
-	}
-	content, read := c.view.Facts.Contents[c.block.Dev]
-	if read && content.Err != "" {
-		return
-	}
-	if !hasFilesystem(content, read) {
-		return
-	}
-	hints := c.hints(p, content)
-	found := c.metNow(p)
-	failed := len(hints) > 0 || p.Suffers(c.volume, "mount-failed", "fsck-failed")
-	if said == nil && (content.State != "errors" && len(found) == 0 || !failed) {
-		return // a mark in the superblock alone is what the next automatic check clears
-	}
-	certainty := report.Certain
-	if said == nil {
-		certainty = report.Likely
-	}
-	f := p.Find(certainty, diagnosis.DeviceSubject(c.view.Name, c.block.Dev))
-	c.about(f)
-	what := "has errors that the automatic check does not repair alone"
-	if said == nil {
-		what = "is damaged, by all signs, and wants a check by hand"
-	}
-	f.Sayf("The filesystem of volume %s on device %s of node %s %s.%s The device is readable and mounted in no mount namespace that was read.%s%s",
-		volumeName(c.volume), c.name(), c.view.Name, what, quoted(said), stateWords(content), earlier(hints))
-	if said != nil {
-		f.Fact(said.Evidence())
-	}
-	if content.State != "" {
-		f.Fact(diagnosis.FromNode(c.view.Name, "@content/"+c.block.Dev.String(), "TYPE="+content.Type+" STATE="+content.State))
-	}
-	if claim := c.view.Facts.Claims[c.block.Dev]; claim != "" {
-		f.Fact(diagnosis.FromNode(c.view.Name, "@claim/"+c.block.Dev.String(), claim))
-	}
-	f.Fact(found...)
-	f.Fact(hints...)
-	switch {
-	case said == nil:
-		f.Missing("the words of a check that refused this filesystem")
-	case !read:
-		f.Missing("the content of " + c.block.Name)
-	case !c.view.AllNamespacesRead():
-		f.Missing("some mount namespaces of node " + c.view.Name)
-	}
-	f.Unless("a check that ends with exit status 0 or 1, or I/O errors of the device")
-	c.adviseRepair(f, p)
-	p.Report(f)
-}
-
-// hasFilesystem refuses devices whose content is no filesystem: a multipath member,
-// LUKS, nothing.
-func hasFilesystem(x probes.Content, read bool) bool {
-	if !read {
-		return true
-	}
-	switch x.Type {
-	case "ext2", "ext3", "ext4", "xfs", "btrfs", "":
-		return true
-	}
-	return false
-}
-
-func gone(b *probes.BlockDevice) bool {
-	return b.State == "offline" || b.State == "transport-offline" || b.Sectors == 0
-}
-
-// hints are signs of damage besides the superblock's mark: what the kernel said of
-// the device under its present or a former name on this node, and checks that failed
-// for other reasons.
-func (c carrier) hints(p *diagnosis.Pass, content probes.Content) []report.Evidence {
-	var out []report.Evidence
-	for _, l := range c.formerDamage() {
-		if len(out) < 3 {
-			out = append(out, evidence.FromKernel(c.view.Name, l))
-		}
-	}
-	for _, t := range p.Texts(c.volume) {
-		if (t.Is(message.FsckUnsupported) || t.Is(message.FsckUncorrected)) && len(out) < 5 {
-			out = append(out, t.Evidence())
-		}
-	}
-	return out
-}
-
-func quoted(t *diagnosis.Text) string {
-	if t == nil {
-		return ""
-	}
-	text := t.Raw
-	if m := manually.FindStringIndex(text); m != nil {
-		text = text[m[0]:]
-	}
-	if i := strings.IndexByte(text, '\n'); i > 0 {
-		text = text[:i]
-	}
-	if len(text) > 200 {
-		text = text[:200] + " …"
-	}
-	out := fmt.Sprintf(" %s says: %q.", said(t), text)
-	if strings.Contains(t.Raw, "UNEXPECTED INCONSISTENCY") && !strings.Contains(text, "UNEXPECTED") {
-		out += " It ends with UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY."
-	}
-	return out
-}
-
-func said(t *diagnosis.Text) string {
-	if t.Component != "" {
-		return t.Component
-	}
-	return "The tool"
-}
-
-func stateWords(x probes.Content) string {
-	if x.State == "errors" {
-		return " Its superblock is marked with errors."
-	}
-	return ""
-}
-
-func earlier(hints []report.Evidence) string {
-	if len(hints) == 0 {
-		return ""
-	}
-	return " Earlier the kernel or a tool said: " + fmt.Sprintf("%q.", hints[0].Text)
+	return step
 }

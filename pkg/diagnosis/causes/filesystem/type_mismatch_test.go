@@ -33,6 +33,7 @@ func TestTypeMismatch(t *testing.T) {
 		{"LUKS where nothing is encrypted", waiting("crypto_LUKS"), certain},
 		{"LUKS as it should be", luks().says(unknown("crypto_LUKS")), clean},
 		{"words without the node", waiting("xfs").says(said("ext4", "xfs")).unprobed(), []string{"filesystem-type-mismatch possible PersistentVolume pv-data"}},
+		{"another filesystem, a mount table was not read", waiting("xfs").lacks(probes.Mounts), []string{"filesystem-type-mismatch likely PersistentVolume pv-data"}},
 		{"target named by a link only", waiting("xfs").change(byName), certain},
 		{"ext3 to ext4", waiting("ext3"), clean},
 		{"never formatted", waiting("none"), clean},

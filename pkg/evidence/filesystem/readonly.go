@@ -5,25 +5,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 )
 
-// askedReadOnly tells whether somebody wanted the volume read-only on a node: the
+// AskedReadOnly asks whether somebody wanted the volume read-only on the place's node: the
 // PV, its mount options or access modes, or every pod that uses it there.
-func askedReadOnly(v *snapshot.Volume, node string) bool {
+func AskedReadOnly(pl *evidence.Place) evidence.Answer {
+	v := pl.Volume
 	if v.PV != nil && (sourceReadOnly(&v.PV.Spec.PersistentVolumeSource) || slices.Contains(v.PV.Spec.MountOptions, "ro")) {
-		return true
+		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", "read-only"))
 	}
 	if modes := v.AccessModes(); len(modes) == 1 && modes[0] == corev1.ReadOnlyMany {
-		return true
+		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.accessModes", string(modes[0])))
 	}
-	live := v.LiveConsumersOn(node)
+	live := v.LiveConsumersOn(pl.Node)
 	for _, c := range live {
 		if !claimReadOnly(c.Pod, c.Volume) {
-			return false
+			return evidence.No()
 		}
 	}
-	return len(live) > 0
+	if len(live) == 0 {
+		return pl.Consumers().Found()
+	}
+	return evidence.Yes(evidence.FromAPI("Pod "+live[0].Pod.Namespace+"/"+live[0].Pod.Name, "spec.volumes["+live[0].Volume+"].persistentVolumeClaim.readOnly", "true"))
 }
 
 func sourceReadOnly(s *corev1.PersistentVolumeSource) bool {
@@ -52,8 +56,8 @@ func sourceReadOnly(s *corev1.PersistentVolumeSource) bool {
 	return false
 }
 
-// claimReadOnly looks at the pod's volume; a volumeMount's readOnly is a bind mount
-// and never reaches the superblock.
+// claimReadOnly looks at the pod's volume; a volumeMount's readOnly is a bind mount and
+// never reaches the superblock.
 func claimReadOnly(pod *corev1.Pod, volume string) bool {
 	for _, x := range pod.Spec.Volumes {
 		if x.Name == volume && x.PersistentVolumeClaim != nil {

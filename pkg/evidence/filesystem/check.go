@@ -1,0 +1,78 @@
+package filesystem
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// Check is what shows that the filesystem of a place wants a check by hand.
+type Check struct {
+	Says    string // mounted | free | signs | unseen; empty: nothing is to be asked here
+	Carrier Carrier
+	Seen    bool // of the carrier
+	Is      evidence.Answer
+	Sure    evidence.Answer
+	Past    evidence.Answer // a mount succeeded since
+	Failing evidence.Answer // it is the way to the data that fails
+	Words   string          // of the tool, the kernel or an application, with who says them
+	Earlier string          // the first sign of before
+}
+
+// CheckOf judges the filesystem of a place by the words of the tool that refused it, and by
+// what its device and the kernel say on the node.
+func CheckOf(pl *evidence.Place) Check {
+	said := RepairOf(pl)
+	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No()}
+	if out.Carrier, out.Seen = CarrierOf(pl); out.Seen {
+		out.seen(pl, said)
+		return out
+	}
+	if said.Said.Yes() && Here(pl, said.text) && (said.text.Node != "" || !SeenAnywhere(pl)) {
+		out.Says, out.Is, out.Past = "unseen", said.Said, MountedAnywhere(pl)
+		out.Sure = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the device, its mounts and the kernel log"})
+	}
+	return out
+}
+
+func (k *Check) seen(pl *evidence.Place, said Repair) {
+	c := k.Carrier
+	k.Failing = c.Failing()
+	first, signs := c.SignsOfDamage()
+	switch app := said.Unclean(); {
+	case len(c.Uses) > 0:
+		k.Says, k.Is, k.Sure = "mounted", evidence.Any(c.Damaged(), app), c.sure()
+		if k.Is.Yes() {
+			k.Is = k.Is.With(app.Facts()...).With(c.MountLine(c.Uses[0]))
+		}
+		if lines := c.DamageLines(); len(lines) > 0 {
+			k.Words = fmt.Sprintf("Kernel: %q.", strings.TrimSpace(lines[0].Text))
+		} else {
+			k.Words = fmt.Sprintf("An application: %q.", said.text.Raw)
+		}
+	case said.Said.Yes():
+		k.Says, k.Is, k.Sure = "free", said.Said.With(signs.Facts()...), c.Readable()
+		k.Past, k.Earlier = MountedAnywhere(pl), first
+	case signs.Yes():
+		k.Says, k.Is, k.Past, k.Earlier = "signs", signs, MountedAnywhere(pl), first
+		k.Sure = evidence.All(c.Readable(), c.unread(probes.Contents, "the words of a check that refused this filesystem"))
+	}
+}
+
+// sure asks whether the kernel's words leave no doubt: XFS asks for xfs_repair, and ext4
+// does not grow what has errors; else ext4 and btrfs may go on.
+func (c Carrier) sure() evidence.Answer {
+	for _, l := range c.DamageLines() {
+		if strings.HasPrefix(l.Kind, "xfs") || strings.Contains(l.Text, noGrowth) {
+			return evidence.Yes()
+		}
+	}
+	return c.unread(probes.Contents, "a check of the filesystem while nothing mounts it")
+}
+
+func (c Carrier) unread(table probes.Table, why string) evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "node/" + c.Place.Node + "/" + string(table), Node: c.Place.Node, Why: why})
+}
+

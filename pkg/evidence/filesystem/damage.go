@@ -1,0 +1,82 @@
+package filesystem
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// noGrowth is ext4 that does not grow a filesystem with known errors (ext4_resize_begin,
+// fs/ext4/resize.c).
+const noGrowth = "so online resizing is not allowed"
+
+// DamageLines are the kernel's words about bad metadata of the filesystem that is mounted
+// now, when no request of the device failed: then the data itself is bad, not the way to it.
+func (c Carrier) DamageLines() []probes.KernelLine {
+	if len(c.FailedRequests()) > 0 {
+		return nil
+	}
+	var out []probes.KernelLine
+	for _, l := range c.Lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock) {
+		if speaksOfDamage(l) {
+			out = append(out, l)
+		}
+	}
+	since := c.since()
+	for _, l := range c.Place.View.Facts.Kernel {
+		if l.Micros >= since && strings.Contains(l.Text, noGrowth) && strings.Contains(l.Text, "EXT4-fs") && strings.Contains(l.Text, "(device "+c.Block.Name+")") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// speaksOfDamage leaves out aborts and shutdowns that name no damage.
+func speaksOfDamage(l probes.KernelLine) bool {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(l.Text, w) })
+	}
+	switch l.Kind {
+	case kmsg.XFSCorruption:
+		return true
+	case kmsg.BadSuperblock: // ext4_check_descriptors and its caller, fs/ext4/super.c
+		return has("EXT4-fs (") && has("check_descriptors", "corrupted")
+	case kmsg.XFSShutdown:
+		return has("orruption")
+	case kmsg.Ext4Error:
+		return has("EXT4-fs error") && !has("ournal has aborted", "journal_check_start")
+	case kmsg.BtrfsError:
+		return has("corrupt", "csum", "parent transid", "bad tree block")
+	}
+	return false
+}
+
+// quote makes evidence of some lines.
+func (c Carrier) quote(lines []probes.KernelLine, limit int) []report.Evidence {
+	var out []report.Evidence
+	for _, l := range lines {
+		if len(out) < limit {
+			out = append(out, evidence.FromKernel(c.Place.Node, l))
+		}
+	}
+	return out
+}
+
+// Damaged asks whether the kernel finds damage in the filesystem that it has mounted.
+func (c Carrier) Damaged() evidence.Answer {
+	return c.Place.Tables(probes.KernelLog).Found(c.quote(c.DamageLines(), 3)...)
+}
+
+// ShutByDamage asks whether an XFS stopped because it found itself damaged.
+func (c Carrier) ShutByDamage() evidence.Answer {
+	for _, l := range c.DamageLines() {
+		if strings.HasPrefix(l.Kind, "xfs") {
+			return evidence.Yes(evidence.FromKernel(c.Place.Node, l))
+		}
+	}
+	return evidence.No()
+}

@@ -1,0 +1,187 @@
+package filesystem
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// manually is what e2fsck(8), xfs_repair(8) and mount-utils say when a person must decide;
+// EUCLEAN (117) is "Structure needs cleaning".
+var manually = regexp.MustCompile(`(?i)found errors on device \S+ but could not correct them|RUN fsck MANUALLY|structure needs cleaning|please run '?e2fsck -f`)
+
+// Repair is a text that asks for a repair by hand.
+type Repair struct {
+	Quote string // its sentence, and who says it
+	Said  evidence.Answer
+	text  evidence.Text
+}
+
+// RepairOf is the newest fresh one about the place's volume. A tool that does not know the
+// filesystem's features found no damage.
+func RepairOf(pl *evidence.Place) Repair {
+	for _, t := range pl.Refused() {
+		low := strings.ToLower(t.Raw)
+		if !strings.Contains(low, "fsck") && !strings.Contains(low, "cleaning") && !strings.Contains(low, "found errors") || t.Is(message.FsckUnsupported) || t.Node != "" && t.Node != pl.Node {
+			continue
+		}
+		at := manually.FindStringIndex(t.Raw)
+		if at == nil {
+			continue
+		}
+		who := t.Component
+		if who == "" {
+			who = "The tool"
+		}
+		return Repair{text: t, Said: evidence.Yes(t.Evidence()), Quote: sentence(who, t.Raw, at[0])}
+	}
+	return Repair{Said: evidence.No()}
+}
+
+func sentence(who, raw string, at int) string {
+	text, _, _ := strings.Cut(raw[at:], "\n")
+	if len(text) > 200 {
+		text = text[:200] + " …"
+	}
+	out := fmt.Sprintf("%s says: %q.", who, text)
+	if strings.Contains(raw, "UNEXPECTED INCONSISTENCY") && !strings.Contains(text, "UNEXPECTED") {
+		out += " It ends with UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY."
+	}
+	return out
+}
+
+// Unclean asks whether something that works on the mounted filesystem gets EUCLEAN; an
+// event of the kubelet is about a mount that failed.
+func (r Repair) Unclean() evidence.Answer {
+	if r.text.Source == "log" && strings.Contains(strings.ToLower(r.text.Raw), "structure needs cleaning") {
+		return r.Said
+	}
+	return evidence.No()
+}
+
+// Failing asks whether the device is away, or requests of it fail: then the way to the data
+// is to be cured first.
+func (c Carrier) Failing() evidence.Answer {
+	if c.Gone() {
+		return evidence.Yes(evidence.FromNode(c.Place.Node, "sys/class/block/"+c.Block.Name+"/device/state", c.Block.State))
+	}
+	return c.Place.Tables(probes.KernelLog).Found(c.quote(c.FailedRequests(), 3)...)
+}
+
+// Readable asks whether a read of the device shows a filesystem: no error, and no content
+// that is none (a multipath member, LUKS, nothing).
+func (c Carrier) Readable() evidence.Answer {
+	x, read := c.Content()
+	if !read {
+		return c.unread(probes.Contents, "the content of "+c.Block.Name)
+	}
+	types := []string{"ext2", "ext3", "ext4", "xfs", "btrfs", ""}
+	var state, claim report.Evidence
+	if x.State != "" {
+		state = c.Shows("TYPE="+x.Type, "STATE="+x.State)
+	}
+	if free := c.Place.View.Facts.Claims[c.Block.Dev]; free != "" {
+		claim = evidence.FromNode(c.Place.Node, "@claim/"+c.Block.Dev.String(), free)
+	}
+	return evidence.When(x.Err == "" && slices.Contains(types, x.Type), state, claim)
+}
+
+// Marked tells whether the superblock is marked with errors. That alone is what the next
+// automatic check clears.
+func (c Carrier) Marked() bool {
+	x, _ := c.Content()
+	return x.State == "errors"
+}
+
+// SignsOfDamage asks whether something besides a mark in the superblock shows that the
+// filesystem is damaged and fails for it: what the kernel met when it was to mount it, or,
+// with the mark, signs of before. first is the first sign of before.
+func (c Carrier) SignsOfDamage() (first string, a evidence.Answer) {
+	var now []report.Evidence
+	for _, l := range c.DamageLines() {
+		if c.Place.X.Age(l.At) < Fresh && len(now) < 3 {
+			now = append(now, evidence.FromKernel(c.Place.Node, l))
+		}
+	}
+	hints := c.hints()
+	if len(hints) > 0 {
+		first = fmt.Sprintf("%q", hints[0].Text)
+	}
+	fails := len(hints) > 0 || MountFails(c.Place)
+	return first, evidence.When(fails && (c.Marked() || len(now) > 0), append(now, hints...)...)
+}
+
+// Hints are signs of damage besides the superblock's mark: what the kernel said of the
+// device under its present or a former name on this node, and checks that failed for other
+// reasons.
+func (c Carrier) hints() []report.Evidence {
+	out := c.quote(c.formerDamage(), 3)
+	for _, t := range c.Place.Texts {
+		if (t.Is(message.FsckUnsupported) || t.Is(message.FsckUncorrected)) && len(out) < 5 {
+			out = append(out, t.Evidence())
+		}
+	}
+	return out
+}
+
+// formerDamage are damage lines about the volume's disk under a name that it had before on
+// this node: a name that has no device now, or the present one. Where requests of that name
+// failed, the lines tell of an outage and not of damage.
+func (c Carrier) formerDamage() []probes.KernelLine {
+	view, failed := c.Place.View, map[string]bool{}
+	for _, l := range view.KernelLines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd) {
+		for _, n := range l.Names {
+			failed[n] = true
+		}
+	}
+	var out []probes.KernelLine
+	for _, l := range view.KernelLines(kmsg.Ext4Error, kmsg.XFSCorruption) {
+		former := func(n string) bool {
+			return !failed[n] && (n == c.Block.Name || view.ByName(n) == nil && strings.HasPrefix(n, "sd"))
+		}
+		if speaksOfDamage(l) && slices.ContainsFunc(l.Names, former) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// MountFails tells whether a mount or a check of the place's volume fails now, in whatever
+// words.
+func MountFails(pl *evidence.Place) bool {
+	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		return strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.WrongFSType) || t.Is(message.CantReadSuperblock) || t.Is(message.FsckUncorrected) || t.Is(message.FsckUnsupported) || t.Is(message.FsckMounted)
+	})
+}
+
+// MountedAnywhere asks whether a node has the volume's filesystem mounted: what refused it
+// once is past then.
+func MountedAnywhere(pl *evidence.Place) evidence.Answer {
+	for _, n := range pl.X.NodesOf(pl.Volume) {
+		at := &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)}
+		if c, ok := CarrierOf(at); ok && len(c.Uses) > 0 {
+			return evidence.Yes(c.MountLine(c.Uses[0]))
+		}
+	}
+	return pl.Mounts().Found()
+}
+
+// SeenAnywhere tells whether a node showed the volume's device.
+func SeenAnywhere(pl *evidence.Place) bool {
+	return slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool {
+		_, ok := CarrierOf(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)})
+		return ok
+	})
+}
+
+// Unsupported tells whether a tool said that it does not know the filesystem's features.
+func Unsupported(pl *evidence.Place) bool {
+	return slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool { return t.Is(message.FsckUnsupported) })
+}

@@ -1,0 +1,132 @@
+package filesystem
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// metMount is e2fsck(8) that finds its device in the mount table (exit status 8), and
+// xfs_repair(8) in the same situation. "is in use" is another refusal: an exclusive open
+// that failed.
+var metMount = regexp.MustCompile(`(?s)(\S+) is mounted\.?\s.*?Cannot continue, aborting|(?:xfs_repair|fsck)[^\n]*?(\S+) contains a mounted`)
+
+// MetMount is a check that stopped because its device is mounted.
+type MetMount struct {
+	Path    string // that the check names
+	Carrier Carrier
+	Seen    bool
+	Said    evidence.Answer
+	Here    evidence.Answer // where the check can see the mount
+	Point   string
+}
+
+// MetMountOf finds it in the fresh texts of a place; what names no node is heard where the
+// device is.
+func MetMountOf(pl *evidence.Place) MetMount {
+	out := MetMount{Said: evidence.No(), Here: evidence.No()}
+	out.Carrier, out.Seen = CarrierOf(pl)
+	for _, t := range pl.Refused() {
+		if !strings.Contains(t.Raw, "mounted") || t.Is(message.FsckUncorrected) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.FormatFailed) {
+			continue
+		}
+		m := metMount.FindStringSubmatch(t.Raw)
+		if m == nil || t.Node != "" && t.Node != pl.Node {
+			continue
+		}
+		out.Path = strings.Trim(strings.TrimSuffix(m[1]+m[2], ":"), `"'\`)
+		if out.Seen && out.Carrier.Means(out.Path) || !out.Seen && Here(pl, t) && (t.Node != "" || !SeenAnywhere(pl)) {
+			out.Said = evidence.Yes(t.Evidence())
+		}
+		break // the name of another disk means that one
+	}
+	if out.Said.Yes() {
+		out.look(pl)
+	}
+	return out
+}
+
+// look finds the mount. One that only foreign namespaces have holds the device, and no
+// check can find it.
+func (m *MetMount) look(pl *evidence.Place) {
+	why := "the mounts of " + m.Path
+	if m.Seen {
+		why = "a mount of " + m.Carrier.Block.Name
+		var facts []report.Evidence
+		for _, u := range m.Carrier.onHost() {
+			if len(facts) < 4 {
+				facts = append(facts, m.Carrier.MountLine(u))
+			}
+			if m.Point == "" {
+				m.Point = u.Mount.Point
+			}
+		}
+		if len(facts) > 0 {
+			m.Here = evidence.Yes(facts...)
+			return
+		}
+		if len(m.Carrier.Uses) > 0 {
+			m.Said = evidence.No()
+			return
+		}
+	}
+	m.Here = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Mounts), Node: pl.Node, Why: why})
+	if !m.Seen {
+		m.Here = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: why})
+	}
+}
+
+// onHost are the mounts that a driver's check can see: in the host's namespace, which the
+// plugin's own shares below the kubelet's directory.
+func (c Carrier) onHost() []snapshot.Use {
+	return slices.DeleteFunc(slices.Clone(c.Uses), func(u snapshot.Use) bool { return !u.Init })
+}
+
+// Holders are the pods whose mounts of the volume are on the place's node.
+func Holders(pl *evidence.Place) []string {
+	var names []string
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if pod := pl.X.PodByUID(m.Path.PodUID); pod != nil && !slices.Contains(names, pod.Namespace+"/"+pod.Name) {
+			names = append(names, pod.Namespace+"/"+pod.Name)
+		}
+	}
+	return names
+}
+
+// local are the filesystems of one machine.
+var local = []string{"ext2", "ext3", "ext4", "xfs", "btrfs"}
+
+// Writers are the filesystems of one machine that several nodes have mounted for writing
+// at once, when the kernel of the place's node is the first of them that finds damage.
+func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
+	first, facts := "", []report.Evidence(nil)
+	for _, n := range pl.X.NodesOf(pl.Volume) {
+		c, ok := CarrierOf(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)})
+		if !ok {
+			continue
+		}
+		u := c.onHost()
+		if len(u) == 0 || !slices.Contains(local, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") || len(pl.Volume.LiveConsumersOn(n)) == 0 {
+			continue
+		}
+		all, facts = append(all, c), append(facts, c.MountLine(u[0]))
+		if lines := c.DamageLines(); first == "" && len(lines) > 0 {
+			first, facts = n, append(facts, c.quote(lines, 3)...)
+		}
+	}
+	if len(all) < 2 || first != pl.Node || first == "" {
+		return nil, evidence.No()
+	}
+	return all, evidence.Yes(facts...)
+}
+
+// SameBlocks asks whether they wrote to the same blocks, which nobody can see.
+func SameBlocks(pl *evidence.Place) evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Contents), Node: pl.Node, Why: "writes of both nodes to the same blocks"})
+}

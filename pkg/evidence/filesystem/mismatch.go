@@ -1,0 +1,151 @@
+package filesystem
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// The words of mount-utils (formatAndMountSensitive) and of mount(8) for ENODEV.
+var (
+	alreadyContains = regexp.MustCompile(`failed to mount the volume as \\?"([^"\\]+)\\?", it already contains (unknown data, probably partitions|[A-Za-z0-9_]+)`)
+	unknownType     = regexp.MustCompile(`unknown filesystem type '([A-Za-z0-9_]+)'`)
+)
+
+// noFilesystem are signatures that mount(8) passes on as a type although no kernel can
+// mount them.
+var noFilesystem = []string{"crypto_LUKS", "LVM2_member", "linux_raid_member", "swap"}
+
+// Mismatch is a device that holds something else than the filesystem that is asked for.
+type Mismatch struct {
+	Carrier Carrier
+	Seen    bool
+	Want    string // the type that is asked for; empty: none
+	Holds   string // what the device holds, by a read or by the driver's words
+	How     string // how the device is known to be the volume's
+	Is      evidence.Answer
+	Known   evidence.Answer // the device is the volume's beyond doubt
+	Taken   evidence.Answer // mounted, away, or in other hands: its content is not what fails
+}
+
+// MismatchOf judges the device of a place by what it holds and by what was freshly said.
+func MismatchOf(pl *evidence.Place) Mismatch {
+	t, want, said := saidType(pl)
+	out := Mismatch{Want: want, Holds: said, Is: evidence.No(), Taken: evidence.No()}
+	if out.Want == "" {
+		out.Want = pl.Volume.FSType()
+	}
+	if said == "crypto_LUKS" && pl.Volume.Encrypted() {
+		return out
+	}
+	if out.Carrier, out.Seen = CarrierOf(pl); out.Seen {
+		out.read(pl, t, said)
+		return out
+	}
+	if said != "" && Here(pl, t) && (t.Node != "" || !SeenAnywhere(pl)) {
+		out.Is, out.Known = evidence.Yes(t.Evidence()), notSeen(pl, "the identity and the content of the device")
+		if l := pl.Volume.PV.Spec.Local; l != nil && slices.Contains(t.Devices, l.Path) { // each is the volume by definition
+			out.How, out.Known = "device "+l.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "spec.local.path", l.Path))
+		}
+	} else if slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Is(message.WrongFSType) }) && !SeenAnywhere(pl) {
+		out.Is = pl.Probed().Found() // not seen: not checked
+	}
+	return out
+}
+
+func notSeen(pl *evidence.Place, why string) evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: why})
+}
+
+// saidType is what a fresh text says that the device holds, and what was asked for.
+func saidType(pl *evidence.Place) (t evidence.Text, want, holds string) {
+	for _, t := range pl.Refused() {
+		if t.Node != "" && t.Node != pl.Node {
+			continue
+		}
+		if strings.Contains(t.Raw, "already contains") {
+			if m := alreadyContains.FindStringSubmatch(t.Raw); m != nil && m[2] != "mpath_member" {
+				return t, m[1], m[2]
+			}
+		}
+		if strings.Contains(t.Raw, "unknown filesystem type") {
+			if m := unknownType.FindStringSubmatch(t.Raw); m != nil && slices.Contains(noFilesystem, m[1]) {
+				return t, "", m[1]
+			}
+		}
+	}
+	return evidence.Text{}, "", ""
+}
+
+func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
+	c := m.Carrier
+	x, _ := c.Content()
+	silent := x.Type == "" || x.Type == "none" && strings.Contains(said, "partitions")
+	switch {
+	case m.contradicts(pl.Volume, x.Type):
+		m.Holds = x.Type
+	case said == "" || !silent || !c.Means(t.Devices...):
+		return
+	}
+	facts := []report.Evidence{}
+	if fs := pl.Volume.FSType(); fs != "" {
+		facts = append(facts, evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "fsType", fs))
+	}
+	if x.Type != "" {
+		facts = append(facts, c.Shows("TYPE="+x.Type, "UUID="+x.UUID))
+	}
+	if t.Raw != "" {
+		facts = append(facts, t.Evidence())
+	}
+	m.Is, m.How = evidence.Yes(append(facts, evidence.FromNode(pl.Node, c.Device.Locator, c.Device.How))...), c.Device.How
+	l := pl.Volume.PV.Spec.Local
+	m.Known = c.unread(probes.Block, "that "+c.Block.Name+" is the volume's disk (serial, WWID or target)")
+	if c.Device.Proven || l != nil && strings.HasPrefix(c.Device.How, "device "+l.Path) {
+		m.Known = evidence.Yes()
+	}
+	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.Gone()))
+}
+
+// held asks whether something lies on the device, or it is swapped to.
+func (c Carrier) held() evidence.Answer {
+	pl, facts := c.Place, []report.Evidence(nil)
+	for _, h := range pl.View.HoldersOf(c.Block.Dev) {
+		facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+c.Block.Name+"/holders", h.Device.Name))
+	}
+	if s := pl.View.Swap(c.Block.Dev); s != nil {
+		facts = append(facts, evidence.FromNode(pl.Node, "proc/swaps", s.Path))
+	}
+	return pl.Tables(probes.Block, probes.Swaps).Found(facts...)
+}
+
+// contradicts tells whether content that was read is not what the PV asks for. ext2 to ext4
+// are one family to the kernel's driver; what was never formatted, belongs to a map, or is
+// encrypted by design contradicts nothing; a driver that was told the filesystem in
+// attributes of its own overrules fsType.
+func (m Mismatch) contradicts(v *snapshot.Volume, holds string) bool {
+	switch {
+	case holds == "" || holds == "none" || holds == "mpath_member" || holds == m.Want:
+		return false
+	case slices.Contains(noFilesystem, holds):
+		return !(holds == "crypto_LUKS" && v.Encrypted())
+	case m.Want == "" || strings.HasPrefix(m.Want, "ext") && strings.HasPrefix(holds, "ext"):
+		return false
+	case v.PV.Spec.CSI == nil:
+		return true
+	}
+	for _, a := range v.PV.Spec.CSI.VolumeAttributes {
+		if a == holds {
+			return false
+		}
+	}
+	return true
+}
+
+// Mountable tells whether what the device holds is a filesystem that a PV can name.
+func (m Mismatch) Mountable() bool { return slices.Contains(local, m.Holds) }
