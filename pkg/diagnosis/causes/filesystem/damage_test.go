@@ -171,6 +171,8 @@ func TestReadonlyAfterError(t *testing.T) {
 		{"XFS, and the kernel's log was not read", newHost(corev1.PodRunning).mounts("xfs", "rw").lacks(probes.KernelLog), clean},
 		{"closed, and whose pods use it was not read", newHost("").mounts("ext4", "ro").counts(2).change(func(h *host) {
 			h.s.Gaps = append(h.s.Gaps, snapshot.Gap{Need: "api//pods", Reason: "Forbidden"})
+			h.s.Cluster.Attachments = []*storagev1.VolumeAttachment{{ObjectMeta: meta("", "csi-1"), Status: storagev1.VolumeAttachmentStatus{Attached: true},
+				Spec: storagev1.VolumeAttachmentSpec{NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &h.pv.Name}}}}
 		}), []string{"filesystem-readonly-after-error likely Device n1/8:16"}},
 		{"PV wants ro", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(2).change(func(h *host) { h.pv.Spec.ISCSI.ReadOnly = true }), clean},
 		{"pod wants ro", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(2).change(func(h *host) {
