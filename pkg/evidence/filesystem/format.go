@@ -1,0 +1,138 @@
+package filesystem
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+var (
+	// formats is any word about a format of a disk.
+	formats = regexp.MustCompile(`(?i)appears to be unformatted|format of disk "?[^"]*"? failed|could not erase sector|mkfs\.\w+.*(Input/output error|No data available)`)
+	// formatFails is a mkfs that fails for I/O errors: it was started, so the mount code
+	// took the disk for an empty one.
+	formatFails = regexp.MustCompile(`(?is)(format of disk|mkfs\.\w+|mke2fs).*(Input/output error|No data available|could not erase sector)|could not erase sector`)
+)
+
+// Format is a volume with data that looks unformatted, so that staging may format it.
+type Format struct {
+	Says    string // unreadable | empty | unseen; blank: nothing is to be asked
+	Carrier Carrier
+	Seen    bool
+	Error   string // that a read of the device gives, with its words
+	Tried   bool   // a format was tried just now
+
+	Is      evidence.Answer
+	Data    evidence.Answer // the volume held data; not seen: nobody knows
+	Attempt evidence.Answer // the mount code takes the disk for an empty one
+	Held    evidence.Answer // somebody has the device: it is mounted, or something lies on it
+	Old     bool            // an hour or older
+}
+
+// FormatOf reads what the place's device reads like, and what was freshly said.
+func FormatOf(pl *evidence.Place) Format {
+	f := Format{Data: heldData(pl), Old: pl.Volume.PV != nil && pl.X.Age(pl.Volume.PV.CreationTimestamp.Time) > time.Hour, Held: evidence.No()}
+	f.Attempt = attempt(pl, f.Data, true)
+	f.Carrier, f.Seen = CarrierOf(pl)
+	switch {
+	case !f.Seen && SeenAnywhere(pl):
+		return f
+	case f.Seen && !f.Carrier.isTheVolume(): // then device-is-not-the-volume is the question
+		return f
+	case f.Seen:
+		own := f.Carrier
+		own.Block = f.Carrier.Device.Block
+		f.Held = evidence.Any(f.Carrier.Mounted(), own.held())
+		f.look(own)
+	}
+	if _, read := f.read(); !read {
+		if f.Attempt = attempt(pl, f.Data, false); f.Attempt.Yes() {
+			f.Says, f.Is = "unseen", f.Attempt
+		}
+	}
+	f.Tried = f.Attempt.Yes()
+	return f
+}
+
+func (f *Format) read() (probes.Content, bool) {
+	if !f.Seen {
+		return probes.Content{}, false
+	}
+	x, read := f.Carrier.Place.View.Facts.Contents[f.Carrier.Device.Dev]
+	return x, read
+}
+
+// look tells how the disk reads now: with an error, or as if nothing were on it.
+func (f *Format) look(own Carrier) {
+	x, read := f.read()
+	words := map[string]string{"EIO": "Input/output error", "ENODATA": "No data available, a medium error of the target", "EREMOTEIO": "Remote I/O error"}
+	switch {
+	case !read:
+		return
+	case words[x.Err] != "":
+		f.Says, f.Error = "unreadable", x.Err+": "+words[x.Err]
+	case x.Err == "" && x.Type == "none":
+		f.Says = "empty"
+	default:
+		return
+	}
+	lines := own.FailedRequests()
+	f.Is = evidence.Yes(own.Shows(x.Err, x.Type)).With(own.quote(lines[max(0, len(lines)-3):], 3)...)
+}
+
+// isTheVolume tells whether the disk is the volume by identity, and the name that the mount
+// code opens leads to it.
+func (c Carrier) isTheVolume() bool {
+	dev, ok := c.Place.View.NumberAt(c.Device.NodePath)
+	return c.Device.Proven && (c.Device.NodePath == "" || !ok || dev == c.Device.Dev)
+}
+
+// heldData asks whether the volume provably was written to.
+func heldData(pl *evidence.Place) evidence.Answer {
+	lh := pl.Volume.LH()
+	if lh == nil {
+		return evidence.Unseen(evidence.Lack{Need: "api//persistentvolumes", Why: "whether the volume ever held data"})
+	}
+	size := lh.Status.ActualSize
+	fact := evidence.FromAPI("volumes.longhorn.io "+lh.Name, "status.actualSize", fmt.Sprintf("%d of %d bytes", size, lh.Size))
+	if lh.Size > 0 && size > lh.Size/100 {
+		return evidence.Yes(fact)
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "whether the volume ever held data"}).With(fact)
+}
+
+// attempt asks for a fresh word about a format of the volume here. Where the disk was read
+// any such word counts; where it was not, mkfs must have failed for I/O errors, or the
+// volume must have held data. One that was kept off by a holder wrote nothing.
+func attempt(pl *evidence.Place, data evidence.Answer, read bool) evidence.Answer {
+	for _, t := range pl.Refused() {
+		busy := t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev)
+		low := strings.ToLower(t.Raw)
+		if busy || !Here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
+			continue
+		}
+		word := formats.MatchString(t.Raw)
+		if read && (word || t.Is(message.FormatFailed)) || !read && (formatFails.MatchString(t.Raw) || data.Yes() && word) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api//events", Why: "a fresh attempt to format the disk"})
+}
+
+// Reads is what the disk reads like, where that was not seen.
+func (f Format) Reads(pl *evidence.Place) evidence.Answer {
+	if f.Says != "unseen" {
+		return evidence.Yes()
+	}
+	lack := evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "what the disk of the volume reads like"}
+	if f.Seen {
+		lack.Need += "/" + string(probes.Contents)
+	}
+	return evidence.Unseen(lack)
+}
+
