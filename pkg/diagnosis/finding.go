@@ -239,6 +239,14 @@ func FilesystemSubject(v *snapshot.Volume) report.Subject {
 	return ObjectSubject("PersistentVolume", "", v.PVName())
 }
 
+// VolumeOwner names the claim of a volume, or its PV when nobody claims it.
+func VolumeOwner(v *snapshot.Volume) report.Subject {
+	if ns, name := v.ClaimRef(); name != "" {
+		return ObjectSubject("PersistentVolumeClaim", ns, name)
+	}
+	return ObjectSubject("PersistentVolume", "", v.PVName())
+}
+
 // PodNames are the names of consumers' pods, as a sentence lists them.
 func PodNames(list []*snapshot.Consumer) []string {
 	var out []string

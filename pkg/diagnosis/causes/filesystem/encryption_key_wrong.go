@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -40,7 +41,7 @@ var EncryptionKeyWrong = &diagnosis.Rule{
 		} else if !k.Said().Yes() {
 			return nil
 		}
-		p.With = words.Fields{"volume": volumeName(pl.Volume), "node": pl.Node, "secret": secret, "origin": k.Origin(), "content": k.Content.Type, "luks": ""}
+		p.With = words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "secret": secret, "origin": k.Origin(), "content": k.Content.Type, "luks": ""}
 		if k.Content.Type == "crypto_LUKS" {
 			p.With["luks"] = "a LUKS header"
 		}

@@ -49,6 +49,7 @@ func TestFull(t *testing.T) {
 		{"next to nothing, and somebody complains", running().logs(enospc).statfs(volumePoint, 100_000, 60, 60, 100, 50), volume("likely")},
 		{"next to nothing, and nobody complains", running().statfs(volumePoint, 100_000, 60, 60, 100, 50), clean},
 		{"words of the pod alone", running().logs(enospc).unprobed(), volume("likely")},
+		{"words of the pod, statfs was not read", running().logs(enospc), volume("likely")},
 		{"words about another directory", running().logs("write /tmp/x: no space left on device").unprobed(), clean},
 		{"there is room by now", running().logs(enospc).statfs(volumePoint, 1000, 500, 450, 100, 50), clean},
 		{"a filesystem without counted inodes", running().statfs(volumePoint, 1000, 500, 450, 0, 0), clean},
