@@ -75,4 +75,3 @@ func (c Carrier) sure() evidence.Answer {
 func (c Carrier) unread(table probes.Table, why string) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "node/" + c.Place.Node + "/" + string(table), Node: c.Place.Node, Why: why})
 }
-

@@ -135,4 +135,3 @@ func (f Format) Reads(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.Unseen(lack)
 }
-
