@@ -7,7 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	evdisk "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -65,7 +65,7 @@ func foreignMounts(p *diagnosis.Pass, v *snapshot.Volume, view *snapshot.NodeVie
 	if d, ok := p.DeviceOn(v, view.Name); ok {
 		numbers = d.Numbers()
 	}
-	for _, m := range disk.Mappings(view, v, numbers...) {
+	for _, m := range evdisk.Mappings(view, v, numbers...) {
 		numbers = append(numbers, m.Dev)
 	}
 	for _, dev := range numbers {

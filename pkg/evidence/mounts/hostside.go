@@ -1,0 +1,65 @@
+package mounts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// RootOf is the kubelet's directory on a node: of its recording, else of what a storage
+// plugin there mounts from the host, else the default.
+func RootOf(x *snapshot.Index, node string) string {
+	if v := x.View(node); v != nil {
+		return v.KubeletRoot()
+	}
+	for _, pod := range x.PodsOn(node) {
+		for _, v := range pod.Spec.Volumes {
+			if v.HostPath == nil {
+				continue
+			}
+			for _, tail := range []string{"/plugins/kubernetes.io/csi", "/plugins_registry"} {
+				if root, ok := strings.CutSuffix(path.Clean(v.HostPath.Path), tail); ok && root != "" {
+					return root
+				}
+			}
+		}
+	}
+	return "/var/lib/kubelet"
+}
+
+// BindsDirectories tells whether a volume's driver gives pods directories of the host on
+// purpose.
+func BindsDirectories(v *snapshot.Volume) bool {
+	if v.PV != nil && (v.PV.Spec.HostPath != nil || v.PV.Spec.Local != nil) {
+		return true
+	}
+	d := strings.ToLower(v.Driver)
+	for _, word := range []string{"hostpath", "host-path", "local-path", "localpath", "local-volume", "localdir", "emptydir"} {
+		if strings.Contains(d, word) {
+			return true
+		}
+	}
+	return v.Driver == ""
+}
+
+// Said are the waiting reasons and events of one pod, newest first.
+func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
+	var out []evidence.Text
+	object := "Pod " + pod.Namespace + "/" + pod.Name
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && w.Message != "" {
+			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].state.waiting", Raw: w.Message, Fresh: true})
+		}
+	}
+	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
+		if e.ObjUID == "" || SameUID(e.ObjUID, string(pod.UID)) {
+			out = append(out, evidence.Text{Source: "event", Locator: "Event " + object + " " + e.Reason, Raw: e.Message, Reason: e.Reason, Fresh: x.Fresh(e, pod.CreationTimestamp.Time)})
+		}
+	}
+	return out
+}
