@@ -18,7 +18,7 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 		all := slices.Concat(p.PodTexts(i.pod), logged(p, i))
 		kept := 0
 		for _, t := range all {
-			if !failsToMount(t) && !evpods.Blames(i.pod, t) {
+			if !failsToMount(t) && !evpods.Blames(i.pod, t) || newToKubelet(p, i, t) {
 				continue
 			}
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}

@@ -53,10 +53,17 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	return s
 }
 
-// passing tells whether a text only says that a volume comes from another node.
+// passing tells whether a text only says that a volume comes from another node, or that
+// the pod is new to its node.
 func passing(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
-	return is(t, message.MultiAttachExclusive, message.MultiAttachPods) &&
+	return newToKubelet(p, i, t) || is(t, message.MultiAttachExclusive, message.MultiAttachPods) &&
 		slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool { return handedOver(p, v, i.pod) })
+}
+
+// newToKubelet tells whether a text only says that the kubelet has not yet got the
+// ConfigMaps and Secrets of a young pod: it tries again at once.
+func newToKubelet(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
+	return is(t, message.CacheNotSynced) && p.Age(i.pod.CreationTimestamp.Time) < settle
 }
 
 // broke tells whether a volume of the pod lost its engine a moment ago: its new

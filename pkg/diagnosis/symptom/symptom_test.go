@@ -70,6 +70,13 @@ var tests = []struct {
 		moved(c, 10*time.Second)
 		c.va.Status.DetachError = &storagev1.VolumeError{Time: ago(5 * time.Second), Message: "no"}
 	}, []string{"detach-stuck", "multi-attach-error", "pod-waiting-for-volume"}, nil},
+	{"a young pod's ConfigMaps are not there yet", func(c *cluster) {
+		c.pod.CreationTimestamp = ago(6 * time.Second)
+		c.says("FailedMount", cacheNotSynced, 2*time.Second)
+	}, nil, nil},
+	{"a pod's ConfigMaps never come", func(c *cluster) {
+		c.says("FailedMount", cacheNotSynced, 2*time.Second)
+	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
 	{"a container loops because a file is mounted onto a directory", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
@@ -182,6 +189,8 @@ func unbind(c *cluster) {
 	c.pod.Status.ContainerStatuses = nil
 	c.Cluster.PVs, c.Cluster.Attachments = nil, nil
 }
+
+const cacheNotSynced = `MountVolume.SetUp failed for volume "kube-api-access-x7k2p" : failed to sync configmap cache: timed out waiting for the condition`
 
 // moved lets the pod wait for a volume that node old has, whose pod was deleted so long ago.
 func moved(c *cluster, deleted time.Duration) {

@@ -48,7 +48,8 @@ const (
 	NFSError                 Kind = "nfs-error" // any text of mount.nfs
 	Deadline                 Kind = "deadline"
 	AbortedPending           Kind = "aborted-pending"
-	MountTimeout             Kind = "mount-timeout" // kubelet's summary after 2m3s
+	MountTimeout             Kind = "mount-timeout"    // kubelet's summary after 2m3s
+	CacheNotSynced           Kind = "cache-not-synced" // kubelet's watch of a ConfigMap or Secret has not begun: pkg/kubelet/util/manager
 	ProcessingFailed         Kind = "processing-failed"
 	ISCSIExit                Kind = "iscsi-exit"
 	NoSpace                  Kind = "no-space"
