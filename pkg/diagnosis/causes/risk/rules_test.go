@@ -63,6 +63,7 @@ func TestMultipathMayClaim(t *testing.T) {
 		{"active, nothing excluded", []probes.BlockDevice{disk}, probes.Multipath{DaemonPIDs: []int{5}, ConfigRead: true}, []string{"certain Node a"}},
 		{"excluded by vendor and product", []probes.BlockDevice{disk}, probes.Multipath{DaemonPIDs: []int{5}, ConfigRead: true, Config: section("IET")}, nil},
 		{"another vendor excluded", []probes.BlockDevice{disk}, probes.Multipath{DaemonPIDs: []int{5}, ConfigRead: true, Config: section("QEMU")}, []string{"certain Node a"}},
+		{"a file of it was refused", []probes.BlockDevice{disk}, probes.Multipath{DaemonPIDs: []int{5}, ConfigRead: true}, []string{"likely Node a"}},
 		{"configuration not read", []probes.BlockDevice{disk}, probes.Multipath{DaemonPIDs: []int{5}}, nil},
 		{"no daemon", []probes.BlockDevice{disk}, probes.Multipath{ConfigRead: true}, nil},
 		{"no disk of Longhorn", nil, probes.Multipath{DaemonPIDs: []int{5}, ConfigRead: true}, nil},
@@ -70,7 +71,11 @@ func TestMultipathMayClaim(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			check(t, evaluate(t, MultipathMayClaim, nil, map[string]*probes.Facts{"a": {Block: tt.disks, Multipath: tt.m}}), tt.want...)
+			f := &probes.Facts{Block: tt.disks, Multipath: tt.m}
+			if tt.name == "a file of it was refused" {
+				f.Problems = []probes.Problem{{Table: probes.Maps, Path: "etc/multipath/conf.d/10.conf", Text: "EACCES"}}
+			}
+			check(t, evaluate(t, MultipathMayClaim, nil, map[string]*probes.Facts{"a": f}), tt.want...)
 		})
 	}
 }
@@ -136,6 +141,8 @@ func TestHostnameShared(t *testing.T) {
 		{"two recordings agree", map[string]*probes.Facts{"a": named("ubuntu", ""), "b": named("ubuntu", "")}, []string{"certain Node a"}},
 		{"two recordings differ, the API agrees", map[string]*probes.Facts{"a": named("n1", ""), "b": named("n2", "")}, nil},
 		{"only the API agrees", nil, []string{"likely Node a"}},
+		{"a unique id on one of them", map[string]*probes.Facts{"a": named("ubuntu", "1"), "b": named("ubuntu", "")}, nil},
+		{"one was not looked at", map[string]*probes.Facts{"a": named("localhost", "")}, []string{"likely Node a"}},
 		{"unique ids for NFS", map[string]*probes.Facts{"a": named("ubuntu", "1"), "b": named("ubuntu", "2")}, nil},
 	}
 	for _, tt := range tests {

@@ -56,6 +56,10 @@ func TestInitiatorName(t *testing.T) {
 			f.ISCSI.DaemonPIDs = nil
 		}), []string{"iscsid-not-running certain Node n1"}},
 		{"a valid file beside words about a name", sanWorld(invalid, same), clean},
+		{"its own name was not read, and the storage knows one", registered(sanWorld(unseen, func(f *probes.Facts) {
+			f.ISCSI.InitiatorName = ""
+			f.Files["etc/iscsi/initiatorname.iscsi"] = probes.File{Kind: "file", Err: "EACCES"}
+		}), "iqn.2020-01.org.example:n1"), clean},
 	})
 }
 

@@ -1,0 +1,138 @@
+package iscsi
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// nodes makes a snapshot of some machines, and a place that is the first of them.
+func nodes(logs []snapshot.Log, facts ...*probes.Facts) *evidence.Place {
+	s := &snapshot.Snapshot{TakenAt: noon, Logs: logs, Nodes: map[string]*snapshot.NodeRecord{}}
+	for i, f := range facts {
+		name := string(rune('a' + i))
+		s.Nodes[name] = &snapshot.NodeRecord{Name: name, Facts: f}
+	}
+	x := snapshot.NewIndex(s)
+	return &evidence.Place{X: x, Node: "a", View: x.View("a"), Volume: &snapshot.Volume{}}
+}
+
+// TestTool: a program that is where it is looked for, or elsewhere; a list that is not read.
+func TestTool(t *testing.T) {
+	t.Parallel()
+	host := func(paths ...string) *probes.Facts {
+		f := &probes.Facts{Files: map[string]probes.File{"usr/sbin/mount": {Kind: "file"}}}
+		for _, p := range paths {
+			f.Files[p] = probes.File{Kind: "file"}
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		facts *probes.Facts
+		at    string
+		want  string
+	}{
+		"there":               {host("usr/sbin/iscsiadm"), "", "no"},
+		"not there":           {host(), "", "yes"},
+		"elsewhere":           {host("run/current-system/sw/bin/iscsiadm"), "/run/current-system/sw/bin/iscsiadm", "yes"},
+		"no program was seen": {&probes.Facts{}, "", "unseen"},
+	} {
+		at, a := NoTool(nodes(nil, c.facts))
+		if word(a) != c.want || (at == "") != (c.at == "") {
+			t.Errorf("%s: %s at %q", name, word(a), at)
+		}
+	}
+	if _, a := NoTool(&evidence.Place{X: snapshot.NewIndex(&snapshot.Snapshot{}), Node: "a"}); !a.Unseen() {
+		t.Error("of a node that was not looked at nothing is known")
+	}
+}
+
+// TestDatabase: a damaged file is proof; a parameter that another node refused is none, and
+// less so where a session of the record works, or the refusal is old.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	const parameter = "node.session.conn_reopen_log_freq"
+	refused := func(at string) []snapshot.Log {
+		return []snapshot.Log{{Namespace: "x", Pod: "p", Lines: []string{at + " iscsiadm: Unknown parameter name " + parameter}}}
+	}
+	record := func(problem string, sessions ...probes.ISCSISession) *probes.Facts {
+		return &probes.Facts{ISCSI: probes.ISCSI{Sessions: sessions, Records: []probes.ISCSIRecord{{Path: "var/lib/iscsi/nodes/t/p/default", Target: "t", Problem: problem, Values: map[string]string{parameter: "30"}}}}}
+	}
+	fresh := refused("2026-01-02T11:59:00Z")
+	for name, c := range map[string]struct {
+		logs       []snapshot.Log
+		facts      *probes.Facts
+		is, proven string
+	}{
+		"damaged":                       {nil, record("empty"), "yes", "yes"},
+		"only the probe cannot read it": {nil, record("cannot be read: EACCES"), "no", "unseen"},
+		"refused elsewhere":             {fresh, record(""), "yes", "unseen"},
+		"refused elsewhere, read here":  {fresh, record("", probes.ISCSISession{Target: "t", State: "LOGGED_IN"}), "no", "unseen"},
+		"refused an hour ago":           {refused("2026-01-02T11:00:00Z"), record(""), "no", "unseen"},
+		"nobody refuses it":             {nil, record(""), "no", "unseen"},
+	} {
+		d := DatabaseOf(nodes(c.logs, c.facts), Complaint{Is: evidence.No()})
+		if word(d.Is) != c.is || word(d.Proven) != c.proven {
+			t.Errorf("%s: %s, proven %s", name, word(d.Is), word(d.Proven))
+		}
+	}
+}
+
+// TestTwins: one name at one system; drops that the other side made, lately.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	host := func(name, target, portal string, drops int, code string) *probes.Facts {
+		f := &probes.Facts{ISCSI: probes.ISCSI{InitiatorName: name, Sessions: []probes.ISCSISession{{Name: "session3", Target: target, State: "LOGGED_IN",
+			Connections: []probes.ISCSIConnection{{Name: "connection3:0", PersistentAddress: portal}}}}}}
+		for i := range drops {
+			f.Kernel = append(f.Kernel, probes.KernelLine{Sequence: uint64(i), At: noon.Add(-time.Minute), Kind: kmsg.ISCSIConnError, Names: []string{"connection3:0"}, Text: "detected conn error (" + code + ")"})
+		}
+		return f
+	}
+	const name, target = "iqn.1993-08.org.debian:01:a", "iqn.2020-01.org.example:d"
+	for what, c := range map[string]struct {
+		other       *probes.Facts
+		twin, drops string
+	}{
+		"one name, one system":  {host(name, target, "10.0.0.8", 3, "1020"), "yes", "yes"},
+		"two drops":             {host(name, target, "10.0.0.8", 2, "1020"), "yes", "unseen"},
+		"a lost network":        {host(name, target, "10.0.0.8", 5, "1022"), "yes", "unseen"},
+		"another system":        {host(name, target, "10.0.0.9", 3, "1020"), "no", "yes"},
+		"another name":          {host("iqn.1993-08.org.debian:01:b", target, "10.0.0.8", 3, "1020"), "no", "yes"},
+		"an engine of its own":  {host(name, "iqn.2019-10.io.longhorn:v", "10.0.0.8", 3, "1020"), "no", "unseen"},
+		"its name was not read": {host("", target, "10.0.0.8", 0, ""), "no", "unseen"},
+		"the kernel's log unread": {func() *probes.Facts {
+			f := host(name, target, "10.0.0.8", 0, "")
+			f.Status = map[string]probes.ProbeState{"kmsg": {State: "timeout"}}
+			return f
+		}(), "yes", "unseen"},
+	} {
+		pl := nodes(nil, host(name, target, "10.0.0.8", 0, ""), c.other)
+		_, _, drops := Drops(pl.X, []string{"a", "b"})
+		if twins := TwinsOf(pl); word(twins.Is) != c.twin || word(drops) != c.drops {
+			t.Errorf("%s: twins %s, drops %s", what, word(twins.Is), word(drops))
+		}
+	}
+}
+
+// TestBindings: records that come with open-iscsi, or bind nothing, are none.
+func TestBindings(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"iface.net_ifacename = eth1":                               "yes",
+		"iface.ipaddress = 10.0.0.5\niface.hwaddress = <empty>":    "yes",
+		"iface.net_ifacename = <empty>\niface.ipaddress = 0.0.0.0": "no",
+		"iface.iscsi_ifacename = san0\niface.transport_name = tcp": "no",
+	} {
+		f := &probes.Facts{Files: map[string]probes.File{"var/lib/iscsi/ifaces/san0": {Kind: "file", Content: content}, "etc/iscsi/ifaces/default": {Kind: "file", Content: "iface.net_ifacename = eth9"}}}
+		if _, a := Bindings(nodes(nil, f)); word(a) != want {
+			t.Errorf("%q: %s", content, word(a))
+		}
+	}
+}
