@@ -1,4 +1,4 @@
-package claim
+package provision
 
 import (
 	"regexp"
@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -17,27 +17,27 @@ import (
 // migratableShare: a migratable volume is a block device for the live migration of a
 // virtual machine. Longhorn makes no share manager for it, so a filesystem on it is
 // mounted on one node, and every other node is refused.
-func migratableShare(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+func migratableShare(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	if !v.IsLonghorn() || v.PV == nil || v.Block() || !slices.Contains(v.AccessModes(), corev1.ReadWriteMany) || v.Longhorn.ShareManager != nil {
-		return misfit{}, false
+		return Misfit{}, false
 	}
 	value, ev := carried(v, "migratable")
 	if lh := v.LH(); lh != nil && lh.Migratable {
-		value, ev = "true", diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "spec.migratable", "true")
+		value, ev = "true", evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.migratable", "true")
 	} else if lh != nil {
 		value = "" // Longhorn's own object has the last word
 	}
 	held := holderNode(v)
-	if value != "true" || len(failing(p, v)) == 0 {
-		return misfit{}, false
+	if value != "true" || len(failing(pl, v)) == 0 {
+		return Misfit{}, false
 	}
-	m := misfit{Key: "migratable", Value: value, Instead: "without migratable (Longhorn then shares the volume over NFS)", Facts: []report.Evidence{ev,
-		diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec", "accessModes ReadWriteMany, volumeMode Filesystem")},
+	m := Misfit{Key: "migratable", Rests: []string{"longhorn.io/sharemanagers", "longhorn.io/volumes"}, Value: value, Instead: "without migratable (Longhorn then shares the volume over NFS)", Facts: []report.Evidence{ev,
+		evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", "accessModes ReadWriteMany, volumeMode Filesystem")},
 		Because: "a migratable volume is a raw block device for the live migration of virtual machines; for a filesystem with ReadWriteMany Longhorn would need a share manager, and it makes none for such a volume"}
-	if p.Collected("longhorn.io/sharemanagers") {
-		m.Facts = append(m.Facts, diagnosis.FromAPI("sharemanagers.longhorn.io "+v.Handle, "", "not found"))
+	if evidence.Resource(pl.X, "longhorn.io/sharemanagers").Complete() {
+		m.Facts = append(m.Facts, evidence.FromAPI("sharemanagers.longhorn.io "+v.Handle, "", "not found"))
 	}
-	elsewhere := slices.ContainsFunc(failing(p, v), func(w *corev1.Pod) bool {
+	elsewhere := slices.ContainsFunc(failing(pl, v), func(w *corev1.Pod) bool {
 		return w.Spec.NodeName != "" && held != "" && w.Spec.NodeName != held
 	})
 	if !elsewhere {
@@ -61,31 +61,31 @@ func holderNode(v *snapshot.Volume) string {
 
 // frontendWithoutDevice: only these frontends give the node a block device, and
 // Longhorn's CSI plugin refuses every other one.
-func frontendWithoutDevice(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
-	if !v.IsLonghorn() || v.PV == nil || len(failing(p, v)) == 0 {
-		return misfit{}, false
+func frontendWithoutDevice(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
+	if !v.IsLonghorn() || v.PV == nil || len(failing(pl, v)) == 0 {
+		return Misfit{}, false
 	}
 	value, ev := carried(v, "frontend")
 	if lh := v.LH(); lh != nil && lh.Frontend != "" {
-		value, ev = lh.Frontend, diagnosis.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", lh.Frontend)
+		value, ev = lh.Frontend, evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", lh.Frontend)
 	}
 	if value == "" || value == "blockdev" || value == "ublk" {
-		return misfit{}, false
+		return Misfit{}, false
 	}
-	t, said := freshly(p, v, message.InvalidFrontend)
-	return misfit{Key: "frontend", Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev, t.Evidence()},
+	t, said := freshly(pl, v, message.InvalidFrontend)
+	return Misfit{Key: "frontend", Rests: []string{"longhorn.io/volumes"}, Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev, t.Evidence()},
 		Because: "with this frontend the node gets no block device, and the CSI plugin refuses to attach the volume"}, said
 }
 
 // freshly is the newest fresh text of some kinds. What these parameters break is tried
 // again every few minutes, so its words are always fresh while it lasts.
-func freshly(p *diagnosis.Pass, v *snapshot.Volume, kinds ...message.Kind) (diagnosis.Text, bool) {
-	for _, t := range p.Texts(v) {
+func freshly(pl *evidence.Place, v *snapshot.Volume, kinds ...message.Kind) (evidence.Text, bool) {
+	for _, t := range pl.Texts {
 		if t.Fresh && slices.ContainsFunc(kinds, t.Is) {
 			return t, true
 		}
 	}
-	return diagnosis.Text{}, false
+	return evidence.Text{}, false
 }
 
 // withoutPassphrase is said when the node plugin got no secret. That a passphrase does
@@ -94,38 +94,42 @@ var withoutPassphrase = regexp.MustCompile(`(?i)missing (?:encryption )?passphra
 
 // encryptedWithoutSecret: the node plugin gets its passphrase only from the secret that
 // the volume names.
-func encryptedWithoutSecret(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
-	if v.PV == nil || v.PV.Spec.CSI == nil || !v.IsLonghorn() || len(failing(p, v)) == 0 {
-		return misfit{}, false
+func encryptedWithoutSecret(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
+	if v.PV == nil || v.PV.Spec.CSI == nil || !v.IsLonghorn() || len(failing(pl, v)) == 0 {
+		return Misfit{}, false
 	}
 	value, ev := carried(v, "encrypted")
 	c := v.PV.Spec.CSI
 	if value != "true" || c.NodeStageSecretRef != nil || c.NodePublishSecretRef != nil {
-		return misfit{}, false
+		return Misfit{}, false
 	}
-	for _, t := range p.Texts(v) {
+	for _, t := range pl.Texts {
+		low := strings.ToLower(t.Raw)
+		if !strings.Contains(low, "passphrase") && !strings.Contains(low, "secret") {
+			continue
+		}
 		if !t.Fresh || !strings.HasPrefix(t.Op, "MountVolume") || !withoutPassphrase.MatchString(t.Raw) {
 			continue
 		}
-		return misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",
+		return Misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",
 			Because: "nothing in the class or the volume names the secret with the passphrase (csi.storage.k8s.io/node-stage-secret-name and -namespace), so the node cannot open it",
-			Facts:   []report.Evidence{ev, diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent"), t.Evidence()}}, true
+			Facts:   []report.Evidence{ev, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.nodeStageSecretRef", "absent"), t.Evidence()}}, true
 	}
-	return misfit{}, false
+	return Misfit{}, false
 }
 
 var nfsVersion = regexp.MustCompile(`(?:^|,)(?:nfs)?v(?:ers)?=?(\d)`)
 
 // nfsOptionsRefused: the class's nfsOptions replace all of Longhorn's own, and its share
 // managers speak only version 4.
-func nfsOptionsRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+func nfsOptionsRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	value, ev := carried(v, "nfsOptions")
 	asked := nfsVersion.FindStringSubmatch(strings.ReplaceAll(value, " ", ""))
-	if !v.RegularRWX() || asked == nil || asked[1] >= "4" || len(failing(p, v)) == 0 {
-		return misfit{}, false
+	if !v.RegularRWX() || asked == nil || asked[1] >= "4" || len(failing(pl, v)) == 0 {
+		return Misfit{}, false
 	}
-	t, said := freshly(p, v, message.NFSProtocol)
-	return misfit{Key: "nfsOptions", Value: value, Instead: "without nfsOptions, or with all of them (vers=4.1,noresvport,timeo=600,retrans=5,softerr)",
+	t, said := freshly(pl, v, message.NFSProtocol)
+	return Misfit{Key: "nfsOptions", Value: value, Instead: "without nfsOptions, or with all of them (vers=4.1,noresvport,timeo=600,retrans=5,softerr)",
 		Because: "the share manager serves NFS 4 only, and these options ask for version " + asked[1] + "; nfsOptions replace all defaults",
 		Facts:   []report.Evidence{ev, t.Evidence()}}, said
 }
@@ -133,30 +137,30 @@ func nfsOptionsRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 // localWithCopies: strict-local keeps the only replica beside the workload; Longhorn's
 // webhook refuses a second one. Of a volume that has several, the replicas are at fault
 // (longhorn-replica-inconsistent).
-func localWithCopies(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+func localWithCopies(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	const local, copies = "dataLocality", "numberOfReplicas"
 	if v.PV != nil {
 		value, ev := carried(v, local)
 		n, count := carried(v, copies)
-		if value != "strict-local" || n == "" || n == "1" || !v.IsLonghorn() || len(v.Longhorn.Replicas) > 1 || len(failing(p, v)) == 0 {
-			return misfit{}, false
+		if value != "strict-local" || n == "" || n == "1" || !v.IsLonghorn() || len(v.Longhorn.Replicas) > 1 || len(failing(pl, v)) == 0 {
+			return Misfit{}, false
 		}
-		for _, t := range p.Texts(v) {
+		for _, t := range pl.Texts {
 			if t.Fresh && locality.MatchString(t.Raw) {
 				return strictLocal(n, ev, count, t.Evidence()), true
 			}
 		}
-		return misfit{}, false
+		return Misfit{}, false
 	}
-	t, refused := refusal(p, v)
+	t, refused := Refusal(pl)
 	if v.Class == nil || v.Class.Provisioner != snapshot.LonghornDriver || !refused || !t.Fresh {
-		return misfit{}, false
+		return Misfit{}, false
 	}
 	n := v.Class.Parameters[copies]
 	if count, err := strconv.Atoi(n); v.Class.Parameters[local] != "strict-local" || err != nil || count == 1 {
-		return misfit{}, false
+		return Misfit{}, false
 	}
-	m := strictLocal(n, diagnosis.FromAPI("StorageClass "+v.Class.Name, "parameters", parameters(v.Class.Parameters)), t.Evidence())
+	m := strictLocal(n, evidence.FromAPI("StorageClass "+v.Class.Name, "parameters", Parameters(v.Class.Parameters)), t.Evidence())
 	m.Missing = "a volume that carries both parameters (none was made)"
 	return m, true
 }
@@ -164,7 +168,7 @@ func localWithCopies(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 // locality is named by Longhorn when it refuses such a volume.
 var locality = regexp.MustCompile(`(?i)strict-local|data ?locality`)
 
-func strictLocal(n string, facts ...report.Evidence) misfit {
-	return misfit{Key: "dataLocality", Value: "strict-local", Instead: "with numberOfReplicas 1, or with dataLocality best-effort", Facts: facts,
+func strictLocal(n string, facts ...report.Evidence) Misfit {
+	return Misfit{Key: "dataLocality", Value: "strict-local", Instead: "with numberOfReplicas 1, or with dataLocality best-effort", Facts: facts,
 		Because: "strict-local allows one replica, and numberOfReplicas is " + n + "; Longhorn refuses such a volume"}
 }

@@ -1,4 +1,4 @@
-package claim
+package provision
 
 import (
 	"maps"
@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -23,30 +23,30 @@ var badOption = regexp.MustCompile(`(?i)(?:unrecogni[sz]ed|unknown|unsupported|i
 
 // mountOptionRefused: a mount option of the volume is the one that the kernel or the
 // driver does not know.
-func mountOptionRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
-	if v.PV == nil || len(v.PV.Spec.MountOptions) == 0 || len(failing(p, v)) == 0 || volume.KindOf(p.Index, v) == volume.SMB {
-		return misfit{}, false // what a share's server or client refuses is smb-mount-refused
+func mountOptionRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
+	if v.PV == nil || len(v.PV.Spec.MountOptions) == 0 || len(failing(pl, v)) == 0 || volume.KindOf(pl.X, v) == volume.SMB {
+		return Misfit{}, false // what a share's server or client refuses is smb-mount-refused
 	}
-	for _, said := range optionWords(p, v) {
+	for _, said := range optionWords(pl, v) {
 		m := badOption.FindStringSubmatch(said.Text)
 		if m == nil {
 			continue
 		}
 		for _, o := range v.PV.Spec.MountOptions {
 			if name, _, _ := strings.Cut(o, "="); name == m[1] || o == m[1] {
-				return misfit{Key: "mountOptions", Value: o, Instead: "without this option, or with the spelling that the filesystem knows", Because: "the mount fails because this option is not known there",
-					Facts: []report.Evidence{said, diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.mountOptions", strings.Join(v.PV.Spec.MountOptions, ","))}}, true
+				return Misfit{Key: "mountOptions", Value: o, Instead: "without this option, or with the spelling that the filesystem knows", Because: "the mount fails because this option is not known there",
+					Facts: []report.Evidence{said, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.mountOptions", strings.Join(v.PV.Spec.MountOptions, ","))}}, true
 			}
 		}
 	}
-	return misfit{}, false
+	return Misfit{}, false
 }
 
 // optionWords are the fresh words about mounts of the volume, and the kernel's on the
 // nodes where its pods wait.
-func optionWords(p *diagnosis.Pass, v *snapshot.Volume) []report.Evidence {
+func optionWords(pl *evidence.Place, v *snapshot.Volume) []report.Evidence {
 	var out []report.Evidence
-	for _, t := range p.Texts(v) {
+	for _, t := range pl.Texts {
 		if t.Fresh && strings.HasPrefix(t.Op, "MountVolume") {
 			out = append(out, t.Evidence())
 		}
@@ -54,18 +54,24 @@ func optionWords(p *diagnosis.Pass, v *snapshot.Volume) []report.Evidence {
 	if len(out) == 0 {
 		return nil // nobody failed to mount
 	}
-	for _, w := range failing(p, v) {
-		view := p.View(w.Spec.NodeName)
+	for _, w := range failing(pl, v) {
+		view := pl.X.View(w.Spec.NodeName)
 		if view == nil {
 			continue
 		}
 		for _, l := range view.Facts.Kernel {
-			if p.Age(l.At) < 10*time.Minute && l.At.After(w.CreationTimestamp.Time) && badOption.MatchString(l.Text) {
-				out = append(out, diagnosis.FromNode(view.Name, "@kmsg", l.Text))
+			if pl.X.Age(l.At) < 10*time.Minute && l.At.After(w.CreationTimestamp.Time) && mayName(l.Text) && badOption.MatchString(l.Text) {
+				out = append(out, evidence.FromNode(view.Name, "@kmsg", l.Text))
 			}
 		}
 	}
 	return out
+}
+
+// mayName tells cheaply whether a line can name an option.
+func mayName(line string) bool {
+	low := strings.ToLower(line)
+	return strings.Contains(low, "option") || strings.Contains(low, "parameter") || strings.Contains(low, "flag")
 }
 
 var unknownFS = regexp.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs\.([\w-]+)"?: executable file not found`)
@@ -73,38 +79,41 @@ var unknownFS = regexp.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs
 // filesystemUnknown: the class asks for a filesystem that neither the node's kernel nor
 // the driver's tools know. Where another node uses one of this kind, it is that node's
 // kernel, and not the class.
-func filesystemUnknown(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	fs := v.FSType()
-	if v.PV == nil || fs == "" || len(failing(p, v)) == 0 || usedAnywhere(p, fs) {
-		return misfit{}, false
+	if v.PV == nil || fs == "" || len(failing(pl, v)) == 0 || usedAnywhere(pl, fs) {
+		return Misfit{}, false
 	}
-	for _, t := range p.Texts(v) {
-		m := unknownFS.FindStringSubmatch(t.Raw)
-		if !t.Fresh || m == nil || m[1]+m[2] != fs {
+	for _, t := range pl.Texts {
+		if !t.Fresh || !strings.Contains(t.Raw, "unknown filesystem") && !strings.Contains(t.Raw, "mkfs.") {
 			continue
 		}
-		return misfit{Key: "fsType", Value: fs, Instead: "with a filesystem that the nodes and the driver know (ext4, xfs)", Missing: "whether the kernel of any node knows this filesystem",
+		m := unknownFS.FindStringSubmatch(t.Raw)
+		if m == nil || m[1]+m[2] != fs {
+			continue
+		}
+		return Misfit{Key: "fsType", Value: fs, Instead: "with a filesystem that the nodes and the driver know (ext4, xfs)", Missing: "whether the kernel of any node knows this filesystem",
 			Because: "the node does not know this filesystem, and no pod of the cluster runs with a volume of this kind",
-			Facts:   []report.Evidence{t.Evidence(), diagnosis.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.fsType", fs)}}, true
+			Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.fsType", fs)}}, true
 	}
-	return misfit{}, false
+	return Misfit{}, false
 }
 
-func usedAnywhere(p *diagnosis.Pass, fs string) bool {
-	return slices.ContainsFunc(p.Index.Volumes, func(v *snapshot.Volume) bool {
+func usedAnywhere(pl *evidence.Place, fs string) bool {
+	return slices.ContainsFunc(pl.X.Volumes, func(v *snapshot.Volume) bool {
 		return v.FSType() == fs && !v.Block() && slices.ContainsFunc(v.Running(), func(c *snapshot.Consumer) bool { return c.Pod.Status.Phase == corev1.PodRunning })
 	})
 }
 
 // parameterRefused: the driver refuses the request for a volume and names a parameter
 // of the class, or its value.
-func parameterRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
+func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	if v.PV != nil || v.Class == nil || v.Claim.Status.Phase != corev1.ClaimPending || v.Claim.Spec.VolumeName != "" {
-		return misfit{}, false
+		return Misfit{}, false
 	}
-	t, ok := refusal(p, v)
+	t, ok := Refusal(pl)
 	if !ok || !t.Fresh || t.Code != "InvalidArgument" || !t.Is(message.ProvisionFailed) {
-		return misfit{}, false
+		return Misfit{}, false
 	}
 	said := t.Desc
 	if said == "" {
@@ -115,12 +124,12 @@ func parameterRefused(p *diagnosis.Pass, v *snapshot.Volume) (misfit, bool) {
 		named := wordIn(said, key) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
 		quoted := len(value) > 2 && (strings.Contains(said, `"`+value+`"`) || strings.Contains(said, `'`+value+`'`))
 		if named || quoted {
-			return misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter (none was made)",
+			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter (none was made)",
 				Because: "the driver refuses it, and says so in its own words",
-				Facts:   []report.Evidence{t.Evidence(), diagnosis.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true
+				Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true
 		}
 	}
-	return misfit{}, false
+	return Misfit{}, false
 }
 
 // wordIn tells whether a text names a word as such, not as a part of another.

@@ -1,10 +1,16 @@
-package claim
+package provision
 
 import (
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
+
+const selectedNode = claims.SelectedNode
 
 // The annotations by which the PV controller hands a claim to a provisioner outside of
 // it: the name that provisioners read today, and the one that older ones read
@@ -35,5 +41,26 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 		return false
 	}
 	late := class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
-	return !late || c.Annotations[claims.SelectedNode] != ""
+	return !late || c.Annotations[selectedNode] != ""
+}
+
+// populated tells whether a volume populator works for the claim: then the provisioner
+// leaves it alone by design (KEP-1495).
+func populated(c *corev1.PersistentVolumeClaim) bool {
+	r := c.Spec.DataSourceRef
+	return r != nil && r.Kind != "PersistentVolumeClaim" && r.Kind != "VolumeSnapshot"
+}
+
+// Asked is the name of the provisioner that shall act, under which it is known as a CSI
+// driver; empty while the volume is made inside kube-controller-manager.
+func Asked(v *snapshot.Volume) string {
+	name := v.Class.Provisioner
+	if !strings.HasPrefix(name, "kubernetes.io/") {
+		return name
+	}
+	csi := v.CSIName()
+	if csi == "" || provisionerOf(v.Claim) != csi && v.Claim.Annotations["pv.kubernetes.io/migrated-to"] != csi {
+		return ""
+	}
+	return csi
 }

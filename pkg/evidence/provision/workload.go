@@ -1,4 +1,6 @@
-package claim
+// Package provision answers questions about making the volume of a claim: who shall make it,
+// what it said, and whether the parameters of its class fit.
+package provision
 
 import (
 	"fmt"
@@ -10,7 +12,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -19,8 +21,8 @@ import (
 // sidecars renew it every few seconds.
 const leaseStale = time.Minute
 
-// provisioner is who shall make the volumes of a class, as far as the API shows it.
-type provisioner struct {
+// Provisioner is who shall make the volumes of a class, as far as the API shows it.
+type Provisioner struct {
 	Name      string
 	Pods      []*corev1.Pod
 	Workloads []snapshot.Owner      // that run it, also without any pod
@@ -28,23 +30,23 @@ type provisioner struct {
 	ByName    bool                  // only a name speaks for the pods: likely, never proven
 }
 
-// findProvisioner looks for the csi-provisioner of a driver; for provisioners that are
+// Find looks for the csi-provisioner of a driver; for provisioners that are
 // no CSI driver, by the lease of their name, and at last by what pods are called.
-func findProvisioner(p *diagnosis.Pass, name, node string) provisioner {
-	m := provisioner{Name: name, Pods: p.SidecarPods(name, "csi-provisioner"), Workloads: p.SidecarWorkloads(name, "csi-provisioner")}
-	lease, proven := p.LeaderLease(name, snapshot.ProvisionerLeases(name)...)
+func Find(x *snapshot.Index, name, node string) Provisioner {
+	m := Provisioner{Name: name, Pods: x.SidecarPods(name, "csi-provisioner"), Workloads: x.SidecarWorkloads(name, "csi-provisioner")}
+	lease, proven := x.LeaderLease(name, snapshot.ProvisionerLeases(name)...)
 	if m.Lease = lease; !proven && len(m.Pods)+len(m.Workloads) > 0 {
 		m.Lease = nil // somebody else's, who writes what he likes in his namespace
 	}
 	if len(m.Pods) == 0 && m.Lease != nil && m.Lease.Spec.HolderIdentity != nil {
-		for _, pod := range p.Cluster.Pods {
+		for _, pod := range x.Cluster.Pods {
 			if pod.Namespace == m.Lease.Namespace && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name+"_") {
 				m.Pods, m.ByName = append(m.Pods, pod), !proven
 			}
 		}
 	}
 	if len(m.Pods) == 0 && len(m.Workloads) == 0 {
-		m.Pods, m.ByName = namesakes(p, name), true
+		m.Pods, m.ByName = namesakes(x, name), true
 	}
 	m.Pods = slices.DeleteFunc(slices.Clone(m.Pods), func(pod *corev1.Pod) bool {
 		finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -65,13 +67,13 @@ func ownNodeOnly(pod *corev1.Pod) bool {
 
 // namesakes are pods that call themselves a provisioner and share a word with the name
 // of the one that is looked for.
-func namesakes(p *diagnosis.Pass, name string) []*corev1.Pod {
+func namesakes(x *snapshot.Index, name string) []*corev1.Pod {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("./-_", r) })
 	words = slices.DeleteFunc(words, func(w string) bool {
 		return len(w) < 3 || slices.Contains([]string{"csi", "com", "org", "net", "k8s", "sigs", "kubernetes", "storage", "provisioner", "external", "driver", "disk", "cluster", "local"}, w)
 	})
 	var out []*corev1.Pod
-	for _, pod := range p.Cluster.Pods {
+	for _, pod := range x.Cluster.Pods {
 		said := pod.Name
 		for _, c := range pod.Spec.Containers {
 			said += " " + c.Name + " " + c.Image
@@ -84,7 +86,7 @@ func namesakes(p *diagnosis.Pass, name string) []*corev1.Pod {
 }
 
 // Ready is the pod that can act, or nil.
-func (m provisioner) Ready() *corev1.Pod {
+func (m Provisioner) Ready() *corev1.Pod {
 	for _, pod := range m.Pods {
 		if ok, _ := ready(pod); ok {
 			return pod
@@ -94,7 +96,7 @@ func (m provisioner) Ready() *corev1.Pod {
 }
 
 // replicasReady tells whether a workload counts Ready pods that were not recognised.
-func (m provisioner) replicasReady() bool {
+func (m Provisioner) replicasReady() bool {
 	return len(m.Pods) == 0 && slices.ContainsFunc(m.Workloads, func(w snapshot.Owner) bool {
 		_, n := replicas(w)
 		return n > 0
@@ -127,60 +129,29 @@ func ready(pod *corev1.Pod) (bool, time.Time) {
 }
 
 // LeaseAge is how long ago the leader renewed its lease; ok is false without a lease.
-func (m provisioner) LeaseAge(p *diagnosis.Pass) (age time.Duration, ok bool) {
+func (m Provisioner) LeaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 	if m.Lease == nil {
 		return 0, false
 	}
-	return p.Age(m.Lease.Spec.RenewTime.Time), true
+	return x.Age(m.Lease.Spec.RenewTime.Time), true
 }
 
-// facts quotes the pods, the workloads and the lease.
-func (m provisioner) facts(p *diagnosis.Pass) []report.Evidence {
+// Facts quotes the pods, the workloads and the lease.
+func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
 	var out []report.Evidence
 	for _, pod := range m.Pods {
-		out = append(out, diagnosis.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod)))
+		out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod)))
 	}
 	for _, w := range m.Workloads {
 		wanted, isReady := replicas(w)
-		out = append(out, diagnosis.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))
+		out = append(out, evidence.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))
 	}
-	if age, ok := m.LeaseAge(p); ok {
+	if age, ok := m.LeaseAge(x); ok {
 		holder := ""
 		if h := m.Lease.Spec.HolderIdentity; h != nil {
 			holder = *h
 		}
-		out = append(out, diagnosis.FromAPI("Lease "+m.Lease.Namespace+"/"+m.Lease.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, diagnosis.Duration(age))))
+		out = append(out, evidence.FromAPI("Lease "+m.Lease.Namespace+"/"+m.Lease.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", holder, evidence.Duration(age))))
 	}
 	return out
-}
-
-// podState is why a pod is not Ready, in the words of its status.
-func podState(pod *corev1.Pod) string {
-	for _, s := range pod.Status.ContainerStatuses {
-		switch {
-		case s.State.Waiting != nil && s.State.Waiting.Reason != "":
-			return fmt.Sprintf("%s, container %s: %s (%d restarts)", pod.Status.Phase, s.Name, s.State.Waiting.Reason, s.RestartCount)
-		case s.State.Terminated != nil:
-			return fmt.Sprintf("%s, container %s ended: %s, exit code %d", pod.Status.Phase, s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode)
-		}
-	}
-	if pod.Spec.NodeName == "" {
-		return string(pod.Status.Phase) + ", not scheduled"
-	}
-	if ok, _ := ready(pod); !ok {
-		return string(pod.Status.Phase) + ", not Ready, on node " + pod.Spec.NodeName
-	}
-	return string(pod.Status.Phase) + ", Ready, on node " + pod.Spec.NodeName
-}
-
-// lastWord is the newest line that a pod that is not Ready wrote.
-func lastWord(p *diagnosis.Pass, pod *corev1.Pod) report.Evidence {
-	for _, l := range p.LogsOf(pod.Namespace, pod.Name) {
-		for i := len(l.Lines) - 1; i >= 0; i-- {
-			if strings.TrimSpace(l.Lines[i]) != "" && strings.Contains(l.Container, "provisioner") {
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}
-			}
-		}
-	}
-	return report.Evidence{}
 }

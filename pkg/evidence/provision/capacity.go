@@ -1,0 +1,81 @@
+package provision
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// notEnough is how the scheduler says that no CSIStorageCapacity is large enough
+// (ErrReasonNotEnoughSpace in pkg/scheduler/framework/plugins/volumebinding).
+const notEnough = "did not have enough free storage"
+
+// Shortage asks for the scheduler's present word that no segment of the class has the space
+// that the claim asks for; rooms are the published capacities. One that is large enough
+// contradicts it.
+func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
+	v := pl.Volume
+	if v.Class == nil || publishesNone(pl.X, v.Class.Provisioner) || roomy(pl.X, v) {
+		return nil, evidence.No()
+	}
+	var facts []report.Evidence
+	for _, w := range v.Waiting() {
+		for _, k := range w.Pod.Status.Conditions {
+			if k.Type == corev1.PodScheduled && k.Status == corev1.ConditionFalse && strings.Contains(k.Message, notEnough) && facts == nil {
+				facts = append(facts, evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.conditions[PodScheduled]", k.Message))
+			}
+		}
+	}
+	if facts == nil {
+		return nil, evidence.No()
+	}
+	for _, o := range pl.X.Cluster.Capacities {
+		if o.StorageClassName == v.Class.Name && o.Capacity != nil {
+			rooms = append(rooms, o.Capacity.String())
+			facts = append(facts, evidence.FromAPI("CSIStorageCapacity "+o.Namespace+"/"+o.Name, "capacity", o.Capacity.String()))
+		}
+	}
+	return rooms, evidence.Yes(facts...)
+}
+
+// RoomUnseen is that published capacities lag behind the storage.
+func RoomUnseen() evidence.Answer {
+	return evidence.Unseen(evidence.Lack{Need: "the free space in the storage itself", Why: "published capacities lag behind"})
+}
+
+// publishesNone tells whether the scheduler does not look at capacities of a driver: then
+// it speaks of another claim of the pod.
+func publishesNone(x *snapshot.Index, driver string) bool {
+	d := x.CSIDriver(driver)
+	return d == nil && evidence.Resource(x, "storage.k8s.io/csidrivers").Complete() || d != nil && d.Spec.StorageCapacity != nil && !*d.Spec.StorageCapacity
+}
+
+// roomy tells whether a published capacity of the class could hold the claim.
+func roomy(x *snapshot.Index, v *snapshot.Volume) bool {
+	want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	return slices.ContainsFunc(x.Cluster.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
+		if c.StorageClassName != v.Class.Name || c.Capacity == nil || c.Capacity.Cmp(want) < 0 {
+			return false
+		}
+		return c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0
+	})
+}
+
+// Parameters prints the parameters of a class in the order of their keys.
+func Parameters(m map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, k+"="+m[k])
+	}
+	if out == nil {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}

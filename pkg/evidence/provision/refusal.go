@@ -1,0 +1,102 @@
+package provision
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+)
+
+// Pending asks whether the place's claim waits for a volume that nobody has made.
+func Pending(pl *evidence.Place) evidence.Answer {
+	c := pl.Volume.Claim
+	if c == nil || pl.Volume.PV != nil || c.DeletionTimestamp != nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" {
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromAPI("PersistentVolumeClaim "+c.Namespace+"/"+c.Name, "status.phase", string(c.Status.Phase)))
+}
+
+// Refusal is the newest word of a provisioner that it could not make the claim's volume. A
+// class that does not exist is no refusal of a provisioner.
+func Refusal(pl *evidence.Place) (evidence.Text, bool) {
+	for _, t := range pl.Texts {
+		if t.Pod == "" && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound) {
+			return t, true
+		}
+	}
+	return evidence.Text{}, false
+}
+
+// FirstHand asks whether a refusal is fresh and the provisioner's own.
+func FirstHand(t evidence.Text) evidence.Answer {
+	switch {
+	case !t.Fresh:
+		return evidence.Unseen(evidence.Lack{Need: "a refusal of the last ten minutes", Why: "there is none"})
+	case !t.Is(message.ProvisionFailed):
+		return evidence.Unseen(evidence.Lack{Need: "the driver's own words", Why: "the event does not quote them"})
+	}
+	return evidence.Yes()
+}
+
+// SilentNow tells whether the provisioner was found and does not run at the moment: it
+// refused once, and now it is not there (provisioner-not-responding).
+func SilentNow(pl *evidence.Place) bool {
+	v := pl.Volume
+	if !dynamic(v.Claim, v.Class) || Asked(v) == "" {
+		return false
+	}
+	m := Find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
+	return m.Ready() == nil && (len(m.Pods) > 0 || len(m.Workloads) > 0 && !m.replicasReady())
+}
+
+// reason is what a refusal is about, as far as its words tell, and what helps.
+type reason struct {
+	form  *regexp.Regexp
+	about string
+	help  string
+}
+
+// reasons in the order in which they are looked for; the refusal itself is quoted.
+var reasons = []reason{
+	{regexp.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
+		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer."},
+	{regexp.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
+		"Look at the backup target's address and secret in the storage; the next attempt follows by itself."},
+	{regexp.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), "its source does not exist or cannot be read",
+		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent."},
+	{regexp.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
+		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem."},
+	{regexp.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free`), "capacity or quota is exhausted",
+		"Free or add capacity in the storage, raise the quota, or ask for less."},
+	{regexp.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
+		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name)."},
+	{regexp.MustCompile(`InvalidArgument|(?i)invalid parameter|unknown parameter`), "a parameter of the request is not accepted",
+		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it."},
+	{regexp.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
+		"Look whether the storage is slow or cannot be reached from the driver's controller; the request is repeated, and a volume that is made late is found again."},
+}
+
+// About says what a refusal is about, and what helps.
+func About(t evidence.Text) (what, help string) {
+	for _, r := range reasons {
+		if r.form.MatchString(t.Raw) {
+			return r.about, r.help
+		}
+	}
+	return "its own words are quoted below", "Look up the quoted words in the driver's documentation and in the log of its provisioner."
+}
+
+// Quoted is the innermost description, kept to a length that is read.
+func Quoted(t evidence.Text) string {
+	said := t.Desc
+	if said == "" {
+		said = t.Raw
+	}
+	if r := []rune(said); len(r) > 300 {
+		said = string(r[:300]) + "…"
+	}
+	return `"` + strings.TrimSpace(said) + `"`
+}

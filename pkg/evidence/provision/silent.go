@@ -1,0 +1,179 @@
+package provision
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// overlooked is how long a Ready provisioner may leave a claim alone before its annotations
+// are suspected: it looks at each claim at once and again after a resync.
+const overlooked = 5 * time.Minute
+
+// Silence is why nobody makes the volume of a claim.
+type Silence struct {
+	Provisioner
+	Kind     string // "leader", "pod", "workload", "nowhere", "annotation"
+	Why      string
+	Pod      *corev1.Pod
+	Workload snapshot.Owner
+	Waiting  bool
+	State    []evidence.Answer
+	Last     []evidence.Answer
+	pl       *evidence.Place
+}
+
+// Wanted asks whether somebody shall make a volume for the place's claim now and has had a
+// minute for it.
+func Wanted(pl *evidence.Place) evidence.Answer {
+	v := pl.Volume
+	if c := v.Claim; v.PV != nil || c == nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" || pl.X.Age(c.CreationTimestamp.Time) < time.Minute || populated(c) {
+		return evidence.No()
+	}
+	if v.Class == nil {
+		return evidence.Not(evidence.Resource(pl.X, "storage.k8s.io/storageclasses").Nothing())
+	}
+	return evidence.When(dynamic(v.Claim, v.Class) && Asked(v) != "", evidence.FromAPI("StorageClass "+v.Class.Name, "provisioner", v.Class.Provisioner))
+}
+
+// SilenceOf asks why nobody makes the volume of the place's claim: its provisioner is not
+// there, or the claim's annotations do not call it. When somebody answered it is another
+// question (provisioning-failed).
+func SilenceOf(pl *evidence.Place) (Silence, bool) {
+	x, v := pl.X, pl.Volume
+	name := Asked(v)
+	s := Silence{Provisioner: Find(x, name, v.Claim.Annotations[selectedNode]), pl: pl}
+	refused, begun := heard(pl)
+	if refused || s.allOfLonghorn() {
+		return s, false // one reason for all of Longhorn: longhorn-control-plane-down
+	}
+	events := evidence.Resource(x, "/events").Nothing()
+	s.State = []evidence.Answer{evidence.Resource(x, "/pods").Nothing()}
+	s.Last = []evidence.Answer{events, csi.Undisputed(x, name, "csi-provisioner").Nothing()}
+	if !s.absent() {
+		if begun || !s.notCalled() {
+			return s, false
+		}
+		s.State = append(s.State, events)
+	}
+	s.State = append(s.State, evidence.Yes(waits(pl)...).With(s.Facts(x)...))
+	if begun {
+		s.miss("what became of the attempt that the provisioner began", "nothing tells")
+	}
+	return s, true
+}
+
+func (s *Silence) miss(need, why string) {
+	s.Last = append(s.Last, evidence.Unseen(evidence.Lack{Need: need, Why: why}))
+}
+
+// heard tells what a provisioner said of the claim so far: refused is a fresh refusal, begun
+// that it acted or refused at some time.
+func heard(pl *evidence.Place) (refused, begun bool) {
+	for _, t := range pl.Texts {
+		switch t.Reason {
+		case "ProvisioningFailed":
+			refused, begun = refused || t.Fresh, true
+		case "Provisioning":
+			begun = true
+		}
+	}
+	return refused, begun
+}
+
+// waits quotes the PV controller, which says that it waits for a provisioner.
+func waits(pl *evidence.Place) []report.Evidence {
+	for _, t := range pl.Texts {
+		if t.Reason == "ExternalProvisioning" {
+			return []report.Evidence{t.Evidence()}
+		}
+	}
+	return nil
+}
+
+// absent finds a provisioner that is not there or does not work.
+func (s *Silence) absent() bool {
+	x := s.pl.X
+	age, leased := s.LeaseAge(x)
+	switch {
+	case s.Ready() != nil && leased && age > leaseStale && !s.ByName:
+		s.Kind, s.Pod = "leader", s.Ready()
+		s.Why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", evidence.Duration(age), s.Pod.Name)
+		s.miss("a sign of life of the provisioner's leader", "only its lease is old")
+	case s.Ready() != nil, leased && age <= leaseStale, s.replicasReady():
+		return false // somebody is there
+	case len(s.Pods) > 0:
+		s.down(s.Pods[0])
+	case len(s.Workloads) > 0:
+		w := s.Workloads[0]
+		wanted, isReady := replicas(w)
+		s.Kind, s.Workload = "workload", w
+		s.Why = fmt.Sprintf("its provisioner does not run: %s has %d of %d replicas", w, isReady, wanted)
+	case !s.waitedFor():
+		return false
+	default:
+		s.Kind, s.Why = "nowhere", "no pod and no workload of its provisioner was found"
+		s.miss("a provisioner that may run outside the cluster or under another name", "nothing shows it")
+	}
+	return true
+}
+
+func (s *Silence) down(pod *corev1.Pod) {
+	x := s.pl.X
+	s.Kind, s.Pod = "pod", pod
+	s.Why = fmt.Sprintf("its provisioner does not run: pod %s/%s is not Ready (%s)", pod.Namespace, pod.Name, podState(pod))
+	if n := pod.Spec.NodeName; n != "" && x.Node(n) != nil && !x.NodeReady(n).Ready {
+		s.Why += "; its node " + n + " does not report"
+	}
+	if s.ByName {
+		s.miss("whether pod "+pod.Namespace+"/"+pod.Name+" is the provisioner "+s.Name, "only its name says so")
+	}
+	s.State = append(s.State, evidence.Yes(lastWord(x, pod)))
+	if _, at := ready(pod); !at.IsZero() && x.Age(at) < time.Minute {
+		s.Waiting = true
+	}
+}
+
+// waitedFor tells whether the PV controller says now that it waits for a provisioner, or
+// the claim is so old that its events are gone.
+func (s *Silence) waitedFor() bool {
+	for _, t := range s.pl.Texts {
+		if t.Reason == "ExternalProvisioning" {
+			return t.Fresh
+		}
+	}
+	return s.pl.X.Age(s.pl.Volume.Claim.CreationTimestamp.Time) > time.Hour
+}
+
+// allOfLonghorn tells whether Longhorn's provisioner is silent together with the managers
+// that it calls.
+func (s *Silence) allOfLonghorn() bool {
+	x := s.pl.X
+	if s.Name != snapshot.LonghornDriver || s.Ready() != nil {
+		return false
+	}
+	for _, pod := range s.Pods {
+		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
+			if strings.Contains(strings.Join(l.Lines, "\n"), "longhorn-backend") {
+				return true
+			}
+		}
+	}
+	managers, up := 0, 0
+	for _, pod := range x.PodsIn(x.LonghornNamespace()) {
+		if pod.Labels["app"] == "longhorn-manager" {
+			managers++
+			if ok, _ := ready(pod); ok {
+				up++
+			}
+		}
+	}
+	return managers > 0 && up == 0
+}

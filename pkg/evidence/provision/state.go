@@ -1,0 +1,42 @@
+package provision
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// podState is why a pod is not Ready, in the words of its status.
+func podState(pod *corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		switch {
+		case s.State.Waiting != nil && s.State.Waiting.Reason != "":
+			return fmt.Sprintf("%s, container %s: %s (%d restarts)", pod.Status.Phase, s.Name, s.State.Waiting.Reason, s.RestartCount)
+		case s.State.Terminated != nil:
+			return fmt.Sprintf("%s, container %s ended: %s, exit code %d", pod.Status.Phase, s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode)
+		}
+	}
+	if pod.Spec.NodeName == "" {
+		return string(pod.Status.Phase) + ", not scheduled"
+	}
+	if ok, _ := ready(pod); !ok {
+		return string(pod.Status.Phase) + ", not Ready, on node " + pod.Spec.NodeName
+	}
+	return string(pod.Status.Phase) + ", Ready, on node " + pod.Spec.NodeName
+}
+
+// lastWord is the newest line that a pod that is not Ready wrote.
+func lastWord(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
+	for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
+		for i := len(l.Lines) - 1; i >= 0; i-- {
+			if strings.TrimSpace(l.Lines[i]) != "" && strings.Contains(l.Container, "provisioner") {
+				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}
+			}
+		}
+	}
+	return report.Evidence{}
+}
