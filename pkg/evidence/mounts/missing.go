@@ -1,0 +1,203 @@
+package mounts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Missing is a pod that uses the node's own disk instead of the place's volume.
+type Missing struct {
+	pl    *evidence.Place
+	Pod   *corev1.Pod
+	Ended bool
+	mount *probes.Mount // a bind of a plain directory; nil: nothing is mounted
+	dir   *probes.PodVolumeDir
+	Files []string // that lie in the directory
+}
+
+// MissingOf are the pods of the volume on the place's node whose containers run, or ran,
+// without a mount of it. For a pod that has ended nothing mounted is right, unless files
+// lie there: then it was so while the pod ran.
+func MissingOf(pl *evidence.Place) []Missing {
+	if pl.View == nil || pl.View.Init == nil || pl.Volume.Block() || BindsDirectories(pl.Volume) {
+		return nil
+	}
+	var out []Missing
+	for _, c := range pl.Volume.Consumers {
+		m := Missing{pl: pl, Pod: c.Pod, Ended: c.Pod.DeletionTimestamp != nil && !pods.Runs(c.Pod)}
+		if c.Node() != pl.Node || !m.Ended && (c.Pod.Status.Phase != corev1.PodRunning || !pods.Runs(c.Pod)) {
+			continue
+		}
+		for _, u := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+			if u.Path.Kind == snapshot.Publish && SameUID(u.Path.PodUID, string(c.Pod.UID)) {
+				m.mount = &u.Mount
+			}
+		}
+		if m.mount != nil && OnRoot(pl.View, m.mount.Dev) && m.mount.Root != "/" || m.mount == nil && m.bare() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// bare tells whether nothing is mounted where it should be, as far as the node's record
+// knows the pod at all.
+func (m *Missing) bare() bool {
+	m.dir = m.podDir()
+	if m.dir != nil {
+		for _, name := range m.dir.Files {
+			if strings.HasPrefix(name, "mount/") {
+				m.Files = append(m.Files, name)
+			}
+		}
+	}
+	running := len(m.pl.View.ProcessesOfPod(string(m.Pod.UID))) > 0
+	switch {
+	case m.dir == nil && !running, m.Ended && len(m.Files) == 0:
+		return false
+	}
+	return m.Ended || running || m.pl.X.NodeReady(m.pl.Node).Ready
+}
+
+// podDir is what the recording has of the pod's directory for the volume.
+func (m Missing) podDir() *probes.PodVolumeDir {
+	for i := range m.pl.View.Facts.Kubelet.PodDirs {
+		d := &m.pl.View.Facts.Kubelet.PodDirs[i]
+		if !SameUID(d.UID, string(m.Pod.UID)) {
+			continue
+		}
+		for j := range d.Volumes {
+			if d.Volumes[j].Name == m.specName() {
+				return &d.Volumes[j]
+			}
+		}
+	}
+	return nil
+}
+
+// specName is what the kubelet calls a volume in a pod's directory: like the
+// PersistentVolume, or like the entry of a pod that names it in its own template.
+func (m Missing) specName() string {
+	for _, c := range m.pl.Volume.Consumers {
+		if c.Inline && c.Pod == m.Pod {
+			return c.Volume
+		}
+	}
+	return m.pl.Volume.PVName()
+}
+
+// Bound tells whether the driver bound a directory on which nothing was mounted.
+func (m Missing) Bound() bool { return m.mount != nil }
+
+// At is the path, and Directory what lies there on the node's own disk.
+func (m Missing) At() string {
+	switch {
+	case m.mount != nil:
+		return m.mount.Point
+	case m.dir != nil:
+		return fmt.Sprintf("%s/pods/%s/volumes/%s/%s/mount", m.pl.View.KubeletRoot(), m.Pod.UID, m.dir.Plugin, m.dir.Name)
+	}
+	return fmt.Sprintf("%s/pods/%s/volumes/*/%s", m.pl.View.KubeletRoot(), m.Pod.UID, m.specName())
+}
+
+// Directory is the directory of the node's own disk that the pod has instead.
+func (m Missing) Directory() string {
+	if m.mount != nil {
+		return m.mount.Root
+	}
+	return m.At()
+}
+
+// Disk is the node's own disk.
+func (m Missing) Disk() string {
+	if m.mount == nil {
+		return ""
+	}
+	return Title(m.pl.View, m.mount.Dev)
+}
+
+// Is quotes what shows it.
+func (m Missing) Is() evidence.Answer {
+	node, view := m.pl.Node, m.pl.View
+	var facts []report.Evidence
+	if boot := view.Facts.Identity.Boot(); m.pl.X.Node(node) != nil && !boot.IsZero() && m.Pod.Status.StartTime != nil && boot.After(m.Pod.Status.StartTime.Time) {
+		facts = append(facts, evidence.FromNode(node, "proc/uptime", "booted "+boot.UTC().Format("2006-01-02T15:04:05Z")+", after the pod started"))
+	}
+	if m.mount != nil {
+		facts = append(facts, Line(node, view.Init, *m.mount))
+		if d, ok := m.pl.X.DeviceOn(m.pl.Volume, node); ok {
+			facts = append(facts, evidence.FromNode(node, d.Locator, d.How))
+		}
+		return evidence.Yes(facts...)
+	}
+	facts = append(facts, evidence.FromNode(node, "proc/1/mountinfo", "no line of "+m.At()))
+	for _, name := range m.Files[:min(3, len(m.Files))] {
+		facts = append(facts, evidence.FromNode(node, fmt.Sprintf("%s/pods/%s/volumes/%s/%s", strings.TrimPrefix(view.KubeletRoot(), "/"), m.Pod.UID, m.dir.Plugin, m.dir.Name), name))
+	}
+	return evidence.Yes(facts...)
+}
+
+// Elsewhere asks whether the pod has its volume all the same: a kubelet in a container has
+// the mount in its own table, or the pod's own namespace has the volume's device or a
+// share, whatever became of the host's mount.
+func (m Missing) Elsewhere() evidence.Answer {
+	if m.mount != nil {
+		return evidence.No()
+	}
+	view, uid := m.pl.View, string(m.Pod.UID)
+	var numbers []probes.Dev
+	if d, ok := m.pl.X.DeviceOn(m.pl.Volume, m.pl.Node); ok {
+		numbers = d.Numbers()
+	}
+	own := func(ns *probes.MountNamespace) bool {
+		return slices.ContainsFunc(view.ProcessesOfPod(uid), func(p *probes.Process) bool { return p.MntNS == ns.ID })
+	}
+	for i := range view.Facts.Namespaces {
+		ns := &view.Facts.Namespaces[i]
+		inside := own(ns)
+		for _, o := range ns.Mounts {
+			kubelets := OfKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
+			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
+				return evidence.Yes(Line(m.pl.Node, ns, o))
+			}
+		}
+	}
+	return m.pl.Tables(probes.Mounts).Found()
+}
+
+// shareWords stand in the names of drivers that mount a server's share or a daemon's
+// filesystem and attach nothing.
+var shareWords = []string{"nfs", "smb", "cifs", "cephfs", "gluster", "juicefs", "lustre", "efs.", "s3", "azurefile", "file.csi.azure.com", "filestore", "quobyte", "beegfs", "gpfs", "spectrumscale", "seaweedfs", "cvmfs"}
+
+// RealStorage asks whether the place's driver is known to mount devices or shares: it
+// attaches, it is a network filesystem's by its name, or some volume of it is mounted from
+// one on a probed node. A driver may bind directories on purpose.
+func RealStorage(pl *evidence.Place) evidence.Answer {
+	v, driver := pl.Volume, strings.ToLower(pl.Volume.Driver)
+	switch {
+	case slices.ContainsFunc(shareWords, func(w string) bool { return strings.Contains(driver, w) }),
+		v.IsLonghorn() || strings.HasPrefix(v.Driver, "kubernetes.io/") || len(v.Attachments) > 0,
+		v.CSIName() != "" && pl.X.CSIDriver(v.Driver) != nil && v.AttachRequired(pl.X):
+		return evidence.Yes()
+	}
+	for _, o := range pl.X.Volumes {
+		if o.Driver != v.Driver {
+			continue
+		}
+		for name, view := range pl.X.NodeViews {
+			if slices.ContainsFunc(pl.X.VolumeMounts(o, name), func(m snapshot.VolumeMount) bool { return !OnRoot(view, m.Mount.Dev) }) {
+				return evidence.Yes()
+			}
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "that driver " + v.Driver + " mounts devices or shares", Why: "it attaches nothing, and no mount of it was seen"})
+}
