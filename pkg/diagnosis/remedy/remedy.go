@@ -71,6 +71,15 @@ type Target struct {
 // object. It must not describe a destructive step that no check allows.
 func Words(title string) Step { return Step{Title: title} }
 
+// Sentences are several steps of words.
+func Sentences(titles ...string) []Step {
+	var out []Step
+	for _, t := range titles {
+		out = append(out, Words(t))
+	}
+	return out
+}
+
 // Check is advice in words with read-only commands that complete the picture.
 func Check(title string, commands ...Command) Step {
 	return Step{Title: title, Commands: commands, Risk: ReadOnly}

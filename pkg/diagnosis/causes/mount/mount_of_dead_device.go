@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/mounts"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -37,7 +38,7 @@ func mountOfDeadDevice(p *diagnosis.Pass) {
 			view := p.View(node)
 			if view == nil || view.Init == nil {
 				if len(v.LiveConsumersOn(node)) > 0 && p.Suffers(v, "volume-io-error", "volume-readonly", "mount-failed", "pod-stuck-terminating") {
-					tablesMissing(p, node)
+					p.Probed(node)
 				}
 				deadUnseen(p, v, node)
 				continue
@@ -147,7 +148,7 @@ func (d *dead) judge(p *diagnosis.Pass, m snapshot.VolumeMount) bool {
 		d.reason = "the kernel has no block device with this number any more"
 		d.facts = append(d.facts, diagnosis.FromNode(d.view.Name, "sys/class/block/*/dev", "no entry "+d.dev.String()))
 		return true
-	case b == nil || rootOf(d.view, d.dev):
+	case b == nil || mounts.OnRoot(d.view, d.dev):
 		return false // nothing is known of it, or the node's own disk: mount-missing-under-pod
 	case hollow(d.view, b):
 		d.reason = "every disk below it is gone or offline"

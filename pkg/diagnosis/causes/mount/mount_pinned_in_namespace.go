@@ -4,8 +4,13 @@ import (
 	_ "embed"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/mounts"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 //go:embed mount_pinned_in_namespace.md
@@ -15,58 +20,62 @@ var mountPinnedInNamespaceDoc string
 // namespace keeps.
 var MountPinnedInNamespace = &diagnosis.Rule{
 	Name: "mount-pinned-in-namespace", Layer: diagnosis.Mount, Severity: report.Blocking,
-	Needs:    []diagnosis.Need{diagnosis.API("/pods"), diagnosis.Probe("mountns")},
-	Explains: []string{"unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating", "mount-busy", "format-failed", "pod-waiting-for-volume"},
-	LeadsTo:  []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
-	Offers:   []string{"restart-holder"},
-	Doc:      mountPinnedInNamespaceDoc,
-	Run: func(p *diagnosis.Pass) {
-		for _, v := range p.Volumes() {
-			for _, node := range nodesOf(p, v) {
-				pinnedOn(p, v, node)
+	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
+	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
+	Offers:  []string{"restart-holder"},
+	Asks:    diagnosis.EachPlace | diagnosis.EachPod,
+	Doc:     mountPinnedInNamespaceDoc,
+	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		whole := pl.Tables(probes.Mounts)
+		out := []*diagnosis.Proof{diagnosis.Rest(whole)}
+		add := func(says string, subject report.Subject, with map[string]string, state ...evidence.Answer) *diagnosis.Proof {
+			p := &diagnosis.Proof{Subject: subject, Says: says, With: with, State: state, Last: []evidence.Answer{whole.Nothing()}}
+			out = append(out, p)
+			return p
+		}
+		pinned := func(says string, m mounts.Pinned, state ...evidence.Answer) *diagnosis.Proof {
+			p := add(says, m.Subject(), m.Words(), append([]evidence.Answer{m.Is()}, state...)...)
+			p.Steps = append([]remedy.Step{remedy.EndHolder(pl.Node, m.Who)}, remedy.Sentences(m.Advice()...)...)
+			p.Pod(m.Who.Pod)
+			return p
+		}
+		if pl.Pod != nil && !mounts.Lingers(pl.X, pl.Pod) {
+			return nil
+		} else if pl.Pod != nil {
+			for _, r := range mounts.StrayRootsOf(pl) {
+				p := pinned("root", r.Pinned)
+				p.With["pod"], p.Last, p.AtMost = pods.Name(pl.Pod), append(p.Last, r.Said()), r.Ceiling()
 			}
+			return out
 		}
-		pinnedRootfs(p)
+		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
+		awaited, fails := volume.Awaited(pl.X, pl.Volume, pl.Node), volume.Fails(pl)
+		if awaited { // then it is a failure that says that somebody else has the device
+			released, why = fails, "a pod on the node waits for the device"
+		}
+		if released.No() || pl.View == nil && !fails.Yes() {
+			return nil
+		}
+		if s, ok := mounts.SuspectOf(pl); ok && !awaited && (pl.View == nil || pl.View.Init == nil) {
+			p := add("perhaps", diagnosis.PodSubject(s.Pod), s.Words(pl), s.Is(), mounts.Kept(pl), released)
+			p.AtMost, p.Steps = report.Possible, []remedy.Step{remedy.Words("Probe node " + pl.Node + " before anything is restarted: only its mount tables tell who has the device. If process and mount of pod " + pods.Name(s.Pod) + " are confirmed there, restarting that pod is enough; the driver then succeeds by itself.")}
+			p.Pod(s.Pod)
+		}
+		for _, m := range mounts.PinnedOf(pl) {
+			p := pinned("pinned", m, released)
+			p.Last = append(p.Last, m.Parted(), pods.Placed(pl.X, m.Who))
+			p.Device(pl.Node, m.Mount.Dev)
+		}
+		if d, ok := mounts.DetachedOf(pl); ok && len(out) == 1 && d.Listed().Unseen() && !d.Busy().No() {
+			p := add("unread", diagnosis.DeviceSubject(pl.Node, d.Dev), map[string]string{"node": pl.Node, "disk": mounts.Title(pl.View, d.Dev)}, d.Alive())
+			p.AtMost, p.Steps = report.Possible, []remedy.Step{remedy.Words("Read the mount tables of the remaining namespaces of node " + pl.Node + " first; who holds the device decides what has to be restarted.")}
+			p.Device(pl.Node, d.Dev)
+		}
+		for _, p := range out[1:] {
+			p.With["volume"], p.With["why"] = volume.Name(pl.Volume), why
+			d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
+			p.Device(pl.Node, d.Dev)
+		}
+		return out
 	},
-}
-
-// pinnedOn looks at one node that should not need the volume's mount any more, or
-// that cannot mount the device because somebody else has it.
-func pinnedOn(p *diagnosis.Pass, v *snapshot.Volume, node string) {
-	released, why := p.WantedReleased(v, node)
-	wanted := p.WantedHere(v, node)
-	if wanted {
-		why = "a pod on the node waits for the device"
-	}
-	stuck := released && p.Suffers(v, "unmount-blocked", "detach-stuck", "multi-attach-error", "pod-stuck-terminating")
-	busy := wanted && p.Suffers(v, "mount-busy", "format-failed", "mount-failed", "share-manager-failing")
-	if !released && !busy {
-		return
-	}
-	view := p.View(node)
-	if view == nil || view.Init == nil {
-		if stuck || busy {
-			tablesMissing(p, node)
-		}
-		if stuck {
-			perhapsPinned(p, v, node, why)
-		}
-		return
-	}
-	if !pinnedCopies(p, v, view, why) {
-		perhapsUnread(p, v, view)
-	}
-}
-
-// tablesMissing notes that the mount tables of a node were wanted and not read.
-func tablesMissing(p *diagnosis.Pass, node string) {
-	view, ok := p.Probed(node) // without a probe this notes the gap
-	if !ok {
-		return
-	}
-	need := "node/" + node
-	if st := view.Facts.Status["mountns"]; st.State != "" {
-		need += "/mountns"
-	}
-	p.Miss(need, node)
 }

@@ -39,8 +39,12 @@ var MountPropagationOff = &diagnosis.Rule{
 			return p
 		}
 		var out []*diagnosis.Proof
+		read := pl.View != nil && pl.View.Init != nil
 		demands := mounts.DemandsOf(pl)
 		for _, d := range demands {
+			if !read && !d.Refused() {
+				continue
+			}
 			who := pods.Owned(pl.X, d.Pod)
 			with := words.Fields{"path": d.Path, "pod": strings.ToUpper(who[:1]) + who[1:], "refused": ""}
 			if d.Refused() {
@@ -50,7 +54,6 @@ var MountPropagationOff = &diagnosis.Rule{
 			p.Pod(d.Pod)
 			out = append(out, p)
 		}
-		read := pl.View != nil && pl.View.Init != nil
 		if says, off := mounts.Unpropagated(pl); !read && off.Yes() && len(demands) > 0 && pl.Pod == nil {
 			out = append(out, add("longhorn", "/", off, pl.Tables(probes.Mounts).Nothing(), words.Fields{"says": says}))
 		}
