@@ -43,17 +43,17 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 	var out []*evidence.Place
 	if s&EachPod != 0 {
 		for _, pod := range p.pods() {
-			out = append(out, &evidence.Place{X: p.Index, Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
+			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
 		}
 	}
 	if s&EachVolume != 0 {
 		for _, v := range p.Volumes() {
-			out = append(out, &evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)})
+			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Texts: p.Texts(v)})
 		}
 	}
 	if s&EachNode != 0 || s&EachSweptNode != 0 && p.Sweep() {
 		for _, n := range p.Nodes() {
-			out = append(out, &evidence.Place{X: p.Index, Node: n, View: p.View(n), Texts: p.TextsOn(n)})
+			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
 		}
 	}
 	if s&EachSweep != 0 && p.Sweep() {
@@ -69,7 +69,7 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 				if p.rule != nil && !p.rule.can(p.kindOf(v).At(p.Index, v, n)) {
 					continue
 				}
-				out = append(out, &evidence.Place{X: p.Index, Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
+				out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -15,6 +18,7 @@ type Place struct {
 	Pod    *corev1.Pod // what is asked about, for a rule that walks pods
 	Node   string
 	View   *snapshot.NodeView // nil: the node was not probed
+	Swept  bool               // the question is about nodes: each of them has a cause of its own
 	Texts  []Text             // about the volume, newest first; of a Place with a node: those of that node and those of none
 }
 
@@ -33,10 +37,28 @@ func (p *Place) AtConsumers() []*Place {
 	for _, c := range p.Volume.Live() {
 		if n := c.Node(); !seen[n] {
 			seen[n] = true
-			out = append(out, &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Texts: p.Texts})
+			out = append(out, &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Swept: p.Swept, Texts: p.Texts})
 		}
 	}
 	return out
+}
+
+// AtNodes are the places of a volume on the nodes that were looked at and have or had it, those
+// first on which a pod of it waits or ends.
+func (p *Place) AtNodes() []*Place {
+	var first, rest []*Place
+	for _, n := range slices.Sorted(maps.Keys(p.X.NodeViews)) {
+		if !p.X.Traced(p.Volume, n) {
+			continue
+		}
+		at := &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Swept: p.Swept, Texts: p.Texts}
+		if slices.ContainsFunc(p.Volume.LiveConsumersOn(n), func(c *snapshot.Consumer) bool { return c.Waiting() || c.Terminating() }) {
+			first = append(first, at)
+		} else {
+			rest = append(rest, at)
+		}
+	}
+	return append(first, rest...)
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever

@@ -41,3 +41,20 @@ func tunnelBack(pl *evidence.Place, m nfs.Mount) []Step {
 		Words("Its watchdog starts the tunnels again from their state files after the plugin has started: give it a few minutes. If the port stays closed, the mounts that were made through the plugin's former pod cannot be revived: delete the client pods on node "+pl.Node+", so that they mount anew; where they cannot end, drain the node and reboot it."),
 		Words("Upgrade a driver that loses its tunnels when its plugin restarts, and drain a node before that."))
 }
+
+// StaleGone lets the clients of stale mounts go, and takes a dead mount away that keeps an
+// ending pod.
+func StaleGone(s nfs.Stale) []Step {
+	var out []Step
+	for _, pod := range s.Pods() {
+		if pod.DeletionTimestamp == nil {
+			out = append(out, DeletePod(pod).Note("Its mount answers ESTALE; a new pod mounts the volume anew."))
+		}
+	}
+	for _, m := range s.Mounts {
+		if pod := s.Place.X.PodByUID(m.Path.PodUID); m.Path.PodUID != "" && (pod == nil || pod.DeletionTimestamp != nil) {
+			out = append(out, UnmountLazy(s.Place.Node, s.Place.Volume, m, false))
+		}
+	}
+	return out
+}

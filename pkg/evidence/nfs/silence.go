@@ -15,7 +15,7 @@ import (
 
 // Silence is a node with mounts of servers that do not answer.
 type Silence struct {
-	pl      *evidence.Place
+	Place   *evidence.Place
 	Servers []Silent
 	Tasks   []Task
 	Blocked bool // the kubelet itself hangs: everything on the node waits
@@ -31,7 +31,7 @@ type Silent struct {
 
 // SilenceOn collects the servers of the place's node that do not answer.
 func SilenceOn(pl *evidence.Place) Silence {
-	s := Silence{pl: pl}
+	s := Silence{Place: pl}
 	if pl.View == nil {
 		return s
 	}
@@ -54,13 +54,32 @@ func SilenceOn(pl *evidence.Place) Silence {
 	return s
 }
 
+// Silences are the nodes of a place that suffer from such a server. Of a volume as a whole,
+// and of one on a node where the question is not about nodes, they are all nodes on which it
+// is mounted from one, or whose kubelet hangs on one. Of a pod it is its node when the kubelet
+// hangs; of a node, itself.
+func Silences(pl *evidence.Place) []Silence {
+	at := []*evidence.Place{pl}
+	if pl.Volume != nil && !pl.Swept {
+		at = pl.AtNodes()
+	}
+	var out []Silence
+	for _, place := range at {
+		s := SilenceOn(place)
+		if len(s.Servers) > 0 && (s.Blocked || pl.Volume == nil && pl.Pod == nil || pl.Volume != nil && s.of(pl.Volume)) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // judge judges the server of one mount: a failed dial is proof, a complaint of the kernel
 // without a later "OK" or a task that waits for the network is a strong hint, an answer
 // refutes all.
 func (s *Silence) judge(m Mount) (Silent, bool) {
-	out := Silent{Mounts: []Mount{m}, dial: reach.Of(s.pl.View, m.Port, m.Addr, m.Server)}
-	out.kernel, out.line = Complaint(s.pl.View, m)
-	st, asked := s.pl.View.Statfs(m.Point)
+	out := Silent{Mounts: []Mount{m}, dial: reach.Of(s.Place.View, m.Port, m.Addr, m.Server)}
+	out.kernel, out.line = Complaint(s.Place.View, m)
+	st, asked := s.Place.View.Statfs(m.Point)
 	switch {
 	case out.dial.Failed():
 		return out, true
@@ -73,33 +92,39 @@ func (s *Silence) judge(m Mount) (Silent, bool) {
 	return out, out.kernel != "" || waits
 }
 
-// Of tells whether a volume is mounted from one of them.
-func (s *Silence) Of(v *snapshot.Volume) bool {
+// of tells whether a volume is mounted from one of them.
+func (s *Silence) of(v *snapshot.Volume) bool {
 	return slices.ContainsFunc(s.Servers, func(x Silent) bool {
 		return slices.ContainsFunc(x.Mounts, func(m Mount) bool { return m.Volume == v })
 	})
 }
 
-// Concerns are the volumes that are mounted from them, the pods that use these on the node
-// or carry their tunnels, and the addresses of servers that others share.
-func (s *Silence) Concerns() (volumes []*snapshot.Volume, pods []*corev1.Pod, servers []string) {
+// Keys is what a finding is tied to.
+type Keys interface {
+	Volume(*snapshot.Volume)
+	Pod(*corev1.Pod)
+	Object(kind, name string)
+}
+
+// Concerns ties a finding to the volumes that are mounted from them, to the pods that use
+// these on the node or carry their tunnels, and to the servers that others share.
+func (s *Silence) Concerns(k Keys) {
 	for _, x := range s.Servers {
 		if x.Local() {
-			pods = append(pods, ForwarderOf(s.pl.X, s.pl.Node, x.Mounts[0].Volume).Plugin)
+			k.Pod(ForwarderOf(s.Place.X, s.Place.Node, x.Mounts[0].Volume).Plugin)
 		} else {
-			servers = append(servers, x.Mounts[0].Addr)
+			k.Object("server", x.Mounts[0].Addr)
 		}
 		for _, m := range x.Mounts {
+			k.Volume(m.Volume)
 			if m.Volume == nil {
 				continue
 			}
-			volumes = append(volumes, m.Volume)
-			for _, c := range m.Volume.LiveConsumersOn(s.pl.Node) {
-				pods = append(pods, c.Pod)
+			for _, c := range m.Volume.LiveConsumersOn(s.Place.Node) {
+				k.Pod(c.Pod)
 			}
 		}
 	}
-	return volumes, pods, servers
 }
 
 // Local tells whether a server is a process of the node itself.
@@ -122,18 +147,18 @@ func (s *Silence) Is() evidence.Answer {
 	var facts []report.Evidence
 	for _, x := range s.Servers {
 		if x.Local() {
-			facts = append(facts, ForwarderOf(s.pl.X, s.pl.Node, x.Mounts[0].Volume).Facts...)
+			facts = append(facts, ForwarderOf(s.Place.X, s.Place.Node, x.Mounts[0].Volume).Facts...)
 		}
 		for _, m := range x.Mounts {
-			facts = append(facts, evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
-			if st, ok := s.pl.View.Statfs(m.Point); ok && st.Err != "" {
-				facts = append(facts, evidence.FromNode(s.pl.Node, "@statfs"+m.Point, st.Err))
+			facts = append(facts, evidence.FromNode(s.Place.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
+			if st, ok := s.Place.View.Statfs(m.Point); ok && st.Err != "" {
+				facts = append(facts, evidence.FromNode(s.Place.Node, "@statfs"+m.Point, st.Err))
 			}
 		}
-		facts = append(facts, x.dial.Evidence(s.pl.Node), x.line)
+		facts = append(facts, x.dial.Evidence(s.Place.Node), x.line)
 	}
 	for _, t := range s.Tasks {
-		facts = append(facts, t.Evidence(s.pl.Node))
+		facts = append(facts, t.Evidence(s.Place.Node))
 	}
 	return evidence.When(len(s.Servers) > 0, facts...)
 }
@@ -144,9 +169,9 @@ func (s *Silence) Dead() evidence.Answer {
 	for _, x := range s.Servers {
 		m := x.Mounts[0]
 		if !x.dial.Asked() {
-			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.pl.Node + "/reach", Node: s.pl.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
-		} else if !x.proven(s.pl.View) {
-			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.pl.Node, Why: "it was not seen"}))
+			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.Place.Node + "/reach", Node: s.Place.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
+		} else if !x.proven(s.Place.View) {
+			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.Place.Node, Why: "it was not seen"}))
 		}
 	}
 	return r.Nothing()
@@ -161,7 +186,7 @@ func (s *Silence) Words() string {
 		if !m.Hard() {
 			how = "soft, so an access waits for minutes and then fails with EIO"
 		}
-		fmt.Fprintf(&b, "Node %s has %s mounted at %s (%s). ", s.pl.Node, m.Source, m.Point, how)
+		fmt.Fprintf(&b, "Node %s has %s mounted at %s (%s). ", s.Place.Node, m.Source, m.Point, how)
 		if len(x.Mounts) > 1 {
 			fmt.Fprintf(&b, "There are %d mounts of this server. ", len(x.Mounts))
 		}
@@ -183,13 +208,13 @@ func (s *Silence) Behind() string {
 	var b strings.Builder
 	for _, x := range s.Servers {
 		if m := x.Mounts[0]; x.Local() {
-			b.WriteString(ForwarderOf(s.pl.X, s.pl.Node, m.Volume).Words(s.pl.X))
+			b.WriteString(ForwarderOf(s.Place.X, s.Place.Node, m.Volume).Words(s.Place.X))
 		} else {
-			b.WriteString(reach.ServiceOf(s.pl.X, m.Addr, m.Server).Words() + " ")
+			b.WriteString(reach.ServiceOf(s.Place.X, m.Addr, m.Server).Words() + " ")
 		}
 	}
 	return strings.TrimSpace(b.String())
 }
 
 // Hanging lists who hangs in the kernel; empty: nobody.
-func (s *Silence) Hanging() string { return Words(s.pl.X, s.pl.View, s.Tasks) }
+func (s *Silence) Hanging() string { return Words(s.Place.X, s.Place.View, s.Tasks) }

@@ -18,18 +18,34 @@ import (
 // Stale are the NFS mounts of a place that answer ESTALE: their server no longer knows
 // what is mounted.
 type Stale struct {
-	pl     *evidence.Place
+	Place  *evidence.Place
 	Mounts []snapshot.VolumeMount
 	First  Mount
 	Is     evidence.Answer
 	Served evidence.Answer // that the server's port answers the node
 }
 
-// StaleOf finds those of the place's volume. Of a place that is a pod, they are those of
+// Stales are the nodes of a place with such mounts: of a volume as a whole, and of one on a
+// node where the question is not about nodes, all on which it is mounted so.
+func Stales(pl *evidence.Place) []Stale {
+	at := []*evidence.Place{pl}
+	if pl.Volume != nil && !pl.Swept {
+		at = pl.AtNodes()
+	}
+	var out []Stale
+	for _, place := range at {
+		if s := staleOf(place); s.Is.Yes() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// staleOf finds those of the place's volume. Of a place that is a pod, they are those of
 // volumes that stand in its own spec; of a place that is a node, those of no volume and of
 // no pod that the API knows.
-func StaleOf(pl *evidence.Place) Stale {
-	out := Stale{pl: pl, Is: evidence.No()}
+func staleOf(pl *evidence.Place) Stale {
+	out := Stale{Place: pl, Is: evidence.No()}
 	if pl.View == nil {
 		out.Is = pl.Probed().Nothing()
 		return out
@@ -58,21 +74,21 @@ func StaleOf(pl *evidence.Place) Stale {
 
 func (s Stale) mine(m snapshot.VolumeMount) bool {
 	switch {
-	case s.pl.Volume != nil:
+	case s.Place.Volume != nil:
 		return true
-	case s.pl.X.VolumeOfPath(s.pl.Node, m.Mount.Point) != nil:
+	case s.Place.X.VolumeOfPath(s.Place.Node, m.Mount.Point) != nil:
 		return false
-	case s.pl.Pod != nil:
-		return strings.EqualFold(m.Path.PodUID, string(s.pl.Pod.UID))
+	case s.Place.Pod != nil:
+		return strings.EqualFold(m.Path.PodUID, string(s.Place.Pod.UID))
 	}
-	return s.pl.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
+	return s.Place.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
 }
 
 // Pods are those whose own path is stale.
 func (s Stale) Pods() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, m := range s.Mounts {
-		if p := s.pl.X.PodByUID(m.Path.PodUID); p != nil && !slices.Contains(out, p) {
+		if p := s.Place.X.PodByUID(m.Path.PodUID); p != nil && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -91,13 +107,13 @@ func (s Stale) Words() string {
 		if m.Path.PV != "" {
 			name = m.Path.PV
 		}
-		switch pod := s.pl.X.PodByUID(m.Path.PodUID); {
+		switch pod := s.Place.X.PodByUID(m.Path.PodUID); {
 		case pod != nil:
 			whose = "pod " + pod.Namespace + "/" + pod.Name + " (volume " + name + ")"
 		case m.Path.PodUID != "":
 			whose = "a pod that is gone (UID " + m.Path.PodUID + ")"
 		}
-		out = append(out, m.Mount.Point+" of "+whose+" on node "+s.pl.Node)
+		out = append(out, m.Mount.Point+" of "+whose+" on node "+s.Place.Node)
 	}
 	return strings.Join(out, ", ")
 }

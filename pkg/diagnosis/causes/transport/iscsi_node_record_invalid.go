@@ -53,7 +53,7 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 				p.Says = "elsewhere"
 			}
 			look = d.Removal(pl.View)
-			if pl.Volume != nil {
+			if !pl.Swept {
 				for _, o := range iscsi.AlsoOn(pl) {
 					p.Also = append(p.Also, "The same kind of record lies on node "+o+".")
 				}

@@ -21,36 +21,15 @@ var NFSHandleStale = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	LeadsTo: []string{"subpath-bind-stale"},
 	Offers:  []string{"delete-pod", "unmount-lazy"},
-	Asks:    diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
+	Asks:    diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Doc:     nfsHandleStaleDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		s := nfs.StaleOf(pl)
-		if s.Is.Yes() {
-			p := &diagnosis.Proof{
-				Subject: diagnosis.NodeSubject(pl.Node), Says: "stale",
-				With:  words.Fields{"source": s.First.Source, "mounts": s.Words(), "server": s.First.Addr, "port": ""},
-				State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Served}, // silent: nfs-server-unreachable
-			}
-			if s.Served.Yes() {
-				p.With["port"] = s.First.Port
-			}
-			for i, pod := range s.Pods() {
-				if p.Pod(pod); i == 0 {
-					p.Subject = diagnosis.PodSubject(pod)
-				}
-				if pod.DeletionTimestamp == nil {
-					p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("Its mount answers ESTALE; a new pod mounts the volume anew."))
-				}
-			}
-			for _, m := range s.Mounts {
-				p.Device(pl.Node, m.Mount.Dev)
-				if pod := pl.X.PodByUID(m.Path.PodUID); m.Path.PodUID != "" && (pod == nil || pod.DeletionTimestamp != nil) {
-					p.Steps = append(p.Steps, remedy.UnmountLazy(pl.Node, pl.Volume, m, false))
-				}
-			}
-			p.At(pl.Node)
-			p.Object("server", s.First.Addr)
-			return []*diagnosis.Proof{p}
+		all := nfs.Stales(pl)
+		switch {
+		case pl.Node == "" || pl.Swept && len(all) > 0 || pl.Volume == nil: // all nodes of a volume have one cause
+			return []*diagnosis.Proof{stale(all)}
+		case len(all) > 0:
+			return nil
 		}
 		client, said := nfs.SaidStale(pl)
 		if client == nil {
@@ -66,4 +45,36 @@ var NFSHandleStale = &diagnosis.Rule{
 		p.Pod(client)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// stale is the case for mounts that answer so.
+func stale(all []nfs.Stale) *diagnosis.Proof {
+	p, mounts := (*diagnosis.Proof)(nil), []string{}
+	for _, s := range all {
+		if p == nil {
+			p = &diagnosis.Proof{
+				Subject: diagnosis.NodeSubject(s.Place.Node), Says: "stale", Last: []evidence.Answer{s.Served}, // silent: nfs-server-unreachable
+				With: words.Fields{"source": s.First.Source, "server": s.First.Addr, "port": ""},
+			}
+		}
+		if s.Served.Yes() {
+			p.With["port"] = s.First.Port
+		}
+		mounts, p.State = append(mounts, s.Words()), append(p.State, s.Is)
+		for i, pod := range s.Pods() {
+			if p.Pod(pod); i == 0 && p.Subject.Kind == "Node" {
+				p.Subject = diagnosis.PodSubject(pod)
+			}
+		}
+		p.Steps = append(p.Steps, remedy.StaleGone(s)...)
+		p.At(s.Place.Node)
+		p.Object("server", s.First.Addr)
+		for _, m := range s.Mounts {
+			p.Device(s.Place.Node, m.Mount.Dev)
+		}
+	}
+	if p != nil {
+		p.With["mounts"] = words.List(mounts, 0)
+	}
+	return p
 }

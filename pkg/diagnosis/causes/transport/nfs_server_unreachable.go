@@ -20,15 +20,14 @@ var NFSServerUnreachable = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Detaching},
 	YieldsTo: []string{"longhorn-share-manager-down", "longhorn-share-manager-misplaced", "network-host-to-pod-blocked"},
 	Offers:   []string{"unmount-lazy"},
-	Asks:     diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Doc:      nfsServerUnreachableDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		s := nfs.SilenceOn(pl)
-		mine := pl.Volume != nil && s.Of(pl.Volume) || pl.Volume == nil && pl.Pod == nil
+		all := nfs.Silences(pl)
 		switch {
-		case len(s.Servers) > 0 && (mine || s.Blocked):
-			return []*diagnosis.Proof{silent(pl, s)}
-		case pl.Volume == nil:
+		case pl.Node == "" || pl.Swept && len(all) > 0 || pl.Volume == nil: // all nodes of a volume have one cause
+			return []*diagnosis.Proof{silent(all)}
+		case len(all) > 0:
 			return nil
 		}
 		a := nfs.Unanswered(pl)
@@ -57,24 +56,24 @@ var NFSServerUnreachable = &diagnosis.Rule{
 }
 
 // silent is the case against servers of mounts that are there.
-func silent(pl *evidence.Place, s nfs.Silence) *diagnosis.Proof {
-	p := &diagnosis.Proof{
-		Subject: diagnosis.NodeSubject(pl.Node), Says: "silent", With: words.Fields{"mounts": s.Words(), "behind": s.Behind(), "tasks": s.Hanging(), "blocked": ""},
-		State: []evidence.Answer{s.Is()}, Last: []evidence.Answer{s.Dead()}, Steps: remedy.ServerBack(pl, s),
-	}
-	if p.At(pl.Node); s.Blocked {
-		p.With["blocked"] = "The kubelet"
-		p.Node(pl.Node) // whatever waits for it waits for the server
-	}
-	volumes, pods, servers := s.Concerns()
-	for _, v := range volumes {
-		p.Volume(v)
-	}
-	for _, pod := range pods {
-		p.Pod(pod)
-	}
-	for _, addr := range servers {
-		p.Object("server", addr)
+func silent(all []nfs.Silence) *diagnosis.Proof {
+	var p *diagnosis.Proof
+	for _, s := range all {
+		pl := s.Place
+		if p == nil {
+			p = &diagnosis.Proof{
+				Subject: diagnosis.NodeSubject(pl.Node), Says: "silent", Last: []evidence.Answer{s.Dead()}, Steps: remedy.ServerBack(pl, s),
+				With: words.Fields{"mounts": s.Words(), "behind": s.Behind(), "tasks": s.Hanging(), "blocked": ""},
+			}
+		} else {
+			p.Also = append(p.Also, "Also: "+s.Words())
+		}
+		p.State = append(p.State, s.Is())
+		if p.At(pl.Node); s.Blocked {
+			p.With["blocked"] = "The kubelet"
+			p.Node(pl.Node) // whatever waits for it waits for the server
+		}
+		s.Concerns(p)
 	}
 	return p
 }
