@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // since reads the pods of the nodes that were looked at once more: a pod that came after
-// the first list is on the node and would be nobody's, and one that went is not there any
-// more. What cannot be read again stays as it is.
+// the first list is on the node and would be nobody's. One that went was deleted at that
+// very time; it may have been seen there or not, and is kept as one that ends. What cannot
+// be read again stays as it is.
 func (c *collector) since(ctx context.Context) {
 	x := snapshot.NewIndex(c.snap)
 	for node := range c.snap.Nodes {
@@ -24,7 +26,11 @@ func (c *collector) since(ctx context.Context) {
 		}
 		now, raw := c.podsNow(ctx, node)
 		gone, come := moved(x.PodsOn(node), now, tracesOf(view))
-		c.snap.Cluster.Pods = slices.DeleteFunc(c.snap.Cluster.Pods, func(p *corev1.Pod) bool { return slices.Contains(gone, p.UID) })
+		for _, pod := range gone {
+			if pod.DeletionTimestamp == nil {
+				pod.DeletionTimestamp = &metav1.Time{Time: c.snap.TakenAt}
+			}
+		}
 		for _, uid := range come {
 			delete(c.have, haveKey(pods, now[uid].Namespace, now[uid].Name))
 			c.add(pods, raw[uid])
@@ -57,17 +63,17 @@ func (c *collector) podsNow(ctx context.Context, node string) (now map[types.UID
 }
 
 // moved compares the pods of a node from before it was looked at with those from after:
-// which went and left nothing there, and which came early enough to be seen there. With
-// nothing from after, nothing moved.
-func moved(before []*corev1.Pod, now map[types.UID]*corev1.Pod, seen map[types.UID]bool) (gone, come []types.UID) {
+// which went, and which came early enough to be seen there. With nothing from after,
+// nothing moved.
+func moved(before []*corev1.Pod, now map[types.UID]*corev1.Pod, seen map[types.UID]bool) (gone []*corev1.Pod, come []types.UID) {
 	if now == nil {
 		return nil, nil
 	}
 	known := map[types.UID]bool{}
 	for _, p := range before {
 		known[p.UID] = true
-		if now[p.UID] == nil && !seen[p.UID] {
-			gone = append(gone, p.UID)
+		if now[p.UID] == nil {
+			gone = append(gone, p)
 		}
 	}
 	for uid := range now {

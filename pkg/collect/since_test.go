@@ -20,8 +20,8 @@ func TestMoved(t *testing.T) {
 		"nothing moved":                     {before: []types.UID{"a"}, now: []types.UID{"a"}, seen: []types.UID{"a"}},
 		"one came and was seen":             {before: []types.UID{"a"}, now: []types.UID{"a", "b"}, seen: []types.UID{"a", "b"}, come: []types.UID{"b"}},
 		"one came later":                    {before: []types.UID{"a"}, now: []types.UID{"a", "b"}, seen: []types.UID{"a"}},
-		"one went and left nothing":         {before: []types.UID{"a"}, now: []types.UID{}, gone: []types.UID{"a"}},
-		"one went and is still there":       {before: []types.UID{"a"}, now: []types.UID{}, seen: []types.UID{"a"}},
+		"one went":                          {before: []types.UID{"a"}, now: []types.UID{}, gone: []types.UID{"a"}},
+		"one went and was seen":             {before: []types.UID{"a"}, now: []types.UID{}, seen: []types.UID{"a"}, gone: []types.UID{"a"}},
 		"what the API never knew":           {now: []types.UID{}, seen: []types.UID{"x"}},
 		"the second list could not be read": {before: []types.UID{"a"}, unread: true},
 	} {
@@ -42,7 +42,11 @@ func TestMoved(t *testing.T) {
 			if c.unread {
 				now = nil
 			}
-			gone, come := moved(before, now, seen)
+			went, come := moved(before, now, seen)
+			var gone []types.UID
+			for _, p := range went {
+				gone = append(gone, p.UID)
+			}
 			if diff := cmp.Diff([][]types.UID{c.gone, c.come}, [][]types.UID{gone, come}); diff != "" {
 				t.Errorf("gone, come (-want +got):\n%s", diff)
 			}
