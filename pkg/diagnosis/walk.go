@@ -48,7 +48,7 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 	}
 	if s&EachVolume != 0 {
 		for _, v := range p.Volumes() {
-			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Texts: p.Texts(v)})
+			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)})
 		}
 	}
 	if s&EachNode != 0 || s&EachSweptNode != 0 && p.Sweep() {

@@ -17,10 +17,15 @@ type Place struct {
 	Volume *snapshot.Volume
 	Pod    *corev1.Pod // what is asked about, for a rule that walks pods
 	Node   string
-	View   *snapshot.NodeView // nil: the node was not probed
-	Swept  bool               // the question is about nodes: each of them has a cause of its own
-	Texts  []Text             // about the volume, newest first; of a Place with a node: those of that node and those of none
+	View   *snapshot.NodeView          // nil: the node was not probed
+	Swept  bool                        // the question is about nodes: each of them has a cause of its own
+	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
+	Texts  []Text                      // about the volume, newest first; of a Place with a node: those of that node and those of none
 }
+
+// IsAsked tells whether another volume belongs to the question, so that steps may name its
+// pods.
+func (p *Place) IsAsked(v *snapshot.Volume) bool { return p.Asked == nil || p.Asked(v) }
 
 // Probed says whether the node of the place was looked at.
 func (p *Place) Probed() Reading {

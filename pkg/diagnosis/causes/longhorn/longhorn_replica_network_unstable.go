@@ -85,19 +85,19 @@ func breaksOf(p *diagnosis.Pass, v *snapshot.Volume) []broken {
 			b.evidence = append(b.evidence, report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message})
 		}
 		b.evidence = append(b.evidence, lines...)
-		if network && b.times >= 3 && !managerRestarted(p, b) {
+		if network && b.times >= 3 && !restartedSince(p, b) {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-// managerRestarted tells whether an instance-manager of either end began later than
+// restartedSince tells whether an instance-manager of either end began later than
 // the failures: then its restart is the reason of what came before.
-func managerRestarted(p *diagnosis.Pass, b broken) bool {
+func restartedSince(p *diagnosis.Pass, b broken) bool {
 	for _, node := range []string{b.replica.NodeID, b.engine.NodeID} {
 		for _, im := range p.InstanceManagersOn(node) {
-			at := startOf(p, im)
+			at := lhe.StartOf(p.Index, im)
 			if im.Name != b.replica.InstanceManager && im.Name != b.engine.InstanceManager || at.IsZero() {
 				continue
 			}
