@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -60,7 +59,7 @@ func (r Remount) Recovers() evidence.Answer {
 		return evidence.No()
 	}
 	for _, t := range r.pl.Refused() {
-		if t.Pod == r.pod.Namespace+"/"+r.pod.Name && (t.Is(message.InputOutputError) || t.Is(message.StaleHandle) || t.Is(message.ReadOnlyFilesystem) || t.Is(message.CorruptMount)) {
+		if t.Pod == r.pod.Namespace+"/"+r.pod.Name && filesFail(t) {
 			return evidence.No(t.Evidence())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -154,20 +155,32 @@ func deadMount(x *snapshot.Index, v *snapshot.Volume, node string) (report.Evide
 }
 
 // suffersFrom tells whether a pod of the volume started before the restart, or waits, or
-// something fails now. The pods of a shared volume have an NFS mount, which recovers: there
+// its files fail now. The pods of a shared volume have an NFS mount, which recovers: there
 // only a failure counts.
 func suffersFrom(pl *evidence.Place, start time.Time, node string) bool {
 	v := pl.Volume
-	if _, dead := deadMount(pl.X, v, node); dead || slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary }) {
+	_, dead := deadMount(pl.X, v, node)
+	refused := pl.Refused()
+	if dead || slices.ContainsFunc(refused, filesFail) {
 		return true
 	}
 	if v.RegularRWX() {
 		s := v.Longhorn.ShareManager
-		return s != nil && s.State != "running" && Used(v)
+		return s != nil && s.State != "running" && Used(v) || len(v.Waiting()) > 0 && len(refused) > 0
 	}
 	return len(v.Waiting()) > 0 || slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
 		return c.Pod.Status.StartTime != nil && c.Pod.Status.StartTime.Time.Before(start)
 	})
+}
+
+// filesFail tells whether a text says that reading or writing what is mounted fails.
+func filesFail(t evidence.Text) bool {
+	for _, k := range []message.Kind{message.InputOutputError, message.StaleHandle, message.ReadOnlyFilesystem, message.CorruptMount, message.NotConnected} {
+		if !t.Ordinary && t.Is(k) {
+			return true
+		}
+	}
+	return false
 }
 
 // countConnections counts iSCSI connections that broke within one second around the start.
