@@ -52,7 +52,7 @@ func FirstIP(pod *corev1.Pod) string {
 // is not served by a component: the share-manager, else the engine.
 func Unserved(x *snapshot.Index, v *snapshot.Volume, share bool) evidence.Answer {
 	if sm := v.Longhorn.ShareManager; share && sm != nil {
-		return evidence.When(sm.State != "running", evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State)))
+		return evidence.When(sm.State != "running", evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State)))
 	}
 	e := x.EngineActive(v)
 	switch {
@@ -61,10 +61,10 @@ func Unserved(x *snapshot.Index, v *snapshot.Volume, share bool) evidence.Answer
 	case e == nil:
 		return evidence.Yes()
 	case share:
-		return evidence.When(WantedFor(x, v) > 0, evidence.FromAPI("Volume "+v.Handle, "status.state", orNone(v.LH().Status.State)))
+		return evidence.When(WantedFor(x, v) > 0, evidence.FromAPI("Volume "+v.Handle, "status.state", OrNone(v.LH().Status.State)))
 	}
 	wanted := WantedFor(x, v) > 0 || v.LH().NodeID != "" || e.DesireState == "running"
-	return evidence.When(wanted && e.CurrentState != "running", evidence.FromAPI("Engine "+e.Name, "status.currentState", orNone(e.CurrentState)))
+	return evidence.When(wanted && e.CurrentState != "running", evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)))
 }
 
 // Glued asks for a fresh text about the volume, or line of a Longhorn pod, that shows an

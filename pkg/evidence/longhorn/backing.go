@@ -30,7 +30,7 @@ func Copies(b *snapshot.LHBackingImage) string {
 	var all []string
 	for _, disk := range slices.Sorted(maps.Keys(b.Copies)) {
 		c := b.Copies[disk]
-		text := fmt.Sprintf("disk %s %s at %d %%", disk, orNone(c.State), c.Progress)
+		text := fmt.Sprintf("disk %s %s at %d %%", disk, OrNone(c.State), c.Progress)
 		if c.Message != "" {
 			text += " (" + c.Message + ")"
 		}

@@ -24,7 +24,7 @@ func Faulted(v *snapshot.Volume) evidence.Answer {
 	}
 	a := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
 	for _, r := range v.Longhorn.Replicas {
-		a = a.With(evidence.FromAPI("Replica "+r.Name, "spec.failedAt", fmt.Sprintf("%s (node %s, healthyAt %s)", orNone(r.FailedAt), orNone(r.NodeID), orNone(r.HealthyAt))))
+		a = a.With(evidence.FromAPI("Replica "+r.Name, "spec.failedAt", fmt.Sprintf("%s (node %s, healthyAt %s)", OrNone(r.FailedAt), OrNone(r.NodeID), OrNone(r.HealthyAt))))
 	}
 	return a
 }

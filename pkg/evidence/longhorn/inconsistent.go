@@ -46,7 +46,7 @@ func TooMany(pl *evidence.Place) evidence.Answer {
 	var facts []report.Evidence
 	kept := 0
 	for _, r := range pl.Volume.Longhorn.Replicas {
-		facts = append(facts, evidence.FromAPI("Replica "+r.Name, "spec.healthyAt", orNone(r.HealthyAt)))
+		facts = append(facts, evidence.FromAPI("Replica "+r.Name, "spec.healthyAt", OrNone(r.HealthyAt)))
 		if r.DeletionTimestamp == nil {
 			kept++
 		}
@@ -125,7 +125,7 @@ func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
 // Is asks whether the replica counts as usable.
 func (h Half) Is() evidence.Answer {
 	r := h.Replica
-	a := evidence.Yes(evidence.FromAPI("Replica "+r.Name, "spec", fmt.Sprintf("failedAt %s, healthyAt %s, lastFailedAt %s", orNone(r.FailedAt), orNone(r.HealthyAt), orNone(r.LastFailedAt))))
+	a := evidence.Yes(evidence.FromAPI("Replica "+r.Name, "spec", fmt.Sprintf("failedAt %s, healthyAt %s, lastFailedAt %s", OrNone(r.FailedAt), OrNone(r.HealthyAt), OrNone(r.LastFailedAt))))
 	if h.named != nil {
 		a = a.With(h.named.Evidence())
 	}

@@ -63,14 +63,15 @@ func LongWanted(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	if lh.Status.State == "attached" || WantedFor(x, v) < patience {
 		return evidence.No()
 	}
-	facts := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.state", orNone(lh.Status.State)))
+	facts := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.state", OrNone(lh.Status.State)))
 	for _, t := range WaitingTickets(v) {
 		facts = facts.With(evidence.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+t.ID+"]", "not satisfied"))
 	}
 	return facts
 }
 
-func orNone(s string) string {
+// OrNone is a word for what may be empty.
+func OrNone(s string) string {
 	if s == "" {
 		return "none"
 	}

@@ -131,7 +131,7 @@ func (m Migration) TwoActive() (active []*snapshot.LHEngine, a evidence.Answer) 
 	for _, e := range m.pl.Volume.Longhorn.Engines {
 		if e.Active && e.DeletionTimestamp == nil {
 			active = append(active, e)
-			facts = append(facts, evidence.FromAPI("Engine "+e.Name, "spec.active", "true, node "+orNone(e.NodeID)))
+			facts = append(facts, evidence.FromAPI("Engine "+e.Name, "spec.active", "true, node "+OrNone(e.NodeID)))
 		}
 	}
 	if len(active) < 2 {
@@ -176,8 +176,8 @@ func (m Migration) Inherited() (e *snapshot.LHEngine, r *snapshot.LHReplica, aft
 			a := evidence.Yes(
 				evidence.FromAPI("Replica "+r.Name, "spec.lastFailedAt", r.LastFailedAt),
 				evidence.FromAPI("Replica "+r.Name, "metadata.creationTimestamp", made.UTC().Format(time.RFC3339)),
-				evidence.FromAPI("Replica "+r.Name, "spec.failedAt", orNone(r.FailedAt)),
-				evidence.FromAPI("Engine "+e.Name, "status.currentState", orNone(e.CurrentState)))
+				evidence.FromAPI("Replica "+r.Name, "spec.failedAt", OrNone(r.FailedAt)),
+				evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)))
 			return e, r, made.Sub(failed), a.With(m.saying("migration is marked as failed", "tearing down the migration engine")...)
 		}
 	}
@@ -223,7 +223,7 @@ func (m Migration) Target() string {
 			return va.Spec.NodeName
 		}
 	}
-	return orNone(m.v.MigrationNodeID)
+	return OrNone(m.v.MigrationNodeID)
 }
 
 // Miscounted asks whether Longhorn freshly refuses the volume for its number of engines,

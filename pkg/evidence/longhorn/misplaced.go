@@ -18,7 +18,7 @@ func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) evidence.Ans
 		return evidence.No()
 	}
 	return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", pod.Spec.NodeName),
-		evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State)))
+		evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State)))
 }
 
 // WithoutLonghorn asks which of Longhorn's pods a node does not have.

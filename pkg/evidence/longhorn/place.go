@@ -45,9 +45,9 @@ func (o OnDisk) OutOfService(x *snapshot.Index, v *snapshot.Volume) evidence.Ans
 	case r.FailedAt != "":
 		return evidence.Yes(evidence.FromAPI(name, "spec.failedAt", r.FailedAt))
 	case r.CurrentState == "error" || v.LH().Status.Robustness == "faulted":
-		return evidence.Yes(evidence.FromAPI(name, "status.currentState", orNone(r.CurrentState)+", volume "+orNone(v.LH().Status.Robustness)))
+		return evidence.Yes(evidence.FromAPI(name, "status.currentState", OrNone(r.CurrentState)+", volume "+OrNone(v.LH().Status.Robustness)))
 	case o.rejected() && r.DesireState == "running" && r.CurrentState != "running" && WantedFor(x, v) > patience:
-		return evidence.Yes(evidence.FromAPI(name, "status.currentState", orNone(r.CurrentState)+", wanted is running"))
+		return evidence.Yes(evidence.FromAPI(name, "status.currentState", OrNone(r.CurrentState)+", wanted is running"))
 	}
 	return evidence.No()
 }

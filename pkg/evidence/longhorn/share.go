@@ -36,11 +36,11 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 	if !v.RegularRWX() || sm == nil || !Used(v) || restsRightly(v, sm) {
 		return "", evidence.No()
 	}
-	said := evidence.FromAPI("ShareManager "+sm.Name, "status.state", orNone(sm.State))
+	said := evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State))
 	name, pod := "share-manager-"+v.LH().Name, x.ShareManagerPod(v)
 	switch {
 	case pod == nil && sm.State != "running" && patient(x, v, sm):
-		how = "is " + orNone(sm.State) + ", and its pod " + name + " does not exist"
+		how = "is " + OrNone(sm.State) + ", and its pod " + name + " does not exist"
 	case pod == nil && sm.State == "running" && WantedFor(x, v) > tolerated:
 		whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
 		how = "is said to be running, but its pod " + name + " does not exist"
@@ -52,10 +52,10 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 		if !down {
 			return "", evidence.No()
 		}
-		how = "is " + orNone(sm.State) + "; its pod " + name + " on node " + orNone(pod.Spec.NodeName) + ": " + state
+		how = "is " + OrNone(sm.State) + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + state
 		return how, evidence.Yes(said, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", state))
 	}
-	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", orNone(v.LH().Status.ShareState)))
+	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", OrNone(v.LH().Status.ShareState)))
 }
 
 // patient tells whether a share has been away for more than a start, by the oldest pod

@@ -27,8 +27,8 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 		case r.CurrentState == "running":
 			runs++
 		default:
-			wait = append(wait, fmt.Sprintf("%s on node %s is %s", r.Name, r.NodeID, orNone(r.CurrentState)))
-			facts = append(facts, evidence.FromAPI("Replica "+r.Name, "status.currentState", orNone(r.CurrentState)+", wanted is running"))
+			wait = append(wait, fmt.Sprintf("%s on node %s is %s", r.Name, r.NodeID, OrNone(r.CurrentState)))
+			facts = append(facts, evidence.FromAPI("Replica "+r.Name, "status.currentState", OrNone(r.CurrentState)+", wanted is running"))
 			facts = append(facts, saidOf(x, r.NodeID, r.InstanceManager, r.Name)...)
 		}
 	}
@@ -38,11 +38,11 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 	case e.DesireState != "running":
 		return "", nil
 	case e.CurrentState != "running":
-		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, while replicas run (%d of %d).", e.Name, orNone(e.NodeID), orNone(e.CurrentState), runs, runs+len(wait)),
-			append([]report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", orNone(e.CurrentState)+", wanted is running")}, saidOf(x, e.NodeID, e.InstanceManager, e.Name)...)
+		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, while replicas run (%d of %d).", e.Name, OrNone(e.NodeID), OrNone(e.CurrentState), runs, runs+len(wait)),
+			append([]report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)+", wanted is running")}, saidOf(x, e.NodeID, e.InstanceManager, e.Name)...)
 	}
 	i, _ := InitiatorOf(x, v)
-	return fmt.Sprintf("Longhorn stops at the block device: %s %s is %s without an endpoint.", i.Kind, i.Name, orNone(i.State)),
+	return fmt.Sprintf("Longhorn stops at the block device: %s %s is %s without an endpoint.", i.Kind, i.Name, OrNone(i.State)),
 		append([]report.Evidence{evidence.FromAPI(i.Kind+" "+i.Name, "status.endpoint", "none")}, saidOf(x, i.Node, i.Manager, i.Name)...)
 }
 

@@ -61,7 +61,7 @@ func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
 			}
 		}
 		return fmt.Sprintf("The ticket %s (type %s) for node %s waits because of it", o.ID, o.Type, o.NodeID),
-			evidence.Yes(evidence.FromAPI("VolumeAttachment.longhorn.io "+pl.Volume.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+o.ID+"]", "not satisfied: "+orNone(text)))
+			evidence.Yes(evidence.FromAPI("VolumeAttachment.longhorn.io "+pl.Volume.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+o.ID+"]", "not satisfied: "+OrNone(text)))
 	}
 	if v.Status.State != "attached" || v.Status.CurrentNodeID != t.NodeID {
 		return "", evidence.No()

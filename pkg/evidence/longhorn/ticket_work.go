@@ -131,7 +131,7 @@ func ofBackup(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
 	return Ticket{
 		LHTicket: t, Refute: "a " + s.kind + " that still makes progress",
 		Unneeded: evidence.When(stuck, evidence.FromAPI(s.kind+" "+s.name, "status.state", strings.TrimSpace(s.state+" "+s.message))),
-		Why:      fmt.Sprintf("the %s %s that it serves is %s (%s) and will never end", s.kind, s.name, orNone(s.state), orNone(s.message)),
+		Why:      fmt.Sprintf("the %s %s that it serves is %s (%s) and will never end", s.kind, s.name, OrNone(s.state), OrNone(s.message)),
 		First:    fmt.Sprintf("Delete the stuck %s %s in namespace %s: while it exists the controller makes the ticket again.", s.kind, s.name, s.namespace),
 	}
 }

@@ -27,7 +27,7 @@ var BackingImageUnavailable = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("BackingImage", v.Namespace, v.BackingImage),
-			With:    words.Fields{"volume": v.Name, "image": v.BackingImage, "state": none(v.Status.State), "copies": lh.Copies(lh.BackingImage(pl.X, v.BackingImage))},
+			With:    words.Fields{"volume": v.Name, "image": v.BackingImage, "state": lh.OrNone(v.Status.State), "copies": lh.Copies(lh.BackingImage(pl.X, v.BackingImage))},
 		}
 		p.Object("backingimage", v.BackingImage)
 		waits, missing := lh.WaitsForImage(pl.X, pl.Volume), lh.NoCopy(pl.X, v.BackingImage)
@@ -56,7 +56,7 @@ func failedCopy(pl *evidence.Place, p *diagnosis.Proof) {
 	r, file, failed := lh.FailedCopy(pl.X, pl.Volume)
 	p.Says, p.State, p.AtMost = "one", []evidence.Answer{failed}, report.Likely
 	if r != nil {
-		p.With["replica"], p.With["node"], p.With["disk"], p.With["copy"], p.With["why"] = r.Name, r.NodeID, r.DiskID, file.State, none(file.Message)
+		p.With["replica"], p.With["node"], p.With["disk"], p.With["copy"], p.With["why"] = r.Name, r.NodeID, r.DiskID, file.State, lh.OrNone(file.Message)
 		p.At(r.NodeID)
 	}
 }
@@ -75,7 +75,7 @@ func adviseImage(pl *evidence.Place, p *diagnosis.Proof) []remedy.Step {
 	case b.SourceType == "download" || b.SourceType == "restore":
 		cure = "Clear the failed copies of the image in the Longhorn UI (Backing Image, clean up the disks): an image of type " + b.SourceType + " is then fetched again from its source. Check that the source answers, and look for a data source pod of the image that hangs."
 	default:
-		cure = "The image is of type " + none(b.SourceType) + ": it must be provided again with identical bytes (the checksum in spec is compared). Look for a data source pod of the image that hangs."
+		cure = "The image is of type " + lh.OrNone(b.SourceType) + ": it must be provided again with identical bytes (the checksum in spec is compared). Look for a data source pod of the image that hangs."
 	}
 	return []remedy.Step{remedy.Words(cure), remedy.Words("Keep the BackingImage object and the replicas: the volume's own data lies on top of the image.")}
 }

@@ -44,7 +44,7 @@ var DiskUnusable = &diagnosis.Rule{
 		}
 		for _, r := range pl.Volume.Longhorn.Replicas {
 			if have, gone := lh.DiskGone(pl.X, pl.Volume, r); gone.Yes() {
-				out = append(out, diskGone(pl, r.NodeID, have, gone, words.Fields{"disk": r.DiskID, "path": none(r.DiskPath), "replica": r.Name, "directory": none(r.DataDirectory)}))
+				out = append(out, diskGone(pl, r.NodeID, have, gone, words.Fields{"disk": r.DiskID, "path": lh.OrNone(r.DiskPath), "replica": r.Name, "directory": lh.OrNone(r.DataDirectory)}))
 			}
 		}
 		return out

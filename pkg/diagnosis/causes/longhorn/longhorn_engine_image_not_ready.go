@@ -43,7 +43,7 @@ func imageNotReady(pl *evidence.Place, ei *snapshot.LHEngineImage) *diagnosis.Pr
 	v := pl.Volume.LH()
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("EngineImage", ei.Namespace, ei.Name),
-		With:    words.Fields{"name": ei.Name, "image": ei.Image, "volume": v.Name, "state": none(v.Status.State), "why": ""},
+		With:    words.Fields{"name": ei.Name, "image": ei.Image, "volume": v.Name, "state": lh.OrNone(v.Status.State), "why": ""},
 		State:   []evidence.Answer{lh.WantedUnattached(pl.X, pl.Volume)},
 	}
 	if ei.Incompatible {

@@ -55,7 +55,7 @@ func twinManagers(pl *evidence.Place, t lh.Twins) *diagnosis.Proof {
 	rest := lh.Others(t.Surplus, "")
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("InstanceManager", t.Surplus.Namespace, t.Surplus.Name), Says: "twins", State: []evidence.Answer{t.Are},
-		With: words.Fields{"node": t.Waits.NodeID, "type": none(t.Surplus.Type), "surplus": t.Surplus.Name, "few": fmt.Sprint(rest), "keep": t.Keep.Name,
+		With: words.Fields{"node": t.Waits.NodeID, "type": lh.OrNone(t.Surplus.Type), "surplus": t.Surplus.Name, "few": fmt.Sprint(rest), "keep": t.Keep.Name,
 			"many": fmt.Sprint(lh.Others(t.Keep, "")), "kind": t.Waits.Kind, "instance": t.Waits.Name, "volume": pl.Volume.LH().Name},
 		Steps: []remedy.Step{remedy.Words("Both run instances. Scale down the workloads whose engines or replicas one of them runs, and remove that one when its lists are empty.")},
 	}

@@ -55,7 +55,7 @@ func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.St
 	case two.Yes():
 		var names []string
 		for _, e := range active {
-			names = append(names, fmt.Sprintf("%s on node %s (%s)", e.Name, none(e.NodeID), none(e.CurrentState)))
+			names = append(names, fmt.Sprintf("%s on node %s (%s)", e.Name, lh.OrNone(e.NodeID), lh.OrNone(e.CurrentState)))
 		}
 		p.Says, p.State, p.With["active"] = "two", []evidence.Answer{two}, words.List(names, 0)
 		if stale := m.Stale(); stale != nil {
@@ -67,7 +67,7 @@ func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.St
 		return []remedy.Step{remedy.Words("Stop the virtual machine, then empty status.currentMigrationNodeID of the volume through the status subresource (an ordinary edit does not write it); note the old value. Not while two tickets exist. The attachment object of Longhorn stays: it is rightly empty.")}
 	case inherited.Yes():
 		p.Says, p.State = "inherited", []evidence.Answer{inherited}
-		p.With["replica"], p.With["engine"], p.With["enginestate"], p.With["failed"], p.With["after"] = r.Name, e.Name, none(e.CurrentState), r.LastFailedAt, words.Ago(after)
+		p.With["replica"], p.With["engine"], p.With["enginestate"], p.With["failed"], p.With["after"] = r.Name, e.Name, lh.OrNone(e.CurrentState), r.LastFailedAt, words.Ago(after)
 		return []remedy.Step{remedy.Words("Cancel the migration and let the virtual machine run where it is; upgrade Longhorn. The source replica is healthy: an ordinary detach and attach (stop and start of the machine) makes no copies and works.")}
 	case unconfirmed.Yes():
 		p.Says, p.State, p.With["waits"], p.With["pod"] = "unconfirmed", []evidence.Answer{unconfirmed}, words.Ago(waits), by.Pod.Namespace+"/"+by.Pod.Name

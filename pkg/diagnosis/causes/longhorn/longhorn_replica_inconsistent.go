@@ -47,7 +47,7 @@ var ReplicaInconsistent = &diagnosis.Rule{
 func tooMany(pl *evidence.Place, v *snapshot.LHVolume) *diagnosis.Proof {
 	var names []string
 	for _, r := range pl.Volume.Longhorn.Replicas {
-		names = append(names, fmt.Sprintf("%s on %s (healthyAt %s, failedAt %s)", r.Name, none(r.NodeID), none(r.HealthyAt), none(r.FailedAt)))
+		names = append(names, fmt.Sprintf("%s on %s (healthyAt %s, failedAt %s)", r.Name, lh.OrNone(r.NodeID), lh.OrNone(r.HealthyAt), lh.OrNone(r.FailedAt)))
 	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "count",
@@ -89,7 +89,7 @@ func halfBuilt(pl *evidence.Place, v *snapshot.LHVolume, h *lh.Half) *diagnosis.
 	r := h.Replica
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Replica", r.Namespace, r.Name), Says: "rebuild",
-		With:  words.Fields{"replica": r.Name, "volume": v.Name, "node": r.NodeID, "healthy": none(r.HealthyAt), "why": h.Why, "state": none(v.Status.State), "other": "", "there": ""},
+		With:  words.Fields{"replica": r.Name, "volume": v.Name, "node": r.NodeID, "healthy": lh.OrNone(r.HealthyAt), "why": h.Why, "state": lh.OrNone(v.Status.State), "other": "", "there": ""},
 		State: []evidence.Answer{h.Is()}, Last: []evidence.Answer{h.Both()},
 		Steps: []remedy.Step{remedy.Words("Copy the directories of all replicas before anything else. Then let Longhorn use a complete replica instead of this one (salvage with that replica chosen in the UI), or restore a backup. Remove no replica before the copies exist, and do not salvage blindly.")},
 	}

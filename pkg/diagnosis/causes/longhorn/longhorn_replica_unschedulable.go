@@ -39,7 +39,7 @@ var ReplicaUnschedulable = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), State: []evidence.Answer{unscheduled},
 			With: words.Fields{"volume": v.Name, "engine": lh.EngineKind(v.DataEngine), "wanted": words.Count(v.NumberOfReplicas, "replica"), "placed": fmt.Sprint(placed),
-				"reason": none(strings.TrimSpace(c.Reason + " " + c.Message)), "unplaced": strings.Join(unplaced, ", "), "nodes": lh.NodeByNode(pl.X, pl.Volume)},
+				"reason": lh.OrNone(strings.TrimSpace(c.Reason + " " + c.Message)), "unplaced": strings.Join(unplaced, ", "), "nodes": lh.NodeByNode(pl.X, pl.Volume)},
 			Steps: []remedy.Step{
 				remedy.Words("Make room for the replica: free or unreserve space, add a disk or a node, allow scheduling where it is switched off, correct disk and node tags, or allow replicas of one volume on one node (replica-soft-anti-affinity)."),
 				remedy.Words("Or lower the number of replicas of this volume; a change of the StorageClass only helps new volumes. Verify: condition Scheduled True, the volume attaches by itself. Keep the replicas that are placed."),

@@ -48,7 +48,7 @@ func restorePending(pl *evidence.Place, v *snapshot.LHVolume, kind string, lacks
 		State:   []evidence.Answer{lacks},
 		Last:    []evidence.Answer{lh.Unfilled(pl.X, kind, e)},
 		Waiting: kind != lh.Standby && near && done.Failure == "",
-		With:    words.Fields{"volume": v.Name, "state": none(describe(v)), "clone": v.Status.CloneState, "progress": "", "until": "", "slow": "", "failure": done.Failure, "held": ""},
+		With:    words.Fields{"volume": v.Name, "state": lh.OrNone(lh.Condition(v)), "clone": v.Status.CloneState, "progress": "", "until": "", "slow": "", "failure": done.Failure, "held": ""},
 	}
 	if done.Known {
 		p.With["progress"] = fmt.Sprintf("%d %% (%s)", done.Lowest, done.Text)

@@ -35,7 +35,7 @@ var ShareManagerMisplaced = &diagnosis.Rule{
 		lacks, without := lh.WithoutLonghorn(pl.X, node)
 		p := &diagnosis.Proof{
 			Subject:    diagnosis.ObjectSubject("ShareManager", sm.Namespace, sm.Name),
-			With:       words.Fields{"pod": pod.Name, "volume": pl.Volume.LH().Name, "node": node, "lacks": strings.Join(lacks, " and no "), "state": none(sm.State), "selector": lh.Selector(pl.X)},
+			With:       words.Fields{"pod": pod.Name, "volume": pl.Volume.LH().Name, "node": node, "lacks": strings.Join(lacks, " and no "), "state": lh.OrNone(sm.State), "selector": lh.Selector(pl.X)},
 			State:      []evidence.Answer{lh.Placed(pl.X, pl.Volume, pod)},
 			Last:       []evidence.Answer{without},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a pod of Longhorn's that is just being replaced", Is: lh.BeingReplaced(pl.X, node, lacks)}},

@@ -33,7 +33,7 @@ var VolumeDrivenTwice = &diagnosis.Rule{
 		by, pod, traces, _ := lh.Writer(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name),
-			With:    words.Fields{"volume": v.Name, "node": v.NodeID, "state": none(v.Status.State), "by": by, "pod": pod},
+			With:    words.Fields{"volume": v.Name, "node": v.NodeID, "state": lh.OrNone(v.Status.State), "by": by, "pod": pod},
 			State:   []evidence.Answer{noTicket.With(traces...)},
 			Last:    []evidence.Answer{lh.DrivenLong(pl)},
 			Steps: []remedy.Step{remedy.Words("Find the other writer (a virtualisation layer, an operator, a script that attaches volumes through spec.nodeID or the old API) and update it: " +

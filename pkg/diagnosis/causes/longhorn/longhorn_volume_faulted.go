@@ -58,10 +58,3 @@ var VolumeFaulted = &diagnosis.Rule{
 		return []*diagnosis.Proof{p}
 	},
 }
-
-func none(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}

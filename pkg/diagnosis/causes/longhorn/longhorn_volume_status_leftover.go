@@ -36,7 +36,7 @@ var VolumeStatusLeftover = &diagnosis.Rule{
 			p := &diagnosis.Proof{
 				Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: l.Branch,
 				State: []evidence.Answer{l.State, wanted}, Last: []evidence.Answer{l.Last},
-				With: words.Fields{"field": l.Field, "volume": v.Name, "value": l.Value, "state": none(v.Status.State),
+				With: words.Fields{"field": l.Field, "volume": v.Name, "value": l.Value, "state": lh.OrNone(v.Status.State),
 					"wanted": diagnosis.Duration(lh.WantedFor(pl.X, pl.Volume))},
 				Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Empty %s of volume %s in namespace %s through the status subresource (kubectl edit with --subresource=status; an ordinary edit does not write it). Note the old value: writing it back undoes the step. Then upgrade Longhorn. Verify: the volume attaches within a minute.", l.Field, v.Name, v.Namespace))},
 			}

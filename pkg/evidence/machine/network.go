@@ -1,14 +1,16 @@
-package longhorn
+package machine
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -19,25 +21,30 @@ const (
 	badDrops       = 0.001 // of the packets of an interface
 )
 
-// lossy describes what the network counters of a node show, or nothing. Counters run
-// since boot; two samples would tell whether they still rise.
-func lossy(view *snapshot.NodeView) (string, []report.Evidence) {
+// Lossy asks whether the network counters of a node show that packets are lost, and says
+// how. Counters run since boot; two samples would tell whether they still rise, so clean ones
+// refute nothing.
+func Lossy(x *snapshot.Index, node string) (words string, a evidence.Answer) {
+	view := x.View(node)
 	if view == nil {
-		return "", nil
+		return "", evidence.Unseen(evidence.Tables(x, node, probes.Files).Lacks()...)
 	}
 	var said []string
-	var evidence []report.Evidence
+	var facts []report.Evidence
 	if share, text, where := retransmits(view); share > badRetransmits {
 		said = append(said, fmt.Sprintf("%.1f %% of the TCP segments were sent again", share*100))
-		evidence = append(evidence, diagnosis.FromNode(view.Name, where, text))
+		facts = append(facts, evidence.FromNode(node, where, text))
 	}
 	for _, i := range interfaces(view) {
 		if i.share > badDrops {
 			said = append(said, fmt.Sprintf("interface %s dropped or failed %d of %d packets (%s)", i.name, i.lost, i.packets, i.way))
-			evidence = append(evidence, diagnosis.FromNode(view.Name, i.where, i.text))
+			facts = append(facts, evidence.FromNode(node, i.where, i.text))
 		}
 	}
-	return strings.Join(said, ", "), evidence
+	if len(facts) == 0 {
+		return "", evidence.Unseen(lack(node, probes.Files, "drops or retransmitted segments of node "+node))
+	}
+	return strings.Join(said, ", "), evidence.Yes(facts...)
 }
 
 // retransmits reads the line pair "Tcp:" of /proc/net/snmp: names, then numbers.
@@ -65,7 +72,11 @@ func number(values, names []string, name string) uint64 {
 	if i < 0 || i >= len(values) {
 		return 0
 	}
-	n, _ := strconv.ParseUint(values[i], 10, 64)
+	return parse(values[i])
+}
+
+func parse(s string) uint64 {
+	n, _ := strconv.ParseUint(s, 10, 64)
 	return n
 }
 
@@ -76,8 +87,8 @@ type link struct {
 	share                  float64
 }
 
-// interfaces reads /proc/net/dev (proc(5)): after the name eight numbers received,
-// eight sent; the second is packets, the third errors, the fourth drops.
+// interfaces reads /proc/net/dev (proc(5)): after the name eight numbers received, eight
+// sent; the second is packets, the third errors, the fourth drops.
 func interfaces(view *snapshot.NodeView) []link {
 	var out []link
 	for _, where := range []string{"proc/1/net/dev", "proc/net/dev"} {
@@ -88,29 +99,33 @@ func interfaces(view *snapshot.NodeView) []link {
 			if !ok || len(f) < 16 || name == "lo" {
 				continue
 			}
-			for _, w := range []struct {
-				way string
-				at  int
-			}{{"received", 0}, {"sent", 8}} {
-				packets, lost := parse(f[w.at+1]), parse(f[w.at+2])+parse(f[w.at+3])
+			for at, way := range map[int]string{0: "received", 8: "sent"} {
+				packets, lost := parse(f[at+1]), parse(f[at+2])+parse(f[at+3])
 				if packets > 0 && lost > 0 {
-					out = append(out, link{name, w.way, where, strings.TrimSpace(line), lost, packets, float64(lost) / float64(packets)})
+					out = append(out, link{name, way, where, strings.TrimSpace(line), lost, packets, float64(lost) / float64(packets)})
 				}
 			}
 		}
 		if len(out) > 0 {
-			return out
+			break
 		}
 	}
+	slices.SortStableFunc(out, func(a, b link) int { return strings.Compare(a.name+" "+a.way, b.name+" "+b.way) })
 	return out
 }
 
-func parse(s string) uint64 {
-	n, _ := strconv.ParseUint(s, 10, 64)
-	return n
+// MTUsDiffer says which interfaces of two nodes have different MTUs, a sentence each.
+func MTUsDiffer(x *snapshot.Index, one, other string) string {
+	a, b := mtus(x.View(one)), mtus(x.View(other))
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if z, ok := b[name]; ok && z != a[name] {
+			out = append(out, fmt.Sprintf("The MTU of %s is %s on %s and %s on %s.", name, a[name], one, z, other))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
-// mtus lists the MTU of the node's interfaces where two nodes can be compared.
 func mtus(view *snapshot.NodeView) map[string]string {
 	out := map[string]string{}
 	if view == nil {
@@ -126,12 +141,10 @@ func mtus(view *snapshot.NodeView) map[string]string {
 
 var someAvg60 = regexp.MustCompile(`some avg10=\S+ avg60=(\d+)\S*`)
 
-// cpuPressure quotes /proc/pressure/cpu when tasks waited over a quarter of a minute.
-func cpuPressure(view *snapshot.NodeView) string {
-	if view == nil {
-		return ""
-	}
-	m := someAvg60.FindStringSubmatch(view.Facts.Files["proc/pressure/cpu"].Content)
+// CPUPressure quotes /proc/pressure/cpu when tasks waited over a quarter of a minute.
+func CPUPressure(x *snapshot.Index, node string) string {
+	text, _ := file(x, node, "proc/pressure/cpu")
+	m := someAvg60.FindStringSubmatch(text)
 	if m == nil || parse(m[1]) < 25 {
 		return ""
 	}
