@@ -22,9 +22,10 @@ const notEnough = "did not have enough free storage"
 // contradicts it.
 func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
 	v := pl.Volume
-	if v.Class == nil || publishesNone(pl.X, v.Class.Provisioner) || roomy(pl.X, v) {
+	if v.Class == nil || roomy(pl.X, v) {
 		return nil, evidence.No()
 	}
+	looks := evidence.All(published(pl.X, v.Class.Provisioner), evidence.Resource(pl.X, "storage.k8s.io/csistoragecapacities").Nothing())
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
 		for _, k := range w.Pod.Status.Conditions {
@@ -42,7 +43,7 @@ func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
 			facts = append(facts, evidence.FromAPI("CSIStorageCapacity "+o.Namespace+"/"+o.Name, "capacity", o.Capacity.String()))
 		}
 	}
-	return rooms, evidence.Yes(facts...)
+	return rooms, evidence.All(evidence.Yes(facts...), looks)
 }
 
 // RoomUnseen is that published capacities lag behind the storage.
@@ -50,11 +51,14 @@ func RoomUnseen() evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "the free space in the storage itself", Why: "published capacities lag behind"})
 }
 
-// publishesNone tells whether the scheduler does not look at capacities of a driver: then
-// it speaks of another claim of the pod.
-func publishesNone(x *snapshot.Index, driver string) bool {
+// published asks whether the scheduler looks at capacities of a driver: if it does not, it
+// speaks of another claim of the pod.
+func published(x *snapshot.Index, driver string) evidence.Answer {
 	d := x.CSIDriver(driver)
-	return d == nil && evidence.Resource(x, "storage.k8s.io/csidrivers").Complete() || d != nil && d.Spec.StorageCapacity != nil && !*d.Spec.StorageCapacity
+	if d == nil {
+		return evidence.Not(evidence.Resource(x, "storage.k8s.io/csidrivers").Nothing())
+	}
+	return evidence.When(d.Spec.StorageCapacity == nil || *d.Spec.StorageCapacity)
 }
 
 // roomy tells whether a published capacity of the class could hold the claim.
