@@ -1,0 +1,109 @@
+package attacher_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/attacher"
+)
+
+// scene is a volume that nobody attaches, with the driver's controller.
+func scene() *sketch.Sketch {
+	return sketch.New(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec: {accessModes: [ReadWriteOnce], csi: {driver: disk.example.com, volumeHandle: h}}
+`, `
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: disk.example.com}
+spec: {attachRequired: true}
+`, `
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-1, creationTimestamp: '2026-01-02T11:00:00Z'}
+spec: {attacher: disk.example.com, nodeName: n1, source: {persistentVolumeName: pv-1}}
+`, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: kube-system, name: ctl-0, uid: p1}
+spec: {serviceAccountName: ctl, containers: [{name: csi-attacher, image: 'sig-storage/csi-attacher:v4.6.1'}, {name: driver, image: i, args: ['--drivername=disk.example.com']}]}
+status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}
+`)
+}
+
+func role(resource, verbs string) string {
+	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ctl}\nrules: [{apiGroups: [storage.k8s.io], resources: [volumeattachments], verbs: [get, list, watch]}, {apiGroups: [storage.k8s.io], resources: [" + resource + "], verbs: [" + verbs + "]}]\n" +
+		"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: ctl}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ctl}\nsubjects: [{kind: ServiceAccount, namespace: kube-system, name: ctl}]\n"
+}
+
+func of(t *testing.T, s *sketch.Sketch) (attacher.Attacher, bool) {
+	t.Helper()
+	x := s.Index(t)
+	return attacher.Of(&evidence.Place{X: x, Volume: x.VolumeOfPV("pv-1")})
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sketch *sketch.Sketch
+		want   bool
+	}{
+		"silent":                  {scene(), true},
+		"it has a result":         {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attached: true}"), false},
+		"it has an error":         {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attachError: {message: no}}"), false},
+		"nobody shall attach":     {scene().Edit("attachRequired: true", "attachRequired: false"), false},
+		"the object is not there": {scene().Edit("kind: CSIDriver\nmetadata: {name: disk.example.com}", "kind: CSIDriver\nmetadata: {name: other}"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, ok := of(t, c.sketch); ok != c.want {
+				t.Errorf("got %v", ok)
+			}
+		})
+	}
+}
+
+func TestRights(t *testing.T) {
+	t.Parallel()
+	line := func(words string) *sketch.Sketch {
+		return scene().File("logs/kube-system/ctl-0/csi-attacher.log", "E0102 11:58:02.000000       1 csi_handler.go:234] Error processing \"csi-1\": "+words+"\n")
+	}
+	const refused = `volumeattachments.storage.k8s.io "csi-1" is forbidden: User "system:serviceaccount:kube-system:ctl" cannot patch resource "volumeattachments/status" in API group "storage.k8s.io"`
+	for name, c := range map[string]struct {
+		sketch    *sketch.Sketch
+		forbidden bool
+		lacks     string
+	}{
+		"it says so":                 {line(refused), true, "no"},
+		"it says so, escaped":        {line(strings.ReplaceAll(refused, `"`, `\"`)), true, "no"},
+		"it said so yesterday":       {line(refused).File("logs/kube-system/ctl-0/csi-attacher.log", "E0101 11:58:02.000000       1 x.go:1] "+refused+"\n"), false, "no"},
+		"another resource":           {line(`secrets "x" is forbidden: User "u" cannot get resource "secrets"`), false, "no"},
+		"its role lets it":           {scene().Add(role("volumeattachments/status", "patch")), false, "no"},
+		"its role does not":          {scene().Add(role("volumeattachments/status", "get")), false, "yes"},
+		"its role does not, unread":  {scene().Add(role("volumeattachments/status", "get")).Gap("api/rbac.authorization.k8s.io/clusterrolebindings", "Forbidden"), false, "unseen"},
+		"an old one updates itself":  {scene().Edit("csi-attacher:v4.6.1", "csi-attacher:v2.2.0").Add(role("volumeattachments", "update")), false, "no"},
+		"nobody knows its roles":     {scene(), false, "no"},
+		"its pod does not serve now": {scene().Edit("status: 'True'", "status: 'False'").Add(role("volumeattachments/status", "get")), false, "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, _ := of(t, c.sketch)
+			if _, f := a.Forbidden(); f.Yes() != c.forbidden {
+				t.Errorf("forbidden: %v", f.Yes())
+			}
+			lacks := "unseen"
+			if l := a.LacksVerb(); l.Yes() {
+				lacks = "yes"
+			} else if l.No() {
+				lacks = "no"
+			}
+			if lacks != c.lacks {
+				t.Errorf("lacks: got %s, want %s", lacks, c.lacks)
+			}
+		})
+	}
+}
