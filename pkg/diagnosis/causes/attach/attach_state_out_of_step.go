@@ -26,6 +26,9 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 	Doc:    attachStateOutOfStepDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "/nodes", "storage.k8s.io/volumeattachments"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		for _, s := range holder.Steps(pl) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(s.Node.Name), Says: s.Says,

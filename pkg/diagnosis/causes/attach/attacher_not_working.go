@@ -26,7 +26,9 @@ var AttacherNotWorking = &diagnosis.Rule{
 	Doc:      attacherNotWorkingDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		a, ok := attacher.Of(pl)
-		if !ok {
+		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); !ok && open != nil {
+			return []*diagnosis.Proof{{State: open}}
+		} else if !ok {
 			return nil
 		}
 		p := &diagnosis.Proof{With: words.Fields{"driver": a.Driver, "pod": "", "state": "", "account": "", "verb": "", "resource": "", "workload": "", "wants": "", "why": "", "va": "", "age": ""},

@@ -32,6 +32,9 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 	Doc:      csiPluginNotOnNodeDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "/nodes"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		for _, u := range nodeplugin.Uses(pl) {
 			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && pl.X.Node(u.Node) != nil {
 				out = append(out, notOnNode(pl, u, a))

@@ -31,6 +31,9 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 	Doc:      csiDriverObjectWrongDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		if v := pl.Volume; v.PV != nil && v.PV.Spec.CSI != nil {
 			for _, va := range v.Attachments {
 				out = append(out, driverObject(pl, va))

@@ -93,3 +93,21 @@ func elsewhere() *cluster {
 	c.s.Cluster.Attachments[0].Status.AttachError = &storagev1.VolumeError{Message: "volume is already attached to i-0ffff9", Time: meta("", "", time.Minute).CreationTimestamp}
 	return c
 }
+
+// TestLeftOpen asks whether a report names the causes that nobody could look for.
+func TestLeftOpen(t *testing.T) {
+	t.Parallel()
+	c := newCluster().plugin("/var/lib/kubelet", 24*time.Hour, "n1", "n2", "n3")
+	owned(c.pod("new", "n2", corev1.PodPending, 20*time.Minute), "StatefulSet", "db")
+	open := map[string]bool{}
+	for _, n := range without(c, "storage.k8s.io/volumeattachments").diagnose(t).NotChecked {
+		for _, name := range n.Causes {
+			open[name] = true
+		}
+	}
+	for _, name := range []string{"volumeattachment-stale", "volumeattachment-volume-gone", "attacher-not-working", "csidriver-object-wrong", "node-removed", "attach-state-out-of-step"} {
+		if !open[name] {
+			t.Errorf("%s is not named as open", name)
+		}
+	}
+}

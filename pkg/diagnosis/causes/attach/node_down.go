@@ -32,6 +32,9 @@ var NodeDown = &diagnosis.Rule{
 			return nodesDown(pl, holder.KeptOn(pl.X, pl.Node))
 		}
 		out := nodesDown(pl, holder.LostNodes(pl.X, pl.Volume))
+		if open := holder.Open(pl, "/nodes"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		unread, marked := holder.UnreadNodes(pl.X, pl.Volume)
 		for i, l := range unread {
 			out = append(out, nodeUnread(pl, l, marked[i]))

@@ -32,6 +32,9 @@ var NodeRemoved = &diagnosis.Rule{
 	Doc:      nodeRemovedDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		volumes := []*snapshot.Volume{pl.Volume}
 		if pl.Volume == nil { // asked about the missing node itself: who still names it
 			if volumes = pl.X.Volumes; pl.X.Node(pl.Node) != nil {

@@ -32,6 +32,9 @@ var VolumeAttachmentStale = &diagnosis.Rule{
 	Doc:      volumeAttachmentStaleDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		for _, va := range pl.Volume.Attachments {
 			out = append(out, staleAttachment(pl, va))
 		}

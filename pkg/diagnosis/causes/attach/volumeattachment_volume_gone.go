@@ -28,6 +28,9 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Doc:    volumeAttachmentVolumeGoneDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		if pl.Volume == nil {
 			for _, va := range holder.Orphaned(pl.X, pl.Node) {
 				out = append(out, withoutVolume(pl, va))

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -22,6 +23,9 @@ var ClaimrefStale = &diagnosis.Rule{
 	Doc:    claimrefStaleDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
+		if open := holder.Open(pl, "/persistentvolumes"); open != nil {
+			out = append(out, &diagnosis.Proof{State: open})
+		}
 		for _, pair := range claims.Pairs(pl) {
 			if remembers := pair.Remembers(pl.X); remembers.Yes() {
 				out = append(out, staleRef(pl, pair, remembers))

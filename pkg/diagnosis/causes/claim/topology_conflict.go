@@ -28,6 +28,9 @@ var TopologyConflict = &diagnosis.Rule{
 			return nil
 		}
 		if pl.Node == "" {
+			if len(pl.X.Cluster.Nodes) == 0 {
+				return []*diagnosis.Proof{{State: []evidence.Answer{evidence.Resource(pl.X, "/nodes").Found()}}}
+			}
 			if c, ok := pods.NoNodeFits(pl.X, pl.Pod); ok {
 				return []*diagnosis.Proof{conflict(pl, c, "nowhere")}
 			}
