@@ -16,8 +16,7 @@ import (
 //go:embed mount_pinned_in_namespace.md
 var mountPinnedInNamespaceDoc string
 
-// MountPinnedInNamespace finds mounts that the host let go and that another mount
-// namespace keeps.
+// MountPinnedInNamespace finds mounts that the host let go and another mount namespace keeps.
 var MountPinnedInNamespace = &diagnosis.Rule{
 	Name: "mount-pinned-in-namespace", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
@@ -36,6 +35,7 @@ var MountPinnedInNamespace = &diagnosis.Rule{
 		pinned := func(says string, m mounts.Pinned, state ...evidence.Answer) *diagnosis.Proof {
 			p := add(says, m.Subject(), m.Words(), append([]evidence.Answer{m.Is()}, state...)...)
 			p.Steps = append([]remedy.Step{remedy.EndHolder(pl.Node, m.Who)}, remedy.Sentences(m.Advice()...)...)
+			p.Device(pl.Node, m.Mount.Dev)
 			p.Pod(m.Who.Pod)
 			return p
 		}
@@ -64,16 +64,15 @@ var MountPinnedInNamespace = &diagnosis.Rule{
 		for _, m := range mounts.PinnedOf(pl) {
 			p := pinned("pinned", m, released)
 			p.Last = append(p.Last, m.Parted(), pods.Placed(pl.X, m.Who))
-			p.Device(pl.Node, m.Mount.Dev)
 		}
 		if d, ok := mounts.DetachedOf(pl); ok && len(out) == 1 && d.Listed().Unseen() && !d.Busy().No() {
 			p := add("unread", diagnosis.DeviceSubject(pl.Node, d.Dev), map[string]string{"node": pl.Node, "disk": mounts.Title(pl.View, d.Dev)}, d.Alive())
 			p.AtMost, p.Steps = report.Possible, []remedy.Step{remedy.Words("Read the mount tables of the remaining namespaces of node " + pl.Node + " first; who holds the device decides what has to be restarted.")}
 			p.Device(pl.Node, d.Dev)
 		}
+		d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
 		for _, p := range out[1:] {
 			p.With["volume"], p.With["why"] = volume.Name(pl.Volume), why
-			d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
 			p.Device(pl.Node, d.Dev)
 		}
 		return out

@@ -1,11 +1,11 @@
-package mount
+package mounts
 
 import (
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -20,16 +20,16 @@ const stageTime = 2*time.Minute + 3*time.Second
 // container starts earlier than its mounts. mountinfo has no times. A restarted
 // container hides its first start; then the start of the pod must do, which is
 // not sure.
-func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
-	if at := mountLine(d.view, d.view.Device(d.dev)); !at.IsZero() {
+func mountedBefore(x *snapshot.Index, d *DeadMount) (before time.Time, sure bool) {
+	if at := mountLine(d.view, d.view.Device(d.Dev)); !at.IsZero() {
 		return at, true
 	}
-	if d.volume == nil {
+	if d.Volume == nil {
 		return before, false
 	}
-	for _, m := range p.VolumeMounts(d.volume, d.view.Name) {
-		pod := p.PodByUID(m.Path.PodUID)
-		if m.Mount.Dev != d.dev || pod == nil {
+	for _, m := range x.VolumeMounts(d.Volume, d.view.Name) {
+		pod := x.PodByUID(m.Path.PodUID)
+		if m.Mount.Dev != d.Dev || pod == nil {
 			continue
 		}
 		for _, s := range pod.Status.ContainerStatuses {
@@ -50,7 +50,7 @@ func mountedBefore(p *diagnosis.Pass, d *dead) (before time.Time, sure bool) {
 
 // appeared is when a disk came: the kernel's announcement, else the creation of the
 // VolumeAttachment that brought its volume to the node; or zero.
-func appeared(p *diagnosis.Pass, view *snapshot.NodeView, name string, v *snapshot.Volume) time.Time {
+func appeared(x *snapshot.Index, view *snapshot.NodeView, name string, v *snapshot.Volume) time.Time {
 	t := attachLine(view, name)
 	if at := changeLine(view, view.ByName(name)); at.After(t) {
 		t = at
@@ -113,7 +113,7 @@ func kernelFacts(view *snapshot.NodeView, times ...time.Time) []report.Evidence 
 		dated := l.Kind == kmsg.Mounted || l.Kind == kmsg.LUNChanged || strings.Contains(l.Text, "Inquiry data has changed") ||
 			strings.Contains(l.Text, "Attached SCSI") || strings.Contains(l.Text, "Mounting V")
 		if dated && !l.At.IsZero() && slices.ContainsFunc(times, l.At.Equal) {
-			out = append(out, diagnosis.FromNode(view.Name, "@kmsg "+l.At.UTC().Format(time.RFC3339), l.Text))
+			out = append(out, evidence.FromNode(view.Name, "@kmsg "+l.At.UTC().Format(time.RFC3339), l.Text))
 		}
 	}
 	return out
