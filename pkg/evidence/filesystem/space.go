@@ -61,6 +61,7 @@ func KubeletSpace(pl *evidence.Place) Space {
 		return slices.ContainsFunc([]string{"/pods/", "/plugins/", "/containerd/", "/overlay"}, func(d string) bool { return strings.Contains(t.Raw, d) })
 	})}
 	if pl.View == nil {
+		out.Is = pl.Probed().Found()
 		if out.Said.Yes() {
 			out.Is, out.Empty = out.Said, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the free bytes and inodes below the kubelet's directory"})
 		}
