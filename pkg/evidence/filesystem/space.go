@@ -68,6 +68,10 @@ func KubeletSpace(pl *evidence.Place) Space {
 		return out
 	}
 	root := pl.View.KubeletRoot()
+	if _, read := pl.View.Statfs(root); !read {
+		out.Is = pl.Tables(probes.Contents).Found()
+		return out
+	}
 	if out.at(pl, root); !out.Is.Yes() {
 		return out
 	}
