@@ -40,14 +40,7 @@ func (c *Catalog) run(p *Pass) {
 	}
 	for _, r := range c.order() {
 		p.rule = r
-		if r.Prove != nil {
-			p.walk(r)
-			continue
-		}
-		if len(p.Volumes()) > 0 || len(p.scope.volumes) == 0 || p.Sweep() {
-			p.missNeeds() // nothing is left open of what no volume of the question can have
-		}
-		p.survive(r.Name, func() { r.Run(p) })
+		p.walk(r)
 	}
 	p.rule = nil
 	for _, n := range c.Noise {

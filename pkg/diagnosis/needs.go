@@ -9,95 +9,34 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// A rule that is no proof yet does not say which of its arguments are arguments from
-// absence. What it declares to need, and what every look at a node rests on, has to be
-// read whole before the engine lets it be certain.
-
 // everyLook are the tables that any statement about a node rests on: a probe that did
 // not come to its end there leaves nothing certain.
 var everyLook = []probes.Table{probes.Machine, probes.Processes, probes.Mounts, probes.Block}
 
-// missNeeds notes the running rule as not checked for everything that it declares and
-// that was not read whole.
-func (p *Pass) missNeeds() {
-	for _, n := range p.rule.Needs {
-		if n.API != "" {
-			p.Has(n.API)
-		}
-		if n.Probe == "" {
-			continue
-		}
-		for _, view := range p.scope.views {
-			for _, l := range p.whole(nil, view.Name, evidence.TableOf(n.Probe)).Lacks() {
-				p.Miss(l.Need, l.Node)
-			}
-		}
-	}
-}
+// users are the tables in which something that uses a volume can be. A cause that is what
+// remains when nothing else is found argues from the absence of every user.
+var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
 
-// capByNeeds caps a finding at likely when something that it may rest on was not read.
-func (p *Pass) capByNeeds(f *Finding) {
-	var needs evidence.Reading
-	for _, n := range f.rule.Needs {
-		if n.API != "" {
-			needs = needs.And(evidence.Resource(p.Index, n.API))
-		}
-		if n.API == "/pods" { // which volumes a pod uses stands in its claims
-			needs = needs.And(evidence.Resource(p.Index, "/persistentvolumeclaims"))
-		}
-	}
+// capByLook caps a finding at likely when the nodes that it speaks of were not looked at
+// to the end, or its rule is disputed.
+func (p *Pass) capByLook(f *Finding) {
+	var look evidence.Reading
 	volumes := p.volumesOf(f.Keys)
 	for _, node := range f.places() {
 		if p.View(node) == nil {
 			continue
 		}
-		needs = needs.And(p.ended(node))
-		for _, t := range f.rule.tables() {
-			needs = needs.And(p.whole(volumes, node, t))
-		}
-	}
-	for _, l := range needs.And(p.undisputed(f.rule.Name)).Lacks() {
-		f.Missing(l.String())
-	}
-}
-
-// blind tells whether a finding speaks of a node of which only a bundle of another tool
-// tells, and rests on a table that such a bundle does not have. A rule that is no proof
-// would take "nothing was read" for "there is none".
-func (p *Pass) blind(f *Finding) bool {
-	if p.rule.Run == nil {
-		return false
-	}
-	for _, node := range f.places() {
-		view := p.View(node)
-		if g, ok := p.Gap("node/" + node); !ok || g.Reason != snapshot.NotInBundle || view == nil {
+		look = look.And(p.ended(node))
+		if len(f.rule.Residual) == 0 {
 			continue
 		}
-		for _, n := range p.rule.Needs {
-			if n.Probe != "" && view.Facts.Status[n.Probe].State != "ok" {
-				return true
-			}
+		for _, t := range users {
+			look = look.And(p.whole(volumes, node, t))
 		}
 	}
-	return false
-}
-
-// users are the tables in which something that uses a volume can be.
-var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
-
-// tables are those that a rule reads by its own word. One that is what remains when
-// nothing else is found argues from the absence of every user.
-func (r *Rule) tables() []probes.Table {
-	var out []probes.Table
-	for _, n := range r.Needs {
-		if n.Probe != "" {
-			out = append(out, evidence.TableOf(n.Probe))
-		}
+	for _, l := range look.And(p.undisputed(f.rule.Name)).Lacks() {
+		f.Missing(l.String())
 	}
-	if len(r.Residual) > 0 {
-		out = append(out, users...)
-	}
-	return out
 }
 
 // whole says whether a table of a node was read whole, as far as one of some volumes can

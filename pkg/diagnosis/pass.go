@@ -163,16 +163,13 @@ func (p *Pass) Find(c report.Certainty, subject report.Subject) *Finding {
 	return &Finding{Cause: p.rule.Name, Certainty: c, Subject: subject, rule: p.rule}
 }
 
-// Report adds a finding. The certainty is capped when a declared need was not met.
+// Report adds a finding. The certainty is capped when its nodes were not looked at whole.
 func (p *Pass) Report(f *Finding) {
 	f.rule = p.rule
 	if f.Severity == "" {
 		f.Severity = p.rule.Severity
 	}
-	if p.blind(f) {
-		return // missNeeds has noted the rule as not checked there
-	}
-	p.capByNeeds(f)
+	p.capByLook(f)
 	p.nameInline(f)
 	id := identity{f.Cause, f.Subject}
 	if old := p.findingOf[id]; old != nil {

@@ -36,8 +36,7 @@ type Rule struct {
 	Name     string // stable, from the catalog; never reused
 	Layer    Layer
 	Severity report.Severity
-	Needs    []Need   // without these it cannot be certain; a gap in one makes it "not checked"
-	Explains []string // symptoms
+	Breaks   []Step   // the steps that it breaks; they name the symptoms that it explains
 	LeadsTo  []string // causes that this one can produce
 	YieldsTo []string // causes that take its place when both are true of one object
 	// Residual makes the rule yield to every cause of these layers on one object:
@@ -45,28 +44,12 @@ type Rule struct {
 	Residual []Layer
 	Offers   []string // remedies by name; every other one is forbidden
 	Doc      string   // Markdown, one file beside the rule
-	Run      func(*Pass)
+	Asks     Scope
+	Prove    func(*evidence.Place) []*Proof
 
-	// A rule in the form of proofs has these instead of Needs, Explains and Run.
-	Breaks []Step // the steps that it breaks; they name the symptoms that it explains
-	Asks   Scope
-	Prove  func(*evidence.Place) []*Proof
-
-	says map[string]words.Says
+	Explains []string // symptoms; derived from Breaks
+	says     map[string]words.Says
 }
-
-// Need is something that a rule reads: a resource of the API or the answer of a
-// node probe.
-type Need struct {
-	API   string // "storage.k8s.io/volumeattachments", "/pods"
-	Probe string // "mountns", "blockdev", … on every node that the rule looks at
-}
-
-// API declares a need for a resource ("GROUP/RESOURCE"; the core group is empty: "/pods").
-func API(resource string) Need { return Need{API: resource} }
-
-// Probe declares a need for a node probe.
-func Probe(name string) Need { return Need{Probe: name} }
 
 // SymptomRule recognises one symptom.
 type SymptomRule struct {
@@ -100,7 +83,7 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 		if c.byName[r.Name] != nil {
 			return nil, fmt.Errorf("rule %s is registered twice", r.Name)
 		}
-		if (r.Run == nil) == (r.Prove == nil) || r.Doc == "" {
+		if r.Prove == nil || r.Doc == "" {
 			return nil, fmt.Errorf("rule %s: function or document is missing", r.Name)
 		}
 		if err := r.complete(); err != nil {
@@ -117,11 +100,8 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 	return c, nil
 }
 
-// complete derives what a rule in the form of proofs does not say twice.
+// complete derives what a rule does not say twice.
 func (r *Rule) complete() error {
-	if r.Prove == nil {
-		return nil
-	}
 	r.says = words.Branches(r.Doc)
 	if len(r.says) == 0 {
 		return fmt.Errorf("rule %s: its document has no sentences below ## Says", r.Name)

@@ -13,14 +13,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// breaking is a rule of either form that fails wherever it is asked.
+// breaking is a rule that fails wherever it is asked.
 func breaking(r *diagnosis.Rule) *diagnosis.Rule {
 	b := *r
-	if r.Prove != nil {
-		b.Prove = func(*evidence.Place) []*diagnosis.Proof { panic("some bytes") }
-	} else {
-		b.Run = func(*diagnosis.Pass) { panic("some bytes") }
-	}
+	b.Prove = func(*evidence.Place) []*diagnosis.Proof { panic("some bytes") }
 	return &b
 }
 
@@ -34,6 +30,7 @@ func TestBrokenRule(t *testing.T) {
 	q := diagnosis.Question{Kind: "cluster"}
 	x := snapshot.NewIndex(s)
 	was := answerOf(whole.Evaluate(x, q))
+	told := 0
 	for i, bad := range whole.Rules {
 		rules := slices.Clone(whole.Rules)
 		rules[i] = breaking(bad)
@@ -42,14 +39,10 @@ func TestBrokenRule(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := c.Evaluate(x, q)
-		asked := false
 		for _, n := range r.NotChecked {
 			if n.Need == "rule/"+bad.Name && n.Reason == snapshot.Failed && strings.Contains(n.Detail, bad.Name) {
-				asked = true
+				told++
 			}
-		}
-		if !asked && bad.Run != nil {
-			t.Errorf("the report does not say that %s failed: %v", bad.Name, r.NotChecked)
 		}
 		if r.Verdict == report.Healthy {
 			t.Errorf("without %s the answer is healthy", bad.Name)
@@ -66,6 +59,10 @@ func TestBrokenRule(t *testing.T) {
 				t.Errorf("without %s the answer %q is new", bad.Name, line)
 			}
 		}
+	}
+	// Some rules have no place in this cluster, and cannot fail there.
+	if 2*told < len(whole.Rules) {
+		t.Errorf("the report says of %d rules that they failed, of %d", told, len(whole.Rules))
 	}
 }
 
@@ -88,7 +85,7 @@ func TestBrokenPart(t *testing.T) {
 		"noise":   {well, well, fail, "rule/n"},
 	} {
 		c := &diagnosis.Catalog{
-			Rules:    []*diagnosis.Rule{{Name: "c", Layer: diagnosis.Attach, Severity: report.Blocking, Doc: doc, Run: tt.rule}},
+			Rules:    []*diagnosis.Rule{{Name: "c", Layer: diagnosis.Attach, Severity: report.Blocking, Doc: doc, Asks: diagnosis.EachSweep, Prove: func(*evidence.Place) []*diagnosis.Proof { tt.rule(nil); return nil }}},
 			Symptoms: []*diagnosis.SymptomRule{{Name: "s", Run: tt.symptom}},
 			Noise:    []*diagnosis.NoiseRule{{Name: "n", Run: tt.noise}},
 		}

@@ -86,7 +86,6 @@ type catalogEntry struct {
 	LeadsTo  []string `json:"leadsTo"`
 	YieldsTo []string `json:"yieldsTo"`
 	Offers   []string `json:"offers"` // steps above read-only that it may advise
-	Reads    []string `json:"reads"`
 }
 
 func catalogOf(layer string) catalog {
@@ -99,7 +98,7 @@ func catalogOf(layer string) catalog {
 		}
 		out.Causes = append(out.Causes, catalogEntry{
 			Name: r.Name, Layer: string(r.Layer), Severity: string(r.Severity), Means: means(r.Doc), Explains: list(r.Explains),
-			LeadsTo: list(r.LeadsTo), YieldsTo: list(r.YieldsTo), Offers: list(r.Offers), Reads: list(needs(r)),
+			LeadsTo: list(r.LeadsTo), YieldsTo: list(r.YieldsTo), Offers: list(r.Offers),
 		})
 	}
 	return out

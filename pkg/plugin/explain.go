@@ -53,25 +53,12 @@ func ruleFacts(r *diagnosis.Rule) string {
 	for _, row := range []struct {
 		name string
 		list []string
-	}{{"explains", r.Explains}, {"leads to", r.LeadsTo}, {"reads", needs(r)}, {"may advise", r.Offers}} {
+	}{{"explains", r.Explains}, {"leads to", r.LeadsTo}, {"may advise", r.Offers}} {
 		if len(row.list) > 0 {
 			fmt.Fprintf(&b, "- %s: %s\n", row.name, strings.Join(row.list, ", "))
 		}
 	}
 	return b.String()
-}
-
-func needs(r *diagnosis.Rule) []string {
-	var out []string
-	for _, n := range r.Needs {
-		if n.API != "" {
-			out = append(out, strings.TrimPrefix(n.API, "/"))
-		}
-		if n.Probe != "" {
-			out = append(out, n.Probe+" of the node")
-		}
-	}
-	return out
 }
 
 func symptomNames() []string {
