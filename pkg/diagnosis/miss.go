@@ -130,7 +130,9 @@ func (p *Pass) notChecked() []report.NotChecked {
 	out = append(out, p.notFailed(out)...)
 	out = append(out, p.notProbed(out)...)
 	out = append(out, p.partial(out)...)
-	for _, g := range p.Gaps {
+	gaps := slices.Clone(p.Gaps)
+	slices.SortStableFunc(gaps, func(a, b snapshot.Gap) int { return strings.Compare(a.Need, b.Need) })
+	for _, g := range gaps {
 		if p.concerns(g) && !slices.ContainsFunc(out, func(n report.NotChecked) bool { return n.Need == g.Need }) {
 			out = append(out, report.NotChecked{Need: g.Need, Reason: g.Reason, Detail: g.Detail})
 		}

@@ -26,11 +26,15 @@ func ResourceIn(x *snapshot.Index, resource, namespace string) Reading {
 
 // Consumers says whether all pods were read that can use the place's volume: those of
 // its claim's namespace, and all pods for one that is not used through a claim.
-func (p *Place) Consumers() Reading {
-	if v := p.Volume; v != nil && v.Claim != nil {
-		return ResourceIn(p.X, "/pods", v.Claim.Namespace)
+func (p *Place) Consumers() Reading { return ConsumersOf(p.X, p.Volume) }
+
+// ConsumersOf is that of one volume. Which pods use a volume stands in its claim: without
+// any claims nobody seems to.
+func ConsumersOf(x *snapshot.Index, v *snapshot.Volume) Reading {
+	if v != nil && v.Claim != nil {
+		return ResourceIn(x, "/pods", v.Claim.Namespace)
 	}
-	return Resource(p.X, "/pods")
+	return Resource(x, "/pods").And(Resource(x, "/persistentvolumeclaims"))
 }
 
 // Log says whether the tail of a pod's log was read as far as it was asked for.

@@ -46,7 +46,10 @@ func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answ
 	if v.RegularRWX() && slices.Contains(x.DeviceNodes(v), node) {
 		return evidence.No(), ""
 	}
-	return evidence.When(len(v.LiveConsumersOn(node)) == 0), "no pod on the node uses it any more"
+	if len(v.LiveConsumersOn(node)) > 0 {
+		return evidence.No(), ""
+	}
+	return evidence.ConsumersOf(x, v).Nothing(), "no pod on the node uses it any more"
 }
 
 // handover is how long a node may take to let a volume go after its last pod there ended:

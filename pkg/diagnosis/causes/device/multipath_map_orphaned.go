@@ -44,8 +44,8 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 		if pl.Volume == nil {
 			for _, o := range multipath.Unowned(pl) {
 				p := add(o, "unowned")
-				p.State, p.AtMost, p.Severity, p.Breaks = []evidence.Answer{o.IsDead()}, report.Likely, report.Degraded, []diagnosis.Step{}
-				p.Last = []evidence.Answer{o.Unused(), evidence.Resource(pl.X, "/persistentvolumes").Nothing()}
+				p.State, p.AtMost, p.Severity, p.Breaks = []evidence.Answer{o.IsDead(), evidence.Resource(pl.X, "/persistentvolumes").Nothing()}, report.Likely, report.Degraded, []diagnosis.Step{}
+				p.Last = []evidence.Answer{o.Unused()}
 				p.Steps = append([]remedy.Step{remedy.Check("See whether its paths come back.", remedy.OnNode(pl.Node, "multipath", "-ll"))}, p.Steps...)
 			}
 			return out

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -48,6 +49,7 @@ var TypeMismatch = &diagnosis.Rule{
 		}
 		if m.Seen {
 			p.Says, p.With["device"] = "read", m.Carrier.Name()
+			p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "device-is-not-the-volume", Is: evidence.Not(pl.Tables(probes.DeviceNodes).Nothing())})
 			p.Carried(pl.Volume, pl.Node, m.Carrier.Numbers()...)
 		}
 		return []*diagnosis.Proof{p}
