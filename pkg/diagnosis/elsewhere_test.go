@@ -28,7 +28,7 @@ func TestNodeQuestion(t *testing.T) {
 		notChecked      string
 	}{
 		{name: "a full disk of a node that only has a replica", dir: "salvage-refused-disk-4277", node: "node1", cause: "longhorn-disk-full", verdict: report.Broken},
-		{name: "an error of a shared volume on another node", dir: "ceph-fuse-nodeplugin-restart-enotconn", node: "tke-n1", unexplained: "volume-io-error", verdict: report.Healthy},
+		{name: "an error of a shared volume on another node", dir: "ceph-fuse-nodeplugin-restart-enotconn", node: "tke-n1", unexplained: "volume-io-error", verdict: report.UnknownState},
 		{name: "a pod that ends on another node", dir: "k8s-mount-became-local-after-reboot", node: "aks-pool-02", unexplained: "pod-stuck-terminating", verdict: report.UnknownState},
 		{name: "a node that was not probed", dir: "linode-attacher-rbac-va-status", node: "lke-7a31-03", verdict: report.UnknownState, notChecked: "node/lke-7a31-03"},
 		{name: "a probed node with replicas of volumes that are well", dir: "orphan-iscsi-session-noise-7386", node: "gpu-node-2", verdict: report.Healthy},

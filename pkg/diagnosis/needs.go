@@ -105,10 +105,15 @@ func (p *Pass) partial(known []report.NotChecked) []report.NotChecked {
 	var out []report.NotChecked
 	for _, view := range p.scope.views {
 		for _, t := range evidence.AllTables() {
+			// What is asked only where it matters is missed only by who needs it; the kernel speaks of everything.
+			if t != probes.KernelLog && evidence.NotAsked(p.Index, view.Name, t) {
+				continue
+			}
 			for _, l := range p.whole(volumes, view.Name, t).Lacks() {
-				if !said[l.Need] && !evidence.NotAsked(p.Index, view.Name, t) {
+				if !said[l.Need] {
 					said[l.Need] = true
-					out = append(out, report.NotChecked{Need: l.Need, Node: view.Name, Reason: snapshot.Partial, Detail: l.Why})
+					reason, detail := p.reason(missKey{l.Need, l.Node})
+					out = append(out, report.NotChecked{Need: l.Need, Node: view.Name, Reason: reason, Detail: detail})
 				}
 			}
 		}

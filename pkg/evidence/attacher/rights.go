@@ -2,7 +2,6 @@ package attacher
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -21,7 +21,7 @@ type Refusal struct{ User, Verb, Resource string }
 // Reads tells whether it may not even see attachments.
 func (r Refusal) Reads() bool { return r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" }
 
-var mayNot = regexp.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
+var mayNot = pattern.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
 
 // Forbidden asks for the attacher's own fresh words that it may not write or read attachments.
 func (a Attacher) Forbidden() (Refusal, evidence.Answer) {

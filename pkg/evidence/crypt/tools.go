@@ -2,7 +2,6 @@ package crypt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -19,9 +19,9 @@ const fresh = 10 * time.Minute
 
 // The words of nsenter and exec, of cryptsetup, and of the kernel.
 var (
-	notRun        = regexp.MustCompile(`(?s)cryptsetup.*exit status 127\b`)
-	notFound      = regexp.MustCompile(`(?i)cryptsetup"?:? .{0,80}(no such file|not found)|failed to execute cryptsetup: no such file`)
-	noCipher      = regexp.MustCompile(`Check that (the )?kernel supports \S+ cipher`)
+	notRun        = pattern.MustCompile(`(?s)cryptsetup.*exit status 127\b`)
+	notFound      = pattern.MustCompile(`(?i)cryptsetup"?:? .{0,80}(no such file|not found)|failed to execute cryptsetup: no such file`)
+	noCipher      = pattern.MustCompile(`Check that (the )?kernel supports \S+ cipher`)
 	unknownTarget = "crypt: unknown target type"
 )
 
@@ -39,7 +39,7 @@ func OpensHere(pl *evidence.Place) bool {
 }
 
 // said finds a fresh text with a form.
-func said(pl *evidence.Place, word string, form *regexp.Regexp) evidence.Answer {
+func said(pl *evidence.Place, word string, form *pattern.Pattern) evidence.Answer {
 	for _, t := range pl.Refused() {
 		if strings.Contains(t.Raw, word) && form.MatchString(t.Raw) {
 			return evidence.Yes(t.Evidence())

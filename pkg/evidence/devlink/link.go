@@ -4,7 +4,6 @@ package devlink
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -81,7 +81,7 @@ func late(pl *evidence.Place) bool {
 	return there && slices.ContainsFunc(holder.WaitersOn(pl.Volume, pl.Node), func(w *corev1.Pod) bool { return pl.X.Age(w.CreationTimestamp.Time) > patience })
 }
 
-var devPath = regexp.MustCompile(`/dev/[\w./:@+=-]+`)
+var devPath = pattern.MustCompile(`/dev/[\w./:@+=-]+`)
 
 // proven: the disk carries the volume's identity, and the name is not there.
 func (m *Missing) proven(ownLink bool) {

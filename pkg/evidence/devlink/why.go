@@ -3,12 +3,12 @@ package devlink
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -32,7 +32,7 @@ func orNone(links []string) string {
 	return strings.Join(links, ", ")
 }
 
-var hostPortal = regexp.MustCompile(`/by-path/ip-([^:]*[A-Za-z][^:]*):\d+-iscsi-`)
+var hostPortal = pattern.MustCompile(`/by-path/ip-([^:]*[A-Za-z][^:]*):\d+-iscsi-`)
 
 // Why says why the name is not made, where that can be seen: "portal" (with its host name),
 // "identifiers", "lun", "nvme" or "udev".

@@ -2,21 +2,21 @@ package filesystem
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 var (
 	// formats is any word about a format of a disk.
-	formats = regexp.MustCompile(`(?i)appears to be unformatted|format of disk "?[^"]*"? failed|could not erase sector|mkfs\.\w+.*(Input/output error|No data available)`)
+	formats = pattern.MustCompile(`(?i)appears to be unformatted|format of disk "?[^"]*"? failed|could not erase sector|mkfs\.\w+.*(Input/output error|No data available)`)
 	// formatFails is a mkfs that fails for I/O errors: it was started, so the mount code
 	// took the disk for an empty one.
-	formatFails = regexp.MustCompile(`(?is)(format of disk|mkfs\.\w+|mke2fs).*(Input/output error|No data available|could not erase sector)|could not erase sector`)
+	formatFails = pattern.MustCompile(`(?is)(format of disk|mkfs\.\w+|mke2fs).*(Input/output error|No data available|could not erase sector)|could not erase sector`)
 )
 
 // Format is a volume with data that looks unformatted, so that staging may format it.

@@ -2,12 +2,12 @@ package filesystem
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -15,7 +15,7 @@ import (
 
 // manually is what e2fsck(8), xfs_repair(8) and mount-utils say when a person must decide;
 // EUCLEAN (117) is "Structure needs cleaning".
-var manually = regexp.MustCompile(`(?i)found errors on device \S+ but could not correct them|RUN fsck MANUALLY|structure needs cleaning|please run '?e2fsck -f`)
+var manually = pattern.MustCompile(`(?i)found errors on device \S+ but could not correct them|RUN fsck MANUALLY|structure needs cleaning|please run '?e2fsck -f`)
 
 // Repair is a text that asks for a repair by hand.
 type Repair struct {

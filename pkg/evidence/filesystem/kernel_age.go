@@ -2,19 +2,19 @@ package filesystem
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 var (
-	xfsFeature  = regexp.MustCompile(`unknown (read-only |incompatible |compatible )*(?:compatible |incompatible )?features \(0x([0-9a-fA-F]+)\)`)
-	ext4Feature = regexp.MustCompile(`unsupported optional features \(([^)]*)\)`)
+	xfsFeature  = pattern.MustCompile(`unknown (read-only |incompatible |compatible )*(?:compatible |incompatible )?features \(0x([0-9a-fA-F]+)\)`)
+	ext4Feature = pattern.MustCompile(`unsupported optional features \(([^)]*)\)`)
 )
 
 // The bits of XFS superblocks (fs/xfs/libxfs/xfs_format.h).
@@ -90,7 +90,7 @@ var xfsSince = []struct {
 	major, minor int
 }{{"exchange", 6, 10}, {"parent", 6, 10}, {"nrext64", 5, 19}, {"bigtime", 5, 10}, {"inobtcount", 5, 10}, {"inobtcnt", 5, 10}}
 
-var releaseNumber = regexp.MustCompile(`^(\d+)\.(\d+)`)
+var releaseNumber = pattern.MustCompile(`^(\d+)\.(\d+)`)
 
 // NewerThanKernel asks whether the filesystem has a feature that is younger than the
 // kernel's release, and since which release kernels know it.

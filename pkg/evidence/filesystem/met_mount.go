@@ -1,12 +1,12 @@
 package filesystem
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -15,7 +15,7 @@ import (
 // metMount is e2fsck(8) that finds its device in the mount table (exit status 8), and
 // xfs_repair(8) in the same situation. "is in use" is another refusal: an exclusive open
 // that failed.
-var metMount = regexp.MustCompile(`(?s)(\S+) is mounted\.?\s.*?Cannot continue, aborting|(?:xfs_repair|fsck)[^\n]*?(\S+) contains a mounted`)
+var metMount = pattern.MustCompile(`(?s)(\S+) is mounted\.?\s.*?Cannot continue, aborting|(?:xfs_repair|fsck)[^\n]*?(\S+) contains a mounted`)
 
 // MetMount is a check that stopped because its device is mounted.
 type MetMount struct {

@@ -1,12 +1,12 @@
 package filesystem
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -14,8 +14,8 @@ import (
 
 // The words of mount-utils (formatAndMountSensitive) and of mount(8) for ENODEV.
 var (
-	alreadyContains = regexp.MustCompile(`failed to mount the volume as \\?"([^"\\]+)\\?", it already contains (unknown data, probably partitions|[A-Za-z0-9_]+)`)
-	unknownType     = regexp.MustCompile(`unknown filesystem type '([A-Za-z0-9_]+)'`)
+	alreadyContains = pattern.MustCompile(`failed to mount the volume as \\?"([^"\\]+)\\?", it already contains (unknown data, probably partitions|[A-Za-z0-9_]+)`)
+	unknownType     = pattern.MustCompile(`unknown filesystem type '([A-Za-z0-9_]+)'`)
 )
 
 // noFilesystem are signatures that mount(8) passes on as a type although no kernel can

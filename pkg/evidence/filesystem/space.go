@@ -2,7 +2,6 @@ package filesystem
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -18,7 +18,7 @@ import (
 var images = []string{"squashfs", "iso9660", "erofs", "cramfs", "udf"}
 
 // watchWords are inotify's limits, which use the same errno (inotify_add_watch(2)).
-var watchWords = regexp.MustCompile(`(?i)inotify|fsnotify|watch`)
+var watchWords = pattern.MustCompile(`(?i)inotify|fsnotify|watch`)
 
 // Space is what a filesystem has left, and who complains.
 type Space struct {

@@ -1,17 +1,17 @@
 package filesystem
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 var (
-	oldTool     = regexp.MustCompile(`has unsupported feature\(s\): ([^\n"\\]+)|Get a newer version of e2fsck|more recent xfs_repair is recommended|Found unsupported filesystem features`)
-	toolVersion = regexp.MustCompile(`\b(?:e2fsck|fsck\.ext4) (\d+\.\d+[.\d]*)`)
+	oldTool     = pattern.MustCompile(`has unsupported feature\(s\): ([^\n"\\]+)|Get a newer version of e2fsck|more recent xfs_repair is recommended|Found unsupported filesystem features`)
+	toolVersion = pattern.MustCompile(`\b(?:e2fsck|fsck\.ext4) (\d+\.\d+[.\d]*)`)
 )
 
 // OldTool is a check that its own program refused.

@@ -1,7 +1,6 @@
 package holder
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -95,7 +95,7 @@ func RefusedTo(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
 // MultiAttach tells whether a text is the attach-detach controller's refusal.
 func MultiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-Attach error") }
 
-var inUseElsewhere = regexp.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
+var inUseElsewhere = pattern.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
 
 // pluginRefused tells whether the node plugin freshly refuses the volume to a pod because
 // somebody has it. Where nothing is attached nobody speaks of Multi-Attach; a network

@@ -2,16 +2,16 @@ package longhorn
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var listTimeout = regexp.MustCompile(`(?i)(ProcessList|InstanceList|process list).*(DeadlineExceeded|deadline exceeded|timed? ?out|Unavailable)`)
+var listTimeout = pattern.MustCompile(`(?i)(ProcessList|InstanceList|process list).*(DeadlineExceeded|deadline exceeded|timed? ?out|Unavailable)`)
 
 // quoted is how many stuck volumes a report quotes.
 const quoted = 5

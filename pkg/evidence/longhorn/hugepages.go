@@ -1,10 +1,10 @@
 package longhorn
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -14,7 +14,7 @@ import (
 const hugepages = "sys/kernel/mm/hugepages/hugepages-2048kB/"
 
 // allocation is how SPDK and DPDK say that they get no memory.
-var allocation = regexp.MustCompile(`(?i)(cannot|can't|could not|couldn't|failed to|unable to|not enough) .{0,40}(alloc|memory|hugepage|huge page|mempool|memzone|memseg)|cannot allocate memory|no free .{0,20}hugepages|\bENOMEM\b|rte_malloc.*fail|out of memory`)
+var allocation = pattern.MustCompile(`(?i)(cannot|can't|could not|couldn't|failed to|unable to|not enough) .{0,40}(alloc|memory|hugepage|huge page|mempool|memzone|memseg)|cannot allocate memory|no free .{0,20}hugepages|\bENOMEM\b|rte_malloc.*fail|out of memory`)
 
 func noMemory(text string) bool {
 	low := strings.ToLower(text)

@@ -2,11 +2,11 @@ package longhorn
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -184,7 +184,7 @@ func (m Migration) Inherited() (e *snapshot.LHEngine, r *snapshot.LHReplica, aft
 	return nil, nil, 0, evidence.No()
 }
 
-var needsHealthy = regexp.MustCompile(`(?i)must be healthy to (start )?migrat|cannot (start )?migrat\w* .*degraded|migrat\w* .*(requires|needs) .*healthy`)
+var needsHealthy = pattern.MustCompile(`(?i)must be healthy to (start )?migrat|cannot (start )?migrat\w* .*degraded|migrat\w* .*(requires|needs) .*healthy`)
 
 // Refused asks whether Longhorn starts no migration of a volume that lacks a replica; not
 // seen: it said so once.

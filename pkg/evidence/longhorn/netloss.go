@@ -2,18 +2,18 @@ package longhorn
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // netWords are how a broken connection between two processes reads.
-var netWords = regexp.MustCompile(`(?i)i/o timeout|connection timed out|connection reset|no route to host|broken pipe|r/w timeout|read timeout|write timeout|transport is closing|error reading from (server|wire)|no response received|keepalive|\bDisconnection\b`)
+var netWords = pattern.MustCompile(`(?i)i/o timeout|connection timed out|connection reset|no route to host|broken pipe|r/w timeout|read timeout|write timeout|transport is closing|error reading from (server|wire)|no response received|keepalive|\bDisconnection\b`)
 
 func ofNetwork(text string) bool {
 	low := strings.ToLower(text)
@@ -155,8 +155,8 @@ func (b Broken) SamePair() evidence.Answer {
 }
 
 var (
-	peer       = regexp.MustCompile(`(?:tcp://|wire )(\S+?):\d+\b`)
-	engineTime = regexp.MustCompile(`time="([^"]+)"`)
+	peer       = pattern.MustCompile(`(?:tcp://|wire )(\S+?):\d+\b`)
+	engineTime = pattern.MustCompile(`time="([^"]+)"`)
 )
 
 // engineLog looks in the log of the engine's instance-manager, where each line begins with

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -12,9 +13,9 @@ import (
 const conf = "etc/lvm/lvm.conf"
 
 var (
-	filterLine  = regexp.MustCompile(`(?s)^\s*(global_filter|filter)\s*=\s*(\[[^\]]*\]|"[^"]*")`)
-	filterEntry = regexp.MustCompile(`"([^"]*)"`)
-	devicesFile = regexp.MustCompile(`^\s*use_devicesfile\s*=\s*1`)
+	filterLine  = pattern.MustCompile(`(?s)^\s*(global_filter|filter)\s*=\s*(\[[^\]]*\]|"[^"]*")`)
+	filterEntry = pattern.MustCompile(`"([^"]*)"`)
+	devicesFile = pattern.MustCompile(`^\s*use_devicesfile\s*=\s*1`)
 )
 
 // Accepts asks whether LVM's configuration lets it scan a device. The devices file makes

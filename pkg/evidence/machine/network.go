@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -139,7 +139,7 @@ func mtus(view *snapshot.NodeView) map[string]string {
 	return out
 }
 
-var someAvg60 = regexp.MustCompile(`some avg10=\S+ avg60=(\d+)\S*`)
+var someAvg60 = pattern.MustCompile(`some avg10=\S+ avg60=(\d+)\S*`)
 
 // CPUPressure quotes /proc/pressure/cpu when tasks waited over a quarter of a minute.
 func CPUPressure(x *snapshot.Index, node string) string {

@@ -2,7 +2,6 @@ package pods
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -54,7 +54,7 @@ func typeOf(t *corev1.HostPathType) corev1.HostPathType {
 }
 
 // The words of pkg/volume/hostpath and pkg/volume/local of Kubernetes.
-var pathWords = regexp.MustCompile(`hostPath type check failed: (\S+) is not an? ([a-z ]+)|path "([^"]+)" does not exist|MountVolume\.NewMounter initialization failed for volume "[^"]+" : path "?([^" ]+)"? does not exist`)
+var pathWords = pattern.MustCompile(`hostPath type check failed: (\S+) is not an? ([a-z ]+)|path "([^"]+)" does not exist|MountVolume\.NewMounter initialization failed for volume "[^"]+" : path "?([^" ]+)"? does not exist`)
 
 // refused is the kubelet's fresh refusal of exactly this path.
 func (h HostPath) refused(x *snapshot.Index, pod *corev1.Pod) (report.Evidence, bool) {

@@ -2,13 +2,13 @@ package provision
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // notCalled finds a claim whose annotations do not name its provisioner, or only in the form
@@ -70,7 +70,7 @@ func orAbsent(s string) string {
 	return s
 }
 
-var provisionerTag = regexp.MustCompile(`(?:csi|external)-provisioner[^/]*?:v?(\d+)\.(\d+)`)
+var provisionerTag = pattern.MustCompile(`(?:csi|external)-provisioner[^/]*?:v?(\d+)\.(\d+)`)
 
 // readsNew tells whether the provisioner in a pod reads the annotation without "beta":
 // external-provisioner does since its library became v8 (3.1); nil when unknown.

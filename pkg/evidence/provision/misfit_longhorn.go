@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -90,7 +90,7 @@ func freshly(pl *evidence.Place, v *snapshot.Volume, kinds ...message.Kind) (evi
 
 // withoutPassphrase is said when the node plugin got no secret. That a passphrase does
 // not fit (encryption-key-wrong) shows that it got one.
-var withoutPassphrase = regexp.MustCompile(`(?i)missing (?:encryption )?passphrase|no (?:encryption )?(?:passphrase|secret) (?:provided|given)|secrets? (?:is|are) (?:missing|required|empty)`)
+var withoutPassphrase = pattern.MustCompile(`(?i)missing (?:encryption )?passphrase|no (?:encryption )?(?:passphrase|secret) (?:provided|given)|secrets? (?:is|are) (?:missing|required|empty)`)
 
 // encryptedWithoutSecret: the node plugin gets its passphrase only from the secret that
 // the volume names.
@@ -118,7 +118,7 @@ func encryptedWithoutSecret(pl *evidence.Place, v *snapshot.Volume) (Misfit, boo
 	return Misfit{}, false
 }
 
-var nfsVersion = regexp.MustCompile(`(?:^|,)(?:nfs)?v(?:ers)?=?(\d)`)
+var nfsVersion = pattern.MustCompile(`(?:^|,)(?:nfs)?v(?:ers)?=?(\d)`)
 
 // nfsOptionsRefused: the class's nfsOptions replace all of Longhorn's own, and its share
 // managers speak only version 4.
@@ -166,7 +166,7 @@ func localWithCopies(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 }
 
 // locality is named by Longhorn when it refuses such a volume.
-var locality = regexp.MustCompile(`(?i)strict-local|data ?locality`)
+var locality = pattern.MustCompile(`(?i)strict-local|data ?locality`)
 
 func strictLocal(n string, facts ...report.Evidence) Misfit {
 	return Misfit{Key: "dataLocality", Value: "strict-local", Instead: "with numberOfReplicas 1, or with dataLocality best-effort", Facts: facts,

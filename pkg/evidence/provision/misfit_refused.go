@@ -2,7 +2,6 @@ package provision
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -19,7 +19,7 @@ import (
 // badOption is how mount(8), filesystems and drivers name an option that they do not
 // know: "Unrecognized mount option "x" or missing value" (ext4), "Unknown parameter 'x'"
 // (fs_parser.c of the kernel), "invalid mount option x".
-var badOption = regexp.MustCompile(`(?i)(?:unrecogni[sz]ed|unknown|unsupported|invalid|illegal|bad|disallowed) (?:mount )?(?:option|parameter|flag)s?\b[^\w\n]{0,4}([\w.-]+)`)
+var badOption = pattern.MustCompile(`(?i)(?:unrecogni[sz]ed|unknown|unsupported|invalid|illegal|bad|disallowed) (?:mount )?(?:option|parameter|flag)s?\b[^\w\n]{0,4}([\w.-]+)`)
 
 // mountOptionRefused: a mount option of the volume is the one that the kernel or the
 // driver does not know.
@@ -74,7 +74,7 @@ func mayName(line string) bool {
 	return strings.Contains(low, "option") || strings.Contains(low, "parameter") || strings.Contains(low, "flag")
 }
 
-var unknownFS = regexp.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs\.([\w-]+)"?: executable file not found`)
+var unknownFS = pattern.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs\.([\w-]+)"?: executable file not found`)
 
 // filesystemUnknown: the class asks for a filesystem that neither the node's kernel nor
 // the driver's tools know. Where another node uses one of this kind, it is that node's

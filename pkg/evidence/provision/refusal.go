@@ -1,13 +1,13 @@
 package provision
 
 import (
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
 
 // Pending asks whether the place's claim waits for a volume that nobody has made.
@@ -54,28 +54,28 @@ func SilentNow(pl *evidence.Place) bool {
 
 // reason is what a refusal is about, as far as its words tell, and what helps.
 type reason struct {
-	form  *regexp.Regexp
+	form  *pattern.Pattern
 	about string
 	help  string
 }
 
 // reasons in the order in which they are looked for; the refusal itself is quoted.
 var reasons = []reason{
-	{regexp.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
+	{pattern.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
 		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer."},
-	{regexp.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
+	{pattern.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
 		"Look at the backup target's address and secret in the storage; the next attempt follows by itself."},
-	{regexp.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), "its source does not exist or cannot be read",
+	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), "its source does not exist or cannot be read",
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent."},
-	{regexp.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
+	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem."},
-	{regexp.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free`), "capacity or quota is exhausted",
+	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free`), "capacity or quota is exhausted",
 		"Free or add capacity in the storage, raise the quota, or ask for less."},
-	{regexp.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
+	{pattern.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name)."},
-	{regexp.MustCompile(`InvalidArgument|(?i)invalid parameter|unknown parameter`), "a parameter of the request is not accepted",
+	{pattern.MustCompile(`InvalidArgument|(?i)invalid parameter|unknown parameter`), "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it."},
-	{regexp.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
+	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
 		"Look whether the storage is slow or cannot be reached from the driver's controller; the request is repeated, and a volume that is made late is found again."},
 }
 

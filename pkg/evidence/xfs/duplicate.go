@@ -1,11 +1,11 @@
 package xfs
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -13,7 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var duplicateUUID = regexp.MustCompile(`duplicate UUID ([0-9a-fA-F-]{36})`)
+var duplicateUUID = pattern.MustCompile(`duplicate UUID ([0-9a-fA-F-]{36})`)
 
 // Copy is an XFS filesystem whose mount is refused.
 type Copy struct {
