@@ -48,7 +48,9 @@ var pure = map[string][]string{
 	"pkg/evidence":  {"os", "os/exec", "net/http", "syscall", "io/ioutil", unstructured},
 	"pkg/diagnosis": {"os", "os/exec", "net/http", "syscall", "io/ioutil", unstructured},
 	"pkg/render":    {"os", "os/exec", "net", "net/http", "syscall"},
-	"pkg/report":    {"os", "os/exec", "net", "net/http", "syscall", "time"},
+	// What a text means is asked of pkg/evidence.
+	"pkg/diagnosis/causes": {"regexp", module + "pkg/evidence/pattern", module + "pkg/evidence/message"},
+	"pkg/report":           {"os", "os/exec", "net", "net/http", "syscall", "time"},
 }
 
 // TestImports reads every Go file that is not a test.
@@ -121,6 +123,25 @@ func below(name string, list []string) bool {
 		}
 	}
 	return false
+}
+
+// TestCauseFolders asks that the folders of causes hold nothing but causes: each file has
+// the document of its cause beside it.
+func TestCauseFolders(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "pkg", "diagnosis", "causes", "*", "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(file, ".go")
+		if strings.HasSuffix(name, "_test") {
+			continue
+		}
+		if _, err := os.Stat(name + ".md"); err != nil {
+			t.Errorf("%s is no cause: %v", file, err)
+		}
+	}
 }
 
 // TestDurations asks that durations come from one writer (report.Duration): 48m0s is
