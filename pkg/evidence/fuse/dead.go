@@ -35,12 +35,8 @@ func MountsOf(pl *evidence.Place) Mounts {
 	if pl.View == nil {
 		return out
 	}
-	list := pl.View.VolumePaths()
-	if pl.Volume != nil {
-		list = pl.X.VolumeMounts(pl.Volume, pl.Node)
-	}
-	for _, m := range list {
-		if !Is(m.Mount.FSType) || !out.mine(m) {
+	for _, m := range pl.VolumePaths() {
+		if !Is(m.Mount.FSType) {
 			continue
 		}
 		out.All = append(out.All, m)
@@ -52,18 +48,6 @@ func MountsOf(pl *evidence.Place) Mounts {
 		}
 	}
 	return out
-}
-
-func (f Mounts) mine(m snapshot.VolumeMount) bool {
-	switch {
-	case f.pl.Volume != nil:
-		return true
-	case f.pl.X.VolumeOfPath(f.pl.Node, m.Mount.Point) != nil:
-		return false
-	case f.pl.Pod != nil:
-		return strings.EqualFold(m.Path.PodUID, string(f.pl.Pod.UID))
-	}
-	return f.pl.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
 }
 
 // Gone asks whether the process behind the volume's mount is dead: the kernel then answers

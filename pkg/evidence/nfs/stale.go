@@ -50,15 +50,11 @@ func staleOf(pl *evidence.Place) Stale {
 		out.Is = pl.Probed().Nothing()
 		return out
 	}
-	list := pl.View.VolumePaths()
-	if pl.Volume != nil {
-		list = pl.X.VolumeMounts(pl.Volume, pl.Node)
-	}
 	var facts []report.Evidence
-	for _, m := range list {
+	for _, m := range pl.VolumePaths() {
 		st, _ := pl.View.Statfs(m.Mount.Point)
 		n, ok := As(m.Mount)
-		if st.Err != "ESTALE" || !ok || !out.mine(m) {
+		if st.Err != "ESTALE" || !ok {
 			continue
 		}
 		if len(out.Mounts) == 0 {
@@ -70,18 +66,6 @@ func staleOf(pl *evidence.Place) Stale {
 	out.Is = evidence.When(len(facts) > 0, facts...)
 	out.Served = reach.Of(pl.View, out.First.Port, out.First.Addr, out.First.Server).Works(pl.Node, out.First.Addr+":"+out.First.Port)
 	return out
-}
-
-func (s Stale) mine(m snapshot.VolumeMount) bool {
-	switch {
-	case s.Place.Volume != nil:
-		return true
-	case s.Place.X.VolumeOfPath(s.Place.Node, m.Mount.Point) != nil:
-		return false
-	case s.Place.Pod != nil:
-		return strings.EqualFold(m.Path.PodUID, string(s.Place.Pod.UID))
-	}
-	return s.Place.X.PodByUID(m.Path.PodUID) == nil // whoever is known is asked as a pod
 }
 
 // Pods are those whose own path is stale.
