@@ -56,7 +56,7 @@ func (c *Catalog) run(p *Pass) {
 
 // begin finds what the question is about.
 func begin(p *Pass) {
-	p.disputed, p.missed = map[string]string{}, map[missKey]map[string]bool{}
+	p.missed = map[missKey]map[string]bool{}
 	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
 	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}
 	p.scope = newScope(p.Index, p.Question)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -76,8 +77,8 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 	if rule, ok := strings.CutPrefix(k.need, ruleNeed); ok {
 		return snapshot.Failed, p.whyFailed(rule)
 	}
-	if driver, ok := strings.CutPrefix(k.need, driverNeed); ok {
-		return snapshot.Disputed, p.disputed[driver]
+	if strings.HasPrefix(k.need, csi.DriverNeed) {
+		return snapshot.Disputed, p.whys[k]
 	}
 	if node, table, ok := strings.Cut(strings.TrimPrefix(k.need, "node/"), "/"); ok {
 		if p.View(node) != nil {

@@ -18,7 +18,7 @@ var everyLook = []probes.Table{probes.Machine, probes.Processes, probes.Mounts, 
 var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
 
 // capByLook caps a finding at likely when the nodes that it speaks of were not looked at
-// to the end, or its rule is disputed.
+// to the end.
 func (p *Pass) capByLook(f *Finding) {
 	var look evidence.Reading
 	volumes := p.volumesOf(f.Keys)
@@ -34,7 +34,7 @@ func (p *Pass) capByLook(f *Finding) {
 			look = look.And(p.whole(volumes, node, t))
 		}
 	}
-	for _, l := range look.And(p.undisputed(f.rule.Name)).Lacks() {
+	for _, l := range look.Lacks() {
 		f.Missing(l.String())
 	}
 }

@@ -42,7 +42,6 @@ type Pass struct {
 	kinds      map[*snapshot.Volume]volume.Kind
 	nodesBy    map[*snapshot.Volume][]string // where each volume is, was or is wanted
 	bearing    map[volume.Kind]bearing       // volumes that can have causes of a set of kinds
-	disputed   map[string]string             // drivers that more than one workload claims, with the words for it
 	failed     []failure                     // parts of the program that did not end
 	faults     []string                      // sentences that a rule did not complete
 }
@@ -92,39 +91,11 @@ func (p *Pass) InScope(v *snapshot.Volume) bool { return p.scope.member[v] }
 // run its consumers or had it before; for "node" that one; for "cluster" all.
 func (p *Pass) Nodes() []string { return p.scope.nodes }
 
-// VolumesAt are the volumes of the question with a trace on a node, in the order of
-// Volumes.
-func (p *Pass) VolumesAt(node string) []*snapshot.Volume {
-	if p.Question.Kind == "cluster" {
-		return p.VolumesOn(node)
-	}
-	var out []*snapshot.Volume
-	for _, v := range p.scope.volumes {
-		if p.Traced(v, node) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // Views are the nodes of the question that were probed.
 func (p *Pass) Views() []*snapshot.NodeView { return p.scope.views }
 
 // Sweep tells whether the question is about nodes (node, cluster) rather than volumes.
 func (p *Pass) Sweep() bool { return p.Question.Kind == "node" || p.Question.Kind == "cluster" }
-
-// Probed returns the view of a node. When there is none, the rule is noted as not
-// checked for that node.
-func (p *Pass) Probed(node string) (*snapshot.NodeView, bool) {
-	if node == "" {
-		return nil, false
-	}
-	if v := p.View(node); v != nil {
-		return v, true
-	}
-	p.Miss("node/"+node, node)
-	return nil, false
-}
 
 // Miss notes that the running rule could not read something.
 func (p *Pass) Miss(need, node string) {
@@ -149,15 +120,6 @@ func (p *Pass) miss(l evidence.Lack) {
 	}
 }
 
-// Has tells whether a resource was collected; when not, the rule is noted as not checked.
-func (p *Pass) Has(resource string) bool {
-	if p.Collected(resource) {
-		return true
-	}
-	p.Miss("api/"+resource, "")
-	return false
-}
-
 // Find starts a finding of the running rule.
 func (p *Pass) Find(c report.Certainty, subject report.Subject) *Finding {
 	return &Finding{Cause: p.rule.Name, Certainty: c, Subject: subject, rule: p.rule}
@@ -178,11 +140,6 @@ func (p *Pass) Report(f *Finding) {
 	}
 	p.findingOf[id] = f
 	p.findings = append(p.findings, f)
-}
-
-// Reported tells whether the running rule has said something of a subject already.
-func (p *Pass) Reported(subject report.Subject) bool {
-	return p.findingOf[identity{p.rule.Name, subject}] != nil
 }
 
 // join merges the same cause on the same subject, seen from two volumes.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -169,27 +168,6 @@ func (p *Place) Mounts() Reading { return p.Tables(probes.Mounts) }
 
 // Open says whether every table of descriptors that can hold the volume was read.
 func (p *Place) Open() Reading { return p.Tables(probes.Descriptors) }
-
-// KernelSince says whether the kernel's log of a node was read and reaches back to a
-// moment: its ring forgets what is older than its first record.
-func KernelSince(x *snapshot.Index, node string, since time.Time) Reading {
-	r := Tables(x, node, probes.KernelLog)
-	if view := x.View(node); view != nil && r.Complete() && !spans(view, since) {
-		return Partial(Lack{Need: "node/" + node + "/" + string(probes.KernelLog), Node: node, Why: "the kernel's log begins later"})
-	}
-	return r
-}
-
-// spans tells whether the log reaches back to a moment: its first record is older, or
-// is one of the boot itself.
-func spans(view *snapshot.NodeView, since time.Time) bool {
-	const early = int64(60 * time.Second / time.Microsecond)
-	lines := view.Facts.Kernel
-	if len(lines) == 0 {
-		return false
-	}
-	return lines[0].Micros < early || !lines[0].At.IsZero() && !lines[0].At.After(since)
-}
 
 func notProbed(x *snapshot.Index, node string) Lack {
 	l := Lack{Need: "node/" + node, Node: node, Why: snapshot.NotRequested}

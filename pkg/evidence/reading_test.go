@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,28 +121,6 @@ func TestEndedAndCut(t *testing.T) {
 		}
 		if got := Tables(c.x, "n", probes.Block).Complete(); got != c.whole {
 			t.Errorf("%s: whole %v, want %v", name, got, c.whole)
-		}
-	}
-}
-
-func TestKernelSince(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	ok := map[string]probes.ProbeState{"kmsg": {State: "ok"}}
-	for name, c := range map[string]struct {
-		facts probes.Facts
-		whole bool
-	}{
-		"begins before":   {probes.Facts{Status: ok, Kernel: []probes.KernelLine{{Micros: 9e12, At: at.Add(-time.Hour)}}}, true},
-		"begins after":    {probes.Facts{Status: ok, Kernel: []probes.KernelLine{{Micros: 9e12, At: at.Add(time.Hour)}}}, false},
-		"since the boot":  {probes.Facts{Status: ok, Kernel: []probes.KernelLine{{Micros: 12}}}, true},
-		"without a line":  {probes.Facts{Status: ok}, false},
-		"was not read":    {probes.Facts{Status: map[string]probes.ProbeState{"kmsg": {State: "not-asked"}}}, false},
-		"without a clock": {probes.Facts{Status: ok, Kernel: []probes.KernelLine{{Micros: 9e12}}}, false},
-	} {
-		x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Name: "n", Facts: &c.facts}}})
-		if got := KernelSince(x, "n", at).Complete(); got != c.whole {
-			t.Errorf("%s: %v, want %v", name, got, c.whole)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	if pod := x.DriverPodOn(u.Driver, u.Node); pod != nil && !pods.Finished(pod).Yes() {
 		return Absence{}, false
 	}
-	a := Absence{Set: x.DriverDaemonSet(u.Driver), Says: "excluded", None: evidence.Resource(x, "/pods").Nothing()}
+	clear := csi.Undisputed(x, u.Driver) // of a driver that several workloads claim, no pod is known
+	a := Absence{Set: x.DriverDaemonSet(u.Driver), Says: "excluded", None: clear.And(evidence.Resource(x, "/pods")).Nothing()}
 	if a.Set == nil {
 		a.Says = "nobody"
 		if len(x.DriverPods(u.Driver)) == 0 && !knownElsewhere(x, u.Driver) {
@@ -42,7 +43,7 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 				return a, false
 			}
 		} else if len(x.DriverPods(u.Driver)) > 0 {
-			a.None = evidence.Yes()
+			a.None = clear.Nothing()
 		}
 		why := "it was not found"
 		if g, missing := x.GapFor("apps/daemonsets"); missing {
@@ -52,7 +53,7 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 		return a, true
 	}
 	object := "DaemonSet " + a.Set.Namespace + "/" + a.Set.Name
-	a.None = evidence.ResourceIn(x, "/pods", a.Set.Namespace).Nothing()
+	a.None = clear.And(evidence.ResourceIn(x, "/pods", a.Set.Namespace)).Nothing()
 	if a.Why = whyAbsent(x, a.Set, u); a.Why == "" {
 		a.Says, a.Known = "set", evidence.Unseen(evidence.Lack{Need: "what keeps " + object + " from node " + u.Node, Node: u.Node, Why: "nothing that was read excludes it"})
 		return a, true

@@ -64,14 +64,6 @@ func (p *Pattern) FindStringSubmatch(s string) []string {
 	return p.Regexp.FindStringSubmatch(s)
 }
 
-// FindStringSubmatchIndex is that of regexp.Regexp.
-func (p *Pattern) FindStringSubmatchIndex(s string) []int {
-	if !p.possible(s) {
-		return nil
-	}
-	return p.Regexp.FindStringSubmatchIndex(s)
-}
-
 // FindAllString is that of regexp.Regexp.
 func (p *Pattern) FindAllString(s string, n int) []string {
 	if !p.possible(s) {
