@@ -60,6 +60,15 @@ status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}
 `)
 }
 
+// disputed is a scene in which the DaemonSets of two namespaces look alike.
+func disputed() *sketch.Sketch {
+	s := scene().Edit("{namespace: kube-system, name: plugin, uid: d1}", "{namespace: storage, name: plugin, uid: d1}").Edit("{namespace: kube-system, name: plugin-2,", "{namespace: storage, name: plugin-2,")
+	for _, o := range scene().Objects[6:] {
+		s.Add(strings.NewReplacer("kube-system", "tenant", "uid: d1", "uid: d9", "uid: p2", "uid: p9").Replace(o))
+	}
+	return s
+}
+
 func TestUsesAndAbsence(t *testing.T) {
 	t.Parallel()
 	const ds = "kind: DaemonSet\nmetadata: {namespace: kube-system, name: plugin, uid: d1}"
@@ -67,14 +76,15 @@ func TestUsesAndAbsence(t *testing.T) {
 		sketch *sketch.Sketch
 		want   string // node: why, known, none
 	}{
-		"why is not known":        {scene(), "n1 set false true"},
-		"a taint":                 {scene().Edit("metadata: {name: n1}", "metadata: {name: n1}\nspec: {taints: [{key: dedicated, effect: NoSchedule}]}"), "n1 excluded true true"},
-		"pods were not read":      {scene().Gap("api//pods/kube-system", "Forbidden"), "n1 set false false"},
-		"pods of another":         {scene().Gap("api//pods/other", "Forbidden"), "n1 set false true"},
-		"the pod is on its node":  {scene().Edit("spec: {nodeName: n1", "spec: {nodeName: n2"), ""},
-		"the pod runs":            {scene().Edit("status: {phase: Pending}", "status: {phase: Running}"), ""},
-		"nobody has the driver":   {scene().Edit(ds, "kind: DaemonSet\nmetadata: {namespace: x, name: other, uid: d2}").Edit("nodeName: n2\n", "nodeName: n2\n  hostname: x\n").Edit("driver: disk.example.com", "driver: gone.example.com"), ""},
-		"nobody has it, and said": {scene().Edit("driver: disk.example.com", "driver: gone.example.com").Add(event("driver name gone.example.com not found in the list of registered CSI drivers")), "n1 nowhere false true"},
+		"why is not known":         {scene(), "n1 set false true"},
+		"two say that they are it": {disputed(), "n1 nobody false false"},
+		"a taint":                  {scene().Edit("metadata: {name: n1}", "metadata: {name: n1}\nspec: {taints: [{key: dedicated, effect: NoSchedule}]}"), "n1 excluded true true"},
+		"pods were not read":       {scene().Gap("api//pods/kube-system", "Forbidden"), "n1 set false false"},
+		"pods of another":          {scene().Gap("api//pods/other", "Forbidden"), "n1 set false true"},
+		"the pod is on its node":   {scene().Edit("spec: {nodeName: n1", "spec: {nodeName: n2"), ""},
+		"the pod runs":             {scene().Edit("status: {phase: Pending}", "status: {phase: Running}"), ""},
+		"nobody has the driver":    {scene().Edit(ds, "kind: DaemonSet\nmetadata: {namespace: x, name: other, uid: d2}").Edit("nodeName: n2\n", "nodeName: n2\n  hostname: x\n").Edit("driver: disk.example.com", "driver: gone.example.com"), ""},
+		"nobody has it, and said":  {scene().Edit("driver: disk.example.com", "driver: gone.example.com").Add(event("driver name gone.example.com not found in the list of registered CSI drivers")), "n1 nowhere false true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
