@@ -55,7 +55,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	w, wants, empty := a.Empty()
 	mute, muteIs := a.Mute()
 	step := func(says, words string, state ...evidence.Answer) {
-		p.Says, p.State = says, append(p.State, state...)
+		p.Says, p.State = says, append(state, p.State...) // what tells the branch is read first
 		p.Steps = append(p.Steps, remedy.Words(words))
 	}
 	switch {
