@@ -59,7 +59,7 @@ func SameName(x *snapshot.Index, node string) Namesakes {
 
 // toldApart tells whether two nodes that were looked at are not one client in spite of one name.
 func toldApart(a, b *snapshot.NodeView) bool {
-	return a != nil && b != nil && (a.Facts.NFS.UniqueID != b.Facts.NFS.UniqueID || mates(a, b))
+	return a != nil && b != nil && a.Facts.NFS.UniqueID != b.Facts.NFS.UniqueID
 }
 
 type called struct {
