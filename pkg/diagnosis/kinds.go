@@ -123,8 +123,11 @@ func (p *Pass) offers(r *Rule, s *Symptom) bool {
 		if !r.can(p.kindOf(v)) {
 			return false
 		}
+		if r.Layer != Filesystem {
+			return true
+		}
 		// What was not attached, or not made, was not mounted: its filesystem is not the reason.
 		early := p.Suffers(v, "attach-failed", "multi-attach-error", "claim-pending", "expansion-pending") && !p.Suffers(v, "mount-failed", "volume-io-error", "volume-readonly", "volume-hung")
-		return r.Layer != Filesystem || !early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)
+		return !early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)
 	})
 }

@@ -125,7 +125,9 @@ func (x *Index) indexCluster() {
 		switch {
 		case pv == nil:
 		case pv.Spec.ClaimRef == nil:
-			x.pvsFree[pv.Spec.StorageClassName] = append(x.pvsFree[pv.Spec.StorageClassName], pv)
+			if pv.Status.Phase == corev1.VolumeAvailable {
+				x.pvsFree[pv.Spec.StorageClassName] = append(x.pvsFree[pv.Spec.StorageClassName], pv)
+			}
 		default:
 			k := key{pv.Spec.ClaimRef.Namespace, pv.Spec.ClaimRef.Name}
 			x.pvsFor[k] = append(x.pvsFor[k], pv)
@@ -238,7 +240,7 @@ func (x *Index) Attachment(name string) *storagev1.VolumeAttachment {
 // PodsOn returns the pods bound to a node.
 func (x *Index) PodsOn(node string) []*corev1.Pod { return x.podsByNode[node] }
 
-// PVsFor returns the volumes that name a claim, and those of a class that name none.
+// PVsFor returns the volumes that name a claim, and those of a class that are free.
 func (x *Index) PVsFor(namespace, claim, class string) (naming, free []*corev1.PersistentVolume) {
 	return x.pvsFor[key{namespace, claim}], x.pvsFree[class]
 }

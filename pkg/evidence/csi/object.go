@@ -28,12 +28,14 @@ func NoAttacher(x *snapshot.Index, driver string) evidence.Answer {
 
 // NeverAttached asks whether no attachment of a driver was ever made.
 func NeverAttached(x *snapshot.Index, driver string) evidence.Answer {
-	for _, va := range x.Cluster.Attachments {
-		if va.Spec.Attacher == driver && va.Status.Attached {
-			return evidence.Unseen(evidence.Lack{Need: "that no attachment of driver " + driver + " was ever made", Node: va.Spec.NodeName, Why: "VolumeAttachment " + va.Name + " is attached"})
+	return x.Memo("csi.NeverAttached "+driver, func() any {
+		for _, va := range x.Cluster.Attachments {
+			if va.Spec.Attacher == driver && va.Status.Attached {
+				return evidence.Unseen(evidence.Lack{Need: "that no attachment of driver " + driver + " was ever made", Node: va.Spec.NodeName, Why: "VolumeAttachment " + va.Name + " is attached"})
+			}
 		}
-	}
-	return evidence.Resource(x, "storage.k8s.io/volumeattachments").Nothing()
+		return evidence.Resource(x, "storage.k8s.io/volumeattachments").Nothing()
+	}).(evidence.Answer)
 }
 
 // Pending asks whether an attachment has waited for longer than a time without a result

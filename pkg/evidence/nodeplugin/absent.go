@@ -115,7 +115,9 @@ func unscheduled(pod *corev1.Pod) string {
 
 // knownElsewhere tells whether any node has the driver: then it is installed.
 func knownElsewhere(x *snapshot.Index, driver string) bool {
-	return len(x.DriverNodes(driver)) > 0 || slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return csi.Listed(x, n.Name, driver).Yes() })
+	return x.Memo("nodeplugin.knownElsewhere "+driver, func() any {
+		return len(x.DriverNodes(driver)) > 0 || slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return csi.Listed(x, n.Name, driver).Yes() })
+	}).(bool)
 }
 
 // missed are the words in which components miss a driver on a node.
