@@ -92,3 +92,59 @@ func (h hide) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	return answer, err
 }
+
+// TestOneNamespace lets only the pods of the question's namespace be listed: pods of others,
+// which are known by their names, did not go because that list does not have them.
+func TestOneNamespace(t *testing.T) {
+	t.Parallel()
+	root, err := corpus.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "healthy-shared-rwo-same-node")
+	saved, err := snapshot.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := testcluster.Start(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	server.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/v1/pods" {
+			return false
+		}
+		http.Error(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods is forbidden"}`, http.StatusForbidden)
+		return true
+	}
+	c, err := corpus.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
+		s.Nodes = saved.Nodes
+		for _, p := range saved.Cluster.Pods {
+			if p.Namespace != c.Ask.Namespace {
+				s.Cluster.Pods = append(s.Cluster.Pods, p.DeepCopy())
+			}
+		}
+		return nil
+	}
+	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}, collect.Options{Now: saved.TakenAt, Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := 0
+	for _, p := range live.Cluster.Pods {
+		if p.Namespace != c.Ask.Namespace {
+			others++
+		}
+		if p.DeletionTimestamp != nil {
+			t.Errorf("pod %s/%s ends", p.Namespace, p.Name)
+		}
+	}
+	if others == 0 {
+		t.Error("no pod of another namespace is known")
+	}
+}

@@ -24,8 +24,8 @@ func (c *collector) since(ctx context.Context) {
 		if view == nil {
 			continue
 		}
-		now, raw := c.podsNow(ctx, node)
-		gone, come := moved(x.PodsOn(node), now, tracesOf(view))
+		before, now, raw := c.podsAgain(ctx, x, node)
+		gone, come := moved(before, now, tracesOf(view))
 		for _, pod := range gone {
 			if pod.DeletionTimestamp == nil {
 				pod.DeletionTimestamp = &metav1.Time{Time: c.snap.TakenAt}
@@ -38,9 +38,10 @@ func (c *collector) since(ctx context.Context) {
 	}
 }
 
-// podsNow lists the pods of a node as its pods were listed before; nothing when they were
-// not, or cannot be.
-func (c *collector) podsNow(ctx context.Context, node string) (now map[types.UID]*corev1.Pod, raw map[types.UID]json.RawMessage) {
+// podsAgain lists the pods of a node as they were listed before, of one namespace where no
+// more may be listed: before are those that this list has, too. Nothing when they were not
+// listed, or cannot be.
+func (c *collector) podsAgain(ctx context.Context, x *snapshot.Index, node string) (before []*corev1.Pod, now map[types.UID]*corev1.Pod, raw map[types.UID]json.RawMessage) {
 	for _, w := range []want{{res: pods, fields: "spec.nodeName=" + node}, {res: pods}, {res: pods, namespace: c.q.Namespace}} {
 		if !c.asked[w.key()] || c.refused[w.refusal()] {
 			continue
@@ -48,8 +49,9 @@ func (c *collector) podsNow(ctx context.Context, node string) (now map[types.UID
 		w.fields = "spec.nodeName=" + node
 		a := c.ask(ctx, w)
 		if a.err != nil {
-			return nil, nil
+			break
 		}
+		before = slices.DeleteFunc(slices.Clone(x.PodsOn(node)), func(p *corev1.Pod) bool { return w.namespace != "" && p.Namespace != w.namespace })
 		now, raw = map[types.UID]*corev1.Pod{}, map[types.UID]json.RawMessage{}
 		for _, item := range a.items {
 			pod := &corev1.Pod{}
@@ -57,9 +59,9 @@ func (c *collector) podsNow(ctx context.Context, node string) (now map[types.UID
 				now[pod.UID], raw[pod.UID] = pod, item
 			}
 		}
-		return now, raw
+		return before, now, raw
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // moved compares the pods of a node from before it was looked at with those from after:
