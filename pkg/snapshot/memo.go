@@ -11,20 +11,23 @@ type memo[T any] struct {
 
 func (m *memo[T]) get(name string, compute func(string) T) T {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if v, known := m.byName[name]; known {
+	v, known := m.byName[name]
+	m.mu.Unlock()
+	if known {
 		return v
 	}
+	v = compute(name) // without the lock: it may ask for other names
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.byName == nil {
 		m.byName = map[string]T{}
 	}
-	v := compute(name)
 	m.byName[name] = v
 	return v
 }
 
 // Memo returns what was found under a name, and finds it when it is first asked for: what
-// a question about each of many nodes needs from all of them. It may not ask for itself.
+// a question about each of many nodes needs from all of them.
 func (x *Index) Memo(name string, find func() any) any {
 	return x.asked.get(name, func(string) any { return find() })
 }

@@ -40,7 +40,7 @@ func ClientLives(x *snapshot.Index, va *storagev1.VolumeAttachment) (text string
 // initiator or address that is no node's of this cluster.
 func namesMachine(x *snapshot.Index, va *storagev1.VolumeAttachment, text string) bool {
 	for _, name := range []string{va.Spec.NodeName, va.Annotations[nodeID]} {
-		if name != "" && strings.Contains(text, name) && pattern.MustCompile(`(^|[^\w.-])`+regexp.QuoteMeta(name)+`($|[^\w.-]|[.-]($|\W))`).MatchString(strings.ReplaceAll(text, ":", " ")) {
+		if name != "" && strings.Contains(text, name) && regexp.MustCompile(`(^|[^\w.-])`+regexp.QuoteMeta(name)+`($|[^\w.-]|[.-]($|\W))`).MatchString(strings.ReplaceAll(text, ":", " ")) {
 			return true
 		}
 	}

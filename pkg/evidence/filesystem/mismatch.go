@@ -69,15 +69,11 @@ func saidType(pl *evidence.Place) (t evidence.Text, want, holds string) {
 		if t.Node != "" && t.Node != pl.Node {
 			continue
 		}
-		if strings.Contains(t.Raw, "already contains") {
-			if m := alreadyContains.FindStringSubmatch(t.Raw); m != nil && m[2] != "mpath_member" {
-				return t, m[1], m[2]
-			}
+		if m := alreadyContains.FindStringSubmatch(t.Raw); m != nil && m[2] != "mpath_member" {
+			return t, m[1], m[2]
 		}
-		if strings.Contains(t.Raw, "unknown filesystem type") {
-			if m := unknownType.FindStringSubmatch(t.Raw); m != nil && slices.Contains(noFilesystem, m[1]) {
-				return t, "", m[1]
-			}
+		if m := unknownType.FindStringSubmatch(t.Raw); m != nil && slices.Contains(noFilesystem, m[1]) {
+			return t, "", m[1]
 		}
 	}
 	return evidence.Text{}, "", ""

@@ -190,7 +190,7 @@ var needsHealthy = pattern.MustCompile(`(?i)must be healthy to (start )?migrat|c
 // seen: it said so once.
 func (m Migration) Refused() evidence.Answer {
 	for _, t := range m.pl.Texts {
-		if m.v.Status.Robustness != "degraded" || !strings.Contains(strings.ToLower(t.Raw), "migrat") || !needsHealthy.MatchString(t.Raw) {
+		if m.v.Status.Robustness != "degraded" || !needsHealthy.MatchString(t.Raw) {
 			continue
 		}
 		facts := []report.Evidence{t.Evidence(), evidence.FromAPI("Volume "+m.v.Name, "status.robustness", "degraded"), evidence.FromAPI("Volume "+m.v.Name, "spec.numberOfReplicas", fmt.Sprint(m.v.NumberOfReplicas))}

@@ -57,7 +57,7 @@ func IllegalOf(pl *evidence.Place) (Illegal, bool) {
 // ganesha quotes the server's own name for itself from its log.
 func ganesha(pl *evidence.Place) (report.Evidence, bool) {
 	for _, t := range pl.Texts {
-		if t.Source == "log" && strings.Contains(strings.ToLower(t.Raw), "ganesha") && ganeshaStart.MatchString(t.Raw) {
+		if t.Source == "log" && ganeshaStart.MatchString(t.Raw) {
 			return t.Evidence(), true
 		}
 	}
