@@ -82,15 +82,6 @@ func WantedOn(pl *evidence.Place, node string) evidence.Answer {
 	return evidence.Resource(pl.X, "/pods").Found(facts...)
 }
 
-// NodeWorks asks whether the kubelet of a node reports and is Ready.
-func NodeWorks(x *snapshot.Index, node string) evidence.Answer {
-	r := x.NodeReady(node)
-	if !r.Known {
-		return evidence.Not(evidence.Resource(x, "/nodes").Nothing())
-	}
-	return evidence.When(r.Ready && !r.LeaseOld(), evidence.FromAPI("Node "+node, "status.conditions[Ready]", "True"))
-}
-
 // AttachRefused are the fresh texts in which the attacher's driver refuses to attach a
 // volume to a node, in its own words; none while the volume is attached there.
 func AttachRefused(pl *evidence.Place, node string) []evidence.Text {

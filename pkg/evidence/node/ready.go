@@ -3,6 +3,8 @@ package node
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -14,6 +16,16 @@ func Ready(x *snapshot.Index, name string) evidence.Answer {
 		return evidence.Not(evidence.Resource(x, "/nodes").Nothing())
 	}
 	return evidence.When(r.Ready, evidence.FromAPI("Node "+name, "status.conditions[Ready]", "True since "+r.Since.UTC().Format(time.RFC3339)))
+}
+
+// Renews asks whether the kubelet of a node keeps its lease. The condition Ready of a kubelet
+// that died stays for most of a minute, and for ever without a controller that watches it.
+func Renews(x *snapshot.Index, name string) evidence.Answer {
+	r := x.NodeReady(name)
+	if r.LeaseAge < 0 { // a kubelet that keeps none is known by the condition alone
+		return evidence.ResourceIn(x, "coordination.k8s.io/leases", corev1.NamespaceNodeLease).Nothing()
+	}
+	return evidence.When(!Quiet(x, name), evidence.FromAPI("Lease "+corev1.NamespaceNodeLease+"/"+name, "spec.renewTime", evidence.Duration(r.LeaseAge)+" ago"))
 }
 
 // Quiet tells whether a kubelet let its lease run out, while others renew theirs.

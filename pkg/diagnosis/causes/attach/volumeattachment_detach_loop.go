@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	kubelet "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -41,7 +42,8 @@ func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidenc
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
 		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": ""},
-		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), csi.NodeWorks(pl.X, node), csi.DetachFails(pl.X, va)},
+		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), kubelet.Ready(pl.X, node), csi.DetachFails(pl.X, va)},
+		Last:    []evidence.Answer{kubelet.Renews(pl.X, node)},
 		Hint:    csi.RefusedWhileGoing(pl, node),
 		Steps: []remedy.Step{
 			remedy.Check("See why the detach fails; what it says is what must be cured. The volume is attached anew by itself afterwards.",
