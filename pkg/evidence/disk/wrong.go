@@ -89,28 +89,60 @@ func mountedAt(view *snapshot.NodeView, disk *probes.BlockDevice) string {
 
 // WrongMounted compares, for drivers with identities of their own (serial, WWID, image),
 // the disk that carries the volume's identity with the one that is mounted at its paths.
-// Both live; only times could tell which of them came first, so it is likely at most. A
-// disk that nothing ties to anybody else is left to mount-of-dead-device.
+// Both live; only times could tell which of them came first, so it is likely at most. Of a
+// volume whose own disk is not there, the mounted one must bear another one's name.
 func WrongMounted(pl *evidence.Place) (Wrong, bool) {
 	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
-	if !ok || !d.Proven || d.Block == nil || pl.Volume.RegularRWX() {
+	if !ok || pl.Volume.RegularRWX() {
 		return Wrong{}, false
 	}
+	proven := d.Proven && d.Block != nil
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		b := pl.View.Device(m.Mount.Dev)
-		if b == nil || m.Mount.Dev.Anonymous() || b.Partition > 0 || b.LoopFile != "" || slices.Contains(d.Numbers(), m.Mount.Dev) || pl.View.Rests(m.Mount.Dev, d.Dev) {
+		if b == nil || m.Mount.Dev.Anonymous() || m.Mount.Root != "/" && m.Path.Kind != snapshot.SubPath || !usable(b) || b.LoopFile != "" {
 			continue
 		}
-		// Devices without device/state (NVMe namespaces, virtio) are usable while they exist.
-		if usable := b.State == "" || b.State == "running" || b.State == "live"; !usable {
+		if proven && (slices.Contains(d.Numbers(), m.Mount.Dev) || pl.View.Rests(m.Mount.Dev, d.Dev)) {
 			continue
 		}
-		if other := OwnerOf(pl.X, pl.Volume, pl.Node, m.Mount.Dev); other != nil {
-			return Wrong{Dev: b.Dev, Block: b, Own: d.Block, How: d.How, Other: other, AtMost: report.Likely,
-				Is: evidence.Yes(evidence.FromNode(pl.Node, "proc/1/mountinfo", m.Mount.Raw), evidence.FromNode(pl.Node, d.Locator, d.How))}, true
+		w := Wrong{Dev: b.Dev, Block: b, AtMost: report.Likely}
+		facts := []report.Evidence{evidence.FromNode(pl.Node, "proc/1/mountinfo", m.Mount.Raw)}
+		if proven {
+			w.Own, w.How, facts = d.Block, d.How, append(facts, evidence.FromNode(pl.Node, d.Locator, d.How))
+		}
+		if w.Other = otherBelow(pl, m.Mount.Dev); w.Other != nil {
+			w.Is = evidence.Yes(facts...)
+			return w, true
+		}
+		if s := strangerBelow(pl, m.Mount.Dev); s != nil && direct(pl.View, b) {
+			w.Foreign = strings.TrimSpace(s.Serial)
+			w.Is = evidence.Yes(append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+s.Name+"/device/serial", w.Foreign))...)
+			return w, true
 		}
 	}
 	return Wrong{}, false
+}
+
+// usable tells whether a disk answers. Devices without device/state (NVMe namespaces, virtio)
+// are usable while they exist.
+func usable(b *probes.BlockDevice) bool {
+	return b.State == "" || b.State == "running" || b.State == "live"
+}
+
+// otherBelow is another volume whose disk, by its own identity, lies below a mounted device.
+func otherBelow(pl *evidence.Place, dev probes.Dev) *snapshot.Volume {
+	if o := OwnerOf(pl.X, pl.Volume, pl.Node, dev); o != nil {
+		return o
+	}
+	if b := pl.View.Device(dev); b == nil || !direct(pl.View, b) {
+		return nil
+	}
+	for _, leaf := range pl.View.Leaves(dev) {
+		if o := OwnerOf(pl.X, pl.Volume, pl.Node, leaf.Dev); o != nil {
+			return o
+		}
+	}
+	return nil
 }
 
 // OwnerOf is another volume than v whose device on a node is, by its own identity, the one

@@ -44,7 +44,7 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.DeviceSubject(pl.Node, w.Dev), Says: "number", AtMost: w.AtMost, State: []evidence.Answer{w.Is}, Last: []evidence.Answer{whole.Nothing()},
-			With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "path": w.Node, "number": w.Dev.String(), "foreign": w.Foreign, "own": "was not found on the node", "target": "iqn…:" + disk.LonghornName(pl.Volume)},
+			With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "path": w.Node, "number": w.Dev.String(), "foreign": w.Foreign, "own": "was not found on the node", "other": w.Foreign, "target": "iqn…:" + disk.LonghornName(pl.Volume)},
 		}
 		if w.Own != nil {
 			p.With["own"] = "is " + disk.Title(w.Own) + ": " + w.How
@@ -56,8 +56,10 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 		}
 		p.Device(pl.Node, w.Dev)
 		switch {
-		case w.Other != nil:
-			p.Says, p.With["other"] = "mounted", volume.Name(w.Other)
+		case w.Node == "":
+			if p.Says = "stranger"; w.Other != nil {
+				p.Says, p.With["other"] = "mounted", volume.Name(w.Other)
+			}
 			p.Steps = []remedy.Step{remedy.Words("Stop the workloads of both volumes before anything else: data is crossing. Compare identities (serial, WWID, image) with the storage before anything is mounted again.")}
 		case w.Block == nil:
 			p.Says = "dead"
