@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -63,16 +64,25 @@ func twins(pl *evidence.Place, o *snapshot.Volume, w *corev1.Pod) (Twins, bool) 
 	if !here && !rivals || bothMounted(pl.X, w, v, o) {
 		return Twins{}, false
 	}
-	t := Twins{Older: o, Newer: v, Waiter: w, Here: evidence.Yes(handleFact(o), handleFact(v)), Alone: evidence.Yes()}
+	t := Twins{Older: o, Newer: v, Waiter: w, Here: evidence.Yes(handleFact(o), handleFact(v))}
 	if older := v.PV.CreationTimestamp; older.Before(&o.PV.CreationTimestamp) || older.Equal(&o.PV.CreationTimestamp) && v.PV.Name < o.PV.Name {
 		t.Older, t.Newer = v, o
 	}
+	quiet := evidence.ResourceIn(pl.X, "/events", w.Namespace)
+	if !consumes(v, w) || !consumes(o, w) { // two pods may have got both: what is mounted below the one that waits tells
+		quiet = quiet.And(evidence.TablesFor(pl.X, v, node, probes.Mounts))
+	}
+	t.Alone = quiet.Nothing()
 	if !here {
 		t.Here = evidence.Unseen(evidence.Lack{Need: "both volumes used on one node", Node: node, Why: "each is used on its own"}).With(t.Here.Facts()...)
 	} else if other := OtherReason(pl, w); other != nil {
 		t.Alone = evidence.Unseen(evidence.Lack{Need: "that the pod has no other reason to wait", Node: node, Why: "a step fails"}).With(other...)
 	}
 	return t, true
+}
+
+func consumes(v *snapshot.Volume, w *corev1.Pod) bool {
+	return slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == w })
 }
 
 func handleFact(v *snapshot.Volume) report.Evidence {

@@ -77,7 +77,8 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	case !empty.No():
 		step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
 	case muteIs.Yes():
-		p.AtMost, p.With["va"], p.With["age"] = report.Likely, mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
+		// Its log, which was not read, may tell of a slow driver: a read one would end this.
+		p.AtMost, p.With["va"], p.With["age"] = report.Possible, mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
 		if p.Last = append(p.Last, a.Log()); lacks.Unseen() {
 			p.Last = append(p.Last, lacks)
 		}

@@ -152,14 +152,14 @@ func TestAttacher(t *testing.T) {
 			c.attached("n2", 5*time.Minute).Spec.Source.PersistentVolumeName = new(string)
 			c.node("n2").Status.VolumesAttached = nil
 		}), []string{}},
-		{"runs and says nothing", silent(running, leader(10*time.Second)), []string{"attacher-not-working likely " + pod}},
+		{"runs and says nothing", silent(running, leader(10*time.Second)), []string{"attacher-not-working possible " + pod}},
 		{"runs, and gives its driver half an hour", silent(running, leader(10*time.Second), func(c *cluster) {
 			p := c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1]
 			p.Spec.Containers[0].Args = []string{"--timeout=1800s"}
 		}), []string{}},
 		{"runs, its log tells nothing of it", silent(running, leader(10*time.Second), log("I0302 02:59:10.000000 1 main.go:94] Version: v4.5.0")), []string{}},
 		{"its leader is silent", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 8*time.Second)), []string{"attacher-not-working certain " + pod}},
-		{"the clock is ahead", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 10*time.Minute)), []string{"attacher-not-working likely " + pod}},
+		{"the clock is ahead", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 10*time.Minute)), []string{"attacher-not-working possible " + pod}},
 		{"may not write, in an escaped line", silent(running, log(`E0302 02:59:10.000000 1 csi_handler.go:229] Error processing: failed to mark as attached: err="volumeattachments.storage.k8s.io \"csi-1\" is forbidden: User \"system:serviceaccount:kube-system:c\" cannot patch resource \"volumeattachments/status\" in API group"`)),
 			[]string{"attacher-not-working certain " + pod}},
 	})

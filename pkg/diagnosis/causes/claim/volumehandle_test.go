@@ -57,13 +57,19 @@ func TestVolumehandleDuplicate(t *testing.T) {
 	t.Parallel()
 	const newer, certain = "certain PersistentVolume/pv-x", "certain PersistentVolume/pv-w"
 	failed := summary(`MountVolume.MountDevice failed for volume "pv-w" : rpc error: code = Internal desc = no such share`)
+	both := func(s *snapshot.Snapshot) {
+		x := s.Cluster.Pods[1].Spec.Volumes[0]
+		x.Name = "x"
+		s.Cluster.Pods[0].Spec.Volumes = append(s.Cluster.Pods[0].Spec.Volumes, x)
+	}
 	try(t, claim.VolumehandleDuplicate, twins, map[string]variant{
-		"both used on one node":    {unchanged, newer},
-		"a step fails, too":        {failed, "likely PersistentVolume/pv-x"},
-		"used on different nodes":  {func(s *snapshot.Snapshot) { s.Cluster.Pods[1].Spec.NodeName = "else" }, ""},
-		"attributes in the handle": {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.VolumeHandle = "h##x" }, ""},
-		"handles of two drivers":   {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.Driver = "other.example.com" }, ""},
-		"nobody waits":             {func(s *snapshot.Snapshot) { s.Cluster.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning} }, ""},
+		"both used by one pod":                           {both, newer},
+		"both used on one node, whose mounts nobody saw": {unchanged, "likely PersistentVolume/pv-x"},
+		"a step fails, too":                              {failed, "likely PersistentVolume/pv-x"},
+		"used on different nodes":                        {func(s *snapshot.Snapshot) { s.Cluster.Pods[1].Spec.NodeName = "else" }, ""},
+		"attributes in the handle":                       {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.VolumeHandle = "h##x" }, ""},
+		"handles of two drivers":                         {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.Driver = "other.example.com" }, ""},
+		"nobody waits":                                   {func(s *snapshot.Snapshot) { s.Cluster.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning} }, ""},
 		"the pod was made just now": {func(s *snapshot.Snapshot) {
 			s.Cluster.Pods[0].CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 		}, ""},

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -30,8 +31,24 @@ var AttachmentTicketLeftover = &diagnosis.Rule{
 				out = append(out, ticketLeftover(pl, t, all))
 			}
 		}
+		if b, ok := lh.BusyOf(pl); ok {
+			out = append(out, ticketBusy(pl, b))
+		}
 		return out
 	},
+}
+
+// ticketBusy is a ticket that somebody needs for a while, and the volume with it.
+func ticketBusy(pl *evidence.Place, b lh.Busy) *diagnosis.Proof {
+	v := pl.Volume.LH()
+	p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "busy", AtMost: report.Likely, Waiting: true,
+		With:  words.Fields{"ticket": b.ID, "volume": v.Name, "node": b.NodeID, "backup": b.Backup, "va": b.VA.Name},
+		State: []evidence.Answer{b.Is}, Last: []evidence.Answer{b.Waits},
+		Steps: []remedy.Step{remedy.Words("Wait until Backup " + b.Backup + " is done; the volume is detached by itself then. Longhorn 1.7.3, 1.8.1 and later detach at once.")},
+	}
+	p.Attachment(b.VA)
+	p.Pods(holder.Waiters(pl.Volume)...)
+	return p
 }
 
 func ticketLeftover(pl *evidence.Place, t lh.Ticket, all []lh.Ticket) *diagnosis.Proof {
