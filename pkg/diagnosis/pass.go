@@ -1,9 +1,11 @@
 package diagnosis
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -144,19 +146,37 @@ func (p *Pass) Report(f *Finding) {
 
 // join merges the same cause on the same subject, seen from two volumes.
 func (f *Finding) join(o *Finding) {
-	if o.Certainty.Rank() > f.Certainty.Rank() {
-		f.Certainty, f.Message, f.NotConfirmed = o.Certainty, o.Message, o.NotConfirmed
+	switch x, y := o.Certainty.Rank(), f.Certainty.Rank(); {
+	case x > y: // another branch of the cause, with steps of its own
+		f.Certainty, f.Message, f.NotConfirmed, f.Refutation, f.Steps = o.Certainty, o.Message, o.NotConfirmed, o.Refutation, o.Steps
+	case x == y || len(f.Steps) == 0:
+		f.Steps = stepsOfBoth(f.Steps, o.Steps)
 	}
 	f.merge(o.Keys)
 	f.Fact(o.Evidence...)
-	if len(f.Steps) == 0 {
-		f.Steps = o.Steps
-	}
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)
 	}
 	f.Waiting = f.Waiting && o.Waiting
 	f.widen(o)
+}
+
+// mostSteps is how many steps of several volumes one finding names.
+const mostSteps = 12
+
+// stepsOfBoth adds to the steps of one volume those of another that it does not have: they
+// name its pods.
+func stepsOfBoth(steps, more []remedy.Step) []remedy.Step {
+	steps = slices.Clip(steps)
+	for _, s := range more {
+		same := func(o remedy.Step) bool {
+			return o.Name == s.Name && o.Title == s.Title && fmt.Sprint(o.Commands) == fmt.Sprint(s.Commands)
+		}
+		if len(steps) < mostSteps && !slices.ContainsFunc(steps, same) {
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 // widen takes the greater harm of two findings that are one: the symptoms of both, and
