@@ -51,6 +51,34 @@ func TwinsOf(pl *evidence.Place) Twins {
 	return out
 }
 
+// Group is a set of nodes with one name, seen from one of them.
+type Group struct {
+	Place *evidence.Place
+	Twins Twins
+}
+
+// GroupsAt are the groups of a place's node; of a question about the whole cluster, every
+// group once. A volume that is used on several nodes of a group has one, too.
+func GroupsAt(pl *evidence.Place) []Group {
+	if pl.Node != "" {
+		t := TwinsOf(pl)
+		earlier := func(n string) bool { return pl.Volume != nil && n < pl.Node && len(pl.Volume.LiveConsumersOn(n)) > 0 }
+		if len(t.Nodes) == 0 || slices.ContainsFunc(t.Nodes, earlier) {
+			return nil
+		}
+		return []Group{{pl, t}}
+	}
+	var out []Group
+	var seen []string
+	for _, name := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
+		at := &evidence.Place{X: pl.X, Node: name, View: pl.X.View(name)}
+		if t := TwinsOf(at); len(t.Nodes) > 0 && !slices.Contains(seen, name) {
+			out, seen = append(out, Group{at, t}), append(seen, t.Nodes...)
+		}
+	}
+	return out
+}
+
 // remotePortals are the addresses of the target systems that a node has sessions with.
 func remotePortals(view *snapshot.NodeView) []string {
 	var out []string

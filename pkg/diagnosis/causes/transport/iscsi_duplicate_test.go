@@ -50,6 +50,8 @@ func TestISCSIInitiatorNameDuplicate(t *testing.T) {
 		{"one name, drops here", pair(node(same, mine, portal, recent), node(same, theirs, portal, nil)), certain},
 		{"one name, drops there", pair(node(same, mine, portal, nil), node(same, theirs, portal, recent)), certain},
 		{"one name, drops in iscsid's log", pair(func(f *probes.Facts) { node(same, mine, portal, nil)(f); logged(f) }, node(same, theirs, portal, nil)), certain},
+		{"one name, asked about the cluster", pair(node(same, mine, portal, recent), node(same, theirs, portal, recent)).asked("cluster", "", ""), certain},
+		{"one name, asked about the second node", pair(node(same, mine, portal, recent), node(same, theirs, portal, recent)).asked("node", "", "n2"), []string{"iscsi-initiator-name-duplicate certain Node n2"}},
 		{"two drops", pair(node(same, mine, portal, drops(2, "1020", time.Second)), node(same, theirs, portal, nil)), clean},
 		{"old drops", pair(node(same, mine, portal, drops(5, "1020", time.Hour)), node(same, theirs, portal, nil)), clean},
 		{"time-outs of a network", pair(node(same, mine, portal, drops(5, "1022", time.Second)), node(same, theirs, portal, nil)), clean},

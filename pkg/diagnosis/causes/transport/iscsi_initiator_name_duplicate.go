@@ -21,40 +21,44 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 	Name: "iscsi-initiator-name-duplicate", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Using},
 	LeadsTo: []string{"iscsi-session-lost"},
-	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
+	Asks:    diagnosis.EachPlace | diagnosis.EachSweep,
 	Doc:     iscsiInitiatorNameDuplicateDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if !iscsi.Lives(pl).Yes() {
-			return nil
+		if pl.Volume != nil && (pl.Swept || !iscsi.Lives(pl).Yes()) {
+			return nil // of a sweep, each group of nodes is one finding
 		}
-		twins := iscsi.TwinsOf(pl)
-		if len(twins.Nodes) == 0 {
-			return nil
+		var out []*diagnosis.Proof
+		for _, group := range iscsi.GroupsAt(pl) {
+			out = append(out, sameInitiator(group.Place, group.Twins))
 		}
-		nodes := append([]string{pl.Node}, twins.Nodes...)
-		connection, times, drops := iscsi.Drops(pl.X, nodes)
-		p := &diagnosis.Proof{
-			Subject: diagnosis.NodeSubject(pl.Node), Says: "dropped",
-			With: words.Fields{"nodes": words.List(nodes, 0), "name": pl.View.Facts.ISCSI.InitiatorName, "portal": twins.Portal,
-				"connection": connection, "times": strconv.Itoa(times)},
-			State: []evidence.Answer{twins.Is, drops},
-			Steps: []remedy.Step{
-				remedy.Words("Give every node but one a name of its own: drain it and log out its iSCSI sessions, write the line InitiatorName=$(iscsi-iname) to /" + iscsi.InitiatorFile + ", restart iscsid. Let the storage's access lists know the new names first, else the node loses its volumes."),
-				remedy.Words("Take the name out of the image that the nodes are cloned from, so that each makes its own at its first boot."),
-			},
-		}
-		if !drops.Yes() { // some targets bear it
-			p.Says, p.AtMost, p.State, p.Last = "quiet", report.Possible, []evidence.Answer{twins.Is, iscsi.Suffers(pl)}, []evidence.Answer{drops}
-		}
-		p.Node(pl.Node)
-		for _, n := range twins.Nodes {
-			p.At(n)
-		}
-		if pl.Volume != nil {
-			for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-				p.Pod(c.Pod)
-			}
-		}
-		return []*diagnosis.Proof{p}
+		return out
 	},
+}
+
+func sameInitiator(pl *evidence.Place, twins iscsi.Twins) *diagnosis.Proof {
+	nodes := append([]string{pl.Node}, twins.Nodes...)
+	connection, times, drops := iscsi.Drops(pl.X, nodes)
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(pl.Node), Says: "dropped",
+		With: words.Fields{"nodes": words.List(nodes, 0), "name": pl.View.Facts.ISCSI.InitiatorName, "portal": twins.Portal,
+			"connection": connection, "times": strconv.Itoa(times)},
+		State: []evidence.Answer{twins.Is, drops},
+		Steps: []remedy.Step{
+			remedy.Words("Give every node but one a name of its own: drain it and log out its iSCSI sessions, write the line InitiatorName=$(iscsi-iname) to /" + iscsi.InitiatorFile + ", restart iscsid. Let the storage's access lists know the new names first, else the node loses its volumes."),
+			remedy.Words("Take the name out of the image that the nodes are cloned from, so that each makes its own at its first boot."),
+		},
+	}
+	if !drops.Yes() { // some targets bear it
+		p.Says, p.AtMost, p.State, p.Last = "quiet", report.Possible, []evidence.Answer{twins.Is, iscsi.Suffers(pl)}, []evidence.Answer{drops}
+	}
+	for _, n := range nodes {
+		p.At(n)
+		if pl.Volume == nil || n == pl.Node {
+			p.Node(n)
+		}
+	}
+	if pl.Volume != nil {
+		p.Carried(pl.Volume, pl.Node)
+	}
+	return p
 }

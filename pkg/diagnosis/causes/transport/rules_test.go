@@ -24,10 +24,19 @@ var now = time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC)
 const server = "10.1.1.9"
 
 // world is a snapshot around the claim shop/data, with pods on nodes n1 and n2.
-type world struct{ s *snapshot.Snapshot }
+type world struct {
+	s     *snapshot.Snapshot
+	about diagnosis.Question
+}
+
+// asked sets another question than the one about the claim.
+func (w *world) asked(kind, namespace, name string) *world {
+	w.about = diagnosis.Question{Kind: kind, Namespace: namespace, Name: name}
+	return w
+}
 
 func newWorld(source corev1.PersistentVolumeSource) *world {
-	w := &world{&snapshot.Snapshot{TakenAt: now, Nodes: map[string]*snapshot.NodeRecord{}}}
+	w := (&world{s: &snapshot.Snapshot{TakenAt: now, Nodes: map[string]*snapshot.NodeRecord{}}}).asked("pvc", "shop", "data")
 	for _, n := range []string{"n1", "n2"} {
 		w.s.Cluster.Nodes = append(w.s.Cluster.Nodes, &corev1.Node{ObjectMeta: meta("", n)})
 	}
@@ -137,7 +146,7 @@ func (w *world) roots(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := catalog.Evaluate(snapshot.NewIndex(w.s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data"})
+	r := catalog.Evaluate(snapshot.NewIndex(w.s), w.about)
 	out := []string{}
 	for _, c := range r.RootCauses {
 		out = append(out, c.Name+" "+string(c.Certainty)+" "+c.Subject.String())
