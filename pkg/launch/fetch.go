@@ -44,6 +44,9 @@ func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, sent program) (*sn
 	for _, name := range n.target.Names {
 		command = append(command, "--resolve="+name)
 	}
+	for _, at := range n.target.Dials {
+		command = append(command, "--dial="+at)
+	}
 	nonce := rand.Text()
 	go func() {
 		err := n.exec.run(ctx, pod, command, remotecommand.StreamOptions{

@@ -23,19 +23,9 @@ type Question struct {
 // where it was before. For a cluster they are all nodes with storage on them.
 func Nodes(x *snapshot.Index, q Question) []string {
 	var nodes nodeSet
-	var volumes []*snapshot.Volume
 	switch q.Kind {
-	case "pvc":
-		volumes = append(volumes, x.VolumeOfClaim(q.Namespace, q.Name))
-	case "volume":
-		v := x.VolumeOfPV(q.Name)
-		if v == nil {
-			v = x.VolumeOfLonghorn(q.Name)
-		}
-		volumes = append(volumes, v)
 	case "pod":
 		if pod := x.Pod(q.Namespace, q.Name); pod != nil {
-			volumes = x.VolumesOfPod(pod)
 			nodes.add(pod.Spec.NodeName)
 		}
 	case "node":
@@ -54,7 +44,7 @@ func Nodes(x *snapshot.Index, q Question) []string {
 		}
 		return nodes
 	}
-	volumes = withSiblings(x, slices.DeleteFunc(volumes, func(v *snapshot.Volume) bool { return v == nil }))
+	volumes := volumesOf(x, q)
 	for _, v := range volumes {
 		nodes.addOf(x, v)
 	}
@@ -64,6 +54,25 @@ func Nodes(x *snapshot.Index, q Question) []string {
 		}
 	}
 	return nodes
+}
+
+// volumesOf are the volumes that a question is about, and those that their pods wait for
+// besides; none for a whole node or cluster.
+func volumesOf(x *snapshot.Index, q Question) []*snapshot.Volume {
+	var volumes []*snapshot.Volume
+	switch q.Kind {
+	case "pvc":
+		volumes = append(volumes, x.VolumeOfClaim(q.Namespace, q.Name))
+	case "volume":
+		v := x.VolumeOfPV(q.Name)
+		if v == nil {
+			v = x.VolumeOfLonghorn(q.Name)
+		}
+		volumes = append(volumes, v)
+	case "pod":
+		volumes = x.VolumesOfPod(x.Pod(q.Namespace, q.Name))
+	}
+	return withSiblings(x, slices.DeleteFunc(volumes, func(v *snapshot.Volume) bool { return v == nil }))
 }
 
 // clusterNodes are Longhorn's nodes; without Longhorn, those with a volume.

@@ -16,16 +16,17 @@ type Plan struct {
 
 // Target is one node with the images that may be tried there.
 type Target struct {
-	Node   string
-	Arch   string   // node.status.nodeInfo.architecture; empty: asked in the pod
-	Names  []string // of servers that pods on the node wait for, and that its resolver must know
-	Images []Image  // best first
+	Node    string
+	Arch    string  // node.status.nodeInfo.architecture; empty: asked in the pod
+	Servers         // of volumes that pods on the node wait for
+	Images  []Image // best first
 }
 
 // NewPlan decides, from what the API said, which nodes are looked at and how.
 func NewPlan(x *snapshot.Index, q Question, o Options) Plan {
 	place, refused := placeOf(x, o)
 	p := Plan{Place: place}
+	asked := volumesOf(x, q)
 	for _, name := range Nodes(x, q) {
 		if gap, out := unreachable(x, name); out {
 			p.Gaps = append(p.Gaps, gap)
@@ -35,7 +36,7 @@ func NewPlan(x *snapshot.Index, q Question, o Options) Plan {
 			p.Gaps = append(p.Gaps, snapshot.Gap{Need: "node/" + name, Reason: snapshot.PodRejected, Detail: clean("no probe pod is made: " + refused.Error())})
 			continue
 		}
-		t := Target{Node: name, Names: serverNames(x, name), Images: images(x, name, place.Namespace, o)}
+		t := Target{Node: name, Servers: servers(x, name, asked), Images: images(x, name, place.Namespace, o)}
 		if len(t.Images) == 0 {
 			p.Gaps = append(p.Gaps, snapshot.Gap{Need: "node/" + name, Reason: snapshot.ImagePull, Detail: noImage})
 			continue

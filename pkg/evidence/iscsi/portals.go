@@ -28,13 +28,11 @@ const defaultPort = 3260
 // node name, by value, whatever the key, and those that a fresh failure names.
 func Portals(pl *evidence.Place) []Portal {
 	var out []Portal
-	for _, text := range namedBy(pl) {
-		for _, a := range addresses(text) {
-			out = add(out, Portal{Addr: a, Named: true})
-		}
+	for _, a := range pl.Volume.ISCSIPortals(pl.Node) {
+		out = add(out, Portal{Addr: a, Named: true})
 	}
 	for _, t := range loginFailures(pl) {
-		for _, a := range addresses(t.Text) {
+		for _, a := range snapshot.PortalsIn(t.Text) {
 			out = add(out, Portal{Addr: a, Blamed: evidence.Yes(t)})
 		}
 	}
@@ -53,37 +51,6 @@ func add(list []Portal, p Portal) []Portal {
 		}
 	}
 	return append(list, p)
-}
-
-// namedBy are the values in which a volume can name a portal.
-func namedBy(pl *evidence.Place) []string {
-	var out []string
-	if pv := pl.Volume.PV; pv != nil {
-		if s := pv.Spec.ISCSI; s != nil {
-			out = append(append(out, s.TargetPortal), s.Portals...)
-		}
-		if s := pv.Spec.CSI; s != nil && isISCSI(s.VolumeAttributes) {
-			for _, v := range s.VolumeAttributes {
-				out = append(out, v)
-			}
-		}
-	}
-	if va := pl.Volume.AttachmentOn(pl.Node); va != nil && isISCSI(va.Status.AttachmentMetadata) {
-		for _, v := range va.Status.AttachmentMetadata {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// isISCSI tells whether some values speak of an iSCSI target: one of them is its name.
-func isISCSI(values map[string]string) bool {
-	for _, v := range values {
-		if strings.Contains(v, "iqn.") || strings.Contains(v, "eui.") {
-			return true
-		}
-	}
-	return false
 }
 
 // loginFailures are fresh texts about the volume, and fresh errors of its plugin on the
@@ -120,23 +87,6 @@ func speaksOfLogin(text string) bool {
 		}
 	}
 	return false
-}
-
-// addresses are the IP addresses in a text, with their ports or the usual one.
-func addresses(text string) []netip.AddrPort {
-	var out []netip.AddrPort
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F' || r == '.' || r == ':' || r == '[' || r == ']')
-	})
-	for _, w := range words {
-		w = strings.Trim(w, ".:")
-		if ap, err := netip.ParseAddrPort(w); err == nil {
-			out = append(out, ap)
-		} else if a, err := netip.ParseAddr(strings.Trim(w, "[]")); err == nil && strings.Count(w, ".")+strings.Count(w, ":") >= 3 {
-			out = append(out, netip.AddrPortFrom(a, defaultPort))
-		}
-	}
-	return out
 }
 
 // Dead asks whether a connection from the node to a portal fails now. Not asked: not seen.

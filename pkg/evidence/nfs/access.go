@@ -23,7 +23,7 @@ var (
 // Denied are the refusals of a volume's server, one for each node, as far as it said them
 // of an export that stands.
 func Denied(pl *evidence.Place) []Refusal {
-	server, _ := ServerOf(pl.Volume)
+	server, _ := pl.Volume.NFSServer()
 	var out []Refusal
 	for _, at := range pl.AtConsumers() {
 		r, ok := refused(at, func(t evidence.Text) bool {

@@ -39,11 +39,11 @@ func Unanswered(pl *evidence.Place) Attempt {
 func attemptOf(pl *evidence.Place) Attempt {
 	waiting := pl.Volume.WaitingOn(pl.Node)
 	server, _ := MountedServer(pl.X, pl.Volume)
-	named, path := ServerOf(pl.Volume)
+	named, path := pl.Volume.NFSServer()
 	if server == "" || len(waiting) == 0 || pl.View == nil {
 		return Attempt{}
 	}
-	a := Attempt{Server: server, Path: path, Port: Port(pl.Volume), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name, Service: reach.ServiceOf(pl.X, server, named)}
+	a := Attempt{Server: server, Path: path, Port: pl.Volume.NFSPort(), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name, Service: reach.ServiceOf(pl.X, server, named)}
 	hosts := []string{server, named}
 	if a.Service.Service != nil {
 		hosts = append(hosts, a.Service.Spec.ClusterIP)
@@ -91,8 +91,8 @@ func mounting(q *probes.Process, hosts []string) bool {
 // deserted looks at the API alone: the volume's server is a Service that nobody stands
 // behind, and a pod of the volume on the place's node is in trouble.
 func deserted(pl *evidence.Place) Attempt {
-	a := Attempt{Port: Port(pl.Volume)}
-	a.Server, a.Path = ServerOf(pl.Volume)
+	a := Attempt{Port: pl.Volume.NFSPort()}
+	a.Server, a.Path = pl.Volume.NFSServer()
 	a.Service = reach.ServiceOf(pl.X, a.Server)
 	if a.Service.Service == nil || a.Service.Ready != 0 {
 		return a
@@ -132,8 +132,8 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 // saidSilent takes the words of mount.nfs on a node that was not looked at. A volume whose
 // handle is the file system (EFS) names no server: then what mount was called with counts.
 func saidSilent(pl *evidence.Place) Attempt {
-	a := Attempt{Port: Port(pl.Volume)}
-	if a.Server, a.Path = ServerOf(pl.Volume); a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS || pl.View != nil {
+	a := Attempt{Port: pl.Volume.NFSPort()}
+	if a.Server, a.Path = pl.Volume.NFSServer(); a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS || pl.View != nil {
 		return a
 	}
 	r, ok := refused(pl, func(t evidence.Text) bool {
@@ -158,7 +158,7 @@ func saidSilent(pl *evidence.Place) Attempt {
 // Troubled asks whether a pod with an NFS volume on the place's node waits or does not end:
 // then the node would tell whether the server answers.
 func Troubled(pl *evidence.Place) evidence.Answer {
-	server, _ := ServerOf(pl.Volume)
+	server, _ := pl.Volume.NFSServer()
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		if (server != "" || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
 			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))

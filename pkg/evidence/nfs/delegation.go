@@ -81,8 +81,8 @@ func oldProtocol(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 // is silent is another matter, and other clients of the share show that it is well.
 func (r Refusal) Answers() evidence.Answer {
 	server, _ := MountedServer(r.pl.X, r.pl.Volume)
-	named, _ := ServerOf(r.pl.Volume)
-	a := reach.Of(r.pl.View, Port(r.pl.Volume), server, named).Works(r.pl.Node, server+":"+Port(r.pl.Volume))
+	named, _ := r.pl.Volume.NFSServer()
+	a := reach.Of(r.pl.View, r.pl.Volume.NFSPort(), server, named).Works(r.pl.Node, server+":"+r.pl.Volume.NFSPort())
 	if r.pl.View == nil {
 		a = r.pl.Probed().Nothing()
 	}

@@ -30,7 +30,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 		return s, false
 	}
 	s.Pod = waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name
-	if server, path := ServerOf(pl.Volume); server != "" {
+	if server, path := pl.Volume.NFSServer(); server != "" {
 		s.Source, s.Helper = server+":"+path, "mount.nfs"
 	} else if lh := pl.Volume.LH(); lh != nil && pl.Volume.RegularRWX() {
 		s.Source, s.Helper = strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://"), "mount.nfs"

@@ -75,28 +75,6 @@ func (m Mount) Sessions() bool {
 	return strings.HasPrefix(v, "4.") && v != "4.0"
 }
 
-// ServerOf is the NFS server and path that a PV names: in-tree, or in the attributes of
-// an NFS driver.
-func ServerOf(v *snapshot.Volume) (server, path string) {
-	if v == nil || v.PV == nil {
-		return "", ""
-	}
-	if n := v.PV.Spec.NFS; n != nil {
-		return n.Server, n.Path
-	}
-	if v.PV.Spec.CSI == nil || v.IsLonghorn() {
-		return "", ""
-	}
-	share := v.Attribute("share")
-	if share == "" {
-		share = v.Attribute("path")
-	}
-	if s := v.Attribute("server"); s != "" && share != "" {
-		return s, share
-	}
-	return "", ""
-}
-
 // MountedServer is the address of a volume's server: as a probed node mounted it, else as
 // the PV or Longhorn says.
 func MountedServer(x *snapshot.Index, v *snapshot.Volume) (addr string, mounted bool) {
@@ -105,26 +83,11 @@ func MountedServer(x *snapshot.Index, v *snapshot.Volume) (addr string, mounted 
 			return m.Addr, true
 		}
 	}
-	if lh := v.LH(); lh != nil {
-		host, _, ok := strings.Cut(strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://"), "/")
-		if ok && host != "" {
-			return strings.Trim(host, "[]"), false
-		}
+	if addr = v.ShareAddress(); addr != "" {
+		return addr, false
 	}
-	addr, _ = ServerOf(v)
+	addr, _ = v.NFSServer()
 	return addr, false
-}
-
-// Port is the port that the PV's mount options name, or NFS's own.
-func Port(v *snapshot.Volume) string {
-	if v.PV != nil {
-		for _, o := range v.PV.Spec.MountOptions {
-			if n, ok := strings.CutPrefix(o, "port="); ok {
-				return n
-			}
-		}
-	}
-	return "2049"
 }
 
 // Seen are the nodes that were looked at, by name.

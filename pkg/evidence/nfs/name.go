@@ -64,7 +64,7 @@ func ServerName(pl *evidence.Place) (n Name, ok bool) {
 
 // givenName is the name that the volume gives its server; nothing when it is an address.
 func givenName(pl *evidence.Place) string {
-	server, _ := ServerOf(pl.Volume)
+	server, _ := pl.Volume.NFSServer()
 	if server == "" {
 		server, _ = MountedServer(pl.X, pl.Volume)
 	}

@@ -53,7 +53,7 @@ func (r Refusal) Source() string {
 	if r.Text.MountSource != "" {
 		return r.Text.MountSource
 	}
-	if server, path := ServerOf(r.pl.Volume); server != "" {
+	if server, path := r.pl.Volume.NFSServer(); server != "" {
 		return server + ":" + path
 	}
 	if lh := r.pl.Volume.LH(); lh != nil {

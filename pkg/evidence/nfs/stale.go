@@ -109,7 +109,7 @@ func SaidStale(pl *evidence.Place) (client *corev1.Pod, a evidence.Answer) {
 	if pl.Volume != nil {
 		live = pl.Volume.Live()
 	}
-	if server, _ := ServerOf(pl.Volume); pl.Volume == nil || server == "" && !pl.Volume.RegularRWX() || answered(pl) {
+	if server, _ := pl.Volume.NFSServer(); pl.Volume == nil || server == "" && !pl.Volume.RegularRWX() || answered(pl) {
 		return nil, evidence.No()
 	}
 	for _, t := range pl.Texts {

@@ -204,7 +204,7 @@ func (h Hang) Clients(pl *evidence.Place) (pods []*corev1.Pod, tasks []Task) {
 // Ending asks whether an NFS volume has a pod on the place's node that does not end: it may
 // hang.
 func Ending(pl *evidence.Place) evidence.Answer {
-	server, _ := ServerOf(pl.Volume)
+	server, _ := pl.Volume.NFSServer()
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		if c.Terminating() && (server != "" || pl.Volume.RegularRWX()) {
 			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))

@@ -3,7 +3,6 @@ package reach
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,27 +18,10 @@ type Service struct {
 
 // ServiceOf finds it by an address or by a name of the cluster's DNS.
 func ServiceOf(x *snapshot.Index, hosts ...string) Service {
-	for _, s := range x.Cluster.Services {
-		for _, h := range hosts {
-			if serves(s, h) {
-				return Service{s, readyEndpoints(x, s)}
-			}
-		}
+	if s := x.ServiceAt(hosts...); s != nil {
+		return Service{s, readyEndpoints(x, s)}
 	}
 	return Service{nil, -1}
-}
-
-func serves(s *corev1.Service, host string) bool {
-	if host == "" {
-		return false
-	}
-	for _, ip := range append([]string{s.Spec.ClusterIP}, s.Spec.ClusterIPs...) {
-		if ip == host && ip != corev1.ClusterIPNone {
-			return true
-		}
-	}
-	name := s.Name + "." + s.Namespace
-	return host == name || strings.HasPrefix(host, name+".svc")
 }
 
 func readyEndpoints(x *snapshot.Index, s *corev1.Service) int {
@@ -87,17 +69,7 @@ func (s Service) Words() string {
 }
 
 // Selects tells whether a pod is behind the Service.
-func (s Service) Selects(pod *corev1.Pod) bool {
-	if s.Service == nil || len(s.Spec.Selector) == 0 || s.Namespace != pod.Namespace {
-		return false
-	}
-	for k, v := range s.Spec.Selector {
-		if pod.Labels[k] != v {
-			return false
-		}
-	}
-	return true
-}
+func (s Service) Selects(pod *corev1.Pod) bool { return snapshot.ServiceSelects(s.Service, pod) }
 
 // Pods are those behind the Service, and those with one of the addresses.
 func (s Service) Pods(x *snapshot.Index, hosts ...string) []*corev1.Pod {

@@ -44,8 +44,11 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 			break
 		}
 	}
-	s.learn(stated(pl.Volume))
-	s.options(pl.Volume)
+	source, asked := pl.Volume.SMBShare()
+	s.learn(source)
+	if asked != port {
+		s.Port = asked
+	}
 	if s.Text == nil && s.Server != "" {
 		s.Text = unmounted(pl)
 	}
@@ -82,42 +85,6 @@ func (s *Share) learn(source string) {
 	}
 	s.Source = "//" + rest
 	s.Server, _, _ = strings.Cut(rest, "/")
-}
-
-// options finds a port of its own among the mount options of the PV.
-func (s *Share) options(v *snapshot.Volume) {
-	if v.PV == nil {
-		return
-	}
-	for _, o := range v.PV.Spec.MountOptions {
-		if p, ok := strings.CutPrefix(o, "port="); ok {
-			s.Port = p
-		}
-	}
-}
-
-// stated is the source that the objects of a volume state: csi-driver-smb's source, the
-// server and share of Azure Files, or those of the class while there is no PV.
-func stated(v *snapshot.Volume) string {
-	attribute := v.Attribute
-	if v.PV == nil && v.Class != nil {
-		attribute = func(name string) string { return v.Class.Parameters[name] }
-	}
-	if source := attribute("source"); source != "" {
-		return source
-	}
-	share, server := attribute("shareName"), attribute("server")
-	if account := attribute("storageAccount"); server == "" && account != "" && attribute("protocol") != "nfs" {
-		suffix := attribute("storageEndpointSuffix")
-		if suffix == "" {
-			suffix = "core.windows.net"
-		}
-		server = account + ".file." + suffix
-	}
-	if share == "" || server == "" || attribute("protocol") == "nfs" {
-		return ""
-	}
-	return "//" + server + "/" + share
 }
 
 // Path is the share below the server: "finance" or "finance/2024".

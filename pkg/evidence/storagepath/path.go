@@ -56,7 +56,7 @@ func needed(pl *evidence.Place) []Path {
 	}
 	if server := shareServer(pl); server != nil {
 		service, _ := nfs.MountedServer(pl.X, v)
-		out = append(out, Path{pl: pl, Server: server, service: service, Port: nfs.Port(v)})
+		out = append(out, Path{pl: pl, Server: server, service: service, Port: v.NFSPort()})
 	}
 	return out
 }
@@ -68,7 +68,7 @@ func shareServer(pl *evidence.Place) *corev1.Pod {
 		return sm
 	}
 	server, _ := nfs.MountedServer(pl.X, pl.Volume)
-	named, _ := nfs.ServerOf(pl.Volume)
+	named, _ := pl.Volume.NFSServer()
 	if server == "" && named == "" {
 		return nil
 	}

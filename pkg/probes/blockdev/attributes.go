@@ -35,7 +35,7 @@ var own = map[string]bool{
 // wwid, and that is a fact about it.
 func attrs(h host.Host, dir string) []probes.Attr {
 	names := further
-	if h.Recorded() {
+	if h.Given() {
 		names = files(h, dir, "", 3)
 	}
 	var list []probes.Attr
@@ -45,9 +45,9 @@ func attrs(h host.Host, dir string) []probes.Attr {
 		}
 		v, err := attr.Read(h, dir+"/"+n)
 		switch {
-		case err == nil && n != "device/wwid" && (v != "" || h.Recorded()):
+		case err == nil && n != "device/wwid" && (v != "" || h.Given()):
 			list = append(list, probes.Attr{Name: n, Value: v})
-		case err != nil && !attr.Absent(err) && h.Recorded():
+		case err != nil && !attr.Absent(err) && h.Given():
 			list = append(list, probes.Attr{Name: n, Value: "@error " + attr.ErrName(err)})
 		}
 	}

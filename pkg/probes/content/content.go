@@ -18,7 +18,7 @@ import (
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	f.Contents, f.Claims, f.Statfs = map[probes.Dev]probes.Content{}, map[probes.Dev]string{}, map[string]probes.FSStat{}
 	q := questions{content: devices(h.Asked("content")), claim: devices(h.Asked("claim")), statfs: places(h.Asked("statfs"))}
-	if !h.Recorded() {
+	if !h.Given() {
 		q = choose(f)
 	}
 	for _, dev := range q.content {

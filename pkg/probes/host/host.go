@@ -77,10 +77,13 @@ type Host interface {
 	// Multipathd sends a "show …" command to the daemon's socket.
 	Multipathd(command string) (string, error)
 	// Asked lists the questions of a kind ("claim", "content", "statfs", "dial",
-	// "resolve", "multipathd", "dev") that a recording holds answers to. Live
-	// returns only what its caller wants besides: there the probe decides what to ask.
+	// "resolve", "multipathd", "dev") that are given: of a recording all that it holds
+	// answers to, of a machine what its caller wants besides what the probes ask.
 	Asked(kind string) []string
-	// Recorded tells whether this is a replay.
+	// Given tells whether nothing is asked but what Asked lists, and everything that is
+	// there is kept: somebody found it worth recording. Else the probes decide.
+	Given() bool
+	// Recorded tells whether this is a replay: what is not listed may never have been read.
 	Recorded() bool
 }
 

@@ -39,6 +39,9 @@ func (r *Recorded) Comment() string { return r.comment }
 // Recorded is true.
 func (r *Recorded) Recorded() bool { return true }
 
+// Given is true.
+func (r *Recorded) Given() bool { return true }
+
 // Asked lists the questions of a kind that the recording answers, sorted.
 func (r *Recorded) Asked(kind string) []string {
 	return slices.Sorted(maps.Keys(r.answers[kind]))

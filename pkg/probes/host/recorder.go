@@ -35,6 +35,9 @@ func NewRecorder(inner Host) *Recorder {
 // Recorded and Asked are those of the machine.
 func (r *Recorder) Recorded() bool { return r.inner.Recorded() }
 
+// Given is what the machine says of itself.
+func (r *Recorder) Given() bool { return r.inner.Given() }
+
 // Asked is what the machine says.
 func (r *Recorder) Asked(kind string) []string { return r.inner.Asked(kind) }
 

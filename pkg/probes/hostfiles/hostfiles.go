@@ -47,7 +47,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	c.containerPrograms(ctx)
 	c.modules(ctx)
 	c.longhorn(ctx)
-	if h.Recorded() {
+	if h.Given() {
 		c.everything(ctx)
 	}
 	if c.w.Cut > 0 {

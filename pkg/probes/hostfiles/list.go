@@ -35,6 +35,7 @@ var configuration = []want{
 	{"var/lib/rancher/k3s/data/*", presence}, {"etc/kubernetes/kubelet.conf", presence}, {"etc/kubernetes/certs/*", presence},
 	{"var/lib/kubelet/config.yaml", whole}, {"var/lib/kubelet/kubeconfig", presence}, {"var/lib/kubelet/pki/*", presence},
 	{"etc/cni/net.d/*", presence}, {"etc/docker/daemon.json", whole},
+	{"var/lib/docker/image/*/layerdb/mounts/*/mount-id", whole},
 }
 
 // kernel are the small files of proc and sysfs that no other probe reads.

@@ -57,7 +57,7 @@ var moduleLine = regexp.MustCompile(`/(fs|scsi|block|md|nvme|crypto|net/sunrpc|n
 // modules notes what the running kernel has loaded, built in and on disk.
 func (c *collector) modules(ctx context.Context) {
 	seen := func(e tree.Entry) {
-		if name := path.Base(e.Path); c.h.Recorded() || storageModules.MatchString(name) {
+		if name := path.Base(e.Path); c.h.Given() || storageModules.MatchString(name) {
 			c.keep(e, presence)
 			c.w.Glob(ctx, e.Path+"/initstate", func(e tree.Entry) { c.keep(e, whole) })
 			c.w.Glob(ctx, e.Path+"/parameters/*", func(e tree.Entry) { c.keep(e, whole) })
@@ -96,7 +96,7 @@ func (c *collector) moduleList(p string) {
 	}
 	v := probes.File{Kind: string(host.File)}
 	for _, line := range strings.SplitAfter(string(b), "\n") {
-		if name, _, _ := strings.Cut(line, ":"); c.h.Recorded() || moduleLine.MatchString(name) {
+		if name, _, _ := strings.Cut(line, ":"); c.h.Given() || moduleLine.MatchString(name) {
 			v.Content += name
 			if !strings.HasSuffix(name, "\n") {
 				v.Content += ":\n"
@@ -115,7 +115,7 @@ func (c *collector) config(p string) {
 		return
 	}
 	text := string(b)
-	if !c.h.Recorded() {
+	if !c.h.Given() {
 		text = strings.Join(option.FindAllString(text, -1), "")
 	}
 	c.f.Files[p] = probes.File{Kind: string(host.File), Content: text}
@@ -124,7 +124,7 @@ func (c *collector) config(p string) {
 // containerPrograms looks for the tools inside the root of a kubelet that runs in
 // a container: it mounts with its own programs, not with the host's.
 func (c *collector) containerPrograms(ctx context.Context) {
-	if !c.h.Recorded() {
+	if !c.h.Given() {
 		return // the link proc/PID/root leads into a file system that may hang
 	}
 	for _, p := range c.f.Daemons("kubelet", "hyperkube") {

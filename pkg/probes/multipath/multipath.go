@@ -60,7 +60,7 @@ func socket(h host.Host) bool {
 
 func ask(ctx context.Context, h host.Host, f *probes.Facts) error {
 	questions := commands
-	if h.Recorded() {
+	if h.Given() {
 		questions = h.Asked("multipathd")
 	}
 	f.Multipath.Answers = map[string]string{}

@@ -19,7 +19,7 @@ const name = "openfiles"
 // Facts.NSRefs. Links are read, their targets never: only a volume that no table
 // shows makes it ask for device numbers, by statx without contacting a server.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
-	s := scanner{h: h, f: f, places: newPlaces(f), nodes: nodes(f), ask: h.Recorded() || len(Detached(f)) > 0}
+	s := scanner{h: h, f: f, places: newPlaces(f), nodes: nodes(f), ask: h.Given() || len(Detached(f)) > 0}
 	for i := range f.Processes {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("read descriptors, %d of %d processes: %w", i, len(f.Processes), err)
@@ -75,7 +75,7 @@ func (s *scanner) process(p *probes.Process) {
 	for _, sub := range []string{"fd", "map_files"} {
 		// Mapped files need the process's mmap lock, which a hanging process may
 		// hold for ever: only a recording is read for them.
-		if sub == "map_files" && !s.h.Recorded() {
+		if sub == "map_files" && !s.h.Given() {
 			continue
 		}
 		names, err := s.h.ReadDir(dir + sub)

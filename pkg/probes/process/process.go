@@ -179,12 +179,12 @@ func (r *reader) namespace(dir string, p *probes.Process) {
 // closer reads what costs more, of processes that may matter; of a recording
 // everything that it holds.
 func (r *reader) closer(dir string, s Stat, p *probes.Process) {
-	all := r.h.Recorded()
+	all := r.h.Given()
+	if all || r.labels && (p.PodUID != "" || matters(s)) { // what a container may touch, whatever runs in it
+		p.Label = strings.Trim(attr.Text(r.h, dir+"attr/current"), "\x00")
+	}
 	if !all && !matters(s) {
 		return
-	}
-	if r.labels || all {
-		p.Label = strings.Trim(attr.Text(r.h, dir+"attr/current"), "\x00")
 	}
 	if all || !p.Kthread {
 		p.Cmdline = r.cmdline(dir)

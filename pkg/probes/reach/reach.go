@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,21 +16,17 @@ import (
 
 const (
 	most    = 64 // questions of one kind per node
-	workers = 8
-	nfsPort = "2049"
+	workers = 16
 )
 
-// Run fills Facts.Dials and Facts.Resolves. On a machine the questions follow
-// from its mounts and sessions, and from what the caller wants; a recording holds its own.
+// Run fills Facts.Dials and Facts.Resolves. On a machine the questions follow from what
+// it shows of its servers, and from what the caller wants; a recording holds its own.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	dials, names := Questions(f)
-	if h.Recorded() {
-		dials, names = h.Asked("dial"), h.Asked("resolve")
-	} else {
-		names = append(names, h.Asked("resolve")...)
-		slices.Sort(names)
-		names = slices.Compact(names)
+	if h.Given() {
+		dials, names = nil, nil
 	}
+	dials, names = with(dials, h.Asked("dial")), with(names, h.Asked("resolve"))
 	if len(dials) > most || len(names) > most {
 		f.Problems = append(f.Problems, probes.Problem{
 			Probe: "reach", Path: "@dial", Text: fmt.Sprintf("of %d servers and %d names, %d each were asked", len(dials), len(names), most),
@@ -74,50 +67,4 @@ func answers(ctx context.Context, questions []string, ask func(string) (string, 
 	}
 	wg.Wait()
 	return out
-}
-
-// Questions derives what to ask from the facts: the NFS servers of all mounts
-// and the persistent portals of all iSCSI sessions, sorted.
-func Questions(f *probes.Facts) (dials, names []string) {
-	for _, ns := range f.Namespaces {
-		for _, m := range ns.Mounts {
-			if m.FSType != "nfs" && m.FSType != "nfs4" {
-				continue
-			}
-			server := ServerOf(m.Source)
-			addr := m.SuperValue("addr")
-			if addr == "" {
-				addr = server
-			}
-			if addr != "" {
-				port := m.SuperValue("port")
-				if port == "" || port == "0" {
-					port = nfsPort
-				}
-				dials = append(dials, net.JoinHostPort(addr, port))
-			}
-			if _, err := netip.ParseAddr(server); err != nil && server != "" {
-				names = append(names, server)
-			}
-		}
-	}
-	for _, s := range f.ISCSI.Sessions {
-		for _, c := range s.Connections {
-			if c.PersistentAddress != "" && c.PersistentPort != "" {
-				dials = append(dials, net.JoinHostPort(strings.Trim(c.PersistentAddress, "[]"), c.PersistentPort))
-			}
-		}
-	}
-	slices.Sort(dials)
-	slices.Sort(names)
-	return slices.Compact(dials), slices.Compact(names)
-}
-
-// ServerOf returns the server of an NFS source "server:/path" or "[v6]:/path".
-func ServerOf(source string) string {
-	i := strings.Index(source, ":/")
-	if i < 0 {
-		return ""
-	}
-	return strings.Trim(source[:i], "[]")
 }

@@ -32,6 +32,7 @@ type options struct {
 	pretty   bool
 	prove    bool
 	resolve  []string
+	dial     []string
 }
 
 // Run is the whole program; it returns the exit code: 0 the answer was written,
@@ -55,6 +56,10 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&o.prove, "prove", false, "read a nonce from standard input, and begin the answer with a proof keyed by it")
 	flags.Func("resolve", "also ask the host's resolver for `NAME` (may be repeated)", func(name string) error {
 		o.resolve = append(o.resolve, name)
+		return nil
+	})
+	flags.Func("dial", "also connect to `HOST:PORT` (may be repeated)", func(at string) error {
+		o.dial = append(o.dial, at)
 		return nil
 	})
 	if err := flags.Parse(args); err != nil {
@@ -117,6 +122,9 @@ func (o options) host() (host.Host, error) {
 		h := live.New(o.call)
 		for _, name := range o.resolve {
 			h.Want("resolve", name)
+		}
+		for _, at := range o.dial {
+			h.Want("dial", at)
 		}
 		return h, nil
 	}

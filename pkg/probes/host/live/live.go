@@ -51,6 +51,9 @@ func New(deadline time.Duration) *Host {
 // Recorded is false.
 func (h *Host) Recorded() bool { return false }
 
+// Given is false.
+func (h *Host) Given() bool { return false }
+
 // Want adds a question that the machine itself does not lead to, such as the name of a
 // server that a pod waits for. Call it before the first probe.
 func (h *Host) Want(kind, question string) {
