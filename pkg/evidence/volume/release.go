@@ -82,7 +82,18 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	}
 	ns, _ := v.ClaimRef()
 	killed := x.LastKilled(ns, node) // the pod is gone, and so is all but its last event
-	return !killed.IsZero() && x.Age(killed) <= handover
+	return !killed.IsZero() && x.Age(killed) <= handover || succeeded(x, v, node)
+}
+
+// succession is how soon after the end of a pod its controller makes the next.
+const succession = 30 * time.Second
+
+// succeeded tells whether the next pod of a volume was made elsewhere a moment ago: so its
+// last one has just ended, whatever is left to show that.
+func succeeded(x *snapshot.Index, v *snapshot.Volume, node string) bool {
+	return v.Exclusive() && slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
+		return w.Node() != node && x.Age(w.Pod.CreationTimestamp.Time) <= succession
+	})
 }
 
 // starts is how long an undisturbed start may wait for its volumes.

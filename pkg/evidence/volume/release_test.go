@@ -46,3 +46,39 @@ func TestReleased(t *testing.T) {
 		})
 	}
 }
+
+// TestJustReleased: a volume without a pod on a node is on its way out when its next pod was
+// made a moment ago, and nothing of that is left later or when the detachment fails.
+func TestJustReleased(t *testing.T) {
+	t.Parallel()
+	const (
+		node  = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {conditions: [{type: Ready, status: 'True'}]}}"
+		claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: a, name: c, uid: c1}, spec: {volumeName: pv, accessModes: [ReadWriteOnce]}}"
+		pv    = "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv}, spec: {accessModes: [ReadWriteOnce], claimRef: {namespace: a, name: c, uid: c1}, csi: {driver: d.example.org, volumeHandle: h1}}}"
+	)
+	pod := func(node, phase, made string) string {
+		return "{apiVersion: v1, kind: Pod, metadata: {namespace: a, name: q, uid: q, creationTimestamp: '" + made + "'}, spec: {nodeName: " + node +
+			", containers: [], volumes: [{name: d, persistentVolumeClaim: {claimName: c}}]}, status: {phase: " + phase + "}}"
+	}
+	va := func(status string) string {
+		return "{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: csi-1}, spec: {attacher: d.example.org, nodeName: n1, source: {persistentVolumeName: pv}}, status: {attached: true" + status + "}}"
+	}
+	for name, tt := range map[string]struct {
+		objects []string
+		want    bool
+	}{
+		"its next pod has just been made elsewhere": {[]string{va(""), pod("n2", "Pending", "2026-01-02T11:59:50Z")}, true},
+		"its next pod waits for long":               {[]string{va(""), pod("n2", "Pending", "2026-01-02T11:58:00Z")}, false},
+		"nobody waits for it":                       {[]string{va("")}, false},
+		"a pod waits for it here":                   {[]string{va(""), pod("n1", "Pending", "2026-01-02T11:59:50Z")}, false},
+		"the detachment fails":                      {[]string{va(", detachError: {message: busy}"), pod("n2", "Pending", "2026-01-02T11:59:50Z")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := sketch.New(append([]string{node, claim, pv}, tt.objects...)...).Index(t)
+			if got := volume.JustReleased(x, x.VolumeOfPV("pv"), "n1"); got != tt.want {
+				t.Errorf("got %t at %s", got, x.TakenAt)
+			}
+		})
+	}
+}

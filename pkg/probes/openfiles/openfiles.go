@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/superblock"
 )
 
 const name = "openfiles"
@@ -19,7 +20,7 @@ const name = "openfiles"
 // Facts.NSRefs. Links are read, their targets never: only a volume that no table
 // shows makes it ask for device numbers, by statx without contacting a server.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
-	s := scanner{h: h, f: f, places: newPlaces(f), nodes: nodes(f), ask: h.Given() || len(Detached(f)) > 0}
+	s := scanner{h: h, f: f, places: newPlaces(f), nodes: nodes(f), ask: h.Given() || len(superblock.Unlisted(f)) > 0}
 	for i := range f.Processes {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("read descriptors, %d of %d processes: %w", i, len(f.Processes), err)

@@ -65,24 +65,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestDetached(t *testing.T) {
-	t.Parallel()
-	sdb := probes.Dev{Major: 8, Minor: 16}
-	f := &probes.Facts{
-		Block:      []probes.BlockDevice{{Name: "sda", Dev: probes.Dev{Major: 8}}, {Name: "sdb", Dev: sdb}},
-		Namespaces: []probes.MountNamespace{{ID: 1, Mounts: []probes.Mount{{Point: "/", Dev: probes.Dev{Major: 8}, FSType: "ext4"}}}},
-		Superblocks: []probes.Superblock{
-			{KName: "sda", FSType: "ext4"}, {KName: "sdb", FSType: "ext4"}, {KName: "sdz", FSType: "xfs"}, {KName: "sdb", FSType: "jbd2"}},
-	}
-	var got []string
-	for _, sb := range Detached(f) {
-		got = append(got, sb.KName)
-	}
-	if len(got) != 2 || got[0] != "sdb" || got[1] != "sdz" {
-		t.Errorf("got %v, want sdb and the vanished sdz", got)
-	}
-}
-
 func FuzzParseFlags(f *testing.F) {
 	f.Add("pos:\t0\nflags:\t02100202\n")
 	f.Fuzz(func(_ *testing.T, in string) { ParseFlags(in) })

@@ -14,7 +14,7 @@ import (
 )
 
 // Run fills Facts.Superblocks, ascending by kernel name and type.
-func Run(_ context.Context, h host.Host, f *probes.Facts) error {
+func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	c := collector{h: h, f: f}
 	for _, fs := range []string{"ext4", "xfs"} {
 		c.sysfs(fs)
@@ -29,6 +29,9 @@ func Run(_ context.Context, h host.Host, f *probes.Facts) error {
 		return strings.Compare(a.FSType, b.FSType)
 	})
 	f.Superblocks = c.list
+	if !h.Recorded() {
+		settle(ctx, h, f)
+	}
 	return nil
 }
 

@@ -1,15 +1,15 @@
-package openfiles
+package superblock
 
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
-// Detached lists the live superblocks that no mount table shows: mounted lazily
+// Unlisted lists the live superblocks that no mount table shows: mounted lazily
 // away, or in a namespace that could not be read. Only a descriptor, a working
 // directory or a root can still hold such a filesystem, and its path says nothing
 // any more (umount2(2), MNT_DETACH). A superblock whose disk has gone has no
 // number left to compare and counts as well.
-func Detached(f *probes.Facts) []probes.Superblock {
+func Unlisted(f *probes.Facts) []probes.Superblock {
 	numbers := map[string]probes.Dev{}
 	for _, d := range f.Block {
 		numbers[d.Name] = d.Dev
