@@ -90,7 +90,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.PodTemplateSpec":                   {"ObjectMeta", "Spec"},
 	"k8s.io/api/core/v1.PortworxVolumeSource":              {"ReadOnly", "VolumeID"},
 	"k8s.io/api/core/v1.ProjectedVolumeSource":             {"Sources"},
-	"k8s.io/api/core/v1.RBDPersistentVolumeSource":         {"FSType", "RBDImage", "RBDPool", "ReadOnly"},
+	"k8s.io/api/core/v1.RBDPersistentVolumeSource":         {"CephMonitors", "FSType", "RBDImage", "RBDPool", "ReadOnly"},
 	"k8s.io/api/core/v1.RBDVolumeSource":                   {"CephMonitors", "FSType", "RBDImage", "RBDPool", "RadosUser", "ReadOnly", "SecretRef"},
 	"k8s.io/api/core/v1.SELinuxOptions":                    {"Type"},
 	"k8s.io/api/core/v1.SecretProjection":                  {"Items", "LocalObjectReference", "Optional"},
