@@ -2,6 +2,7 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ var aside = regexp.MustCompile(` \([^()]*\)`)
 // short takes asides out of a long sentence, the last one first; -o wide has them.
 func (p *page) short(s string) string {
 	for len(wrap(s, p.limit(2))) > answerLines {
-		all := aside.FindAllStringIndex(s, -1)
+		all := slices.DeleteFunc(aside.FindAllStringIndex(s, -1), func(at []int) bool { return operand(s[:at[0]]) })
 		if len(all) == 0 {
 			break
 		}
@@ -92,6 +93,12 @@ func (p *page) short(s string) string {
 		s = s[:last[0]] + s[last[1]:]
 	}
 	return s
+}
+
+// operand tells whether what follows in brackets is part of the sentence: the values
+// of a selector, "zone in (a, b)".
+func operand(before string) bool {
+	return strings.HasSuffix(before, " in") || strings.HasSuffix(before, " notin")
 }
 
 // joined prints short remarks with dots between them; a line breaks only there.

@@ -94,6 +94,8 @@ func reasonWords(n report.NotChecked) string {
 	switch {
 	case n.Reason == "NotServed":
 		return "not served"
+	case n.Reason == "NotRequested" && (n.Detail == "" || columns(n.Detail) > 2*longPath):
+		return "not asked for"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
 		return n.Reason
 	case n.Reason == "NotRequested", n.Reason == "NotInBundle":
@@ -104,13 +106,47 @@ func reasonWords(n report.NotChecked) string {
 
 func (g gap) String() string {
 	const most = 4
-	what := g.what
+	what := sameOfNodes(g.what)
 	rest := ""
 	if len(what) > most {
 		rest = " and " + plural(len(what)-most, "other")
 		what = what[:most]
 	}
 	return strings.Join(what, ", ") + rest + " (" + g.reason + ")"
+}
+
+// ofNode takes "kernel log of node a" apart.
+var ofNode = regexp.MustCompile(`^(.*)\bnode (\S+)$`)
+
+// sameOfNodes says once what was not read of several nodes: "kernel log of nodes a, b".
+func sameOfNodes(list []string) []string {
+	var out []string
+	nodes, at := map[string][]string{}, map[string]int{}
+	for _, w := range list {
+		m := ofNode.FindStringSubmatch(w)
+		if m == nil {
+			out = append(out, w)
+			continue
+		}
+		what := m[1]
+		if _, known := at[what]; !known {
+			at[what] = len(out)
+			out = append(out, w)
+		}
+		if nodes[what] = append(nodes[what], m[2]); len(nodes[what]) > 1 {
+			out[at[what]] = what + "nodes " + few(nodes[what])
+		}
+	}
+	return out
+}
+
+// few names the first ones of several things.
+func few(names []string) string {
+	const most = 4
+	if n := len(names) - most; n > 0 {
+		return strings.Join(names[:most], ", ") + " and " + plural(n, "other")
+	}
+	return strings.Join(names, ", ")
 }
 
 // needWords says a need as kubectl would: "nodes", "node dell-02", "pods of shop".

@@ -31,7 +31,7 @@ func middle(s string, width int) string {
 	}
 	head := (width - 1) / 2
 	tail := width - 1 - head
-	return strings.TrimRight(displaywidth.TruncateString(s, head, ""), " ") + "…" + strings.TrimLeft(ending(s, tail), " ")
+	return strings.TrimRight(displaywidth.TruncateString(s, head, ""), " …") + "…" + strings.TrimLeft(ending(s, tail), " …")
 }
 
 // middleWords shortens a line in its middle as middle does, but between words.
@@ -52,6 +52,47 @@ func middleWords(s string, width int) string {
 		}
 	}
 	return middle(s, width)
+}
+
+// leastName is what remains of a name in a place at least.
+const leastName = 9
+
+// shortLocator shortens the place of a fact, "Node NAME status.conditions[Ready]" or a
+// path: first the names in it, then what stands before the field or the file.
+func shortLocator(s string, width int) string {
+	words := strings.Split(brief(s), " ")
+	last := len(words) - 1
+	for columns(strings.Join(words, " ")) > width {
+		longest := 0
+		for i := 1; i < last; i++ {
+			if longest == 0 || columns(words[i]) > columns(words[longest]) {
+				longest = i
+			}
+		}
+		if longest == 0 || columns(words[longest]) <= leastName {
+			break
+		}
+		words[longest] = middle(words[longest], columns(words[longest])-1)
+	}
+	if over := columns(strings.Join(words, " ")) - width; over > 0 {
+		words[last] = lastParts(words[last], columns(words[last])-over)
+	}
+	return middle(strings.Join(words, " "), width)
+}
+
+// lastParts keeps the last parts of a field or path: "….conditions[Ready]", "…/comm". It is
+// whole where not even one fits.
+func lastParts(s string, width int) string {
+	signs := ".["
+	if strings.Contains(s, "/") && !strings.Contains(s, "[") {
+		signs = "/"
+	}
+	for i := 1; i < len(s)-1; i++ {
+		if strings.IndexByte(signs, s[i]) >= 0 && columns(s[i:])+1 <= width {
+			return "…" + s[i:]
+		}
+	}
+	return s
 }
 
 // ending is the end of a text, at most width columns of it.

@@ -11,7 +11,7 @@ func (p *page) others(list []report.Cause) {
 	if len(list) == 0 {
 		return
 	}
-	p.title("ALSO")
+	p.titleOfSteps("ALSO", stepsOf(list))
 	for _, g := range sameCause(list) {
 		p.group(g)
 	}

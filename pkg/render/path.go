@@ -43,6 +43,9 @@ func (p *page) steps() []stop {
 			out[n].words += strings.TrimPrefix(words, "replicas") // "Longhorn healthy 3/3"
 			continue
 		}
+		if n := len(out); n > 0 && out[n-1].words == words && !l.Broken {
+			continue
+		}
 		out = append(out, stop{words: words, broken: l.Broken})
 	}
 	return crowds(out)

@@ -34,13 +34,38 @@ func (p *page) quiet() {
 
 // wait prints a cause that only needs time: what it is, and that it ends by itself.
 func (p *page) wait(c report.Cause) {
-	const most = 2
-	s := p.short(p.names.prose(opening(c.Message)))
-	for room := most * p.limit(2); len(wrap(s, p.limit(2))) > most; room-- {
-		s = middleWords(s, room)
-	}
-	p.text("  ", s)
+	p.text("  ", p.shorter(p.short(p.names.prose(opening(c.Message)))))
 	p.printf("  %s\n", p.in(dim, string(c.Certainty)+" · "+c.Name+" · needs only time · more: -o wide"))
+}
+
+// shorter takes from a sentence that is too long what is said least: its last clauses,
+// then the middles of its names, then its end.
+func (p *page) shorter(s string) string {
+	fits := func(s string) bool { return len(wrap(s, p.limit(2))) <= answerLines }
+	for at := clause(s); at > 0 && !fits(s); at = clause(s) {
+		s = s[:at] + "."
+	}
+	if !fits(s) {
+		s = eachWord(s, longPath/2)
+	}
+	for at := strings.LastIndex(s, " "); at > 0 && !fits(s); at = strings.LastIndex(s, " ") {
+		s = strings.TrimRight(s[:at], " …") + " …"
+		if fits(s) {
+			break
+		}
+		s = strings.TrimSuffix(s, " …")
+	}
+	return s
+}
+
+// clause is where the last clause of a sentence begins, or -1: what stands before it says
+// something alone.
+func clause(s string) int {
+	at := -1
+	for _, sign := range []string{": ", "; ", ", so ", ", because ", ", and "} {
+		at = max(at, strings.LastIndex(s, sign))
+	}
+	return at
 }
 
 // mounted says where the volume is in use: "mounted on kube-b from sdc (8:32)".

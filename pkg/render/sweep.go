@@ -111,7 +111,7 @@ func (p *page) hazards(list []report.Cause) {
 	if len(list) == 0 {
 		return
 	}
-	p.title("HAZARDS")
+	p.titleOfSteps("HAZARDS", stepsOf(list))
 	for _, g := range sameCause(list) {
 		p.group(g)
 	}

@@ -180,15 +180,6 @@ func (p *page) unseen(list []report.Unexplained) {
 			break
 		}
 		need, rest, _ := strings.Cut(b, ": ")
-		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+p.few(by[b]))
+		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+few(by[b]))
 	}
-}
-
-// few lists names, at most four of them.
-func (p *page) few(names []string) string {
-	const most = 4
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + " and " + plural(len(names)-most, "other")
 }

@@ -135,7 +135,7 @@ func (p *page) quote(e report.Evidence, where, place int) {
 	l, text := p.locator(e), line(e.Text)
 	if p.inline(e, where, shortPlace) {
 		room := p.width() - columns(head) - 2 - columns(text)
-		p.printf("%s\n", strings.TrimRight(head+pad(middle(l, room), min(place, room))+"  "+text, " "))
+		p.printf("%s\n", strings.TrimRight(head+pad(shortLocator(l, room), min(place, room))+"  "+text, " "))
 		return
 	}
 	bar := "  " + strings.Repeat(" ", where) + "  │ "
@@ -151,7 +151,7 @@ func (p *page) quote(e report.Evidence, where, place int) {
 		}
 		return
 	}
-	p.printf("%s%s\n", head, p.in(dim, middle(l, max(p.width()-columns(head), shortest))))
+	p.printf("%s%s\n", head, p.in(dim, shortLocator(l, max(p.width()-columns(head), shortest))))
 	if text == "" {
 		return
 	}

@@ -142,5 +142,13 @@ func List(names []string, limit int) string {
 	}
 }
 
+// Nodes names nodes as a sentence does: "node a", "nodes a and b".
+func Nodes(names []string) string {
+	if len(names) == 1 {
+		return "node " + names[0]
+	}
+	return "nodes " + List(names, 0)
+}
+
 // Ago is how long something has lasted, as kubectl says it: "9m", "3h".
 func Ago(d time.Duration) string { return report.Duration(int64(d / time.Second)) }

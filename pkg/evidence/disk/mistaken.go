@@ -23,15 +23,15 @@ func Foreign(pl *evidence.Place, d *probes.BlockDevice) string {
 		if strings.HasSuffix(s.Target, ":"+strings.ReplaceAll(LonghornName(pl.Volume), "_", ":")) {
 			return ""
 		}
-		return ", it belongs to target " + s.Target
+		return " but that of target " + s.Target
 	}
 	for _, n := range pl.View.NodesOf(d.Dev) {
 		if strings.HasPrefix(n.Path, "/dev/longhorn/") && n.Path != own {
-			return ", its number is also that of " + n.Path
+			return ": " + n.Path + " has that number, too"
 		}
 	}
 	if (strings.TrimSpace(d.Vendor) != "IET" || strings.TrimSpace(d.Model) != "VIRTUAL-DISK") && d.DM == nil && d.LoopFile == "" {
-		return ", it is no Longhorn disk"
+		return " and no Longhorn disk"
 	}
 	return ""
 }

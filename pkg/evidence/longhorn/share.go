@@ -40,7 +40,7 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 	name, pod := "share-manager-"+v.LH().Name, x.ShareManagerPod(v)
 	switch {
 	case pod == nil && sm.State != "running" && patient(x, v, sm):
-		how = "is " + OrNone(sm.State) + ", and its pod " + name + " does not exist"
+		how = "is in state " + OrNone(sm.State) + ", and its pod " + name + " does not exist"
 	case pod == nil && sm.State == "running" && WantedFor(x, v) > tolerated:
 		whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
 		how = "is said to be running, but its pod " + name + " does not exist"
@@ -52,7 +52,7 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 		if !down {
 			return "", evidence.No()
 		}
-		how = "is " + OrNone(sm.State) + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + state
+		how = "is in state " + OrNone(sm.State) + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + state
 		return how, evidence.Yes(said, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", state))
 	}
 	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", OrNone(v.LH().Status.ShareState)))

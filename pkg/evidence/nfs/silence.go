@@ -186,17 +186,16 @@ func (s *Silence) Words() string {
 		if !m.Hard() {
 			how = "soft, so an access waits for minutes and then fails with EIO"
 		}
-		fmt.Fprintf(&b, "Node %s has %s mounted at %s (%s). ", s.Place.Node, m.Source, m.Point, how)
-		if len(x.Mounts) > 1 {
-			fmt.Fprintf(&b, "There are %d mounts of this server. ", len(x.Mounts))
-		}
 		switch {
 		case x.dial.Failed():
-			fmt.Fprintf(&b, "TCP port %s of its server %s does not answer the node: %s. ", m.Port, m.Addr, x.dial.Answer())
+			fmt.Fprintf(&b, "NFS server %s does not answer node %s on TCP port %s (%s), and %s is mounted from it at %s (%s). ", m.Addr, s.Place.Node, m.Port, x.dial.Answer(), m.Source, m.Point, how)
 		case x.kernel == "":
-			fmt.Fprintf(&b, "The mount does not answer, and a task waits for the network below it; whether server %s answers on TCP port %s was not seen. ", m.Addr, m.Port)
+			fmt.Fprintf(&b, "The NFS mount of %s at %s on node %s does not answer (%s), and a task waits for the network below it. Whether server %s answers on TCP port %s was not seen. ", m.Source, m.Point, s.Place.Node, how, m.Addr, m.Port)
 		default:
-			fmt.Fprintf(&b, "The kernel complains of its server %s: %q, and no OK follows. ", m.Addr, x.kernel)
+			fmt.Fprintf(&b, "The kernel of node %s complains that NFS server %s does not answer, and no OK follows; %s is mounted from it at %s (%s). It says: %q. ", s.Place.Node, m.Addr, m.Source, m.Point, how, x.kernel)
+		}
+		if len(x.Mounts) > 1 {
+			fmt.Fprintf(&b, "There are %d mounts of this server. ", len(x.Mounts))
 		}
 	}
 	return strings.TrimSpace(b.String())

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 // State quotes the phase of a pod with its node, the first container that waits, and its
 // deletion.
 func State(pod *corev1.Pod) report.Evidence {
-	text := fmt.Sprintf("spec.nodeName %s, status.phase %s", pod.Spec.NodeName, pod.Status.Phase)
+	text := fmt.Sprintf("spec.nodeName %s, status.phase %s", cmp.Or(pod.Spec.NodeName, "empty"), pod.Status.Phase)
 	for _, c := range pod.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil && w.Reason != "" {
 			text += ", container " + c.Name + " waiting: " + w.Reason

@@ -161,7 +161,7 @@ func localWithCopies(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	m := strictLocal(n, evidence.FromAPI("StorageClass "+v.Class.Name, "parameters", Parameters(v.Class.Parameters)), t.Evidence())
-	m.Missing = "a volume that carries both parameters (none was made)"
+	m.Missing = "a volume that carries both parameters"
 	return m, true
 }
 

@@ -124,7 +124,7 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		named := wordIn(said, key) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
 		quoted := len(value) > 2 && (strings.Contains(said, `"`+value+`"`) || strings.Contains(said, `'`+value+`'`))
 		if named || quoted {
-			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter (none was made)",
+			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",
 				Because: "the driver refuses it, and says so in its own words",
 				Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true
 		}

@@ -4,9 +4,13 @@ package agents
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/agents/lzma"
 )
 
 // The directory always holds its README, so that a build without agents compiles.
@@ -27,11 +31,50 @@ func For(goarch string) (gz []byte, sha256 string, ok bool) {
 	if !ok {
 		return nil, "", false
 	}
-	gz, err := files.ReadFile("bin/" + prefix + goarch + ".gz")
+	gz, err := repacked(goarch)
 	if err != nil {
 		return nil, "", false
 	}
 	return gz, sum, true
+}
+
+// mostAgent is more than any agent has.
+const mostAgent = 64 << 20
+
+// packed holds the agents that were asked for, each repacked once.
+var packed struct {
+	sync.Mutex
+	gz map[string][]byte
+}
+
+// repacked makes gzip, which images have, of LZMA, which is a fifth smaller.
+func repacked(goarch string) ([]byte, error) {
+	packed.Lock()
+	defer packed.Unlock()
+	if gz := packed.gz[goarch]; gz != nil {
+		return gz, nil
+	}
+	small, err := files.ReadFile("bin/" + prefix + goarch + ".lzma")
+	if err != nil {
+		return nil, err
+	}
+	agent, err := lzma.Unpack(small, mostAgent)
+	if err != nil {
+		return nil, err
+	}
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	if _, err := w.Write(agent); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if packed.gz == nil {
+		packed.gz = map[string][]byte{}
+	}
+	packed.gz[goarch] = gz.Bytes()
+	return gz.Bytes(), nil
 }
 
 // Architectures lists those that there are agents for, sorted.

@@ -70,11 +70,11 @@ func credentials(pl *evidence.Place, who csi.Identity, call csi.Call, says, what
 	ns, claim := pl.Volume.ClaimRef()
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject(who.Kind, who.Namespace, who.Name), Says: says, State: state, Breaks: stepOf[call],
-		With: words.Fields{"driver": pl.Volume.Driver, "volume": pl.Volume.PVName(), "what": what, "call": string(call), "pod": who.Pod,
+		With: words.Fields{"driver": pl.Volume.Driver, "volume": "volume " + pl.Volume.PVName(), "what": what, "call": string(call), "pod": who.Pod,
 			"who": fmt.Sprintf("%s %s/%s", who.Kind, who.Namespace, who.Name)},
 	}
-	if p.With["volume"] == "" {
-		p.With["volume"] = "of claim " + ns + "/" + claim
+	if pl.Volume.PVName() == "" {
+		p.With["volume"] = "the volume of claim " + ns + "/" + claim
 	}
 	switch who.Kind {
 	case "Secret":

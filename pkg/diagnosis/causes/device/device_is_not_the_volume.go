@@ -52,7 +52,7 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 		}
 		if w.Block != nil {
 			p.With["disk"] = w.Block.Name
-			p.With["kind"] = strings.TrimSpace(w.Block.Vendor) + " " + strings.TrimSpace(w.Block.Model)
+			p.With["kind"] = strings.TrimSpace(strings.TrimSpace(w.Block.Vendor) + " " + strings.TrimSpace(w.Block.Model))
 		}
 		p.Device(pl.Node, w.Dev)
 		switch {

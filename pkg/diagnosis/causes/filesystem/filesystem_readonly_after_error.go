@@ -62,7 +62,13 @@ func restartAll(pl *evidence.Place) []remedy.Step {
 	all := pl.Volume.LiveConsumersOn(pl.Node)
 	for _, x := range all {
 		if !x.Terminating() {
-			out = append(out, remedy.DeletePod(x.Pod).If(remedy.OnlyHere(pl.Volume, pl.Node)).Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), pl.Node))
+			step := remedy.DeletePod(x.Pod).If(remedy.OnlyHere(pl.Volume, pl.Node))
+			if len(all) > 1 {
+				step = step.Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), pl.Node)
+			} else {
+				step = step.Note("No other pod uses the volume on node %s, so the filesystem is unmounted and mounted anew.", pl.Node)
+			}
+			out = append(out, step)
 		}
 	}
 	return append(out, last)

@@ -30,7 +30,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 		from, lines := r.From()
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(r.Node()), Says: "alone",
-			With:  words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.List(works, 0), "from": words.List(from, 0)},
+			With:  words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.Nodes(works), "from": words.List(from, 0)},
 			Last:  []evidence.Answer{r.ByServer()},
 			Steps: []remedy.Step{remedy.Words("Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself.")},
 		}
@@ -59,7 +59,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 			}
 		}
 		p.State[0] = p.State[0].With(lines...).With(r.Exports()...)
-		p.With["nodes"] = words.List(nodes, 0)
+		p.With["nodes"] = words.Nodes(nodes)
 		return []*diagnosis.Proof{p}
 	},
 }
