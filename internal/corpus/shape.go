@@ -33,7 +33,7 @@ func (s *Shape) Add(name string, r *report.Report) error {
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	for _, w := range sentences(r) {
 		if strings.Contains(w, "  ") || emptyWords.MatchString(w) || oneThings.MatchString(w) {
-			s.Flaws = append(s.Flaws, fmt.Sprintf("%s: a name that is not there, or a wrong plural: %q", name, w))
+			s.Flaws = append(s.Flaws, fmt.Sprintf("%s: a name that is not there or was masked, or a wrong plural: %q", name, w))
 		}
 	}
 	if (r.Verdict == report.Healthy || r.Verdict == report.Waiting) && r.Subject.Kind != "Node" {
@@ -58,7 +58,7 @@ func (s *Shape) Add(name string, r *report.Report) error {
 }
 
 var (
-	emptyWords = regexp.MustCompile(`""|\(\)| [,.]( |$)`)
+	emptyWords = regexp.MustCompile(`""|\(\)|\( | [,.]( |$)|\*{8}|\bone of 1\b`)
 	oneThings  = regexp.MustCompile(`(^|[^s] |\()1 \w*[^s\W]s\b`)
 )
 

@@ -94,8 +94,8 @@ func reasonWords(n report.NotChecked) string {
 	switch {
 	case n.Reason == "NotServed":
 		return "not served"
-	case n.Reason == "NotRequested" && (n.Detail == "" || columns(n.Detail) > 2*longPath):
-		return "not asked for"
+	case n.Reason == "NotRequested" && (n.Detail == "" || strings.HasSuffix(n.Detail, " was not probed")):
+		return "not probed"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
 		return n.Reason
 	case n.Reason == "NotRequested", n.Reason == "NotInBundle":
