@@ -84,7 +84,7 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 		if p.View(node) != nil {
 			t := probes.Table(table)
 			if evidence.NotAsked(p.Index, node, t) {
-				return snapshot.NotRequested, "the recording does not have it"
+				return snapshot.NotRequested, "not recorded"
 			}
 			if r := evidence.Tables(p.Index, node, t); !r.Complete() {
 				return snapshot.Partial, r.Lacks()[0].Why

@@ -111,18 +111,18 @@ func (p *page) joined(indent string, words []string) {
 		case columns(line+" · "+w) <= p.width():
 			line += " · " + w
 		default:
-			p.printf("%s\n", line)
+			p.printf("%s\n", p.in(dim, line))
 			line = indent + w
 		}
 	}
-	p.printf("%s\n", line)
+	p.printf("%s\n", p.in(dim, line))
 }
 
 // sureness says how well a cause is proved, and what the weaker words mean.
 func sureness(c report.Cause) string {
 	switch c.Certainty {
 	case report.Likely:
-		return "likely, the last link was not seen"
+		return "likely, last link not seen"
 	case report.Possible:
 		return "possible, not proven"
 	}

@@ -24,11 +24,16 @@ func (p *page) closing() {
 	if len(p.r.NotChecked) == 0 {
 		parts = append(parts, "everything was checked")
 	}
-	if len(parts) > 0 {
-		p.printf("\n")
-		p.text("", strings.Join(parts, " · "))
+	line := strings.Join(parts, " · ")
+	if one := line + " · not checked: " + p.gapLine(); line != "" && len(p.r.NotChecked) > 0 && columns(one) <= p.width() {
+		p.printf("\n%s\n", one)
+	} else {
+		if line != "" {
+			p.printf("\n")
+			p.text("", line)
+		}
+		p.open("")
 	}
-	p.open("")
 	p.rights()
 	p.more()
 }
@@ -51,19 +56,22 @@ var plainName = regexp.MustCompile(`^[a-z0-9][-a-z0-9.]*/[a-z0-9][-a-z0-9.]*$`)
 
 // open says in one or two lines what was not checked.
 func (p *page) open(indent string) {
-	list := p.r.NotChecked
-	if len(list) == 0 {
-		return
+	if len(p.r.NotChecked) > 0 {
+		p.hang(indent+"not checked: ", indent+"  ", p.gapLine())
 	}
+}
+
+// gapLine is what was not checked, by its reasons.
+func (p *page) gapLine() string {
 	var words []string
-	for _, g := range gaps(list) {
+	for _, g := range gaps(p.r.NotChecked) {
 		words = append(words, g.String())
 	}
 	const most = 3
 	if len(words) > most {
 		words = append(words[:most], plural(len(words)-most, "other thing"))
 	}
-	p.hang(indent+"not checked: ", indent+"  ", strings.Join(words, "; "))
+	return strings.Join(words, "; ")
 }
 
 // gap is what was not checked for one reason.
@@ -191,7 +199,7 @@ func probeName(probe string) string {
 func (p *page) more() {
 	switch {
 	case len(p.r.RootCauses) > 0:
-		p.text("", p.in(dim, "more: -o wide · kubectl mountdoctor explain "+p.r.RootCauses[0].Name))
+		p.joined("", []string{"more: -o wide", "kubectl mountdoctor explain " + p.r.RootCauses[0].Name})
 		if page := p.pageOf(p.r.RootCauses[0].Name); page != "" {
 			p.text("", p.in(dim, page))
 		}

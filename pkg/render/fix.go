@@ -25,7 +25,7 @@ func (p *page) fix(list []report.Remedy) {
 func (p *page) titleOfSteps(title string, list []report.Remedy) {
 	warning := ""
 	if slices.ContainsFunc(list, func(m report.Remedy) bool { return old(p.r, m) != "" }) {
-		warning = "  (seen " + age(p.r) + " ago: look again before you change anything)"
+		warning = "  (seen " + age(p.r) + " ago: look again before any change)"
 	}
 	if p.said[warning] {
 		warning = ""
@@ -72,7 +72,7 @@ func (p *page) step(n int, m report.Remedy) {
 		p.said[facts[0]] = true
 		text := p.names.prose(facts[0])
 		if len(facts) > 1 {
-			text += fmt.Sprintf(" (and %s)", plural(len(facts)-1, "more fact"))
+			text += fmt.Sprintf(" (+%d)", len(facts)-1)
 		}
 		p.hang(indent+p.in(dim, "safe because")+"  ", indent+"  ", text)
 	}

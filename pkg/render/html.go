@@ -196,8 +196,8 @@ func (p *html5) command(c string) {
 // path draws the way from the pod to the bytes.
 func (p *html5) path() {
 	steps := (&page{r: p.r, names: p.names}).steps()
-	if len(steps) == 0 {
-		return
+	if k := p.r.Subject.Kind; len(steps) == 0 || k == "Node" || k == "Cluster" {
+		return // a sweep goes many ways
 	}
 	p.raw("<h2>Why</h2>\n<ol class=\"path\">")
 	for _, s := range steps {

@@ -11,9 +11,18 @@ import (
 const deepest = 8
 
 func (p *html5) unexplained() {
+	said := map[string]bool{}
 	for _, u := range p.r.Unexplained {
 		p.raw("<section>")
-		p.el("p", "answer", p.names.theVolume(either(u.Answer, u.Message)))
+		answer := p.names.theVolume(either(u.Answer, u.Message))
+		if said[answer] {
+			p.el("p", "sure", "also unexplained, alike · "+u.Name+" · "+spoken(u.Subject))
+			p.evidence("Evidence", slices.Concat(u.Evidence, u.Seen))
+			p.raw("</section>")
+			continue
+		}
+		said[answer] = true
+		p.el("p", "answer", answer)
 		p.el("p", "sure", "unexplained · "+u.Name+" · "+spoken(u.Subject))
 		p.evidence("Evidence", slices.Concat(u.Evidence, u.Seen))
 		p.ruledOut(u)
@@ -81,8 +90,7 @@ func (p *html5) chain() {
 	p.table("Chain", []string{"object", "name", "state", "since", "note"}, rows, broken)
 }
 
-// table prints rows; on a phone each becomes a block of its own (page.css), for which
-// every cell carries the name of its column.
+// table prints rows; on a phone each becomes a block of its own (page.css).
 func (p *html5) table(title string, head []string, rows [][]string, broken []bool) {
 	if len(rows) == 0 {
 		return

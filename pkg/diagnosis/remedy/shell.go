@@ -136,8 +136,8 @@ func (s shell) talosctl(argv []string) (string, bool) {
 		return Quote(append(to, "get", "discoveredvolumes")...), true
 	case "findmnt":
 		return Quote(append(to, "mounts")...), true
-	case "cat":
-		if len(argv) == 2 {
+	case "cat", "tail":
+		if len(argv) == 2 || argv[0] == "tail" {
 			return Quote(append(to, "read", last)...), true
 		}
 	case "ls":

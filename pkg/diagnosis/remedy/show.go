@@ -223,6 +223,8 @@ func (s shower) onNode(e report.Evidence) (Command, bool) {
 		return OnNode(n, "ps", "-o", "pid,ppid,stat,wchan:24,lstart,args", "-p", process.FindStringSubmatch(at)[1]), true
 	case strings.HasPrefix(at, "sys/") && listed[path.Base(at)], onlyListed.MatchString(at):
 		return OnNode(n, "ls", "-l", "/"+at), true
+	case strings.HasPrefix(at, "var/log/"): // may be of any length
+		return OnNode(n, "tail", "-n", "200", "/"+at), true
 	}
 	return OnNode(n, "cat", "/"+at), true
 }
@@ -236,7 +238,7 @@ var (
 	long   = map[string]bool{"modules.dep": true, "modules.builtin": true}
 	listed = map[string]bool{"holders": true, "slaves": true, "iscsi_session": true}
 	// onlyListed are programs, device nodes and directories of sysfs: no texts.
-	onlyListed = pattern.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
+	onlyListed = pattern.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^sys/(class|fs)/[^/]+$|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
 )
 
 // special reads again what no file says.

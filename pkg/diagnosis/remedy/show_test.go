@@ -42,6 +42,8 @@ func TestShow(t *testing.T) {
 		{"a port", device, node("@dial/10.0.0.7:3260", "timeout 3s"), "timeout 5 bash -c 'echo > /dev/tcp/10.0.0.7/3260 && echo open'"},
 		{"a port of IPv6", device, node("@dial/[fd00::7]:3260", "timeout 3s"), "/dev/tcp/fd00::7/3260 && echo open'"},
 		{"a list of sysfs", device, node("sys/class/block/sdc/holders", "dm-2"), "ls -l /sys/class/block/sdc/holders"},
+		{"all of a class", device, node("sys/class/block", "no disk"), "ls -l /sys/class/block"},
+		{"a log of the host", device, node("var/log/syslog:2", "iscsid: x"), "tail -n 200 /var/log/syslog"},
 		{"an attribute", device, node("sys/class/block/dm-2/dm/uuid", "mpath-1"), "cat /sys/class/block/dm-2/dm/uuid"},
 		{"a line of a file", device, node("etc/iscsi/initiatorname.iscsi:1", "InitiatorName=x"), "cat /etc/iscsi/initiatorname.iscsi"},
 		{"a program", device, node("{usr/sbin,sbin}/cryptsetup", "not there"), "ls -ld /usr/sbin/cryptsetup /sbin/cryptsetup"},

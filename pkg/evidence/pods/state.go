@@ -12,12 +12,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// State quotes the phase of a pod with its node, the first container that waits, and its
-// deletion.
+// State quotes the phase of a pod with its node, the first container that waits for more
+// than its volumes, and its deletion.
 func State(pod *corev1.Pod) report.Evidence {
 	text := fmt.Sprintf("spec.nodeName %s, status.phase %s", cmp.Or(pod.Spec.NodeName, "empty"), pod.Status.Phase)
 	for _, c := range pod.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && w.Reason != "" {
+		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" { // which every pod that is Pending says
 			text += ", container " + c.Name + " waiting: " + w.Reason
 			break
 		}
