@@ -13,6 +13,7 @@ type Owner struct {
 	Pod                        bool     // the pod has no controller: it is its own owner
 	Object                     any      // *appsv1.Deployment …; nil when it was not collected
 	Chain                      []string // "ReplicaSet shop/web-5d", "Deployment shop/web"
+	Objects                    []any    // of the chain; nil: not read
 }
 
 // String names the owner as kubectl does: "Deployment shop/web".
@@ -28,9 +29,10 @@ func (x *Index) TopOwner(pod *corev1.Pod) Owner {
 	ref := metav1.GetControllerOf(pod)
 	for steps := 0; ref != nil && steps < 8; steps++ {
 		var meta metav1.Object
-		o = Owner{Kind: ref.Kind, Namespace: pod.Namespace, Name: ref.Name, UID: string(ref.UID), Chain: o.Chain}
+		o = Owner{Kind: ref.Kind, Namespace: pod.Namespace, Name: ref.Name, UID: string(ref.UID), Chain: o.Chain, Objects: o.Objects}
 		o.Object, meta = x.workload(ref.Kind, pod.Namespace, ref.Name)
 		o.Chain = append(slices.Clone(o.Chain), o.String())
+		o.Objects = append(slices.Clone(o.Objects), o.Object)
 		ref = nil
 		if meta != nil {
 			if o.UID == "" {

@@ -179,6 +179,9 @@ func (v *Volume) AttachRequired(x *Index) bool {
 			return false
 		}
 	}
+	if v.Inline && v.PV != nil && v.PV.Spec.CSI != nil { // an ephemeral volume is published only (CanAttach in pkg/volume/csi)
+		return false
+	}
 	d := x.CSIDriver(driver)
 	return d == nil || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }

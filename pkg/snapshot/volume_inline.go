@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +29,9 @@ func (x *Index) addInline() {
 			pv := inlinePV(pod.Namespace, source)
 			if pv == nil {
 				continue
+			}
+			if pv.Spec.CSI != nil {
+				pv.Spec.CSI.VolumeHandle = inlineHandle(pod, source.Name)
 			}
 			v := &Volume{PV: pv, Inline: true}
 			v.Driver, v.Handle = sourceOf(pv)
@@ -85,6 +90,8 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 			RadosUser: s.RBD.RadosUser, ReadOnly: s.RBD.ReadOnly, SecretRef: secret(s.RBD.SecretRef)}
 	case s.CephFS != nil:
 		to.CephFS = &corev1.CephFSPersistentVolumeSource{Monitors: s.CephFS.Monitors, Path: s.CephFS.Path, User: s.CephFS.User, ReadOnly: s.CephFS.ReadOnly, SecretRef: secret(s.CephFS.SecretRef)}
+	case s.CSI != nil:
+		to.CSI = inlineCSI(s.CSI, secret(s.CSI.NodePublishSecretRef))
 	case s.FlexVolume != nil:
 		to.FlexVolume = &corev1.FlexPersistentVolumeSource{Driver: s.FlexVolume.Driver, FSType: s.FlexVolume.FSType, ReadOnly: s.FlexVolume.ReadOnly, Options: s.FlexVolume.Options}
 	case s.NFS != nil:
@@ -99,11 +106,28 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 		to.AzureDisk = s.AzureDisk
 	case s.VsphereVolume != nil:
 		to.VsphereVolume = s.VsphereVolume
+	case s.AzureFile != nil:
+		to.AzureFile = &corev1.AzureFilePersistentVolumeSource{SecretName: s.AzureFile.SecretName, SecretNamespace: &namespace, ShareName: s.AzureFile.ShareName, ReadOnly: s.AzureFile.ReadOnly}
 	default:
 		return nil
 	}
 	pv.Spec.AccessModes = inlineModes(&v.VolumeSource)
 	return pv
+}
+
+// inlineCSI is the source of a PV with what an ephemeral volume of a CSI driver has.
+func inlineCSI(s *corev1.CSIVolumeSource, secret *corev1.SecretReference) *corev1.CSIPersistentVolumeSource {
+	out := &corev1.CSIPersistentVolumeSource{Driver: s.Driver, VolumeAttributes: s.VolumeAttributes, NodePublishSecretRef: secret, ReadOnly: s.ReadOnly != nil && *s.ReadOnly}
+	if s.FSType != nil {
+		out.FSType = *s.FSType
+	}
+	return out
+}
+
+// inlineHandle is what the kubelet calls an ephemeral volume of a CSI driver
+// (makeVolumeHandle in pkg/volume/csi/csi_mounter.go).
+func inlineHandle(pod *corev1.Pod, name string) string {
+	return fmt.Sprintf("csi-%x", sha256.Sum256([]byte(string(pod.UID)+name)))
 }
 
 // inlineModes are the access modes that a source has by nature: a disk with a filesystem
@@ -123,10 +147,10 @@ func inlineModes(s *corev1.VolumeSource) []corev1.PersistentVolumeAccessMode {
 		readOnly = s.GCEPersistentDisk.ReadOnly
 	case s.AzureDisk != nil:
 		readOnly = s.AzureDisk.ReadOnly != nil && *s.AzureDisk.ReadOnly
-	case s.NFS != nil, s.CephFS != nil:
+	case s.NFS != nil, s.CephFS != nil, s.AzureFile != nil:
 		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
-	case s.FlexVolume != nil:
-		return nil // what it is only its script knows
+	case s.FlexVolume != nil, s.CSI != nil:
+		return nil // what it is only its script or driver knows
 	}
 	if readOnly {
 		return []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}

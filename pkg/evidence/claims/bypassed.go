@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,21 +28,36 @@ func Bypassed(pl *evidence.Place) evidence.Answer {
 }
 
 // Authored asks whether a person wrote a pod's nodeName: in the bare pod's own spec, or in
-// the template of the controller that made the pod.
+// the template of a controller that made the pod. A template without one did not give it.
 func Authored(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
 	object := "Pod " + pod.Namespace + "/" + pod.Name
 	named := evidence.Yes(evidence.FromAPI(object, "spec.nodeName", pod.Spec.NodeName))
-	o := x.TopOwner(pod)
-	node, known := templateNode(o.Object)
-	switch {
-	case !snapshot.HasController(pod):
+	if !snapshot.HasController(pod) {
 		return named.With(evidence.FromAPI(object, "metadata.ownerReferences", "none"))
-	case !known:
-		return evidence.Unseen(evidence.Lack{Need: "the template of " + o.String() + ", which should have the nodeName", Why: "it was not read"})
-	case node == "":
-		return evidence.Unseen(evidence.Lack{Need: "who set nodeName", Why: "the template of " + o.String() + " has none"})
 	}
-	return named.With(evidence.FromAPI(o.String(), "spec.template.spec.nodeName", node))
+	o := x.TopOwner(pod)
+	for i, object := range slices.Backward(o.Objects) {
+		if node, _ := templateNode(object); node != "" {
+			return named.With(evidence.FromAPI(o.Chain[i], "spec.template.spec.nodeName", node))
+		}
+	}
+	switch _, known := templateNode(o.Objects[0]); { // of the one that made the pod
+	case !known:
+		return evidence.Unseen(evidence.Lack{Need: "the template of " + o.Chain[0] + ", which should have the nodeName", Why: "it was not read"})
+	case earlier(o.Objects[0], pod):
+		return evidence.Unseen(evidence.Lack{Need: "the template of " + o.Chain[0] + " from which the pod was made", Why: "it has changed since"})
+	}
+	return evidence.No()
+}
+
+// earlier tells whether a StatefulSet made a pod from a template that has changed since.
+func earlier(object any, pod *corev1.Pod) bool {
+	s, ok := object.(*appsv1.StatefulSet)
+	if !ok {
+		return false
+	}
+	of := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
+	return of != "" && s.Status.UpdateRevision != "" && of != s.Status.UpdateRevision
 }
 
 // templateNode is the nodeName in the template of a controller.

@@ -25,6 +25,34 @@ func Asks(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) evidence
 		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
 }
 
+// Taken asks whether the volume that a pending claim names belongs to a claim of another
+// name: the controller leaves both as they are (syncUnboundClaim in pv_controller.go). A
+// volume that was released, or whose reclaim failed, belongs to nobody any more.
+func Taken(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (other string, is evidence.Answer) {
+	r := pv.Spec.ClaimRef
+	if r == nil || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil || pv.DeletionTimestamp != nil || c.Spec.VolumeName != pv.Name ||
+		r.Namespace == c.Namespace && r.Name == c.Name || pv.Status.Phase == corev1.VolumeReleased || pv.Status.Phase == corev1.VolumeFailed {
+		return "", evidence.No()
+	}
+	is = evidence.Yes(evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName),
+		evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef", r.Namespace+"/"+r.Name),
+		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
+	return r.Namespace + "/" + r.Name, is
+}
+
+// Owns asks whether the claim that a volume is reserved for is there; one that is reserved
+// by name alone waits for it.
+func Owns(x *snapshot.Index, pv *corev1.PersistentVolume) evidence.Answer {
+	r := pv.Spec.ClaimRef
+	if r == nil || r.UID == "" {
+		return evidence.Yes()
+	}
+	if o := x.Claim(r.Namespace, r.Name); o != nil && o.UID == r.UID {
+		return evidence.Yes(evidence.FromAPI(Object(o), "metadata.uid", string(o.UID)))
+	}
+	return evidence.Unseen(evidence.Lack{Need: "claim " + r.Namespace + "/" + r.Name + " with the uid " + string(r.UID), Why: "it was not seen"})
+}
+
 // Differs asks what of a volume does not satisfy the claim that names it: size, class,
 // volume mode, access modes, as checkVolumeSatisfyClaim compares them.
 func Differs(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (words []string, is evidence.Answer) {

@@ -54,7 +54,7 @@ func TestClaimVolumeMismatch(t *testing.T) {
 		"another volume mode":         {classless().Edit("nfs:", "volumeMode: Block, nfs:"), []string{is}, "volumeMode Block"},
 		"a selector is not asked":     {classless().Edit("volumeName:", "selector: {matchLabels: {a: b}}, volumeName:"), []string{}, ""},
 		"it is reserved for the name": {named().Edit("nfs:", "claimRef: {namespace: shop, name: data}, nfs:"), []string{}, ""},
-		"it is another claim's":       {named().Edit("nfs:", "claimRef: {namespace: shop, name: old, uid: o}, nfs:"), []string{}, ""},
+		"it is another claim's":       {named().Edit("nfs:", "claimRef: {namespace: shop, name: old, uid: o}, nfs:"), []string{"likely PersistentVolumeClaim data"}, ""},
 		"it goes":                     {named().Edit("uid: v1", "uid: v1, deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: [a/b]"), []string{}, ""},
 		"the claim is bound":          {named().Edit("phase: Pending", "phase: Bound"), []string{}, ""},
 		"the claim names none":        {named().Edit("volumeName: bucket, ", ""), []string{}, ""},

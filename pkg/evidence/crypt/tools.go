@@ -21,8 +21,9 @@ const fresh = 10 * time.Minute
 var (
 	notRun        = pattern.MustCompile(`(?s)cryptsetup.*exit status 127\b`)
 	notFound      = pattern.MustCompile(`(?i)cryptsetup"?:? .{0,80}(no such file|not found)|failed to execute cryptsetup: no such file`)
-	noCipher      = pattern.MustCompile(`Check that (the )?kernel supports \S+ cipher`)
+	noCipher      = pattern.MustCompile(`Check that (?:the )?kernel supports (\S+) cipher`)
 	unknownTarget = "crypt: unknown target type"
+	noAlgorithm   = "crypt: Error allocating crypto tfm" // crypt_alloc_tfms in drivers/md/dm-crypt.c
 )
 
 // OpensHere tells whether a pod waits for the place's encrypted volume, and it is this
@@ -57,6 +58,16 @@ func NotFound(pl *evidence.Place) evidence.Answer { return said(pl, "cryptsetup"
 // NoCipher asks for fresh words of cryptsetup that the kernel does not encrypt.
 func NoCipher(pl *evidence.Place) evidence.Answer { return said(pl, "Check that", noCipher) }
 
+// Cipher is the cipher of these words.
+func Cipher(pl *evidence.Place) string {
+	for _, t := range pl.Refused() {
+		if m := noCipher.FindStringSubmatch(t.Raw); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 // Complained asks for anything that says that a program or the module is missing: fresh
 // words, or Longhorn's own check of a node on which the volume is not mounted.
 func Complained(pl *evidence.Place) evidence.Answer {
@@ -89,11 +100,34 @@ func fails(pl *evidence.Place) bool {
 // NoTarget asks whether the kernel of the node wanted its target crypt just now and did
 // not get it.
 func NoTarget(pl *evidence.Place) evidence.Answer {
-	if pl.View == nil || machine.Loaded(pl.X, pl.Node, "dm_crypt").Yes() {
+	if machine.Loaded(pl.X, pl.Node, "dm_crypt").Yes() {
+		return evidence.No()
+	}
+	return kernelSaid(pl, unknownTarget)
+}
+
+// WantsCipher asks whether a cipher is what is missing: by the words of cryptsetup, which
+// it says of every mapping that fails, or by the kernel's.
+func WantsCipher(pl *evidence.Place) evidence.Answer {
+	return evidence.Any(NoCipher(pl), kernelSaid(pl, noAlgorithm))
+}
+
+// NoAlgorithm asks whether the kernel's dm_crypt wanted a cipher just now that the kernel
+// does not have. A log that does not say so says nothing.
+func NoAlgorithm(pl *evidence.Place) evidence.Answer {
+	if a := kernelSaid(pl, noAlgorithm); a.Yes() {
+		return a
+	}
+	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.KernelLog), Node: pl.Node, Why: "the kernel's own words on the cipher"})
+}
+
+// kernelSaid finds a fresh line of the node's kernel.
+func kernelSaid(pl *evidence.Place, words string) evidence.Answer {
+	if pl.View == nil {
 		return evidence.No()
 	}
 	for _, l := range pl.View.KernelLines() {
-		if strings.Contains(l.Text, unknownTarget) && !l.At.IsZero() && pl.X.Age(l.At) < fresh {
+		if strings.Contains(l.Text, words) && !l.At.IsZero() && pl.X.Age(l.At) < fresh {
 			return evidence.Yes(evidence.FromKernel(pl.Node, l))
 		}
 	}

@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 )
 
 // RootOf is the kubelet's directory on a node: of its recording, else of what a storage
-// plugin there mounts from the host, else the default.
+// plugin there mounts from the host, else that of all nodes that were looked at, else the
+// default.
 func RootOf(x *snapshot.Index, node string) string {
 	if v := x.View(node); v != nil {
 		return v.KubeletRoot()
@@ -28,6 +30,13 @@ func RootOf(x *snapshot.Index, node string) string {
 				}
 			}
 		}
+	}
+	elsewhere := map[string]bool{}
+	for _, v := range x.NodeViews {
+		elsewhere[v.KubeletRoot()] = true
+	}
+	if len(elsewhere) == 1 {
+		return slices.Collect(maps.Keys(elsewhere))[0]
 	}
 	return "/var/lib/kubelet"
 }

@@ -174,6 +174,15 @@ func (m Missing) Elsewhere() evidence.Answer {
 	return m.pl.Tables(probes.Mounts).Found()
 }
 
+// Storage asks whether something has to be mounted for the pod. A CSI driver may bind a
+// directory, but it has to mount at the path (NodePublishVolume in the CSI specification).
+func (m Missing) Storage() evidence.Answer {
+	if m.mount == nil && m.pl.Volume.PV != nil && m.pl.Volume.PV.Spec.CSI != nil {
+		return evidence.Yes()
+	}
+	return RealStorage(m.pl)
+}
+
 // shareWords stand in the names of drivers that mount a server's share or a daemon's
 // filesystem and attach nothing.
 var shareWords = []string{"nfs", "smb", "cifs", "cephfs", "gluster", "juicefs", "lustre", "efs.", "s3", "azurefile", "file.csi.azure.com", "filestore", "quobyte", "beegfs", "gpfs", "spectrumscale", "seaweedfs", "cvmfs"}

@@ -104,7 +104,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	switch {
 	case at >= len(s):
 		return -1, 0
-	case keyOf(s, start, at, name):
+	case keyOf(s, start, at, name), ofObject(s[:start]), driverName.MatchString(name) && !assigned:
 		return -1, 0
 	case assigned:
 		if !Secret(name) || senseKey(s, start, name) {
@@ -131,6 +131,16 @@ var fileName = regexp.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+["']?(?:[\
 func keyOf(s string, start, at int, name string) bool {
 	return strings.EqualFold(name, "key") && (strings.HasSuffix(s[:start], "no ") || fileName.MatchString(s[at:]))
 }
+
+// driverName is what CSI drivers are called: "secrets-store.csi.k8s.io".
+var driverName = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+\.(?:io|com|org|net|dev)$`)
+
+// object stands before the quoted name of something that Kubernetes speaks of: `failed for
+// volume "secrets-store" : rpc error`.
+var object = regexp.MustCompile(`\b(?:volume|volumeMount|pod|container|claim|driver|provider) \\?"$`)
+
+// ofObject tells the name of an object by what stands before it.
+func ofObject(before string) bool { return object.MatchString(before[max(0, len(before)-20):]) }
 
 // senseKey tells the kernel's "Sense Key : Medium Error" (drivers/scsi/constants.c).
 func senseKey(s string, start int, name string) bool {

@@ -137,7 +137,7 @@ func TestBranches(t *testing.T) {
 		"finished pod, another waits without a node": {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("")), "likely PersistentVolumeClaim/data"},
 		"finished pod, another waits on a node":      {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("full")), ""},
 		"nodeName in the template":                   {claim.WFFCBypassedByNodename, nodeNamed("full"), "certain Pod/w"},
-		"nodeName of unknown origin":                 {claim.WFFCBypassedByNodename, nodeNamed(""), "likely Pod/w"},
+		"nodeName that the template does not have":   {claim.WFFCBypassedByNodename, nodeNamed(""), ""},
 		"nodeName by a late scheduler": {claim.WFFCBypassedByNodename, and(nodeNamed(""), func(s *snapshot.Snapshot) {
 			s.Cluster.Pods[0].Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-time.Minute))
 		}), ""},

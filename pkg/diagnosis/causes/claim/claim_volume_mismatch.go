@@ -16,21 +16,23 @@ import (
 //go:embed claim_volume_mismatch.md
 var claimVolumeMismatchDoc string
 
-// ClaimVolumeMismatch finds a pending claim that names a free volume which does not satisfy
-// it in size, class, volume mode or access modes.
+// ClaimVolumeMismatch finds a pending claim that names a volume which belongs to another
+// claim, or does not satisfy it in size, class, volume mode or access modes.
 var ClaimVolumeMismatch = &diagnosis.Rule{
 	Name: "claim-volume-mismatch", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Asks:   diagnosis.EachVolume,
 	Doc:    claimVolumeMismatchDoc,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		c, pv := pl.Volume.Claim, pl.Volume.PV
-		if c == nil || pv == nil {
+		c := pl.Volume.Claim
+		if c == nil || pl.X.PV(c.Spec.VolumeName) == nil {
 			return nil
 		}
+		pv := pl.X.PV(c.Spec.VolumeName) // of two claims that name it, it is the volume of one
 		why, differs := claims.Differs(c, pv)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
+			Says:    "differs",
 			With: words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": pv.Name, "why": words.List(why, 4),
 				"default": claims.DefaultFor(pl.X, c, pv)},
 			State: []evidence.Answer{claims.Asks(c, pv), differs.With(claims.SaidMismatch(pl)...)},
@@ -39,6 +41,12 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 					remedy.Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"),
 					remedy.Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec}")),
 			}, correct(c, pv, len(why))...),
+		}
+		if other, taken := claims.Taken(pl.X, c, pv); taken.Yes() {
+			p.Says, p.With["other"] = "taken", other
+			p.State, p.Last = []evidence.Answer{taken.With(claims.SaidBoundElsewhere(pl)...)}, []evidence.Answer{claims.Owns(pl.X, pv)}
+			p.Steps = p.Steps[:1]
+			p.Steps = append(p.Steps, remedy.Words("Make claim "+c.Namespace+"/"+c.Name+" anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on "+pv.Name+" belongs to claim "+other+"; leave its claimRef alone while that claim is wanted."))
 		}
 		for _, w := range pl.Volume.Waiting() {
 			p.Keys.Pod(w.Pod)

@@ -47,7 +47,7 @@ func openWith(pl *evidence.Place, p *diagnosis.Proof, waits evidence.Answer) str
 	status, absent := crypt.NotRun(pl), crypt.NotFound(pl)
 	host, onNode := pl.Volume.IsLonghorn(), " on node "+pl.Node
 	load := "On node " + pl.Node + " run modprobe dm_crypt (its words say why it does not load by itself), install the kernel's package with it if there is none, and list it in /etc/modules-load.d."
-	switch target, rules := crypt.NoTarget(pl), crypt.NoRules(pl); {
+	switch target, rules, cipher := crypt.NoTarget(pl), crypt.NoRules(pl), crypt.WantsCipher(pl); {
 	case host && (tool.No() || status.Yes() && !tool.Yes()):
 		p.Says, p.State = "tool", []evidence.Answer{evidence.Any(status, evidence.Not(tool)).With(tool.Facts()...)}
 		if at := p.With["at"]; at != "" {
@@ -65,6 +65,10 @@ func openWith(pl *evidence.Place, p *diagnosis.Proof, waits evidence.Answer) str
 	case module.No():
 		p.Says, p.State = "module", []evidence.Answer{evidence.Not(module).With(crypt.NoCipher(pl).Facts()...)}
 		return load
+	case !cipher.No() && module.Yes():
+		p.Says, p.State, p.Last = "cipher", []evidence.Answer{cipher}, []evidence.Answer{crypt.NoAlgorithm(pl)}
+		p.With["cipher"] = crypt.Cipher(pl)
+		return "On node " + pl.Node + " look for the cipher and its mode in /proc/crypto, load their modules (modprobe says why one does not load), or install the kernel's package with them; in FIPS mode there are approved ciphers only. Until then run the pod on a node that has the cipher."
 	case waits.Yes() && !rules.No():
 		p.Says, p.State = "rules", []evidence.Answer{rules, waits}
 		return "Install the package with these rules" + onNode + " (dmsetup, device-mapper or lvm2). Where lvm2 comes with it, set its filter first, so that LVM leaves the volumes' disks alone."

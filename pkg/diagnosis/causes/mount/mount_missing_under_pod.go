@@ -45,7 +45,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 			}
 			p.Pod(m.Pod)
 			if len(m.Files) == 0 {
-				p.Last = append(p.Last, mounts.RealStorage(pl))
+				p.Last = append(p.Last, m.Storage())
 			}
 			if m.Bound() {
 				p.Says = "bound"
