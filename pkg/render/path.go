@@ -110,6 +110,9 @@ func (p *page) place(l report.Link) string {
 	case "VolumeAttachment":
 		return strings.TrimSpace(l.State + " " + l.Note)
 	case "Volume":
+		if l.State == "of the pod itself" { // an inline source
+			return "volume " + brief(name) + " " + l.State
+		}
 		return "Longhorn " + strings.TrimPrefix(l.State, "attached ")
 	case "Replicas":
 		return "replicas " + strings.TrimSuffix(l.State, " running")

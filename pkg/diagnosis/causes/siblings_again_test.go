@@ -29,6 +29,13 @@ func encryptedRBD() *world {
 	return rbdMapped(w.Waits().Attached("n1"), "n1").Entries("n1", "@content/252:0", "TYPE=crypto_LUKS\nUUID=5f", "proc/modules", "dm_crypt 57344 0 - Live 0x0\nrbd 28672 0 - Live 0x0")
 }
 
+// crashes has the container of web-0 end again and again.
+func crashes(w *world) *world {
+	return w.Without("n1", "proc/5000/").Edit("{name: app, ready: true, restartCount: 0, image: i, imageID: '', containerID: 'containerd://"+strings.Repeat("ab", 31)+"00', state: {running: {startedAt: '2025-12-31T12:00:10Z'}}}",
+		"{name: app, ready: false, restartCount: 44, image: i, imageID: '', lastState: {terminated: {exitCode: 1, reason: Error, finishedAt: '2026-01-02T11:58:00Z'}}, state: {waiting: {reason: CrashLoopBackOff, message: 'back-off 5m0s restarting failed container'}}}").
+		Edit("{type: Ready, status: 'True', lastTransitionTime: '2025-12-31T12:00:00Z'}", "{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:50:00Z'}")
+}
+
 func TestSiblingsAgain(t *testing.T) {
 	t.Parallel()
 	shared := func() *world {
@@ -38,19 +45,38 @@ func TestSiblingsAgain(t *testing.T) {
 		return pvcEvent(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", ""), "Normal", "WaitForFirstConsumer", "persistentvolume-controller", "waiting for first consumer to be created before binding").Waits()
 	}
 	const hint = "failed to open device /dev/rbd0: exit status 1 Check that kernel supports aes-xts-plain64 cipher (check syslog for more info)."
+	inline := nfs().Waits().Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, azureFile: {secretName: azure-secret, shareName: files}}]").
+		FailedMount("MountVolume.SetUp failed for volume \"data\" : mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o vers=3.0,<masked> //acct.file.core.windows.net/files "+pods+"volumes/kubernetes.io~azure-file/data\nOutput: mount error(13): Permission denied\nRefer to the mount.cifs(8) manual page (e.g. man mount.cifs)").
+		Kernel("n1", "61|CIFS: Attempting to mount \\\\acct.file.core.windows.net\\files", "61|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", "61|CIFS: VFS: \\\\acct.file.core.windows.net Send error in SessSetup = -13", "61|CIFS: VFS: cifs_mount failed w/return code = -13")
+	armored := nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs 10.9.0.5:/export/data "+nfs().Publish(0)+"\nOutput: mount.nfs: access denied by server while mounting 10.9.0.5:/export/data").
+		Kernel("n1", "61|audit: type=1400 audit(1767355138.000:77): apparmor=\"DENIED\" operation=\"mount\" class=\"mount\" info=\"failed flags match\" error=-13 profile=\"cri-containerd.apparmor.d\" name=\""+nfs().Publish(0)+"/\" pid=99120 comm=\"mount.nfs\" fstype=\"nfs\" srcname=\"10.9.0.5:/export/data\"")
+	labelled := crashes(localPublish(localDir("/opt/pg/data").Runs(0), "8:2", "/opt/pg/data").Answers("n1", pods+"volumes/kubernetes.io~local-volume/pv-data").Entries("n1", "opt/pg/data", "@dir", "sys/fs/selinux/enforce", "1")).
+		Kernel("n1", "62|audit: type=1400 audit(1767355138.000:77): avc:  denied  { write } for  pid=99121 comm=\"postgres\" name=\"data\" dev=\"sda2\" ino=131 scontext=system_u:system_r:container_t:s0:c1,c2 tcontext=unconfined_u:object_r:default_t:s0 tclass=dir permissive=0").
+		File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z FATAL:  could not create file \"/data/postmaster.pid\": Permission denied\n")
+	grown := func() *world {
+		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Edit("capacity: {storage: 10Gi}\n  persistentVolumeReclaimPolicy", "capacity: {storage: 20Gi}\n  persistentVolumeReclaimPolicy").Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}")
+		return w.Edit("accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]}")
+	}
+	single := nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
+		Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]")
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
 	}{
-		"an ephemeral volume is not mounted":         {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"an ephemeral volume is mounted":             {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
-		"the volume belongs to another claim":        {taken(cinderW()).Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
-		"the other claim may not be read":            {taken(cinderW()).Drop("metadata: {namespace: shop, name: other").Edit("namespace: shop, name: other", "namespace: stage, name: other").Gap("api//persistentvolumeclaims/stage", "Forbidden"), "", "broken: likely claim-volume-mismatch PersistentVolumeClaim shop/data"},
-		"a nodeName that the template has not":       {consumer(), "", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"},
-		"the template has changed since":             {consumer().Edit("labels: {app: web}, ownerReferences", "labels: {app: web, controller-revision-hash: web-1}, ownerReferences").Edit("status: {replicas: 1}", "status: {replicas: 1, updateRevision: web-2}"), "", "broken: likely wffc-bypassed-by-nodename Pod shop/web-0"},
-		"no such cipher, the kernel says so":         {encryptedRBD().FailedMount(stageFails(hint)).Kernel("n1", "61|device-mapper: table: 253:5: crypt: Error allocating crypto tfm (-ENOENT)"), "", "broken: certain encryption-tools-missing Node n1"},
-		"no such cipher, cryptsetup says so":         {encryptedRBD().FailedMount(stageFails(hint)), "", "broken: likely encryption-tools-missing Node n1"},
-		"no such cipher, the node was not looked at": {encryptedRBD().FailedMount(stageFails(hint)).Unprobed("n1", "PodRejected"), "", "broken: likely encryption-tools-missing Node n1"},
+		"an inline share of Azure":                               {inline, "pod shop/web-0", "broken: certain smb-access-denied Secret shop/azure-secret"},
+		"AppArmor denies the mount, mount.nfs blames the server": {armored, "", "broken: certain security-module-denies Pod kube-system/plugin-1"},
+		"SELinux denies a directory with a short name":           {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},
+		"grown by the backend, the node was not looked at":       {grown().Unprobed("n1", "PodRejected"), "", "degraded: likely expansion-failed-on-node PersistentVolumeClaim shop/data"},
+		"crun: a key that is a directory":                        {cannotStart(single, "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
+		"an ephemeral volume is not mounted":                     {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"an ephemeral volume is mounted":                         {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
+		"the volume belongs to another claim":                    {taken(cinderW()).Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"the other claim may not be read":                        {taken(cinderW()).Drop("metadata: {namespace: shop, name: other").Edit("namespace: shop, name: other", "namespace: stage, name: other").Gap("api//persistentvolumeclaims/stage", "Forbidden"), "", "broken: likely claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"a nodeName that the template has not":                   {consumer(), "", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"},
+		"the template has changed since":                         {consumer().Edit("labels: {app: web}, ownerReferences", "labels: {app: web, controller-revision-hash: web-1}, ownerReferences").Edit("status: {replicas: 1}", "status: {replicas: 1, updateRevision: web-2}"), "", "broken: likely wffc-bypassed-by-nodename Pod shop/web-0"},
+		"no such cipher, the kernel says so":                     {encryptedRBD().FailedMount(stageFails(hint)).Kernel("n1", "61|device-mapper: table: 253:5: crypt: Error allocating crypto tfm (-ENOENT)"), "", "broken: certain encryption-tools-missing Node n1"},
+		"no such cipher, cryptsetup says so":                     {encryptedRBD().FailedMount(stageFails(hint)), "", "broken: likely encryption-tools-missing Node n1"},
+		"no such cipher, the node was not looked at":             {encryptedRBD().FailedMount(stageFails(hint)).Unprobed("n1", "PodRejected"), "", "broken: likely encryption-tools-missing Node n1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

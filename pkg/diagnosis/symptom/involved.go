@@ -77,8 +77,8 @@ func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
 		return i.volumes
 	}
 	for _, o := range i.pod.Spec.Volumes {
-		if o.Name == t.Spec && o.PersistentVolumeClaim == nil && o.Ephemeral == nil {
-			return nil // a volume of the pod that is no persistent one
+		if o.Name == t.Spec && o.PersistentVolumeClaim == nil && o.Ephemeral == nil && !slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool { return v.Inline && volumeIn(i.pod, v) == t.Spec }) {
+			return nil // a volume of the pod that is no storage
 		}
 	}
 	for _, v := range i.volumes {

@@ -25,6 +25,8 @@ type Sizes struct {
 	Part  Behind
 	Name  string // of the device that is behind, as the kernel calls it
 	Facts []report.Evidence
+
+	unprobed []evidence.Lack // the node was not looked at
 }
 
 const sector = 512
@@ -34,6 +36,7 @@ const sector = 512
 func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	var out Sizes
 	if pl.View == nil {
+		out.unprobed = pl.Probed().Lacks()
 		return out
 	}
 	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
@@ -86,6 +89,9 @@ func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
 // Contradicts asks whether the sizes on the node contradict what the backend has.
 func (s Sizes) Contradicts() evidence.Answer {
+	if s.unprobed != nil {
+		return evidence.Unseen(s.unprobed...)
+	}
 	if s.Part == Unread {
 		return evidence.No()
 	}

@@ -87,9 +87,15 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 	return BadMount{}, false
 }
 
-// targetOf is the path at which a runtime wanted to mount: `… to rootfs at "/x"`, with
-// any number of backslashes before the quotes.
+// targetOf is the path at which a runtime wanted to mount: `… to rootfs at "/x"` of runc,
+// with any number of backslashes before the quotes, or "mount `S` to `x`" of crun.
 func targetOf(text string) string {
+	if _, after, ok := strings.Cut(text, "mount `"); ok {
+		if _, target, ok := strings.Cut(after, "` to `"); ok {
+			target, _, _ = strings.Cut(target, "`")
+			return "/" + strings.TrimPrefix(target, "/")
+		}
+	}
 	_, after, ok := strings.Cut(strings.ReplaceAll(text, `\`, ""), ` at "`)
 	if !ok || !strings.Contains(text, "rootfs") {
 		return ""

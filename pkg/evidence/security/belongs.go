@@ -89,7 +89,7 @@ func (l Line) onPath(pl *evidence.Place) bool {
 				return true
 			}
 		}
-		if name := l.fields["name"]; name != "" && name == path.Base(dir) && len(name) > 8 {
+		if name := l.fields["name"]; name != "" && name == path.Base(dir) && (len(name) > 8 || l.contained() && alone(pl, name)) {
 			m := pl.View.Containing(dir)
 			b := (*probes.BlockDevice)(nil)
 			if m != nil {
@@ -101,6 +101,13 @@ func (l Line) onPath(pl *evidence.Place) bool {
 		}
 	}
 	return false
+}
+
+// alone tells whether a name of a directory is that of one volume of a node only.
+func alone(pl *evidence.Place, name string) bool {
+	return !slices.ContainsFunc(pl.X.Volumes, func(o *snapshot.Volume) bool {
+		return o != pl.Volume && o.PV != nil && (o.PV.Spec.Local != nil && path.Base(o.PV.Spec.Local.Path) == name || o.PV.Spec.HostPath != nil && path.Base(o.PV.Spec.HostPath.Path) == name)
+	})
 }
 
 // directories are those of the volume on the node: its own, and kubelet's for it.
@@ -133,6 +140,11 @@ func (l Line) mounts(pl *evidence.Place) bool {
 			return false
 		}
 	}
+	return l.asksToMount()
+}
+
+// asksToMount tells whether it is a mount, or an unmount, that was denied.
+func (l Line) asksToMount() bool {
 	if !l.SELinux {
 		return slices.Contains([]string{"mount", "umount", "remount"}, l.fields["operation"])
 	}
@@ -140,6 +152,17 @@ func (l Line) mounts(pl *evidence.Place) bool {
 		slices.ContainsFunc(l.perms, func(p string) bool {
 			return slices.Contains([]string{"mount", "remount", "relabelfrom", "relabelto"}, p)
 		})
+}
+
+// profiles are the AppArmor profiles that the container runtimes load for their containers.
+var profiles = []string{"cri-containerd.apparmor.d", "docker-default", "crio-default", "containers-default"}
+
+// contained tells whether a process of a container was denied, by its label or profile.
+func (l Line) contained() bool {
+	if l.SELinux {
+		return strings.Contains(l.fields["scontext"], ":container")
+	}
+	return slices.ContainsFunc(profiles, func(p string) bool { return strings.HasPrefix(l.fields["profile"], p) })
 }
 
 // elsewhere tells whether the line names a path: then it is that path's, not the volume's.

@@ -2,7 +2,6 @@ package security
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -53,10 +52,20 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 		d.Pod = helper.PodOf(pl)
 	case who.Pod != nil:
 		d.Pod = who.Pod
-	case way == AtMount && strings.Contains(l.fields["scontext"], ":container"):
+	case l.contained() && l.asksToMount():
 		d.Pod = pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
+	case l.contained():
+		d.Pod = onlyUser(pl)
 	}
 	return d, true
+}
+
+// onlyUser is the one pod that uses a volume on a node.
+func onlyUser(pl *evidence.Place) *corev1.Pod {
+	if users := pl.Volume.LiveConsumersOn(pl.Node); len(users) == 1 {
+		return users[0].Pod
+	}
+	return nil
 }
 
 // Fails asks whether a step of the volume fails at the place now, in whatever words.

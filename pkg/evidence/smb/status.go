@@ -130,6 +130,13 @@ func Secret(v *snapshot.Volume) (namespace, name string, ok bool) {
 		}
 		return "", "", false
 	}
+	if v.PV != nil && v.PV.Spec.AzureFile != nil {
+		s := v.PV.Spec.AzureFile
+		if namespace, _ = v.ClaimRef(); s.SecretNamespace != nil && *s.SecretNamespace != "" {
+			namespace = *s.SecretNamespace
+		}
+		return namespace, s.SecretName, s.SecretName != ""
+	}
 	if v.PV != nil || v.Class == nil {
 		return "", "", false
 	}

@@ -59,7 +59,8 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unread",
 		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "node": pl.Node, "device": sizes.Name},
 		State: []evidence.Answer{grows, claims.BackendGrown(pl), claims.WantedHere(pl),
-			evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl), sizes.Contradicts()))},
+			evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl)))},
+		Last: []evidence.Answer{evidence.Any(refused, sizes.Contradicts())},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "filesystem-needs-fsck", Is: claims.NeedsCheck(pl)},
 			{Cause: "a mount that is read-only on purpose", Is: claims.ReadOnly(pl)},

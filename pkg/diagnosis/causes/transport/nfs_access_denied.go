@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -30,9 +31,11 @@ var NFSAccessDenied = &diagnosis.Rule{
 		from, lines := r.From()
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(r.Node()), Says: "alone",
-			With:  words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.Nodes(works), "from": words.List(from, 0)},
-			Last:  []evidence.Answer{r.ByServer()},
-			Steps: []remedy.Step{remedy.Words("Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself.")},
+			With: words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.Nodes(works), "from": words.List(from, 0)},
+			Last: []evidence.Answer{r.ByServer()},
+			// mount.nfs says of every EACCES that the server denied it.
+			LookAlikes: []diagnosis.LookAlike{{Cause: "security-module-denies", Is: security.OfMount(r.Place())}},
+			Steps:      []remedy.Step{remedy.Words("Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself.")},
 		}
 		path := remedy.Words("Correct the exported path or the PersistentVolume (a new one: its source is immutable). The kubelet tries again by itself.")
 		switch {
