@@ -32,7 +32,7 @@ func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 		return []Held{{Kind: "swap", Subject: dev, Dev: dev, Path: path, Is: evidence.All(is, concerned), Last: evidence.Yes()}}
 	}
 	if m := t.MountedByHost(); m.Is.Yes() {
-		return []Held{{Kind: "mount", Subject: m.Subject, Dev: m.Dev, Path: m.Point, Entry: m.Entry, Is: evidence.All(m.Is, concerned), Last: evidence.Yes()}}
+		return []Held{{Kind: "mount", Subject: m.Subject, Dev: m.Dev, Path: m.Point, Entry: m.Entry, Is: evidence.All(m.Is, concerned), Last: m.Alone}}
 	}
 	if awaited.Yes() && t.pl.View.Facts.Claims[dev] != "free" && t.Idle() {
 		return t.exclusively(fails)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -46,6 +47,7 @@ type HostMount struct {
 	Point   string
 	Entry   string // of /etc/fstab, or empty
 	Is      evidence.Answer
+	Alone   evidence.Answer // that no pod mounts there for the host
 }
 
 // MountedByHost finds such a mount, also of a partition or of an array of the device.
@@ -61,10 +63,10 @@ func (t *Tower) MountedByHost() HostMount {
 	}
 	for _, dev := range numbers {
 		for _, u := range view.InitUses(dev) {
-			if !hostMade(view, u.Mount.Point) {
+			if t.ofPods(u.Mount.Point) {
 				continue
 			}
-			out := HostMount{Dev: dev, Subject: dev, Point: u.Mount.Point, Entry: entryOf(view, u.Mount.Point), Is: evidence.Yes(evidence.FromNode(t.pl.Node, "proc/1/mountinfo", u.Mount.Raw))}
+			out := HostMount{Dev: dev, Subject: dev, Point: u.Mount.Point, Entry: entryOf(view, u.Mount.Point), Is: evidence.Yes(evidence.FromNode(t.pl.Node, "proc/1/mountinfo", u.Mount.Raw)), Alone: evidence.Resource(t.pl.X, "/pods").Nothing()}
 			if b := view.Device(dev); b != nil && (b.Partition > 0 || IsArray(b)) {
 				out.Subject = t.Device.Dev
 			}
@@ -74,16 +76,25 @@ func (t *Tower) MountedByHost() HostMount {
 	return HostMount{Is: evidence.No()}
 }
 
-// hostMade tells whether a mount in init's namespace is none of the kubelet's or a
-// storage system's own.
-func hostMade(view *snapshot.NodeView, point string) bool {
-	for _, prefix := range []string{view.KubeletRoot(), "/var/lib/longhorn", "/run/containerd", "/var/lib/containerd", "/var/lib/docker", "/run/k3s", "/var/lib/rancher", "/run/user"} {
-		if point == prefix || strings.HasPrefix(point, prefix+"/") {
-			return false
+// ofPods tells whether a mount in init's namespace is the kubelet's, the container
+// runtime's, or below a directory into which a pod of the node mounts for the host.
+func (t *Tower) ofPods(point string) bool {
+	below := func(dir string) bool {
+		return point == dir || strings.HasPrefix(point, strings.TrimSuffix(dir, "/")+"/")
+	}
+	if slices.ContainsFunc([]string{t.pl.View.KubeletRoot(), "/run/containerd", "/var/lib/containerd", "/var/lib/docker", "/run/k3s", "/var/lib/rancher", "/run/user"}, below) {
+		return true
+	}
+	if slices.ContainsFunc(t.pl.X.VolumeMounts(t.pl.Volume, t.pl.Node), func(m snapshot.VolumeMount) bool { return m.Mount.Point == point }) {
+		return true // a local PV is mounted where it says
+	}
+	for _, pod := range t.pl.X.PodsOn(t.pl.Node) {
+		if slices.ContainsFunc(pods.MountsInto(pod), below) {
+			return true
 		}
 	}
 	// Paths that contain a kubelet's layout below another root are the kubelet's, too.
-	return !strings.Contains(point, "/pods/") && !strings.Contains(point, "/plugins/kubernetes.io/")
+	return strings.Contains(point, "/pods/") || strings.Contains(point, "/plugins/kubernetes.io/")
 }
 
 // entryOf is the line of /etc/fstab that asks for a mount point.

@@ -34,7 +34,7 @@ func MissingOf(pl *evidence.Place) []Missing {
 	var out []Missing
 	for _, c := range pl.Volume.Consumers {
 		m := Missing{pl: pl, Pod: c.Pod, Ended: c.Pod.DeletionTimestamp != nil && !pods.Runs(c.Pod)}
-		if c.Node() != pl.Node || !m.Ended && (c.Pod.Status.Phase != corev1.PodRunning || !pods.Runs(c.Pod)) {
+		if c.Node() != pl.Node || !m.Ended && (c.Pod.Status.Phase != corev1.PodRunning || !pods.RanAt(c.Pod, pl.View.Facts.Identity.Clock)) {
 			continue
 		}
 		for _, u := range pl.X.VolumeMounts(pl.Volume, pl.Node) {

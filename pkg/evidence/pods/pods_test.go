@@ -2,6 +2,7 @@ package pods
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -175,6 +176,31 @@ func TestUsers(t *testing.T) {
 	} {
 		if got := word(tt.got); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// TestRanAt: a container that started after its node was looked at was not there to be seen.
+func TestRanAt(t *testing.T) {
+	t.Parallel()
+	look := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	status := func(started time.Time) corev1.ContainerStatus {
+		return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: started}}}}
+	}
+	for name, tt := range map[string]struct {
+		list []corev1.ContainerStatus
+		at   time.Time
+		want bool
+	}{
+		"before":              {[]corev1.ContainerStatus{status(look.Add(-time.Second))}, look, true},
+		"meanwhile":           {[]corev1.ContainerStatus{status(look)}, look, false},
+		"one of two before":   {[]corev1.ContainerStatus{status(look.Add(time.Minute)), status(look.Add(-time.Hour))}, look, true},
+		"no time of the pod":  {[]corev1.ContainerStatus{status(time.Time{})}, look, true},
+		"no time of the node": {[]corev1.ContainerStatus{status(look)}, time.Time{}, true},
+		"none runs":           {[]corev1.ContainerStatus{{}}, look, false},
+	} {
+		if got := RanAt(&corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: tt.list}}, tt.at); got != tt.want {
+			t.Errorf("%s: got %t", name, got)
 		}
 	}
 }

@@ -79,14 +79,36 @@ func plugins(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	for _, d := range driversOf(x, p) {
 		return evidence.FromAPI(name(p), "spec", "serves driver "+d+" on the node"), true
 	}
-	for _, c := range p.Spec.Containers {
+	for _, m := range bidirectional(p) {
+		return evidence.FromAPI(name(p), "spec.containers[].volumeMounts["+m+"].mountPropagation", "Bidirectional: it mounts for others"), true
+	}
+	return report.Evidence{}, false
+}
+
+// bidirectional are the volumes of a pod into which it mounts for the host and others.
+func bidirectional(p *corev1.Pod) []string {
+	var out []string
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 		for _, m := range c.VolumeMounts {
 			if m.MountPropagation != nil && *m.MountPropagation == corev1.MountPropagationBidirectional {
-				return evidence.FromAPI(name(p), "spec.containers["+c.Name+"].volumeMounts["+m.Name+"].mountPropagation", "Bidirectional: it mounts for others"), true
+				out = append(out, m.Name)
 			}
 		}
 	}
-	return report.Evidence{}, false
+	return out
+}
+
+// MountsInto are the directories of the host into which a pod mounts for the host.
+func MountsInto(p *corev1.Pod) []string {
+	var out []string
+	for _, name := range bidirectional(p) {
+		for _, v := range p.Spec.Volumes {
+			if v.Name == name && v.HostPath != nil {
+				out = append(out, v.HostPath.Path)
+			}
+		}
+	}
+	return out
 }
 
 func driversOf(x *snapshot.Index, p *corev1.Pod) []string {

@@ -16,6 +16,15 @@ func Runs(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running != nil })
 }
 
+// RanAt tells whether a container that runs has run since before a moment, such as that at
+// which its node was looked at: what was not seen there says nothing about a pod that
+// started meanwhile. A time that is not known is no objection.
+func RanAt(pod *corev1.Pod, at time.Time) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil && (at.IsZero() || s.State.Running.StartedAt.IsZero() || s.State.Running.StartedAt.Time.Before(at))
+	})
+}
+
 // linger is how long after its end a pod may still be there without meaning.
 const linger = time.Minute
 

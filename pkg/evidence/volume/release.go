@@ -85,6 +85,12 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	return !killed.IsZero() && x.Age(killed) <= handover || succeeded(x, v, node)
 }
 
+// Recent tells whether a volume is wanted by a pod that is not older than a handover takes:
+// what stands in its way may go by itself.
+func Recent(x *snapshot.Index, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) <= handover })
+}
+
 // succession is how soon after the end of a pod its controller makes the next.
 const succession = 30 * time.Second
 

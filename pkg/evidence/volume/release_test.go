@@ -79,6 +79,9 @@ func TestJustReleased(t *testing.T) {
 			if got := volume.JustReleased(x, x.VolumeOfPV("pv"), "n1"); got != tt.want {
 				t.Errorf("got %t at %s", got, x.TakenAt)
 			}
+			if got, want := volume.Recent(x, x.VolumeOfPV("pv")), len(tt.objects) > 1; got != want {
+				t.Errorf("recent: got %t, want %t", got, want)
+			}
 		})
 	}
 }

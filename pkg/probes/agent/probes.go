@@ -32,7 +32,6 @@ var Probes = []Probe{
 	{"blockdev", 10 * time.Second, blockdev.Run},
 	{"devnode", 10 * time.Second, devnode.Run},
 	{"swap", 3 * time.Second, swap.Run},
-	{"superblock", 5 * time.Second, superblock.Run},
 	{"hostfiles", 20 * time.Second, hostfiles.Run},
 	{"kubelet", 10 * time.Second, kubelet.Run},
 	{"iscsi", 10 * time.Second, iscsi.Run},
@@ -42,6 +41,7 @@ var Probes = []Probe{
 	{"nfs", 10 * time.Second, nfs.Run},
 	{"kmsg", 10 * time.Second, kmsg.Run},
 	{"reach", 15 * time.Second, reach.Run},
+	{"superblock", 5 * time.Second, superblock.Run}, // late: an unmount that was under way is over by now
 	{"openfiles", 20 * time.Second, openfiles.Run},
 	{"content", 20 * time.Second, content.Run},
 }

@@ -21,7 +21,13 @@ func Amend(h Host, file, lines string) {
 	}
 }
 
-func (w *Witness) forget(prefix string)     { Forget(w.Host, prefix) }
+func (w *Witness) forget(prefix string) {
+	w.mu.Lock()
+	w.refused = slices.DeleteFunc(w.refused, func(r Refusal) bool { return strings.HasPrefix(r.Path, prefix) })
+	w.mu.Unlock()
+	Forget(w.Host, prefix)
+}
+
 func (w *Witness) amend(file, lines string) { Amend(w.Host, file, lines) }
 
 func (r *Recorder) forget(prefix string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
 )
 
@@ -40,10 +41,12 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		k.PID, k.Comm, k.MntNS, k.Cmdline = p.PID, p.Comm, p.MntNS, p.Cmdline
 	}
 	k.Root, k.RootFrom = rootDir(h, f, p)
+	mountns.Refresh(h, f) // pods come and go while a node is looked at
 	guard := tree.NewGuard(f)
 	k.RealRoot = realPath(h, guard, k.Root)
 	guard.Alias(k.RealRoot, k.Root)
 	r := &reader{h, f, k, tree.Walker{Host: h, Guard: guard, Left: visits}, strings.TrimPrefix(k.Root, "/")}
+	r.w.Late = r.late
 	if !guard.Safe(r.root) || !guard.Safe(strings.TrimPrefix(k.RealRoot, "/")) {
 		return fmt.Errorf("list %s: it lies on a filesystem that is not local or not alive", k.Root)
 	}
@@ -57,6 +60,14 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 		})
 	}
 	return ctx.Err()
+}
+
+// late tells whether a path has become a mount point meanwhile.
+func (r *reader) late(p string) bool {
+	mountns.Refresh(r.h, r.f)
+	r.w.Guard = tree.NewGuard(r.f)
+	r.w.Guard.Alias(r.k.RealRoot, r.k.Root)
+	return r.w.Guard.Point(p)
 }
 
 func (r *reader) glob(ctx context.Context, pattern string, visit func(tree.Entry)) {

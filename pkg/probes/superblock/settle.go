@@ -9,7 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mountns"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/process"
 )
 
 // How long an unmount that is under way is waited for: the line is gone at once, the
@@ -31,37 +30,12 @@ func settle(ctx context.Context, h host.Host, f *probes.Facts) {
 		if len(list) == 0 {
 			return
 		}
-		mountedSince(h, f, list)
+		mountns.Refresh(h, f)
 		gone(h, f, list)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(between):
-		}
-	}
-}
-
-// mountedSince adds the lines of filesystems that the first table got meanwhile.
-func mountedSince(h host.Host, f *probes.Facts, list []probes.Superblock) {
-	if len(f.Namespaces) == 0 || f.Namespaces[0].TablePID == 0 {
-		return
-	}
-	ns := &f.Namespaces[0]
-	file := process.Dir(&probes.Process{PID: ns.TablePID}) + "mountinfo"
-	text, err := h.ReadFile(file, 0)
-	if err != nil {
-		return
-	}
-	var p mountns.Parser
-	now, _ := p.Parse(string(text))
-	for _, sb := range list {
-		i := slices.IndexFunc(f.Block, func(d probes.BlockDevice) bool { return d.Name == sb.KName })
-		for _, m := range now {
-			if i >= 0 && m.Dev == f.Block[i].Dev {
-				m.Line = len(ns.Mounts) + 1
-				ns.Mounts = append(slices.Clip(ns.Mounts), m)
-				host.Amend(h, file, m.Raw+"\n")
-			}
 		}
 	}
 }

@@ -84,3 +84,43 @@ func FuzzGlob(f *testing.F) {
 		w.Glob(t.Context(), pattern, func(Entry) {})
 	})
 }
+
+// unsafe refuses to look at one path, as a machine does where something was mounted.
+type unsafe struct {
+	host.Host
+	path string
+}
+
+func (u unsafe) Lstat(p string) (host.Kind, probes.Dev, error) {
+	if p == u.path {
+		return host.Absent, probes.Dev{}, host.ErrUnsafe
+	}
+	return u.Host.Lstat(p)
+}
+
+// TestLate: what became a mount point since the guard was made is one, and no gap; what is
+// refused for another reason stays one.
+func TestLate(t *testing.T) {
+	recorded, err := host.ParseRecording([]byte("-- srv/late/x --\ny\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		late    func(string) bool
+		want    Entry
+		refused int
+	}{
+		"mounted meanwhile": {func(string) bool { return true }, Entry{"srv/late", host.Dir, true}, 0},
+		"something else":    {func(string) bool { return false }, Entry{"srv/late", host.Absent, false}, 1},
+		"nobody looks":      {nil, Entry{"srv/late", host.Absent, false}, 1},
+	} {
+		watched := host.Watch(unsafe{recorded, "srv/late"})
+		w := Walker{Host: watched, Left: 9, Late: tt.late}
+		if got := w.Entry("srv/late"); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+		if list, _ := watched.Refused(); len(list) != tt.refused {
+			t.Errorf("%s: %d refusals, want %d", name, len(list), tt.refused)
+		}
+	}
+}

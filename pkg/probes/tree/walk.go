@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"errors"
 	"path"
 	"strings"
 
@@ -15,6 +16,9 @@ type Walker struct {
 	Depth int // levels below the root; 0: 8
 	Left  int // entries that may still be visited; what is not visited is counted in Cut
 	Cut   int
+	// Late tells whether something was mounted at a path since the guard was made; it may
+	// make the guard anew. Without it that is not known.
+	Late func(p string) bool
 }
 
 // Entry is one thing that was found.
@@ -76,6 +80,10 @@ func (w *Walker) Entry(p string) Entry {
 		return Entry{p, host.Dir, true}
 	}
 	kind, _, err := w.Host.Lstat(p)
+	if errors.Is(err, host.ErrUnsafe) && w.Late != nil && w.Late(p) {
+		host.Forget(w.Host, p)
+		return Entry{p, host.Dir, true}
+	}
 	if err != nil {
 		return Entry{p, host.Absent, false}
 	}

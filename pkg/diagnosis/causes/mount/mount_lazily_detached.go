@@ -36,8 +36,8 @@ var MountLazilyDetached = &diagnosis.Rule{
 		switch {
 		case !ok && pl.View == nil && !fails.Yes():
 			return nil
-		case !ok:
-			return rest
+		case !ok, len(d.Holders) == 0 && (volume.Recent(pl.X, pl.Volume) || volume.JustReleased(pl.X, pl.Volume, pl.Node)):
+			return rest // who keeps it was not found, and time may do
 		case awaited:
 			why = "a pod on the node waits for the device"
 		}
