@@ -91,6 +91,9 @@ func Owners(pl *evidence.Place) []Owner {
 func ownerOn(pl *evidence.Place, node string, waits bool) []Owner {
 	x := pl.X
 	if x.Node(node) == nil {
+		if !evidence.Resource(x, "/nodes").Complete() {
+			return nil
+		}
 		return []Owner{{"node " + node + ", which is no node of the cluster any more", time.Time{}, evidence.FromAPI("Node "+node, "", "not found")}}
 	}
 	if r := x.NodeReady(node); r.Known && !r.Ready {
@@ -123,8 +126,8 @@ func (u InUse) LivesOn(pl *evidence.Place) evidence.Answer {
 			last = o.Gone
 		}
 	}
-	return evidence.When(u.Text.At.Sub(last) > WatchEnds,
-		report.Evidence{Source: u.Text.Source, Node: u.Text.Node, Locator: u.Text.Locator, Text: fmt.Sprintf("said from %s to %s", stamp(u.Since), stamp(u.Text.At))})
+	return evidence.All(evidence.Resource(pl.X, "/nodes").Nothing(), evidence.When(u.Text.At.Sub(last) > WatchEnds,
+		report.Evidence{Source: u.Text.Source, Node: u.Text.Node, Locator: u.Text.Locator, Text: fmt.Sprintf("said from %s to %s", stamp(u.Since), stamp(u.Text.At))}))
 }
 
 // Mirrors are the daemons that mirror RBD images: the pods that run rbd-mirror. They watch

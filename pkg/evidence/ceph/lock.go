@@ -54,7 +54,7 @@ func LockOf(pl *evidence.Place) (Lock, bool) {
 	}
 	use, said := SaidInUse(pl)
 	owners := Owners(pl)
-	if !said || len(owners) == 0 || use.LivesOn(pl).Yes() || len(Mirrors(pl.X)) > 0 {
+	if !said || len(owners) == 0 || !use.LivesOn(pl).No() || len(Mirrors(pl.X)) > 0 {
 		return l, false
 	}
 	l.owner = owners[0]

@@ -33,7 +33,8 @@ func NodeNotFound(pl *evidence.Place, refused []evidence.Text) (said, named evid
 	said, named = evidence.No(), evidence.No()
 	ids := idsOf(pl)
 	for _, t := range refused {
-		if !t.Is(message.NodeUnknown) || t.Is(message.VolumeUnknown) {
+		missed := func(id string) bool { return saysMissing(t.Desc, id) }
+		if !t.Is(message.NodeUnknown) && !slices.ContainsFunc(ids, missed) || t.Is(message.VolumeUnknown) {
 			continue
 		}
 		said = evidence.Yes(t.Evidence())
@@ -51,6 +52,16 @@ func idsOf(pl *evidence.Place) []string {
 		out = append(out, path.Base(n.Spec.ProviderID), n.Status.NodeInfo.SystemUUID, n.Labels[corev1.LabelHostname])
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return len(s) < 2 || s == "." || s == "/" })
+}
+
+// saysMissing tells whether a text says of an id itself that it was not found, whatever the
+// backend calls its machines.
+func saysMissing(text, id string) bool {
+	_, after, ok := strings.Cut(strings.ToLower(text), strings.ToLower(id))
+	if after = strings.TrimLeft(after, `"'`+"`"+`\)]: `); !ok {
+		return false
+	}
+	return slices.ContainsFunc([]string{"not found", "was not found", "wasn't found", "could not be found", "does not exist", "doesn't exist"}, func(s string) bool { return strings.HasPrefix(after, s) })
 }
 
 // hasWord tells whether a text has a word that is no part of a longer one.

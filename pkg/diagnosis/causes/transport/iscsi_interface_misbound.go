@@ -18,7 +18,7 @@ var iscsiInterfaceMisboundDoc string
 // from which the target cannot be reached.
 var ISCSIInterfaceMisbound = &diagnosis.Rule{
 	Name: "iscsi-interface-misbound", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace,
 	Doc:      iscsiInterfaceMisboundDoc,

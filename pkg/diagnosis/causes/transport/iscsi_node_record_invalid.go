@@ -20,7 +20,7 @@ var iscsiNodeRecordInvalidDoc string
 // ISCSINodeRecordInvalid finds records of open-iscsi that its tools cannot read.
 var ISCSINodeRecordInvalid = &diagnosis.Rule{
 	Name: "iscsi-node-record-invalid", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Doc:      iscsiNodeRecordInvalidDoc,
