@@ -77,7 +77,7 @@ func BrokenWays(pl *evidence.Place) []Way {
 func judgeAll(pl *evidence.Place, top probes.Dev, paths []*probes.BlockDevice) (Way, bool) {
 	var all []Way
 	for _, b := range paths {
-		w, broken := judge(pl, b)
+		w, broken := judge(pl, b, len(paths) > 1)
 		if !broken {
 			return Way{}, false
 		}
@@ -101,8 +101,9 @@ func judgeAll(pl *evidence.Place, top probes.Dev, paths []*probes.BlockDevice) (
 }
 
 // judge reads the state of a disk, of its session, port or controller, and the kernel's
-// lines about it since it was attached.
-func judge(pl *evidence.Place, b *probes.BlockDevice) (Way, bool) {
+// lines about it since it was attached. Of several paths each is one of a network; the
+// state transport-offline is set by transports that have remote ports or sessions alone.
+func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) {
 	if strings.HasPrefix(b.Name, "nvme") {
 		return judgeNVMe(pl.View, b)
 	}
@@ -120,7 +121,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice) (Way, bool) {
 	switch {
 	case gone && s == nil:
 		port := portLost(view, b)
-		if port == nil && !ofISCSI(pl, b) && !ofFC(pl, b) {
+		if port == nil && !several && b.State != "transport-offline" && !ofISCSI(pl, b) && !ofFC(pl, b) {
 			return Way{}, false // SAS and the like: nothing between them and the node gives up
 		}
 		w.Why = "its state is " + b.State

@@ -24,7 +24,7 @@ func (d *DeadMount) judge(x *snapshot.Index, m snapshot.VolumeMount) bool {
 	case hollow(d.view, b):
 		d.reason = "every disk below it is gone or offline"
 		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
-		return !pathsBack(d.view, b)
+		return d.lost(m, b) && !pathsBack(d.view, b)
 	case pathless(d.view, b):
 		d.reason = "it is a multipath map without any path, and no disk with its WWID is left"
 		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", "(empty)"))
@@ -47,6 +47,15 @@ func (d *DeadMount) judge(x *snapshot.Index, m snapshot.VolumeMount) bool {
 		return d.replaced(x, b)
 	}
 	return false
+}
+
+// lost tells whether what lies below a mapping does not come back: no disk of it is there any
+// more, the filesystem answers EIO, or the volume is another disk now. Of disks that are only
+// offline the session or the port may return, and what queues goes on: iscsi-session-lost.
+func (d *DeadMount) lost(m snapshot.VolumeMount, b *probes.BlockDevice) bool {
+	there := slices.ContainsFunc(d.view.Leaves(b.Dev), func(l *probes.BlockDevice) bool { return l.Dev != b.Dev })
+	st, _ := d.view.Statfs(m.Mount.Point)
+	return !there || st.Err == "EIO" || d.Now != nil && d.Now.Proven && d.Now.Block != nil && !d.view.Rests(d.Dev, d.Now.Dev)
 }
 
 // foreignHere tells whether another volume that is attached to the node has this
