@@ -25,6 +25,9 @@ var (
 	restore = pattern.MustCompile(`ceph: .*mds\d+ (?:reconnect success|reconnected)`)
 )
 
+// refused is what the path of a client answers that is shut out.
+var refused = []string{"EACCES", "EIO", "ESHUTDOWN"}
+
 // Fence is what shows that a node's client is shut out of a volume.
 type Fence struct {
 	Says  string // rbd | cephfs
@@ -79,6 +82,11 @@ func (f *Fence) image(pl *evidence.Place) {
 	} else if len(lines) > 0 && pl.X.Age(at) < fresh {
 		f.Now = f.Line
 	}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		if st, ok := pl.View.Statfs(m.Mount.Point); ok && slices.Contains(refused, st.Err) && m.Mount.Dev == f.Dev {
+			f.Now = evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
+		}
+	}
 }
 
 // session: the metadata server refused this client after the mount, and the path answers
@@ -99,7 +107,7 @@ func (f *Fence) session(pl *evidence.Place) {
 	case !ok:
 		f.Now = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/contents", Node: pl.Node, Why: "statfs of " + f.Where + " was not asked"})
 	default:
-		f.Now = evidence.When(slices.Contains([]string{"EACCES", "EIO", "ESHUTDOWN"}, st.Err), evidence.FromNode(pl.Node, "@statfs"+f.Where, st.Err))
+		f.Now = evidence.When(slices.Contains(refused, st.Err), evidence.FromNode(pl.Node, "@statfs"+f.Where, st.Err))
 	}
 }
 

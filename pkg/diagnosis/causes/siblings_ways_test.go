@@ -1,0 +1,90 @@
+package causes
+
+import "testing"
+
+// otherEBS is a disk of Amazon's with an id of its own.
+func otherEBS(w *world, node, name, dev, id string) *world {
+	return w.Disk(node, name, dev, "device/serial", "vol"+id, "device/model", "Amazon Elastic Block Store", "device/state", "live").
+		Entries(node, "dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol"+id, "@link ../../"+name)
+}
+
+func pvOf(driver, handle string) string {
+	return "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-other, uid: 'a0000000-0000-4000-8000-000000000009'}\nspec: {accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, claimRef: {namespace: shop, name: other, uid: c9}, csi: {driver: " + driver + ", volumeHandle: '" + handle + "'}}\nstatus: {phase: Bound}\n"
+}
+
+func mountedAs(w *world, node, dev, name string) *world {
+	line := " rw,relatime shared:64 - ext4 /dev/" + name + " rw"
+	return w.Mounts(node, dev+" / "+w.Stage()+line, dev+" / "+w.Publish(0)+line).LiveExt4(node, name).Answers(node, w.Publish(0))
+}
+
+// dmOver puts a device-mapper device over others of a node.
+func dmOver(w *world, node, name, number, label, uuid string, slaves ...string) *world {
+	at := "sys/class/block/" + name + "/"
+	w.Entries(node, "dev/"+name, "@device block "+number, at+"dev", number, at+"dm/name", label, at+"dm/uuid", uuid, at+"dm/suspended", "0", at+"size", "20971520", at+"ro", "0", "dev/mapper/"+label, "@link ../"+name, at+"holders", "@dir")
+	if len(slaves) == 0 {
+		w.Entries(node, at+"slaves", "@dir")
+	}
+	for _, s := range slaves {
+		w.Without(node, "sys/class/block/"+s+"/holders").Entries(node, at+"slaves/"+s, "@link ../../../"+s, "sys/class/block/"+s+"/holders/"+name, "@link ../../../"+name)
+	}
+	return w
+}
+
+// backupRuns: web-0 left n1 for n2, and a backup is being made on n1.
+func backupRuns(release string) *world {
+	w := lhRuns(lhWorld(release)).Drop("kind: Pod\nmetadata: {namespace: shop, name: web-0").Unprobed("n1", "PodRejected").Edit("volumesInUse: [\"kubernetes.io/csi/driver.longhorn.io^"+lhVol+"\"]", "volumesInUse: []")
+	id := ticketID("n1")
+	w.EditIn(tktDoc, id+": {id: "+id+", type: csi-attacher, nodeID: n1, generation: 0, parameters: {disableFrontend: 'false'}}", "backup-controller-backup-1: {id: backup-controller-backup-1, type: backup-controller, nodeID: n1, generation: 0}").
+		EditIn(tktDoc, id+": {id: "+id+", satisfied", "backup-controller-backup-1: {id: backup-controller-backup-1, satisfied")
+	w.Add(lhDoc + "Backup\nmetadata: {name: backup-1, namespace: longhorn-system, creationTimestamp: '2026-01-02T10:00:00Z'}\nspec: {snapshotName: s-1}\nstatus: {state: InProgress, progress: 41, snapshotName: s-1, volumeName: " + lhVol + "}\n")
+	w.EditIn("kind: VolumeAttachment\nmetadata: {name: "+id+", uid", "creationTimestamp: '2025-12-31T12:00:02Z'", "creationTimestamp: '2025-12-31T12:00:02Z', deletionTimestamp: '2026-01-02T11:31:00Z'").
+		EditIn("kind: VolumeAttachment\nmetadata: {name: "+id+", uid", "status: {attached: true}", "status: {attached: true, detachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = DeadlineExceeded desc = volume "+lhVol+" failed to detach from node n1'}}")
+	second(w, "web-0", "n2", "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}", "Pending", "")
+	return w.Event("Pod", "web-0", "dd0c5a7e-0f3d-4a6b-9a55-7765622d3030", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:59:00Z", "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another")
+}
+
+// lostPaths is a multipath map of an array's disk below web-0 with two paths.
+func lostPaths(first, second string) *world {
+	w := sanDisk(sanDisk(pureISCSI().Runs(0).Attached("n1"), "n1", "sdc", "8:32"), "n1", "sdd", "8:48")
+	w = dmOver(w, "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234", "sdc", "sdd")
+	for disk, state := range map[string]string{"sdc": first, "sdd": second} {
+		w.Without("n1", "sys/class/block/"+disk+"/device/state").Entries("n1", "sys/class/block/"+disk+"/device/state", state)
+	}
+	const line = " rw,relatime shared:65 - xfs /dev/mapper/mpathb rw,attr2"
+	return w.Entries("n1", "@content/253:7", "TYPE=xfs\nUUID=2f", "sys/fs/xfs/dm-7/stats/stats", "x").Mounts("n1", "253:7 / "+w.Stage()+line, "253:7 / "+w.Publish(0)+line)
+}
+
+// TestSiblingsOfWays: disks whose way to the storage is lost, and mounts of another's disk.
+func TestSiblingsOfWays(t *testing.T) {
+	t.Parallel()
+	const lost, wrong = "broken: certain iscsi-session-lost Device n1/", "broken: likely device-is-not-the-volume Device n1/"
+	offline := func(state string) *world {
+		return sanMounted(pureISCSI()).Without("n1", "sys/class/block/sdc/device/state").Without("n1", "@statfs").Entries("n1", "sys/class/block/sdc/device/state", state)
+	}
+	stranger := func(w *world) *world {
+		return mountedAs(otherEBS(w.Runs(0).Attached("n1"), "n1", "nvme2n1", "259:2", "0fffffffffffffff1"), "n1", "259:2", "nvme2n1")
+	}
+	cinder := func(serial string) *world {
+		return mountedAs(vol("cinder.csi.openstack.org", "0e6dd0a8-1111-4222-8333-123456789012", "").Runs(0).Attached("n1").Disk("n1", "vdb", "252:16", "serial", serial), "n1", "252:16", "vdb")
+	}
+	eio := func(w *world) *world { return w.Entries("n1", "@statfs"+pureISCSI().Publish(0), "@error EIO") }
+	for _, r := range []row{
+		{"the transport gave it up", lost + "8:32", offline("transport-offline")},
+		{"offline, nobody knows its transport", "broken: unexplained volume-io-error", offline("offline")},
+		{"every path of a map", lost + "253:7", lostPaths("transport-offline", "offline")},
+		{"every path of a map, EIO", lost + "253:7", eio(lostPaths("transport-offline", "offline"))},
+		{"one path of a map", "healthy", lostPaths("running", "offline").Answers("n1", pureISCSI().Publish(0))},
+		{"an image of a client that is shut out", "broken: certain ceph-client-fenced Node n1", rbdMounted(rbd().Runs(0), "n1", 0).Attached("n1").Entries("n1", "@statfs"+rbd().Publish(0), "@error EIO").Kernel("n1", "890|rbd: rbd0: failed to reregister watch: -108", "889|rbd: rbd0: write at objno 4 1024~4096 result -108")},
+		{"a disk with a foreign id", wrong + "259:2", stranger(ebs())},
+		{"a disk with a foreign id, the own one is there", wrong + "259:2", stranger(ebsDisk(ebs(), "n1"))},
+		{"the disk of another PersistentVolume", wrong + "259:2", stranger(ebs().Add(pvOf("ebs.csi.aws.com", "vol-0fffffffffffffff1")))},
+		{"a foreign UUID", wrong + "252:16", cinder("77777777-1111-4222-8")}, {"the own UUID", "healthy", cinder("0e6dd0a8-1111-4222-8")},
+		{"a backup keeps it", "waiting: likely longhorn-attachment-ticket-leftover Volume longhorn-system/" + lhVol + " waiting", backupRuns("v1.7.2")},
+		{"a backup that lets go", "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume", backupRuns("v1.8.1")},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}
