@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -52,12 +53,29 @@ func TestSuggest(t *testing.T) {
 	names := []string{"multipath-claims-device", "node-down", "nfs-server-unreachable"}
 	for asked, want := range map[string]string{
 		"multipath": "; did you mean multipath-claims-device?",
-		"nodedown":  "; kubectl mountdoctor causes lists them",
+		"nodedown":  "; did you mean node-down?",
 		"node-gone": "; did you mean node-down?",
 		"zzz":       "; kubectl mountdoctor causes lists them",
+		"nod-down":  "; did you mean node-down?",
 	} {
 		if got := suggest(asked, names); got != want {
 			t.Errorf("suggest(%q) = %q, want %q", asked, got, want)
+		}
+	}
+}
+
+func TestNearFlag(t *testing.T) {
+	t.Parallel()
+	cmd := &cobra.Command{Use: "x"}
+	cmd.Flags().String("from", "", "")
+	for said, want := range map[string]string{
+		"unknown flag: --form":              "unknown flag: --form; did you mean --from?",
+		"unknown flag: --zzz":               "unknown flag: --zzz",
+		"flag needs an argument: --from":    "flag needs an argument: --from",
+		"unknown shorthand flag: 'q' in -q": "unknown shorthand flag: 'q' in -q",
+	} {
+		if got := nearFlag(cmd, errors.New(said)).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

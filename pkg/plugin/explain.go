@@ -37,7 +37,7 @@ func newExplain(v verb) *cobra.Command {
 			case rule == nil && slices.Contains(symptomNames(), args[0]):
 				return render.Document(v.streams.Out, symptomDoc(args[0]), terminal(v.streams.Out, color))
 			case rule == nil:
-				return usagef("unknown cause %q%s", args[0], suggest(args[0], append(causeNames(), symptomNames()...)))
+				return usagef("unknown cause or symptom %q%s", args[0], suggest(args[0], append(causeNames(), symptomNames()...)))
 			}
 			return render.Document(v.streams.Out, rule.Doc+ruleFacts(rule), terminal(v.streams.Out, color))
 		},
@@ -102,8 +102,12 @@ func causeNames() []string {
 	return out
 }
 
-// suggest names the causes that share most words with a mistyped one.
+// suggest names what is spelled almost like a mistyped name, else those that share most
+// words with it.
 func suggest(asked string, names []string) string {
+	if n := nearest(asked, names); n != "" {
+		return "; did you mean " + n + "?"
+	}
 	best, most := []string{}, 0
 	for _, n := range names {
 		score := 0

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
 
@@ -93,16 +96,40 @@ func kinds() []string {
 
 // near is a verb or kind that may have been meant.
 func near(word string) string {
-	best, distance := "", 3
-	for _, s := range append(kinds(), verbs...) {
-		if d := pods.Distance(strings.ToLower(word), s); d < distance {
-			best, distance = s, d
-		}
-	}
+	best := nearest(word, append(kinds(), verbs...))
 	if best == "" {
 		return ""
 	}
 	return ". Did you mean " + best + "?"
+}
+
+// nearest is the name that differs from a word in the fewest letters, at most two.
+func nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, s := range names {
+		if d := pods.Distance(strings.ToLower(word), s); d < distance {
+			best, distance = s, d
+		}
+	}
+	return best
+}
+
+// nearFlag adds to the error about an unknown flag the one that may have been meant.
+func nearFlag(cmd *cobra.Command, err error) error {
+	word, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usageError{err}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if best := nearest(word, names); best != "" {
+		return usagef("%v; did you mean --%s?", err, best)
+	}
+	return usageError{err}
 }
 
 var verbs = []string{"pvc", "pod", "volume", "node", "cluster", "capture", "explain", "causes", "cleanup", "rbac", "preflight", "options", "completion", "version"}

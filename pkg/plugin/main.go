@@ -75,7 +75,7 @@ Exit codes, the same for every output format:
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.SetFlagErrorFunc(nearFlag)
 	verbosity := 0
 	cmd.PersistentFlags().IntVarP(&verbosity, "v", "v", 0, "Print what client-go logs up to this level; requests from 6 on.")
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { logAt(verbosity, streams.ErrOut) }

@@ -116,7 +116,7 @@ func (o *diagnoseOptions) writePath(reports []*report.Report, expression string)
 		if err := p.Execute(&out, object); err != nil {
 			return fmt.Errorf("-o jsonpath: %w", err)
 		}
-		if _, err := fmt.Fprintln(o.streams.Out, out.String()); err != nil {
+		if _, err := fmt.Fprintln(o.streams.Out, strings.TrimSuffix(out.String(), "\n")); err != nil {
 			return fmt.Errorf("write report: %w", err)
 		}
 	}

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"sort"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -32,7 +31,7 @@ func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
 	if o.snapshot == nil {
 		s, err := bundle.Load(o.from, o.streams.In)
 		if err != nil {
-			return nil, fmt.Errorf("read snapshot: %w", err)
+			return nil, err // it names the path
 		}
 		o.snapshot = s
 	}

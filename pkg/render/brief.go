@@ -36,11 +36,11 @@ func Brief(w io.Writer, r *report.Report) error {
 	var lines []string
 	for i := range r.RootCauses {
 		c := &r.RootCauses[i]
-		lines = append(lines, fmt.Sprintf("%s %s %s %s", begin, c.Name, c.Certainty, c.Subject))
+		lines = append(lines, fmt.Sprintf("%s %s %s %s", hit(r, c.Affects, c.Subject), c.Name, c.Certainty, c.Subject))
 	}
 	for i := range r.Unexplained {
 		u := &r.Unexplained[i]
-		lines = append(lines, fmt.Sprintf("%s unexplained %s %s", begin, u.Name, u.Subject))
+		lines = append(lines, fmt.Sprintf("%s unexplained %s %s", hit(r, nil, u.Subject), u.Name, u.Subject))
 	}
 	switch {
 	case r.Error != "":
@@ -51,6 +51,18 @@ func Brief(w io.Writer, r *report.Report) error {
 		lines = append(lines, begin)
 	}
 	return write(w, strings.Join(lines, "\n")+"\n")
+}
+
+// hit begins a line: the verdict and what was asked about, in a sweep of a cluster the
+// first object that the fault hits.
+func hit(r *report.Report, affects []report.Subject, subject report.Subject) string {
+	if r.Subject.Kind != "Cluster" {
+		return strings.ToUpper(r.Verdict) + " " + Asked(r)
+	}
+	if len(affects) > 0 {
+		subject = affects[0]
+	}
+	return strings.ToUpper(r.Verdict) + " " + Asked(&report.Report{Subject: subject})
 }
 
 // Names prints the names of the causes, once each: what `explain` takes.

@@ -48,12 +48,12 @@ func (p *page) shorter(s string) string {
 	if !fits(s) {
 		s = eachWord(s, longPath/2)
 	}
-	for at := strings.LastIndex(s, " "); at > 0 && !fits(s); at = strings.LastIndex(s, " ") {
-		s = strings.TrimRight(s[:at], " …") + " …"
-		if fits(s) {
+	for !fits(s) {
+		at := strings.LastIndex(strings.TrimSuffix(s, " …"), " ")
+		if at <= 0 {
 			break
 		}
-		s = strings.TrimSuffix(s, " …")
+		s = s[:at] + " …"
 	}
 	return s
 }

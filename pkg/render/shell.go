@@ -8,7 +8,7 @@ func (p *page) command(indent, c string) { p.hanging(indent, indent, c) }
 
 // hanging is command with another indent for its further lines.
 func (p *page) hanging(head, indent, c string) {
-	parts := shell(c, p.limit(max(columns(head), columns(indent))+6)) // the prompt or indent, and the backslash
+	parts := shell(c, p.limit(columns(head)+4), p.limit(columns(indent)+6)) // the prompt or indent, and the backslash
 	for i, part := range parts {
 		lead, tail := head+"$ ", ""
 		if i > 0 {
@@ -21,8 +21,9 @@ func (p *page) hanging(head, indent, c string) {
 	}
 }
 
-// shell breaks a command line between words; what the shell joins stays joined.
-func shell(s string, width int) []string {
+// shell breaks a command line between words, at a width of the first line and one of the
+// others; what the shell joins stays joined.
+func shell(s string, width, rest int) []string {
 	var out []string
 	cur := ""
 	for _, w := range shellWords(s) {
@@ -33,7 +34,7 @@ func shell(s string, width int) []string {
 			cur += " " + w
 		default:
 			out = append(out, cur)
-			cur = w
+			cur, width = w, rest
 		}
 	}
 	return append(out, cur)

@@ -30,7 +30,7 @@ func (p *page) puzzle(list []report.Unexplained) {
 		p.title("UNEXPLAINED")
 		p.hang("  "+u.Name+"  ", "    ", p.names.prose(answer))
 	}
-	p.facts(mixed(quotedOnce(list), u.Seen))
+	p.facts(slices.DeleteFunc(mixed(quotedOnce(list), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }))
 	p.alsoUnexplained(list)
 	if len(p.r.RootCauses) > 0 {
 		for _, m := range u.Next[:min(len(u.Next), 1)] {
@@ -180,6 +180,7 @@ func (p *page) unseen(list []report.Unexplained) {
 			break
 		}
 		need, rest, _ := strings.Cut(b, ": ")
+		rest = strings.TrimPrefix(rest, "NotInBundle ") // its detail says the same
 		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+few(by[b]))
 	}
 }

@@ -70,12 +70,16 @@ func (p *page) facts(list []report.Evidence) {
 			continue // -o wide has it
 		}
 		p.quote(e, where, place)
+		p.said[quoteKey(e)] = true
 		lines += 3
 		if inline {
 			lines -= 2
 		}
 	}
 }
+
+// quoteKey is equal for what was read at one place once.
+func quoteKey(e report.Evidence) string { return e.Source + e.Node + e.Locator + "\x00" + e.Text }
 
 // enoughLines is after how many lines of facts no long one follows.
 const enoughLines = 3

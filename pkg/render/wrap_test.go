@@ -52,7 +52,7 @@ func TestShellWords(t *testing.T) {
 			if diff := cmp.Diff(c.want, shellWords(c.in)); diff != "" {
 				t.Errorf("words differ (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(strings.Join(c.want, " "), strings.Join(shell(c.in, 8), " ")); diff != "" {
+			if diff := cmp.Diff(strings.Join(c.want, " "), strings.Join(shell(c.in, 8, 8), " ")); diff != "" {
 				t.Errorf("lines do not add up (-want +got):\n%s", diff)
 			}
 		})

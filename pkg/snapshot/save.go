@@ -34,10 +34,19 @@ func Save(path string, s *Snapshot) error {
 	return nil
 }
 
+// bare is an error without the temporary name that nobody asked for.
+func bare(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
 func saveArchive(path string, s *Snapshot) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
+		return bare(err)
 	}
 	defer func() {
 		if err != nil {
@@ -80,7 +89,7 @@ func saveDir(path string, s *Snapshot) (err error) {
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
+		return bare(err)
 	}
 	defer func() {
 		if err != nil {

@@ -35,6 +35,13 @@ func TestFill(t *testing.T) {
 	}
 }
 
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	if one, two := Nodes([]string{"a"}), Nodes([]string{"a", "b"}); one != "node a" || two != "nodes a and b" {
+		t.Errorf("%q and %q", one, two)
+	}
+}
+
 func TestList(t *testing.T) {
 	t.Parallel()
 	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}, "a, b, c and 2 more": {"a", "b", "c", "d", "e"}} {

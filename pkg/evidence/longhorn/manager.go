@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -104,6 +105,19 @@ func Fails(x *snapshot.Index, pod *corev1.Pod) (how string, a evidence.Answer) {
 		return "", evidence.No()
 	}
 	return Trouble(pod), evidence.Yes(evidence.FromAPI(name, "status.conditions[Ready]", "not True: "+Trouble(pod)))
+}
+
+// WhyEnds asks whether it can be known why a pod ends again and again: its last words are
+// there, or its log was read and has none. A program that its node lacks ends it as well
+// as a fault of its own.
+func WhyEnds(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
+	if Loops(x, pod) == "" {
+		return evidence.Yes()
+	}
+	if last := pods.LastWords(x, pod); last.Text != "" {
+		return evidence.Yes(last)
+	}
+	return evidence.Log(x, pod.Namespace, pod.Name).Nothing()
 }
 
 // NoManager asks whether none of the managers on Ready nodes works. first is one of them.

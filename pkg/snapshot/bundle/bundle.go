@@ -66,6 +66,10 @@ func load(path, name string, limits snapshot.Limits) (*snapshot.Snapshot, error)
 
 func within(name string) func(*snapshot.Snapshot, error) (*snapshot.Snapshot, error) {
 	return func(s *snapshot.Snapshot, err error) (*snapshot.Snapshot, error) {
+		var path *fs.PathError
+		if errors.As(err, &path) && path.Path == name {
+			err = path.Err // the name stands before it
+		}
 		if err != nil {
 			return nil, fmt.Errorf("load %s: %w", name, err)
 		}

@@ -47,6 +47,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 		switch dns := lh.SickDNS(pl.X); {
 		case !broken.No():
 			last := pods.LastWords(pl.X, first)
+			p.Last = append(p.Last, lh.WhyEnds(pl.X, first))
 			p.Says, p.State, p.Subject = "managers", []evidence.Answer{broken.With(last).With(refused.Facts()...)}, diagnosis.PodSubject(first)
 			p.With["how"], p.With["port"], p.With["last"], p.With["service"] = how, port, last.Text, lh.ServiceIn(last.Text+said.Fact.Text)
 		case gone.Yes():
@@ -104,6 +105,7 @@ func managersDown(pl *evidence.Place) []*diagnosis.Proof {
 		}
 		if pod != nil {
 			how, _ := lh.Fails(pl.X, pod)
+			p.Last = append(p.Last, lh.WhyEnds(pl.X, pod))
 			p.Subject, p.Says = diagnosis.PodSubject(pod), "node"
 			p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, pods.LastWords(pl.X, pod).Text
 		}

@@ -1,0 +1,70 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// TestShortLocator asks that the place of a fact keeps its field or file, whatever goes.
+func TestShortLocator(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Node n status.conditions[Ready]":                                    "Node n status.conditions[Ready]",
+		"Node a-node-with-a-long-name status.conditions[Ready]":              "Node a-node…ng-name status.conditions[Ready]",
+		"PersistentVolumeClaim shop/some-claim spec.resources.requests.size": "PersistentVolumeClaim shop…laim ….size",
+		"var/lib/kubelet/plugins/kubernetes.io/csi/x/globalmount":            "…/plugins/kubernetes.io/csi/x/globalmount",
+		"one-word-without-any-part-that-could-be-left-out-anywhere":          "one-word-without-any-…d-be-left-out-anywhere",
+	} {
+		got := shortLocator(in, 44)
+		if got != want || columns(got) > 44 {
+			t.Errorf("%q is %q (%d columns), want %q", in, got, columns(got), want)
+		}
+	}
+}
+
+func TestSameOfNodes(t *testing.T) {
+	t.Parallel()
+	got := sameOfNodes([]string{"kernel log of node a", "node b", "kernel log of node c", "csinodes", "node d"})
+	if diff := cmp.Diff([]string{"kernel log of nodes a, c", "nodes b, d", "csinodes"}, got); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// TestShorter takes clauses from the end before anything is cut.
+func TestShorter(t *testing.T) {
+	t.Parallel()
+	p := &page{Options: Options{Width: 40}}
+	for in, want := range map[string]string{
+		"It waits.": "It waits.",
+		"The pod waits for the kubelet, which walks all files: the policy is not set, so it does so every time.": "The pod waits for the kubelet, which walks all files.",
+		"one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen":               "one two three four five six seven eight nine ten eleven twelve …",
+	} {
+		if got := p.shorter(in); got != want {
+			t.Errorf("%q\n is %q\n want %q", in, got, want)
+		}
+	}
+	if got := p.short("Volume v may be used only where zone in (a, b) (as its affinity says), and the pod is elsewhere (c)."); !strings.Contains(got, "zone in (a, b)") || strings.Contains(got, "affinity") {
+		t.Errorf("the values of a selector are no aside: %q", got)
+	}
+}
+
+// TestBriefOfACluster names what a fault hits, not the cluster.
+func TestBriefOfACluster(t *testing.T) {
+	t.Parallel()
+	r := &report.Report{Verdict: report.Broken, Subject: report.Subject{Kind: "Cluster", Name: "cluster"}, RootCauses: []report.Cause{
+		{Name: "a", Certainty: report.Certain, Subject: report.Subject{Kind: "Node", Name: "n"}, Affects: []report.Subject{{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}}},
+		{Name: "b", Certainty: report.Likely, Subject: report.Subject{Kind: "Node", Name: "n"}},
+	}}
+	var out bytes.Buffer
+	if err := Brief(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "BROKEN pvc shop/data a certain Node n\nBROKEN node n b likely Node n\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
