@@ -180,7 +180,9 @@ func (p *page) unseen(list []report.Unexplained) {
 			break
 		}
 		need, rest, _ := strings.Cut(b, ": ")
-		rest = strings.TrimPrefix(rest, "NotInBundle ") // its detail says the same
+		for _, reason := range []string{"NotInBundle", "NotRequested"} { // their details say as much
+			rest = strings.TrimPrefix(rest, reason+" ")
+		}
 		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+few(by[b]))
 	}
 }

@@ -69,13 +69,21 @@ func (p *page) facts(list []report.Evidence) {
 		if lines >= enoughLines && !inline || lines > enoughLines {
 			continue // -o wide has it
 		}
-		p.quote(e, where, place)
+		p.quote(e, where, place, quoted(lines))
 		p.said[quoteKey(e)] = true
 		lines += 3
 		if inline {
 			lines -= 2
 		}
 	}
+}
+
+// quoted is how many lines a long text may take: two at first, one below other facts.
+func quoted(above int) int {
+	if above > 0 {
+		return 1
+	}
+	return 2
 }
 
 // quoteKey is equal for what was read at one place once.
@@ -134,7 +142,7 @@ func (p *page) inline(e report.Evidence, where, place int) bool {
 }
 
 // quote prints one fact. Of a long text the end is kept: it says what went wrong.
-func (p *page) quote(e report.Evidence, where, place int) {
+func (p *page) quote(e report.Evidence, where, place, most int) {
 	head := "  " + pad(origin(e), where) + "  "
 	l, text := p.locator(e), line(e.Text)
 	if p.inline(e, where, shortPlace) {
@@ -146,7 +154,7 @@ func (p *page) quote(e report.Evidence, where, place int) {
 	room := p.limit(columns(bar))
 	if p.ofTheAsked(e) && text != "" {
 		// An event of what was asked about: its name stands above already.
-		for i, l := range lastLines(text, room, 2) {
+		for i, l := range lastLines(text, room, most) {
 			if i == 0 {
 				p.printf("%s%s%s\n", head, p.in(dim, "│ "), l)
 				continue
@@ -159,7 +167,7 @@ func (p *page) quote(e report.Evidence, where, place int) {
 	if text == "" {
 		return
 	}
-	lines := lastLines(text, room, 2)
+	lines := lastLines(text, room, most)
 	if e.Source == "node" && columns(text) > room {
 		lines = []string{middleWords(shortWords(text), room)}
 	}
