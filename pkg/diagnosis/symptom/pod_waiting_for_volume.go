@@ -60,10 +60,11 @@ func passing(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
 		slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool { return handedOver(p, v, i.pod) })
 }
 
-// newToKubelet tells whether a text only says that the kubelet has not yet got the
-// ConfigMaps and Secrets of a young pod: it tries again at once.
+// newToKubelet tells whether a text only says that the kubelet may not yet read what a
+// young pod names (the node authorizer has not seen the pod), or has not yet got its
+// ConfigMaps and Secrets: it tries again at once.
 func newToKubelet(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
-	return is(t, message.CacheNotSynced) && p.Age(i.pod.CreationTimestamp.Time) < settle
+	return is(t, message.CacheNotSynced, message.NoRelationship) && p.Age(i.pod.CreationTimestamp.Time) < settle
 }
 
 // broke tells whether a volume of the pod lost its engine a moment ago: its new

@@ -74,6 +74,10 @@ var tests = []struct {
 		c.pod.CreationTimestamp = ago(6 * time.Second)
 		c.says("FailedMount", cacheNotSynced, 2*time.Second)
 	}, nil, nil},
+	{"a young pod's claim may not be read yet", func(c *cluster) {
+		c.pod.CreationTimestamp = ago(6 * time.Second)
+		c.says("FailedMount", notRelated, 2*time.Second)
+	}, nil, nil},
 	{"a pod's ConfigMaps never come", func(c *cluster) {
 		c.says("FailedMount", cacheNotSynced, 2*time.Second)
 	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
@@ -189,6 +193,8 @@ func unbind(c *cluster) {
 	c.pod.Status.ContainerStatuses = nil
 	c.Cluster.PVs, c.Cluster.Attachments = nil, nil
 }
+
+const notRelated = `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC shop/data: failed to fetch PVC from API server: persistentvolumeclaims "data" is forbidden: User "system:node:new" cannot get resource "persistentvolumeclaims" in API group "" in the namespace "shop": no relationship found between node 'new' and this object`
 
 const cacheNotSynced = `MountVolume.SetUp failed for volume "kube-api-access-x7k2p" : failed to sync configmap cache: timed out waiting for the condition`
 

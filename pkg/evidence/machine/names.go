@@ -27,7 +27,8 @@ func HostName(x *snapshot.Index, node string, among []string) (evidence.Answer, 
 // InitiatorName asks whether none of some other nodes has the iSCSI initiator's name of this one.
 func InitiatorName(x *snapshot.Index, node string, among []string) (evidence.Answer, []string) {
 	name := func(f *probes.Facts) string { return f.ISCSI.InitiatorName }
-	return unlike(x, node, among, iscsi.InitiatorFile, probes.Sessions, name, name)
+	others := slices.DeleteFunc(slices.Clone(among), func(o string) bool { return mates(x.View(node), x.View(o)) })
+	return unlike(x, node, others, iscsi.InitiatorFile, probes.Sessions, name, name)
 }
 
 // Namesakes are the nodes that have the host name of another.
@@ -45,9 +46,9 @@ func SameName(x *snapshot.Index, node string) Namesakes {
 	mine := hostName(x, node)
 	out := Namesakes{Name: mine.name}
 	facts, whole := []report.Evidence{mine.fact}, mine.read
-	for _, other := range All(x) {
+	for _, other := range namesakes(x)[strings.ToLower(mine.name)] {
 		o := hostName(x, other)
-		if other == node || mine.name == "" || !strings.EqualFold(o.name, mine.name) || toldApart(x.View(node), x.View(other)) {
+		if other == node || mine.name == "" || toldApart(x.View(node), x.View(other)) {
 			continue
 		}
 		out.Nodes = append(out.Nodes, other)
@@ -55,6 +56,18 @@ func SameName(x *snapshot.Index, node string) Namesakes {
 	}
 	out.Is, out.Read = evidence.When(len(out.Nodes) > 0, facts...), whole.Nothing()
 	return out
+}
+
+// namesakes are all nodes by their host names in small letters.
+func namesakes(x *snapshot.Index) map[string][]string {
+	return x.Memo("machine.namesakes", func() any {
+		out := map[string][]string{}
+		for _, node := range All(x) {
+			name := strings.ToLower(hostName(x, node).name)
+			out[name] = append(out[name], node)
+		}
+		return out
+	}).(map[string][]string)
 }
 
 // toldApart tells whether two nodes that were looked at are not one client in spite of one name.
@@ -101,7 +114,7 @@ func unlike(x *snapshot.Index, node string, among []string, where string, table 
 		case other == node:
 		case o == nil || shown(o.Facts) == "":
 			whole = whole.And(evidence.Partial(evidence.Lack{Need: "node/" + other, Node: other, Why: "node " + other + " was not looked at"}))
-		case known(o.Facts) == known(view.Facts) && !mates(view, o):
+		case known(o.Facts) == known(view.Facts):
 			twins = append(twins, other)
 			facts = append(facts, evidence.FromNode(other, where, shown(o.Facts)))
 		}
@@ -115,7 +128,7 @@ func unlike(x *snapshot.Index, node string, among []string, where string, table 
 // mates tells whether two nodes are containers of one machine: its kernel has one name
 // of an initiator for all of them.
 func mates(a, b *snapshot.NodeView) bool {
-	return a.Facts.Identity.BootID != "" && a.Facts.Identity.BootID == b.Facts.Identity.BootID
+	return a != nil && b != nil && a.Facts.Identity.BootID != "" && a.Facts.Identity.BootID == b.Facts.Identity.BootID
 }
 
 // All are the nodes of the API and those that were looked at, by name.
