@@ -15,7 +15,9 @@ import (
 )
 
 // asks is how drivers ask for a map that is not there.
-var asks = pattern.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|(?:could not|failed to|unable to) find (?:the )?(?:multipath|dm)[ -]device|multipathd? (?:is )?not running|multipath daemon is not running`)
+var asks = pattern.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|` +
+	`(?:(?:could not|cannot|failed to|unable to) (?:find|get|locate|discover)|wait(?:ing|ed)? for|timed? ?out|no|missing) .{0,40}?\b(?:multi-?path|mpath|dm|device[- ]mapper)[ -](?:device|map)\b|` +
+	`\b(?:multi-?path|mpath|dm|device[- ]mapper)[ -](?:device|map)\b.{0,80}?\b(?:timed? ?out|not (?:appear|exist|available|ready|created|detected)|missing\b)|multipathd? (?:is )?not running|multipath daemon is not running`)
 
 // Asks tells whether a text asks for a map.
 func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw + "\n" + t.Desc) }

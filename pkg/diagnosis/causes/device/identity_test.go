@@ -1,6 +1,9 @@
 package device_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMapper(t *testing.T) {
 	t.Parallel()
@@ -84,6 +87,7 @@ func TestSAN(t *testing.T) {
 		remedies []string
 	}{
 		{"no daemon", scene{attrs: attrs, message: refused, entries: join(path, off)}, []string{"certain multipath-off-for-san Node a"}, nil},
+		{"no daemon, in another driver's words", scene{attrs: attrs, message: strings.Replace(refused, "multipath device not found: no multipath device found for wwn", "timed out waiting for multipath device of lun", 1) + " to appear", entries: join(path, off)}, []string{"certain multipath-off-for-san Node a"}, nil},
 		{"the daemon was not asked", scene{attrs: attrs, message: refused, entries: path}, []string{"likely multipath-off-for-san Node a"}, nil},
 		{"not probed", scene{attrs: attrs, message: refused, noProbe: true}, []string{"likely multipath-off-for-san Node a"}, nil},
 		{"a map is there", scene{attrs: attrs, message: refused, entries: join(path, dm("dm-5", "253:5", "mpathc", "mpath-3600c0ff000aabbccddeeff0011223344", "sdb"))}, nil, nil},
