@@ -125,7 +125,7 @@ func Tellable(x *snapshot.Index, driver, machine string) bool {
 	for _, n := range x.Cluster.Nodes {
 		alike := slices.ContainsFunc(backendIDs(x, driver, n), func(id string) bool {
 			short := lastPart(id)
-			return id != "" && idForm(short) == form && (form != "name" || strings.EqualFold(short, n.Name))
+			return id != "" && idForm(short) == form && (form != "name" && form != "host" || strings.EqualFold(short, n.Name))
 		})
 		if !alike {
 			return false
@@ -142,6 +142,10 @@ func idForm(id string) string {
 		return "instance"
 	case numberForm.MatchString(id):
 		return "number"
+	case strings.HasPrefix(id, "ocid"): // Oracle's, ocid1.instance.oc1.…
+		return "ocid"
+	case strings.Contains(id, "."): // a short name of a machine is not compared with long ones
+		return "host"
 	}
 	return "name"
 }

@@ -1,0 +1,30 @@
+package causes
+
+import "testing"
+
+// TestSiblingsOfClouds: what backends say in words of their own, and what lists that were not
+// read leave open.
+func TestSiblingsOfClouds(t *testing.T) {
+	t.Parallel()
+	attaches := func(driver, handle, text string) *world {
+		w := vol(driver, handle, "").Waits()
+		return attachFailed(va(w, "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: '"+text+"'}"), "AttachVolume.Attach failed for volume \"pv-data\" : "+text).Edit("attachRequired: false", "attachRequired: true")
+	}
+	hetzner := func(text string) *world {
+		return attaches("csi.hetzner.cloud", "12345678", "rpc error: code = Internal desc = failed to publish volume: "+text)
+	}
+	const used = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = rbd image kube/csi-vol-bbbb is still being used by watcher=192.168.77.5:0/1234567890 client.4567 cookie=1"
+	for _, r := range []row{
+		{"a machine by another noun", "broken: certain backend-node-unknown Node n1", attaches("dobs.csi.digitalocean.com", "5a1b2c3d-1111-4222-8333-123456789012", "rpc error: code = NotFound desc = droplet \"453128899\" not found").Edit("nodeID: n1,", "nodeID: '453128899',")},
+		{"the volume by its noun", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", hetzner("volume with ID 12345678 not found (not_found)")},
+		{"a rate in words", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", hetzner("limit of 3600 requests per hour reached (rate_limit_exceeded)")},
+		{"an identity in words", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", hetzner("unable to authenticate (unauthorized)")},
+		{"an id in a form that no node has", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attaches("blockvolume.csi.oraclecloud.com", "ocid1.volume.oc1.fra.a", "rpc error: code = Internal desc = volume ocid1.volume.oc1.fra.a is already attached to instance ocid1.instance.oc1.fra.zzzz")},
+		{"a watcher, and nobody knows the nodes", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", rbd().Waits().Attached("n1").Drop("apiVersion: v1\nkind: Node\n").Gap("api//nodes", "Forbidden").FailedMount(used)},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}
