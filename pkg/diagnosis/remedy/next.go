@@ -32,10 +32,15 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 		sidecar(x, v, "csi-resizer", add)
 	case "attach", "detach":
 		for _, va := range v.Attachments {
-			if va.Spec.NodeName == node || node == "" {
-				add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
-				break
+			if va.Spec.NodeName != node && node != "" {
+				continue
 			}
+			if pod, container := around.Controller(x, v); pod != nil && (va.Status.AttachError != nil || va.Status.DetachError != nil) { // what its status says is quoted
+				add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
+			} else {
+				add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
+			}
+			break
 		}
 		sidecar(x, v, "csi-attacher", add)
 	}

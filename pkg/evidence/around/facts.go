@@ -174,6 +174,20 @@ func Plugin(x *snapshot.Index, v *snapshot.Volume, node string) (pod *corev1.Pod
 	if pod = x.DriverPodOn(v.CSIName(), node); pod == nil || len(pod.Spec.Containers) == 0 {
 		return nil, ""
 	}
+	return pod, driverIn(pod)
+}
+
+// Controller is the pod that attaches for a driver with the container that is the driver.
+func Controller(x *snapshot.Index, v *snapshot.Volume) (pod *corev1.Pod, container string) {
+	pods := x.SidecarPods(v.CSIName(), "csi-attacher")
+	if len(pods) == 0 || len(pods[0].Spec.Containers) < 2 {
+		return nil, ""
+	}
+	return pods[0], driverIn(pods[0])
+}
+
+// driverIn is the container of a pod that is the driver.
+func driverIn(pod *corev1.Pod) string {
 	best, most := 0, -1
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
@@ -188,7 +202,7 @@ func Plugin(x *snapshot.Index, v *snapshot.Volume, node string) (pod *corev1.Pod
 			best, most = i, rank
 		}
 	}
-	return pod, pod.Spec.Containers[best].Name
+	return pod.Spec.Containers[best].Name
 }
 
 // sidecars are parts of the names of containers that stand beside a driver.
