@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -21,7 +22,7 @@ const longPath = 48
 func namesOf(r *report.Report) names {
 	n := names{volume: volumeName(r)}
 	if n.volume != "" {
-		n.said = regexp.MustCompile(`(?:\b[Tt]he )?((?:\b(?:Longhorn|RWX|RWO|NFS|encrypted) )?)\b(?:[Vv]olume|PersistentVolume|PV) ` + regexp.QuoteMeta(n.volume) + `([ .,:;)]|$)`)
+		n.said = regexp.MustCompile(`(?:\b(?:[Tt]he|[Aa]) |\b([Ii]ts|[Tt]his|[Oo]wn|[Ww]hose) )?((?:\b(?:Longhorn|RWX|RWO|NFS|encrypted|healthy|block|raw) )?)\b(?:[Vv]olume|PersistentVolume|PV) ` + regexp.QuoteMeta(n.volume) + `([ .,:;)]|$)`)
 	}
 	if r.Subject.Kind == "Pod" {
 		n.pod = r.Subject.Namespace + "/" + r.Subject.Name
@@ -51,7 +52,10 @@ func (n names) prose(s string) string { return eachWord(n.theVolume(s), longPath
 // theVolume shortens nothing but the name that the reader knows.
 func (n names) theVolume(s string) string {
 	if n.said != nil {
-		s = n.said.ReplaceAllString(s, "the ${1}volume$2")
+		s = n.said.ReplaceAllStringFunc(s, func(m string) string {
+			part := n.said.FindStringSubmatch(m)
+			return cmp.Or(part[1], "the") + " " + part[2] + "volume" + part[3] // "its volume" is said already which one
+		})
 		if strings.HasPrefix(s, "the ") {
 			s = "T" + s[1:]
 		}
