@@ -63,20 +63,21 @@ func TestSiblingsAgain(t *testing.T) {
 		w         *world
 		ask, want string
 	}{
-		"an inline share of Azure":                               {inline, "pod shop/web-0", "broken: certain smb-access-denied Secret shop/azure-secret"},
-		"AppArmor denies the mount, mount.nfs blames the server": {armored, "", "broken: certain security-module-denies Pod kube-system/plugin-1"},
-		"SELinux denies a directory with a short name":           {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},
-		"grown by the backend, the node was not looked at":       {grown().Unprobed("n1", "PodRejected"), "", "degraded: likely expansion-failed-on-node PersistentVolumeClaim shop/data"},
-		"crun: a key that is a directory":                        {cannotStart(single, "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
-		"an ephemeral volume is not mounted":                     {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"an ephemeral volume is mounted":                         {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
-		"the volume belongs to another claim":                    {taken(cinderW()).Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
-		"the other claim may not be read":                        {taken(cinderW()).Drop("metadata: {namespace: shop, name: other").Edit("namespace: shop, name: other", "namespace: stage, name: other").Gap("api//persistentvolumeclaims/stage", "Forbidden"), "", "broken: likely claim-volume-mismatch PersistentVolumeClaim shop/data"},
-		"a nodeName that the template has not":                   {consumer(), "", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"},
-		"the template has changed since":                         {consumer().Edit("labels: {app: web}, ownerReferences", "labels: {app: web, controller-revision-hash: web-1}, ownerReferences").Edit("status: {replicas: 1}", "status: {replicas: 1, updateRevision: web-2}"), "", "broken: likely wffc-bypassed-by-nodename Pod shop/web-0"},
-		"no such cipher, the kernel says so":                     {encryptedRBD().FailedMount(stageFails(hint)).Kernel("n1", "61|device-mapper: table: 253:5: crypt: Error allocating crypto tfm (-ENOENT)"), "", "broken: certain encryption-tools-missing Node n1"},
-		"no such cipher, cryptsetup says so":                     {encryptedRBD().FailedMount(stageFails(hint)), "", "broken: likely encryption-tools-missing Node n1"},
-		"no such cipher, the node was not looked at":             {encryptedRBD().FailedMount(stageFails(hint)).Unprobed("n1", "PodRejected"), "", "broken: likely encryption-tools-missing Node n1"},
+		"an inline share of Azure":                                   {inline, "pod shop/web-0", "broken: certain smb-access-denied Secret shop/azure-secret"},
+		"AppArmor denies the mount, mount.nfs blames the server":     {armored, "", "broken: certain security-module-denies Pod kube-system/plugin-1"},
+		"SELinux denies a directory with a short name":               {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},
+		"grown by the backend, the node was not looked at":           {grown().Unprobed("n1", "PodRejected"), "", "degraded: likely expansion-failed-on-node PersistentVolumeClaim shop/data"},
+		"a daemon that died, the application says so, nobody looked": {sketch.NewWorld("csi.juicefs.com", "jfs-1", "accessModes: [ReadWriteMany]\ncsi: {driver: csi.juicefs.com, volumeHandle: jfs-1}").Runs(0).Unprobed("n1", "PodRejected").File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z open /data/x: transport endpoint is not connected\n"), "", "broken: possible fuse-daemon-dead Pod shop/web-0; unexplained volume-io-error"},
+		"crun: a key that is a directory":                            {cannotStart(single, "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
+		"an ephemeral volume is not mounted":                         {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"an ephemeral volume is mounted":                             {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
+		"the volume belongs to another claim":                        {taken(cinderW()).Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"the other claim may not be read":                            {taken(cinderW()).Drop("metadata: {namespace: shop, name: other").Edit("namespace: shop, name: other", "namespace: stage, name: other").Gap("api//persistentvolumeclaims/stage", "Forbidden"), "", "broken: likely claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"a nodeName that the template has not":                       {consumer(), "", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"},
+		"the template has changed since":                             {consumer().Edit("labels: {app: web}, ownerReferences", "labels: {app: web, controller-revision-hash: web-1}, ownerReferences").Edit("status: {replicas: 1}", "status: {replicas: 1, updateRevision: web-2}"), "", "broken: likely wffc-bypassed-by-nodename Pod shop/web-0"},
+		"no such cipher, the kernel says so":                         {encryptedRBD().FailedMount(stageFails(hint)).Kernel("n1", "61|device-mapper: table: 253:5: crypt: Error allocating crypto tfm (-ENOENT)"), "", "broken: certain encryption-tools-missing Node n1"},
+		"no such cipher, cryptsetup says so":                         {encryptedRBD().FailedMount(stageFails(hint)), "", "broken: likely encryption-tools-missing Node n1"},
+		"no such cipher, the node was not looked at":                 {encryptedRBD().FailedMount(stageFails(hint)).Unprobed("n1", "PodRejected"), "", "broken: likely encryption-tools-missing Node n1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -142,9 +142,27 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 			continue
 		}
 		said = evidence.Yes(t.Evidence())
-		if n := pl.Volume.PVName(); n != "" && strings.Contains(t.Raw, "/"+n+"/") || strings.Contains(t.Raw, "/globalmount") {
+		if n := pl.Volume.PVName(); n != "" && strings.Contains(t.Raw, "/"+n+"/") || strings.Contains(t.Raw, "/globalmount") || ofApplication(pl, t) {
 			return said, said
 		}
 	}
 	return said, named
+}
+
+// ofApplication tells whether a text of a pod that uses the volume names a path below the
+// place at which a container of it has the volume.
+func ofApplication(pl *evidence.Place, t evidence.Text) bool {
+	for _, c := range pl.Volume.Consumers {
+		if t.Pod != c.Pod.Namespace+"/"+c.Pod.Name {
+			continue
+		}
+		for _, k := range c.Pod.Spec.Containers {
+			if slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
+				return m.Name == c.Volume && len(m.MountPath) > 1 && strings.Contains(t.Raw, strings.TrimSuffix(m.MountPath, "/")+"/")
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
