@@ -102,7 +102,10 @@ func operand(before string) bool {
 }
 
 // joined prints short remarks with dots between them; a line breaks only there.
-func (p *page) joined(indent string, words []string) {
+func (p *page) joined(indent string, words []string) { p.joinedIn("", indent, words) }
+
+// joinedIn is joined in a colour.
+func (p *page) joinedIn(color, indent string, words []string) {
 	line := ""
 	for _, w := range words {
 		switch {
@@ -111,11 +114,11 @@ func (p *page) joined(indent string, words []string) {
 		case columns(line+" · "+w) <= p.width():
 			line += " · " + w
 		default:
-			p.printf("%s\n", p.in(dim, line))
+			p.printf("%s\n", p.in(color, line))
 			line = indent + w
 		}
 	}
-	p.printf("%s\n", p.in(dim, line))
+	p.printf("%s\n", p.in(color, line))
 }
 
 // sureness says how well a cause is proved, and what the weaker words mean.

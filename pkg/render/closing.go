@@ -199,7 +199,7 @@ func probeName(probe string) string {
 func (p *page) more() {
 	switch {
 	case len(p.r.RootCauses) > 0:
-		p.joined("", []string{"more: -o wide", "kubectl mountdoctor explain " + p.r.RootCauses[0].Name})
+		p.joinedIn(dim, "", []string{"more: -o wide", "kubectl mountdoctor explain " + p.r.RootCauses[0].Name})
 		if page := p.pageOf(p.r.RootCauses[0].Name); page != "" {
 			p.text("", p.in(dim, page))
 		}

@@ -35,7 +35,7 @@ func (p *page) quiet() {
 // wait prints a cause that only needs time: what it is, and that it ends by itself.
 func (p *page) wait(c report.Cause) {
 	p.text("  ", p.shorter(p.short(p.names.prose(opening(c.Message)))))
-	p.joined("  ", []string{string(c.Certainty), c.Name, "needs only time", "more: -o wide"})
+	p.joinedIn(dim, "  ", []string{string(c.Certainty), c.Name, "needs only time", "more: -o wide"})
 }
 
 // shorter takes from a sentence that is too long what is said least: its last clauses,
