@@ -48,8 +48,9 @@ e2e-soak: ## a real cluster for SOAK=30m: a hundred volumes, pods that come and 
 e2e: ## a real cluster on this machine (root; about 8 min more the first time)
 	GO='$(GO)' test/e2e/run.sh
 
-lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style; known vulnerabilities
+lint: $(BIN)/golangci-lint-$(GOLANGCI) ## golangci-lint, pinned; the import table and the style; functions that nothing calls; known vulnerabilities
 	$(BIN)/golangci-lint-$(GOLANGCI) run ./...
+	BIN='$(BIN)' scripts/deadcode
 	BIN='$(BIN)' scripts/vulncheck
 
 $(BIN)/golangci-lint-$(GOLANGCI):

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // World is a whole cluster of three nodes, n1, n2 and n3, in which pods of a StatefulSet
@@ -92,9 +91,6 @@ func (w *World) Add(objects ...string) *World { w.sketch.Add(objects...); return
 
 // Edit replaces words in the documents; they must be there.
 func (w *World) Edit(before, after string) *World { w.sketch.Edit(before, after); return w }
-
-// Objects are the documents as they are.
-func (w *World) Objects() []string { return w.sketch.Objects }
 
 // EditIn replaces words in the documents that hold others; they must be there.
 func (w *World) EditIn(words, before, after string) *World {
@@ -282,9 +278,6 @@ func (w *World) Answers(node string, paths ...string) *World {
 	return w
 }
 
-// Index loads it, after a verdict.
-func (w *World) Index(t testing.TB) *snapshot.Index { return w.sketch.Index(t) }
-
 // Verdict evaluates a question: the verdict, then root causes, then what is unexplained.
 func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (string, *report.Report) {
 	t.Helper()
@@ -319,6 +312,3 @@ func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (st
 	out = append(out, slices.Sorted(maps.Keys(seen))...)
 	return strings.TrimSuffix(r.Verdict+": "+strings.Join(out, "; "), ": "), r
 }
-
-// Write writes the world, after a verdict, as the files of a case.
-func (w *World) Write(dir string) error { return w.sketch.write(dir) }

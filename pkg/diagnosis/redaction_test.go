@@ -18,7 +18,7 @@ func TestSameCausesAfterRedaction(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		s := load(t, dir)
-		words, err := snapshot.NewRedaction(s, []byte("metamorphic"))
+		words, err := snapshot.Redact(s, []byte("metamorphic"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func (n *nodeRun) fetch(ctx context.Context, pod *corev1.Pod, sent program) (*sn
 		_ = in.CloseWithError(io.ErrUnexpectedEOF)
 		ended <- err
 	}()
-	facts, recording, err := agent.ReadProven(out, answerLimit, agent.Prove(nonce, sent.sum))
+	facts, recording, err := agent.ReadFrames(out, answerLimit, agent.Prove(nonce, sent.sum))
 	_ = out.Close()
 	if err == nil {
 		close(read)

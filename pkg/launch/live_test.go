@@ -130,7 +130,7 @@ func replay(t *testing.T, kubelets *server, saved *snapshot.Snapshot) func(strin
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if _, err := agent.Stream(context.Background(), recorded, &out, true); err != nil {
+		if _, err := agent.Stream(context.Background(), recorded, &out, true, ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o600); err != nil {

@@ -179,7 +179,7 @@ func frames(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := agent.Stream(context.Background(), recorded, &out, true); err != nil {
+	if _, err := agent.Stream(context.Background(), recorded, &out, true, ""); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -153,7 +153,7 @@ func (o *captureOptions) redacted(s *snapshot.Snapshot) (*snapshot.Snapshot, err
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	r, err := snapshot.NewRedaction(s, key)
+	r, err := snapshot.Redact(s, key)
 	if err != nil {
 		return nil, fmt.Errorf("redact the snapshot: %w", err)
 	}

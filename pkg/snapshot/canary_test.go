@@ -38,7 +38,7 @@ func redactedFor(t *testing.T, s *Snapshot) *Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r.Snapshot
 }
 
 // written are the files of a capture.

@@ -8,22 +8,6 @@ import (
 	"strings"
 )
 
-// Redact returns the same snapshot with other words: names of namespaces, workloads,
-// claims, volumes, nodes and hosts, addresses, IQNs and WWIDs become tokens. One
-// input always becomes the same token, and what is derived from names (VolumeAttachment
-// names, staging paths) is derived anew, so that a diagnosis finds the same causes.
-//
-// Kept are what rules know by name: drivers, namespaces and pods of the system,
-// StorageClass parameters, kernel texts, times, sizes, and UIDs, which are random.
-// The key makes tokens of two captures comparable (same key) or not.
-func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
-	r, err := NewRedaction(s, key)
-	if err != nil {
-		return nil, err
-	}
-	return r.Snapshot, nil
-}
-
 // Redaction is a redacted snapshot with the words that made it.
 type Redaction struct {
 	Snapshot *Snapshot
@@ -33,8 +17,15 @@ type Redaction struct {
 // Word is what a whole name became, such as that of the asked claim.
 func (r *Redaction) Word(s string) string { return r.words.whole(s) }
 
-// NewRedaction is Redact for callers that also need the new names.
-func NewRedaction(s *Snapshot, key []byte) (*Redaction, error) {
+// Redact returns the same snapshot with other words: names of namespaces, workloads,
+// claims, volumes, nodes and hosts, addresses, IQNs and WWIDs become tokens. One
+// input always becomes the same token, and what is derived from names (VolumeAttachment
+// names, staging paths) is derived anew, so that a diagnosis finds the same causes.
+//
+// Kept are what rules know by name: drivers, namespaces and pods of the system,
+// StorageClass parameters, kernel texts, times, sizes, and UIDs, which are random.
+// The key makes tokens of two captures comparable (same key) or not.
+func Redact(s *Snapshot, key []byte) (*Redaction, error) {
 	words := newVocabulary(key)
 	words.learn(s)
 	files := tree{}

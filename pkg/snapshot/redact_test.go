@@ -33,7 +33,7 @@ func TestRedactHidesNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := filepath.Join(t.TempDir(), "redacted")
-			if err := snapshot.Save(out, red); err != nil {
+			if err := snapshot.Save(out, red.Snapshot); err != nil {
 				t.Fatal(err)
 			}
 			assertAbsent(t, out, c.canaries)
@@ -79,7 +79,7 @@ func TestRedactIsConsistent(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, n := range r.Cluster.Nodes {
+		for _, n := range r.Snapshot.Cluster.Nodes {
 			out = append(out, n.Name)
 		}
 		return strings.Join(out, " ")

@@ -94,7 +94,7 @@ func TestWritesNothing(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := agent.ReadFrames(&out, 1<<30); err != nil {
+	if _, _, err := agent.ReadFrames(&out, 1<<30, ""); err != nil {
 		t.Fatal(err)
 	}
 	trace, err := os.ReadFile(log)

@@ -115,7 +115,7 @@ func lookAmid(t *testing.T, args ...string) (*probes.Facts, []byte) {
 	if err := c.Run(); err != nil {
 		t.Fatalf("agent: %v: %s", err, complaints.String())
 	}
-	f, recording, err := agent.ReadFrames(&out, 1<<30)
+	f, recording, err := agent.ReadFrames(&out, 1<<30, "")
 	if err != nil {
 		t.Fatalf("read frames: %v", err)
 	}

@@ -67,7 +67,7 @@ func Read(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Facts, r.Recording, err = agent.ReadFrames(bytes.NewReader(answer), answerLimit); err != nil {
+	if r.Facts, r.Recording, err = agent.ReadFrames(bytes.NewReader(answer), answerLimit, ""); err != nil {
 		words, _ := os.ReadFile(filepath.Join(dir, "errors"))
 		return nil, fmt.Errorf("%s: %w: %s", r.Name, err, words)
 	}

@@ -85,14 +85,9 @@ func (w *frameWriter) end() error {
 
 // ReadFrames decodes an agent's output, of which it reads and unpacks at most
 // limit bytes each. It always returns what arrived whole, and an error that
-// tells where the rest is missing or wrong. The recording is nil unless asked for.
-func ReadFrames(in io.Reader, limit int64) (*probes.Facts, []byte, error) {
-	return ReadProven(in, limit, "")
-}
-
-// ReadProven is ReadFrames of an answer that must begin with a proof; without it
-// nothing is taken from the answer.
-func ReadProven(in io.Reader, limit int64, proof string) (*probes.Facts, []byte, error) {
+// tells where the rest is missing or wrong. The recording is nil unless asked for. With a
+// proof the answer must begin with it; without it nothing is taken from the answer.
+func ReadFrames(in io.Reader, limit int64, proof string) (*probes.Facts, []byte, error) {
 	d := decoder{
 		proof: proof,
 		in:    bufio.NewReaderSize(io.LimitReader(in, limit), 64<<10),

@@ -45,7 +45,7 @@ func kernels(t testing.TB) []string {
 func stream(t testing.TB, h host.Host, record bool) ([]byte, *probes.Facts) {
 	t.Helper()
 	var out bytes.Buffer
-	f, err := Stream(context.Background(), h, &out, record)
+	f, err := Stream(context.Background(), h, &out, record, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFramesBringTheFacts(t *testing.T) {
 	t.Parallel()
 	for _, path := range kernels(t) {
 		out, want := stream(t, open(t, path), true)
-		got, recording, err := ReadFrames(strings.NewReader("Last login: today\n$ "+string(out)), limit)
+		got, recording, err := ReadFrames(strings.NewReader("Last login: today\n$ "+string(out)), limit, "")
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -78,7 +78,7 @@ func TestCutOutputKeepsWhatArrived(t *testing.T) {
 	t.Parallel()
 	out, want := stream(t, open(t, kernels(t)[0]), false)
 	for cut := 0; cut < len(out); cut += max(1, len(out)/200) {
-		got, _, err := ReadFrames(bytes.NewReader(out[:cut]), limit)
+		got, _, err := ReadFrames(bytes.NewReader(out[:cut]), limit, "")
 		if !errors.Is(err, ErrTruncated) {
 			t.Errorf("cut at %d: got error %v, want %v", cut, err, ErrTruncated)
 		}
@@ -113,7 +113,7 @@ func TestReadFramesRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f, _, err := ReadFrames(strings.NewReader(tt.in), tt.limit)
+			f, _, err := ReadFrames(strings.NewReader(tt.in), tt.limit, "")
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got error %v, want one with %q", err, tt.want)
 			}
@@ -134,7 +134,7 @@ func TestBombIsNotUnpacked(t *testing.T) {
 	if err := w.frame(recordingName, stateOK, make([]byte, 8<<20)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ReadFrames(&out, 1<<20); err == nil || !strings.Contains(err.Error(), "more than the limit") {
+	if _, _, err := ReadFrames(&out, 1<<20, ""); err == nil || !strings.Contains(err.Error(), "more than the limit") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func FuzzReadFrames(f *testing.F) {
 	f.Add([]byte(magic + "\nframe a ok 3 00\nabc\nend 1 00\n"))
 	f.Add([]byte("junk"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if facts, _, _ := ReadFrames(bytes.NewReader(data), 1<<20); facts == nil {
+		if facts, _, _ := ReadFrames(bytes.NewReader(data), 1<<20, ""); facts == nil {
 			t.Error("no facts")
 		}
 	})

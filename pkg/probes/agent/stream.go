@@ -13,13 +13,9 @@ import (
 )
 
 // Stream runs all probes and writes each part as soon as it is there. With
-// record, the last frame is the recording of everything that was asked.
-func Stream(ctx context.Context, h host.Host, out io.Writer, record bool) (*probes.Facts, error) {
-	return StreamProven(ctx, h, out, record, "")
-}
-
-// StreamProven is Stream with a proof as its first frame.
-func StreamProven(ctx context.Context, h host.Host, out io.Writer, record bool, proof string) (*probes.Facts, error) {
+// record, the last frame is the recording of everything that was asked. A proof is the
+// first frame; empty: none.
+func Stream(ctx context.Context, h host.Host, out io.Writer, record bool, proof string) (*probes.Facts, error) {
 	w, err := newFrameWriter(out, proof)
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func (o options) run(ctx context.Context, stdout io.Writer) error {
 		out.SetIndent("", "  ")
 		err = out.Encode(f)
 	} else {
-		f, err = agent.StreamProven(ctx, h, stdout, o.record == "-", proof)
+		f, err = agent.Stream(ctx, h, stdout, o.record == "-", proof)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
