@@ -62,10 +62,23 @@ func (m *Missing) bare() bool {
 	}
 	running := len(m.pl.View.ProcessesOfPod(string(m.Pod.UID))) > 0
 	switch {
-	case m.dir == nil && !running, m.Ended && len(m.Files) == 0:
+	case m.dir == nil && (!running || m.ephemeral() && !m.told()), m.Ended && len(m.Files) == 0:
 		return false
 	}
 	return m.Ended || running || m.pl.X.NodeReady(m.pl.Node).Ready
+}
+
+// ephemeral tells whether the volume is one that a pod names in its own template and a CSI
+// driver makes for it: few recordings list their mounts.
+func (m *Missing) ephemeral() bool {
+	return m.pl.Volume.Inline && m.pl.Volume.PV != nil && m.pl.Volume.PV.Spec.CSI != nil
+}
+
+// told tells whether the table has any mount of the pod's directory: each pod has one of
+// its token at least. A recording that lists none does not know the pod's mounts at all.
+func (m *Missing) told() bool {
+	dir := "/pods/" + string(m.Pod.UID) + "/"
+	return slices.ContainsFunc(m.pl.View.Init.Mounts, func(o probes.Mount) bool { return strings.Contains(o.Point, dir) })
 }
 
 // podDir is what the recording has of the pod's directory for the volume.

@@ -25,6 +25,9 @@ func TestControlPlaneDown(t *testing.T) {
 		status := fmt.Sprintf("status: {phase: Running, containerStatuses: [{name: m, ready: true, restartCount: %d, state: {running: {startedAt: '2026-01-02T%s'}}, lastState: {terminated: {exitCode: 1, startedAt: '2026-01-02T%s', finishedAt: '2026-01-02T11:55:00Z'}}}]", restarts, began, before)
 		return newScene().add("m1", strings.Replace(manager("True"), "status: {phase: Running", status, 1))
 	}
+	crashing := func() *scene {
+		return newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]"))
+	}
 	check(t, ControlPlaneDown, []branch{
 		{"the manager of the wanted node is down, refused", down("ManagerPodDown", "False").attachError(refused), pod},
 		{"the manager of the wanted node is down, nothing said", down("ManagerPodDown", "False"), []string{"likely Pod longhorn-manager-n1"}},
@@ -32,7 +35,8 @@ func TestControlPlaneDown(t *testing.T) {
 		{"there is no manager, nothing said", down("ManagerPodMissing", "False").drop("m1"), silent},
 		{"the kubelet of the node is silent", down("ManagerPodDown", "False").edit("node-n1", "status: 'True'", "status: Unknown"), silent},
 		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
-		{"every manager crashes again and again", newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]")).attachError(unreachable), pod},
+		{"every manager crashes again and again, its log was not read", crashing().attachError(unreachable), []string{"likely Pod longhorn-manager-n1"}},
+		{"every manager crashes again and again", crashing().file("logs/longhorn-system/longhorn-manager-n1/m.log", "time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting manager: leader election lost\"\n").attachError(unreachable), pod},
 		{"every manager waits for its webhook", newScene().add("m1", manager("False")).file("logs/longhorn-system/longhorn-manager-n1/m.log",
 			"time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting webhooks: admission webhook service is not accessible on cluster after 2m0s sec: timed out waiting for endpoint https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/healthz to be available\"\n"), pod},
 		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
@@ -46,7 +50,7 @@ func TestControlPlaneDown(t *testing.T) {
 			[]string{"certain Service longhorn-backend"}},
 		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
 			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
-		{"the only manager is Ready for a moment and loops", looping("11:59:40Z", "11:54:00Z", 47).attachError(unreachable), pod},
+		{"the only manager is Ready for a moment and loops", looping("11:59:40Z", "11:54:00Z", 47).attachError(unreachable), []string{"likely Pod longhorn-manager-n1"}},
 		{"the only manager loops, nothing said", looping("11:59:40Z", "11:54:00Z", 47), []string{"likely Pod longhorn-manager-n1"}},
 		{"it has run for ten minutes since", looping("11:50:00Z", "11:49:00Z", 47).attachError(unreachable), []string{"likely Service longhorn-backend"}},
 		{"its last run was a long one", looping("11:59:40Z", "10:00:00Z", 47).attachError(unreachable), []string{"likely Service longhorn-backend"}},

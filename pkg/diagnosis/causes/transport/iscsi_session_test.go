@@ -94,7 +94,7 @@ func TestWayLost(t *testing.T) {
 		"one lost, one that may come back": {"", mapped(append(path("sdb", "8:16", "transport-offline", "3", target, "10.5.0.10", "FREE"),
 			path("sdc", "8:32", "blocked", "4", target, "10.6.0.10", "FAILED")...)...), []string{"likely Device 253:0"}},
 		"Fibre Channel, by what the attacher says": {"{protocol: fc, wwn: '6000'}", fc, []string{"certain Device 8:16"}},
-		"neither a session nor Fibre Channel":      {"{protocol: sas, wwn: '6000'}", scsi, []string{}},
+		"neither a session nor Fibre Channel":      {"{protocol: sas, wwn: '6000'}", scsi, []string{"certain Device 8:16"}},
 		"Fibre Channel, by the kernel": {"{wwn: '6000'}", append(scsi[:len(scsi):len(scsi)],
 			"@kmsg", "3,9,86000000000,-; rport-3:0-1: blocked FC remote port time out: removing target and saving binding"), []string{"certain Device 8:16"}},
 	} {
