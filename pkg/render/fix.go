@@ -13,34 +13,11 @@ func (p *page) fix(list []report.Remedy) {
 	if len(list) == 0 {
 		return
 	}
-	p.titleOfSteps("FIX", list)
+	p.title("FIX")
 	for i, m := range list {
 		p.step(i+1, m)
 	}
 	p.afterwards(list)
-}
-
-// titleOfSteps warns once, above them, where steps that change something rest on what
-// was seen a while ago.
-func (p *page) titleOfSteps(title string, list []report.Remedy) {
-	warning := ""
-	if slices.ContainsFunc(list, func(m report.Remedy) bool { return old(p.r, m) != "" }) {
-		warning = "  (seen " + age(p.r) + " ago: look again before any change)"
-	}
-	if p.said[warning] {
-		warning = ""
-	}
-	p.said[warning] = true
-	p.printf("\n%s%s\n", p.in(bold, title), p.in(dim, warning))
-}
-
-// stepsOf are the steps of several causes.
-func stepsOf(list []report.Cause) []report.Remedy {
-	var out []report.Remedy
-	for _, c := range list {
-		out = append(out, c.Remedies...)
-	}
-	return out
 }
 
 // step prints one step: what, its risk, the commands, and what makes them safe.
@@ -59,6 +36,9 @@ func (p *page) step(n int, m report.Remedy) {
 	if m.Settle != "" && !p.said[m.Settle] {
 		p.said[m.Settle] = true
 		p.text(indent, p.names.prose(m.Settle))
+	}
+	if w := old(p.r, m); w != "" {
+		p.text(indent, w)
 	}
 	p.config(indent, m.Config)
 	for i, c := range m.Commands {

@@ -11,7 +11,7 @@ func (p *page) others(list []report.Cause) {
 	if len(list) == 0 {
 		return
 	}
-	p.titleOfSteps("ALSO", stepsOf(list))
+	p.title("ALSO")
 	for _, g := range sameCause(list) {
 		p.group(g)
 	}

@@ -111,7 +111,7 @@ func (p *page) hazards(list []report.Cause) {
 	if len(list) == 0 {
 		return
 	}
-	p.titleOfSteps("HAZARDS", stepsOf(list))
+	p.title("HAZARDS")
 	for _, g := range sameCause(list) {
 		p.group(g)
 	}
