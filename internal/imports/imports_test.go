@@ -25,7 +25,7 @@ var table = map[string]struct {
 	"pkg/plugin":              {own: []string{"pkg", "deploy/rbac", "deploy/completion"}},
 	"pkg/collect":             {own: []string{"pkg/collect", "pkg/snapshot", "pkg/probes", "pkg/diagnosis"}},
 	"pkg/launch":              {own: []string{"pkg/launch", "pkg/snapshot", "pkg/probes"}},
-	"pkg/launch/agents":       {own: []string{"pkg/launch/agents"}, others: []string{}},
+	"pkg/launch/agents":       {own: []string{"pkg/launch/agents"}, others: []string{"github.com/klauspost/compress"}},
 	"pkg/probes":              {own: []string{"pkg/probes"}, others: []string{"golang.org/x/sys"}},
 	"pkg/snapshot":            {own: []string{"pkg/snapshot", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery", "sigs.k8s.io/yaml", "sigs.k8s.io/json", "golang.org/x/tools/txtar"}},
 	"pkg/evidence":            {own: []string{"pkg/evidence", "pkg/snapshot", "pkg/report", "pkg/probes"}, others: []string{"k8s.io/api", "k8s.io/apimachinery"}},

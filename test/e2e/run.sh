@@ -19,7 +19,7 @@ cannot() {
 grep -qw overlay /proc/filesystems || modprobe overlay 2>/dev/null || cannot "they need the overlay file system"
 
 missing=()
-for package in containerd runc containernetworking-plugins busybox-static iptables iproute2 e2fsprogs util-linux; do
+for package in containerd runc containernetworking-plugins busybox-static iptables iproute2 e2fsprogs util-linux zstd; do
 	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then

@@ -15,7 +15,7 @@ cannot() {
 [ "$(id -u)" = 0 ] || cannot "they need root, for a chroot with the guest's programs"
 
 missing=()
-for package in qemu-system-x86 mmdebstrap cpio busybox-static kmod e2fsprogs xz-utils; do
+for package in qemu-system-x86 mmdebstrap cpio busybox-static kmod e2fsprogs xz-utils zstd; do
 	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then

@@ -109,7 +109,7 @@ func TestGrowth(t *testing.T) {
 		"kubelet's text is no refusal":   {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
 		"failed on the node":             {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
 		"failed on the node, by state":   {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}"), []string{"certain " + is}},
-		"the node waits":                 {raised("20Gi", pending), []string{}},
+		"the node waits for an hour":     {raised("20Gi", pending), []string{"likely " + is}},
 		"the disk kept its size":         {machine(raised("20Gi", pending), "20971520", "2576875"), []string{"certain " + is}},
 		"the file system kept its size":  {machine(raised("20Gi", pending), "41943040", "2576875"), []string{"certain " + is}},
 		"everything has grown":           {machine(raised("20Gi", pending), "41943040", "5153750"), []string{}},

@@ -2,15 +2,18 @@
 package agents
 
 import (
+	"archive/tar"
 	"bufio"
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/agents/lzma"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The directory always holds its README, so that a build without agents compiles.
@@ -38,8 +41,8 @@ func For(goarch string) (gz []byte, sha256 string, ok bool) {
 	return gz, sum, true
 }
 
-// mostAgent is more than any agent has.
-const mostAgent = 64 << 20
+// mostAgents is more than all agents have together.
+const mostAgents = 256 << 20
 
 // packed holds the agents that were asked for, each repacked once.
 var packed struct {
@@ -47,34 +50,49 @@ var packed struct {
 	gz map[string][]byte
 }
 
-// repacked makes gzip, which images have, of LZMA, which is a fifth smaller.
+// repacked makes gzip, which images have, of one agent of the archive.
 func repacked(goarch string) ([]byte, error) {
 	packed.Lock()
 	defer packed.Unlock()
 	if gz := packed.gz[goarch]; gz != nil {
 		return gz, nil
 	}
-	small, err := files.ReadFile("bin/" + prefix + goarch + ".lzma")
-	if err != nil {
-		return nil, err
-	}
-	agent, err := lzma.Unpack(small, mostAgent)
-	if err != nil {
-		return nil, err
-	}
 	var gz bytes.Buffer
-	w := gzip.NewWriter(&gz)
-	if _, err := w.Write(agent); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
+	if err := unpack(prefix+goarch, &gz); err != nil {
+		return nil, fmt.Errorf("unpack the agent for %s: %w", goarch, err)
 	}
 	if packed.gz == nil {
 		packed.gz = map[string][]byte{}
 	}
 	packed.gz[goarch] = gz.Bytes()
 	return gz.Bytes(), nil
+}
+
+func unpack(name string, out io.Writer) error {
+	archive, err := files.Open("bin/agents.tar.zst")
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	d, err := zstd.NewReader(archive, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostAgents))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for t := tar.NewReader(d); ; {
+		h, err := t.Next()
+		if err != nil {
+			return err
+		}
+		if h.Name != name {
+			continue
+		}
+		w := gzip.NewWriter(out)
+		if _, err := io.Copy(w, t); err != nil {
+			return err
+		}
+		return w.Close()
+	}
 }
 
 // Architectures lists those that there are agents for, sorted.

@@ -38,6 +38,8 @@ func attrs(h host.Host, dir string) []probes.Attr {
 	if h.Given() {
 		names = files(h, dir, "", 3)
 	}
+	names = slices.Clone(names)
+	slices.Sort(names)
 	var list []probes.Attr
 	for _, n := range names {
 		if own[n] && n != "device/wwid" {
@@ -51,7 +53,6 @@ func attrs(h host.Host, dir string) []probes.Attr {
 			list = append(list, probes.Attr{Name: n, Value: "@error " + attr.ErrName(err)})
 		}
 	}
-	slices.SortFunc(list, func(a, b probes.Attr) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

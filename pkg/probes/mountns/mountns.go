@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,7 +98,7 @@ func group(all []probes.Process, first uint64) []probes.MountNamespace {
 		}
 		list[n].PIDs = append(list[n].PIDs, p.PID)
 	}
-	slices.SortStableFunc(list, func(a, b probes.MountNamespace) int {
+	return probes.Sorted(list, func(a, b *probes.MountNamespace) int {
 		switch {
 		case a.ID == b.ID:
 			return a.PIDs[0] - b.PIDs[0]
@@ -112,7 +111,6 @@ func group(all []probes.Process, first uint64) []probes.MountNamespace {
 		}
 		return 1
 	})
-	return list
 }
 
 // binds are the namespaces that an nsfs bind mount keeps alive, as container

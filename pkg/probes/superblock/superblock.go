@@ -4,7 +4,6 @@ package superblock
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,13 +21,15 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	c.btrfs()
 	c.journals()
 	c.threads()
-	slices.SortStableFunc(c.list, func(a, b probes.Superblock) int {
+	f.Superblocks = probes.Sorted(c.list, func(a, b *probes.Superblock) int {
 		if a.KName != b.KName {
 			return strings.Compare(a.KName, b.KName)
 		}
-		return strings.Compare(a.FSType, b.FSType)
+		if a.FSType != b.FSType {
+			return strings.Compare(a.FSType, b.FSType)
+		}
+		return strings.Compare(a.Locator, b.Locator)
 	})
-	f.Superblocks = c.list
 	if !h.Recorded() {
 		settle(ctx, h, f)
 	}

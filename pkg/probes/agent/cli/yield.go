@@ -24,12 +24,14 @@ func yield() {
 	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(192 << 20)
 	debug.SetGCPercent(50)
-	tasks, err := os.ReadDir("/proc/self/task")
+	dir, err := os.Open("/proc/self/task")
 	if err != nil {
 		return // less polite, but able to work
 	}
+	defer dir.Close()
+	tasks, _ := dir.Readdirnames(-1)
 	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
+		tid, err := strconv.Atoi(t)
 		if err != nil {
 			continue
 		}
