@@ -33,6 +33,7 @@ type Result struct {
 	Refused   string // what the last program said that did not get its way
 	Took      time.Duration
 	Left      string  // threads of the agent that outlived it
+	Above     string  // what lies on the disk after the printed steps
 	Code      string  // its exit code; empty when it had to be killed
 	Log       []byte  // of the share's server
 	Sessions  []int   // how many the server had begun, each time that the script counted
@@ -105,6 +106,8 @@ func (r *Result) readFacts(name string) error {
 			r.Target = value
 		case "wwid":
 			r.WWID = value
+		case "above":
+			r.Above = strings.TrimSpace(value)
 		case "left":
 			r.Left = value
 		case "code":

@@ -3,14 +3,19 @@ package vm
 import (
 	"context"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/preflight"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 var (
@@ -34,7 +39,7 @@ func TestScenarios(t *testing.T) {
 	for _, b := range boots {
 		t.Run(b.script, func(t *testing.T) {
 			t.Parallel()
-			out := boot(t, b.script, b.two)
+			out := boot(t, b.script, b.two, b.scenarios)
 			for _, s := range b.scenarios {
 				t.Run(s.name, func(t *testing.T) { check(t, filepath.Join(out, s.name), s) })
 			}
@@ -42,7 +47,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-func boot(t *testing.T, script string, two bool) string {
+func boot(t *testing.T, script string, two bool, scenarios []scenario) string {
 	t.Helper()
 	share := t.TempDir()
 	if *keep != "" {
@@ -54,12 +59,15 @@ func boot(t *testing.T, script string, two bool) string {
 			t.Fatal(err)
 		}
 	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	go answer(ctx, filepath.Join(share, "out"), scenarios)
 	started := time.Now()
 	start := Machine{Image: *image, Agent: *binary}.Boot
 	if two {
 		start = Machine{Image: *image, Agent: *binary}.BootTwo
 	}
-	out, err := start(context.Background(), script, share, bootLimit)
+	out, err := start(ctx, script, share, bootLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,6 +95,9 @@ func check(t *testing.T, dir string, s scenario) {
 		} else if begun := r.Sessions[n-1] - r.Sessions[0]; begun < s.sessions.least || begun > s.sessions.most {
 			t.Errorf("%d sessions began", begun)
 		}
+	}
+	if s.frees && r.Above != "" {
+		t.Errorf("after the printed steps %s is still on the disk", r.Above)
 	}
 	for name, state := range r.Facts.Status {
 		if state.State != "ok" {
@@ -117,7 +128,38 @@ func check(t *testing.T, dir string, s scenario) {
 	for _, failure := range got.Failures {
 		t.Error(failure)
 	}
+	preflights(t, caseDir, s.ready)
 	if t.Failed() {
 		t.Log(strings.TrimSpace(got.Text))
+		if done, err := os.ReadFile(filepath.Join(dir, "cured")); err == nil {
+			t.Logf("what the steps said:\n%s", done)
+		}
+	}
+}
+
+// preflights holds what preflight says of the machines against what is wanted of single
+// checks.
+func preflights(t *testing.T, caseDir string, want map[string]string) {
+	t.Helper()
+	if len(want) == 0 {
+		return
+	}
+	s, err := snapshot.Load(caseDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var storage []report.Storage
+	for _, kind := range []string{"longhorn-v1", "longhorn-rwx", "nfs", "smb"} {
+		storage = append(storage, report.Storage{Name: kind, Because: "asked for"})
+	}
+	p := preflight.Run(snapshot.NewIndex(s), slices.Sorted(maps.Keys(s.Nodes)), storage)
+	got := map[string]string{}
+	for _, c := range p.Nodes[0].Checks {
+		got[c.Name] = c.Outcome
+	}
+	for name, outcome := range want {
+		if got[name] != outcome {
+			t.Errorf("preflight: %s is %q, want %q", name, got[name], outcome)
+		}
 	}
 }

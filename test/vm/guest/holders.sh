@@ -4,13 +4,14 @@ scenario lvm
 engine_up 128M
 attach
 pvcreate -q -ff -y "/dev/$disk" && vgcreate -q guests "/dev/$disk" && lvcreate -q -y -n data -l 100%FREE guests
-vgchange -q -an guests
+vgchange -q -an guests 2>/dev/null
 detach
 attach
 vgchange -q -aay guests
 stage_mount
 examine
-vgchange -q -an guests
+cure
+vgchange -q -an guests 2>/dev/null
 detach
 
 scenario md
@@ -19,7 +20,8 @@ attach
 mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.2 --homehost=guest "/dev/$disk" missing
 stage_mount
 examine
-mdadm --stop /dev/md0
+cure
+mdadm --stop /dev/md0 2>/dev/null
 detach
 
 scenario luks

@@ -20,6 +20,13 @@ wait_for taken
 udevadm settle -t 10
 stage_mount
 examine
+cure
+continue_as multipath-cured
+sleep 3 # a daemon that still wants the disk would have it again
+stage_mount && publish_mount && pod_up
+examine
+end $pid_app
+unmount
 multipath_away
 detach
 

@@ -80,7 +80,8 @@ wait_for test -b /dev/vdb
 udevadm settle -t 10
 mount -t ext4 -o defaults "/dev/lvmvg/$volume" "$publish" >"$out/refused" 2>&1
 examine
-vgchange -q -ay lvmvg
+cure                   # which only looks: whose group it is a person decides
+vgchange -q -ay lvmvg # and does then
 continue_as lvm-activated
 mount -t ext4 -o defaults "/dev/lvmvg/$volume" "$publish" && pod_up
 examine

@@ -17,6 +17,7 @@ boot=$(sed -n 's/.*boot=\([^ ]*\).*/\1/p' /proc/cmdline)
 . /lab/guest/volume.sh
 . /lab/guest/multipath.sh
 . /lab/guest/examine.sh
+. /lab/guest/cure.sh
 node_up
 . "/lab/guest/$boot.sh"
 echo "VM: $boot finished after $(cut -d' ' -f1 /proc/uptime) s"
