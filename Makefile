@@ -112,7 +112,7 @@ site: ## the documentation's site into dist/site/html: SITE_URL=https://… (Deb
 	mkdocs build --strict --quiet -f dist/site/mkdocs.yml -d html
 
 recording: build ## the terminal of the README (docs/demo.svg) from a recorded incident
-	$(GO) run ./scripts/recording -out docs/demo.svg -drop '  [(]seen [^)]* ago: look again[^)]*[)]' -typed "kubectl mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt)" -- \
+	$(GO) run ./scripts/recording -out docs/demo.svg -drop 'look again first' -typed "kubectl mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt)" -- \
 		$(BIN)/kubectl-mountdoctor $$(cat testdata/cases/$(CASE)/ask.txt) --from testdata/cases/$(CASE) --color always
 
 screenshots: build ## the HTML report in a real browser: fits a phone, dark, prints (chromium; UPDATE=1 for the README's)

@@ -18,7 +18,7 @@ import (
 func main() {
 	out := flag.String("out", "docs/demo.svg", "file to write")
 	typed := flag.String("typed", "", "what is typed at the prompt; empty: the command")
-	drop := flag.String("drop", "", "leave out the words that match")
+	drop := flag.String("drop", "", "leave out the lines that match")
 	columns := flag.Int("columns", 80, "width of the terminal")
 	flag.Parse()
 	if err := record(*out, *typed, *drop, *columns, flag.Args()); err != nil {
@@ -49,9 +49,13 @@ func record(out, typed, drop string, columns int, command []string) error {
 		if err != nil {
 			return err
 		}
-		for i, l := range lines {
-			lines[i] = re.ReplaceAllString(l, "")
+		var kept []string
+		for _, l := range lines {
+			if !re.MatchString(l) {
+				kept = append(kept, l)
+			}
 		}
+		lines = kept
 	}
 	var rows []string
 	for _, l := range lines {
