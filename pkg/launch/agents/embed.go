@@ -69,12 +69,11 @@ func repacked(goarch string) ([]byte, error) {
 }
 
 func unpack(name string, out io.Writer) error {
-	archive, err := files.Open("bin/agents.tar.zst")
+	archive, err := files.ReadFile("bin/agents.tar.zst")
 	if err != nil {
 		return err
 	}
-	defer archive.Close()
-	d, err := zstd.NewReader(archive, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostAgents))
+	d, err := zstd.NewReader(bytes.NewReader(archive), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostAgents))
 	if err != nil {
 		return err
 	}
