@@ -41,7 +41,6 @@ func TestPlaces(t *testing.T) {
 			{Point: "/etc/hosts", Dev: root, FSType: "ext4"}}},
 	}}
 	f.Identity.InitMntNS = 1
-	p := newPlaces(f)
 	tests := []struct {
 		name, path string
 		ns         uint64
@@ -58,7 +57,7 @@ func TestPlaces(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := p.interesting(tt.ns, tt.path); got != tt.want {
+			if got := newPlaces(f).interesting(tt.ns, tt.path); got != tt.want {
 				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})
