@@ -38,20 +38,18 @@ func servers(x *snapshot.Index, node string, asked []*snapshot.Volume) Servers {
 			}
 		}
 	}
-	lists := [][]endpoint{managers(x)}
+	list := managers(x)
 	for _, v := range volumes {
-		lists = append(lists, endpoints(x, v, node))
+		list = append(list, endpoints(x, v, node)...)
 	}
 	var out Servers
-	for _, list := range lists {
-		for _, e := range list {
-			if !plainHost.MatchString(e.host) || !plainPort.MatchString(e.port) {
-				continue
-			}
-			out.Dials = append(out.Dials, net.JoinHostPort(e.host, e.port))
-			if _, err := netip.ParseAddr(e.host); err != nil {
-				out.Names = append(out.Names, e.host)
-			}
+	for _, e := range list {
+		if !plainHost.MatchString(e.host) || !plainPort.MatchString(e.port) {
+			continue
+		}
+		out.Dials = append(out.Dials, net.JoinHostPort(e.host, e.port))
+		if _, err := netip.ParseAddr(e.host); err != nil {
+			out.Names = append(out.Names, e.host)
 		}
 	}
 	return Servers{Names: some(out.Names), Dials: some(out.Dials)}
@@ -132,7 +130,7 @@ func behind(x *snapshot.Index, host string) []string {
 	if s.Spec.ClusterIP != corev1.ClusterIPNone {
 		out = append(out, s.Spec.ClusterIP)
 	}
-	for _, pod := range x.Cluster.Pods {
+	for _, pod := range x.PodsIn(s.Namespace) {
 		if snapshot.ServiceSelects(s, pod) {
 			out = append(out, pod.Status.PodIP)
 		}
@@ -147,8 +145,8 @@ const someManagers = 8
 // webhook that stands before every write of a Longhorn object.
 func managers(x *snapshot.Index) []endpoint {
 	var out []endpoint
-	for _, pod := range x.Cluster.Pods {
-		if pod.Namespace == x.LonghornNamespace() && pod.Labels["app"] == "longhorn-manager" && pod.Status.PodIP != "" {
+	for _, pod := range x.PodsIn(x.LonghornNamespace()) {
+		if pod.Labels["app"] == "longhorn-manager" && pod.Status.PodIP != "" {
 			out = append(out, endpoint{pod.Status.PodIP, "9500"}, endpoint{pod.Status.PodIP, "9502"})
 		}
 	}

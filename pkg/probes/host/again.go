@@ -6,13 +6,16 @@ import (
 	"strings"
 )
 
-// Forget tells that what was seen of all paths that begin with a prefix is gone since: it
-// was on its way out when it was seen, and belongs to no recording.
-func Forget(h Host, prefix string) {
+// Forget tells that a path and what was seen below it are gone since: it was on its way out
+// when it was seen, and belongs to no recording.
+func Forget(h Host, name string) {
 	if r, ok := h.(interface{ forget(string) }); ok {
-		r.forget(prefix)
+		r.forget(name)
 	}
 }
+
+// within tells whether a path is another one or lies below it: "sdb1" is not below "sdb".
+func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 
 // Amend adds lines that came later to a file that was read before.
 func Amend(h Host, file, lines string) {
@@ -21,26 +24,25 @@ func Amend(h Host, file, lines string) {
 	}
 }
 
-func (w *Witness) forget(prefix string) {
+func (w *Witness) forget(name string) {
 	w.mu.Lock()
-	w.refused = slices.DeleteFunc(w.refused, func(r Refusal) bool { return strings.HasPrefix(r.Path, prefix) })
+	w.refused = slices.DeleteFunc(w.refused, func(r Refusal) bool { return within(r.Path, name) })
 	w.mu.Unlock()
-	Forget(w.Host, prefix)
+	Forget(w.Host, name)
 }
 
 func (w *Witness) amend(file, lines string) { Amend(w.Host, file, lines) }
 
-func (r *Recorder) forget(prefix string) {
+func (r *Recorder) forget(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for p := range r.seen {
-		if strings.HasPrefix(p, prefix) {
+		if within(p, name) {
 			delete(r.seen, p)
 		}
 	}
-	for dir, names := range r.listed {
-		r.listed[dir] = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.HasPrefix(path.Join(dir, n), prefix) })
-	}
+	dir := path.Dir(name)
+	r.listed[dir] = slices.DeleteFunc(slices.Clone(r.listed[dir]), func(n string) bool { return n == path.Base(name) })
 }
 
 func (r *Recorder) amend(file, lines string) {

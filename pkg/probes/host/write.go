@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 // Write writes the canonical recording: answers first, then files, both sorted.
@@ -60,12 +62,11 @@ func writeComment(out *bufio.Writer, comment string) {
 // that everything read through a link lands where the link leads.
 func (r *Recorder) tree(keep func(string) bool) *node {
 	root := &node{kind: Dir}
-	paths := slices.Collect(maps.Keys(r.seen))
-	slices.SortFunc(paths, func(a, b string) int {
-		if d := rank(a, r.seen[a]) - rank(b, r.seen[b]); d != 0 {
+	paths := probes.Sorted(slices.Collect(maps.Keys(r.seen)), func(a, b *string) int {
+		if d := rank(*a, r.seen[*a]) - rank(*b, r.seen[*b]); d != 0 {
 			return d
 		}
-		return strings.Compare(a, b)
+		return strings.Compare(*a, *b)
 	})
 	for _, p := range paths {
 		if keep(clean(p)) && writable(clean(p)) {

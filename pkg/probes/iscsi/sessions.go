@@ -3,7 +3,6 @@ package iscsi
 import (
 	"context"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,8 +22,7 @@ var extra = []string{"target_state", "tpgt", "creator", "abort_tmo", "lu_reset_t
 func sessions(ctx context.Context, h host.Host) []probes.ISCSISession {
 	names, _ := h.ReadDir(sessionClass)
 	conns, _ := h.ReadDir(connectionClass)
-	slices.SortFunc(names, byNumber)
-	slices.SortFunc(conns, byNumber)
+	names, conns = probes.Sorted(names, byNumber), probes.Sorted(conns, byNumber)
 	var out []probes.ISCSISession
 	for _, n := range names {
 		if ctx.Err() != nil {
@@ -92,11 +90,11 @@ func value(h host.Host, p string) string {
 }
 
 // byNumber sorts session2 before session10.
-func byNumber(a, b string) int {
-	if d := number(a) - number(b); d != 0 {
+func byNumber(a, b *string) int {
+	if d := number(*a) - number(*b); d != 0 {
 		return d
 	}
-	return strings.Compare(a, b)
+	return strings.Compare(*a, *b)
 }
 
 func number(s string) int {

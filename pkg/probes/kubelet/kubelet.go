@@ -31,6 +31,8 @@ type reader struct {
 	k    *probes.Kubelet
 	w    tree.Walker
 	root string // without leading slash
+
+	looked int // how often late has asked
 }
 
 // Run fills Facts.Kubelet.
@@ -45,7 +47,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	guard := tree.NewGuard(f)
 	k.RealRoot = realPath(h, guard, k.Root)
 	guard.Alias(k.RealRoot, k.Root)
-	r := &reader{h, f, k, tree.Walker{Host: h, Guard: guard, Left: visits}, strings.TrimPrefix(k.Root, "/")}
+	r := &reader{h: h, f: f, k: k, w: tree.Walker{Host: h, Guard: guard, Left: visits}, root: strings.TrimPrefix(k.Root, "/")}
 	r.w.Late = r.late
 	if !guard.Safe(r.root) || !guard.Safe(strings.TrimPrefix(k.RealRoot, "/")) {
 		return fmt.Errorf("list %s: it lies on a filesystem that is not local or not alive", k.Root)
@@ -62,8 +64,14 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	return ctx.Err()
 }
 
+// lookups bounds how often the mount table is read again because a path may not be touched.
+const lookups = 16
+
 // late tells whether a path has become a mount point meanwhile.
 func (r *reader) late(p string) bool {
+	if r.looked++; r.looked > lookups {
+		return false
+	}
 	mountns.Refresh(r.h, r.f)
 	r.w.Guard = tree.NewGuard(r.f)
 	r.w.Guard.Alias(r.k.RealRoot, r.k.Root)

@@ -20,18 +20,26 @@ func Refresh(h host.Host, f *probes.Facts) {
 	if err != nil {
 		return
 	}
-	known := map[string]bool{}
+	type mount struct {
+		point string
+		dev   probes.Dev
+	}
+	known := map[mount]bool{}
 	for i := range ns.Mounts {
-		known[ns.Mounts[i].Point+"\x00"+ns.Mounts[i].Dev.String()] = true
+		known[mount{ns.Mounts[i].Point, ns.Mounts[i].Dev}] = true
 	}
 	var p Parser
 	now, _ := p.Parse(string(text))
+	list, lines := slices.Clip(ns.Mounts), ""
 	for _, m := range now {
-		if known[m.Point+"\x00"+m.Dev.String()] {
+		if known[mount{m.Point, m.Dev}] {
 			continue
 		}
-		m.Line = len(ns.Mounts) + 1
-		ns.Mounts = append(slices.Clip(ns.Mounts), m)
-		host.Amend(h, file, m.Raw+"\n")
+		m.Line = len(list) + 1
+		list, lines = append(list, m), lines+m.Raw+"\n"
+	}
+	if lines != "" {
+		ns.Mounts = list
+		host.Amend(h, file, lines)
 	}
 }

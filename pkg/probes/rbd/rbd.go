@@ -5,7 +5,6 @@ package rbd
 import (
 	"context"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,13 +18,13 @@ const devices = "sys/bus/rbd/devices"
 // Run fills Facts.RBD in the order of the mapping numbers.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	ids, _ := h.ReadDir(devices)
-	slices.SortFunc(ids, func(a, b string) int {
-		x, _ := strconv.Atoi(a)
-		y, _ := strconv.Atoi(b)
+	ids = probes.Sorted(ids, func(a, b *string) int {
+		x, _ := strconv.Atoi(*a)
+		y, _ := strconv.Atoi(*b)
 		if x != y {
 			return x - y
 		}
-		return strings.Compare(a, b)
+		return strings.Compare(*a, *b)
 	})
 	for _, id := range ids {
 		if ctx.Err() != nil {

@@ -17,7 +17,7 @@ const (
 
 // Questions derives what to ask from the facts: the servers of network mounts, the
 // persistent portals of iSCSI sessions and those of the records to log in with, and the
-// daemons of Ceph that the kernel speaks of. Sorted.
+// daemons of Ceph that the kernel speaks of, in this order.
 func Questions(f *probes.Facts) (dials, names []string) {
 	for _, ns := range f.Namespaces {
 		for _, m := range ns.Mounts {
@@ -32,15 +32,8 @@ func Questions(f *probes.Facts) (dials, names []string) {
 			}
 		}
 	}
-	dials, names = sorted(dials), sorted(names)
-	for _, more := range [][]string{daemons(f), records(f)} { // what says more comes first: the list is bounded
-		for _, at := range more {
-			if !slices.Contains(dials, at) {
-				dials = append(dials, at)
-			}
-		}
-	}
-	return dials, names
+	// What says more comes first: the list is bounded.
+	return with(with(sorted(dials), daemons(f)), records(f)), sorted(names)
 }
 
 // ofMount are the servers of a mount, and their names.
@@ -126,10 +119,10 @@ func sorted(list []string) []string {
 	return slices.Compact(list)
 }
 
-// with adds what the caller wants, before what follows from the machine.
-func with(own, wanted []string) []string {
-	out := slices.Clone(wanted)
-	for _, q := range own {
+// with adds to a list what it does not have yet.
+func with(list, more []string) []string {
+	out := slices.Clone(list)
+	for _, q := range more {
 		if !slices.Contains(out, q) {
 			out = append(out, q)
 		}

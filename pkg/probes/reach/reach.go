@@ -26,7 +26,7 @@ func Run(ctx context.Context, h host.Host, f *probes.Facts) error {
 	if h.Given() {
 		dials, names = nil, nil
 	}
-	dials, names = with(dials, h.Asked("dial")), with(names, h.Asked("resolve"))
+	dials, names = with(h.Asked("dial"), dials), with(h.Asked("resolve"), names)
 	if len(dials) > most || len(names) > most {
 		f.Problems = append(f.Problems, probes.Problem{
 			Probe: "reach", Path: "@dial", Text: fmt.Sprintf("of %d servers and %d names, %d each were asked", len(dials), len(names), most),

@@ -3,7 +3,6 @@ package superblock
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -48,6 +47,11 @@ func gone(h host.Host, f *probes.Facts, list []probes.Superblock) {
 		}
 		f.Superblocks = slices.DeleteFunc(slices.Clone(f.Superblocks), func(o probes.Superblock) bool { return o.KName == sb.KName && o.FSType == sb.FSType })
 		host.Forget(h, sb.Locator)
-		host.Forget(h, "proc/fs/jbd2/"+strings.ReplaceAll(sb.KName, "/", "!")+"-")
+		names, _ := h.ReadDir(journalDir) // a journal may be listed for a moment longer
+		for _, n := range names {
+			if k, _ := JournalName(n); k == sb.KName {
+				host.Forget(h, journalDir+"/"+n)
+			}
+		}
 	}
 }

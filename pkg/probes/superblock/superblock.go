@@ -113,16 +113,17 @@ func (c *collector) btrfs() {
 	}
 }
 
+const journalDir = "proc/fs/jbd2"
+
 // journals lists proc/fs/jbd2: "<kname>-<inode>" for a journal within the
 // filesystem, the bare name for a journal device (jbd2_journal_init_dev).
 func (c *collector) journals() {
-	const dir = "proc/fs/jbd2"
-	names, err := c.h.ReadDir(dir)
+	names, err := c.h.ReadDir(journalDir)
 	if err != nil {
 		return
 	}
 	for _, n := range names {
-		c.journal(n, dir+"/"+n)
+		c.journal(n, journalDir+"/"+n)
 	}
 }
 

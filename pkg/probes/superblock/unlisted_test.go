@@ -45,7 +45,7 @@ func (m *moving) ReadFile(p string, limit int) ([]byte, error) {
 }
 
 func (m *moving) Lstat(p string) (host.Kind, probes.Dev, error) {
-	if m.gone != "" && strings.HasPrefix(p, m.gone) {
+	if p == m.gone {
 		return host.Absent, probes.Dev{}, nil
 	}
 	return m.Host.Lstat(p)
@@ -55,15 +55,15 @@ func (m *moving) Lstat(p string) (host.Kind, probes.Dev, error) {
 // neither detached nor alive; one that stays without a line is.
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	recording, err := host.ParseRecording([]byte("-- sys/fs/ext4/sdb/errors_count --\n0\n-- sys/fs/ext4/sdc/errors_count --\n0\n-- sys/fs/ext4/sdd/errors_count --\n0\n-- proc/fs/jbd2/sdc-8/info --\nx\n-- proc/1/mountinfo --\n" + root))
+	recording, err := host.ParseRecording([]byte("-- sys/fs/ext4/sdb/errors_count --\n0\n-- sys/fs/ext4/sdc/errors_count --\n0\n-- sys/fs/ext4/sdc1/errors_count --\n0\n-- sys/fs/ext4/sdd/errors_count --\n0\n-- proc/fs/jbd2/sdc-8/info --\nx\n-- proc/1/mountinfo --\n" + root))
 	if err != nil {
 		t.Fatal(err)
 	}
 	machine := &moving{Host: recording, table: root}
 	recorder := host.NewRecorder(machine)
 	_, _ = recorder.ReadFile("proc/1/mountinfo", 0)
-	f := &probes.Facts{Namespaces: []probes.MountNamespace{{ID: 1, TablePID: 1, Mounts: []probes.Mount{{Point: "/", Dev: probes.Dev{Major: 8}}}}}}
-	for i, n := range []string{"sda", "sdb", "sdc", "sdd"} {
+	f := &probes.Facts{Namespaces: []probes.MountNamespace{{ID: 1, TablePID: 1, Mounts: []probes.Mount{{Point: "/", Dev: probes.Dev{Major: 8}}, {Point: "/b", Dev: probes.Dev{Major: 8, Minor: 64}}}}}}
+	for i, n := range []string{"sda", "sdb", "sdc", "sdd", "sdc1"} {
 		f.Block = append(f.Block, probes.BlockDevice{Name: n, Dev: probes.Dev{Major: 8, Minor: uint32(16 * i)}})
 	}
 	watched := host.Watch(recorder)
@@ -80,8 +80,8 @@ func TestSettle(t *testing.T) {
 	for _, sb := range f.Superblocks {
 		alive = append(alive, sb.KName)
 	}
-	if got := strings.Join(alive, " "); got != "sdb sdd" {
-		t.Errorf("alive: %s, want sdb and sdd", got)
+	if got := strings.Join(alive, " "); got != "sdb sdc1 sdd" {
+		t.Errorf("alive: %s, want sdb, sdc1 and sdd", got)
 	}
 	var open []string
 	for _, sb := range Unlisted(f) {
@@ -99,12 +99,12 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := &probes.Facts{}
-	if err := Run(t.Context(), again, g); err != nil || len(g.Superblocks) != 2 {
-		t.Errorf("of the recording: %v, %v; want sdb and sdd\n%s", g.Superblocks, err, &out)
+	if err := Run(t.Context(), again, g); err != nil || len(g.Superblocks) != 3 {
+		t.Errorf("of the recording: %v, %v; want sdb, sdc1 and sdd\n%s", g.Superblocks, err, &out)
 	}
 	if table, _ := again.ReadFile("proc/1/mountinfo", 0); !strings.Contains(string(table), "/mnt") {
 		t.Errorf("the recording lacks the late mount: %s", table)
 	}
 }
 
-const root = "21 1 8:0 / / rw - ext4 /dev/sda rw\n"
+const root = "21 1 8:0 / / rw - ext4 /dev/sda rw\n22 21 8:64 / /b rw - ext4 /dev/sdc1 rw\n"

@@ -28,7 +28,8 @@ var MountLazilyDetached = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
 		awaited, fails := volume.Awaited(pl.X, pl.Volume, pl.Node), volume.Fails(pl)
-		if released.No() && !awaited || !awaited && volume.JustReleased(pl.X, pl.Volume, pl.Node) && !fails.Yes() {
+		ending := volume.JustReleased(pl.X, pl.Volume, pl.Node)
+		if released.No() && !awaited || !awaited && ending && !fails.Yes() {
 			return nil // nothing to let go, or an unmount that is under way
 		}
 		rest := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Mounts, probes.Block, probes.Superblocks))}
@@ -36,7 +37,7 @@ var MountLazilyDetached = &diagnosis.Rule{
 		switch {
 		case !ok && pl.View == nil && !fails.Yes():
 			return nil
-		case !ok, len(d.Holders) == 0 && (volume.Recent(pl.X, pl.Volume) || volume.JustReleased(pl.X, pl.Volume, pl.Node)):
+		case !ok, len(d.Holders) == 0 && (ending || volume.Recent(pl.X, pl.Volume)):
 			return rest // who keeps it was not found, and time may do
 		case awaited:
 			why = "a pod on the node waits for the device"
