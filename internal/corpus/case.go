@@ -59,6 +59,27 @@ func Root() (string, error) {
 	}
 }
 
+// All are the cases of the project.
+func All() ([]*Case, error) {
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	names, err := Names(root)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Case
+	for _, name := range names {
+		c, err := Read(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
 // Names lists the cases below a root, sorted.
 func Names(root string) ([]string, error) {
 	entries, err := os.ReadDir(root)

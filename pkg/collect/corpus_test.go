@@ -3,7 +3,6 @@ package collect_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,28 +24,20 @@ import (
 // causes as the whole snapshot does.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	root, err := corpus.Root()
+	all, err := corpus.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := corpus.Names(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			c, err := corpus.Read(filepath.Join(root, name))
-			if err != nil {
-				t.Fatal(err)
-			}
 			saved, err := snapshot.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			live := fromServer(t, c, saved)
 			want, got := answer(c.Ask, saved), answer(c.Ask, live)
-			if why := narrower[name]; why != "" {
+			if why := narrower[c.Name]; why != "" {
 				nothingNew(t, want, got, why)
 				return
 			}

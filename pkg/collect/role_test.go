@@ -32,11 +32,7 @@ type request struct{ permission, namespace string }
 // in all cases: nothing more is asked, nowhere else, and nothing is granted in vain.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	root, err := corpus.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := corpus.Names(root)
+	all, err := corpus.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +40,10 @@ func TestRoles(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]bool{}
 	t.Run("cases", func(t *testing.T) {
-		for _, name := range names {
-			t.Run(name, func(t *testing.T) {
+		for _, c := range all {
+			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
-				saved, requests := collectAll(t, filepath.Join(root, name))
+				saved, requests := collectAll(t, c.Dir)
 				x := snapshot.NewIndex(saved)
 				for r := range requests {
 					mu.Lock()

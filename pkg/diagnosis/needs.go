@@ -106,13 +106,17 @@ func (p *Pass) partial(known []report.NotChecked) []report.NotChecked {
 	for _, view := range p.scope.views {
 		for _, t := range evidence.AllTables() {
 			// What is asked only where it matters is missed only by who needs it; the kernel speaks of everything.
-			if t != probes.KernelLog && evidence.NotAsked(p.Index, view.Name, t) {
+			unasked := evidence.NotAsked(p.Index, view.Name, t)
+			if unasked && t != probes.KernelLog {
 				continue
 			}
 			for _, l := range p.whole(volumes, view.Name, t).Lacks() {
 				if !said[l.Need] {
 					said[l.Need] = true
-					reason, detail := p.reason(missKey{l.Need, l.Node})
+					reason, detail := snapshot.Partial, l.Why
+					if unasked {
+						reason, detail = p.reason(missKey{l.Need, l.Node})
+					}
 					out = append(out, report.NotChecked{Need: l.Need, Node: view.Name, Reason: reason, Detail: detail})
 				}
 			}

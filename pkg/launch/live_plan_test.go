@@ -16,30 +16,21 @@ import (
 // the plan and the probes ask on running ones. What a rule needs and nobody asks fails here.
 func TestCorpusAsLive(t *testing.T) {
 	t.Parallel()
-	root, err := corpus.Root()
+	all, err := corpus.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := corpus.Names(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(root, name)
-			c, err := corpus.Read(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := snapshot.Load(dir)
+			s, err := snapshot.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			x := snapshot.NewIndex(s)
 			volumes := volumesOf(x, Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name})
 			for node, record := range s.Nodes {
-				record.Facts = agent.Gather(t.Context(), asLive(t, dir, node, servers(x, node, volumes)))
+				record.Facts = agent.Gather(t.Context(), asLive(t, c.Dir, node, servers(x, node, volumes)))
 			}
 			r, err := corpus.Evaluate(c, s, causes.Catalog())
 			if err != nil {

@@ -199,3 +199,9 @@ func (n *NodeView) DeadPath(name string) string {
 	}
 	return ""
 }
+
+// TakenOffline tells whether the kernel has given a disk up: it refuses every request
+// (SDEV_OFFLINE and SDEV_TRANSPORT_OFFLINE in include/scsi/scsi_device.h).
+func TakenOffline(b *probes.BlockDevice) bool {
+	return b.State == "offline" || b.State == "transport-offline"
+}

@@ -1,7 +1,6 @@
 package symptom_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -16,11 +15,7 @@ import (
 // explain are found, and that a healthy case shows none.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	root, err := corpus.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := corpus.Names(root)
+	all, err := corpus.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,15 +23,10 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(root, name)
-			c, err := corpus.Read(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := snapshot.Load(dir)
+			s, err := snapshot.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,18 +45,11 @@ func answersError(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "proc/1/mountinfo", m.mount.Dev.String()+" "+m.mount.Point))
 		p.AddSymptom(s)
 	}
-	if offline(m.view, m) && used(v, node) {
-		b := m.view.Device(m.mount.Dev)
+	if b := m.view.Device(m.mount.Dev); b != nil && snapshot.TakenOffline(b) && used(v, node) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s lies on disk %s, which the kernel has taken offline: its I/O fails.", name(v), m.mount.Point, node, b.Name))
 		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "sys/class/block/"+b.Name+"/device/state", b.State))
 		p.AddSymptom(s)
 	}
-}
-
-// offline tells whether the kernel has given a disk up: it refuses every request.
-func offline(view *snapshot.NodeView, m mounted) bool {
-	b := view.Device(m.mount.Dev)
-	return b != nil && slices.Contains([]string{"offline", "transport-offline"}, b.State)
 }
 
 // kernelErrors takes the kernel's lines about the mounted device. Old ones are

@@ -99,7 +99,7 @@ func (c Carrier) Name() string {
 
 // Gone tells whether the device does not answer any more.
 func (c Carrier) Gone() bool {
-	return c.Block.State == "offline" || c.Block.State == "transport-offline" || c.Block.Sectors == 0
+	return snapshot.TakenOffline(c.Block) || c.Block.Sectors == 0
 }
 
 // Means tells whether a path leads to this device, or nowhere that was seen.

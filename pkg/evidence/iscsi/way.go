@@ -117,7 +117,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) 
 		w.facts = append(w.facts, evidence.FromNode(view.Name, "sys/class/iscsi_session/"+s.Name+"/state", s.State))
 		ended = lastLine(view, kmsg.ISCSIRecoveryEnd, s.Name, attachedAt(view, b))
 	}
-	gone := b.State == "offline" || b.State == "transport-offline"
+	gone := snapshot.TakenOffline(b)
 	switch {
 	case gone && s == nil:
 		port := portLost(view, b)

@@ -144,7 +144,7 @@ func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 }
 
 func offline(b *probes.BlockDevice) bool {
-	return slices.Contains([]string{"offline", "transport-offline", "deleted", "del", "cancel", "dead"}, b.State)
+	return snapshot.TakenOffline(b) || slices.Contains([]string{"deleted", "del", "cancel", "dead"}, b.State)
 }
 
 // pathless tells whether a device is a multipath map from which every path was taken.

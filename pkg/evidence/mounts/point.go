@@ -36,7 +36,7 @@ func Dead(x *snapshot.Index, on string, m probes.Mount) evidence.Answer {
 		return evidence.Yes(line, evidence.FromNode(on, "sys/dev/block/"+m.Dev.String(), "absent"))
 	case b == nil:
 		return whole.Nothing()
-	case b.State == "offline" || b.State == "transport-offline" || b.State == "dead":
+	case snapshot.TakenOffline(b) || b.State == "dead":
 		return evidence.Yes(line, evidence.FromNode(on, "sys/class/block/"+b.Name+"/device/state", b.State))
 	}
 	return evidence.No(evidence.FromNode(on, "sys/class/block/"+b.Name+"/device/state", b.State))
