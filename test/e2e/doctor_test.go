@@ -30,6 +30,7 @@ type named struct {
 	Name    string
 	Message string
 	Past    bool
+	Next    []remedy
 }
 
 type subject struct{ Kind, Namespace, Name, Node string }
@@ -51,10 +52,13 @@ type cause struct {
 	Subject   subject
 	Message   string
 	Explains  []string
-	Remedies  []struct {
-		Name, Title string
-		Commands    []string
-	}
+	Remedies  []remedy
+}
+
+type remedy struct {
+	Name, Title                  string
+	Risk                         string
+	Commands, Verify, Afterwards []string
 }
 
 // answer is one run of the tool.
@@ -72,6 +76,7 @@ func doctor(t *testing.T, args ...string) answer {
 	t.Helper()
 	a := ask(t, args...)
 	noPods(t)
+	rehearse(t, a)
 	return a
 }
 

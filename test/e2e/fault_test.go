@@ -111,6 +111,7 @@ func (f fault) named(t *testing.T, v vars) {
 	a.says(t, f.says...)
 	a.neverAdvises(t, append(f.never, dangerous...)...)
 	t.Log(a.short())
+	rehearse(t, a)
 }
 
 // gone asks again when the volume has got on.

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rehearsal is a kubectl that does what only looks and asks the API server whether it
+// would do the rest. kubectl debug has no such option, so the pod that it would make is
+// asked about instead; the words after "--" are read by a shell of the node's own kind.
+const rehearsal = `kubectl() {
+	for verb; do
+		case $verb in
+		-n | --namespace) skip=1 ;;
+		-*) ;;
+		*) if [ -n "$skip" ]; then skip=; else break; fi ;;
+		esac
+	done
+	skip=
+	case $verb in
+	get | describe | logs | auth | explain | api-resources) command kubectl "$@" ;;
+	debug) debug "$@" ;;
+	mountdoctor) case "$2" in explain) command kubectl "$@" ;; *) command kubectl "$@" --no-probe -o name; [ $? -le 2 ] ;; esac ;;
+	delete | patch | apply | create | replace | annotate | label | scale | cordon | uncordon | drain | taint | edit) command kubectl "$@" --dry-run=server ;;
+	*) echo "kubectl $verb cannot be rehearsed" >&2; return 1 ;;
+	esac
+}
+debug() {
+	if [ "$RISK" = read-only ]; then
+		command kubectl "$@" </dev/null
+		return
+	fi
+	for word; do
+		case $word in
+		--) break ;;
+		node/*) node=${word#node/} ;;
+		--image=*) image=${word#--image=} ;;
+		esac
+		[ "$last" != -n ] || namespace=$word
+		last=$word
+	done
+	command kubectl get node "$node" -o name &&
+		command kubectl run rehearsal -n "$namespace" --image="$image" --privileged --dry-run=server -o name -- true
+}
+`
+
+// rehearsed are the commands that were tried, with what they may do.
+var rehearsed = map[string]bool{}
+
+// rehearse runs every command of an answer as it is printed: what looks is done, and what
+// would change something is put to the API server as a dry run. Each must be accepted.
+func rehearse(t *testing.T, a answer) {
+	t.Helper()
+	steps := []remedy{}
+	for _, c := range append(append([]cause{}, a.RootCauses...), a.Findings...) {
+		steps = append(steps, c.Remedies...)
+	}
+	for _, u := range a.Unexplained {
+		steps = append(steps, u.Next...)
+	}
+	debugged := false
+	for _, s := range steps {
+		for _, c := range s.Commands {
+			if key := s.Risk + " " + c; !rehearsed[key] {
+				rehearsed[key] = true
+				debugged = debugged || strings.HasPrefix(c, "kubectl debug ")
+				rehearseOne(t, c, s.Risk)
+			}
+		}
+		for _, c := range s.Verify {
+			if key := "read-only " + c; !rehearsed[key] {
+				rehearsed[key] = true
+				debugged = debugged || strings.HasPrefix(c, "kubectl debug ")
+				rehearseOne(t, c, "read-only")
+			}
+		}
+		for _, c := range s.Afterwards {
+			if debugged {
+				rehearseOne(t, c, "cleans")
+			}
+		}
+	}
+}
+
+func rehearseOne(t *testing.T, command, risk string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	text := rehearsal + command
+	if risk == "cleans" {
+		text = command
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", text)
+	cmd.Env = append(cmd.Environ(), "RISK="+risk)
+	cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Second
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s: %s: %v\n%s", risk, command, err, out)
+	if err != nil {
+		t.Errorf("a printed command is refused: %s: %v\n%s", command, err, out)
+	}
+}
