@@ -123,8 +123,8 @@ func (s *Symptom) settled() bool {
 // couldBe names the causes of a symptom that were not checked, and why.
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
-	for _, r := range c.Rules {
-		if !slices.Contains(r.Explains, s.Name) || !p.offers(r, s) {
+	for _, r := range c.explaining[s.Name] {
+		if !p.offers(r, s) {
 			continue
 		}
 		if m, ok := p.missesOf(r.Name).first(s.at); ok {

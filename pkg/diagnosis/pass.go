@@ -42,10 +42,11 @@ type Pass struct {
 	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
 	missesBy   map[string]misses     // by rule; made once, when all rules have run
 	kinds      map[*snapshot.Volume]volume.Kind
-	nodesBy    map[*snapshot.Volume][]string // where each volume is, was or is wanted
-	bearing    map[volume.Kind]bearing       // volumes that can have causes of a set of kinds
-	failed     []failure                     // parts of the program that did not end
-	faults     []string                      // sentences that a rule did not complete
+	placesBy   map[*snapshot.Volume]*volumePlaces
+	placesIn   map[placesFor][]*evidence.Place
+	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
+	failed     []failure               // parts of the program that did not end
+	faults     []string                // sentences that a rule did not complete
 }
 
 // identity is what makes two findings, or two symptoms, one.

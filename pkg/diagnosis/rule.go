@@ -69,13 +69,15 @@ type Catalog struct {
 	Symptoms []*SymptomRule
 	Noise    []*NoiseRule
 	byName   map[string]*Rule
+
+	explaining map[string][]*Rule // by symptom
 }
 
 var nameForm = pattern.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // NewCatalog checks the rules (names, documents, an acyclic graph) and indexes them.
 func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Catalog, error) {
-	c := &Catalog{Rules: rules, Symptoms: symptoms, Noise: noise, byName: map[string]*Rule{}}
+	c := &Catalog{Rules: rules, Symptoms: symptoms, Noise: noise, byName: map[string]*Rule{}, explaining: map[string][]*Rule{}}
 	for _, r := range rules {
 		if !nameForm.MatchString(r.Name) {
 			return nil, fmt.Errorf("rule %q: the name is not in kebab case", r.Name)
@@ -93,6 +95,9 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 			return nil, fmt.Errorf("rule %s: layer or severity is missing", r.Name)
 		}
 		c.byName[r.Name] = r
+		for _, s := range r.Explains {
+			c.explaining[s] = append(c.explaining[s], r)
+		}
 	}
 	if cycle := c.cycle(); cycle != "" {
 		return nil, fmt.Errorf("the causes lead in a circle: %s", cycle)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -39,57 +40,105 @@ func (p *Pass) walk(r *Rule) {
 	}
 }
 
+// places are those of a scope that can have the running rule's cause. Each is made once:
+// every rule is asked about the same ones.
 func (p *Pass) places(s Scope) []*evidence.Place {
 	var out []*evidence.Place
 	if s&EachPod != 0 {
-		for _, pod := range p.pods() {
-			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
-		}
+		out = append(out, p.placed(EachPod, p.podPlaces)...)
 	}
 	if s&EachVolume != 0 {
 		for _, v := range p.Volumes() {
-			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)})
+			out = append(out, p.placesOf(v).whole)
 		}
 	}
 	if s&EachNode != 0 || s&EachSweptNode != 0 && p.Sweep() {
-		for _, n := range p.Nodes() {
-			out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
-		}
+		out = append(out, p.placed(EachNode, p.nodePlaces)...)
 	}
 	if s&EachSweep != 0 && p.Sweep() {
-		place := &evidence.Place{X: p.Index}
-		if p.Question.Kind == "node" {
-			place.Node, place.View = p.Question.Name, p.View(p.Question.Name)
-		}
-		out = append(out, place)
+		out = append(out, p.placed(EachSweep, p.sweepPlace)...)
 	}
 	if s&EachPlace != 0 || s == 0 {
 		for _, v := range p.Volumes() {
-			for _, n := range p.nodesOf(v) {
-				if p.rule != nil && !p.rule.can(p.kindOf(v).At(p.Index, v, n)) {
-					continue
+			at := p.placesOf(v)
+			for i, place := range at.nodes {
+				if p.rule == nil || p.rule.can(at.kinds[i]) {
+					out = append(out, place)
 				}
-				out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
 			}
 		}
 	}
 	return out
 }
 
-// nodesOf are the nodes on which a volume is, was or is wanted, asked once.
-func (p *Pass) nodesOf(v *snapshot.Volume) []string {
-	nodes, ok := p.nodesBy[v]
-	if !ok {
-		nodes = p.findNodes(v)
-		if p.nodesBy == nil {
-			p.nodesBy = map[*snapshot.Volume][]string{}
-		}
-		p.nodesBy[v] = nodes
+// placed keeps the places of a scope; those of pods are the same for rules that are asked
+// about the same volumes.
+func (p *Pass) placed(s Scope, find func() []*evidence.Place) []*evidence.Place {
+	of := placesFor{scope: s}
+	if p.rule != nil && s == EachPod {
+		of.kinds, of.stored = p.rule.bears(), p.rule.Layer == Longhorn
 	}
-	return nodes
+	places, ok := p.placesIn[of]
+	if !ok {
+		places = find()
+		p.placesIn[of] = places
+	}
+	return places
 }
 
-// findNodes lists them, the nearest to the fault first, and last those of which only what
+// placesFor are a scope and what decides which volumes it has.
+type placesFor struct {
+	scope  Scope
+	kinds  volume.Kind
+	stored bool
+}
+
+func (p *Pass) podPlaces() []*evidence.Place {
+	var out []*evidence.Place
+	for _, pod := range p.pods() {
+		out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
+	}
+	return out
+}
+
+func (p *Pass) nodePlaces() []*evidence.Place {
+	var out []*evidence.Place
+	for _, n := range p.Nodes() {
+		out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
+	}
+	return out
+}
+
+func (p *Pass) sweepPlace() []*evidence.Place {
+	place := &evidence.Place{X: p.Index}
+	if p.Question.Kind == "node" {
+		place.Node, place.View = p.Question.Name, p.View(p.Question.Name)
+	}
+	return []*evidence.Place{place}
+}
+
+// volumePlaces are the places of a volume: as a whole, and on each of its nodes with what
+// it is there.
+type volumePlaces struct {
+	whole *evidence.Place
+	nodes []*evidence.Place
+	kinds []volume.Kind
+}
+
+func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
+	at, ok := p.placesBy[v]
+	if !ok {
+		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.Sweep(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
+		for _, n := range p.findNodes(v) {
+			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
+			at.kinds = append(at.kinds, p.kindOf(v).At(p.Index, v, n))
+		}
+		p.placesBy[v] = at
+	}
+	return at
+}
+
+// findNodes lists the nodes on which a volume is, was or is wanted, the nearest to the fault first, and last those of which only what
 // was probed tells: a pod that was deleted by force leaves a device or a mount and no trace
 // of it in the API. For a question about a node it is only that one.
 func (p *Pass) findNodes(v *snapshot.Volume) []string {
@@ -118,9 +167,13 @@ func (p *Pass) findNodes(v *snapshot.Volume) []string {
 
 // textsAt leaves out what was said about another node.
 func textsAt(all []Text, node string) []Text {
+	there := func(t Text) bool { return t.Node == "" || t.Node == node || t.OnNode == node }
+	if !slices.ContainsFunc(all, func(t Text) bool { return !there(t) }) {
+		return all
+	}
 	var out []Text
 	for _, t := range all {
-		if t.Node == "" || t.Node == node || t.OnNode == node {
+		if there(t) {
 			out = append(out, t)
 		}
 	}

@@ -21,6 +21,8 @@ type Place struct {
 	Swept  bool                        // the question is about nodes: each of them has a cause of its own
 	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
 	Texts  []Text                      // about the volume, newest first; of a Place with a node: those of that node and those of none
+
+	refused []Text // of Texts, made when first asked for
 }
 
 // IsAsked tells whether another volume belongs to the question, so that steps may name its
@@ -69,13 +71,16 @@ func (p *Place) AtNodes() []*Place {
 // Refused are the fresh texts of the place that say that a step failed, whatever
 // their words.
 func (p *Place) Refused() []Text {
-	var out []Text
-	for _, t := range p.Texts {
-		if t.Fresh {
-			out = append(out, t)
+	if p.refused == nil {
+		p.refused = []Text{}
+		for _, t := range p.Texts {
+			if t.Fresh {
+				p.refused = append(p.refused, t)
+			}
 		}
+		p.refused = slices.Clip(p.refused)
 	}
-	return out
+	return p.refused
 }
 
 // Resources says whether several resources were read whole.

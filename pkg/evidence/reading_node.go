@@ -171,8 +171,8 @@ func (p *Place) Open() Reading { return p.Tables(probes.Descriptors) }
 
 func notProbed(x *snapshot.Index, node string) Lack {
 	l := Lack{Need: "node/" + node, Node: node, Why: snapshot.NotRequested}
-	if g, ok := x.NodeGap(node); ok {
-		l.Why = g.Reason
+	if x.View(node) == nil {
+		l.Why = x.WhyUnread(node)
 	}
 	return l
 }

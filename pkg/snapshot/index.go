@@ -36,6 +36,7 @@ type Volume struct {
 	Longhorn    *LonghornVolume               // nil for other drivers
 	Inline      bool                          // of pods' own templates: PV holds the source and is no object
 	migratedTo  string                        // CSI driver that took over the in-tree source
+	key         string                        // what Key says, once the volume is whole
 }
 
 // Consumer is a pod that names the claim.
@@ -61,6 +62,8 @@ type LonghornVolume struct {
 // "volume/claim/<ns>/<name>" while it has no PV.
 func (v *Volume) Key() string {
 	switch {
+	case v.key != "":
+		return v.key
 	case v.Handle != "":
 		return "volume/" + v.Driver + "^" + v.Handle
 	case v.Claim != nil:

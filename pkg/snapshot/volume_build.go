@@ -35,6 +35,9 @@ func (x *Index) buildVolumes() {
 	}
 	x.addInline()
 	x.joinAttachments()
+	for _, v := range x.Volumes {
+		v.key = v.Key()
+	}
 	slices.SortStableFunc(x.Volumes, func(a, b *Volume) int {
 		if c := strings.Compare(a.Key(), b.Key()); c != 0 {
 			return c

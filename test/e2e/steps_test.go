@@ -61,8 +61,8 @@ func rehearse(t *testing.T, a answer) {
 	for _, u := range a.Unexplained {
 		steps = append(steps, u.Next...)
 	}
-	debugged := false
 	for _, s := range steps {
+		debugged := false
 		for _, c := range s.Commands {
 			if key := s.Risk + " " + c; !rehearsed[key] {
 				rehearsed[key] = true
@@ -77,9 +77,12 @@ func rehearse(t *testing.T, a answer) {
 				rehearseOne(t, c, "read-only")
 			}
 		}
-		for _, c := range s.Afterwards {
-			if debugged {
+		if debugged {
+			for _, c := range s.Afterwards {
 				rehearseOne(t, c, "cleans")
+			}
+			if left := field("{.items[*].metadata.name}", "-A", "pods", "-l", "app.kubernetes.io/managed-by=kubectl-debug"); left != "" {
+				t.Errorf("the step %q leaves debug pods: %s", s.Title, left)
 			}
 		}
 	}

@@ -55,18 +55,23 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // kernels are the release of a node and that of all others, where those have one and it
 // is another.
 func kernels(x *snapshot.Index, node string) (mine, theirs string) {
-	for _, n := range x.Cluster.Nodes {
-		switch release := n.Status.NodeInfo.KernelVersion; {
-		case n.Name == node:
-			mine = release
-		case theirs == "":
-			theirs = release
-		case theirs != release:
-			return mine, ""
+	nodes := x.Memo("around.kernels", func() any {
+		out := map[string]int{}
+		for _, n := range x.Cluster.Nodes {
+			out[n.Status.NodeInfo.KernelVersion]++
 		}
+		return out
+	}).(map[string]int)
+	if n := x.Node(node); n != nil {
+		mine = n.Status.NodeInfo.KernelVersion
 	}
-	if mine == "" || mine == theirs {
+	if mine == "" || len(nodes) != 2 || nodes[mine] != 1 {
 		return mine, ""
+	}
+	for release := range nodes {
+		if release != mine {
+			theirs = release
+		}
 	}
 	return mine, theirs
 }

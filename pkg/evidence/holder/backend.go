@@ -35,7 +35,10 @@ func BackendOf(pl *evidence.Place) (Backend, bool) {
 		return Backend{}, false
 	}
 	for _, t := range pl.Refused() {
-		if machine, ok := cloud.SaysElsewhere(pl.X, t.Raw); ok && ofAttach(t) {
+		if !ofAttach(t) {
+			continue
+		}
+		if machine, ok := cloud.SaysElsewhere(pl.X, t.Raw); ok {
 			b := Backend{Text: t, Machine: machine, Refused: evidence.Yes(t.Evidence())}
 			b.Waiter = b.waiter(v)
 			if machine != "" {

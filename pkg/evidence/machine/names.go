@@ -45,10 +45,14 @@ type Namesakes struct {
 func SameName(x *snapshot.Index, node string) Namesakes {
 	mine := hostName(x, node)
 	out := Namesakes{Name: mine.name}
+	if mine.name == "" {
+		out.Is, out.Read = evidence.No(), mine.read.Nothing()
+		return out
+	}
 	facts, whole := []report.Evidence{mine.fact}, mine.read
 	for _, other := range namesakes(x)[strings.ToLower(mine.name)] {
 		o := hostName(x, other)
-		if other == node || mine.name == "" || toldApart(x.View(node), x.View(other)) {
+		if other == node || toldApart(x.View(node), x.View(other)) {
 			continue
 		}
 		out.Nodes = append(out.Nodes, other)

@@ -6,12 +6,21 @@ package pattern
 import (
 	"regexp"
 	"regexp/syntax"
+	"sync/atomic"
 )
 
 // Pattern is a regular expression and lists of words: every match contains all of one of them.
 type Pattern struct {
 	*regexp.Regexp
 	lists [][]word
+	last  atomic.Pointer[asked]
+}
+
+// asked is a text with its answer: a text is asked about once for each volume and rule, and
+// retries say the same.
+type asked struct {
+	text    string
+	matches bool
 }
 
 // MustCompile is a pattern of an expression (regexp/syntax). It panics over a wrong one:
@@ -45,7 +54,23 @@ func inAll(list []word, s string) bool {
 
 // MatchString is that of regexp.Regexp.
 func (p *Pattern) MatchString(s string) bool {
-	return p.possible(s) && p.Regexp.MatchString(s)
+	if last := p.last.Load(); last != nil && last.text == s {
+		return last.matches
+	}
+	if !p.possible(s) {
+		return false
+	}
+	matches := p.Regexp.MatchString(s)
+	p.last.Store(&asked{s, matches})
+	return matches
+}
+
+// FindStringIndex is that of regexp.Regexp.
+func (p *Pattern) FindStringIndex(s string) []int {
+	if !p.MatchString(s) {
+		return nil
+	}
+	return p.Regexp.FindStringIndex(s)
 }
 
 // FindString is that of regexp.Regexp.

@@ -17,12 +17,37 @@ const Hidden = "********"
 var hints = []string{"token", "secret", "pass", "pwd", "cred", "authori", "bearer", "key", "user=", "username=", "eyj", "akia", "private", "mysql", "mariadb", "mongo",
 	"redis-cli", "pg_dump", "cookie:", "sig=", "signature=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"}
 
+// byFirst are the hints by their first letter.
+var byFirst = func() (out ['z' + 1][]string) {
+	for _, h := range hints {
+		out[h[0]] = append(out[h[0]], h)
+	}
+	return out
+}()
+
 func hinted(s string) bool {
 	if strings.Contains(s, "://") && strings.Contains(s, "@") {
 		return true
 	}
-	lower := strings.ToLower(s)
-	return slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(lower, h) })
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 { // some letters of other alphabets fold to ours
+			lower := strings.ToLower(s)
+			return slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(lower, h) })
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c > 'z' {
+			continue
+		}
+		for _, h := range byFirst[c] {
+			if len(s)-i >= len(h) && strings.EqualFold(s[i:i+len(h)], h) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var (
