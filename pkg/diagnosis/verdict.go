@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,8 @@ import (
 const youngPod = 2 * time.Minute
 
 // verdict answers in one word. Silence never looks like health: with anything
-// unchecked and nothing found the answer is unknown.
+// unchecked and nothing found the answer is unknown. A risk is a remark: nobody suffers
+// from it yet.
 func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 	worst, waiting := worstOf(roots)
 	switch {
@@ -28,8 +30,8 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 		return report.VerdictDegr
 	case waiting || p.justStarted() || p.unconsumed() != "" || p.beingMade() && len(r.NotChecked) == 0:
 		return report.Waiting
-	case len(roots) > 0:
-		return report.VerdictDegr
+	case slices.ContainsFunc(roots, func(f *Finding) bool { return f.Severity != report.Risk }):
+		return report.VerdictDegr // possible, and nobody suffers
 	case len(r.NotChecked) > 0:
 		return report.UnknownState
 	}

@@ -29,6 +29,7 @@ func Asked(r *report.Report) string {
 // Brief prints one line a fault, or one line when there is none:
 //
 //	BROKEN pvc shop/data multipath-claims-device certain Device dell-02/8:144
+//	RISK node dell-03 multipath-may-claim certain Node dell-03
 //	HEALTHY pvc shop/logs
 func Brief(w io.Writer, r *report.Report) error {
 	r = report.Visible(r)
@@ -36,7 +37,12 @@ func Brief(w io.Writer, r *report.Report) error {
 	var lines []string
 	for i := range r.RootCauses {
 		c := &r.RootCauses[i]
-		lines = append(lines, fmt.Sprintf("%s %s %s %s", hit(r, c.Affects, c.Subject), c.Name, c.Certainty, c.Subject))
+		line := fmt.Sprintf("%s %s %s %s", hit(r, c.Affects, c.Subject), c.Name, c.Certainty, c.Subject)
+		if c.Severity == report.Risk { // a remark, whatever the verdict is
+			_, line, _ = strings.Cut(line, " ")
+			line = "RISK " + line
+		}
+		lines = append(lines, line)
 	}
 	for i := range r.Unexplained {
 		u := &r.Unexplained[i]
