@@ -29,6 +29,18 @@ func Faulted(v *snapshot.Volume) evidence.Answer {
 	return a
 }
 
+// EngineDied asks whether a volume may be called faulted only because its engine died:
+// with replicas that are well Longhorn says so until the volume is detached, and takes it
+// back then (longhorn-manager, controller/volume_controller.go, auto-salvage). Replicas
+// that were read tell it at any time (Faulted).
+func EngineDied(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
+	replicas := Read(x, "replicas")
+	if lh := v.LH(); !replicas.Complete() && lh.Status.State == "detached" {
+		return evidence.No(evidence.FromAPI("Volume "+lh.Name, "status.state", lh.Status.State))
+	}
+	return evidence.Not(replicas.Nothing())
+}
+
 // Failures are the times at which replicas of a volume failed, the oldest first.
 func Failures(v *snapshot.Volume) []string {
 	var out []string

@@ -37,7 +37,7 @@ var VolumeFaulted = &diagnosis.Rule{
 			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted.With(lh.SalvageOff(pl.X)...)},
 			With: words.Fields{"volume": v.Name, "failed": "", "all": words.Count(len(pl.Volume.Longhorn.Replicas), "replica"), "first": "", "last": "",
 				"salvage": lh.WhyNoSalvage(pl.X, pl.Volume), "left": "", "backup": v.Status.LastBackup},
-			LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that died over a living replica", Is: evidence.Not(lh.Read(pl.X, "replicas").Nothing())}},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that died over a living replica", Is: lh.EngineDied(pl.X, pl.Volume)}},
 			Steps: []remedy.Step{
 				remedy.Words("Cure the disks, nodes and network of the replicas first, and keep a copy of the replica directories where they may differ."),
 				remedy.Words("Scale the workload to 0, then salvage the volume in the Longhorn UI, choosing the replica with the newest healthyAt and failedAt, or restore a backup. Delete no replica before that. A check of the filesystem comes after the salvage, while nothing has it mounted."),

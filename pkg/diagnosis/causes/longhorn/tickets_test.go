@@ -91,6 +91,7 @@ func TestVolumeFaulted(t *testing.T) {
 		{"restore", faulted().edit("volume", "ownerID: n1", "ownerID: n1, restoreRequired: true"), silent},
 		{"one replica runs and never failed", faulted().edit("replica-1", "failedAt: '2026-01-02T11:00:00Z'", "failedAt: ''"), silent},
 		{"replicas were not read", faulted().drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), []string{"likely Volume " + vol}},
+		{"replicas were not read, detached", faulted().edit("volume", "state: attaching", "state: detached").drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), []string{"certain Volume " + vol}},
 		{"no replica is left", faulted().drop("replica-1").drop("replica-2"), []string{"certain Volume " + vol}},
 		{"written as null by a bundle", newScene().edit("replica-1", "failedAt: ''", "failedAt: 'null'"), silent},
 	})
