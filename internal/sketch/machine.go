@@ -70,7 +70,7 @@ func (w *World) table(more string) string {
 // driver adds what a driver consists of: its object, its plugin on every node, its controller.
 func (w *World) driver() {
 	attach := "false"
-	for _, d := range []string{"rbd", "ebs", "iscsi", "linstor", "san", "disk", "topolvm", "cinder", "vsphere", "pd.csi", "mayastor"} {
+	for _, d := range []string{"rbd", "ebs.csi.aws", "iscsi", "linstor", "san", "disk", "topolvm", "cinder", "vsphere", "pd.csi", "mayastor"} {
 		if strings.Contains(w.Driver, d) {
 			attach = "true"
 		}

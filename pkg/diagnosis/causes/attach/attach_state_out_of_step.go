@@ -45,6 +45,24 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 			p.Pod(s.Waiter)
 			out = append(out, p)
 		}
+		for _, u := range holder.UndersOf(pl) {
+			p := &diagnosis.Proof{
+				Subject: diagnosis.NodeSubject(u.Node), Says: u.Says, Severity: report.Degraded, State: u.State, Last: u.Last,
+				With: words.Fields{"node": u.Node, "va": u.Name, "volume": volume.Name(pl.Volume), "pod": pods.Name(u.Pod), "where": u.Where},
+				Steps: []remedy.Step{
+					remedy.Check("See what the API says of the volume and of the node.", remedy.Kubectl("get", "volumeattachments"),
+						remedy.Kubectl("get", "node", u.Node, "-o", "jsonpath={.status.volumesAttached}")),
+					remedy.Words("Let the pod end in an orderly way at the next quiet moment: it is unmounted, and its next start attaches the volume anew. Do not start another pod with this volume before, do not remove the pod by force, and delete no VolumeAttachment of it by hand."),
+				},
+			}
+			if u.Says == "leaving" { // it does not go as long as the pod writes
+				p.Breaks = []diagnosis.Step{diagnosis.Detaching}
+			}
+			p.Object("va", u.Name)
+			p.At(u.Node)
+			p.Pod(u.Pod)
+			out = append(out, p)
+		}
 		return out
 	},
 }
