@@ -16,6 +16,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Missing is a disk that is on a node under no name that the driver looks for.
@@ -105,6 +106,12 @@ func (m *Missing) proven(ownLink bool) {
 	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(view.Name, "dev/disk/by-id", orNone(links)))
 }
 
+// ofGroup tells whether a disk bears the mark of a group of disks: volumes lie on that, and
+// no driver looks for the disk itself.
+func ofGroup(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	return slices.Contains([]string{"LVM2_member", "linux_raid_member", "zfs_member"}, view.Facts.Contents[b.Dev].Type)
+}
+
 // fitting: no disk carries an identity that could be compared, and one that nobody uses has
 // the volume's size.
 func (m *Missing) fitting() {
@@ -117,7 +124,7 @@ func (m *Missing) fitting() {
 	var names []string
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) {
+		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) || ofGroup(view, b) {
 			continue
 		}
 		if m.Disk == nil {
