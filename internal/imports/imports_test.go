@@ -126,7 +126,7 @@ func below(name string, list []string) bool {
 }
 
 // TestCauseFolders asks that the folders of causes hold nothing but causes: each file has
-// the document of its cause beside it.
+// the document of its cause beside it; docs.go embeds them.
 func TestCauseFolders(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "pkg", "diagnosis", "causes", "*", "*.go"))
@@ -135,7 +135,7 @@ func TestCauseFolders(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(file, ".go")
-		if strings.HasSuffix(name, "_test") {
+		if strings.HasSuffix(name, "_test") || filepath.Base(name) == "docs" {
 			continue
 		}
 		if _, err := os.Stat(name + ".md"); err != nil {

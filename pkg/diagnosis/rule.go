@@ -5,6 +5,8 @@ package diagnosis
 
 import (
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -43,10 +45,11 @@ type Rule struct {
 	// it is what is left when nothing lower is found.
 	Residual []Layer
 	Offers   []string // remedies by name; every other one is forbidden
-	Doc      string   // Markdown, one file beside the rule
+	Docs     fs.FS    // the documents beside the rule: its own has its name
 	Asks     Scope
 	Prove    func(*evidence.Place) []*Proof
 
+	Doc      string   // Markdown; read from Docs
 	Explains []string // symptoms; derived from Breaks
 	says     map[string]words.Says
 }
@@ -85,8 +88,8 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 		if c.byName[r.Name] != nil {
 			return nil, fmt.Errorf("rule %s is registered twice", r.Name)
 		}
-		if r.Prove == nil || r.Doc == "" {
-			return nil, fmt.Errorf("rule %s: function or document is missing", r.Name)
+		if r.Prove == nil || r.Docs == nil {
+			return nil, fmt.Errorf("rule %s: function or documents are missing", r.Name)
 		}
 		if err := r.complete(); err != nil {
 			return nil, err
@@ -107,6 +110,11 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 
 // complete derives what a rule does not say twice.
 func (r *Rule) complete() error {
+	doc, err := fs.ReadFile(r.Docs, strings.ReplaceAll(r.Name, "-", "_")+".md")
+	if err != nil {
+		return fmt.Errorf("rule %s: its document is missing: %w", r.Name, err)
+	}
+	r.Doc = string(doc)
 	r.says = words.Branches(r.Doc)
 	if len(r.says) == 0 {
 		return fmt.Errorf("rule %s: its document has no sentences below ## Says", r.Name)

@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-type cause struct{ Name, Layer, LayerConst, Var, Doc, File string }
+type cause struct{ Name, Layer, LayerConst, Var, File string }
 
 func run(name, layer string) error {
 	if !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`).MatchString(name) {
@@ -35,8 +35,7 @@ func run(name, layer string) error {
 	if !slices.Contains(layers, layer) {
 		return fmt.Errorf("layer %q is none of %s", layer, strings.Join(layers, ", "))
 	}
-	first, rest, _ := strings.Cut(name, "-")
-	c := cause{Name: name, Layer: layer, LayerConst: strings.ToUpper(layer[:1]) + layer[1:], Var: exported(name), Doc: first + exported(rest) + "Doc", File: strings.ReplaceAll(name, "-", "_")}
+	c := cause{Name: name, Layer: layer, LayerConst: strings.ToUpper(layer[:1]) + layer[1:], Var: exported(name), File: strings.ReplaceAll(name, "-", "_")}
 	if layer == "risk" {
 		c.LayerConst = "RiskLayer"
 	}
@@ -102,23 +101,18 @@ func exported(name string) string {
 const ruleFile = `package {{.Layer}}
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed {{.File}}.md
-var {{.Doc}} string
-
 // {{.Var}} finds …: say which fact proves it.
 var {{.Var}} = &diagnosis.Rule{
 	Name: "{{.Name}}", Layer: diagnosis.{{.LayerConst}}, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	Asks:   diagnosis.EachPlace, // a volume on a node; or EachVolume (what the API alone tells), EachNode, EachPod
-	Doc:    {{.Doc}},
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		return []*diagnosis.Proof{{"{{"}}
 			Subject: diagnosis.NodeSubject(pl.Node),

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed attach_state_out_of_step.md
-var attachStateOutOfStepDoc string
-
 // AttachStateOutOfStep finds a VolumeAttachment and a node's volumesAttached that
 // contradict each other.
 var AttachStateOutOfStep = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing},
 	Offers: []string{"delete-pod", "delete-volumeattachment"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    attachStateOutOfStepDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "/nodes", "storage.k8s.io/volumeattachments"); open != nil {

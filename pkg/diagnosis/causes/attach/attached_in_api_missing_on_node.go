@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed attached_in_api_missing_on_node.md
-var attachedInAPIMissingOnNodeDoc string
-
 // AttachedInAPIMissingOnNode finds a volume that the API calls attached while the
 // node has no such disk.
 var AttachedInAPIMissingOnNode = &diagnosis.Rule{
@@ -28,7 +24,7 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 	YieldsTo: []string{"iscsi-portal-unreachable", "iscsi-login-rejected", "iscsid-not-running", "iscsi-tools-missing",
 		"kernel-module-missing", "iscsi-node-record-invalid"},
 	Asks: diagnosis.EachPlace,
-	Doc:  attachedInAPIMissingOnNodeDoc,
+	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		va := pl.Volume.AttachmentOn(pl.Node)
 		_, _, mapped := pl.Volume.RBDImage() // an image is mapped when it is staged: attaching makes no disk

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed attacher_not_working.md
-var attacherNotWorkingDoc string
-
 // AttacherNotWorking finds drivers whose external-attacher does not act, or may not
 // write down what it did.
 var AttacherNotWorking = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var AttacherNotWorking = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	YieldsTo: []string{"driver-not-installed"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      attacherNotWorkingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		a, ok := attacher.Of(pl)
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); !ok && open != nil {

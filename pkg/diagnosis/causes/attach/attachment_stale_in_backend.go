@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed attachment_stale_in_backend.md
-var attachmentStaleInBackendDoc string
-
 // AttachmentStaleInBackend finds disks that the storage backend holds attached, or
 // still detaching, while Kubernetes has no attachment there.
 var AttachmentStaleInBackend = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var AttachmentStaleInBackend = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching},
 	YieldsTo: []string{"volume-mapped-outside-cluster"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      attachmentStaleInBackendDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		b, ok := holder.BackendOf(pl)
 		if !ok {

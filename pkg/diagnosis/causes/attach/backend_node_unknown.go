@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed backend_node_unknown.md
-var backendNodeUnknownDoc string
-
 // BackendNodeUnknown finds a node that the storage backend does not know, or takes for
 // another machine.
 var BackendNodeUnknown = &diagnosis.Rule{
@@ -22,7 +17,7 @@ var BackendNodeUnknown = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Staging},
 	YieldsTo: []string{"node-removed", "csi-credentials-wrong"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      backendNodeUnknownDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		driver := pl.Volume.CSIName()
 		refused := csi.AttachRefused(pl, pl.Node)

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -14,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed backend_throttled.md
-var backendThrottledDoc string
-
 // BackendThrottled finds a backend that limits or delays the calls of a driver.
 var BackendThrottled = &diagnosis.Rule{
 	Name: "backend-throttled", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Provisioning, diagnosis.Resizing},
 	YieldsTo: []string{"attach-limit-exceeded"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      backendThrottledDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, va := range pl.Volume.Attachments {

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed csi_credentials_wrong.md
-var csiCredentialsWrongDoc string
-
 // CSICredentialsWrong finds the identity of a driver that its storage turns down: a Secret
 // that is missing or wrong, or an account that may not do what the step needs. Secrets are
 // never read: only words tell.
@@ -25,7 +21,7 @@ var CSICredentialsWrong = &diagnosis.Rule{
 	LeadsTo:  []string{"provisioning-failed", "expansion-refused-by-backend"},
 	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced", "rbd-lock-or-watcher-stale"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      csiCredentialsWrongDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		what, malformed := csi.Malformed(pl)
 		for _, t := range pl.Refused() {

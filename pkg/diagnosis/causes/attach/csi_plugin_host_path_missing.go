@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -17,9 +16,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed csi_plugin_host_path_missing.md
-var csiPluginHostPathMissingDoc string
-
 // CSIPluginHostPathMissing finds plugins whose container lacks a path or namespace of
 // the host that its tools wait for.
 var CSIPluginHostPathMissing = &diagnosis.Rule{
@@ -27,7 +23,7 @@ var CSIPluginHostPathMissing = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Publishing, diagnosis.Using},
 	LeadsTo: []string{"device-link-missing"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     csiPluginHostPathMissingDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
 		if plugin == nil || len(pl.Volume.WaitingOn(pl.Node)) == 0 {

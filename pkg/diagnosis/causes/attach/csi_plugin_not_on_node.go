@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 
@@ -19,9 +18,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed csi_plugin_not_on_node.md
-var csiPluginNotOnNodeDoc string
-
 // CSIPluginNotOnNode finds a node that needs a driver and has no plugin pod of it.
 var CSIPluginNotOnNode = &diagnosis.Rule{
 	Name: "csi-plugin-not-on-node", Layer: diagnosis.Attach, Severity: report.Blocking,
@@ -29,7 +25,7 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 	LeadsTo:  []string{"topology-conflict"},
 	YieldsTo: []string{"driver-not-installed", "driver-never-serves-node"},
 	Asks:     diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweep,
-	Doc:      csiPluginNotOnNodeDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "/nodes"); open != nil {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -14,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed csi_plugin_not_registered.md
-var csiPluginNotRegisteredDoc string
-
 // CSIPluginNotRegistered finds a plugin pod that is on the node while the kubelet does
 // not know the driver, or gets no answer from it.
 var CSIPluginNotRegistered = &diagnosis.Rule{
@@ -25,7 +20,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	YieldsTo: []string{"driver-not-installed", "kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPod | diagnosis.EachPlace,
-	Doc:      csiPluginNotRegisteredDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if pl.Pod != nil {

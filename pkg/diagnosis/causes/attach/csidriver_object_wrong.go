@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,9 +16,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed csidriver_object_wrong.md
-var csiDriverObjectWrongDoc string
-
 // CSIDriverObjectWrong finds a driver whose CSIDriver object is missing, so that
 // Kubernetes asks for an attach which nobody serves.
 var CSIDriverObjectWrong = &diagnosis.Rule{
@@ -28,7 +24,7 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 	Offers:   []string{"delete-volumeattachment"},
 	YieldsTo: []string{"driver-not-installed"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      csiDriverObjectWrongDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {

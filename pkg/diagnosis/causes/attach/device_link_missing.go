@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_link_missing.md
-var deviceLinkMissingDoc string
-
 // DeviceLinkMissing finds disks that are on the node under no name that the driver
 // looks for.
 var DeviceLinkMissing = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var DeviceLinkMissing = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Publishing},
 	YieldsTo: []string{"csi-plugin-host-path-missing", "multipath-off-for-san"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      deviceLinkMissingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		m, ok := devlink.Of(pl)
 		switch {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_renumbered.md
-var deviceRenumberedDoc string
-
 // DeviceRenumbered finds recorded kernel names that mean another disk now.
 var DeviceRenumbered = &diagnosis.Rule{
 	Name: "device-renumbered", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo: []string{"device-is-not-the-volume", "filesystem-type-mismatch"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     deviceRenumberedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if len(pl.Volume.LiveConsumersOn(pl.Node)) == 0 {
 			return nil

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed driver_configuration_wrong.md
-var driverConfigurationWrongDoc string
-
 // DriverConfigurationWrong finds a volume for which its driver's own configuration has
 // nothing.
 var DriverConfigurationWrong = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var DriverConfigurationWrong = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Resizing},
 	LeadsTo: []string{"provisioning-failed"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     driverConfigurationWrongDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		key, first, said := csi.Misconfigured(pl)
 		if !said.Yes() {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed driver_never_serves_node.md
-var driverNeverServesNodeDoc string
-
 // DriverNeverServesNode finds a pod on a kind of node on which its driver does not run by
 // design.
 var DriverNeverServesNode = &diagnosis.Rule{
 	Name: "driver-never-serves-node", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing, diagnosis.Provisioning},
 	Asks:   diagnosis.EachVolume,
-	Doc:    driverNeverServesNodeDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		driver := pl.Volume.CSIName()
 		if driver == "" && pl.Volume.Class != nil {

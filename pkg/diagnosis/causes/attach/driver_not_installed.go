@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,15 +9,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed driver_not_installed.md
-var driverNotInstalledDoc string
-
 // DriverNotInstalled finds a wanted volume whose CSI driver the cluster does not have.
 var DriverNotInstalled = &diagnosis.Rule{
 	Name: "driver-not-installed", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Detaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    driverNotInstalledDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		driver := pl.Volume.CSIName()
 		if driver == "" || pl.Volume.PV == nil {

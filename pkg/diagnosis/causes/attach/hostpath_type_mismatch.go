@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed hostpath_type_mismatch.md
-var hostpathTypeMismatchDoc string
-
 // HostpathTypeMismatch finds paths of hostPath and local volumes that are not on the
 // node, or are something else there.
 var HostpathTypeMismatch = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var HostpathTypeMismatch = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Publishing},
 	YieldsTo: []string{"kubelet-in-container", "local-disk-not-mounted"},
 	Asks:     diagnosis.EachPod,
-	Doc:      hostpathTypeMismatchDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, h := range pods.HostPaths(pl.X, pl.Pod) {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed kubelet_root_dir_wrong.md
-var kubeletRootDirWrongDoc string
-
 // KubeletRootDirWrong finds a plugin that does not work in the directory of the node's
 // kubelet: it registers where nobody looks, or mounts where nobody sees it.
 var KubeletRootDirWrong = &diagnosis.Rule{
@@ -22,7 +17,7 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
 	LeadsTo: []string{"csi-plugin-not-registered", "mount-missing-under-pod"},
 	Asks:    diagnosis.EachPod,
-	Doc:     kubeletRootDirWrongDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, n := range kubelet.NeedsOf(pl) {

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed node_down.md
-var nodeDownDoc string
-
 // NodeDown finds a volume that is attached to a node which does not report.
 var NodeDown = &diagnosis.Rule{
 	Name: "node-down", Layer: diagnosis.Attach, Severity: report.Blocking,
@@ -26,7 +22,7 @@ var NodeDown = &diagnosis.Rule{
 		"attachment-stale-in-backend", "longhorn-volume-faulted", "longhorn-share-manager-down", "longhorn-instance-manager-restarted"},
 	YieldsTo: []string{"node-kubelet-down-workload-alive"},
 	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
-	Doc:      nodeDownDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume == nil {
 			return nodesDown(pl, holder.KeptOn(pl.X, pl.Node))

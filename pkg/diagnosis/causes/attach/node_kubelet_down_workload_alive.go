@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed node_kubelet_down_workload_alive.md
-var nodeKubeletDownDoc string
-
 // NodeKubeletDownWorkloadAlive finds a node that looks dead in the API while the
 // machine runs and uses the volume.
 var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-readonly-after-error"},
 	Asks:    diagnosis.EachVolume | diagnosis.EachSweptNode,
-	Doc:     nodeKubeletDownDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		lost := holder.KeptOn(pl.X, pl.Node)
 		if pl.Volume != nil {

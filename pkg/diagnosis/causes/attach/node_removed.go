@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -18,9 +17,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed node_removed.md
-var nodeRemovedDoc string
-
 // NodeRemoved finds an attachment or a Longhorn object that refers to a Node
 // object which is gone.
 var NodeRemoved = &diagnosis.Rule{
@@ -29,7 +25,7 @@ var NodeRemoved = &diagnosis.Rule{
 	LeadsTo:  []string{"longhorn-disk-unusable", "longhorn-volume-status-leftover", "longhorn-replica-unschedulable"},
 	YieldsTo: []string{"volume-mapped-outside-cluster"}, // then the storage refuses, not the missing object
 	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
-	Doc:      nodeRemovedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed rwo_rolling_update.md
-var rwoRollingUpdateDoc string
-
 // RWORollingUpdate finds two pods of one Deployment on two nodes that want one
 // ReadWriteOnce volume.
 var RWORollingUpdate = &diagnosis.Rule{
@@ -25,7 +20,7 @@ var RWORollingUpdate = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Attaching},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    rwoRollingUpdateDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, r := range holder.Rivals(pl) {

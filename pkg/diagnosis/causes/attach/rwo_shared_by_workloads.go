@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed rwo_shared_by_workloads.md
-var rwoSharedByWorkloadsDoc string
-
 // RWOSharedByWorkloads finds two workloads on two nodes that use one
 // ReadWriteOnce claim.
 var RWOSharedByWorkloads = &diagnosis.Rule{
 	Name: "rwo-shared-by-workloads", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    rwoSharedByWorkloadsDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, r := range holder.Rivals(pl) {

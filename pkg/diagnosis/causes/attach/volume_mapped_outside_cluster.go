@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"fmt"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,9 +16,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volume_mapped_outside_cluster.md
-var volumeMappedOutsideClusterDoc string
-
 // VolumeMappedOutsideCluster finds volumes that a machine which is no node of this
 // cluster, or no longer one, still maps.
 var VolumeMappedOutsideCluster = &diagnosis.Rule{
@@ -27,7 +23,7 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Detaching, diagnosis.Using},
 	LeadsTo: []string{"rbd-lock-or-watcher-stale", "attachment-stale-in-backend", "filesystem-needs-fsck", "filesystem-readonly-after-error"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     volumeMappedOutsideClusterDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.PVName() == "" {
 			return nil

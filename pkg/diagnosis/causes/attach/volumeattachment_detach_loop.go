@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volumeattachment_detach_loop.md
-var volumeattachmentDetachLoopDoc string
-
 // VolumeAttachmentDetachLoop finds an attachment that goes away for ever on the very node
 // on which its volume is wanted.
 var VolumeAttachmentDetachLoop = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var VolumeAttachmentDetachLoop = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Residual: []diagnosis.Layer{diagnosis.Claim, diagnosis.Attach, diagnosis.Longhorn, diagnosis.Mount, diagnosis.Device, diagnosis.Transport, diagnosis.Filesystem},
 	Asks:     diagnosis.EachVolume,
-	Doc:      volumeattachmentDetachLoopDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, va := range pl.Volume.Attachments {

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	_ "embed"
-
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -16,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volumeattachment_stale.md
-var volumeAttachmentStaleDoc string
-
 // VolumeAttachmentStale finds an attachment to a Ready node on which nothing uses
 // the volume while a pod waits for it elsewhere. It is what is left when nothing
 // else explains the attachment.
@@ -29,7 +24,7 @@ var VolumeAttachmentStale = &diagnosis.Rule{
 	Residual: []diagnosis.Layer{diagnosis.Claim, diagnosis.Attach, diagnosis.Longhorn, diagnosis.Mount, diagnosis.Device, diagnosis.Transport, diagnosis.Filesystem},
 	Offers:   []string{"delete-volumeattachment"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      volumeAttachmentStaleDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	_ "embed"
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volumeattachment_volume_gone.md
-var volumeAttachmentVolumeGoneDoc string
-
 // VolumeAttachmentVolumeGone finds an attachment whose PV is missing or is kept
 // from going by the attachment itself.
 var VolumeAttachmentVolumeGone = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Offers: []string{"delete-volumeattachment"},
 	Asks:   diagnosis.EachVolume | diagnosis.EachSweep,
-	Doc:    volumeAttachmentVolumeGoneDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {

@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,15 +12,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed attach_limit_exceeded.md
-var attachLimitExceededDoc string
-
 // AttachLimitExceeded finds a node that holds as many volumes as its driver can attach.
 var AttachLimitExceeded = &diagnosis.Rule{
 	Name: "attach-limit-exceeded", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    attachLimitExceededDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.IsLonghorn() || slots.Driver(pl.Volume) == "" {
 			return nil

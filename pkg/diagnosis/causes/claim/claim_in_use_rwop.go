@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,16 +14,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed claim_in_use_rwop.md
-var claimInUseRWOPDoc string
-
 // ClaimInUseRWOP finds a second pod for a claim that only one pod may use.
 var ClaimInUseRWOP = &diagnosis.Rule{
 	Name: "claim-in-use-rwop", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Publishing},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    claimInUseRWOPDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
 		if c == nil || claims.SinglePod(c).No() {

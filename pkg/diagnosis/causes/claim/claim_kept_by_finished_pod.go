@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed claim_kept_by_finished_pod.md
-var claimKeptByFinishedPodDoc string
-
 // ClaimKeptByFinishedPod finds a claim that stays Terminating because finished pods name it.
 var ClaimKeptByFinishedPod = &diagnosis.Rule{
 	Name: "claim-kept-by-finished-pod", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    claimKeptByFinishedPodDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
 		if c == nil || claims.Protected(c).No() {

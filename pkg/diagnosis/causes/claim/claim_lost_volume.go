@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed claim_lost_volume.md
-var claimLostVolumeDoc string
-
 // ClaimLostVolume finds a claim that was bound to a PV object which is gone.
 var ClaimLostVolume = &diagnosis.Rule{
 	Name: "claim-lost-volume", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Publishing},
 	LeadsTo: []string{"volumeattachment-volume-gone"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     claimLostVolumeDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
 		if c == nil || c.Spec.VolumeName == "" {

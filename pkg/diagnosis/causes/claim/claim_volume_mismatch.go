@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed claim_volume_mismatch.md
-var claimVolumeMismatchDoc string
-
 // ClaimVolumeMismatch finds a pending claim that names a volume which belongs to another
 // claim, or does not satisfy it in size, class, volume mode or access modes.
 var ClaimVolumeMismatch = &diagnosis.Rule{
 	Name: "claim-volume-mismatch", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Asks:   diagnosis.EachVolume,
-	Doc:    claimVolumeMismatchDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
 		if c == nil || pl.X.PV(c.Spec.VolumeName) == nil {

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,15 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed claimref_stale.md
-var claimrefStaleDoc string
-
 // ClaimrefStale finds a PV that remembers an older claim.
 var ClaimrefStale = &diagnosis.Rule{
 	Name: "claimref-stale", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning, diagnosis.Publishing},
 	Asks:   diagnosis.EachVolume,
-	Doc:    claimrefStaleDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "/persistentvolumes"); open != nil {

@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"slices"
 	"time"
 
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed consumer_unschedulable.md
-var consumerUnschedulableDoc string
-
 // ConsumerUnschedulable finds a claim that waits for its first consumer, and a consumer
 // that waits for a node for a reason of its own.
 var ConsumerUnschedulable = &diagnosis.Rule{
@@ -26,7 +22,7 @@ var ConsumerUnschedulable = &diagnosis.Rule{
 	YieldsTo: []string{"topology-conflict", "attach-limit-exceeded", "claim-in-use-rwop", "csi-plugin-not-on-node",
 		"driver-never-serves-node", "wffc-bypassed-by-nodename"},
 	Asks: diagnosis.EachVolume,
-	Doc:  consumerUnschedulableDoc,
+	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		late := claims.WaitsForConsumer(pl)
 		if late.No() {

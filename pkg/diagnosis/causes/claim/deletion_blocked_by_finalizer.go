@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"strings"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed deletion_blocked_by_finalizer.md
-var deletionBlockedByFinalizerDoc string
-
 // DeletionBlockedByFinalizer finds a claim, volume, attachment or pod whose deletion waits
 // for the owner of a finalizer.
 var DeletionBlockedByFinalizer = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var DeletionBlockedByFinalizer = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Detaching},
 	YieldsTo: []string{"claim-kept-by-finished-pod", "volumeattachment-volume-gone", "node-removed", "volumeattachment-detach-loop"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      deletionBlockedByFinalizerDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, g := range claims.GoingObjects(pl) {

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed expansion_refused_by_backend.md
-var expansionRefusedByBackendDoc string
-
 // ExpansionRefusedByBackend finds a claim whose driver refuses to enlarge its volume.
 var ExpansionRefusedByBackend = &diagnosis.Rule{
 	Name: "expansion-refused-by-backend", Layer: diagnosis.Claim, Severity: report.Degraded,
 	Breaks:   []diagnosis.Step{diagnosis.Resizing},
 	YieldsTo: []string{"csi-credentials-wrong", "backend-throttled", "longhorn-control-plane-down", "longhorn-expansion-incomplete"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      expansionRefusedByBackendDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		grows := claims.Grows(pl)
 		if !grows.Yes() {

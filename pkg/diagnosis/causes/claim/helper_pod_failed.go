@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed helper_pod_failed.md
-var helperPodFailedDoc string
-
 // HelperPodFailed finds a volume whose provisioner works in a pod that does not finish.
 var HelperPodFailed = &diagnosis.Rule{
 	Name: "helper-pod-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var HelperPodFailed = &diagnosis.Rule{
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"node-down", "filesystem-full"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      helperPodFailedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		stuck, timedOut := helper.StuckOf(pl), helper.TimedOut(pl)
 		if !stuck.Is.Yes() && !timedOut.Yes() {

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed provisioner_not_responding.md
-var provisionerNotRespondingDoc string
-
 // ProvisionerNotResponding finds pending claims on which no provisioner acts: it is not
 // there, or the claim's annotations do not call it.
 var ProvisionerNotResponding = &diagnosis.Rule{
 	Name: "provisioner-not-responding", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Asks:   diagnosis.EachVolume,
-	Doc:    provisionerNotRespondingDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		wanted := provision.Wanted(pl)
 		if !wanted.Yes() {

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed provisioning_failed.md
-var provisioningFailedDoc string
-
 // ProvisioningFailed finds claims whose driver was asked for a volume and refused.
 var ProvisioningFailed = &diagnosis.Rule{
 	Name: "provisioning-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning},
 	YieldsTo: []string{"backend-throttled", "longhorn-control-plane-down", "csi-credentials-wrong", "storageclass-parameter-wrong", "helper-pod-failed", "driver-configuration-wrong", "security-module-denies"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      provisioningFailedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		pending := provision.Pending(pl)
 		if pending.No() {

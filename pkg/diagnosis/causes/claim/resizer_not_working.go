@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -14,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed resizer_not_working.md
-var resizerNotWorkingDoc string
-
 // resizerRights are what the first step of an expansion needs (external-resizer:
 // deploy/kubernetes/rbac.yaml); resizers before 1.0 updated where later ones patch.
 var resizerRights = []rbac.Right{{Resource: "persistentvolumeclaims/status", Verb: "patch|update"}, {Resource: "persistentvolumes", Verb: "patch|update"}}
@@ -27,7 +22,7 @@ var ResizerNotWorking = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Resizing},
 	YieldsTo: []string{"driver-not-installed", "longhorn-control-plane-down"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      resizerNotWorkingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		driver := pl.Volume.CSIName()
 		grows := claims.Grows(pl)

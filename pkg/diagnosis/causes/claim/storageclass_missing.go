@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed storageclass_missing.md
-var storageclassMissingDoc string
-
 // StorageclassMissing finds pending claims whose class does not exist, or that name
 // none where no class is the default, while no volume made by hand fits either.
 var StorageclassMissing = &diagnosis.Rule{
 	Name: "storageclass-missing", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Asks:   diagnosis.EachVolume,
-	Doc:    storageclassMissingDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
 		if c == nil {

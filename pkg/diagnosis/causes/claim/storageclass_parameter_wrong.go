@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed storageclass_parameter_wrong.md
-var storageclassParameterWrongDoc string
-
 // StorageclassParameterWrong finds a parameter of a class that makes its volumes
 // unusable in the way they are consumed.
 var StorageclassParameterWrong = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"driver-configuration-wrong", "encryption-key-wrong"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      storageclassParameterWrongDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		m, ok := provision.MisfitOf(pl)
 		if !ok {

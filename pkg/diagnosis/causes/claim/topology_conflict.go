@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,16 +12,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed topology_conflict.md
-var topologyConflictDoc string
-
 // TopologyConflict finds a pod whose volumes and own placement leave no node.
 var TopologyConflict = &diagnosis.Rule{
 	Name: "topology-conflict", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Publishing},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node"},
 	Asks:     diagnosis.EachPod,
-	Doc:      topologyConflictDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if w := (&snapshot.Consumer{Pod: pl.Pod}); !w.Waiting() || pods.Young(pl.X, pl.Pod, time.Minute) {
 			return nil

@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volume_source_missing.md
-var volumeSourceMissingDoc string
-
 // VolumeSourceMissing finds a claim, Secret, ConfigMap or key that a pod's volume names
 // and that does not exist.
 var VolumeSourceMissing = &diagnosis.Rule{
 	Name: "volume-source-missing", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Publishing},
 	Asks:   diagnosis.EachPod,
-	Doc:    volumeSourceMissingDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, m := range pods.MissingSources(pl) {

@@ -1,7 +1,6 @@
 package claim
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -13,16 +12,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volumehandle_duplicate.md
-var volumehandleDuplicateDoc string
-
 // VolumehandleDuplicate finds volumes that kubelet and attach-detach controller take
 // for one: two PVs with one driver and handle, or one claim twice in one pod.
 var VolumehandleDuplicate = &diagnosis.Rule{
 	Name: "volumehandle-duplicate", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing},
 	Asks:   diagnosis.EachVolume,
-	Doc:    volumehandleDuplicateDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, t := range claims.TwinsOf(pl) {

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed wffc_bypassed_by_nodename.md
-var wffcBypassedByNodenameDoc string
-
 // WFFCBypassedByNodename finds a pod with a nodeName of its author, whose claim waits
 // for a scheduler that never sees it.
 var WFFCBypassedByNodename = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var WFFCBypassedByNodename = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    wffcBypassedByNodenameDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		waits := claims.WaitsForConsumer(pl)
 		if waits.No() {

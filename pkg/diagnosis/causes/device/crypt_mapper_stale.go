@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed crypt_mapper_stale.md
-var cryptMapperStaleDoc string
-
 // CryptMapperStale finds a dm-crypt mapping of an earlier attachment.
 var CryptMapperStale = &diagnosis.Rule{
 	Name: "crypt-mapper-stale", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -24,7 +19,7 @@ var CryptMapperStale = &diagnosis.Rule{
 	YieldsTo: []string{"mount-pinned-in-namespace", "mount-lazily-detached", "lvm-claims-device"},
 	Offers:   []string{"crypt-close"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      cryptMapperStaleDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		m, ok := crypt.LeftoverOf(pl)
 		if !ok && pl.View == nil && !pl.Volume.Encrypted() {

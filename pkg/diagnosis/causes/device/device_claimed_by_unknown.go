@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_claimed_by_unknown.md
-var deviceClaimedByUnknownDoc string
-
 // DeviceClaimedByUnknown is what is left when a device is claimed and every known
 // kind of claim was looked for in vain.
 var DeviceClaimedByUnknown = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var DeviceClaimedByUnknown = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting},
 	Residual: []diagnosis.Layer{diagnosis.Device, diagnosis.Mount},
 	Asks:     diagnosis.EachPlace,
-	Doc:      deviceClaimedByUnknownDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		rest := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts, probes.Descriptors, probes.Swaps))}
 		t, ok := disk.TowerOf(pl)

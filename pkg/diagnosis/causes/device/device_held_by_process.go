@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_held_by_process.md
-var deviceHeldByProcessDoc string
-
 // DeviceHeldByProcess finds processes, swap and host mounts that keep a device.
 var DeviceHeldByProcess = &diagnosis.Rule{
 	Name: "device-held-by-process", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -25,7 +21,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 	LeadsTo: []string{"mount-of-dead-device"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     deviceHeldByProcessDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts, probes.Descriptors))}
 		t, ok := disk.TowerOf(pl)

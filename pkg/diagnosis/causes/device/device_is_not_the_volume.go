@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_is_not_the_volume.md
-var deviceIsNotTheVolumeDoc string
-
 // DeviceIsNotTheVolume finds a device node of a volume that leads to another disk.
 var DeviceIsNotTheVolume = &diagnosis.Rule{
 	Name: "device-is-not-the-volume", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -24,7 +20,7 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 	LeadsTo:  []string{"filesystem-type-mismatch", "filesystem-needs-fsck"},
 	YieldsTo: []string{"device-renumbered", "device-lun-reused"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      deviceIsNotTheVolumeDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !volume.Belongs(pl) {
 			return nil

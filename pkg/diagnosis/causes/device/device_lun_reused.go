@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -14,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_lun_reused.md
-var deviceLUNReusedDoc string
-
 // DeviceLUNReused finds paths that lead to different disks because a LUN number was
 // given to another volume while old paths stayed.
 var DeviceLUNReused = &diagnosis.Rule{
@@ -25,7 +20,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 	LeadsTo: []string{"device-is-not-the-volume", "filesystem-needs-fsck"},
 	Offers:  []string{"unmap-device"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     deviceLUNReusedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.Longhorn != nil || !volume.Belongs(pl) {
 			return nil // one target per volume: LUN numbers are never reused

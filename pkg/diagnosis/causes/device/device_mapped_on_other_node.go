@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"net"
 	"strings"
 
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed device_mapped_on_other_node.md
-var deviceMappedOnOtherNodeDoc string
-
 // DeviceMappedOnOtherNode finds a map, session or mount that the old node kept.
 var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	Name: "device-mapped-on-other-node", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -27,7 +23,7 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned", "device-held-by-process"},
 	Offers: []string{"unmap-device"},
 	Asks:   diagnosis.EachPlace,
-	Doc:    deviceMappedOnOtherNodeDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !volume.Deserted(pl) {
 			return nil

@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed drbd_state_blocks.md
-var drbdStateBlocksDoc string
-
 // DRBDStateBlocks finds a device that DRBD itself refuses to open or to write.
 var DRBDStateBlocks = &diagnosis.Rule{
 	Name: "drbd-state-blocks", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -22,7 +18,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 	LeadsTo:  []string{"filesystem-readonly-after-error"},
 	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "rwo-rolling-update", "rwo-shared-by-workloads", "kernel-module-missing", "lvm-claims-device"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      drbdStateBlocksDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := drbd.ResourceOf(pl)
 		if !ok {

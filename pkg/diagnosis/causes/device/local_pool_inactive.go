@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed local_pool_inactive.md
-var localPoolInactiveDoc string
-
 // LocalPoolInactive finds a volume whose pool or logical volume is not there on its node.
 var LocalPoolInactive = &diagnosis.Rule{
 	Name: "local-pool-inactive", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 	LeadsTo:  []string{"local-disk-not-mounted"},
 	YieldsTo: []string{"kernel-module-missing", "topology-conflict", "multipath-claims-device"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      localPoolInactiveDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		pool, ok := local.PoolOf(pl)
 		if !ok || pl.Node == "" {

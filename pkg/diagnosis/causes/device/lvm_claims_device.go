@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed lvm_claims_device.md
-var lvmClaimsDeviceDoc string
-
 // LVMClaimsDevice finds logical volumes that the host activated inside a volume, and
 // LVM's scans that claim a fresh device for a moment.
 var LVMClaimsDevice = &diagnosis.Rule{
@@ -26,7 +22,7 @@ var LVMClaimsDevice = &diagnosis.Rule{
 	LeadsTo: []string{"block-volume-unmap-stuck", "crypt-mapper-stale", "device-mapped-on-other-node", "longhorn-migration-inconsistent"},
 	Offers:  []string{"vgchange-deactivate"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     lvmClaimsDeviceDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		rest := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
 		t, ok := disk.TowerOf(pl)

@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed md_claims_device.md
-var mdClaimsDeviceDoc string
-
 // MDClaimsDevice finds a RAID array that the host assembled from a volume.
 var MDClaimsDevice = &diagnosis.Rule{
 	Name: "md-claims-device", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -24,7 +20,7 @@ var MDClaimsDevice = &diagnosis.Rule{
 	LeadsTo: []string{"block-volume-unmap-stuck"},
 	Offers:  []string{"unmap-device"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     mdClaimsDeviceDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
 		t, ok := disk.TowerOf(pl)

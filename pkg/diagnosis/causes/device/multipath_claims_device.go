@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"strconv"
 	"strings"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed multipath_claims_device.md
-var multipathClaimsDeviceDoc string
-
 // MultipathClaimsDevice finds a multipath map on a disk that is wanted directly.
 var MultipathClaimsDevice = &diagnosis.Rule{
 	Name: "multipath-claims-device", Layer: diagnosis.Device, Severity: report.Blocking,
@@ -26,7 +22,7 @@ var MultipathClaimsDevice = &diagnosis.Rule{
 	LeadsTo: []string{"longhorn-share-manager-down", "multipath-map-orphaned"},
 	Offers:  []string{"multipath-flush", "delete-pod", "disable-multipathd"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     multipathClaimsDeviceDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		marked, busy := multipath.SaysBusy(pl)
 		p := &diagnosis.Proof{

@@ -1,7 +1,6 @@
 package device
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed multipath_map_orphaned.md
-var multipathMapOrphanedDoc string
-
 // MultipathMapOrphaned finds a map without usable paths: left over from an old
 // attachment, of nobody, or still mounted while its disks came back beside it.
 var MultipathMapOrphaned = &diagnosis.Rule{
@@ -27,7 +23,7 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 	YieldsTo: []string{"multipath-claims-device"},
 	Offers:   []string{"multipath-flush", "unmap-device"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      multipathMapOrphanedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		whole := pl.Tables(probes.Block, probes.Mounts)
 		out := []*diagnosis.Proof{diagnosis.Rest(whole)}

@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,15 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed multipath_off_for_san.md
-var multipathOffForSANDoc string
-
 // MultipathOffForSAN finds a driver that needs a multipath map and a node that makes none.
 var MultipathOffForSAN = &diagnosis.Rule{
 	Name: "multipath-off-for-san", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging},
 	Asks:   diagnosis.EachPlace,
-	Doc:    multipathOffForSANDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.IsLonghorn() || pl.Node == "" {
 			return nil // single path by design

@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,15 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed rbd_feature_unsupported.md
-var rbdFeatureUnsupportedDoc string
-
 // RBDFeatureUnsupported finds an RBD image that the node's kernel cannot map.
 var RBDFeatureUnsupported = &diagnosis.Rule{
 	Name: "rbd-feature-unsupported", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging},
 	Asks:   diagnosis.EachVolume,
-	Doc:    rbdFeatureUnsupportedDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if len(pl.Volume.Waiting()) == 0 {
 			return nil

@@ -1,8 +1,6 @@
 package device
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed rbd_lock_or_watcher_stale.md
-var rbdLockOrWatcherStaleDoc string
-
 // RBDLockOrWatcherStale finds an RBD image that a dead owner's lock or watcher keeps.
 var RBDLockOrWatcherStale = &diagnosis.Rule{
 	Name: "rbd-lock-or-watcher-stale", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "mount-lazily-detached", "volume-mapped-outside-cluster"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      rbdLockOrWatcherStaleDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		l, ok := ceph.LockOf(pl)
 		if !ok {

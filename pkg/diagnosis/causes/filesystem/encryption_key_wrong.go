@@ -1,7 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed encryption_key_wrong.md
-var encryptionKeyWrongDoc string
-
 // EncryptionKeyWrong finds encrypted volumes that the passphrase of their Secret does
 // not open, Secrets that hold none, and volumes that name no Secret.
 var EncryptionKeyWrong = &diagnosis.Rule{
@@ -23,7 +19,7 @@ var EncryptionKeyWrong = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving},
 	YieldsTo: []string{"encryption-parameters-refused"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      encryptionKeyWrongDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		k := crypt.KeyOf(pl)
 		secret, field := k.Secret()

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed encryption_parameters_refused.md
-var encryptionParametersRefusedDoc string
-
 // EncryptionParametersRefused finds a node whose cryptsetup refuses a volume's parameters.
 var EncryptionParametersRefused = &diagnosis.Rule{
 	Name: "encryption-parameters-refused", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving},
 	YieldsTo: []string{"encryption-tools-missing", "multipath-claims-device"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      encryptionParametersRefusedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Node == "" {
 			return nil

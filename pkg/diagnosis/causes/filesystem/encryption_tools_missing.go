@@ -1,7 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed encryption_tools_missing.md
-var encryptionToolsMissingDoc string
-
 // EncryptionToolsMissing finds nodes that lack what opens an encrypted volume:
 // cryptsetup, the module dm_crypt, or the udev rules of device-mapper.
 var EncryptionToolsMissing = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var EncryptionToolsMissing = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving, diagnosis.Using},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      encryptionToolsMissingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !crypt.OpensHere(pl) {
 			return nil

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed expansion_failed_on_node.md
-var expansionFailedOnNodeDoc string
-
 // ExpansionFailedOnNode finds a volume that has grown in the backend and not on its node.
 var ExpansionFailedOnNode = &diagnosis.Rule{
 	Name: "expansion-failed-on-node", Layer: diagnosis.Filesystem, Severity: report.Degraded,
 	Breaks:   []diagnosis.Step{diagnosis.Resizing, diagnosis.Publishing},
 	YieldsTo: []string{"filesystem-needs-fsck", "filesystem-readonly-after-error", "multipath-map-orphaned"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      expansionFailedOnNodeDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		grows := claims.Grows(pl)
 		if !grows.Yes() || pl.Volume.IsLonghorn() || !claims.HasFilesystem(pl) {

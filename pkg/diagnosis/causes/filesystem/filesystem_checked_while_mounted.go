@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_checked_while_mounted.md
-var filesystemCheckedWhileMountedDoc string
-
 // CheckedWhileMounted finds checks that stopped because the filesystem is mounted
 // already, and filesystems that two nodes mount at once.
 var CheckedWhileMounted = &diagnosis.Rule{
@@ -22,7 +17,7 @@ var CheckedWhileMounted = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo: []string{"filesystem-needs-fsck"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     filesystemCheckedWhileMountedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.Block() {
 			return nil

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_feature_unsupported.md
-var filesystemFeatureUnsupportedDoc string
-
 // FeatureUnsupported finds filesystems that are newer than the kernel, or than the
 // tool that shall check them.
 var FeatureUnsupported = &diagnosis.Rule{
 	Name: "filesystem-feature-unsupported", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving},
 	Asks:   diagnosis.EachPlace,
-	Doc:    filesystemFeatureUnsupportedDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c, seen := filesystem.CarrierOf(pl)
 		var out []*diagnosis.Proof

@@ -1,7 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_full.md
-var filesystemFullDoc string
-
 // Full finds filesystems without bytes or inodes: a volume's own, and the node's
 // below the kubelet's directory.
 var Full = &diagnosis.Rule{
@@ -23,7 +19,7 @@ var Full = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Resizing},
 	LeadsTo: []string{"longhorn-disk-full", "pod-directory-orphaned", "node-down", "node-kubelet-down-workload-alive"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
-	Doc:     filesystemFullDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume == nil {
 			return nodeFull(pl)

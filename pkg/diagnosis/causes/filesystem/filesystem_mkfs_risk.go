@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_mkfs_risk.md
-var filesystemMkfsRiskDoc string
-
 // MkfsRisk finds volumes with data that look unformatted, so that staging may format
 // them.
 var MkfsRisk = &diagnosis.Rule{
@@ -22,7 +17,7 @@ var MkfsRisk = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	YieldsTo: []string{"longhorn-engine-data-path-broken", "crypt-mapper-stale", "multipath-claims-device", "drbd-state-blocks", "encryption-parameters-refused"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      filesystemMkfsRiskDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.Block() || len(pl.Volume.Waiting()) == 0 {
 			return nil

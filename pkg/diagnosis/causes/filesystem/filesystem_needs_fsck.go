@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_needs_fsck.md
-var needsFsckDoc string
-
 // NeedsFsck finds filesystems with damage that automatic repair refuses.
 var NeedsFsck = &diagnosis.Rule{
 	Name: "filesystem-needs-fsck", Layer: diagnosis.Filesystem, Severity: report.Blocking,
@@ -23,7 +18,7 @@ var NeedsFsck = &diagnosis.Rule{
 	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "xfs-log-not-replayed"},
 	Offers:   []string{"fsck"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      needsFsckDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		k := filesystem.CheckOf(pl)
 		if k.Says == "" || pl.Volume.Block() {

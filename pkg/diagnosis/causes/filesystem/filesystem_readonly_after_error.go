@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-//go:embed filesystem_readonly_after_error.md
-var readonlyAfterErrorDoc string
 
 // ReadonlyAfterError finds filesystems that the kernel closed for writing, or
 // altogether, after an error.
@@ -24,7 +19,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 	YieldsTo: []string{"mount-of-dead-device", "ceph-client-fenced"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      readonlyAfterErrorDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		p := &diagnosis.Proof{
 			Says: "closed", LookAlikes: []diagnosis.LookAlike{{Cause: "a mount that was asked to be read-only", Is: filesystem.AskedReadOnly(pl)}},

@@ -1,7 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed filesystem_type_mismatch.md
-var filesystemTypeMismatchDoc string
-
 // TypeMismatch finds devices that hold something else than the filesystem that their
 // PersistentVolume names.
 var TypeMismatch = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var TypeMismatch = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "multipath-claims-device"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      filesystemTypeMismatchDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.Block() || pl.Volume.PV == nil || len(pl.Volume.Waiting()) == 0 {
 			return nil

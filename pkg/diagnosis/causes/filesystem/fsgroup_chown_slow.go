@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed fsgroup_chown_slow.md
-var fsgroupChownSlowDoc string
-
 // FSGroupChownSlow finds pods that wait while the kubelet changes the owner of every
 // file of a large volume.
 var FSGroupChownSlow = &diagnosis.Rule{
 	Name: "fsgroup-chown-slow", Layer: diagnosis.Filesystem, Severity: report.Degraded,
 	Breaks: []diagnosis.Step{diagnosis.Publishing},
 	Asks:   diagnosis.EachPlace,
-	Doc:    fsgroupChownSlowDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, c := range pl.Volume.WaitingOn(pl.Node) {

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed node_watch_limit_reached.md
-var nodeWatchLimitReachedDoc string
-
 // NodeWatchLimitReached finds nodes that have used up inotify's watches or instances.
 var NodeWatchLimitReached = &diagnosis.Rule{
 	Name: "node-watch-limit-reached", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	Asks:    diagnosis.EachNode,
 	LeadsTo: []string{"node-down", "csi-plugin-not-registered", "node-kubelet-down-workload-alive"},
-	Doc:     nodeWatchLimitReachedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		said := kubelet.NoWatcher(pl)
 		if !said.Yes() {

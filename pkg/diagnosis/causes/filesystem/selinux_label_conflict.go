@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,15 +11,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed selinux_label_conflict.md
-var selinuxLabelConflictDoc string
-
 // SELinuxLabelConflict finds pods of one volume that want different SELinux labels.
 var SELinuxLabelConflict = &diagnosis.Rule{
 	Name: "selinux-label-conflict", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Publishing, diagnosis.Starting, diagnosis.Using},
 	Asks:   diagnosis.EachVolume,
-	Doc:    selinuxLabelConflictDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if c, said := security.LabelsSaid(pl); said.Yes() {
 			p := labelConflict(pl, c)

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed selinux_relabel_slow.md
-var selinuxRelabelSlowDoc string
-
 // SELinuxRelabelSlow finds pods that wait while the container runtime labels every file
 // of a large volume.
 var SELinuxRelabelSlow = &diagnosis.Rule{
 	Name: "selinux-relabel-slow", Layer: diagnosis.Filesystem, Severity: report.Degraded,
 	Breaks: []diagnosis.Step{diagnosis.Starting},
 	Asks:   diagnosis.EachPod,
-	Doc:    selinuxRelabelSlowDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, t := range files.TreesOf(pl) {

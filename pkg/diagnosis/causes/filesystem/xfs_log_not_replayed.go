@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed xfs_log_not_replayed.md
-var xfsLogNotReplayedDoc string
-
 // XFSLogNotReplayed finds a filesystem whose log waits for a mount that is not made.
 var XFSLogNotReplayed = &diagnosis.Rule{
 	Name: "xfs-log-not-replayed", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	YieldsTo: []string{"xfs-uuid-duplicate", "filesystem-readonly-after-error", "device-is-not-the-volume"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      xfsLogNotReplayedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		w := xfs.WaitingOf(pl)
 		if !w.Is.Yes() {

@@ -1,8 +1,6 @@
 package filesystem
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed xfs_uuid_duplicate.md
-var xfsUUIDDuplicateDoc string
-
 // XFSUUIDDuplicate finds copies of an XFS filesystem whose original is mounted on the
 // same node.
 var XFSUUIDDuplicate = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	YieldsTo: []string{"mount-of-dead-device", "mount-pinned-in-namespace"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      xfsUUIDDuplicateDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c, ok := filesystem.CarrierOf(pl)
 		if !ok {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed ip_family_unsupported.md
-var ipFamilyUnsupportedDoc string
-
 // IPFamilyUnsupported finds IPv6 addresses that a component writes without brackets.
 var IPFamilyUnsupported = &diagnosis.Rule{
 	Name: "ip-family-unsupported", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving},
 	LeadsTo: []string{"longhorn-share-manager-down"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     ipFamilyUnsupportedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

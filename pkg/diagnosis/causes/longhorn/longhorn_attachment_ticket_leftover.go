@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,15 +13,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_attachment_ticket_leftover.md
-var longhornAttachmentTicketLeftoverDoc string
-
 // AttachmentTicketLeftover finds a ticket that nobody needs and that holds a volume.
 var AttachmentTicketLeftover = &diagnosis.Rule{
 	Name: "longhorn-attachment-ticket-leftover", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornAttachmentTicketLeftoverDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		all := lh.TicketsOf(pl)
 		var out []*diagnosis.Proof

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,15 +9,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_backing_image_unavailable.md
-var longhornBackingImageUnavailableDoc string
-
 // BackingImageUnavailable finds a backing image of which no disk has a ready copy.
 var BackingImageUnavailable = &diagnosis.Rule{
 	Name: "longhorn-backing-image-unavailable", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornBackingImageUnavailableDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil || v.BackingImage == "" || v.Status.State == "attached" {

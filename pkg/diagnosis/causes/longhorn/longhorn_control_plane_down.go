@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_control_plane_down.md
-var controlPlaneDownDoc string
-
 // ControlPlaneDown finds Longhorn's managers, their service or its name out of
 // reach, so that nothing of Longhorn is reconciled.
 var ControlPlaneDown = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 	LeadsTo:  []string{"longhorn-share-manager-down", "csi-plugin-not-registered", "provisioning-failed"},
 	YieldsTo: []string{"iscsi-tools-missing", "mount-propagation-off", "network-host-to-pod-blocked"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      controlPlaneDownDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !lh.Held(pl) {
 			return nil

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_disk_full.md
-var longhornDiskFullDoc string
-
 // DiskFull finds replicas on a disk that is full or beyond its threshold, and replicas
 // that have no place because every disk which could take them is such a one.
 var DiskFull = &diagnosis.Rule{
@@ -22,7 +18,7 @@ var DiskFull = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Using},
 	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-replica-unschedulable", "longhorn-replica-inconsistent", "longhorn-restore-stalled"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornDiskFullDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

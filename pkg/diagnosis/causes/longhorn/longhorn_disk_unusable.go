@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_disk_unusable.md
-var longhornDiskUnusableDoc string
-
 // DiskUnusable finds replicas on a disk that Longhorn rejects or cannot write, and
 // replicas that have no place because every disk which could take them is such a one.
 var DiskUnusable = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var DiskUnusable = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Replicating},
 	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-replica-unschedulable"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornDiskUnusableDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.LH() == nil {
 			return nil

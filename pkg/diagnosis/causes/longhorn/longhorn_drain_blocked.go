@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_drain_blocked.md
-var drainBlockedDoc string
-
 // DrainBlocked finds a cordoned node whose instance-manager Longhorn protects.
 var DrainBlocked = &diagnosis.Rule{
 	Name: "longhorn-drain-blocked", Layer: diagnosis.Longhorn, Severity: report.Degraded,
 	Breaks:   []diagnosis.Step{diagnosis.Draining},
 	YieldsTo: []string{"longhorn-attachment-ticket-leftover", "longhorn-engine-orphaned"},
 	Asks:     diagnosis.EachSweptNode,
-	Doc:      drainBlockedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		cordoned := lh.Cordoned(pl.X, pl.Node)
 		if !cordoned.Yes() {

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_engine_data_path_broken.md
-var engineDataPathBrokenDoc string
-
 // EngineDataPathBroken finds a node on which the disks of Longhorn appear and cannot be read.
 var EngineDataPathBroken = &diagnosis.Rule{
 	Name: "longhorn-engine-data-path-broken", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Using},
 	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-share-manager-down"},
 	Asks:    diagnosis.EachNode,
-	Doc:     engineDataPathBrokenDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		failing, facts := lh.Failing(pl.X, pl.Node)
 		read := lh.FirstReadFails(pl)

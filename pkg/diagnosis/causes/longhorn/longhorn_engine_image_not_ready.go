@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_engine_image_not_ready.md
-var longhornEngineImageNotReadyDoc string
-
 // EngineImageNotReady finds an engine image that is missing on a node where the
 // engine or a replica of the volume must start.
 var EngineImageNotReady = &diagnosis.Rule{
@@ -23,7 +19,7 @@ var EngineImageNotReady = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching},
 	LeadsTo: []string{"longhorn-replica-unschedulable"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornEngineImageNotReadyDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil || lh.IsV2(v) || v.Image == "" {

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_engine_orphaned.md
-var longhornEngineOrphanedDoc string
-
 // EngineOrphaned finds an engine process that outlives the attachment of its volume.
 var EngineOrphaned = &diagnosis.Rule{
 	Name: "longhorn-engine-orphaned", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -22,7 +17,7 @@ var EngineOrphaned = &diagnosis.Rule{
 	LeadsTo: []string{"device-mapped-on-other-node"},
 	Offers:  []string{"delete-instance-manager"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:     longhornEngineOrphanedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, process := range lh.EngineProcesses(pl) {

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-//go:embed longhorn_engine_record_stale.md
-var longhornEngineRecordStaleDoc string
 
 // EngineRecordStale finds an engine that is never started because its instance-manager
 // still keeps the record of an ended process under its name.
@@ -24,7 +19,7 @@ var EngineRecordStale = &diagnosis.Rule{
 	YieldsTo: []string{"longhorn-engine-upgrade-stuck", "longhorn-v2-engine-stuck", "longhorn-instance-manager-stuck"},
 	Offers:   []string{"delete-instance-manager"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      longhornEngineRecordStaleDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.LH() == nil {
 			return nil

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_engine_upgrade_stuck.md
-var engineUpgradeStuckDoc string
-
 // EngineUpgradeStuck finds a live upgrade of an engine that does not end.
 var EngineUpgradeStuck = &diagnosis.Rule{
 	Name: "longhorn-engine-upgrade-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Replicating},
 	YieldsTo: []string{"longhorn-engine-image-not-ready"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      engineUpgradeStuckDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
 		if v == nil || e == nil || lh.IsV2(v) || lh.Migrates(v) {

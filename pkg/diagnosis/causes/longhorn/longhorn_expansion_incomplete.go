@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_expansion_incomplete.md
-var longhornExpansionIncompleteDoc string
-
 // ExpansionIncomplete finds a resize of which the claim, the engine or the filesystem
 // has not had its part.
 var ExpansionIncomplete = &diagnosis.Rule{
 	Name: "longhorn-expansion-incomplete", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Resizing, diagnosis.Attaching, diagnosis.Staging},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornExpansionIncompleteDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v, claim := pl.Volume.LH(), pl.Volume.Claim
 		if v == nil || claim == nil {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_instance_manager_restarted.md
-var longhornInstanceManagerRestartedDoc string
-
 // InstanceManagerRestarted finds an instance-manager that was replaced under its engines.
 var InstanceManagerRestarted = &diagnosis.Rule{
 	Name: "longhorn-instance-manager-restarted", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -24,7 +20,7 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 		"longhorn-engine-record-stale", "longhorn-engine-orphaned", "crypt-mapper-stale", "filesystem-readonly-after-error"},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornInstanceManagerRestartedDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, r := range lh.RestartsOf(pl) {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_instance_manager_stuck.md
-var longhornInstanceManagerStuckDoc string
-
 // InstanceManagerStuck finds an instance-manager that hangs, or two that claim to be
 // the one of their node.
 var InstanceManagerStuck = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var InstanceManagerStuck = &diagnosis.Rule{
 	LeadsTo: []string{"longhorn-engine-record-stale", "longhorn-share-manager-down"},
 	Offers:  []string{"delete-instance-manager"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornInstanceManagerStuckDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, t := range lh.TwinsOf(pl) {

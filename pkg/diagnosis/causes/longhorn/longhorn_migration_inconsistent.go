@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_migration_inconsistent.md
-var longhornMigrationInconsistentDoc string
-
 // MigrationInconsistent finds a live migration that is dangling, unconfirmed, refused,
 // or left with two active engines.
 var MigrationInconsistent = &diagnosis.Rule{
@@ -22,7 +18,7 @@ var MigrationInconsistent = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Offers: []string{"delete-engine"},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornMigrationInconsistentDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		m, ok := lh.MigrationOf(pl)
 		if !ok {

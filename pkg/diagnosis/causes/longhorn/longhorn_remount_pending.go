@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_remount_pending.md
-var longhornRemountPendingDoc string
-
 // RemountPending finds a pod that still uses the device from before the engine died.
 var RemountPending = &diagnosis.Rule{
 	Name: "longhorn-remount-pending", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -24,7 +20,7 @@ var RemountPending = &diagnosis.Rule{
 	LeadsTo: []string{"mount-of-dead-device"},
 	Offers:  []string{"delete-pod"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornRemountPendingDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, c := range pl.Volume.Running() {

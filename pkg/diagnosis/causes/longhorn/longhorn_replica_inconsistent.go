@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_replica_inconsistent.md
-var longhornReplicaInconsistentDoc string
-
 // ReplicaInconsistent finds replicas whose number, size or rebuild contradicts the
 // volume, so that the engine cannot use them.
 var ReplicaInconsistent = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var ReplicaInconsistent = &diagnosis.Rule{
 	LeadsTo: []string{"longhorn-volume-faulted"},
 	Offers:  []string{"delete-replica"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornReplicaInconsistentDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_replica_network_unstable.md
-var longhornReplicaNetworkUnstableDoc string
-
 // ReplicaNetworkUnstable finds replicas that fail and rebuilds that break off because
 // the network between engine and replica loses packets.
 var ReplicaNetworkUnstable = &diagnosis.Rule{
@@ -23,7 +19,7 @@ var ReplicaNetworkUnstable = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Replicating, diagnosis.Using, diagnosis.Attaching},
 	LeadsTo: []string{"longhorn-replica-inconsistent", "longhorn-volume-faulted", "filesystem-readonly-after-error", "longhorn-remount-pending"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornReplicaNetworkUnstableDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, b := range lh.BrokenOf(pl) {

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_replica_not_in_engine.md
-var replicaNotInEngineDoc string
-
 // ReplicaNotInEngine finds a replica that runs and that its engine was never told of.
 var ReplicaNotInEngine = &diagnosis.Rule{
 	Name: "longhorn-replica-not-in-engine", Layer: diagnosis.Longhorn, Severity: report.Degraded,
 	Breaks:  []diagnosis.Step{diagnosis.Replicating},
 	LeadsTo: []string{"longhorn-drain-blocked"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     replicaNotInEngineDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
 		if v == nil || e == nil || lh.Migrates(v) || len(e.UpgradedMap) > 0 || !lh.Degraded(v).Yes() {

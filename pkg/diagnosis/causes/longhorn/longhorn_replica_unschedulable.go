@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_replica_unschedulable.md
-var longhornReplicaUnschedulableDoc string
-
 // ReplicaUnschedulable finds a volume that cannot attach because replicas find no
 // node or disk.
 var ReplicaUnschedulable = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var ReplicaUnschedulable = &diagnosis.Rule{
 	LeadsTo:  []string{"longhorn-migration-inconsistent", "longhorn-drain-blocked"},
 	YieldsTo: []string{"longhorn-engine-image-not-ready"}, // a full or rejected disk leads to it: it is shown below them
 	Asks:     diagnosis.EachVolume,
-	Doc:      longhornReplicaUnschedulableDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_restore_pending.md
-var longhornRestorePendingDoc string
-
 // RestorePending finds a volume that is being restored or cloned, or is a standby, so
 // that no pod may use it yet.
 var RestorePending = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var RestorePending = &diagnosis.Rule{
 	YieldsTo: []string{"longhorn-restore-stalled"},
 	Offers:   []string{"delete-replica"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      longhornRestorePendingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,15 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_restore_stalled.md
-var restoreStalledDoc string
-
 // RestoreStalled finds a restore that does not go on.
 var RestoreStalled = &diagnosis.Rule{
 	Name: "longhorn-restore-stalled", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Provisioning, diagnosis.Publishing},
 	Asks:   diagnosis.EachVolume,
-	Doc:    restoreStalledDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
 		if v == nil || e == nil || lh.Restores(v).No() && lh.AllFailed(v).No() {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_share_manager_down.md
-var longhornShareManagerDownDoc string
-
 // ShareManagerDown is what is left when the NFS server of an RWX volume does not run
 // and nothing below it explains why.
 var ShareManagerDown = &diagnosis.Rule{
@@ -24,7 +20,7 @@ var ShareManagerDown = &diagnosis.Rule{
 	Residual: []diagnosis.Layer{diagnosis.Mount, diagnosis.Device, diagnosis.Filesystem},
 	Offers:   []string{"delete-share-manager"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      longhornShareManagerDownDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_share_manager_misplaced.md
-var longhornShareManagerMisplacedDoc string
-
 // ShareManagerMisplaced finds a share-manager on a node where Longhorn does not run.
 var ShareManagerMisplaced = &diagnosis.Rule{
 	Name: "longhorn-share-manager-misplaced", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -22,7 +18,7 @@ var ShareManagerMisplaced = &diagnosis.Rule{
 	LeadsTo: []string{"longhorn-share-manager-down", "nfs-server-unreachable"},
 	Offers:  []string{"delete-share-manager"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornShareManagerMisplacedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.LH() == nil || !pl.Volume.RegularRWX() {
 			return nil

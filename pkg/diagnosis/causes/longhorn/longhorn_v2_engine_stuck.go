@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed longhorn_v2_engine_stuck.md
-var v2EngineStuckDoc string
-
 // V2EngineStuck finds a v2 volume whose data path does not come back after a restart.
 var V2EngineStuck = &diagnosis.Rule{
 	Name: "longhorn-v2-engine-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -25,7 +20,7 @@ var V2EngineStuck = &diagnosis.Rule{
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
 	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable", "longhorn-disk-unusable", "longhorn-volume-faulted"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      v2EngineStuckDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if !lh.IsV2(v) {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_v2_memory_short.md
-var longhornV2MemoryShortDoc string
-
 // V2MemoryShort finds nodes on which the v2 data engine (SPDK) lacks huge pages.
 var V2MemoryShort = &diagnosis.Rule{
 	Name: "longhorn-v2-memory-short", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Using},
 	LeadsTo: []string{"longhorn-instance-manager-restarted", "longhorn-v2-engine-stuck"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     longhornV2MemoryShortDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !lh.IsV2(pl.Volume.LH()) || !lh.Suffers(pl) {
 			return nil

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_volume_driven_twice.md
-var longhornVolumeDrivenTwiceDoc string
-
 // VolumeDrivenTwice finds a volume whose spec.nodeID is written by somebody besides
 // Longhorn's attachment controller.
 var VolumeDrivenTwice = &diagnosis.Rule{
 	Name: "longhorn-volume-driven-twice", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornVolumeDrivenTwiceDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil || v.NodeID == "" {

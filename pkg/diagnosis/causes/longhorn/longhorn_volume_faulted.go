@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_volume_faulted.md
-var longhornVolumeFaultedDoc string
-
 // VolumeFaulted finds a volume without a usable replica.
 var VolumeFaulted = &diagnosis.Rule{
 	Name: "longhorn-volume-faulted", Layer: diagnosis.Longhorn, Severity: report.Blocking,
@@ -23,7 +19,7 @@ var VolumeFaulted = &diagnosis.Rule{
 	YieldsTo: []string{"longhorn-restore-stalled", "longhorn-disk-full", "longhorn-disk-unusable"},
 	Offers:   []string{"fsck"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      longhornVolumeFaultedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil {

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed longhorn_volume_status_leftover.md
-var longhornVolumeStatusLeftoverDoc string
-
 // VolumeStatusLeftover finds a status field that an interrupted operation or an
 // upgrade left behind and that keeps the volume from moving on.
 var VolumeStatusLeftover = &diagnosis.Rule{
 	Name: "longhorn-volume-status-leftover", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
 	Asks:   diagnosis.EachVolume,
-	Doc:    longhornVolumeStatusLeftoverDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
 		if v == nil || v.Standby || v.Status.IsStandby {

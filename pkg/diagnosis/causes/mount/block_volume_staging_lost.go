@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed block_volume_staging_lost.md
-var blockVolumeStagingLostDoc string
-
 // BlockVolumeStagingLost finds block volumes whose staged or published device is a
 // plain file.
 var BlockVolumeStagingLost = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Publishing, diagnosis.Unmounting},
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachPlace,
-	Doc:    blockVolumeStagingLostDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !pl.Volume.Block() || pl.Volume.PVName() == "" {
 			return nil

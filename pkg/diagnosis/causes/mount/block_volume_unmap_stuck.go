@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed block_volume_unmap_stuck.md
-var blockVolumeUnmapStuckDoc string
-
 // BlockVolumeUnmapStuck finds the kubelet's loop devices and binds of pods whose
 // containers are gone.
 var BlockVolumeUnmapStuck = &diagnosis.Rule{
@@ -27,7 +23,7 @@ var BlockVolumeUnmapStuck = &diagnosis.Rule{
 	YieldsTo: []string{"lvm-claims-device", "md-claims-device"},
 	Offers:   []string{"unmap-device"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      blockVolumeUnmapStuckDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		released, _ := volume.Released(pl.X, pl.Volume, pl.Node)
 		if !pl.Volume.Block() || pl.Volume.PVName() == "" || pl.View == nil && !(released.Yes() && volume.Fails(pl).Yes()) {

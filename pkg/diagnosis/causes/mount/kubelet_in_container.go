@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 
@@ -16,9 +15,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed kubelet_in_container.md
-var kubeletInContainerDoc string
-
 // KubeletInContainer finds kubelets whose container hides host paths or shows
 // mounts twice.
 var KubeletInContainer = &diagnosis.Rule{
@@ -26,7 +22,7 @@ var KubeletInContainer = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Detaching},
 	LeadsTo: []string{"hostpath-type-mismatch", "device-mapped-on-other-node"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod,
-	Doc:     kubeletInContainerDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil {
 			return nil // whether the kubelet runs in a container is known of what was probed only

@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"maps"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed local_disk_not_mounted.md
-var localDiskNotMountedDoc string
-
 // LocalDiskNotMounted finds a directory of a PV that should be a disk and is none.
 var LocalDiskNotMounted = &diagnosis.Rule{
 	Name: "local-disk-not-mounted", Layer: diagnosis.Mount, Severity: report.Blocking,
@@ -23,7 +19,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 	YieldsTo: []string{"kubelet-in-container", "local-pool-inactive"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      localDiskNotMountedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		path := local.PathOf(pl.Volume)
 		if pl.View == nil || path == "" || !local.Belongs(pl) {

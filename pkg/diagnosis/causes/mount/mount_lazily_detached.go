@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -14,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed mount_lazily_detached.md
-var mountLazilyDetachedDoc string
-
 // MountLazilyDetached finds filesystems that live without any mount line.
 var MountLazilyDetached = &diagnosis.Rule{
 	Name: "mount-lazily-detached", Layer: diagnosis.Mount, Severity: report.Blocking,
@@ -24,7 +19,7 @@ var MountLazilyDetached = &diagnosis.Rule{
 	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     mountLazilyDetachedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
 		awaited, fails := volume.Awaited(pl.X, pl.Volume, pl.Node), volume.Fails(pl)

@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -15,9 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed mount_missing_under_pod.md
-var mountMissingUnderPodDoc string
-
 // MountMissingUnderPod finds pods that use the node's own disk instead of their
 // volume.
 var MountMissingUnderPod = &diagnosis.Rule{
@@ -27,7 +23,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 	YieldsTo: []string{"kubelet-root-dir-wrong", "local-disk-not-mounted"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      mountMissingUnderPodDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil || pl.Volume.Block() || mounts.BindsDirectories(pl.Volume) {
 			return nil

@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed mount_of_dead_device.md
-var mountOfDeadDeviceDoc string
-
 // MountOfDeadDevice finds mounts of devices that are gone or were replaced.
 var MountOfDeadDevice = &diagnosis.Rule{
 	Name: "mount-of-dead-device", Layer: diagnosis.Mount, Severity: report.Blocking,
@@ -22,7 +17,7 @@ var MountOfDeadDevice = &diagnosis.Rule{
 	LeadsTo: []string{"filesystem-readonly-after-error", "block-volume-unmap-stuck", "xfs-uuid-duplicate", "filesystem-needs-fsck", "subpath-bind-stale"},
 	Offers:  []string{"delete-pod", "unmount-lazy"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:     mountOfDeadDeviceDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		whole, rest := pl.Tables(probes.Mounts, probes.Block), diagnosis.Rest(pl.Tables(probes.Mounts, probes.Block))
 		if pl.Volume == nil {

@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed mount_pinned_in_namespace.md
-var mountPinnedInNamespaceDoc string
-
 // MountPinnedInNamespace finds mounts that the host let go and another mount namespace keeps.
 var MountPinnedInNamespace = &diagnosis.Rule{
 	Name: "mount-pinned-in-namespace", Layer: diagnosis.Mount, Severity: report.Blocking,
@@ -23,7 +18,7 @@ var MountPinnedInNamespace = &diagnosis.Rule{
 	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod,
-	Doc:     mountPinnedInNamespaceDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		whole := pl.Tables(probes.Mounts)
 		out := []*diagnosis.Proof{diagnosis.Rest(whole)}

@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -14,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed mount_propagation_off.md
-var mountPropagationOffDoc string
-
 // MountPropagationOff finds host mounts that must be shared and are private.
 var MountPropagationOff = &diagnosis.Rule{
 	Name: "mount-propagation-off", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Starting, diagnosis.Using},
 	LeadsTo: []string{"mount-missing-under-pod", "longhorn-control-plane-down", "csi-plugin-not-registered"},
 	Asks:    diagnosis.EachNode | diagnosis.EachPod,
-	Doc:     mountPropagationOffDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Node == "" {
 			return nil

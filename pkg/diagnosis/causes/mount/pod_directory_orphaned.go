@@ -1,7 +1,6 @@
 package mount
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed pod_directory_orphaned.md
-var podDirectoryOrphanedDoc string
-
 // PodDirectoryOrphaned finds mounts at paths of pods that no longer exist.
 var PodDirectoryOrphaned = &diagnosis.Rule{
 	Name: "pod-directory-orphaned", Layer: diagnosis.Mount, Severity: report.Blocking,
@@ -24,7 +20,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 	YieldsTo: []string{"mount-of-dead-device", "device-held-by-process", "subpath-bind-stale"},
 	Offers:   []string{"delete-orphan-directory"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      podDirectoryOrphanedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil {
 			return nil

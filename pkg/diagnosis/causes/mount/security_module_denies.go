@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -10,9 +8,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-//go:embed security_module_denies.md
-var securityModuleDeniesDoc string
 
 // SecurityModuleDenies finds a volume whose mount, or whose own path, SELinux or AppArmor
 // denies to somebody who needs it.
@@ -22,7 +17,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 	LeadsTo:  []string{"helper-pod-failed", "provisioning-failed"},
 	YieldsTo: []string{"selinux-denies-iscsi", "selinux-label-conflict", "selinux-relabel-slow"},
 	Asks:     diagnosis.EachVolume,
-	Doc:      securityModuleDeniesDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, at := range security.Places(pl) {

@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed subpath_bind_stale.md
-var subpathBindStaleDoc string
-
 // SubpathBindStale finds subPath binds whose target is gone while the volume is
 // well.
 var SubpathBindStale = &diagnosis.Rule{
@@ -25,7 +20,7 @@ var SubpathBindStale = &diagnosis.Rule{
 	YieldsTo: []string{"mount-of-dead-device", "nfs-handle-stale", "fuse-daemon-dead"},
 	Offers:   []string{"delete-pod", "unmount-lazy"},
 	Asks:     diagnosis.EachPod,
-	Doc:      subpathBindStaleDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Node == "" || !mounts.SubPaths(pl.Pod) {
 			return nil

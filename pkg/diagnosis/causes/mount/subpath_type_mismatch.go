@@ -1,8 +1,6 @@
 package mount
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed subpath_type_mismatch.md
-var subpathTypeMismatchDoc string
-
 // SubpathTypeMismatch finds a container that cannot be made because a subPath, or a
 // single key, joins a file with a directory.
 var SubpathTypeMismatch = &diagnosis.Rule{
 	Name: "subpath-type-mismatch", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Publishing},
 	Asks:   diagnosis.EachPod,
-	Doc:    subpathTypeMismatchDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		ns, name := pl.Pod.Namespace, pl.Pod.Name

@@ -1,8 +1,6 @@
 package risk
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed force_detach_imminent.md
-var forceDetachImminentDoc string
-
 // ForceDetachImminent finds nodes that may live while Kubernetes is about to take, or
 // takes at once, their volumes away.
 var ForceDetachImminent = &diagnosis.Rule{
 	Name: "force-detach-imminent", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-needs-fsck"},
 	Asks:    diagnosis.EachNode,
-	Doc:     forceDetachImminentDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		x, node := pl.X, pl.Node
 		attached, free := detach.To(x, node)

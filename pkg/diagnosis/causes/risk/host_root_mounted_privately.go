@@ -1,8 +1,6 @@
 package risk
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed host_root_mounted_privately.md
-var hostRootMountedPrivatelyDoc string
-
 // HostRootMountedPrivately finds pods that copy the host's mounts when they start
 // and never hear of unmounts.
 var HostRootMountedPrivately = &diagnosis.Rule{
 	Name: "host-root-mounted-privately", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"mount-pinned-in-namespace"},
 	Asks:    diagnosis.EachNode,
-	Doc:     hostRootMountedPrivatelyDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, pod := range pl.X.PodsOn(pl.Node) {

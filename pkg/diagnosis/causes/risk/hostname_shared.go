@@ -1,8 +1,6 @@
 package risk
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,15 +9,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed hostname_shared.md
-var hostnameSharedDoc string
-
 // HostnameShared finds nodes with one kernel host name.
 var HostnameShared = &diagnosis.Rule{
 	Name: "hostname-shared", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"nfs-client-id-collision"},
 	Asks:    diagnosis.EachNode,
-	Doc:     hostnameSharedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		same := machine.SameName(pl.X, pl.Node)
 		if len(same.Nodes) == 0 {

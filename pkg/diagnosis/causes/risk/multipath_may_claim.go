@@ -2,8 +2,6 @@
 package risk
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed multipath_may_claim.md
-var multipathMayClaimDoc string
-
 // MultipathMayClaim finds nodes whose multipathd is free to take Longhorn's disks.
 var MultipathMayClaim = &diagnosis.Rule{
 	Name: "multipath-may-claim", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"multipath-claims-device"},
 	Offers:  []string{"disable-multipathd"},
 	Asks:    diagnosis.EachNode,
-	Doc:     multipathMayClaimDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		kept, open := multipath.KeepsOff(pl.X, pl.Node)
 		return []*diagnosis.Proof{{

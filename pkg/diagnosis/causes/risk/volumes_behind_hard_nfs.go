@@ -1,8 +1,6 @@
 package risk
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed volumes_behind_hard_nfs.md
-var volumesBehindHardNFSDoc string
-
 // VolumesBehindHardNFS finds volumes whose NFS mounts wait for ever when their server
 // goes.
 var VolumesBehindHardNFS = &diagnosis.Rule{
 	Name: "volumes-behind-hard-nfs", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"nfs-server-unreachable"},
 	Asks:    diagnosis.EachNode,
-	Doc:     volumesBehindHardNFSDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		p, hard := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "class"}, nfs.HardByClass(pl)
 		if pl.View != nil { // the mounts themselves tell

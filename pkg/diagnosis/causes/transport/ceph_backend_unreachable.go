@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"net"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed ceph_backend_unreachable.md
-var cephBackendUnreachableDoc string
-
 // CephBackendUnreachable finds a node whose Ceph client does not get through.
 var CephBackendUnreachable = &diagnosis.Rule{
 	Name: "ceph-backend-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -23,7 +19,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 	LeadsTo:  []string{"ceph-client-fenced", "filesystem-readonly-after-error", "provisioning-failed"},
 	YieldsTo: []string{"csi-plugin-host-path-missing"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      cephBackendUnreachableDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil || !ceph.Of(pl.Volume) {
 			return nil

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed ceph_client_fenced.md
-var cephClientFencedDoc string
-
 // CephClientFenced finds a node whose Ceph client is shut out of a healthy cluster.
 var CephClientFenced = &diagnosis.Rule{
 	Name: "ceph-client-fenced", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var CephClientFenced = &diagnosis.Rule{
 	LeadsTo: []string{"filesystem-readonly-after-error", "filesystem-needs-fsck"},
 	Offers:  []string{"delete-pod"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     cephClientFencedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !ceph.Of(pl.Volume) {
 			return nil

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed fuse_daemon_dead.md
-var fuseDaemonDeadDoc string
-
 // FUSEDaemonDead finds mounts whose filesystem was a process that died.
 var FUSEDaemonDead = &diagnosis.Rule{
 	Name: "fuse-daemon-dead", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var FUSEDaemonDead = &diagnosis.Rule{
 	LeadsTo: []string{"subpath-bind-stale"},
 	Offers:  []string{"delete-pod", "unmount-lazy"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
-	Doc:     fuseDaemonDeadDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		m := fuse.MountsOf(pl)
 		with := words.Fields{"node": pl.Node, "carrier": fuse.Carrier(pl), "mounts": m.Words(), "source": "", "type": "", "volume": pl.Volume.PVName(), "pod": ""}

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_initiator_name_duplicate.md
-var iscsiInitiatorNameDuplicateDoc string
-
 // ISCSIInitiatorNameDuplicate finds nodes that call themselves by one initiator name at
 // one target system, which then drops their sessions in turn.
 var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
@@ -22,7 +18,7 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Using},
 	LeadsTo: []string{"iscsi-session-lost"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachSweep,
-	Doc:     iscsiInitiatorNameDuplicateDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume != nil && (pl.Swept || !iscsi.Lives(pl).Yes()) {
 			return nil // of a sweep, each group of nodes is one finding

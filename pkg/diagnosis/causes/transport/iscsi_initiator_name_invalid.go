@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -10,9 +8,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-//go:embed iscsi_initiator_name_invalid.md
-var iscsiInitiatorNameInvalidDoc string
 
 // ISCSIInitiatorNameInvalid finds nodes whose initiator has no name, none that is
 // valid, or one that the target does not let in.
@@ -22,7 +17,7 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 	LeadsTo:  []string{"iscsid-not-running"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      iscsiInitiatorNameInvalidDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		why, needed := iscsi.NeedOf(pl)
 		if why == "" {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_interface_misbound.md
-var iscsiInterfaceMisboundDoc string
-
 // ISCSIInterfaceMisbound finds nodes whose iSCSI logins are bound to an interface
 // from which the target cannot be reached.
 var ISCSIInterfaceMisbound = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var ISCSIInterfaceMisbound = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      iscsiInterfaceMisboundDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		why, needed := iscsi.NeedOf(pl)
 		if needed.No() {

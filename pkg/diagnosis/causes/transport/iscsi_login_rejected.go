@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"strconv"
 	"strings"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_login_rejected.md
-var iscsiLoginRejectedDoc string
-
 // ISCSILoginRejected finds targets that refuse the login of a node which their portal
 // serves otherwise.
 var ISCSILoginRejected = &diagnosis.Rule{
@@ -23,7 +19,7 @@ var ISCSILoginRejected = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"iscsi-portal-unreachable"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      iscsiLoginRejectedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, refused := iscsi.RefusalOf(pl)
 		if !refused {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_module_missing.md
-var iscsiModuleMissingDoc string
-
 // ISCSIModuleMissing finds nodes whose kernel has no iSCSI initiator over TCP.
 var ISCSIModuleMissing = &diagnosis.Rule{
 	Name: "iscsi-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var ISCSIModuleMissing = &diagnosis.Rule{
 	LeadsTo:  []string{"iscsid-not-running"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      iscsiModuleMissingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		why, needed := iscsi.NeedOf(pl)
 		if why == "" {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"path"
 	"strconv"
 
@@ -14,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_node_record_invalid.md
-var iscsiNodeRecordInvalidDoc string
-
 // ISCSINodeRecordInvalid finds records of open-iscsi that its tools cannot read.
 var ISCSINodeRecordInvalid = &diagnosis.Rule{
 	Name: "iscsi-node-record-invalid", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      iscsiNodeRecordInvalidDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		why, needed := iscsi.NeedOf(pl)
 		if why == "" || needed.No() {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_portal_unreachable.md
-var iscsiPortalUnreachableDoc string
-
 // ISCSIPortalUnreachable finds a node that cannot connect to a portal of an external
 // iSCSI target.
 var ISCSIPortalUnreachable = &diagnosis.Rule{
@@ -22,7 +17,7 @@ var ISCSIPortalUnreachable = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Using},
 	LeadsTo: []string{"iscsi-session-lost", "multipath-map-orphaned"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     iscsiPortalUnreachableDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume.IsLonghorn() {
 			return nil

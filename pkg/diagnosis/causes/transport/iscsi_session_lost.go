@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_session_lost.md
-var iscsiSessionLostDoc string
-
 // ISCSISessionLost finds disks whose session, port or controller was not recovered in time.
 var ISCSISessionLost = &diagnosis.Rule{
 	Name: "iscsi-session-lost", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -22,7 +17,7 @@ var ISCSISessionLost = &diagnosis.Rule{
 	LeadsTo: []string{"mount-of-dead-device", "filesystem-readonly-after-error", "multipath-map-orphaned", "crypt-mapper-stale"},
 	Offers:  []string{"delete-pod"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     iscsiSessionLostDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if unread := iscsi.Unread(pl); unread.Unseen() {
 			return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), Says: "lost", State: []evidence.Answer{unread}}}

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsi_tools_missing.md
-var iscsiToolsMissingDoc string
-
 // ISCSIToolsMissing finds nodes without open-iscsi, or with it where nobody looks.
 var ISCSIToolsMissing = &diagnosis.Rule{
 	Name: "iscsi-tools-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -23,7 +19,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 	LeadsTo:  []string{"longhorn-control-plane-down", "iscsid-not-running"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
-	Doc:      iscsiToolsMissingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		why, needed := iscsi.NeedOf(pl)
 		if why == "" {

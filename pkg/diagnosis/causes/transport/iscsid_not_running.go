@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"path"
 	"strconv"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed iscsid_not_running.md
-var iscsidNotRunningDoc string
-
 // ISCSIDNotRunning finds nodes whose iSCSI daemon is not there, or keeps the node
 // from booting.
 var ISCSIDNotRunning = &diagnosis.Rule{
@@ -25,7 +21,7 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 	YieldsTo: []string{"iscsi-tools-missing", "iscsi-initiator-name-invalid", "iscsi-module-missing",
 		"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks: diagnosis.EachPlace | diagnosis.EachNode,
-	Doc:  iscsidNotRunningDoc,
+	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume == nil {
 			return []*diagnosis.Proof{bootHangs(pl)}

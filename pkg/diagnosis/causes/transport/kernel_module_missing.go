@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,9 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed kernel_module_missing.md
-var kernelModuleMissingDoc string
-
 // KernelModuleMissing finds a node whose running kernel lacks the module that a volume needs.
 var KernelModuleMissing = &diagnosis.Rule{
 	Name: "kernel-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -23,7 +19,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 	LeadsTo:  []string{"csi-plugin-not-registered", "local-pool-inactive", "longhorn-v2-engine-stuck"},
 	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      kernelModuleMissingDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Node == "" {
 			return nil

@@ -3,8 +3,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed network_host_to_pod_blocked.md
-var networkHostToPodBlockedDoc string
-
 // NetworkHostToPodBlocked finds nodes whose own network namespace cannot reach a pod
 // that serves storage, although the pod is well.
 var NetworkHostToPodBlocked = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var NetworkHostToPodBlocked = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo: []string{"iscsi-session-lost", "nfs-server-unreachable", "longhorn-share-manager-down", "longhorn-control-plane-down"},
 	Asks:    diagnosis.EachPlace,
-	Doc:     networkHostToPodBlockedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, way := range storagepath.Of(pl) {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,15 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_access_denied.md
-var nfsAccessDeniedDoc string
-
 // NFSAccessDenied finds mounts that the server itself refuses.
 var NFSAccessDenied = &diagnosis.Rule{
 	Name: "nfs-access-denied", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	Asks:   diagnosis.EachVolume,
-	Doc:    nfsAccessDeniedDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		list := nfs.Denied(pl)
 		if len(list) == 0 {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_client_id_collision.md
-var nfsClientIDCollisionDoc string
-
 // NFSClientIDCollision finds nodes that an NFSv4 server takes for one client.
 var NFSClientIDCollision = &diagnosis.Rule{
 	Name: "nfs-client-id-collision", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -22,7 +18,7 @@ var NFSClientIDCollision = &diagnosis.Rule{
 	LeadsTo: []string{"nfs-state-hang"},
 	Offers:  []string{"delete-pod"},
 	Asks:    diagnosis.EachVolume | diagnosis.EachPlace,
-	Doc:     nfsClientIDCollisionDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Swept != (pl.Node != "") { // one case for a volume; of questions about nodes one for each
 			return nil

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -10,9 +8,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-//go:embed nfs_handle_stale.md
-var nfsHandleStaleDoc string
 
 // NFSHandleStale finds mounts whose server answers and no longer knows the file
 // that is mounted.
@@ -22,7 +17,7 @@ var NFSHandleStale = &diagnosis.Rule{
 	LeadsTo: []string{"subpath-bind-stale"},
 	Offers:  []string{"delete-pod", "unmount-lazy"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweptNode,
-	Doc:     nfsHandleStaleDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		all := nfs.Stales(pl)
 		switch {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_idmap_mismatch.md
-var nfsIdmapMismatchDoc string
-
 // NFSIdmapMismatch finds clients that read owners in another domain than the server
 // writes them, so that everything belongs to nobody.
 var NFSIdmapMismatch = &diagnosis.Rule{
 	Name: "nfs-idmap-mismatch", Layer: diagnosis.Transport, Severity: report.Degraded,
 	Breaks: []diagnosis.Step{diagnosis.Using},
 	Asks:   diagnosis.EachVolume,
-	Doc:    nfsIdmapMismatchDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		for _, at := range pl.AtConsumers() {
 			c, said := nfs.OwnedByNobody(at)

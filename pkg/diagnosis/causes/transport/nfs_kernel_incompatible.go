@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_kernel_incompatible.md
-var nfsKernelIncompatibleDoc string
-
 // NFSKernelIncompatible finds clients whose kernel release is known to be broken
 // with a server.
 var NFSKernelIncompatible = &diagnosis.Rule{
@@ -21,7 +16,7 @@ var NFSKernelIncompatible = &diagnosis.Rule{
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo: []string{"nfs-state-hang"},
 	Asks:    diagnosis.EachVolume,
-	Doc:     nfsKernelIncompatibleDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, at := range pl.AtConsumers() {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,16 +13,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_server_name_unresolvable.md
-var nfsServerNameUnresolvableDoc string
-
 // NFSServerNameUnresolvable finds NFS servers given by a name that the resolver of
 // the mounting node does not know.
 var NFSServerNameUnresolvable = &diagnosis.Rule{
 	Name: "nfs-server-name-unresolvable", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	Asks:   diagnosis.EachPlace,
-	Doc:    nfsServerNameUnresolvableDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		n, ok := nfs.ServerName(pl)
 		if !ok {

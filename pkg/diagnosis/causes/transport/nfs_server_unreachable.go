@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_server_unreachable.md
-var nfsServerUnreachableDoc string
-
 // NFSServerUnreachable finds mounts whose NFS server does not answer.
 var NFSServerUnreachable = &diagnosis.Rule{
 	Name: "nfs-server-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var NFSServerUnreachable = &diagnosis.Rule{
 	YieldsTo: []string{"longhorn-share-manager-down", "longhorn-share-manager-misplaced", "network-host-to-pod-blocked"},
 	Offers:   []string{"unmount-lazy"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweptNode,
-	Doc:      nfsServerUnreachableDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		all := nfs.Silences(pl)
 		switch {

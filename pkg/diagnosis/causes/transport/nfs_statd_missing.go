@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,16 +9,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_statd_missing.md
-var nfsStatdMissingDoc string
-
 // NFSStatdMissing finds NFSv3 mounts that fail because nobody on the client watches
 // over its locks.
 var NFSStatdMissing = &diagnosis.Rule{
 	Name: "nfs-statd-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	Asks:   diagnosis.EachPlace,
-	Doc:    nfsStatdMissingDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := nfs.LocksOf(pl)
 		if !ok {

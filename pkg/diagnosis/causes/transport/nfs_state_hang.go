@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_state_hang.md
-var nfsStateHangDoc string
-
 // NFSStateHang finds tasks that hang in the NFSv4 client's own bookkeeping while the
 // server answers.
 var NFSStateHang = &diagnosis.Rule{
@@ -23,7 +18,7 @@ var NFSStateHang = &diagnosis.Rule{
 	YieldsTo: []string{"nfs-client-id-collision", "nfs-kernel-incompatible"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      nfsStateHangDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		h := nfs.HangOf(pl)
 		if h.Is.No() {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -12,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed nfs_version_unsupported.md
-var nfsVersionUnsupportedDoc string
-
 // NFSVersionUnsupported finds mounts that ask for a version of NFS that the client's
 // kernel or configuration does not do.
 var NFSVersionUnsupported = &diagnosis.Rule{
 	Name: "nfs-version-unsupported", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
 	Asks:   diagnosis.EachPlace,
-	Doc:    nfsVersionUnsupportedDoc,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := nfs.VersionOf(pl)
 		if !ok {

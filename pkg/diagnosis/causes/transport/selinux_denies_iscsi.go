@@ -1,7 +1,6 @@
 package transport
 
 import (
-	_ "embed"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -13,16 +12,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed selinux_denies_iscsi.md
-var selinuxDeniesISCSIDoc string
-
 // SELinuxDeniesISCSI finds nodes where SELinux keeps iscsiadm or iscsid from their work.
 var SELinuxDeniesISCSI = &diagnosis.Rule{
 	Name: "selinux-denies-iscsi", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      selinuxDeniesISCSIDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		denied := security.Denied(pl.View, pl.X, "iscsiadm", "iscsid")
 		if len(denied) == 0 {

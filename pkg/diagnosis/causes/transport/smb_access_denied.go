@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,16 +11,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-//go:embed smb_access_denied.md
-var smbAccessDeniedDoc string
-
 // SMBAccessDenied finds a share whose server refuses the user, or the user's right on it.
 var SMBAccessDenied = &diagnosis.Rule{
 	Name: "smb-access-denied", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Provisioning},
 	LeadsTo: []string{"provisioning-failed"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachVolume,
-	Doc:     smbAccessDeniedDoc,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
 		if pl.Node == "" && pl.Volume.PV != nil {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -11,9 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed smb_mount_refused.md
-var smbMountRefusedDoc string
-
 // SMBMountRefused finds a share whose server is reached and refuses the request itself.
 var SMBMountRefused = &diagnosis.Rule{
 	Name: "smb-mount-refused", Layer: diagnosis.Transport, Severity: report.Blocking,
@@ -21,7 +16,7 @@ var SMBMountRefused = &diagnosis.Rule{
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"smb-server-unreachable", "storageclass-parameter-wrong"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
-	Doc:      smbMountRefusedDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
 		if pl.Node == "" && pl.Volume.PV != nil {

@@ -1,8 +1,6 @@
 package transport
 
 import (
-	_ "embed"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -12,16 +10,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-//go:embed smb_server_unreachable.md
-var smbServerUnreachableDoc string
-
 // SMBServerUnreachable finds a node that gets no connection to the server of a share.
 var SMBServerUnreachable = &diagnosis.Rule{
 	Name: "smb-server-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
 	YieldsTo: []string{"network-host-to-pod-blocked"},
 	Asks:     diagnosis.EachPlace,
-	Doc:      smbServerUnreachableDoc,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
 		if !ok || pl.Node == "" {
