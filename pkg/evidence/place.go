@@ -20,9 +20,9 @@ type Place struct {
 	View   *snapshot.NodeView          // nil: the node was not probed
 	Swept  bool                        // the question is about nodes: each of them has a cause of its own
 	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
-	Texts  []Text                      // about the volume, newest first; of a Place with a node: those of that node and those of none
+	Texts  Texts                       // about the volume, newest first; of a Place with a node: those of that node and those of none
 
-	refused []Text // of Texts, made when first asked for
+	refused Texts // of Texts, made when first asked for
 }
 
 // IsAsked tells whether another volume belongs to the question, so that steps may name its
@@ -70,15 +70,9 @@ func (p *Place) AtNodes() []*Place {
 
 // Refused are the fresh texts of the place that say that a step failed, whatever
 // their words.
-func (p *Place) Refused() []Text {
+func (p *Place) Refused() Texts {
 	if p.refused == nil {
-		p.refused = []Text{}
-		for _, t := range p.Texts {
-			if t.Fresh {
-				p.refused = append(p.refused, t)
-			}
-		}
-		p.refused = slices.Clip(p.refused)
+		p.refused = slices.Clip(append(Texts{}, Keep(p.Texts, func(t Text) bool { return t.Fresh })...))
 	}
 	return p.refused
 }

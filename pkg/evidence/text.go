@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -26,4 +27,24 @@ type Text struct {
 // Evidence quotes the text.
 func (t Text) Evidence() report.Evidence {
 	return report.Evidence{Source: t.Source, Node: t.Node, Locator: t.Locator, Text: t.Raw}
+}
+
+// Texts is what was said, newest first.
+type Texts []Text
+
+// Say asks for a text that is so: yes with the newest one.
+func (l Texts) Say(is func(Text) bool) Answer {
+	if t, ok := l.First(is); ok {
+		return Yes(t.Evidence())
+	}
+	return No()
+}
+
+// First is the newest text that is so.
+func (l Texts) First(is func(Text) bool) (Text, bool) {
+	i := slices.IndexFunc(l, is)
+	if i < 0 {
+		return Text{}, false
+	}
+	return l[i], true
 }

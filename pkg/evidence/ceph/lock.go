@@ -1,6 +1,7 @@
 package ceph
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -87,12 +88,7 @@ func (l Lock) Waiting() bool { return l.owner.Name != "" && !l.owner.Gone.IsZero
 
 // Denied tells whether the kernel says that the user may not blocklist: EACCES is 13.
 func (l Lock) Denied() bool {
-	for _, e := range l.kernel {
-		if strings.Contains(e.Text, ": -13") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.kernel, func(e report.Evidence) bool { return strings.Contains(e.Text, ": -13") })
 }
 
 // Why is what keeps the image, as a sentence goes on.
@@ -140,12 +136,7 @@ func (l Lock) Attached() evidence.Answer {
 // Unwatched asks whether rbd said that nobody watches the image: then no dead owner keeps
 // it, whatever the driver says.
 func (l Lock) Unwatched() evidence.Answer {
-	for _, t := range l.pl.Refused() {
-		if len(l.kernel) == 0 && watcherNone.MatchString(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return l.pl.Refused().Say(func(t evidence.Text) bool { return len(l.kernel) == 0 && watcherNone.MatchString(t.Raw) })
 }
 
 // lockLines are the kernel's lines about the lock on a node where a pod waits, later than

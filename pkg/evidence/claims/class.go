@@ -157,10 +157,7 @@ func speaksOfNoClass(t evidence.Text) bool {
 // ToldNoClass asks whether the controller that binds claims says now that the class is
 // not there: it reads the classes itself (pkg/controller/volume/persistentvolume).
 func ToldNoClass(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Texts {
-		if t.Fresh && t.Component == "persistentvolume-controller" && speaksOfNoClass(t) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Texts.Say(func(t evidence.Text) bool {
+		return t.Fresh && t.Component == "persistentvolume-controller" && speaksOfNoClass(t)
+	})
 }

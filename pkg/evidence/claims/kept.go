@@ -67,13 +67,10 @@ func OnlyProtection(c *corev1.PersistentVolumeClaim) evidence.Answer {
 // AllExpire tells whether every finished pod belongs to a Job that is removed by itself
 // a while after its end, and the time has not long run out.
 func AllExpire(x *snapshot.Index, v *snapshot.Volume) bool {
-	for _, k := range v.Finished() {
-		if !slices.ContainsFunc(x.Cluster.Jobs, func(j *batchv1.Job) bool {
+	return !slices.ContainsFunc(v.Finished(), func(k *snapshot.Consumer) bool {
+		return !slices.ContainsFunc(x.Cluster.Jobs, func(j *batchv1.Job) bool {
 			return metav1.IsControlledBy(k.Pod, j) && j.Spec.TTLSecondsAfterFinished != nil && j.Status.CompletionTime != nil &&
 				x.Age(j.Status.CompletionTime.Time) < time.Duration(*j.Spec.TTLSecondsAfterFinished)*time.Second+time.Minute
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }

@@ -49,12 +49,9 @@ func HasFilesystem(pl *evidence.Place) bool {
 
 // NeedsCheck asks whether the filesystem refuses to grow because it has errors.
 func NeedsCheck(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck)
+	})
 }
 
 // ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that.

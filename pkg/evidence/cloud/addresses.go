@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // podPools are what common distributions give to pods by default: k3s and RKE, flannel,
@@ -48,12 +49,9 @@ func Ours(x *snapshot.Index, addr netip.Addr) bool {
 			}
 		}
 	}
-	for _, s := range x.Cluster.Services {
-		if same(s.Spec.ClusterIP) || strings.Contains(strings.Join(s.Spec.ExternalIPs, " "), addr.String()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.Cluster.Services, func(s *corev1.Service) bool {
+		return same(s.Spec.ClusterIP) || strings.Contains(strings.Join(s.Spec.ExternalIPs, " "), addr.String())
+	})
 }
 
 // samePool tells whether an address looks like one of the pod network: address pools of

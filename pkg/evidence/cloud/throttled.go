@@ -24,12 +24,9 @@ func StillWorking(texts []evidence.Text) evidence.Answer { return said(texts, me
 
 // CountReached asks whether a text is about a number of volumes, not about calls in a time.
 func CountReached(texts []evidence.Text) evidence.Answer {
-	for _, t := range texts {
-		if t.Is(message.MaxVolumes) || t.Code == "ResourceExhausted" && !t.Is(message.Throttled) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
+		return t.Is(message.MaxVolumes) || t.Code == "ResourceExhausted" && !t.Is(message.Throttled)
+	})
 }
 
 // NamesHolder asks whether the backend says that somebody else has the volume.
@@ -44,12 +41,7 @@ func NamesHolder(texts []evidence.Text) evidence.Answer {
 }
 
 func said(texts []evidence.Text, k message.Kind) evidence.Answer {
-	for _, t := range texts {
-		if t.Fresh && t.Is(k) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return evidence.Texts(texts).Say(func(t evidence.Text) bool { return t.Fresh && t.Is(k) })
 }
 
 // OfAttachment are the fresh texts about attaching or detaching through one object.

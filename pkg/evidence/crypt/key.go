@@ -155,12 +155,7 @@ func (k Key) Fails() evidence.Answer {
 	if k.said.Yes() {
 		return k.said
 	}
-	for _, t := range k.pl.Refused() {
-		if t.Reason == "FailedMount" && t.Code != "" {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return k.pl.Refused().Say(func(t evidence.Text) bool { return t.Reason == "FailedMount" && t.Code != "" })
 }
 
 // Wanted asks whether a pod waits for the volume, and whether it is here that the volume

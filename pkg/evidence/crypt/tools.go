@@ -41,12 +41,7 @@ func OpensHere(pl *evidence.Place) bool {
 
 // said finds a fresh text with a form.
 func said(pl *evidence.Place, word string, form *pattern.Pattern) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if strings.Contains(t.Raw, word) && form.MatchString(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, word) && form.MatchString(t.Raw) })
 }
 
 // NotRun asks for a fresh exit status 127 of cryptsetup: there is no such program.

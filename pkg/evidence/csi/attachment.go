@@ -65,12 +65,9 @@ func DetachFails(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Ans
 // RefusedWhileGoing asks whether somebody says that the attachment cannot be used because
 // it is being deleted.
 func RefusedWhileGoing(pl *evidence.Place, node string) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if t.Is(message.AttachmentBeingDeleted) && (t.Node == "" || t.Node == node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return t.Is(message.AttachmentBeingDeleted) && (t.Node == "" || t.Node == node)
+	})
 }
 
 // WantedOn asks whether a pod that shall run waits for a volume on a node.

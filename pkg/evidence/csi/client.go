@@ -2,8 +2,10 @@ package csi
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -44,12 +46,7 @@ func namesMachine(x *snapshot.Index, va *storagev1.VolumeAttachment, text string
 			return true
 		}
 	}
-	for _, name := range names.FindAllString(text, -1) {
-		if !ours(x, strings.TrimRight(name, ".:")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names.FindAllString(text, -1), func(name string) bool { return !ours(x, strings.TrimRight(name, ".:")) })
 }
 
 func ours(x *snapshot.Index, name string) bool {
@@ -63,10 +60,5 @@ func ours(x *snapshot.Index, name string) bool {
 			return true
 		}
 	}
-	for _, p := range x.Cluster.Pods {
-		if p.Status.PodIP == name || p.Status.HostIP == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.Cluster.Pods, func(p *corev1.Pod) bool { return p.Status.PodIP == name || p.Status.HostIP == name })
 }

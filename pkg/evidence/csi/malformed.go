@@ -3,6 +3,7 @@ package csi
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+	storagev1 "k8s.io/api/storage/v1"
 )
 
 var clientID = pattern.MustCompile(`--id[ =](\S+)`)
@@ -73,12 +75,9 @@ func ofDriver(x *snapshot.Index, driver string, l snapshot.Log) bool {
 	if !usesContainer(x, driver, l.Namespace, l.Container) {
 		return false
 	}
-	for _, d := range x.Cluster.CSIDrivers {
-		if d.Name != driver && usesContainer(x, d.Name, l.Namespace, l.Container) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x.Cluster.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+		return d.Name != driver && usesContainer(x, d.Name, l.Namespace, l.Container)
+	})
 }
 
 func usesContainer(x *snapshot.Index, driver, namespace, container string) bool {

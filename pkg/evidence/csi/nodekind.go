@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,20 +81,12 @@ func (k Kind) Excluded(x *snapshot.Index, driver, node string) (term string, a e
 
 // says tells whether a reason is one of the kind's own label or taint.
 func (k Kind) says(why string) bool {
-	for _, key := range k.keys {
-		if strings.Contains(why, key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.keys, func(key string) bool { return strings.Contains(why, key) })
 }
 
 // FargateRefused asks for the fresh words of the scheduler of Fargate.
 func FargateRefused(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
-	for _, t := range pl.Texts {
-		if t.Pod == pod.Namespace+"/"+pod.Name && t.Is(message.FargateRefuses) && (t.Fresh || t.Source == "api") {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Texts.Say(func(t evidence.Text) bool {
+		return t.Pod == pod.Namespace+"/"+pod.Name && t.Is(message.FargateRefuses) && (t.Fresh || t.Source == "api")
+	})
 }

@@ -121,13 +121,7 @@ func (h Holder) Is() evidence.Answer { return evidence.Yes(h.facts...) }
 
 // OfDevice are the holders that have the device itself open.
 func (t *Tower) OfDevice() []Holder {
-	var out []Holder
-	for _, h := range t.holders(t.Device.Dev) {
-		if h.Descriptor.Device && !t.uses(h.Who) {
-			out = append(out, h)
-		}
-	}
-	return out
+	return evidence.Keep(t.holders(t.Device.Dev), func(h Holder) bool { return h.Descriptor.Device && !t.uses(h.Who) })
 }
 
 // BlockingRelease are the holders that keep the volume from being let go: a file in a

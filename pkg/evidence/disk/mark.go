@@ -167,11 +167,5 @@ func Stranger(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) 
 // looks like an identity, too.
 func Comparable(stated []string, id string) []string {
 	const vendor = 7
-	var out []string
-	for _, s := range stated {
-		if len(s) == len(id) && len(id) > vendor && s[:vendor] == id[:vendor] {
-			out = append(out, s)
-		}
-	}
-	return out
+	return evidence.Keep(stated, func(s string) bool { return len(s) == len(id) && len(id) > vendor && s[:vendor] == id[:vendor] })
 }

@@ -46,10 +46,8 @@ func SaysUnnamed(t evidence.Text) bool {
 // SaidMissing asks for a fresh text of the place that says that the disk is not there, in
 // whatever words: one that names a device which the node does not have says it, too.
 func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if SaysMissing(t) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(SaysMissing); said.Yes() {
+		return said
 	}
 	if absent := told.AbsentNamed(pl); absent.Yes() {
 		return absent

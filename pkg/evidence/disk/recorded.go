@@ -215,10 +215,5 @@ func parentOf(view *snapshot.NodeView, b *probes.BlockDevice) *probes.BlockDevic
 // Complained asks for a fresh text of the place about a failure: whatever its words, a
 // volume that works says nothing.
 func Complained(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && t.Node == pl.Node {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && t.Node == pl.Node })
 }

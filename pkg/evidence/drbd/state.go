@@ -187,10 +187,10 @@ func (r Resource) Quiet(pl *evidence.Place, node string) evidence.Answer {
 
 // Fails asks whether a step of the volume fails, or hangs, on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node)
+	}); said.Yes() {
+		return said
 	}
 	if pl.View == nil {
 		return evidence.No()

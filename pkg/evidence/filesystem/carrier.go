@@ -147,13 +147,7 @@ func (c Carrier) since() int64 {
 // Lines are the kernel's lines of some kinds about the device since then.
 func (c Carrier) Lines(kinds ...string) []probes.KernelLine {
 	since := c.since()
-	var out []probes.KernelLine
-	for _, l := range c.Place.View.KernelLines(kinds...) {
-		if l.Micros >= since && slices.Contains(l.Names, c.Block.Name) {
-			out = append(out, l)
-		}
-	}
-	return out
+	return evidence.Keep(c.Place.View.KernelLines(kinds...), func(l probes.KernelLine) bool { return l.Micros >= since && slices.Contains(l.Names, c.Block.Name) })
 }
 
 // FailedRequests are lines about requests of the device that failed, not about checksums:

@@ -2,6 +2,7 @@ package filesystem
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,10 +114,7 @@ func (c Carrier) NewerThanKernel() (feature, since string, a evidence.Answer) {
 // Has tells whether a read of the device showed a feature.
 func (c Carrier) Has(feature string) bool {
 	x, _ := c.Content()
-	for _, f := range strings.Fields(x.Extra["FEATURES"]) {
-		if f == feature || strings.HasPrefix(f, feature+"-") || strings.HasPrefix(f, feature+"_") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields(x.Extra["FEATURES"]), func(f string) bool {
+		return f == feature || strings.HasPrefix(f, feature+"-") || strings.HasPrefix(f, feature+"_")
+	})
 }

@@ -8,10 +8,7 @@ import (
 // MountRefused asks for a fresh refusal to mount the volume here that has no better reason
 // than mount's all-purpose words: what the kernel logs stands in none of them.
 func MountRefused(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if (t.Is(message.WrongFSType) || t.Is(message.DuplicateUUID)) && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return (t.Is(message.WrongFSType) || t.Is(message.DuplicateUUID)) && (t.Node == "" || t.Node == pl.Node)
+	})
 }

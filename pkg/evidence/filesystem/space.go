@@ -105,12 +105,9 @@ func (s *Space) at(pl *evidence.Place, path string) {
 
 // noSpace asks for a fresh ENOSPC whose words fit.
 func noSpace(pl *evidence.Place, fits func(evidence.Text) bool) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && (t.Node == "" || t.Node == pl.Node) && fits(t) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && (t.Node == "" || t.Node == pl.Node) && fits(t)
+	})
 }
 
 // spokenInside tells whether a text is about a file in the volume: the words of a pod of

@@ -47,12 +47,7 @@ func RoleOf(v *snapshot.Volume, pod string) string {
 
 // PodOf is the helper of a volume that is there now, or nil.
 func PodOf(pl *evidence.Place) *corev1.Pod {
-	for _, p := range pl.X.HelperPods(VolumeName(pl.Volume)) {
-		if RoleOf(pl.Volume, p.Name) != "" {
-			return p
-		}
-	}
-	return nil
+	return evidence.First(pl.X.HelperPods(VolumeName(pl.Volume)), func(p *corev1.Pod) bool { return RoleOf(pl.Volume, p.Name) != "" })
 }
 
 // NameOf is the name of the volume's helper: of the pod that is there, or of one that
@@ -90,10 +85,5 @@ var timedOut = pattern.MustCompile(`failed to (create|delete) volume \S+: (creat
 
 // TimedOut asks whether the provisioner gave up waiting for its helper lately.
 func TimedOut(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && timedOut.MatchString(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && timedOut.MatchString(t.Raw) })
 }

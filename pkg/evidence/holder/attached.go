@@ -109,11 +109,5 @@ func LiveOn(v *snapshot.Volume, node string) []*corev1.Pod {
 
 // Going keeps the pods that are being deleted.
 func Going(pods []*corev1.Pod) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, p := range pods {
-		if p.DeletionTimestamp != nil {
-			out = append(out, p)
-		}
-	}
-	return out
+	return evidence.Keep(pods, func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }

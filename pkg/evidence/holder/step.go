@@ -58,12 +58,7 @@ func longWaiter(x *snapshot.Index, v *snapshot.Volume, on string) *corev1.Pod {
 	if v.Exclusive() && len(LiveOn(v, on)) == 0 {
 		waiters = append(waiters, WaitersAway(v, on)...)
 	}
-	for _, w := range waiters {
-		if x.Age(w.CreationTimestamp.Time) > settled {
-			return w
-		}
-	}
-	return nil
+	return evidence.First(waiters, func(w *corev1.Pod) bool { return x.Age(w.CreationTimestamp.Time) > settled })
 }
 
 func (s *Step) judge(pl *evidence.Place) bool {

@@ -20,12 +20,7 @@ var (
 )
 
 func saidBy(pl *evidence.Place, words *pattern.Pattern) evidence.Answer {
-	for _, t := range Said(pl) {
-		if words.MatchString(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return evidence.Texts(Said(pl)).Say(func(t evidence.Text) bool { return words.MatchString(t.Raw) })
 }
 
 // NameSaid asks whether iscsiadm complains about a name in fresh words. "Initiatorname

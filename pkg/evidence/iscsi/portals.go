@@ -80,13 +80,10 @@ func loginFailures(pl *evidence.Place) []report.Evidence {
 func speaksOfLogin(text string) bool {
 	low := strings.ToLower(text)
 	subject := strings.Contains(low, "iscsi") || strings.Contains(low, "portal") || strings.Contains(low, "iqn.")
-	for _, w := range []string{"cannot make connection", "cannot make a connection", "timed out", "login retries", "login to iscsi target failed",
-		"failed to sendtargets", "failed to get any path", "could not login", "login failed", "connect to ", "no route to host", "connection refused", "unreachable"} {
-		if subject && strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"cannot make connection", "cannot make a connection", "timed out", "login retries", "login to iscsi target failed",
+		"failed to sendtargets", "failed to get any path", "could not login", "login failed", "connect to ", "no route to host", "connection refused", "unreachable"}, func(w string) bool {
+		return subject && strings.Contains(low, w)
+	})
 }
 
 // Dead asks whether a connection from the node to a portal fails now. Not asked: not seen.

@@ -169,12 +169,7 @@ func refusedIn(text string) (parameter, file string) {
 // StatusOfDatabase asks whether iscsiadm ended with the bare status of a database that it
 // cannot read: an invalid initiator name ends with the same number, and then says so.
 func StatusOfDatabase(pl *evidence.Place) evidence.Answer {
-	for _, t := range Said(pl) {
-		if databaseStatus.MatchString(t.Raw) && !nameWords.MatchString(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return evidence.Texts(Said(pl)).Say(func(t evidence.Text) bool { return databaseStatus.MatchString(t.Raw) && !nameWords.MatchString(t.Raw) })
 }
 
 // Refused are all parameters that some node's iscsiadm refused lately, sorted: where

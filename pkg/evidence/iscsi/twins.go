@@ -205,10 +205,10 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	if pl.Volume == nil {
 		return evidence.Yes()
 	}
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume")) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume"))
+	}); said.Yes() {
+		return said
 	}
 	return Breaks(pl)
 }

@@ -42,12 +42,9 @@ func Fails(pl *evidence.Place) evidence.Answer {
 			return a
 		}
 	}
-	for _, t := range pl.Refused() {
-		if strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node)
+	})
 }
 
 // wontLoad are the reasons that modprobe and the kernel give.

@@ -194,10 +194,5 @@ func (s Sight) Elsewhere() evidence.Answer {
 
 // Fails asks whether the driver's mounts fail: a fresh refusal of a mount.
 func (s Sight) Fails() evidence.Answer {
-	for _, t := range s.pl.Refused() {
-		if t.Reason == "FailedMount" && !t.Ordinary {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return s.pl.Refused().Say(func(t evidence.Text) bool { return t.Reason == "FailedMount" && !t.Ordinary })
 }

@@ -108,12 +108,9 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 
 // Fails asks whether a mount of the volume fails on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node)
+	})
 }
 
 // MadeHere asks whether the volume was made on the place's node: by the owner that its

@@ -75,10 +75,8 @@ func Glued(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	if net.ParseIP(ip) == nil || !strings.Contains(ip, ":") {
 		return evidence.No()
 	}
-	for _, t := range pl.Texts {
-		if t.Fresh && glued(pl.X, t.Raw, ip) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Texts.Say(func(t evidence.Text) bool { return t.Fresh && glued(pl.X, t.Raw, ip) }); said.Yes() {
+		return said
 	}
 	for _, log := range pl.X.Logs {
 		if log.Namespace != pod.Namespace {
@@ -126,10 +124,5 @@ func ofAnother(pl *evidence.Place, line string) bool {
 	if strings.Contains(line, pl.Volume.Handle) {
 		return false
 	}
-	for _, v := range pl.X.Cluster.Longhorn.Volumes {
-		if v.Name != pl.Volume.Handle && strings.Contains(line, v.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.X.Cluster.Longhorn.Volumes, func(v *snapshot.LHVolume) bool { return v.Name != pl.Volume.Handle && strings.Contains(line, v.Name) })
 }

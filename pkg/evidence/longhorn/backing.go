@@ -14,12 +14,7 @@ import (
 
 // BackingImage is the image under a name, or nil.
 func BackingImage(x *snapshot.Index, name string) *snapshot.LHBackingImage {
-	for _, b := range x.Cluster.Longhorn.BackingImages {
-		if b.Name == name {
-			return b
-		}
-	}
-	return nil
+	return evidence.First(x.Cluster.Longhorn.BackingImages, func(b *snapshot.LHBackingImage) bool { return b.Name == name })
 }
 
 // Copies describes the copies of a backing image by disk.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -42,12 +43,7 @@ func Held(pl *evidence.Place) bool {
 	if len(v.Waiting())+len(v.Terminating()) > 0 || WantedFor(pl.X, v) > 0 {
 		return true
 	}
-	for _, va := range v.Attachments {
-		if va.DeletionTimestamp != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.DeletionTimestamp != nil })
 }
 
 // NoEndpoints finds the first of the managers' services without an address.
@@ -207,10 +203,7 @@ func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
 // RefusedAt asks for a fresh refusal to attach the volume to a node that Longhorn holds
 // for not ready.
 func RefusedAt(pl *evidence.Place, node string) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if strings.Contains(t.Raw, "node "+node+" is not ready, couldn't attach volume") {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.Unseen(evidence.Lack{Need: "api/storage.k8s.io/volumeattachments", Why: "a fresh refusal to attach the volume to node " + node})
+	return evidence.Any(pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "node "+node+" is not ready, couldn't attach volume")
+	}), evidence.Unseen(evidence.Lack{Need: "api/storage.k8s.io/volumeattachments", Why: "a fresh refusal to attach the volume to node " + node}))
 }

@@ -28,12 +28,9 @@ func Budget(x *snapshot.Index, im *snapshot.LHInstanceManager) evidence.Answer {
 }
 
 func budgetOf(x *snapshot.Index, im *snapshot.LHInstanceManager) *policyv1.PodDisruptionBudget {
-	for _, b := range x.Cluster.DisruptionBudgets {
-		if b != nil && b.Namespace == im.Namespace && b.Name == im.Name {
-			return b
-		}
-	}
-	return nil
+	return evidence.First(x.Cluster.DisruptionBudgets, func(b *policyv1.PodDisruptionBudget) bool {
+		return b != nil && b.Namespace == im.Namespace && b.Name == im.Name
+	})
 }
 
 // DrainPolicy is the setting node-drain-policy; its default is the last replica.

@@ -136,11 +136,5 @@ func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEn
 
 // FailedReplicas are those that an activation still waits for.
 func FailedReplicas(v *snapshot.Volume) []*snapshot.LHReplica {
-	var out []*snapshot.LHReplica
-	for _, r := range v.Longhorn.Replicas {
-		if r.FailedAt != "" {
-			out = append(out, r)
-		}
-	}
-	return out
+	return evidence.Keep(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.FailedAt != "" })
 }

@@ -52,12 +52,9 @@ func sameDisk(a, b probes.KernelLine) bool {
 func virtualDisk(view *snapshot.NodeView, attached probes.KernelLine) bool {
 	_, hctl, _ := strings.Cut(attached.Text, "sd ")
 	hctl, _, _ = strings.Cut(hctl, ": ")
-	for _, l := range view.KernelLines(kmsg.SCSIDiscovered) {
-		if strings.Contains(l.Text, "VIRTUAL-DISK") && strings.Contains(l.Text, hctl+":") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(view.KernelLines(kmsg.SCSIDiscovered), func(l probes.KernelLine) bool {
+		return strings.Contains(l.Text, "VIRTUAL-DISK") && strings.Contains(l.Text, hctl+":")
+	})
 }
 
 // Failing are the v1 volumes that do not come up on a node although none of their

@@ -60,12 +60,9 @@ func NoMemory(pl *evidence.Place, node string) evidence.Answer {
 			return evidence.Yes(line)
 		}
 	}
-	for _, t := range pl.Refused() {
-		if (t.Node == "" || t.Node == node) && noMemory(t.Raw) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.Unseen(evidence.Lack{Need: "logs", Why: "a fresh allocation error in the log of the v2 instance-manager on " + node})
+	return evidence.Any(pl.Refused().Say(func(t evidence.Text) bool {
+		return (t.Node == "" || t.Node == node) && noMemory(t.Raw)
+	}), evidence.Unseen(evidence.Lack{Need: "logs", Why: "a fresh allocation error in the log of the v2 instance-manager on " + node}))
 }
 
 // QueueReset asks for the kernel's failing NVMe connects: -104 is ECONNRESET, always at

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -153,10 +154,5 @@ func SpeaksOf(x *snapshot.Index, text string, r *snapshot.LHReplica) bool {
 	if strings.Contains(text, r.Name) || r.IP != "" && strings.Contains(text, r.IP+":") {
 		return true
 	}
-	for _, im := range x.InstanceManagersOn(r.NodeID) {
-		if im.IP != "" && strings.Contains(text, im.IP+":") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.InstanceManagersOn(r.NodeID), func(im *snapshot.LHInstanceManager) bool { return im.IP != "" && strings.Contains(text, im.IP+":") })
 }

@@ -21,23 +21,16 @@ const (
 
 // Managers are the longhorn-manager pods on nodes that are Ready.
 func Managers(x *snapshot.Index) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range x.PodsIn(x.LonghornNamespace()) {
-		if pod.Labels["app"] == "longhorn-manager" && x.NodeReady(pod.Spec.NodeName).Ready {
-			out = append(out, pod)
-		}
-	}
-	return out
+	return evidence.Keep(x.PodsIn(x.LonghornNamespace()), func(pod *corev1.Pod) bool {
+		return pod.Labels["app"] == "longhorn-manager" && x.NodeReady(pod.Spec.NodeName).Ready
+	})
 }
 
 // ManagerOn is the longhorn-manager of a node, or nil.
 func ManagerOn(x *snapshot.Index, node string) *corev1.Pod {
-	for _, pod := range x.PodsOn(node) {
-		if pod.Labels["app"] == "longhorn-manager" && pod.DeletionTimestamp == nil {
-			return pod
-		}
-	}
-	return nil
+	return evidence.First(x.PodsOn(node), func(pod *corev1.Pod) bool {
+		return pod.Labels["app"] == "longhorn-manager" && pod.DeletionTimestamp == nil
+	})
 }
 
 // statuses are those of all containers of a pod.

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,13 +40,7 @@ func MigrationOf(pl *evidence.Place) (Migration, bool) {
 
 // Nodes are those between which the volume moves.
 func (m Migration) Nodes() []string {
-	var out []string
-	for _, n := range []string{m.v.Status.CurrentNodeID, m.v.MigrationNodeID, m.v.Status.CurrentMigrationNodeID} {
-		if n != "" {
-			out = append(out, n)
-		}
-	}
-	return out
+	return evidence.Keep([]string{m.v.Status.CurrentNodeID, m.v.MigrationNodeID, m.v.Status.CurrentMigrationNodeID}, func(n string) bool { return n != "" })
 }
 
 // ticketsFact quotes the tickets.
@@ -78,12 +73,7 @@ func (m Migration) stuck() bool {
 			return true
 		}
 	}
-	for _, t := range m.pl.Refused() {
-		if !t.Ordinary {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
 }
 
 // Unconfirmed asks whether both ends have had the volume for long, and the source pod does

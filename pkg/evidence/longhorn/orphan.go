@@ -49,12 +49,7 @@ func (p EngineProcess) Runs() report.Evidence {
 
 // Record is the Engine object of a process, or nil.
 func (p EngineProcess) Record(x *snapshot.Index) *snapshot.LHEngine {
-	for _, e := range x.Cluster.Longhorn.Engines {
-		if e.Name == p.Name {
-			return e
-		}
-	}
-	return nil
+	return evidence.First(x.Cluster.Longhorn.Engines, func(e *snapshot.LHEngine) bool { return e.Name == p.Name })
 }
 
 // Unwanted asks whether nothing wants an engine's process any more, and says why: its

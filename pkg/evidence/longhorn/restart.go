@@ -175,12 +175,9 @@ func suffersFrom(pl *evidence.Place, start time.Time, node string) bool {
 
 // filesFail tells whether a text says that reading or writing what is mounted fails.
 func filesFail(t evidence.Text) bool {
-	for _, k := range []message.Kind{message.InputOutputError, message.StaleHandle, message.ReadOnlyFilesystem, message.CorruptMount, message.NotConnected} {
-		if !t.Ordinary && t.Is(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]message.Kind{message.InputOutputError, message.StaleHandle, message.ReadOnlyFilesystem, message.CorruptMount, message.NotConnected}, func(k message.Kind) bool {
+		return !t.Ordinary && t.Is(k)
+	})
 }
 
 // countConnections counts iSCSI connections that broke within one second around the start.

@@ -87,12 +87,7 @@ func NotBegun(x *snapshot.Index, v *snapshot.LHVolume, e *snapshot.LHEngine) evi
 }
 
 func busy(e *snapshot.LHEngine) bool {
-	for _, r := range e.Restores {
-		if r.Running {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Restores, func(r snapshot.LHFilling) bool { return r.Running })
 }
 
 // RestoreLimit asks whether the setting lets no further restore begin on the engine's
@@ -120,10 +115,7 @@ func RestoreLimit(x *snapshot.Index, e *snapshot.LHEngine) (queued []string, a e
 
 // Locked asks for a fresh text that another operation holds the lock of the backup.
 func Locked(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if strings.Contains(t.Raw, "restore") && (strings.Contains(t.Raw, "failed lock") || strings.Contains(t.Raw, "failed to acquire lock")) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "restore") && (strings.Contains(t.Raw, "failed lock") || strings.Contains(t.Raw, "failed to acquire lock"))
+	})
 }

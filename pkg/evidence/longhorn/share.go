@@ -158,10 +158,7 @@ func Recovery(x *snapshot.Index, v *snapshot.Volume) string {
 }
 
 func telling(line string) bool {
-	for _, w := range []string{"error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused"} {
-		if strings.Contains(line, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused"}, func(w string) bool {
+		return strings.Contains(line, w)
+	})
 }

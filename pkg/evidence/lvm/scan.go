@@ -1,6 +1,7 @@
 package lvm
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +17,7 @@ import (
 // Scanned tells whether LVM's udev rules look at such a device although a driver
 // creates it for itself.
 func Scanned(d *probes.BlockDevice) bool {
-	for _, p := range []string{"loop", "drbd", "dm-", "rbd", "nbd", "zd"} {
-		if strings.HasPrefix(d.Name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"loop", "drbd", "dm-", "rbd", "nbd", "zd"}, func(p string) bool { return strings.HasPrefix(d.Name, p) })
 }
 
 var openBusy = pattern.MustCompile(`(?s)open\(\S*?([a-z]+\d+)\S*\) failed: Device or resource busy|[Cc](?:an't|annot|ould not) open .*exclusive`)

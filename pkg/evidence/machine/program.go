@@ -3,6 +3,7 @@
 package machine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -71,12 +72,9 @@ func Read(x *snapshot.Index, node string, table probes.Table, paths ...string) e
 		return r
 	}
 	holes := view.Completeness(table).Only(func(p probes.Problem) bool {
-		for _, at := range paths {
-			if p.Path == at || strings.HasPrefix(p.Path, at+"/") || strings.HasPrefix(at, p.Path+"/") && p.Path != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(paths, func(at string) bool {
+			return p.Path == at || strings.HasPrefix(p.Path, at+"/") || strings.HasPrefix(at, p.Path+"/") && p.Path != ""
+		})
 	})
 	if !holes.Complete() {
 		return evidence.Partial(lack(node, table, holes.Why()))

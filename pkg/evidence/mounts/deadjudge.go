@@ -135,12 +135,7 @@ func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 	if b.DM == nil || len(b.Slaves) == 0 {
 		return false
 	}
-	for _, leaf := range view.Leaves(b.Dev) {
-		if leaf.Dev != b.Dev && !offline(leaf) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(view.Leaves(b.Dev), func(leaf *probes.BlockDevice) bool { return leaf.Dev != b.Dev && !offline(leaf) })
 }
 
 func offline(b *probes.BlockDevice) bool {

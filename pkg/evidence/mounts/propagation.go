@@ -135,10 +135,10 @@ func (d Demand) Harms() evidence.Answer {
 	if d.Refused() || !pods.Runs(d.Pod) {
 		return evidence.Yes()
 	}
-	for _, t := range d.pl.Refused() {
-		if !t.Ordinary && (t.Op != "" || strings.HasPrefix(t.Reason, "Failed")) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := d.pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && (t.Op != "" || strings.HasPrefix(t.Reason, "Failed"))
+	}); said.Yes() {
+		return said
 	}
 	for _, pod := range d.pl.X.PodsOn(d.pl.Node) {
 		for _, v := range d.pl.X.VolumesOfPod(pod) {

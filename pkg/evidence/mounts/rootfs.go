@@ -144,10 +144,7 @@ func knownLayer(view *snapshot.NodeView, layer string) bool {
 
 // saidBusy finds a word of the runtime or kubelet about exactly this directory.
 func saidBusy(pl *evidence.Place, name string) evidence.Answer {
-	for _, t := range Said(pl.X, pl.Pod) {
-		if name != "" && t.Source == "event" && t.Fresh && strings.Contains(t.Raw, name) && strings.Contains(strings.ToLower(t.Raw), "busy") {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.Unseen(evidence.Lack{Need: "the runtime's own error about the directory of a container of pod " + pods.Name(pl.Pod), Node: pl.Node, Why: "no fresh event has it"})
+	return evidence.Any(evidence.Texts(Said(pl.X, pl.Pod)).Say(func(t evidence.Text) bool {
+		return name != "" && t.Source == "event" && t.Fresh && strings.Contains(t.Raw, name) && strings.Contains(strings.ToLower(t.Raw), "busy")
+	}), evidence.Unseen(evidence.Lack{Need: "the runtime's own error about the directory of a container of pod " + pods.Name(pl.Pod), Node: pl.Node, Why: "no fresh event has it"}))
 }

@@ -119,12 +119,9 @@ func Kept(pl *evidence.Place) evidence.Answer {
 	if pl.X.ReportedInUse(pl.Node, pl.Volume) {
 		return evidence.Yes(evidence.FromAPI("Node "+pl.Node, "status.volumesInUse", pl.Volume.UniqueName()))
 	}
-	for _, t := range pl.Refused() {
-		if strings.HasPrefix(t.Op, "Unmount") || strings.HasPrefix(t.Op, "Unmap") || strings.Contains(strings.ToLower(t.Raw), "unmap failed") || strings.Contains(strings.ToLower(t.Raw), "umount") {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.HasPrefix(t.Op, "Unmount") || strings.HasPrefix(t.Op, "Unmap") || strings.Contains(strings.ToLower(t.Raw), "unmap failed") || strings.Contains(strings.ToLower(t.Raw), "umount")
+	})
 }
 
 // WhyUnread says why the mount tables of the place's node are not there.

@@ -92,10 +92,8 @@ func (c Claim) Meant() evidence.Answer {
 	if staged := StagesMaps(c.pl.X, v); staged.Yes() {
 		return staged
 	}
-	for _, t := range c.pl.Texts {
-		if Asks(t) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := c.pl.Texts.Say(Asks); said.Yes() {
+		return said
 	}
 	// Drivers of arrays address their disks by WWN.
 	if _, said := SaysBusy(c.pl); !said.Yes() && len(v.WWIDs()) > 0 {

@@ -24,12 +24,7 @@ func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw + "\n" + t.Desc)
 
 // AskedFor asks whether the driver wants a map for the place's volume, in its own fresh words.
 func AskedFor(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if Asks(t) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(Asks)
 }
 
 // StagesMaps asks whether another volume of the same driver is mounted through a map on
@@ -53,12 +48,9 @@ func StagesMaps(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 // Failing asks whether the volume's staging on the place's node failed lately, in whatever
 // words.
 func Failing(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume") || Asks(t) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume") || Asks(t)
+	})
 }
 
 // Plain are the disks of the volume on the place's node that run without a map over them:

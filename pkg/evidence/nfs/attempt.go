@@ -2,6 +2,7 @@ package nfs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -80,12 +81,7 @@ func mounting(q *probes.Process, hosts []string) bool {
 		return false
 	}
 	line := strings.Join(q.Cmdline, " ")
-	for _, h := range hosts {
-		if h != "" && strings.Contains(line, h+":/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hosts, func(h string) bool { return h != "" && strings.Contains(line, h+":/") })
 }
 
 // deserted looks at the API alone: the volume's server is a Service that nobody stands
@@ -112,10 +108,8 @@ func deserted(pl *evidence.Place) Attempt {
 // Suffers asks whether a fresh text tells of errors below the volume on the place's node, or
 // tasks of its pods hang in NFS.
 func Suffers(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && t.Is(message.InputOutputError) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && t.Is(message.InputOutputError) }); said.Yes() {
+		return said
 	}
 	if pl.View == nil {
 		return evidence.No()

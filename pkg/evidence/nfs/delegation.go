@@ -1,6 +1,7 @@
 package nfs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -69,12 +70,7 @@ func oldProtocol(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	if x.View(node) == nil {
 		return false
 	}
-	for _, m := range MountsOf(x, v, node) {
-		if m.Sessions() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(MountsOf(x, v, node), func(m Mount) bool { return m.Sessions() })
 }
 
 // Answers asks whether the server of a volume answers a node that is refused: a port that

@@ -78,10 +78,10 @@ func (s Share) Works() evidence.Answer {
 			return evidence.Yes(evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
 		}
 	}
-	for _, t := range s.pl.Texts {
-		if t.Fresh && (t.Node == s.pl.Node || t.OnNode == s.pl.Node) && (strings.Contains(t.Raw, s.Helper+": ") || strings.Contains(t.Raw, s.Helper+"4: ")) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := s.pl.Texts.Say(func(t evidence.Text) bool {
+		return t.Fresh && (t.Node == s.pl.Node || t.OnNode == s.pl.Node) && (strings.Contains(t.Raw, s.Helper+": ") || strings.Contains(t.Raw, s.Helper+"4: "))
+	}); said.Yes() {
+		return said
 	}
 	lh := s.pl.Volume.LH()
 	return evidence.When(!s.Said.Yes() && s.pl.Volume.RegularRWX() && (lh == nil || lh.Status.ShareState != "running"))

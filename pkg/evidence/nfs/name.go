@@ -170,10 +170,7 @@ func field(v *snapshot.Volume) string {
 
 // MountFails asks whether a mount of the volume on the place's node failed lately.
 func MountFails(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if (strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.NFSError)) && (t.Node == "" || t.Node == pl.Node || t.OnNode == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return (strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.NFSError)) && (t.Node == "" || t.Node == pl.Node || t.OnNode == pl.Node)
+	})
 }

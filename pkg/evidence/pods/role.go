@@ -112,13 +112,9 @@ func MountsInto(p *corev1.Pod) []string {
 }
 
 func driversOf(x *snapshot.Index, p *corev1.Pod) []string {
-	var out []string
-	for _, d := range x.Drivers() {
-		if slices.ContainsFunc(x.DriverPods(d), func(o *corev1.Pod) bool { return o.UID == p.UID && o.Namespace == p.Namespace && o.Name == p.Name }) {
-			out = append(out, d)
-		}
-	}
-	return out
+	return evidence.Keep(x.Drivers(), func(d string) bool {
+		return slices.ContainsFunc(x.DriverPods(d), func(o *corev1.Pod) bool { return o.UID == p.UID && o.Namespace == p.Namespace && o.Name == p.Name })
+	})
 }
 
 // networks are the pods that make the network of a node: they write the CNI

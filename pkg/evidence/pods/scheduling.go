@@ -60,12 +60,9 @@ func (p Placing) Silent(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 
 // ByVolume asks whether the scheduler's words name a predicate about volumes.
 func (p Placing) ByVolume() evidence.Answer {
-	for _, t := range p.Said {
-		if slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim") {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return evidence.Texts(p.Said).Say(func(t evidence.Text) bool {
+		return slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim")
+	})
 }
 
 func (p Placing) facts() []report.Evidence {

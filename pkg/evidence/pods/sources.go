@@ -3,10 +3,12 @@
 package pods
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -85,12 +87,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 }
 
 func ownedBy(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
-	for _, o := range claim.OwnerReferences {
-		if o.UID == pod.UID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(claim.OwnerReferences, func(o v1.OwnerReference) bool { return o.UID == pod.UID })
 }
 
 // source is a Secret or ConfigMap that a volume takes content from.

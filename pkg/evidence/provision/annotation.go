@@ -2,6 +2,7 @@ package provision
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,12 +56,7 @@ func Annotations() string { return provisionerNow + " and " + provisionerBeta }
 // saysItWaits tells whether the PV controller repeats its event; it does so for as long as
 // it waits.
 func (s *Silence) saysItWaits() bool {
-	for _, t := range s.pl.Refused() {
-		if t.Reason == "ExternalProvisioning" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.pl.Refused(), func(t evidence.Text) bool { return t.Reason == "ExternalProvisioning" })
 }
 
 func orAbsent(s string) string {

@@ -2,6 +2,7 @@
 package reach
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -47,12 +48,9 @@ func (d Dial) Answered() bool { return strings.HasPrefix(d.answer, "ok") }
 // Failed tells whether the network or the server said no, or nothing. An error of the
 // asking machine itself (EMFILE, EPERM) is no answer.
 func (d Dial) Failed() bool {
-	for _, s := range []string{"timeout", "hang", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ETIMEDOUT", "ECONNRESET"} {
-		if strings.HasPrefix(d.answer, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"timeout", "hang", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ETIMEDOUT", "ECONNRESET"}, func(s string) bool {
+		return strings.HasPrefix(d.answer, s)
+	})
 }
 
 // Slow tells whether the port answered after more than five seconds: packets get lost,

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -73,11 +74,7 @@ func (s Service) Selects(pod *corev1.Pod) bool { return snapshot.ServiceSelects(
 
 // Pods are those behind the Service, and those with one of the addresses.
 func (s Service) Pods(x *snapshot.Index, hosts ...string) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range x.Cluster.Pods {
-		if s.Selects(pod) || pod.Status.PodIP != "" && slices.Contains(hosts, pod.Status.PodIP) {
-			out = append(out, pod)
-		}
-	}
-	return out
+	return evidence.Keep(x.Cluster.Pods, func(pod *corev1.Pod) bool {
+		return s.Selects(pod) || pod.Status.PodIP != "" && slices.Contains(hosts, pod.Status.PodIP)
+	})
 }

@@ -72,12 +72,7 @@ func (l Line) onDevice(pl *evidence.Place) bool {
 			}
 		}
 	}
-	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-		if m.Mount.Dev.Anonymous() && m.Mount.Dev.String() == dev {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.X.VolumeMounts(pl.Volume, pl.Node), func(m snapshot.VolumeMount) bool { return m.Mount.Dev.Anonymous() && m.Mount.Dev.String() == dev })
 }
 
 // onPath: path= or name= is one of the volume's directories, or lies below one. A name

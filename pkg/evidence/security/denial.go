@@ -70,10 +70,5 @@ func onlyUser(pl *evidence.Place) *corev1.Pod {
 
 // Fails asks whether a step of the volume fails at the place now, in whatever words.
 func Fails(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary && (t.Node == "" || t.Node == pl.Node) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && (t.Node == "" || t.Node == pl.Node) })
 }

@@ -152,10 +152,7 @@ func (l Labelled) denied(x *snapshot.Index) evidence.Answer {
 
 // complains asks for the application's own fresh complaint.
 func (l Labelled) complains(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if t.Pod == l.Pod.Namespace+"/"+l.Pod.Name && t.Is(message.PermissionDenied) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return t.Pod == l.Pod.Namespace+"/"+l.Pod.Name && t.Is(message.PermissionDenied)
+	})
 }

@@ -37,10 +37,8 @@ func SaysNone(t evidence.Text) bool {
 // SaidNone asks for the backend's fresh word that no place is left on a node. Creating and
 // resizing a volume have the same code.
 func SaidNone(pl *evidence.Place, node string) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if (t.Node == "" || t.Node == node) && SaysNone(t) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return (t.Node == "" || t.Node == node) && SaysNone(t) }); said.Yes() {
+		return said
 	}
 	if va := pl.Volume.AttachmentOn(node); va != nil {
 		if fact, ok := codeNone(pl.X, va); ok {

@@ -148,20 +148,17 @@ func (p *Path) said() evidence.Answer {
 			return said
 		}
 	}
-	for _, t := range p.pl.Refused() {
-		if p.Port != "3260" && (t.Node == p.pl.Node || t.OnNode == p.pl.Node) && (t.Is(message.NFSTimeout) || t.Is(message.NFSNoRoute)) {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := p.pl.Refused().Say(func(t evidence.Text) bool {
+		return p.Port != "3260" && (t.Node == p.pl.Node || t.OnNode == p.pl.Node) && (t.Is(message.NFSTimeout) || t.Is(message.NFSNoRoute))
+	}); said.Yes() {
+		return said
 	}
 	if p.Policy == nil || !p.bites() {
 		return evidence.No()
 	}
-	for _, t := range p.pl.Refused() {
-		if !t.Ordinary && (strings.HasPrefix(t.Op, "AttachVolume") || strings.HasPrefix(t.Op, "MountVolume") || strings.Contains(t.Locator, "attachError")) {
-			return evidence.Yes(t.Evidence())
-		}
-	}
-	return evidence.No()
+	return p.pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && (strings.HasPrefix(t.Op, "AttachVolume") || strings.HasPrefix(t.Op, "MountVolume") || strings.Contains(t.Locator, "attachError"))
+	})
 }
 
 // bites tells whether another node was seen not to reach the port of a pod that the same

@@ -109,10 +109,8 @@ const starts = 2 * time.Minute
 // fresh complaint, or a pod there that waits for longer than a start takes, or ends and
 // does not go.
 func Fails(pl *evidence.Place) evidence.Answer {
-	for _, t := range pl.Refused() {
-		if !t.Ordinary {
-			return evidence.Yes(t.Evidence())
-		}
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary }); said.Yes() {
+		return said
 	}
 	var facts []report.Evidence
 	for _, w := range pl.Volume.Waiting() {
