@@ -58,6 +58,7 @@ func (c *Catalog) run(p *Pass) {
 // begin finds what the question is about.
 func begin(p *Pass) {
 	p.missed = map[missKey]map[string]bool{}
+	p.offers = map[offer][]*Rule{}
 	p.placesBy, p.placesIn = map[*snapshot.Volume]*volumePlaces{}, map[placesFor][]*evidence.Place{}
 	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
 	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}

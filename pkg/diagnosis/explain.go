@@ -98,6 +98,7 @@ func (f *Finding) explained(p *Pass) []string {
 
 // listSymptoms fills symptoms and unexplained.
 func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
+	r.Symptoms = slices.Grow(r.Symptoms, len(p.symptoms))
 	for _, s := range p.symptoms {
 		if len(s.explainedBy) == 0 && p.elsewhere(s.Keys) {
 			continue
@@ -123,10 +124,7 @@ func (s *Symptom) settled() bool {
 // couldBe names the causes of a symptom that were not checked, and why.
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
-	for _, r := range c.explaining[s.Name] {
-		if !p.offers(r, s) {
-			continue
-		}
+	for _, r := range c.offered(p, s) {
 		if m, ok := p.missesOf(r.Name).first(s.at); ok {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}

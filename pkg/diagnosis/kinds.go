@@ -112,22 +112,47 @@ type bearing struct {
 	volumes []*snapshot.Volume
 }
 
-// offers tells whether a rule's cause is possible for what a symptom is about: for one of
+// offer is what decides which causes a symptom of a volume can have.
+type offer struct {
+	symptom string
+	kind    volume.Kind
+	early   bool // the volume was not attached, or not made: its filesystem is not the reason
+}
+
+// offered are the rules whose causes are possible for what a symptom is about: for one of
 // its volumes, or for no volume in particular.
-func (p *Pass) offers(r *Rule, s *Symptom) bool {
-	volumes := p.volumesOf(s.Keys)
-	if len(volumes) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
-		if !r.can(p.kindOf(v)) {
-			return false
-		}
-		if r.Layer != Filesystem {
-			return true
-		}
-		// What was not attached, or not made, was not mounted: its filesystem is not the reason.
+func (c *Catalog) offered(p *Pass, s *Symptom) []*Rule {
+	var offers []offer
+	for _, v := range p.volumesOf(s.Keys) {
 		early := p.Suffers(v, "attach-failed", "multi-attach-error", "claim-pending", "expansion-pending") && !p.Suffers(v, "mount-failed", "volume-io-error", "volume-readonly", "volume-hung")
-		return !early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)
-	})
+		if o := (offer{s.Name, p.kindOf(v), early}); !slices.Contains(offers, o) {
+			offers = append(offers, o)
+		}
+	}
+	switch len(offers) {
+	case 0:
+		return c.explaining[s.Name]
+	case 1:
+		return c.offeredBy(p, offers[0])
+	}
+	var out []*Rule
+	for _, r := range c.explaining[s.Name] {
+		if slices.ContainsFunc(offers, func(o offer) bool { return slices.Contains(c.offeredBy(p, o), r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) offeredBy(p *Pass, o offer) []*Rule {
+	out, ok := p.offers[o]
+	if !ok {
+		for _, r := range c.explaining[o.symptom] {
+			if r.can(o.kind) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
+				out = append(out, r)
+			}
+		}
+		p.offers[o] = out
+	}
+	return out
 }

@@ -44,6 +44,7 @@ type Pass struct {
 	kinds      map[*snapshot.Volume]volume.Kind
 	placesBy   map[*snapshot.Volume]*volumePlaces
 	placesIn   map[placesFor][]*evidence.Place
+	offers     map[offer][]*Rule
 	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
 	failed     []failure               // parts of the program that did not end
 	faults     []string                // sentences that a rule did not complete

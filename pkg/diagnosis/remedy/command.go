@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
@@ -42,18 +43,25 @@ func ofNode(c Command) (node string, argv []string, ok bool) {
 func Kubectl(words ...string) Command { return Quote(append([]string{"kubectl"}, words...)...) }
 
 // lines writes commands as they are on their nodes; one that a node cannot run is left
-// out, and lacking says which program it wanted.
-func lines(x *snapshot.Index, list []Command) (out, lacking []string) {
+// out, and lacking says which program it wanted. What removes the debug pods in which the
+// others run is kept in after, once for each namespace.
+func lines(x *snapshot.Index, list []Command, after *[]string) (out, lacking []string) {
 	for _, c := range list {
 		node, argv, ok := ofNode(c)
 		if !ok {
 			out = append(out, c)
 			continue
 		}
-		line, ok := shellOf(x, node).line(argv)
+		s := shellOf(x, node)
+		line, ok := s.line(argv)
 		if !ok {
 			lacking = append(lacking, program(argv))
 			continue
+		}
+		if strings.HasPrefix(line, "kubectl debug ") {
+			if a := s.afterwards(); !slices.Contains(*after, a) {
+				*after = append(*after, a)
+			}
 		}
 		out = append(out, line)
 	}

@@ -31,13 +31,15 @@ func (s Step) Decide(x *snapshot.Index) (r report.Remedy, ok bool) {
 	if len(settle) > 0 {
 		return s.withhold(x, strings.Join(settle, " "), look), !s.Extra || len(refuted) == 0
 	}
-	commands, lacking := lines(x, s.Commands)
+	var after []string
+	commands, lacking := lines(x, s.Commands, &after)
 	if len(lacking) > 0 {
 		return s.withhold(x, "The system of the node does not bring "+strings.Join(lacking, " and ")+": take the node's own way, or restart it when it has been drained.", nil), true
 	}
-	r = report.Remedy{Name: s.Name, Title: s.Title, Commands: commands, Risk: s.Risk, Config: s.Config, SafeBecause: safe, Afterwards: afterwards(x, s.Commands)}
-	r.Undo, _ = lines(x, s.Undo)
-	r.Verify, _ = lines(x, s.Verify)
+	r = report.Remedy{Name: s.Name, Title: s.Title, Commands: commands, Risk: s.Risk, Config: s.Config, SafeBecause: safe}
+	r.Undo, _ = lines(x, s.Undo, &after)
+	r.Verify, _ = lines(x, s.Verify, &after)
+	r.Afterwards = after
 	return r, true
 }
 
@@ -73,13 +75,13 @@ func (s Step) ask(x *snapshot.Index) (safe []report.Evidence, refuted, unseen []
 
 // look is a step of words, or one that only looks.
 func (s Step) look(x *snapshot.Index) report.Remedy {
-	r := report.Remedy{Name: s.Name, Title: s.Title, Risk: s.Risk, Config: s.Config, Afterwards: afterwards(x, s.Commands)}
-	r.Commands, _ = lines(x, s.Commands)
+	r := report.Remedy{Name: s.Name, Title: s.Title, Risk: s.Risk, Config: s.Config}
+	r.Commands, _ = lines(x, s.Commands, &r.Afterwards)
 	if len(r.Commands) == 0 {
-		r.Risk, r.Afterwards = "", nil
+		r.Risk = ""
 	}
 	r.Commands = once(r.Commands)
-	r.Verify, _ = lines(x, s.Verify)
+	r.Verify, _ = lines(x, s.Verify, &r.Afterwards)
 	return r
 }
 
@@ -88,22 +90,6 @@ func (s Step) withhold(x *snapshot.Index, settle string, look []Command) report.
 	r := Step{Title: "Withheld: " + lower(s.Title), Commands: look, Risk: ReadOnly}.look(x)
 	r.Settle = settle
 	return r
-}
-
-// afterwards removes the debug pods of each node on which commands run.
-func afterwards(x *snapshot.Index, list []Command) []string {
-	var out []string
-	for _, c := range list {
-		node, argv, ok := ofNode(c)
-		if !ok {
-			continue
-		}
-		s := shellOf(x, node)
-		if line, ok := s.line(argv); ok && strings.HasPrefix(line, "kubectl debug ") {
-			out = append(out, s.afterwards())
-		}
-	}
-	return once(out)
 }
 
 // once leaves out what stands in a list already.

@@ -27,7 +27,7 @@ func printed(s Step) []string {
 	for _, g := range s.Guards {
 		all = append(all, g.Look...)
 	}
-	shown, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), all)
+	shown, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), all, new([]string))
 	return slices.DeleteFunc(shown, report.Hidden)
 }
 
@@ -84,7 +84,7 @@ func TestDashIsNoName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"-f", "-A", "-n", "-l", "--now", "-an", "--", "-"} {
 		for what, s := range samplesOf(func(string) string { return name }) {
-			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), s.Commands)
+			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), s.Commands, new([]string))
 			for _, c := range commands {
 				if !report.Hidden(c) && slices.Contains([]string{"DeletePod", "DeleteVolumeAttachment", "DeleteReplica", "DeleteEngine", "DeleteShareManager", "DeleteInstanceManager",
 					"DeleteFinishedPod", "UnmountLazy", "UnmountLazy, a share", "MultipathFlush", "CryptClose", "VgchangeDeactivate", "LogoutISCSI", "Fsck", "Fsck, xfs"}, what) {
@@ -114,7 +114,7 @@ func TestNameIsNoPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"../../.bashrc", "/etc/cron.d/x", "..", "."} {
 		for what, s := range samplesOf(func(string) string { return name }) {
-			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), slices.Concat(s.Commands, s.Undo))
+			commands, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), slices.Concat(s.Commands, s.Undo), new([]string))
 			for _, c := range commands {
 				if report.Hidden(c) {
 					continue

@@ -20,7 +20,7 @@ type mark = disk.Mark
 
 // text writes commands as they are for a node of which nothing is known.
 func text(list []Command) []string {
-	out, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), list)
+	out, _ := lines(snapshot.NewIndex(&snapshot.Snapshot{}), list, new([]string))
 	return out
 }
 

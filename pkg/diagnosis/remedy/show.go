@@ -25,7 +25,7 @@ func Show(x *snapshot.Index, subject report.Subject, facts []report.Evidence) (S
 	}
 	for _, t := range list {
 		// What the node of the fact has no program for is left out.
-		if some, _ := lines(x, []Command{t.command}); len(some) > 0 {
+		if some, _ := lines(x, []Command{t.command}, new([]string)); len(some) > 0 {
 			return Check("See "+t.name+".", t.command), true
 		}
 	}
