@@ -68,3 +68,26 @@ func TestBriefOfACluster(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
+
+// TestManyAlike has one row for many objects that fail alike, and one each for few.
+func TestManyAlike(t *testing.T) {
+	t.Parallel()
+	r := &report.Report{Verdict: report.Broken, Subject: report.Subject{Kind: "Cluster", Name: "cluster"}}
+	for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+		u := report.Unexplained{Step: "stage"}
+		u.Name, u.Subject = "mount-failed", report.Subject{Kind: "Pod", Namespace: "shop", Name: n}
+		r.Unexplained = append(r.Unexplained, u)
+	}
+	few := report.Unexplained{Step: "attach"}
+	few.Name, few.Subject = "attach-failed", report.Subject{Kind: "Pod", Namespace: "shop", Name: "g"}
+	r.Unexplained = append(r.Unexplained, few)
+	var out bytes.Buffer
+	if err := Text(&out, r, Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"pod shop/a and 5 others  mount-failed\n", "pod shop/g               attach-failed\n", "go deeper: kubectl mountdoctor pod a -n shop\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,13 +26,10 @@ func (p *page) node() {
 // cluster prints one line a fault, worst first, and how to go deeper.
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
-	rows := faultRows(faults)
-	for _, u := range p.r.Unexplained {
-		rows = append(rows, []string{"UNEXPLAINED", spoken(u.Subject), u.Name, "", ""})
-	}
+	rows := append(faultRows(faults), unexplainedRows(mostTelling(p.r.Unexplained))...)
 	if len(rows) > 0 {
 		p.title("FAULTS")
-		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 2, 3)
+		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 2, 4)
 	}
 	p.hazards(hazards)
 	p.deeper(faults)
@@ -56,6 +54,33 @@ func faultRows(faults []report.Cause) [][]string {
 			}
 			at[key] = len(rows)
 			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// fewAlike is how many objects with one symptom that nothing explains get a row each.
+const fewAlike = 4
+
+// unexplainedRows has a row for each; of many objects that stop at one step with one
+// symptom the first stands for all: what failed there is likely one thing.
+func unexplainedRows(all []report.Unexplained) [][]string {
+	alike := map[[2]string][]string{}
+	for _, u := range all {
+		key := [2]string{u.Name, u.Step}
+		alike[key] = append(alike[key], spoken(u.Subject))
+	}
+	var rows [][]string
+	for _, u := range all {
+		key := [2]string{u.Name, u.Step}
+		objects := alike[key]
+		switch {
+		case len(objects) == 0: // said with the first
+		case len(objects) > fewAlike:
+			rows = append(rows, []string{"UNEXPLAINED", objects[0] + " and " + plural(len(objects)-1, "other"), u.Name, "", ""})
+			alike[key] = nil
+		default:
+			rows = append(rows, []string{"UNEXPLAINED", spoken(u.Subject), u.Name, "", ""})
 		}
 	}
 	return rows
@@ -117,15 +142,24 @@ func (p *page) hazards(list []report.Cause) {
 	}
 }
 
-// deeper names the question to ask next.
+// deeper names the question to ask next: about a claim that a cause hits, else about what
+// nothing explains.
 func (p *page) deeper(faults []report.Cause) {
+	var next []report.Subject
 	for _, c := range faults {
-		for _, s := range c.Affects {
-			if s.Kind == "PersistentVolumeClaim" {
-				p.printf("\n")
-				p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", "pvc", s.Name, "-n", s.Namespace))
-				return
-			}
-		}
+		next = append(next, keep(c.Affects, "PersistentVolumeClaim")...)
 	}
+	for _, u := range mostTelling(p.r.Unexplained) {
+		next = append(next, keep([]report.Subject{u.Subject}, "PersistentVolumeClaim", "Pod")...)
+	}
+	if len(next) > 0 {
+		kind := map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[next[0].Kind]
+		p.printf("\n")
+		p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", kind, next[0].Name, "-n", next[0].Namespace))
+	}
+}
+
+// keep are the subjects of some kinds.
+func keep(list []report.Subject, kinds ...string) []report.Subject {
+	return slices.DeleteFunc(slices.Clone(list), func(s report.Subject) bool { return !slices.Contains(kinds, s.Kind) })
 }
