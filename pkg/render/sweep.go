@@ -59,12 +59,21 @@ func faultRows(faults []report.Cause) [][]string {
 	return rows
 }
 
+// waiting is the symptom of a pod that says no more than that it waits.
+const waiting = "pod-waiting-for-volume"
+
 // fewAlike is how many objects with one symptom that nothing explains get a row each.
 const fewAlike = 4
 
-// unexplainedRows has a row for each; of many objects that stop at one step with one
-// symptom the first stands for all: what failed there is likely one thing.
+// unexplainedRows has a row for each, but for the mere waiting of a pod of which more is
+// said; of many objects that stop at one step with one symptom the first stands for all:
+// what failed there is likely one thing.
 func unexplainedRows(all []report.Unexplained) [][]string {
+	told := map[report.Subject]bool{}
+	for _, u := range all {
+		told[u.Subject] = told[u.Subject] || u.Name != waiting
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(u report.Unexplained) bool { return u.Name == waiting && told[u.Subject] })
 	alike := map[[2]string][]string{}
 	for _, u := range all {
 		key := [2]string{u.Name, u.Step}

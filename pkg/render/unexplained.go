@@ -53,7 +53,7 @@ func mostTelling(list []report.Unexplained) []report.Unexplained {
 		if u.Last == "" {
 			n += 4
 		}
-		if u.Name == "pod-waiting-for-volume" || len(u.Next) == 0 {
+		if u.Name == waiting || len(u.Next) == 0 {
 			n += 2
 		}
 		if u.Step != "detach" {
