@@ -29,3 +29,39 @@ func TestAttachmentUnderARunningPod(t *testing.T) {
 		})
 	}
 }
+
+// TestDriverThatAnswers: a driver whose node plugin is in no pod that is known as one works
+// nevertheless, when it answers.
+func TestDriverThatAnswers(t *testing.T) {
+	t.Parallel()
+	// The plugin of n1 is a service of the machine.
+	waits := func() *world {
+		return ebsDisk(ebs().Waits().Attached("n1"), "n1").Drop("name: plugin-1,").Drop("kind: DaemonSet").EditIn("name: csi-", "2025-12-31T12:00:02Z", "2026-01-02T11:30:02Z")
+	}
+	at := func(w *world, when, text string) *world {
+		return w.Event("Pod", "web-0", sketchUID, "FailedMount", "kubelet", "n1", when, "MountVolume.MountDevice failed for volume \"pv-data\" : "+text)
+	}
+	const unknown = "kubernetes.io/csi: driver name ebs.csi.aws.com not found in the list of registered CSI drivers"
+	const answer = "rpc error: code = Internal desc = could not format \"/dev/nvme1n1\": the operation did not succeed"
+	const silence = "rpc error: code = Unavailable desc = the operation did not succeed"
+	const registry = "var/lib/kubelet/plugins_registry/"
+	for name, c := range map[string]struct {
+		world *world
+		want  string
+	}{
+		"unknown to the kubelet":                {at(waits(), "2026-01-02T11:58:00Z", unknown), "broken: likely csi-plugin-not-on-node Node n1"},
+		"unknown, it answered before":           {at(at(waits(), "2026-01-02T11:56:00Z", answer), "2026-01-02T11:58:00Z", unknown), "broken: likely csi-plugin-not-on-node Node n1"},
+		"unknown, it answered since":            {at(at(waits(), "2026-01-02T11:56:00Z", unknown), "2026-01-02T11:59:00Z", answer), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"unknown, silence since":                {at(at(waits(), "2026-01-02T11:56:00Z", unknown), "2026-01-02T11:59:00Z", silence), "broken: likely csi-plugin-not-on-node Node n1"},
+		"no socket of its name, and it answers": {at(waits(), "2026-01-02T11:59:00Z", answer).Without("n1", registry).Entries("n1", registry+"other.example.com-reg.sock", "@socket"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"no socket of its name, silence":        {at(waits(), "2026-01-02T11:59:00Z", silence).Without("n1", registry).Entries("n1", registry+"other.example.com-reg.sock", "@socket"), "broken: likely csi-plugin-not-on-node Node n1"},
+		"a socket of its own name, silence":     {at(waits(), "2026-01-02T11:59:00Z", silence).Without("n1", registry).Entries("n1", registry+"csi-aws.sock", "@socket"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "pvc shop/data", c.want)
+		})
+	}
+}
+
+const sketchUID = "1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00"

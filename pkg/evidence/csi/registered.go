@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -23,10 +24,22 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 	copied := Listed(pl.X, node, driver)
 	for _, t := range pl.Refused() {
 		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) && !overtaken(pl.X, node, driver, t) {
+			if since := AnsweredSince(pl, node, driver, t.At); since.Yes() {
+				return evidence.Not(since)
+			}
 			return contradicted(evidence.Yes(t.Evidence()), copied)
 		}
 	}
-	if a := inRegistry(pl.X.View(node), driver); !a.Unseen() {
+	a := inRegistry(pl.X.View(node), driver)
+	if a.No() && copied.Yes() {
+		if since := AnsweredSince(pl, node, driver, pl.X.TakenAt.Add(-recently)); since.Yes() {
+			return evidence.Not(since)
+		}
+		if strange(pl.X, node) {
+			return evidence.Not(copied)
+		}
+	}
+	if !a.Unseen() {
 		return contradicted(evidence.Not(a), copied)
 	}
 	return evidence.Not(copied)
@@ -81,6 +94,15 @@ func inRegistry(view *snapshot.NodeView, driver string) evidence.Answer {
 	}
 	return evidence.When(slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, driver+"-") || s == driver+".sock" || s == driver }),
 		evidence.FromNode(view.Name, strings.TrimPrefix(path.Dir(k.Registry[0]), "/"), strings.Join(names, " ")))
+}
+
+// strange tells whether a socket in the registry of a node's kubelet bears the name of no
+// driver that CSINode lists: the usual registrar calls it DRIVER-reg.sock, others as they like.
+func strange(x *snapshot.Index, node string) bool {
+	view, c := x.View(node), x.CSINode(node)
+	return view != nil && c != nil && slices.ContainsFunc(view.Facts.Kubelet.Registry, func(s string) bool {
+		return !strings.HasSuffix(s, "-reg.sock") && !slices.ContainsFunc(c.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return strings.HasPrefix(path.Base(s), d.Name) })
+	})
 }
 
 // nodeIDs is where kubelets before CSINode kept the drivers of a node, as a JSON object
