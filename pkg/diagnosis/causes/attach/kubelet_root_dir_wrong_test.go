@@ -79,6 +79,7 @@ func TestKubeletRootDirWrong(t *testing.T) {
 		at      = "\n30 29 0:50 / " + podsOfN1 + " rw - nfs4 s:/p rw"
 		missed  = `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal desc = lstat ` + podsOfN1 + `: no such file or directory`
 		refused = `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal desc = share is full`
+		silence = `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = DeadlineExceeded desc = context deadline exceeded`
 	)
 	wrong := []string{"certain DaemonSet share-node"}
 	for name, c := range map[string]struct {
@@ -94,7 +95,8 @@ func TestKubeletRootDirWrong(t *testing.T) {
 		"one directory, mounts fail":                      {onNode(plugged("/data/kubelet", "Pending").Add(failedMount(refused)), mine, one), []string{}},
 		"one directory, a private host":                   {onNode(plugged("/data/kubelet", "Running"), mine, one+at), []string{}},
 		"registered nowhere, the copy still lists it":     {onNode(plugged("/var/lib/kubelet", "Pending").Add(failedMount("driver name share.example.com not found in the list of registered CSI drivers")), mine, theirs), wrong},
-		"another socket in the registry":                  {onNode(plugged("/var/lib/kubelet", "Pending").Add(failedMount(refused)), "disk.example.com", theirs), wrong},
+		"another socket in the registry":                  {onNode(plugged("/var/lib/kubelet", "Pending").Add(failedMount(silence)), "disk.example.com", theirs), wrong},
+		"another socket, and the driver answers":          {onNode(plugged("/var/lib/kubelet", "Pending").Add(failedMount(refused)), "disk.example.com", theirs), []string{}},
 		"its socket is in the registry":                   {onNode(plugged("/var/lib/kubelet", "Pending").Add(failedMount(refused)), mine, theirs), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
