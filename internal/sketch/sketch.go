@@ -125,7 +125,11 @@ func (s *Sketch) Ask(t testing.TB, question string, rules ...*diagnosis.Rule) *r
 	if ns, rest, ok := strings.Cut(name, "/"); ok {
 		q.Namespace, q.Name = ns, rest
 	}
-	return cat.Evaluate(s.Index(t), q)
+	r, faults := cat.Audit(s.Index(t), q)
+	for _, f := range faults {
+		t.Error(f)
+	}
+	return r
 }
 
 // Causes lists what was found as "certainty Kind NAME", with "waiting" behind a cause

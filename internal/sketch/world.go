@@ -296,7 +296,10 @@ func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (st
 		table := strings.Join(w.tables[node], "\n")
 		w.sketch.Node(node, append(entries, "proc/1/mountinfo", w.table(table))...)
 	}
-	r := c.Evaluate(w.sketch.Index(t), q)
+	r, faults := c.Audit(w.sketch.Index(t), q)
+	for _, f := range faults {
+		t.Error(f)
+	}
 	var out []string
 	for _, k := range r.RootCauses {
 		line := fmt.Sprintf("%s %s %s", k.Certainty, k.Name, k.Subject)

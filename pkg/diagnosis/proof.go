@@ -95,7 +95,10 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if proof.Breaks != nil {
 		f.Explains = symptomsOf(proof.Breaks)
 	}
-	says := p.rule.says[proof.Says]
+	says, ok := p.rule.says[proof.Says]
+	if !ok {
+		p.faults = append(p.faults, p.rule.Name+": its document has no sentences for "+proof.Says)
+	}
 	f.Message, f.Refutation = p.fill(says.Message, proof.With), p.fill(says.Refuted, proof.With)
 	for _, a := range proof.answers() {
 		f.Fact(a.Facts()...)

@@ -65,3 +65,38 @@ func TestDriverThatAnswers(t *testing.T) {
 }
 
 const sketchUID = "1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00"
+
+// TestClaimForAVolumeMadeByHand: a claim without a class, and volumes without one.
+func TestClaimForAVolumeMadeByHand(t *testing.T) {
+	t.Parallel()
+	free := func(change ...string) *world {
+		w := sketchWorld("", "", "accessModes: [ReadWriteOnce]\nnfs: {server: 10.9.0.5, path: /export/data}").
+			EditIn("kind: PersistentVolume\n", "  claimRef: {apiVersion: v1, kind: PersistentVolumeClaim, namespace: shop, name: data, uid: 'c0000000-0000-4000-8000-000000000001'}\n", "").
+			EditIn("kind: PersistentVolume\n", "storageClassName: fast", "storageClassName: ''").EditIn("kind: PersistentVolume\n", "phase: Bound", "phase: Available").
+			EditIn("kind: PersistentVolumeClaim\nmetadata", "storageClassName: fast, volumeName: pv-data", "storageClassName: ''").
+			EditIn("kind: PersistentVolumeClaim\nmetadata", "status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: Pending}")
+		for i := 0; i+1 < len(change); i += 2 {
+			w.Edit(change[i], change[i+1])
+		}
+		return w
+	}
+	const mismatch = "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"
+	for name, c := range map[string]struct {
+		world *world
+		want  string
+	}{
+		"it fits":       {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
+		"too small":     {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
+		"selector":      {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
+		"access mode":   {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
+		"block":         {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
+		"released":      {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
+		"another class": {free("storageClassName: ''\n", "storageClassName: slow\n"), "broken: unexplained claim-pending"},
+		"PVs not read":  {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "pvc shop/data", c.want)
+		})
+	}
+}

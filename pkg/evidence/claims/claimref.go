@@ -96,7 +96,7 @@ func provisioned(x *snapshot.Index, c *corev1.PersistentVolumeClaim) bool {
 		return slices.ContainsFunc(x.Cluster.StorageClasses, IsDefault)
 	}
 	class := x.Class(name)
-	return class != nil && class.Provisioner != "kubernetes.io/no-provisioner"
+	return class != nil && class.Provisioner != NoProvisioner
 }
 
 // SaidBoundElsewhere quotes the volume controller or the kubelet.

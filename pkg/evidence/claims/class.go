@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func apart(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []strin
 	out := unfit(pv, c)
 	if c.Spec.Selector != nil {
 		if s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil || !s.Matches(labels.Set(pv.Labels)) {
-			out = append(out, "its labels do not match the claim's selector")
+			out = append(out, fmt.Sprintf("its labels (%s) do not match the claim's selector (%s)", cmp.Or(labels.Set(pv.Labels).String(), "none"), metav1.FormatLabelSelector(c.Spec.Selector)))
 		}
 	}
 	return out

@@ -20,9 +20,6 @@ const (
 	provisionerBeta = "volume.beta.kubernetes.io/storage-provisioner"
 )
 
-// noProvisioner is the provisioner of classes whose volumes an administrator makes.
-const noProvisioner = "kubernetes.io/no-provisioner"
-
 // provisionerOf is the provisioner that was asked to make the claim's volume, or empty.
 func provisionerOf(c *corev1.PersistentVolumeClaim) string {
 	if d := c.Annotations[provisionerNow]; d != "" {
@@ -37,7 +34,7 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 	if c == nil || class == nil || c.DeletionTimestamp != nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" {
 		return false
 	}
-	if class.Provisioner == "" || class.Provisioner == noProvisioner {
+	if class.Provisioner == "" || class.Provisioner == claims.NoProvisioner {
 		return false
 	}
 	late := class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer

@@ -12,7 +12,8 @@ import (
 )
 
 // ClaimVolumeMismatch finds a pending claim that names a volume which belongs to another
-// claim, or does not satisfy it in size, class, volume mode or access modes.
+// claim, or does not satisfy it in size, class, volume mode or access modes; and one that
+// only a volume made by hand can serve, while none that is free fits.
 var ClaimVolumeMismatch = &diagnosis.Rule{
 	Name: "claim-volume-mismatch", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
@@ -20,6 +21,9 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
+		if c != nil && c.Spec.VolumeName == "" {
+			return nearest(pl, c)
+		}
 		if c == nil || pl.X.PV(c.Spec.VolumeName) == nil {
 			return nil
 		}
@@ -48,6 +52,31 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// nearest is of a claim that names no volume: which one would be its, and what it lacks.
+func nearest(pl *evidence.Place, c *corev1.PersistentVolumeClaim) []*diagnosis.Proof {
+	static := claims.Static(pl, c)
+	pv, why := claims.Nearest(pl.X, c)
+	if static.No() || pv == nil {
+		return nil
+	}
+	none := evidence.Not(claims.ForClaim(pl.X, c)).With(evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", words.List(why, 4)))
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "nearest",
+		With:  words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": pv.Name, "why": words.List(why, 4)},
+		State: []evidence.Answer{claims.Unbound(c), static, none},
+		Steps: []remedy.Step{
+			remedy.Check("Compare the two objects.",
+				remedy.Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"),
+				remedy.Kubectl("get", "pv", pv.Name, "-o", "yaml")),
+			remedy.Words("Correct PersistentVolume " + pv.Name + " or the claim in what is named (a pending claim holds no data and may be made anew), or make a volume that fits. Whose data lie on a volume that was released must be known before it is given to another claim."),
+		},
+	}
+	for _, w := range pl.Volume.Waiting() {
+		p.Keys.Pod(w.Pod)
+	}
+	return []*diagnosis.Proof{p}
 }
 
 // correct says what to write anew in the claim, or else in the volume: a pending claim
