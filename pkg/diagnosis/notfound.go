@@ -23,6 +23,9 @@ func (p *Pass) notFound() string {
 	if q.Kind == "pvc" || q.Kind == "pod" {
 		name = q.Namespace + "/" + q.Name
 	}
+	if q.Kind == "cluster" {
+		return fmt.Sprintf("namespace %s has no pods, and no claims with volumes, that could be read", q.Namespace)
+	}
 	if g, missing := p.GapFor(resourceOf[q.Kind]); missing {
 		return fmt.Sprintf("%s %s: the resource could not be read (%s) %s", q.Kind, name, g.Reason, g.Detail)
 	}

@@ -198,6 +198,9 @@ func (f *Finding) widen(o *Finding) {
 
 // AddSymptom reports a symptom of the running symptom rule.
 func (p *Pass) AddSymptom(s *Symptom) {
+	if ns := p.Question.Namespace; p.Question.Kind == "cluster" && ns != "" && s.Subject.Namespace != ns && (s.Subject.Kind == "Pod" || s.Subject.Kind == "PersistentVolumeClaim") {
+		return // a sweep of one namespace
+	}
 	if s.Name == "" {
 		s.Name = p.symptom
 	}

@@ -73,7 +73,11 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.found = x.Node(q.Name) != nil || x.View(q.Name) != nil
 		return s
 	case "cluster":
-		s.subject = report.Subject{Kind: "Cluster", Name: "cluster"}
+		s.subject = report.Subject{Kind: "Cluster", Namespace: q.Namespace, Name: "cluster"}
+		if q.Namespace != "" {
+			s.addNamespace(x, q.Namespace)
+			return s
+		}
 		s.volumes = x.Volumes
 		for _, n := range x.Cluster.Nodes {
 			s.nodes = append(s.nodes, n.Name)
@@ -90,6 +94,18 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.addNodesOf(x, v)
 	}
 	return s
+}
+
+// addNamespace adds the volumes that are claimed or used in a namespace, and their nodes.
+func (s *scope) addNamespace(x *snapshot.Index, namespace string) {
+	for _, v := range x.Volumes {
+		ns, _ := v.ClaimRef()
+		if ns == namespace || slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod.Namespace == namespace }) {
+			s.volumes = append(s.volumes, v)
+			s.addNodesOf(x, v)
+		}
+	}
+	s.found = len(s.volumes) > 0 || len(x.PodsIn(namespace)) > 0
 }
 
 func (s *scope) addVolume(v *snapshot.Volume) {

@@ -204,7 +204,11 @@ func (p *Pass) pods() []*corev1.Pod {
 	case "node":
 		put(p.PodsOn(p.Question.Name)...)
 	case "cluster":
-		put(p.Cluster.Pods...)
+		if ns := p.Question.Namespace; ns != "" {
+			put(p.PodsIn(ns)...)
+		} else {
+			put(p.Cluster.Pods...)
+		}
 	}
 	return out
 }

@@ -85,7 +85,7 @@ func (o *diagnoseOptions) bind(cmd *cobra.Command) {
 	if o.question.Kind != "cluster" && o.question.Kind != "" {
 		f.StringVarP(&o.selector, "selector", "l", "", "Ask about the objects with these labels instead of naming them.")
 	}
-	if o.namespaced {
+	if o.namespaced || o.question.Kind == "cluster" || o.question.Kind == "" {
 		f.BoolVarP(&o.all, "all-namespaces", "A", false, "Ask about the objects of all namespaces.")
 	}
 	o.addCompletion(cmd)
@@ -118,6 +118,9 @@ func (o *diagnoseOptions) Complete([]string) error {
 			return err
 		}
 		o.question.Namespace = namespace
+	}
+	if n := o.config.Namespace; o.question.Kind == "cluster" && n != nil && !o.all {
+		o.question.Namespace = *n // only when it is asked for: the kubeconfig's is for single objects
 	}
 	o.page = terminal(o.streams.Out, o.color)
 	o.page.Docs = o.docs

@@ -102,7 +102,8 @@ type verb struct {
 	code    *int
 }
 
-// bindRoot lets the plugin be asked without a verb: TYPE/NAME. Without anything it helps.
+// bindRoot lets the plugin be asked without a verb: TYPE/NAME; with -A alone it sweeps the
+// cluster. Without anything it helps.
 func bindRoot(cmd *cobra.Command, v verb) {
 	o := &diagnoseOptions{verb: v}
 	o.bind(cmd)
@@ -114,8 +115,11 @@ func bindRoot(cmd *cobra.Command, v verb) {
 		return take(cmd, args)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0 && !o.all:
 			return cmd.Help()
+		case len(args) == 0:
+			o.question.Kind, o.probe.asked = "cluster", true
 		}
 		return run(cmd, args)
 	}

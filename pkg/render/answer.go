@@ -149,6 +149,8 @@ func spoken(s report.Subject) string {
 		"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node", "Cluster": "cluster", "Volume": "volume",
 	}[s.Kind]
 	switch {
+	case s.Kind == "Cluster" && s.Namespace != "":
+		return "namespace " + s.Namespace
 	case s.Kind == "Cluster":
 		return "cluster"
 	case short == "":

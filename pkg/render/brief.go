@@ -20,7 +20,12 @@ func Asked(r *report.Report) string {
 		kind = strings.ToLower(r.Subject.Kind)
 	}
 	name := r.Subject.Name
-	if r.Subject.Namespace != "" {
+	switch {
+	case kind == "cluster" && r.Subject.Namespace != "":
+		name = "-n " + r.Subject.Namespace
+	case kind == "cluster":
+		name = ""
+	case r.Subject.Namespace != "":
 		name = r.Subject.Namespace + "/" + name
 	}
 	return strings.TrimSpace(kind + " " + name)
