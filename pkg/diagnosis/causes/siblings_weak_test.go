@@ -100,3 +100,36 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 		})
 	}
 }
+
+// TestReplicationLostUnderARunningPod: DRBD goes on with the copy that it reaches.
+func TestReplicationLostUnderARunningPod(t *testing.T) {
+	t.Parallel()
+	const res = "drbd pvc-77cc"
+	linstor := func(lines ...string) *world {
+		w := sketchWorld("linstor.csi.linbit.com", "pvc-77cc", "accessModes: [ReadWriteOnce]\ncsi: {driver: linstor.csi.linbit.com, fsType: ext4, volumeHandle: pvc-77cc}").Runs(0).Attached("n1")
+		const line = " rw,relatime shared:64 - ext4 /dev/drbd1000 rw"
+		w.Disk("n1", "drbd1000", "147:1000").LiveExt4("n1", "drbd1000").Mounts("n1", "147:1000 / "+w.Stage()+line, "147:1000 / "+w.Publish(0)+line).
+			Answers("n1", w.Publish(0)).Entries("n1", "dev/drbd/by-res/pvc-77cc/0", "@link ../../../drbd1000")
+		return w.Kernel("n1", append([]string{"172800|" + res + "/0 drbd1000: role( Secondary -> Primary )", "172900|" + res + " n2: conn( Connecting -> Connected ) peer( Unknown -> Secondary )"}, lines...)...)
+	}
+	const alone = "degraded: unexplained volume-degraded"
+	for name, c := range map[string]struct {
+		world *world
+		want  string
+	}{
+		"both copies":             {linstor(), "healthy"},
+		"the peer is away":        {linstor("3600|"+res+" n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( NetworkFailure -> Unconnected )", "3598|"+res+" n2: conn( Unconnected -> Connecting )"), alone},
+		"it came back":            {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )", "3500|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
+		"away since some seconds": {linstor("20|" + res + " n2: conn( Unconnected -> Connecting )"), "healthy"},
+		"split brain":             {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "degraded: certain drbd-state-blocks Device n1/147:1000"},
+		"split brain, solved":     {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )", "3000|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
+		"taken out by a command":  {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown ) [del-peer]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "healthy"},
+		"another resource's peer": {linstor("3600|drbd pvc-88dd n2: conn( Unconnected -> Connecting )"), "healthy"},
+		"the peer's node is down": {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )").EditIn("name: n2, uid: 'f0", "status: 'True', reason: KubeletReady", "status: Unknown, reason: NodeStatusUnknown"), alone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "pvc shop/data", c.want)
+		})
+	}
+}

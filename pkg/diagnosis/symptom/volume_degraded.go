@@ -4,12 +4,17 @@ import (
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// volumeDegraded: a Longhorn volume works with fewer replicas than it should. It
-// informs, and is noise until something depends on the missing replica.
+// volumeDegraded: a volume works with fewer copies than it should. Of Longhorn, which
+// replaces a replica by itself, it informs, and is noise until something depends on the
+// missing one; DRBD waits for its peers and does no more.
 var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
+		peersLost(p, v)
 		lh := v.LH()
 		if lh == nil || lh.Status.Robustness != "degraded" {
 			continue
@@ -28,3 +33,27 @@ var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p
 		p.AddSymptom(s)
 	}
 }}
+
+// peersLost takes the DRBD peers of a volume in use that are not reached.
+func peersLost(p *diagnosis.Pass, v *snapshot.Volume) {
+	seen := map[string]bool{}
+	for _, c := range v.Live() {
+		view := p.View(c.Node())
+		if view == nil || seen[c.Node()] {
+			continue
+		}
+		seen[c.Node()] = true
+		at := &evidence.Place{X: p.Index, Volume: v, Node: c.Node(), View: view}
+		r, ok := drbd.ResourceOf(at)
+		if !ok || !r.InUse(at).Yes() {
+			continue
+		}
+		for _, l := range drbd.LostPeers(at, r) {
+			s := onVolume(v, fmt.Sprintf("Resource %s of %s on node %s is not connected to its peer %s (%s): what is written there is not replicated to it.", r.Name, name(v), at.Node, l.Peer, l.State))
+			s.At(at.Node)
+			s.Device(at.Node, r.Dev)
+			s.Evidence = append(s.Evidence, l.Fact)
+			p.AddSymptom(s)
+		}
+	}
+}

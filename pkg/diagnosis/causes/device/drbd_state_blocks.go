@@ -48,6 +48,9 @@ var DRBDStateBlocks = &diagnosis.Rule{
 		default:
 			return nil
 		}
+		if used := r.InUse(pl); p.Says == "split" && fails.No() && used.Yes() { // it works, without its copy
+			p.Says, p.Severity, p.Breaks, fails = "apart", report.Degraded, []diagnosis.Step{diagnosis.Replicating}, used
+		}
 		p.State = []evidence.Answer{state, fails}
 		if tainted.Yes() {
 			p.Hint = tainted
