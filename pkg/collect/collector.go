@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -60,6 +61,8 @@ type collector struct {
 	have    map[string]bool // objects, by resource, namespace and name
 	gapped  map[string]bool
 	touched map[*resource]bool // resources of which anything was asked
+	decided map[string]string  // of objects that may be read again: what decides
+	begun   time.Time
 	rounds  int
 	pending []want
 }
@@ -69,6 +72,7 @@ func newCollector(c *client, q Question, o Options) *collector {
 		client: c, q: q, o: o,
 		snap:  &snapshot.Snapshot{TakenAt: o.Now.UTC(), Server: c.server, Nodes: map[string]*snapshot.NodeRecord{}},
 		asked: map[string]bool{}, refused: map[string]bool{}, have: map[string]bool{}, gapped: map[string]bool{}, touched: map[*resource]bool{},
+		decided: map[string]string{}, begun: time.Now(),
 	}
 }
 
@@ -80,10 +84,9 @@ func (c *collector) run(ctx context.Context) error {
 		return err
 	}
 	if c.o.Nodes != nil {
-		if err := c.o.Nodes(ctx, c.snap); err != nil {
+		if err := c.look(ctx); err != nil {
 			return err
 		}
-		c.since(ctx)
 	}
 	// From here on an interruption leaves gaps: what the question named was read,
 	// and what is known is worth its report.
@@ -260,6 +263,9 @@ func (c *collector) add(r *resource, raw []byte) {
 		return
 	}
 	c.have[k] = true
+	if d := decisive(r, raw); d != "" && c.o.Nodes != nil {
+		c.decided[k] = d
+	}
 	if _, err := c.snap.Cluster.AddRaw(r.gvk(c.version(r)), raw); err != nil {
 		c.gap(r.need(o.Metadata.Namespace), snapshot.Malformed, words(err))
 	}

@@ -61,11 +61,18 @@ func (c *collector) permissions() {
 	}
 }
 
+// madeByKubelet are the plugins whose volumes no PersistentVolume stands for: every pod has
+// some of them.
+var madeByKubelet = []string{"kubernetes.io~projected", "kubernetes.io~secret", "kubernetes.io~configmap", "kubernetes.io~downward-api", "kubernetes.io~empty-dir"}
+
 // mounted asks for the volumes that probed nodes have mounted: whose a device is
 // that is not the asked volume's only its PV tells.
 func (c *collector) mounted(x *snapshot.Index) {
 	for _, n := range slices.Sorted(maps.Keys(x.NodeViews)) {
 		for _, m := range x.NodeViews[n].VolumePaths() {
+			if slices.Contains(madeByKubelet, m.Path.Plugin) {
+				continue
+			}
 			c.byName(pvs, "", m.Path.PV)
 			if v := x.VolumeOfPV(m.Path.PV); v != nil {
 				ns, claim := v.ClaimRef()

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,15 +17,17 @@ import (
 // since reads the pods of the nodes that were looked at once more: a pod that came after
 // the first list is on the node and would be nobody's. One that went was deleted at that
 // very time; it may have been seen there or not, and is kept as one that ends. What cannot
-// be read again stays as it is.
-func (c *collector) since(ctx context.Context) {
+// be read again stays as it is. The objects of the second list are returned.
+func (c *collector) since(ctx context.Context) (latest map[types.UID]json.RawMessage) {
 	x := snapshot.NewIndex(c.snap)
+	latest = map[types.UID]json.RawMessage{}
 	for node := range c.snap.Nodes {
 		view := x.View(node)
 		if view == nil {
 			continue
 		}
 		before, now, raw := c.podsAgain(ctx, x, node)
+		maps.Copy(latest, raw)
 		gone, come := moved(before, now, tracesOf(view))
 		for _, pod := range gone {
 			if pod.DeletionTimestamp == nil {
@@ -36,6 +39,7 @@ func (c *collector) since(ctx context.Context) {
 			c.add(pods, raw[uid])
 		}
 	}
+	return latest
 }
 
 // podsAgain lists the pods of a node as they were listed before, of one namespace where no
