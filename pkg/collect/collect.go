@@ -25,8 +25,9 @@ type Options struct {
 	NoLogs   bool      // read no logs
 	AppLogs  bool      // read the logs of the pods that use a volume, too: they are nobody's business but their owner's
 	Now      time.Time // when the snapshot is taken; zero: now
-	// Nodes is called once, when the objects are read, and may add what the nodes
-	// themselves say; then the objects that the nodes name are read, too.
+	// Nodes is called when the objects are read, and may add what the nodes themselves
+	// say; then the objects that the nodes name are read, too. It is called a second time
+	// when the volumes of the question moved on meanwhile.
 	Nodes func(ctx context.Context, s *snapshot.Snapshot) error
 	// Progress is told what is being read, from one goroutine.
 	Progress func(text string)
