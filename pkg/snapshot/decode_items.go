@@ -70,11 +70,14 @@ const maxLists = 8
 func (r *reader) document(file string, number *int, doc []byte, implied schema.GroupVersionKind, depth int) {
 	*number++
 	it := item{file: file, number: *number, raw: doc}
-	var e envelope
-	if err := json.Unmarshal(doc, &e); err != nil {
-		it.gvk = kindOnly(doc)
-		r.unreadable(&it, implied, err.Error())
-		return
+	e, ok := shallow(doc)
+	if !ok {
+		e = envelope{}
+		if err := json.Unmarshal(doc, &e); err != nil {
+			it.gvk = kindOnly(doc)
+			r.unreadable(&it, implied, err.Error())
+			return
+		}
 	}
 	it.gvk = schema.FromAPIVersionAndKind(e.APIVersion, e.Kind)
 	if e.Kind == "" {
