@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"strings"
 	"time"
 )
@@ -118,6 +119,9 @@ func (c *collection) tar(prefix string, r io.Reader, depth int) error {
 		}
 		if err := c.tarred(prefix, entry, archive, depth); err != nil {
 			return err
+		}
+		if path.Base(entry.Name) == "snapshot.yaml" && !c.zipped && c.ours() {
+			return nil // the rest is read by who reads snapshots
 		}
 		last = entry.Name
 	}
