@@ -21,7 +21,7 @@ func (c *chain) mark(roots []*Finding) {
 		return
 	}
 	for _, s := range c.p.symptoms {
-		if s.Past || s.Informal {
+		if s.Past || s.quiet() {
 			continue
 		}
 		if !c.markStep(c.p.puzzleOf(s)) {

@@ -19,7 +19,7 @@ func (c *chain) stuck(roots []*Finding) {
 		var names []string
 		var by []*Finding
 		for _, s := range on[v.Key()] {
-			if s.Past || s.Informal {
+			if s.Past || s.quiet() {
 				continue
 			}
 			names = add(names, s.Name)

@@ -108,7 +108,7 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			out.ExplainedBy = append(out.ExplainedBy, f.id())
 		}
 		r.Symptoms = append(r.Symptoms, out)
-		if !s.settled() && !s.Past && !s.Informal {
+		if !s.settled() && !s.Past && !s.quiet() {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}

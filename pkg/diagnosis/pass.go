@@ -69,6 +69,8 @@ type Symptom struct {
 	Evidence []report.Evidence
 	Past     bool // from an old event only: may support, need not be explained
 	Informal bool // volume-degraded: never listed as unexplained
+	// Pending says why it only needs time so far: then it is no fault without a cause.
+	Pending string
 	// Shows are more special symptoms that every present text of this one tells of:
 	// a mount that failed because the device is busy. Who explains one of them
 	// explains this, too.
@@ -77,6 +79,9 @@ type Symptom struct {
 	filed       bool
 	explainedBy []*Finding
 }
+
+// quiet tells whether a symptom without a cause is nothing that wants one.
+func (s *Symptom) quiet() bool { return s.Informal || s.Pending != "" }
 
 // Volumes are the volumes of the question, in a stable order. Those that only have a
 // replica on the asked node are for the symptoms and for Longhorn's own rules.

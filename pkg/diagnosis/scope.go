@@ -79,9 +79,7 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 			return s
 		}
 		s.volumes = x.Volumes
-		for _, n := range x.Cluster.Nodes {
-			s.nodes = append(s.nodes, n.Name)
-		}
+		s.nodes = x.VolumeNodes()
 		for n := range x.NodeViews {
 			s.nodes = append(s.nodes, n)
 		}

@@ -19,6 +19,8 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 		return summaryOfSymptom(r)
 	case p.unconsumed() != "":
 		return fmt.Sprintf("The claim waits for its first consumer: class %s makes the volume when a pod that uses the claim is scheduled.", p.unconsumed())
+	case r.Verdict == report.Waiting && p.pending() != "":
+		return p.pending()
 	case r.Verdict == report.Waiting && p.beingMade():
 		return fmt.Sprintf("The claim is not bound since %s, which is not long yet.", Duration(p.Age(p.unmade().CreationTimestamp.Time)))
 	case r.Verdict == report.Waiting:

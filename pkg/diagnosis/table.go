@@ -50,7 +50,7 @@ const generic = "pod-waiting-for-volume"
 func (p *Pass) ailments() map[string][]string {
 	out := map[string][]string{}
 	for _, s := range p.symptoms {
-		if s.Past || s.Informal {
+		if s.Past || s.quiet() {
 			continue
 		}
 		for _, o := range s.objects {

@@ -28,7 +28,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 		return report.Broken
 	case worst == report.Degraded || len(r.Unexplained) > 0:
 		return report.VerdictDegr
-	case waiting || p.justStarted() || p.unconsumed() != "" || p.beingMade() && len(r.NotChecked) == 0:
+	case waiting || p.justStarted() || p.unconsumed() != "" || p.pending() != "" || p.beingMade() && len(r.NotChecked) == 0:
 		return report.Waiting
 	case slices.ContainsFunc(roots, func(f *Finding) bool { return f.Severity != report.Risk }):
 		return report.VerdictDegr // possible, and nobody suffers
@@ -70,7 +70,7 @@ func blockedBySymptom(list []report.Unexplained) bool {
 // possibility: the volume is broken, whatever the reason is.
 func (p *Pass) onlyGuessed() bool {
 	for _, s := range p.symptoms {
-		if s.Past || s.Informal || harmless[s.Name] || len(s.explainedBy) == 0 {
+		if s.Past || s.quiet() || harmless[s.Name] || len(s.explainedBy) == 0 {
 			continue
 		}
 		best := 0
@@ -85,6 +85,16 @@ func (p *Pass) onlyGuessed() bool {
 		}
 	}
 	return false
+}
+
+// pending is what a symptom says that only needs time so far, and that nothing explains.
+func (p *Pass) pending() string {
+	for _, s := range p.symptoms {
+		if s.Pending != "" && !s.Past && len(s.explainedBy) == 0 {
+			return s.Pending
+		}
+	}
+	return ""
 }
 
 // justStarted tells whether a pod waits for a volume and is too young to be late.

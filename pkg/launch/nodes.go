@@ -144,7 +144,7 @@ func unreachable(x *snapshot.Index, name string) (snapshot.Gap, bool) {
 	case system(n) == "windows":
 		gap.Reason, gap.Detail = snapshot.Unsupported, "the node runs Windows; the agent knows Linux only"
 	default:
-		what := virtual(n)
+		what := snapshot.Virtual(n)
 		if what == "" {
 			return gap, false
 		}
@@ -172,22 +172,4 @@ func system(n *corev1.Node) string {
 		return s
 	}
 	return n.Labels[corev1.LabelOSStable]
-}
-
-// virtual names what stands behind a node without a kubelet of its own, or is empty.
-func virtual(n *corev1.Node) string {
-	switch {
-	case n.Labels["type"] == "virtual-kubelet":
-		return "label type=virtual-kubelet"
-	case n.Labels["eks.amazonaws.com/compute-type"] == "fargate":
-		return "label eks.amazonaws.com/compute-type=fargate"
-	case n.Labels["type"] == "kwok" || n.Annotations["kwok.x-k8s.io/node"] != "":
-		return "kwok simulates it"
-	}
-	for _, t := range n.Spec.Taints {
-		if t.Key == "virtual-kubelet.io/provider" {
-			return "taint virtual-kubelet.io/provider=" + t.Value
-		}
-	}
-	return ""
 }

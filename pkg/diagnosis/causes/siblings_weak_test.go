@@ -133,3 +133,36 @@ func TestReplicationLostUnderARunningPod(t *testing.T) {
 		})
 	}
 }
+
+// TestWellAndOdd: states that look like faults and are none, and their neighbours that are.
+func TestWellAndOdd(t *testing.T) {
+	t.Parallel()
+	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
+	run := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	grow := func(w *world, condition string) *world {
+		return w.EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").EditIn(claim, "status: {phase: Bound", "status: {conditions: ["+condition+"], phase: Bound")
+	}
+	const pending = "{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"
+	const windows = "\napiVersion: v1\nkind: Node\nmetadata: {name: win-1, labels: {kubernetes.io/os: windows}}\nstatus: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {operatingSystem: windows}}\n"
+	const virtual = "\napiVersion: v1\nkind: Node\nmetadata: {name: aci, labels: {type: virtual-kubelet, kubernetes.io/os: linux}}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"
+	const linux = "\napiVersion: v1\nkind: Node\nmetadata: {name: n4, labels: {kubernetes.io/os: linux}}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"
+	for name, c := range map[string]struct {
+		world          *world
+		question, want string
+	}{
+		"it grows since a moment":          {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}"), "pvc shop/data", "waiting"},
+		"it has grown for an hour":         {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"), "pvc shop/data", "degraded: unexplained expansion-pending"},
+		"the filesystem waits for a pod":   {grow(ebs(), pending), "pvc shop/data", "waiting"},
+		"pods may not be read":             {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},
+		"a node of Windows in the cluster": {run().Add(windows), "cluster", "healthy"},
+		"a virtual node in the cluster":    {run().Add(virtual), "cluster", "healthy"},
+		"a machine that was not looked at": {run().Add(linux), "cluster", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, c.question, c.want)
+		})
+	}
+}

@@ -3,10 +3,12 @@ package symptom
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -45,15 +47,51 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.allocatedResourceStatuses", string(st)))
 		}
 	}
+	before := len(s.Evidence)
 	expandTexts(p, v, s)
+	complained := len(s.Evidence) > before
 	if lh := v.LH(); lh != nil && lh.Status.ExpansionRequired {
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
 		s.At(lh.Status.CurrentNodeID)
 	}
 	if len(s.Evidence) > 0 {
+		s.Pending = underWay(p, v, complained)
 		p.AddSymptom(s)
 	}
 }
+
+// underWay says what an expansion waits for that goes as it should: it began a moment ago, or
+// its last part is done when a pod mounts the volume (docs: Expanding Persistent Volumes
+// Claims). What complained says otherwise.
+func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
+	if lh := v.LH(); complained || !evidence.ResourceIn(p.Index, "/events", v.Claim.Namespace).Complete() || lh != nil && lh.Status.ExpansionRequired {
+		return ""
+	}
+	for _, st := range v.Claim.Status.AllocatedResourceStatuses {
+		if strings.HasSuffix(string(st), "Infeasible") || strings.HasSuffix(string(st), "Failed") {
+			return ""
+		}
+	}
+	out := ""
+	for _, k := range v.Claim.Status.Conditions {
+		age := p.Age(k.LastTransitionTime.Time)
+		switch {
+		case k.Status != corev1.ConditionTrue:
+		case k.Type == "ControllerResizeError" || k.Type == "NodeResizeError":
+			return ""
+		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && len(v.Live()) == 0 && evidence.ConsumersOf(p.Index, v).Complete():
+			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when a pod mounts it, and no pod uses it now.", name(v))
+		case k.LastTransitionTime.IsZero() || age > resizing:
+			return ""
+		default:
+			out = fmt.Sprintf("The expansion of %s began %s ago, which is not long yet.", name(v), diagnosis.Duration(age))
+		}
+	}
+	return out
+}
+
+// resizing is how long each part of an expansion may take before somebody should ask why.
+const resizing = 2 * time.Minute
 
 // expandTexts takes what was said on the way. A claim that has its size is past what the
 // resizer said; what a node says of the filesystem counts by itself.

@@ -1,0 +1,39 @@
+package snapshot
+
+import corev1 "k8s.io/api/core/v1"
+
+// Virtual names what stands behind a node without a kubelet of its own, or is empty.
+func Virtual(n *corev1.Node) string {
+	switch {
+	case n.Labels["type"] == "virtual-kubelet":
+		return "label type=virtual-kubelet"
+	case n.Labels["eks.amazonaws.com/compute-type"] == "fargate":
+		return "label eks.amazonaws.com/compute-type=fargate"
+	case n.Labels["type"] == "kwok" || n.Annotations["kwok.x-k8s.io/node"] != "":
+		return "kwok simulates it"
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Key == "virtual-kubelet.io/provider" {
+			return "taint virtual-kubelet.io/provider=" + t.Value
+		}
+	}
+	return ""
+}
+
+// linuxMachine tells whether a node may be a machine that runs Linux: only there a kernel
+// has volumes of which something can be read.
+func linuxMachine(n *corev1.Node) bool {
+	return Virtual(n) == "" && n.Status.NodeInfo.OperatingSystem != "windows" && n.Labels[corev1.LabelOSStable] != "windows"
+}
+
+// VolumeNodes are the names of the nodes of a cluster that may have volumes: machines with
+// Linux, and others where the API knows of one.
+func (x *Index) VolumeNodes() []string {
+	var out []string
+	for _, n := range x.Cluster.Nodes {
+		if linuxMachine(n) || len(x.VolumesOn(n.Name)) > 0 {
+			out = append(out, n.Name)
+		}
+	}
+	return out
+}
