@@ -20,3 +20,22 @@ func Keep[T any](list []T, is func(T) bool) []T {
 	}
 	return out
 }
+
+// Each is what is made of every one of a list.
+func Each[T, U any](list []T, of func(T) U) []U {
+	var out []U
+	for _, e := range list {
+		out = append(out, of(e))
+	}
+	return out
+}
+
+// Once adds to a list those that it does not have.
+func Once[T comparable](list []T, more ...T) []T {
+	for _, e := range more {
+		if !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}

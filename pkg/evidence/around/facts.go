@@ -82,10 +82,7 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 	if view == nil {
 		return nil
 	}
-	var uids []string
-	for _, c := range v.Live() {
-		uids = append(uids, string(c.Pod.UID))
-	}
+	uids := evidence.Each(v.Live(), func(c *snapshot.Consumer) string { return string(c.Pod.UID) })
 	plugin := "-"
 	if p := x.DriverPodOn(v.CSIName(), node); p != nil {
 		plugin = string(p.UID)

@@ -71,10 +71,9 @@ func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachme
 
 // Nothing quotes the attachments that nobody acts on, and the leader's lease.
 func (a Attacher) Nothing() evidence.Answer {
-	var facts []report.Evidence
-	for _, va := range a.Silent {
-		facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status", "no result and no error"))
-	}
+	facts := evidence.Each(a.Silent, func(va *storagev1.VolumeAttachment) report.Evidence {
+		return evidence.FromAPI("VolumeAttachment "+va.Name, "status", "no result and no error")
+	})
 	_, lease := a.lease()
 	return evidence.Yes(append(facts, lease)...)
 }

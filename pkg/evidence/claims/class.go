@@ -59,10 +59,7 @@ func IsDefault(s *storagev1.StorageClass) bool {
 
 // Classes are the names of the classes of the cluster.
 func Classes(x *snapshot.Index) []string {
-	var out []string
-	for _, s := range x.Cluster.StorageClasses {
-		out = append(out, s.Name)
-	}
+	out := evidence.Each(x.Cluster.StorageClasses, func(s *storagev1.StorageClass) string { return s.Name })
 	slices.Sort(out)
 	return out
 }

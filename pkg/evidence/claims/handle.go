@@ -122,9 +122,7 @@ func UsedBy(v *snapshot.Volume) string {
 		if c.Node() != "" {
 			text += " on " + c.Node()
 		}
-		if !slices.Contains(out, text) {
-			out = append(out, text)
-		}
+		out = evidence.Once(out, text)
 	}
 	if out == nil {
 		out = []string{"no pod"}

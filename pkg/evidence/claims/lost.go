@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,9 +58,7 @@ func Survivor(pl *evidence.Place) (words string, fact report.Evidence) {
 			evidence.FromAPI("volumes.longhorn.io "+lh.Name, "status", fmt.Sprintf("pvName %s, state %s, robustness %s", lh.Status.Kubernetes.PVName, lh.Status.State, lh.Status.Robustness))
 	}
 	driver := c.Annotations["volume.kubernetes.io/storage-provisioner"]
-	if driver == "" {
-		driver = c.Annotations["volume.beta.kubernetes.io/storage-provisioner"]
-	}
+	driver = cmp.Or(driver, c.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 	switch {
 	case driver == snapshot.LonghornDriver && evidence.Resource(pl.X, "longhorn.io/volumes").Complete():
 		return "No Longhorn volume says that it belonged to it.", fact

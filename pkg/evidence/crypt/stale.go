@@ -1,6 +1,7 @@
 package crypt
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -132,8 +133,5 @@ func (l Leftover) Kept() evidence.Answer {
 }
 
 func orNone(s string) string {
-	if s == "" {
-		return "(empty)"
-	}
-	return s
+	return cmp.Or(s, "(empty)")
 }

@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -64,9 +65,7 @@ func IdentityFor(pl *evidence.Place, call Call, node string) Identity {
 		return Identity{}
 	}
 	account := pod.Spec.ServiceAccountName
-	if account == "" {
-		account = "default"
-	}
+	account = cmp.Or(account, "default")
 	full := pod.Namespace + "/" + pod.Name
 	return Identity{"ServiceAccount", pod.Namespace, account, full, evidence.FromAPI("Pod "+full, "spec.serviceAccountName", account)}
 }

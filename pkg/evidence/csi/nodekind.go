@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -71,9 +72,7 @@ func (k Kind) Excluded(x *snapshot.Index, driver, node string) (term string, a e
 		if !ok || !k.says(why) {
 			return "", evidence.No()
 		}
-		if term == "" {
-			term = why
-		}
+		term = cmp.Or(term, why)
 		facts = append(facts, evidence.FromAPI("DaemonSet "+ds.Namespace+"/"+ds.Name, "compared with node "+node, why))
 	}
 	return term, evidence.Yes(facts...)

@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -128,9 +129,7 @@ func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 	}
 	_, has := ids[driver]
 	text := n.Annotations[nodeIDs]
-	if text == "" {
-		text = "absent"
-	}
+	text = cmp.Or(text, "absent")
 	return evidence.When(has, evidence.FromAPI("Node "+node, "metadata.annotations["+nodeIDs+"]", text))
 }
 

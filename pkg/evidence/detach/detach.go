@@ -60,11 +60,7 @@ func (l List) Any(x *snapshot.Index) evidence.Answer {
 
 // Names are those of their PersistentVolumes.
 func (l List) Names() []string {
-	var out []string
-	for _, a := range l {
-		out = append(out, a.Volume.PVName())
-	}
-	return out
+	return evidence.Each(l, func(a Attached) string { return a.Volume.PVName() })
 }
 
 // Unmounted leaves those that the kubelet of the node does not report in use.

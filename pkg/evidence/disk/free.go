@@ -100,10 +100,7 @@ func Claimable(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
 }
 
 func numbers(all []*probes.BlockDevice) string {
-	var out []string
-	for _, b := range all {
-		out = append(out, b.Dev.String())
-	}
+	out := evidence.Each(all, func(b *probes.BlockDevice) string { return b.Dev.String() })
 	return strings.Join(out, ", ")
 }
 

@@ -113,10 +113,7 @@ func Known(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
 	if len(all) == 0 {
 		return whole.Nothing()
 	}
-	var facts []report.Evidence
-	for _, m := range Marks(view, all[0]) {
-		facts = append(facts, evidence.FromNode(on, strings.TrimPrefix(m.Path, "/"), m.Value))
-	}
+	facts := evidence.Each(Marks(view, all[0]), func(m Mark) report.Evidence { return evidence.FromNode(on, strings.TrimPrefix(m.Path, "/"), m.Value) })
 	if len(facts) == 0 {
 		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: all[0].Name + " has no WWID, uuid, image or backing file"})
 	}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -172,8 +173,5 @@ func Title(b *probes.BlockDevice) string { return b.Name + " (" + b.Dev.String()
 
 // OrUnknown is a word, or that it is not known.
 func OrUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
+	return cmp.Or(s, "unknown")
 }

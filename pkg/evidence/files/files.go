@@ -4,6 +4,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,10 +158,7 @@ func (t Tree) inKernel(daemons []*probes.Process, functions ...string) evidence.
 }
 
 func comm(q *probes.Process, th probes.Thread) string {
-	if th.Comm != "" {
-		return th.Comm
-	}
-	return q.Comm
+	return cmp.Or(th.Comm, q.Comm)
 }
 
 // types are filesystems whose functions in a stack begin with their name.

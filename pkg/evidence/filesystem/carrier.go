@@ -60,10 +60,7 @@ func CarrierOf(pl *evidence.Place) (Carrier, bool) {
 
 // Mounted asks whether a namespace of the node mounts it.
 func (c Carrier) Mounted() evidence.Answer {
-	var facts []report.Evidence
-	for _, u := range c.Uses {
-		facts = append(facts, c.MountLine(u))
-	}
+	facts := evidence.Each(c.Uses, c.MountLine)
 	return c.Place.Mounts().Found(facts...)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Closed is what shows that a mounted filesystem was closed for writing, or altogether.
@@ -88,10 +87,7 @@ func (s Closed) Is() evidence.Answer {
 	if s.options == "" && len(s.lines) == 0 && (s.errors <= 0 || s.lastError != "ext4_journal_check_start" || !s.after) {
 		return s.c.Place.Tables(probes.KernelLog).Found()
 	}
-	var facts []report.Evidence
-	for _, u := range s.c.Uses {
-		facts = append(facts, s.c.MountLine(u))
-	}
+	facts := evidence.Each(s.c.Uses, s.c.MountLine)
 	if s.sb != nil && s.errors > 0 {
 		facts = append(facts, evidence.FromNode(node, s.sb.Locator+"/errors_count", fmt.Sprint(s.errors)), evidence.FromNode(node, s.sb.Locator+"/last_error_func", s.lastError))
 	}

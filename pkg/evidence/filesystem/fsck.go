@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,9 +38,7 @@ func RepairOf(pl *evidence.Place) Repair {
 			continue
 		}
 		who := t.Component
-		if who == "" {
-			who = "The tool"
-		}
+		who = cmp.Or(who, "The tool")
 		return Repair{text: t, Said: evidence.Yes(t.Evidence()), Quote: sentence(who, t.Raw, at[0])}
 	}
 	return Repair{Said: evidence.No()}

@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -63,9 +64,7 @@ func (m *MetMount) look(pl *evidence.Place) {
 			if len(facts) < 4 {
 				facts = append(facts, m.Carrier.MountLine(u))
 			}
-			if m.Point == "" {
-				m.Point = u.Mount.Point
-			}
+			m.Point = cmp.Or(m.Point, u.Mount.Point)
 		}
 		if len(facts) > 0 {
 			m.Here = evidence.Yes(facts...)

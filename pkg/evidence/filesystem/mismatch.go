@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,9 +39,7 @@ type Mismatch struct {
 func MismatchOf(pl *evidence.Place) Mismatch {
 	t, want, said := saidType(pl)
 	out := Mismatch{Want: want, Holds: said, Is: evidence.No(), Taken: evidence.No()}
-	if out.Want == "" {
-		out.Want = pl.Volume.FSType()
-	}
+	out.Want = cmp.Or(out.Want, pl.Volume.FSType())
 	if said == "crypto_LUKS" && pl.Volume.Encrypted() {
 		return out
 	}

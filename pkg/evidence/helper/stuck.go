@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -59,9 +60,7 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 		}
 		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {
 			last := lastLine(pl, pod, c.Name)
-			if last == "" {
-				last = strings.TrimSpace(e.Message)
-			}
+			last = cmp.Or(last, strings.TrimSpace(e.Message))
 			why := fmt.Sprintf("its container %s ended with exit status %d", c.Name, e.ExitCode)
 			if last != "" {
 				why += " (" + last + ")"

@@ -81,30 +81,18 @@ func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
 
 // Waiters are the pods that wait for a volume, with or without a node.
 func Waiters(v *snapshot.Volume) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, c := range v.Waiting() {
-		out = append(out, c.Pod)
-	}
-	return out
+	return evidence.Each(v.Waiting(), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 
 // WaitersOn are the pods that wait for a volume on a node.
 func WaitersOn(v *snapshot.Volume, node string) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, c := range v.WaitingOn(node) {
-		out = append(out, c.Pod)
-	}
-	return out
+	return evidence.Each(v.WaitingOn(node), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 
 // LiveOn are the pods of a volume on a node that have not finished, also those that are
 // being deleted.
 func LiveOn(v *snapshot.Volume, node string) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, c := range v.LiveConsumersOn(node) {
-		out = append(out, c.Pod)
-	}
-	return out
+	return evidence.Each(v.LiveConsumersOn(node), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 
 // Going keeps the pods that are being deleted.

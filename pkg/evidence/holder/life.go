@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -55,9 +56,7 @@ func LifeOn(x *snapshot.Index, l Lost) Life {
 }
 
 func (l *Life) say(words string) {
-	if l.Said == "" {
-		l.Said = words
-	}
+	l.Said = cmp.Or(l.Said, words)
 }
 
 // mounts collects the mounts of the volume: by its device in any namespace, and by the

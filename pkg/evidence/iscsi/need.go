@@ -1,6 +1,7 @@
 package iscsi
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -25,10 +26,9 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	if d, ok := pl.X.DeviceOn(v, pl.Node); ok && d.Block != nil {
 		return evidence.No()
 	}
-	var facts []report.Evidence
-	for _, c := range waits {
-		facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))
-	}
+	facts := evidence.Each(waits, func(c *snapshot.Consumer) report.Evidence {
+		return evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase))
+	})
 	return evidence.When(len(facts) > 0, facts...)
 }
 
@@ -61,8 +61,5 @@ func nameOf(v *snapshot.Volume) string {
 	if lh := v.LH(); lh != nil {
 		return lh.Name
 	}
-	if v.PVName() != "" {
-		return v.PVName()
-	}
-	return v.Spoken()
+	return cmp.Or(v.PVName(), v.Spoken())
 }

@@ -1,6 +1,7 @@
 package iscsi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,9 +40,7 @@ func TwinsOf(pl *evidence.Place) Twins {
 		}
 		for _, at := range remotePortals(o) {
 			if slices.Contains(mine, at) {
-				if out.Portal == "" {
-					out.Portal = at
-				}
+				out.Portal = cmp.Or(out.Portal, at)
 				out.Nodes, facts = append(out.Nodes, name), append(facts, NameLine(o))
 				break
 			}
@@ -85,9 +84,7 @@ func remotePortals(view *snapshot.NodeView) []string {
 	for _, s := range view.Facts.ISCSI.Sessions {
 		for _, c := range s.Connections {
 			at := c.PersistentAddress
-			if at == "" {
-				at = c.Address
-			}
+			at = cmp.Or(at, c.Address)
 			if at != "" && !strings.HasPrefix(s.Target, longhornTargets) && !slices.Contains(out, at) {
 				out = append(out, at)
 			}
@@ -110,10 +107,7 @@ func Drops(x *snapshot.Index, nodes []string) (connection string, times int, a e
 		}
 		unread = unread.And(evidence.Ended(x, n, probes.KernelLog))
 		if all := dropsOn(x, view); len(all) >= enoughDrops {
-			var facts []report.Evidence
-			for _, d := range all[:min(5, len(all))] {
-				facts = append(facts, d.fact)
-			}
+			facts := evidence.Each(all[:min(5, len(all))], func(d drop) report.Evidence { return d.fact })
 			return all[0].connection, len(all), evidence.Yes(facts...)
 		}
 	}

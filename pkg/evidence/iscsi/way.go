@@ -1,6 +1,7 @@
 package iscsi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -247,10 +248,7 @@ func lastLine(view *snapshot.NodeView, kind, name string, since int64) *probes.K
 }
 
 func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
+	return cmp.Or(s, "unknown")
 }
 
 // Unread is no when the place's node was looked at, or nothing of the volume can be lost

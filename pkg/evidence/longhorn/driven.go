@@ -34,10 +34,7 @@ func Tickets(v *snapshot.Volume) string {
 	if v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0 {
 		return "none"
 	}
-	var all []string
-	for _, t := range v.Longhorn.Attachment.Tickets {
-		all = append(all, fmt.Sprintf("%s (%s, node %s)", t.ID, t.Type, t.NodeID))
-	}
+	all := evidence.Each(v.Longhorn.Attachment.Tickets, func(t snapshot.LHTicket) string { return fmt.Sprintf("%s (%s, node %s)", t.ID, t.Type, t.NodeID) })
 	return strings.Join(all, ", ")
 }
 

@@ -51,10 +51,9 @@ func WithoutImage(x *snapshot.Index, v *snapshot.Volume, ei *snapshot.LHEngineIm
 
 // ImageMissing asks whether the image is missing on one of the nodes.
 func ImageMissing(ei *snapshot.LHEngineImage, nodes []Imageless) evidence.Answer {
-	var facts []report.Evidence
-	for _, n := range nodes {
-		facts = append(facts, evidence.FromAPI("EngineImage "+ei.Name, "status.nodeDeploymentMap["+n.Node+"]", n.said))
-	}
+	facts := evidence.Each(nodes, func(n Imageless) report.Evidence {
+		return evidence.FromAPI("EngineImage "+ei.Name, "status.nodeDeploymentMap["+n.Node+"]", n.said)
+	})
 	return evidence.When(len(nodes) > 0, facts...)
 }
 

@@ -1,6 +1,8 @@
 package longhorn
 
 import (
+	"cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -72,8 +74,5 @@ func LongWanted(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 
 // OrNone is a word for what may be empty.
 func OrNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
+	return cmp.Or(s, "none")
 }

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -55,9 +56,7 @@ func BackupOf(v *snapshot.LHVolume) string {
 // the backup. That there is no Backup object counts only beside the target's own object.
 func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, a evidence.Answer) {
 	name := v.BackupTarget
-	if name == "" {
-		name = "default"
-	}
+	name = cmp.Or(name, "default")
 	l, backup := &x.Cluster.Longhorn, BackupOf(v)
 	i := slices.IndexFunc(l.BackupTargets, func(t *snapshot.LHBackupTarget) bool { return t.Name == name })
 	if i < 0 {

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -26,10 +27,7 @@ func SettingFor(x *snapshot.Index, name, engine string) (string, bool) {
 
 // EngineKind is v1 or v2; objects of old releases do not say which.
 func EngineKind(engine string) string {
-	if engine == "" {
-		return "v1"
-	}
-	return engine
+	return cmp.Or(engine, "v1")
 }
 
 // percentOf is a setting in percent, or Longhorn's default.

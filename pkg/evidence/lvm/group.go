@@ -41,10 +41,7 @@ func Free(x *snapshot.Index, on string, lv *probes.BlockDevice) evidence.Answer 
 	if len(group) == 0 {
 		return evidence.Unseen(evidence.Lack{Need: "node/" + on + "/" + string(probes.Block), Node: on, Why: lv.Name + " has no uuid of LVM"})
 	}
-	var names []string
-	for _, b := range group {
-		names = append(names, b.Name)
-	}
+	names := evidence.Each(group, func(b *probes.BlockDevice) string { return b.Name })
 	out := []evidence.Answer{}
 	for _, b := range group {
 		out = append(out, disk.Unmounted(x, on, b.Dev), disk.Closed(x, on, b.Dev), disk.Bare(x, on, b.Dev, names...))

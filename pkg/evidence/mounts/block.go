@@ -156,9 +156,7 @@ func (l BlockList) BoundFor() []*BlockEntry {
 func Points(list []*BlockEntry) (points, uids []string) {
 	for _, e := range list {
 		points = append(points, e.Point)
-		if !slices.Contains(uids, e.Path.PodUID) {
-			uids = append(uids, e.Path.PodUID)
-		}
+		uids = evidence.Once(uids, e.Path.PodUID)
 	}
 	return points, uids
 }

@@ -28,9 +28,7 @@ func (d DeadMount) Pods(x *snapshot.Index) []*corev1.Pod {
 		return out
 	}
 	for _, c := range d.Volume.LiveConsumersOn(d.view.Name) {
-		if !slices.Contains(out, c.Pod) {
-			out = append(out, c.Pod)
-		}
+		out = evidence.Once(out, c.Pod)
 	}
 	return out
 }
@@ -53,9 +51,7 @@ func (d DeadMount) Subject(x *snapshot.Index) report.Subject {
 func (d DeadMount) paths() string {
 	var list []string
 	for _, m := range d.Mounts {
-		if !slices.Contains(list, m.Mount.Point) {
-			list = append(list, m.Mount.Point)
-		}
+		list = evidence.Once(list, m.Mount.Point)
 	}
 	if len(list) == 1 {
 		return list[0] + " is"

@@ -115,10 +115,9 @@ func InUse(pl *evidence.Place, list []Orphan) evidence.Answer {
 func Titles(view *snapshot.NodeView, list []Orphan) string {
 	var parts []string
 	for _, o := range list {
-		var points []string
-		for _, m := range o.Mounts {
-			points = append(points, fmt.Sprintf("%s (%s)", m.Mount.Point, Title(view, m.Mount.Dev)))
-		}
+		points := evidence.Each(o.Mounts, func(m snapshot.VolumeMount) string {
+			return fmt.Sprintf("%s (%s)", m.Mount.Point, Title(view, m.Mount.Dev))
+		})
 		parts = append(parts, fmt.Sprintf("pod %s: %s", o.UID, strings.Join(points, ", ")))
 	}
 	return strings.Join(parts, "; ")
@@ -126,10 +125,7 @@ func Titles(view *snapshot.NodeView, list []Orphan) string {
 
 // Directories are those of the pods below the kubelet's.
 func Directories(view *snapshot.NodeView, list []Orphan) string {
-	var out []string
-	for _, o := range list {
-		out = append(out, path.Join(view.KubeletRoot(), "pods", o.UID))
-	}
+	out := evidence.Each(list, func(o Orphan) string { return path.Join(view.KubeletRoot(), "pods", o.UID) })
 	return strings.Join(out, ", ")
 }
 
@@ -159,10 +155,9 @@ func Unfinished(pl *evidence.Place, plain []Orphan) (list []Orphan, points []str
 
 // Complains asks whether such leftovers are there, and quotes them.
 func Complains(pl *evidence.Place, points []string, version string) evidence.Answer {
-	var facts []report.Evidence
-	for _, at := range points {
-		facts = append(facts, evidence.FromNode(pl.Node, strings.TrimPrefix(at, "/"), "exists; no line of it in proc/1/mountinfo"))
-	}
+	facts := evidence.Each(points, func(at string) report.Evidence {
+		return evidence.FromNode(pl.Node, strings.TrimPrefix(at, "/"), "exists; no line of it in proc/1/mountinfo")
+	})
 	if len(facts) == 0 {
 		return evidence.No()
 	}

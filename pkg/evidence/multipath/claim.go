@@ -1,6 +1,7 @@
 package multipath
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,10 +133,7 @@ func (c Claim) Vendor() string {
 
 // Path is the name that tools print for the disk.
 func (c Claim) Path() string {
-	if c.Disk.NodePath != "" {
-		return c.Disk.NodePath
-	}
-	return "/dev/" + c.Disk.Block.Name
+	return cmp.Or(c.Disk.NodePath, "/dev/"+c.Disk.Block.Name)
 }
 
 // Remembered asks whether udev still marks the disk as a path of a map while the daemon

@@ -115,10 +115,9 @@ func (m Mixed) Is() evidence.Answer {
 
 // Titles are disks with their LUN numbers and identities.
 func Titles(disks []*probes.BlockDevice) string {
-	var out []string
-	for _, b := range disks {
-		out = append(out, fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, disk.OrUnknown(disk.LUN(b)), b.WWID))
-	}
+	out := evidence.Each(disks, func(b *probes.BlockDevice) string {
+		return fmt.Sprintf("%s (%s, LUN %s, %s)", b.Name, b.Dev, disk.OrUnknown(disk.LUN(b)), b.WWID)
+	})
 	if len(out) == 0 {
 		return "none of them"
 	}

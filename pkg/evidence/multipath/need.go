@@ -79,11 +79,7 @@ func PartitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.Blo
 
 // PartitionNames are the kernel names of those maps.
 func PartitionNames(view *snapshot.NodeView, m *probes.BlockDevice) []string {
-	var out []string
-	for _, p := range PartitionMaps(view, m) {
-		out = append(out, p.Name)
-	}
-	return out
+	return evidence.Each(PartitionMaps(view, m), func(p *probes.BlockDevice) string { return p.Name })
 }
 
 // IsPartitionMap tells whether a device is such a map: its uuid is "partN-mpath-…".

@@ -1,6 +1,7 @@
 package nfs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,9 +42,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 			continue
 		}
 		source := t.MountSource
-		if source == "" {
-			source = s.Source
-		}
+		source = cmp.Or(source, s.Source)
 		if helper := helperFor(source, t.Args); helper != "" {
 			s.Source, s.Helper, s.Said, s.explicit = source, helper, evidence.Yes(t.Evidence()), explicit
 			break

@@ -1,6 +1,7 @@
 package nfs
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -87,9 +88,7 @@ func sessionTrouble(x *snapshot.Index, view *snapshot.NodeView) trouble {
 
 func (c client) evidence() []report.Evidence {
 	id := c.id
-	if id == "" {
-		id = "(empty)"
-	}
+	id = cmp.Or(id, "(empty)")
 	if !c.view.Facts.NFS.UniqueIDRead {
 		id = "(not read)"
 	}

@@ -1,6 +1,7 @@
 package nfs
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -28,9 +29,7 @@ func As(m probes.Mount) (Mount, bool) {
 		return Mount{}, false
 	}
 	n := Mount{Mount: m, Server: strings.Trim(m.Source[:i], "[]"), Addr: m.SuperValue("addr"), Port: m.SuperValue("port")}
-	if n.Addr == "" {
-		n.Addr = n.Server
-	}
+	n.Addr = cmp.Or(n.Addr, n.Server)
 	if n.Port == "" || n.Port == "0" {
 		n.Port = "2049"
 	}
@@ -98,10 +97,7 @@ func NameOf(v *snapshot.Volume) string {
 	if lh := v.LH(); lh != nil {
 		return lh.Name
 	}
-	if v.PVName() != "" {
-		return v.PVName()
-	}
-	return v.Spoken()
+	return cmp.Or(v.PVName(), v.Spoken())
 }
 
 // OldVersion says in words how a volume is mounted with NFS 4.0.

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -78,9 +79,7 @@ func affinityKeys(pv *corev1.PersistentVolume) []string {
 	var out []string
 	for _, t := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
 		for _, e := range t.MatchExpressions {
-			if !slices.Contains(out, e.Key) {
-				out = append(out, e.Key)
-			}
+			out = evidence.Once(out, e.Key)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package nodeplugin
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -119,9 +120,7 @@ func Manifest(plugin *corev1.Pod) report.Evidence {
 		}
 	}
 	text := strings.Join(out, " ")
-	if text == "" {
-		text = "none"
-	}
+	text = cmp.Or(text, "none")
 	return evidence.FromAPI(pods.Object(plugin), "spec.volumes[].hostPath", text)
 }
 

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,12 +118,8 @@ func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
 	var out []string
 	for _, r := range wantedOf(volumes) {
 		value := n.Labels[r.Key]
-		if value == "" {
-			value = n.Labels[Renamed[r.Key]]
-		}
-		if value == "" {
-			value = "no label " + r.Key
-		}
+		value = cmp.Or(value, n.Labels[Renamed[r.Key]])
+		value = cmp.Or(value, "no label "+r.Key)
 		if value != n.Name && !slices.Contains(out, value) {
 			out = append(out, value)
 		}
@@ -174,10 +171,7 @@ func excluding(fits []fit) []*snapshot.Volume {
 func perNode(fits []fit) string {
 	var out []string
 	for _, f := range fits {
-		var why []string
-		for _, v := range f.volumes {
-			why = append(why, "volume "+v.PVName())
-		}
+		why := evidence.Each(f.volumes, func(v *snapshot.Volume) string { return "volume " + v.PVName() })
 		if f.placed != "" {
 			why = append(why, f.placed)
 		}

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,9 +73,7 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 		}
 		for _, m := range k.VolumeMounts {
 			sub := m.SubPath
-			if sub == "" {
-				sub = m.SubPathExpr
-			}
+			sub = cmp.Or(sub, m.SubPathExpr)
 			single, host := kindOf(pod, m.Name)
 			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
 			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)

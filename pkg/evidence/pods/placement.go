@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -58,10 +59,7 @@ func tolerates(pod *corev1.Pod, t corev1.Taint) bool {
 
 // PlacementText prints what the pod itself asks for.
 func PlacementText(pod *corev1.Pod) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
-		out = append(out, "nodeSelector "+k+"="+pod.Spec.NodeSelector[k])
-	}
+	out := evidence.Each(slices.Sorted(maps.Keys(pod.Spec.NodeSelector)), func(k string) string { return "nodeSelector " + k + "=" + pod.Spec.NodeSelector[k] })
 	if a := required(pod); a != nil {
 		out = append(out, "node affinity "+SelectorText(a))
 	}

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -66,19 +67,12 @@ func (p Placing) ByVolume() evidence.Answer {
 }
 
 func (p Placing) facts() []report.Evidence {
-	var out []report.Evidence
-	for _, t := range p.Said {
-		out = append(out, t.Evidence())
-	}
-	return out
+	return evidence.Each(p.Said, func(t evidence.Text) report.Evidence { return t.Evidence() })
 }
 
 // SchedulerOf is the name of the scheduler that a pod asks for.
 func SchedulerOf(pod *corev1.Pod) string {
-	if pod.Spec.SchedulerName == "" {
-		return corev1.DefaultSchedulerName
-	}
-	return pod.Spec.SchedulerName
+	return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
 // ScalingUp tells whether a cluster autoscaler says that it makes a node for the pod.

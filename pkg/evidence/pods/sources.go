@@ -126,11 +126,7 @@ func objectsOf(v *corev1.Volume) []source {
 }
 
 func keysOf(items []corev1.KeyToPath) []string {
-	var out []string
-	for _, i := range items {
-		out = append(out, i.Key)
-	}
-	return out
+	return evidence.Each(items, func(i corev1.KeyToPath) string { return i.Key })
 }
 
 // missing finds the newest thing that kubelet says of a source: that it, or a key of

@@ -30,11 +30,7 @@ func State(pod *corev1.Pod) report.Evidence {
 
 // States quotes several pods.
 func States(list []*corev1.Pod) []report.Evidence {
-	var out []report.Evidence
-	for _, p := range list {
-		out = append(out, State(p))
-	}
-	return out
+	return evidence.Each(list, State)
 }
 
 // Name is a pod as kubectl names it in all namespaces.

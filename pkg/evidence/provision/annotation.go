@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,10 +61,7 @@ func (s *Silence) saysItWaits() bool {
 }
 
 func orAbsent(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
+	return cmp.Or(s, "absent")
 }
 
 var provisionerTag = pattern.MustCompile(`(?:csi|external)-provisioner[^/]*?:v?(\d+)\.(\d+)`)

@@ -74,10 +74,7 @@ func roomy(x *snapshot.Index, v *snapshot.Volume) bool {
 
 // Parameters prints the parameters of a class in the order of their keys.
 func Parameters(m map[string]string) string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, k+"="+m[k])
-	}
+	out := evidence.Each(slices.Sorted(maps.Keys(m)), func(k string) string { return k + "=" + m[k] })
 	if out == nil {
 		return "none"
 	}

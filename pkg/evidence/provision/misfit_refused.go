@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -116,9 +117,7 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	said := t.Desc
-	if said == "" {
-		said = t.Raw
-	}
+	said = cmp.Or(said, t.Raw)
 	for _, key := range slices.Sorted(maps.Keys(v.Class.Parameters)) {
 		value := v.Class.Parameters[key]
 		named := wordIn(said, key) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))

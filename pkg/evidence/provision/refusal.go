@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -92,9 +93,7 @@ func About(t evidence.Text) (what, help string) {
 // Quoted is the innermost description, kept to a length that is read.
 func Quoted(t evidence.Text) string {
 	said := t.Desc
-	if said == "" {
-		said = t.Raw
-	}
+	said = cmp.Or(said, t.Raw)
 	if r := []rune(said); len(r) > 300 {
 		said = string(r[:300]) + "…"
 	}

@@ -138,10 +138,9 @@ func (m Provisioner) LeaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 
 // Facts quotes the pods, the workloads and the lease.
 func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
-	var out []report.Evidence
-	for _, pod := range m.Pods {
-		out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod)))
-	}
+	out := evidence.Each(m.Pods, func(pod *corev1.Pod) report.Evidence {
+		return evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod))
+	})
 	for _, w := range m.Workloads {
 		wanted, isReady := replicas(w)
 		out = append(out, evidence.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))

@@ -108,10 +108,7 @@ func ClashOf(pl *evidence.Place) (Clash, bool) {
 
 // Differ are the labels that differ.
 func (c Clash) Differ() evidence.Answer {
-	var facts []report.Evidence
-	for _, l := range c.All {
-		facts = append(facts, l.Fact())
-	}
+	facts := evidence.Each(c.All, func(l Labelled) report.Evidence { return l.Fact() })
 	return evidence.When(c.Last.Level != c.Refused.Level, facts...)
 }
 

@@ -123,10 +123,7 @@ func disksOf(x *snapshot.Index, t Taken, csi string) int {
 	if view == nil {
 		return 0
 	}
-	var volumes []*snapshot.Volume
-	for _, name := range t.Attached {
-		volumes = append(volumes, x.VolumeOfPV(name))
-	}
+	volumes := evidence.Each(t.Attached, x.VolumeOfPV)
 	for _, pod := range x.PodsOn(t.Node) {
 		volumes = append(volumes, x.VolumesOfPod(pod)...)
 	}

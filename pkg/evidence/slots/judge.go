@@ -107,11 +107,7 @@ func RoomFor(pl *evidence.Place, pod *corev1.Pod) Room {
 
 // Names are the full nodes.
 func (r Room) Names() []string {
-	var out []string
-	for _, t := range r.Full {
-		out = append(out, t.Node)
-	}
-	return out
+	return evidence.Each(r.Full, func(t Taken) string { return t.Node })
 }
 
 // What the pod needs there, in words.

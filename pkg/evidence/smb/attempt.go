@@ -1,6 +1,7 @@
 package smb
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -81,9 +82,7 @@ func (a *Attempt) goesOn(l probes.KernelLine) bool {
 // add takes a line of the group's server, or of none.
 func (a *Attempt) add(l probes.KernelLine) {
 	if m := names.FindStringSubmatch(l.Text); m != nil {
-		if a.server == "" {
-			a.server = strings.ToLower(m[1])
-		}
+		a.server = cmp.Or(a.server, strings.ToLower(m[1]))
 		if !strings.EqualFold(m[1], a.server) {
 			a.mixed = a.mixed || a.source == ""
 			return

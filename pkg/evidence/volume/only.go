@@ -19,9 +19,7 @@ func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	whole := traced(x)
 	if !v.AttachRequired(x) {
 		for _, n := range x.Cluster.Nodes {
-			if !slices.Contains(nodes, n.Name) {
-				nodes = append(nodes, n.Name)
-			}
+			nodes = evidence.Once(nodes, n.Name)
 		}
 	}
 	for _, n := range slices.Sorted(slices.Values(append(nodes, views(x)...))) {

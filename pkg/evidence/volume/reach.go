@@ -39,10 +39,7 @@ func UnusedOn(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	if !found {
 		return whole.Nothing(evidence.FromNode(on, "sys/class/block", "no device and no mount of the volume"))
 	}
-	var above []string
-	for _, b := range d.Rightful {
-		above = append(above, b.Name)
-	}
+	above := evidence.Each(d.Rightful, func(b *probes.BlockDevice) string { return b.Name })
 	out := []evidence.Answer{}
 	for _, dev := range d.Numbers() {
 		out = append(out, disk.Unmounted(x, on, dev), disk.Closed(x, on, dev))

@@ -21,10 +21,7 @@ var BackendThrottled = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, va := range pl.Volume.Attachments {
-			out = append(out, throttledAttachment(pl, va))
-		}
+		out := evidence.Each(pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) *diagnosis.Proof { return throttledAttachment(pl, va) })
 		if pl.Volume.Claim != nil {
 			ns, name := pl.Volume.ClaimRef()
 			texts := cloud.OfClaim(pl)

@@ -25,11 +25,7 @@ var DriverNeverServesNode = &diagnosis.Rule{
 		if driver == "" {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, w := range pl.Volume.Waiting() {
-			out = append(out, neverServed(pl, w, driver))
-		}
-		return out
+		return evidence.Each(pl.Volume.Waiting(), func(w *snapshot.Consumer) *diagnosis.Proof { return neverServed(pl, w, driver) })
 	},
 }
 

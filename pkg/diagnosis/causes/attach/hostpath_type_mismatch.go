@@ -18,11 +18,7 @@ var HostpathTypeMismatch = &diagnosis.Rule{
 	Asks:     diagnosis.EachPod,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, h := range pods.HostPaths(pl.X, pl.Pod) {
-			out = append(out, pathMismatch(pl, h))
-		}
-		return out
+		return evidence.Each(pods.HostPaths(pl.X, pl.Pod), func(h pods.HostPath) *diagnosis.Proof { return pathMismatch(pl, h) })
 	},
 }
 

@@ -22,11 +22,7 @@ var DeletionBlockedByFinalizer = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, g := range claims.GoingObjects(pl) {
-			out = append(out, deletionBlocked(pl, g))
-		}
-		return out
+		return evidence.Each(claims.GoingObjects(pl), func(g claims.Going) *diagnosis.Proof { return deletionBlocked(pl, g) })
 	},
 }
 

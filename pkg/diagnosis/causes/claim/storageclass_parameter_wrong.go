@@ -26,10 +26,7 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 		}
 		v, class := pl.Volume, provision.ClassOf(pl.Volume)
 		failing := provision.Failing(pl)
-		var waiters []string
-		for _, w := range failing {
-			waiters = append(waiters, pods.Name(w))
-		}
+		waiters := evidence.Each(failing, pods.Name)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("StorageClass", "", class),
 			With: words.Fields{"class": class, "key": m.Key, "value": m.Value, "claim": v.Claim.Namespace + "/" + v.Claim.Name, "because": m.Because,

@@ -19,11 +19,7 @@ var VolumeSourceMissing = &diagnosis.Rule{
 	Asks:   diagnosis.EachPod,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, m := range pods.MissingSources(pl) {
-			out = append(out, sourceMissing(pl, m))
-		}
-		return out
+		return evidence.Each(pods.MissingSources(pl), func(m pods.Missing) *diagnosis.Proof { return sourceMissing(pl, m) })
 	},
 }
 

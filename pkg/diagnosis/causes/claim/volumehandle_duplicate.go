@@ -20,10 +20,7 @@ var VolumehandleDuplicate = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, t := range claims.TwinsOf(pl) {
-			out = append(out, sameHandle(pl, t))
-		}
+		out := evidence.Each(claims.TwinsOf(pl), func(t claims.Twins) *diagnosis.Proof { return sameHandle(pl, t) })
 		for _, t := range claims.TwiceIn(pl) {
 			w, v := t.Pod, pl.Volume
 			p := &diagnosis.Proof{

@@ -52,10 +52,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if why.Says == "locked" {
 			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."
 		}
-		var commands []remedy.Command
-		for _, c := range show {
-			commands = append(commands, remedy.OnNode(pl.Node, c...))
-		}
+		commands := evidence.Each(show, func(c []string) remedy.Command { return remedy.OnNode(pl.Node, c...) })
 		p.Steps = []remedy.Step{
 			remedy.Check("See the pool and its disks.", commands...),
 			remedy.Words(help + " Do not make a new pool over the old disks, and take no missing disk out of it: the data are on them."),

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -24,9 +26,7 @@ var MultipathOffForSAN = &diagnosis.Rule{
 		why, refused := multipath.Refusal(pl, disks)
 		asked := multipath.AskedFor(pl)
 		with := words.Fields{"driver": pl.Volume.CSIName(), "volume": pl.Volume.Spoken(), "node": pl.Node, "why": why}
-		if with["driver"] == "" {
-			with["driver"] = pl.Volume.Driver
-		}
+		with["driver"] = cmp.Or(with["driver"], pl.Volume.Driver)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), With: with, Last: []evidence.Answer{plain, refused},
 			State: []evidence.Answer{csi.WantedOn(pl, pl.Node), multipath.Failing(pl), evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume))},

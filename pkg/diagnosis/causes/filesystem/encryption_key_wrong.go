@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -29,9 +30,7 @@ var EncryptionKeyWrong = &diagnosis.Rule{
 			Last:       []evidence.Answer{k.Header()},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that is open, away, or cannot be read", Is: k.Contradicted()}},
 		}
-		if secret == "" {
-			secret = "its Secret"
-		}
+		secret = cmp.Or(secret, "its Secret")
 		if u := k.Unnamed(); u.Yes() {
 			p.Says, p.State, p.Last = "unnamed", []evidence.Answer{u, k.Fails(), k.Wanted()}, nil
 		} else if !k.Said().Yes() {

@@ -25,11 +25,7 @@ var ExpansionFailedOnNode = &diagnosis.Rule{
 		if unused := claims.Unused(pl); !unused.No() {
 			return []*diagnosis.Proof{grownUnused(pl, grows, unused)}
 		}
-		var out []*diagnosis.Proof
-		for _, at := range pl.AtConsumers() {
-			out = append(out, notGrown(at, grows))
-		}
-		return out
+		return evidence.Each(pl.AtConsumers(), func(at *evidence.Place) *diagnosis.Proof { return notGrown(at, grows) })
 	},
 }
 

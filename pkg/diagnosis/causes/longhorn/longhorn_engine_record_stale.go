@@ -24,11 +24,7 @@ var EngineRecordStale = &diagnosis.Rule{
 		if pl.Volume.LH() == nil {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, e := range pl.Volume.Longhorn.Engines {
-			out = append(out, recordStale(pl, e))
-		}
-		return out
+		return evidence.Each(pl.Volume.Longhorn.Engines, func(e *snapshot.LHEngine) *diagnosis.Proof { return recordStale(pl, e) })
 	},
 }
 

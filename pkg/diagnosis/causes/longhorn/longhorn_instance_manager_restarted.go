@@ -22,11 +22,7 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, r := range lh.RestartsOf(pl) {
-			out = append(out, managerRestarted(pl, r))
-		}
-		return out
+		return evidence.Each(lh.RestartsOf(pl), func(r lh.Restart) *diagnosis.Proof { return managerRestarted(pl, r) })
 	},
 }
 

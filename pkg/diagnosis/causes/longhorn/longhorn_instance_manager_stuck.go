@@ -22,10 +22,7 @@ var InstanceManagerStuck = &diagnosis.Rule{
 	Asks:    diagnosis.EachVolume,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, t := range lh.TwinsOf(pl) {
-			out = append(out, twinManagers(pl, t))
-		}
+		out := evidence.Each(lh.TwinsOf(pl), func(t lh.Twins) *diagnosis.Proof { return twinManagers(pl, t) })
 		for _, h := range lh.HangsOf(pl) {
 			im, rest := h.Manager, lh.Others(h.Manager, "")
 			p := &diagnosis.Proof{

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // MigrationInconsistent finds a live migration that is dangling, unconfirmed, refused,
@@ -49,10 +50,9 @@ func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.St
 	said, counted := m.Miscounted()
 	switch {
 	case two.Yes():
-		var names []string
-		for _, e := range active {
-			names = append(names, fmt.Sprintf("%s on node %s (%s)", e.Name, lh.OrNone(e.NodeID), lh.OrNone(e.CurrentState)))
-		}
+		names := evidence.Each(active, func(e *snapshot.LHEngine) string {
+			return fmt.Sprintf("%s on node %s (%s)", e.Name, lh.OrNone(e.NodeID), lh.OrNone(e.CurrentState))
+		})
 		p.Says, p.State, p.With["active"] = "two", []evidence.Answer{two}, words.List(names, 0)
 		if stale := m.Stale(); stale != nil {
 			return []remedy.Step{remedy.DeleteEngine(pl.Volume, stale).Note("Only that one: its node is not status.currentNodeID.")}

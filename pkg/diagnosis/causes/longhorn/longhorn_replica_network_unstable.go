@@ -21,11 +21,7 @@ var ReplicaNetworkUnstable = &diagnosis.Rule{
 	Asks:    diagnosis.EachVolume,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, b := range lh.BrokenOf(pl) {
-			out = append(out, networkUnstable(pl, b))
-		}
-		return out
+		return evidence.Each(lh.BrokenOf(pl), func(b lh.Broken) *diagnosis.Proof { return networkUnstable(pl, b) })
 	},
 }
 

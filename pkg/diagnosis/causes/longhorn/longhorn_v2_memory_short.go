@@ -22,11 +22,7 @@ var V2MemoryShort = &diagnosis.Rule{
 		if !lh.IsV2(pl.Volume.LH()) || !lh.Suffers(pl) {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, node := range lh.PartNodes(pl.X, pl.Volume) {
-			out = append(out, memoryShort(pl, node))
-		}
-		return out
+		return evidence.Each(lh.PartNodes(pl.X, pl.Volume), func(node string) *diagnosis.Proof { return memoryShort(pl, node) })
 	},
 }
 

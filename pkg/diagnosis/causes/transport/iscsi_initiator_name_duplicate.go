@@ -23,11 +23,7 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 		if pl.Volume != nil && (pl.Swept || !iscsi.Lives(pl).Yes()) {
 			return nil // of a sweep, each group of nodes is one finding
 		}
-		var out []*diagnosis.Proof
-		for _, group := range iscsi.GroupsAt(pl) {
-			out = append(out, sameInitiator(group.Place, group.Twins))
-		}
-		return out
+		return evidence.Each(iscsi.GroupsAt(pl), func(group iscsi.Group) *diagnosis.Proof { return sameInitiator(group.Place, group.Twins) })
 	},
 }
 

@@ -22,11 +22,7 @@ var ISCSISessionLost = &diagnosis.Rule{
 		if unread := iscsi.Unread(pl); unread.Unseen() {
 			return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), Says: "lost", State: []evidence.Answer{unread}}}
 		}
-		var out []*diagnosis.Proof
-		for _, w := range iscsi.BrokenWays(pl) {
-			out = append(out, wayLost(pl, w))
-		}
-		return out
+		return evidence.Each(iscsi.BrokenWays(pl), func(w iscsi.Way) *diagnosis.Proof { return wayLost(pl, w) })
 	},
 }
 

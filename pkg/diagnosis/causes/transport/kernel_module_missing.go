@@ -31,9 +31,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 		}
 		ofLonghorn, word, listed := kmod.OfLonghorn(pl)
 		for _, m := range ofLonghorn {
-			if !slices.Contains(needs, m) {
-				needs = append(needs, m)
-			}
+			needs = evidence.Once(needs, m)
 		}
 		var out []*diagnosis.Proof
 		for _, m := range needs {
