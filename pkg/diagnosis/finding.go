@@ -30,10 +30,12 @@ func add(list []string, s string) []string {
 	return append(list, s)
 }
 
-// Volume adds a volume (nil is ignored).
-func (k *Keys) Volume(v *snapshot.Volume) {
-	if v != nil {
-		k.objects = add(k.objects, v.Key())
+// Volume adds volumes (nil is ignored).
+func (k *Keys) Volume(list ...*snapshot.Volume) {
+	for _, v := range list {
+		if v != nil {
+			k.objects = add(k.objects, v.Key())
+		}
 	}
 }
 
@@ -51,10 +53,19 @@ func (k *Keys) Pods(list ...*corev1.Pod) {
 	}
 }
 
-// Attachment adds an attachment (nil is ignored).
-func (k *Keys) Attachment(va *storagev1.VolumeAttachment) {
-	if va != nil {
-		k.Object("va", va.Name)
+// Users adds the pods of consumers.
+func (k *Keys) Users(list ...*snapshot.Consumer) {
+	for _, c := range list {
+		k.Pod(c.Pod)
+	}
+}
+
+// Attachment adds attachments (nil is ignored).
+func (k *Keys) Attachment(list ...*storagev1.VolumeAttachment) {
+	for _, va := range list {
+		if va != nil {
+			k.Object("va", va.Name)
+		}
 	}
 }
 
@@ -71,9 +82,7 @@ func (k *Keys) Carried(v *snapshot.Volume, node string, numbers ...probes.Dev) {
 	for _, dev := range numbers {
 		k.Device(node, dev)
 	}
-	for _, c := range v.LiveConsumersOn(node) {
-		k.Pod(c.Pod)
-	}
+	k.Users(v.LiveConsumersOn(node)...)
 }
 
 // Object adds anything else by kind and name: "va/csi-…", "server/10.0.0.7".
@@ -82,8 +91,12 @@ func (k *Keys) Object(kind, name string) { k.objects = add(k.objects, kind+"/"+n
 // Node says that it is about a whole node.
 func (k *Keys) Node(name string) { k.nodes = add(k.nodes, name); k.at = add(k.at, name) }
 
-// At says on which node it is located.
-func (k *Keys) At(node string) { k.at = add(k.at, node) }
+// At says on which nodes it is located.
+func (k *Keys) At(nodes ...string) {
+	for _, n := range nodes {
+		k.at = add(k.at, n)
+	}
+}
 
 // related tells whether a cause with keys k can be the reason of something with keys o.
 func (k Keys) related(o Keys) bool {

@@ -73,6 +73,11 @@ func (a Answer) No() bool { return a.found == no }
 // Unseen tells whether it was not seen.
 func (a Answer) Unseen() bool { return a.found == unseen }
 
+// String is the answer in one word.
+func (a Answer) String() string {
+	return map[found]string{yes: "yes", no: "no", unseen: "unseen"}[a.found]
+}
+
 // Facts are what the answer rests on.
 func (a Answer) Facts() []report.Evidence { return a.facts }
 

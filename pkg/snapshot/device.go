@@ -88,7 +88,7 @@ func (x *Index) identify(view *NodeView, v *Volume) (VolumeDevice, bool) {
 	return VolumeDevice{}, false
 }
 
-// describe completes a match with what rightfully lies above the device.
+// describe completes a match with the rest of the stack, above the device.
 func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 	d := VolumeDevice{
 		Node: view.Name, View: view, Dev: m.dev, Block: view.Device(m.dev),
@@ -98,10 +98,10 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 		d.NodePath = longhornNode(v)
 	}
 	for _, h := range view.HoldersOf(m.dev) {
-		if !rightful(view, v, m, h.Device) {
+		if !ofStack(view, v, m, h.Device) {
 			continue
 		}
-		d.Rightful = append(d.Rightful, h.Device)
+		d.Stack = append(d.Stack, h.Device)
 		if h.Device.LoopFile == "" {
 			d.Mapper = h.Device
 		}
@@ -109,8 +109,8 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 	return d
 }
 
-// rightful tells whether a device above D belongs to the volume's own stack.
-func rightful(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
+// ofStack tells whether a device above D belongs to the volume's own stack.
+func ofStack(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
 	switch {
 	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-"):
 		return v.Encrypted()
@@ -127,14 +127,14 @@ func rightful(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
 
 // Above tells whether a device is one of those that belong on top of D.
 func (d VolumeDevice) Above(dev probes.Dev) bool {
-	return slices.ContainsFunc(d.Rightful, func(b *probes.BlockDevice) bool { return b.Dev == dev && !dev.IsZero() })
+	return slices.ContainsFunc(d.Stack, func(b *probes.BlockDevice) bool { return b.Dev == dev && !dev.IsZero() })
 }
 
-// Numbers are D, its other paths and everything that rightfully lies above: a
+// Numbers are D, its other paths and everything of its stack above: a
 // mount of any of them is a mount of the volume.
 func (d VolumeDevice) Numbers() []probes.Dev {
 	out := []probes.Dev{d.Dev}
-	for _, b := range append(slices.Clone(d.Paths), d.Rightful...) {
+	for _, b := range append(slices.Clone(d.Paths), d.Stack...) {
 		if !b.Dev.IsZero() && !slices.Contains(out, b.Dev) {
 			out = append(out, b.Dev)
 		}
@@ -142,7 +142,7 @@ func (d VolumeDevice) Numbers() []probes.Dev {
 	return out
 }
 
-// Top is the device that carries the filesystem: the topmost rightful mapper, or D.
+// Top is the device that carries the filesystem: the topmost mapper of its stack, or D.
 func (d VolumeDevice) Top() probes.Dev {
 	if d.Mapper != nil && !d.Mapper.Dev.IsZero() {
 		return d.Mapper.Dev

@@ -26,7 +26,7 @@ func namedDevice(view *NodeView, v *Volume) (match, bool) {
 		if _, kubelet := view.ParsePath(file); file == "" || kubelet || !fieldNames(path.Base(file), want) && !fieldNames(path.Base(path.Dir(file)), want) {
 			continue
 		}
-		return view.loopMatch(b), true
+		return view.overLoop(b), true
 	}
 	for _, d := range view.Facts.DeviceNodes {
 		if !d.Char && linkNames(d.Path, want) {
@@ -36,8 +36,8 @@ func namedDevice(view *NodeView, v *Volume) (match, bool) {
 	return match{}, false
 }
 
-// loopMatch prefers a DRBD device above the loop: then the loop only backs it.
-func (n *NodeView) loopMatch(b *probes.BlockDevice) match {
+// overLoop prefers a DRBD device above the loop: then the loop only backs it.
+func (n *NodeView) overLoop(b *probes.BlockDevice) match {
 	for _, h := range n.HoldersOf(b.Dev) {
 		if strings.HasPrefix(h.Device.Name, "drbd") && !h.Device.Dev.IsZero() {
 			return match{dev: h.Device.Dev, proven: true, how: h.Device.Name + " over " + b.LoopFile, locator: "sys/class/block/" + b.Name + "/holders"}

@@ -163,7 +163,7 @@ func TestDeviceOfTwoPaths(t *testing.T) {
 	}
 }
 
-func TestRightfulMappers(t *testing.T) {
+func TestStack(t *testing.T) {
 	t.Parallel()
 	b := disk("sdc", 8, 32)
 	crypt, mpath := disk("dm-1", 253, 1), disk("dm-3", 253, 3)

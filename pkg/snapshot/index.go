@@ -83,11 +83,11 @@ type VolumeDevice struct {
 	How      string              // how it was identified: "iSCSI session session3 of iqn…", "dev/longhorn/pvc-…", "rbd device 3", "serial vol0abc", "mount of …/globalmount"
 	Locator  string              // where that was read
 	Proven   bool                // by identity (IQN, serial, wwid, rbd image, NQN), not by name or by a mount only
-	Mapper   *probes.BlockDevice // rightful dm-crypt (or Longhorn v2 linear) on top, when there is one
+	Mapper   *probes.BlockDevice // dm-crypt of the volume (or Longhorn v2 linear) on top, when there is one
 	NodePath string              // "/dev/longhorn/<vol>" when such a node exists
 
-	Paths    []*probes.BlockDevice // of a SAN volume: every disk that is a path to it, D included; empty with one path
-	Rightful []*probes.BlockDevice // every device above D that belongs there: Mapper, Longhorn's linear map, the SAN's multipath map, kubelet's loops
+	Paths []*probes.BlockDevice // of a SAN volume: every disk that is a path to it, D included; empty with one path
+	Stack []*probes.BlockDevice // every device above D that belongs there: Mapper, Longhorn's linear map, the SAN's multipath map, kubelet's loops
 }
 
 // Use is one mount line of a device in one namespace.

@@ -41,9 +41,7 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 	s.Volume(v)
 	s.Object("va", va.Name)
 	s.At(node)
-	for _, c := range v.WaitingOn(node) {
-		s.Pod(c.Pod)
-	}
+	s.Users(v.WaitingOn(node)...)
 	object := "VolumeAttachment " + va.Name
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", "false"))
 	says, facts := longhorn.Stops(p.Index, v)

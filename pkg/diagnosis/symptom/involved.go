@@ -65,9 +65,7 @@ func (i involved) keys(volumes []*snapshot.Volume) diagnosis.Keys {
 	var k diagnosis.Keys
 	k.Pod(i.pod)
 	k.At(i.pod.Spec.NodeName)
-	for _, v := range volumes {
-		k.Volume(v)
-	}
+	k.Volume(volumes...)
 	return k
 }
 

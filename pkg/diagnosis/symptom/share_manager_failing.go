@@ -50,9 +50,7 @@ func shareFails(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.Subject = diagnosis.ObjectSubject("ShareManager", "", v.Handle)
 	s.Pod(pod)
 	s.At(node)
-	for _, n := range p.DeviceNodes(v) {
-		s.At(n)
-	}
+	s.At(p.DeviceNodes(v)...)
 	s.Evidence = evidence
 	p.AddSymptom(s)
 }

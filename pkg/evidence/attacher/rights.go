@@ -1,14 +1,12 @@
 package attacher
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -29,18 +27,12 @@ func (a Attacher) Forbidden() (Refusal, evidence.Answer) {
 		return Refusal{}, evidence.No()
 	}
 	for _, pod := range a.Pods {
-		for _, l := range a.pl.X.LogsOf(pod.Namespace, pod.Name) {
-			for i := len(l.Lines) - 1; i >= 0 && !l.Previous; i-- {
-				if !strings.Contains(l.Lines[i], "is forbidden: User") {
-					continue
-				}
-				m := mayNot.FindStringSubmatch(strings.ReplaceAll(l.Lines[i], `\"`, `"`))
-				at := message.Date(l.Lines[i], a.pl.X.TakenAt)
-				if m == nil || at.IsZero() || a.pl.X.Age(at) >= 10*time.Minute {
-					continue
-				}
-				return Refusal{m[1], m[2], m[3]}, evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}).
-					With(a.rights(m[1])...)
+		for l := range evidence.Lines(a.pl.X.LogsOf(pod.Namespace, pod.Name)) {
+			if l.Previous || !strings.Contains(l.Text, "is forbidden: User") {
+				continue
+			}
+			if m := mayNot.FindStringSubmatch(strings.ReplaceAll(l.Text, `\"`, `"`)); m != nil && l.Within(a.pl.X, 10*time.Minute) {
+				return Refusal{m[1], m[2], m[3]}, evidence.Yes(l.Evidence()).With(a.rights(m[1])...)
 			}
 		}
 	}

@@ -189,10 +189,8 @@ func deadWatcher(pl *evidence.Place) string {
 			continue
 		}
 		for _, n := range pl.X.Cluster.Nodes {
-			for _, a := range n.Status.Addresses {
-				if a.Address == m[1] && pl.X.View(n.Name) != nil {
-					return m[1] + " (node " + n.Name + ")"
-				}
+			if snapshot.HasAddress(n, m[1]) && pl.X.View(n.Name) != nil {
+				return m[1] + " (node " + n.Name + ")"
 			}
 		}
 	}

@@ -93,10 +93,5 @@ func scheduled(x *snapshot.Index, pod *corev1.Pod) bool {
 		return false
 	}
 	const second = 2 * time.Second // the API cuts times to whole seconds
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled {
-			return c.LastTransitionTime.After(pod.CreationTimestamp.Add(second))
-		}
-	}
-	return false
+	return snapshot.PodCondition(pod, corev1.PodScheduled).LastTransitionTime.After(pod.CreationTimestamp.Add(second))
 }

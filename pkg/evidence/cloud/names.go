@@ -81,15 +81,7 @@ func MachineNode(x *snapshot.Index, driver, machine string) *corev1.Node {
 
 // backendIDs are the ids by which the cloud and the driver know a node.
 func backendIDs(x *snapshot.Index, driver string, n *corev1.Node) []string {
-	ids := []string{n.Spec.ProviderID}
-	if c := x.CSINode(n.Name); c != nil {
-		for _, d := range c.Spec.Drivers {
-			if d.Name == driver {
-				ids = append(ids, d.NodeID)
-			}
-		}
-	}
-	return ids
+	return []string{n.Spec.ProviderID, NodeID(x, n.Name, driver)}
 }
 
 // scaleSet begins the part of an Azure id that names a machine of a scale set.

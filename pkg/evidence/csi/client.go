@@ -51,10 +51,8 @@ func namesMachine(x *snapshot.Index, va *storagev1.VolumeAttachment, text string
 
 func ours(x *snapshot.Index, name string) bool {
 	for _, n := range x.Cluster.Nodes {
-		for _, a := range n.Status.Addresses {
-			if a.Address == name {
-				return true
-			}
+		if snapshot.HasAddress(n, name) {
+			return true
 		}
 		if view := x.View(n.Name); view != nil && strings.Contains(view.Facts.Files["etc/iscsi/initiatorname.iscsi"].Content, name) {
 			return true

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 	storagev1 "k8s.io/api/storage/v1"
 )
@@ -23,24 +20,21 @@ var clientID = pattern.MustCompile(`--id[ =](\S+)`)
 // beside it in the same words is the proof.
 func Malformed(pl *evidence.Place) (what string, a evidence.Answer) {
 	x := pl.X
-	for _, l := range x.Logs {
-		own := !l.Previous && ofDriver(x, driverOf(pl.Volume), l)
-		for i := len(l.Lines) - 1; i >= 0 && own; i-- {
-			m := clientID.FindStringSubmatch(l.Lines[i])
-			at := message.Date(l.Lines[i], x.TakenAt)
-			if m == nil || at.IsZero() || x.Age(at) >= 10*time.Minute || !strings.Contains(strings.ToLower(l.Lines[i]), "err") {
-				continue
-			}
-			switch plain, ok := decoded(m[1]); {
-			case ok:
-				what = fmt.Sprintf("the driver asks for a user called %s, which is base64 of %q: the value was encoded once too often", m[1], plain)
-			case strings.HasPrefix(m[1], "client."):
-				what = fmt.Sprintf("the driver asks for a user called %s, and the prefix client. is added once more", m[1])
-			default:
-				continue
-			}
-			return what, evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]})
+	own := evidence.Keep(x.Logs, func(l snapshot.Log) bool { return !l.Previous && ofDriver(x, driverOf(pl.Volume), l) })
+	for l := range evidence.Lines(own) {
+		m := clientID.FindStringSubmatch(l.Text)
+		if m == nil || !l.Within(x, fresh) || !strings.Contains(strings.ToLower(l.Text), "err") {
+			continue
 		}
+		switch plain, ok := decoded(m[1]); {
+		case ok:
+			what = fmt.Sprintf("the driver asks for a user called %s, which is base64 of %q: the value was encoded once too often", m[1], plain)
+		case strings.HasPrefix(m[1], "client."):
+			what = fmt.Sprintf("the driver asks for a user called %s, and the prefix client. is added once more", m[1])
+		default:
+			continue
+		}
+		return what, evidence.Yes(l.Evidence())
 	}
 	return "", evidence.No()
 }

@@ -1,7 +1,6 @@
 package csi
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -95,15 +94,10 @@ func (s Sidecar) LeaseOld(name string) evidence.Answer {
 // refuses it something.
 func (s Sidecar) Forbidden() evidence.Answer {
 	for _, p := range s.Pods {
-		for _, l := range s.x.LogsOf(p.Namespace, p.Name) {
-			if !strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) || l.Previous {
-				continue
-			}
-			for i := len(l.Lines) - 1; i >= 0; i-- {
-				at := message.Date(l.Lines[i], s.x.TakenAt)
-				if !at.IsZero() && s.x.Age(at) < fresh && message.Parse(l.Lines[i]).Is(message.KubeForbidden) {
-					return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]})
-				}
+		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
+			own := strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && !l.Previous
+			if own && l.Within(s.x, fresh) && message.Parse(l.Text).Is(message.KubeForbidden) {
+				return evidence.Yes(l.Evidence())
 			}
 		}
 	}

@@ -15,16 +15,6 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
-
 // scene is one volume that is attached to node n, which no pod uses there.
 func scene(change func(*snapshot.Snapshot)) *snapshot.Index {
 	pv := "pv"
@@ -73,7 +63,7 @@ func TestQuestions(t *testing.T) {
 		"it does not report":   {func(x *snapshot.Index) evidence.Answer { return Silent(x, "n") }, none, "yes"},
 		"an unknown node":      {func(x *snapshot.Index) evidence.Answer { return Silent(x, "other") }, none, "no"},
 	} {
-		if got := word(c.ask(scene(c.change))); got != c.want {
+		if got := c.ask(scene(c.change)).String(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

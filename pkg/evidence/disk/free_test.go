@@ -33,16 +33,6 @@ func hole(table probes.Table) func(*probes.Facts) {
 	}
 }
 
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
-
 func above(f *probes.Facts) {
 	f.Block = append(f.Block, probes.BlockDevice{Name: "dm-2", Dev: dm2, DM: &probes.DM{Name: "mpatha", UUID: "mpath-1"}, Slaves: []string{"sdc"}})
 }
@@ -105,7 +95,7 @@ func TestQuestions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := ask[tt.question](machine(tt.change))
-			if got := word(a); got != tt.want {
+			if got := a.String(); got != tt.want {
 				t.Errorf("%s: %s, want %s", tt.question, got, tt.want)
 			}
 			if !a.Unseen() && len(a.Facts()) == 0 || a.Unseen() && len(a.Lacks()) == 0 {
@@ -136,7 +126,7 @@ func TestStranger(t *testing.T) {
 		"the disk has none":            {volume("600000000000000000000000000000a2"), func(f *probes.Facts) { f.Block[0].WWID = "" }, "unseen"},
 		"the number belongs to nobody": {volume("600000000000000000000000000000a2"), func(f *probes.Facts) { f.Block = nil }, "unseen"},
 	} {
-		if got := word(Stranger(machine(tt.change), tt.volume, "n", sdc)); got != tt.want {
+		if got := Stranger(machine(tt.change), tt.volume, "n", sdc).String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

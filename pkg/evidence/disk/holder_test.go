@@ -52,10 +52,10 @@ func TestMountedByHost(t *testing.T) {
 			pl := &evidence.Place{X: x, Node: "n", View: x.View("n"), Volume: &snapshot.Volume{}}
 			tower := &Tower{pl: pl, Device: snapshot.VolumeDevice{Node: "n", View: pl.View, Dev: sdc, Block: pl.View.Device(sdc)}}
 			m := tower.MountedByHost()
-			if got := word(m.Is); got != tt.want {
+			if got := m.Is.String(); got != tt.want {
 				t.Errorf("mounted by the host: %s, want %s", got, tt.want)
 			}
-			if got := word(m.Alone); got != tt.alone {
+			if got := m.Alone.String(); got != tt.alone {
 				t.Errorf("no pod mounts there: %s, want %s", got, tt.alone)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -35,24 +36,9 @@ func carriers(pl *evidence.Place) []*corev1.Pod {
 	return out
 }
 
-// start is when the newest container of a pod began to run: one that restarts takes its
-// children with it while its pod keeps its age.
-func start(pod *corev1.Pod) time.Time {
-	var last time.Time
-	for _, s := range pod.Status.ContainerStatuses {
-		if r := s.State.Running; r != nil && r.StartedAt.After(last) {
-			last = r.StartedAt.Time
-		}
-	}
-	if last.IsZero() && pod.Status.StartTime != nil {
-		last = pod.Status.StartTime.Time
-	}
-	return last
-}
-
 // client is the first pod on the node that is older than what carries its mount now.
 func client(pl *evidence.Place, carrier *corev1.Pod) *corev1.Pod {
-	at := start(carrier)
+	at := pods.Began(carrier)
 	if at.IsZero() || pl.Volume == nil {
 		return nil
 	}
@@ -84,7 +70,7 @@ func Outlived(pl *evidence.Place) (*corev1.Pod, evidence.Answer) {
 }
 
 func started(p *corev1.Pod) report.Evidence {
-	return evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "last start", start(p).UTC().Format(time.RFC3339))
+	return evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "last start", pods.Began(p).UTC().Format(time.RFC3339))
 }
 
 // Carrier says which pod carried the process, in a sentence; empty: it is not known.
@@ -93,7 +79,7 @@ func Carrier(pl *evidence.Place) string {
 	for _, p := range all {
 		if c := client(pl, p); c != nil {
 			return fmt.Sprintf("Pod %s/%s, which carries such processes there, (re)started %s ago, later than pod %s/%s, and took the processes of older mounts with it.",
-				p.Namespace, p.Name, evidence.Duration(pl.X.Age(start(p))), c.Namespace, c.Name)
+				p.Namespace, p.Name, evidence.Duration(pl.X.Age(pods.Began(p))), c.Namespace, c.Name)
 		}
 	}
 	if len(all) > 0 {

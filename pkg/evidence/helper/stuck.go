@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -68,27 +69,16 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 			return Stuck{why, evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)), logFact(pod, c.Name, last))}, true
 		}
 	}
-	if c, ok := unscheduled(pod); ok {
-		return Stuck{"it is not scheduled (" + c.Message + ")", evidence.Yes(evidence.FromAPI(object, "status.conditions[PodScheduled]", c.Message))}, true
+	if why, ok := pods.Unscheduled(pod); ok {
+		return Stuck{"it is not scheduled (" + why + ")", evidence.Yes(evidence.FromAPI(object, "status.conditions[PodScheduled]", why))}, true
 	}
 	return Stuck{}, false
 }
 
-func unscheduled(pod *corev1.Pod) (corev1.PodCondition, bool) {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return c, true
-		}
-	}
-	return corev1.PodCondition{}, false
-}
-
 func lastLine(pl *evidence.Place, pod *corev1.Pod, container string) string {
-	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
-		for i := len(l.Lines) - 1; i >= 0 && l.Container == container; i-- {
-			if s := strings.TrimSpace(l.Lines[i]); s != "" {
-				return s
-			}
+	for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
+		if s := strings.TrimSpace(l.Text); s != "" && l.Container == container {
+			return s
 		}
 	}
 	return ""

@@ -7,20 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
 
 func TestDeadlockOf(t *testing.T) {
 	t.Parallel()
@@ -49,8 +38,8 @@ func TestDeadlockOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := snapshot.Owner{Kind: "Deployment", Namespace: "shop", Name: "web", Object: c.object}
-			if d := holder.DeadlockOf(x, o); d.Says+" "+word(d.Is) != c.want {
-				t.Errorf("got %q, want %q", d.Says+" "+word(d.Is), c.want)
+			if d := holder.DeadlockOf(x, o); d.Says+" "+d.Is.String() != c.want {
+				t.Errorf("got %q, want %q", d.Says+" "+d.Is.String(), c.want)
 			}
 		})
 	}
@@ -90,7 +79,7 @@ func TestGone(t *testing.T) {
 			t.Parallel()
 			x := c.sketch.Index(t)
 			va := x.Attachment("csi-1")
-			if got := word(holder.NodeGone(x, va)) + " " + word(holder.VolumeGone(x, va)); got != c.want {
+			if got := holder.NodeGone(x, va).String() + " " + holder.VolumeGone(x, va).String(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -119,7 +108,7 @@ func TestMarkedLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := c.sketch.Index(t)
-			if got := word(holder.MarkedLost(x, x.Pod("shop", "db-0"))); got != c.want {
+			if got := holder.MarkedLost(x, x.Pod("shop", "db-0")).String(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

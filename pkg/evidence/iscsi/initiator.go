@@ -93,18 +93,17 @@ func Registered(pl *evidence.Place, mine string) (name string, from report.Evide
 func inLogs(pl *evidence.Place, mine string) (string, report.Evidence, bool) {
 	targets, _ := pl.Volume.ISCSITargets(pl.Node)
 	for _, pod := range pl.X.PodsOn(pl.Node) {
-		for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
-			for i, line := range slices.Backward(l.Lines) {
-				found := anyName.FindString(line)
-				if found == "" || !ownName.MatchString(line) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
-					continue
-				}
-				if found == mine {
-					return "", report.Evidence{}, false
-				}
-				where := fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1)
-				return found, report.Evidence{Source: "log", Node: pl.Node, Locator: where, Text: line}, false
+		for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
+			found := anyName.FindString(l.Text)
+			if found == "" || !ownName.MatchString(l.Text) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
+				continue
 			}
+			if found == mine {
+				return "", report.Evidence{}, false
+			}
+			said := l.Evidence()
+			said.Node = pl.Node
+			return found, said, false
 		}
 	}
 	return "", report.Evidence{}, false

@@ -44,8 +44,8 @@ func TestTool(t *testing.T) {
 		"no program was seen": {&probes.Facts{}, "", "unseen"},
 	} {
 		at, a := NoTool(nodes(nil, c.facts))
-		if word(a) != c.want || (at == "") != (c.at == "") {
-			t.Errorf("%s: %s at %q", name, word(a), at)
+		if a.String() != c.want || (at == "") != (c.at == "") {
+			t.Errorf("%s: %s at %q", name, a.String(), at)
 		}
 	}
 	if _, a := NoTool(&evidence.Place{X: snapshot.NewIndex(&snapshot.Snapshot{}), Node: "a"}); !a.Unseen() {
@@ -78,8 +78,8 @@ func TestDatabase(t *testing.T) {
 		"nobody refuses it":             {nil, record(""), "no", "unseen"},
 	} {
 		d := DatabaseOf(nodes(c.logs, c.facts), Complaint{Is: evidence.No()})
-		if word(d.Is) != c.is || word(d.Proven) != c.proven {
-			t.Errorf("%s: %s, proven %s", name, word(d.Is), word(d.Proven))
+		if d.Is.String() != c.is || d.Proven.String() != c.proven {
+			t.Errorf("%s: %s, proven %s", name, d.Is.String(), d.Proven.String())
 		}
 	}
 }
@@ -115,8 +115,8 @@ func TestTwins(t *testing.T) {
 	} {
 		pl := nodes(nil, host(name, target, "10.0.0.8", 0, ""), c.other)
 		_, _, drops := Drops(pl.X, []string{"a", "b"})
-		if twins := TwinsOf(pl); word(twins.Is) != c.twin || word(drops) != c.drops {
-			t.Errorf("%s: twins %s, drops %s", what, word(twins.Is), word(drops))
+		if twins := TwinsOf(pl); twins.Is.String() != c.twin || drops.String() != c.drops {
+			t.Errorf("%s: twins %s, drops %s", what, twins.Is.String(), drops.String())
 		}
 	}
 }
@@ -131,8 +131,8 @@ func TestBindings(t *testing.T) {
 		"iface.iscsi_ifacename = san0\niface.transport_name = tcp": "no",
 	} {
 		f := &probes.Facts{Files: map[string]probes.File{"var/lib/iscsi/ifaces/san0": {Kind: "file", Content: content}, "etc/iscsi/ifaces/default": {Kind: "file", Content: "iface.net_ifacename = eth9"}}}
-		if _, a := Bindings(nodes(nil, f)); word(a) != want {
-			t.Errorf("%q: %s", content, word(a))
+		if _, a := Bindings(nodes(nil, f)); a.String() != want {
+			t.Errorf("%q: %s", content, a.String())
 		}
 	}
 }

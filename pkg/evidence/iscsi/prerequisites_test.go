@@ -63,10 +63,10 @@ func TestDaemon(t *testing.T) {
 		"processes not complete": {&probes.Facts{Files: read, Status: map[string]probes.ProbeState{"process": {State: "timeout"}}}, "unseen", "yes"},
 	} {
 		pl := place(c.facts)
-		if got := word(NoDaemon(pl)); got != c.none {
+		if got := NoDaemon(pl).String(); got != c.none {
 			t.Errorf("%s: no daemon: %s, want %s", name, got, c.none)
 		}
-		if got := word(NoSocket(pl)); got != c.silent {
+		if got := NoSocket(pl).String(); got != c.silent {
 			t.Errorf("%s: no socket: %s, want %s", name, got, c.silent)
 		}
 	}
@@ -74,14 +74,4 @@ func TestDaemon(t *testing.T) {
 	if !NoDaemon(unread).Unseen() || !NoSocket(unread).Unseen() {
 		t.Error("of a node that was not looked at nothing is known")
 	}
-}
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
 }

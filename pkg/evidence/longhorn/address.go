@@ -1,17 +1,13 @@
 package longhorn
 
 import (
-	"fmt"
 	"net"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -78,18 +74,9 @@ func Glued(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	if said := pl.Texts.Say(func(t evidence.Text) bool { return t.Fresh && glued(pl.X, t.Raw, ip) }); said.Yes() {
 		return said
 	}
-	for _, log := range pl.X.Logs {
-		if log.Namespace != pod.Namespace {
-			continue
-		}
-		for i := len(log.Lines) - 1; i >= 0; i-- {
-			line := log.Lines[i]
-			if !glued(pl.X, line, ip) || ofAnother(pl, line) {
-				continue
-			}
-			if at := message.Date(line, pl.X.TakenAt); !at.IsZero() && pl.X.Age(at) < 10*time.Minute {
-				return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line})
-			}
+	for l := range evidence.Lines(pl.X.Logs) {
+		if l.Namespace == pod.Namespace && glued(pl.X, l.Text, ip) && !ofAnother(pl, l.Text) && l.Within(pl.X, freshFor) {
+			return evidence.Yes(l.Evidence())
 		}
 	}
 	return evidence.No()

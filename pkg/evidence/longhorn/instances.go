@@ -1,13 +1,11 @@
 package longhorn
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -63,14 +61,9 @@ func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
 // logLine finds the newest line in the logs of a pod that fits, and quotes it; a line
 // without a date is none of now.
 func logLine(x *snapshot.Index, namespace, pod string, within time.Duration, fits func(string) bool) (report.Evidence, bool) {
-	for _, log := range x.LogsOf(namespace, pod) {
-		for i, line := range slices.Backward(log.Lines) {
-			if !fits(line) {
-				continue
-			}
-			if at := message.Date(line, x.TakenAt); !at.IsZero() && x.Age(at) < within {
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line}, true
-			}
+	for l := range evidence.Lines(x.LogsOf(namespace, pod)) {
+		if fits(l.Text) && l.Within(x, within) {
+			return l.Evidence(), true
 		}
 	}
 	return report.Evidence{}, false

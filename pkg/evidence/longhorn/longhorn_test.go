@@ -11,16 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
-
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func index(lh snapshot.Longhorn, gaps ...string) *snapshot.Index {
@@ -85,7 +75,7 @@ func TestAnswers(t *testing.T) {
 		"no backup":                              {BackedUp(index(none), volume("detached")), "unseen"},
 		"no Longhorn":                            {BackedUp(index(none), &snapshot.Volume{}), "unseen"},
 	} {
-		if got := word(tt.got); got != tt.want {
+		if got := tt.got.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
@@ -118,8 +108,8 @@ func TestEngineProcess(t *testing.T) {
 		"records unread":                    {with(nil, "api/longhorn.io/engines"), nil, "unseen"},
 		"stopped, engines of others unread": {with(record("stopped"), "api/longhorn.io/engines"), volume("detached"), "yes"},
 	} {
-		if _, a := p.Unwanted(c.x, c.v); word(a) != c.want {
-			t.Errorf("%s: %s, want %s", name, word(a), c.want)
+		if _, a := p.Unwanted(c.x, c.v); a.String() != c.want {
+			t.Errorf("%s: %s, want %s", name, a.String(), c.want)
 		}
 	}
 }

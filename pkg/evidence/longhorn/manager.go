@@ -40,10 +40,8 @@ func statuses(pod *corev1.Pod) []corev1.ContainerStatus {
 
 // NotReadySince tells since when a pod has not been Ready.
 func NotReadySince(pod *corev1.Pod) (time.Time, bool) {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.LastTransitionTime.Time, c.Status != corev1.ConditionTrue
-		}
+	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {
+		return c.LastTransitionTime.Time, c.Status != corev1.ConditionTrue
 	}
 	for _, c := range pod.Status.ContainerStatuses {
 		if !c.Ready {

@@ -29,7 +29,7 @@ func TestWhyEnds(t *testing.T) {
 			t.Parallel()
 			x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Logs: c.logs})
 			pod := &corev1.Pod{ObjectMeta: named("m"), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{c.status}}}
-			if got := word(WhyEnds(x, pod)); got != c.want {
+			if got := WhyEnds(x, pod).String(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -168,24 +166,22 @@ func engineLog(x *snapshot.Index, e *snapshot.LHEngine) (int, []report.Evidence)
 	if e.InstanceManager == "" {
 		return 0, nil
 	}
-	for _, log := range x.LogsOf(e.Namespace, e.InstanceManager) {
-		for i, line := range slices.Backward(log.Lines) {
-			if !strings.Contains(line, e.Name) || !ofNetwork(line) {
-				continue
-			}
-			m := engineTime.FindStringSubmatch(line)
-			if m == nil {
-				continue
-			}
-			if at, err := time.Parse(time.RFC3339, m[1]); err != nil || x.Age(at) > time.Hour {
-				continue
-			}
-			if to := peer.FindStringSubmatch(line); to != nil && !slices.Contains(hosts, to[1]) {
-				hosts = append(hosts, to[1])
-			}
-			if len(out) < 2 {
-				out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line})
-			}
+	for l := range evidence.Lines(x.LogsOf(e.Namespace, e.InstanceManager)) {
+		if !strings.Contains(l.Text, e.Name) || !ofNetwork(l.Text) {
+			continue
+		}
+		m := engineTime.FindStringSubmatch(l.Text)
+		if m == nil {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, m[1]); err != nil || x.Age(at) > time.Hour {
+			continue
+		}
+		if to := peer.FindStringSubmatch(l.Text); to != nil {
+			hosts = evidence.Once(hosts, to[1])
+		}
+		if len(out) < 2 {
+			out = append(out, l.Evidence())
 		}
 	}
 	return len(hosts), out

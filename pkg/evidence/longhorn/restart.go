@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -95,13 +96,7 @@ func StartOf(x *snapshot.Index, im *snapshot.LHInstanceManager) time.Time {
 	if pod == nil || pod.Status.StartTime == nil {
 		return time.Time{}
 	}
-	at := pod.Status.StartTime.Time
-	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running != nil && c.State.Running.StartedAt.After(at) {
-			at = c.State.Running.StartedAt.Time
-		}
-	}
-	return at
+	return pods.Began(pod)
 }
 
 // near tells whether something happened around the start: the engines die up to two minutes

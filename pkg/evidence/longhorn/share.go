@@ -133,11 +133,9 @@ func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 // ShareWords are the last telling lines of the share-manager's log.
 func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 	var out []report.Evidence
-	for _, log := range x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name) {
-		for i, line := range slices.Backward(log.Lines) {
-			if len(out) < 3 && telling(line) {
-				out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line})
-			}
+	for l := range evidence.Lines(x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name)) {
+		if len(out) < 3 && telling(l.Text) {
+			out = append(out, l.Evidence())
 		}
 	}
 	return out
@@ -147,11 +145,9 @@ func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 // clients, when the server's log says that it cannot reach it: nfs-ganesha's driver
 // "longhorn" (support/recovery) logs the failed call and gives up.
 func Recovery(x *snapshot.Index, v *snapshot.Volume) string {
-	for _, log := range x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name) {
-		for _, line := range log.Lines {
-			if strings.Contains(line, "HTTP call error") || strings.Contains(line, control["9503"]) && telling(line) {
-				return control["9503"] + ":9503"
-			}
+	for l := range evidence.Lines(x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name)) {
+		if strings.Contains(l.Text, "HTTP call error") || strings.Contains(l.Text, control["9503"]) && telling(l.Text) {
+			return control["9503"] + ":9503"
 		}
 	}
 	return ""

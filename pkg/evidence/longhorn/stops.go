@@ -2,7 +2,6 @@ package longhorn
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -69,11 +68,9 @@ func saidOf(x *snapshot.Index, node, manager, instance string) []report.Evidence
 
 // complaint is the newest line of a pod of Longhorn about an instance that is not work as usual.
 func complaint(x *snapshot.Index, pod, instance string) (report.Evidence, bool) {
-	for _, l := range x.LogsOf(x.LonghornNamespace(), pod) {
-		for i, line := range slices.Backward(l.Lines) {
-			if strings.Contains(line, instance) && !message.Ordinary(line) {
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line}, true
-			}
+	for l := range evidence.Lines(x.LogsOf(x.LonghornNamespace(), pod)) {
+		if strings.Contains(l.Text, instance) && !message.Ordinary(l.Text) {
+			return l.Evidence(), true
 		}
 	}
 	return report.Evidence{}, false

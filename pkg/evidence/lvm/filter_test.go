@@ -26,7 +26,7 @@ func TestAccepts(t *testing.T) {
 			f.Files[conf] = probes.File{Kind: "file", Content: tt.file}
 		}
 		x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Facts: f}}})
-		if got := word(Accepts(&evidence.Place{X: x, Node: "n", View: x.View("n")}, "/dev/loop0")); got != tt.want {
+		if got := Accepts(&evidence.Place{X: x, Node: "n", View: x.View("n")}, "/dev/loop0").String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

@@ -4,20 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
 
 // TestGroup asks of a group inside a disk: is it free, does it lie there alone.
 func TestGroup(t *testing.T) {
@@ -54,12 +43,12 @@ func TestGroup(t *testing.T) {
 		tt.change(f)
 		x := snapshot.NewIndex(&snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Facts: f}}})
 		first := x.View("n").ByName("dm-3")
-		if free, inside := word(Free(x, "n", first)), word(Inside(x, "n", first, sdb)); free != tt.free || inside != tt.inside {
+		if free, inside := Free(x, "n", first).String(), Inside(x, "n", first, sdb).String(); free != tt.free || inside != tt.inside {
 			t.Errorf("%s: free %s, inside %s; want %s, %s", name, free, inside, tt.free, tt.inside)
 		}
 	}
 	x := snapshot.NewIndex(&snapshot.Snapshot{})
 	if a := Free(x, "n", &probes.BlockDevice{Name: "dm-3"}); !a.Unseen() {
-		t.Errorf("a node that was not probed: %s", word(a))
+		t.Errorf("a node that was not probed: %s", a.String())
 	}
 }

@@ -3,20 +3,9 @@ package mounts
 import (
 	"testing"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
 
 func index(change func(*probes.Facts)) *snapshot.Index {
 	f := &probes.Facts{
@@ -58,11 +47,11 @@ func TestDead(t *testing.T) {
 		"a server that hangs may come back":    {at(0, 53), says("hang"), "unseen"},
 		"a share that nobody asked":            {at(0, 53), nil, "unseen"},
 	} {
-		if got := word(Dead(index(tt.change), "n", tt.mount)); got != tt.want {
+		if got := Dead(index(tt.change), "n", tt.mount).String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	if got := word(Dead(index(nil), "other", at(8, 99))); got != "unseen" {
+	if got := Dead(index(nil), "other", at(8, 99)).String(); got != "unseen" {
 		t.Errorf("a node that was not probed: %s", got)
 	}
 }
@@ -88,7 +77,7 @@ func TestNothingBelow(t *testing.T) {
 		"process 1 could not be read":    {func(f *probes.Facts) { f.Namespaces = nil }, "unseen"},
 		"the probe was cut off half way": {func(f *probes.Facts) { f.Status = map[string]probes.ProbeState{"mountns": {State: "timeout"}} }, "unseen"},
 	} {
-		if got := word(NothingBelow(index(tt.change), "n", "/pods/1")); got != tt.want {
+		if got := NothingBelow(index(tt.change), "n", "/pods/1").String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

@@ -7,20 +7,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
 
 // TestNeed asks whether a daemon has maps, and whether storage of the node wants it.
 func TestNeed(t *testing.T) {
@@ -62,7 +51,7 @@ func TestNeed(t *testing.T) {
 		s := &snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Facts: f}}}
 		tt.change(s, f)
 		x := snapshot.NewIndex(s)
-		if maps, need := word(NoMaps(x, "n")), word(Unneeded(x, "n")); maps != tt.noMaps || need != tt.noNeed {
+		if maps, need := NoMaps(x, "n").String(), Unneeded(x, "n").String(); maps != tt.noMaps || need != tt.noNeed {
 			t.Errorf("%s: no maps %s, unneeded %s; want %s, %s", name, maps, need, tt.noMaps, tt.noNeed)
 		}
 	}

@@ -188,10 +188,8 @@ func (c *Collision) comingFrom(x *Contest) []string {
 }
 
 func ownsAddress(n *corev1.Node, addr netip.Addr) bool {
-	for _, a := range n.Status.Addresses {
-		if a.Address == addr.String() {
-			return true
-		}
+	if snapshot.HasAddress(n, addr.String()) {
+		return true
 	}
 	for _, cidr := range append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...) {
 		if p, err := netip.ParsePrefix(cidr); err == nil && p.Contains(addr) {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -43,7 +44,7 @@ func ForwarderOf(x *snapshot.Index, node string, v *snapshot.Volume) Forwarder {
 	if f.Plugin = x.DriverPodOn(v.CSIName(), node); f.Plugin == nil {
 		return f
 	}
-	at := started(f.Plugin)
+	at := pods.Began(f.Plugin)
 	if !at.IsZero() {
 		f.Facts = append(f.Facts, evidence.FromAPI("Pod "+name(f.Plugin), "last start", at.UTC().Format(time.RFC3339)))
 	}
@@ -66,19 +67,6 @@ func ForwarderOf(x *snapshot.Index, node string, v *snapshot.Volume) Forwarder {
 
 func name(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
-func started(p *corev1.Pod) time.Time {
-	var last time.Time
-	for _, c := range p.Status.ContainerStatuses {
-		if r := c.State.Running; r != nil && r.StartedAt.After(last) {
-			last = r.StartedAt.Time
-		}
-	}
-	if last.IsZero() && p.Status.StartTime != nil {
-		return p.Status.StartTime.Time
-	}
-	return last
-}
-
 // Words say who that is.
 func (f Forwarder) Words(x *snapshot.Index) string {
 	if f.Plugin == nil {
@@ -91,7 +79,7 @@ func (f Forwarder) Words(x *snapshot.Index) string {
 	}
 	b.WriteString(". ")
 	if f.Client != nil {
-		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", evidence.Duration(x.Age(started(f.Plugin))), name(f.Client))
+		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", evidence.Duration(x.Age(pods.Began(f.Plugin))), name(f.Client))
 	}
 	return b.String()
 }

@@ -19,16 +19,6 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 const server = "10.0.0.9"
 
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
-
 // place is the claim shop/data over NFS with pod web on node n; facts nil: nobody looked.
 func place(phase corev1.PodPhase, facts *probes.Facts, texts ...string) *evidence.Place {
 	meta := func(ns, name string) metav1.ObjectMeta {
@@ -101,8 +91,8 @@ func TestVersion(t *testing.T) {
 		pl := place(corev1.PodPending, c.facts, c.text)
 		pl.Volume.PV.Spec.MountOptions = []string{"vers=4.1"}
 		v, ok := VersionOf(pl)
-		if !ok || word(v.Missing()) != c.missing || word(v.Option()) != c.option {
-			t.Errorf("%s: found %v, missing %s, an option %s", name, ok, word(v.Missing()), word(v.Option()))
+		if !ok || v.Missing().String() != c.missing || v.Option().String() != c.option {
+			t.Errorf("%s: found %v, missing %s, an option %s", name, ok, v.Missing().String(), v.Option().String())
 		}
 	}
 	if _, ok := VersionOf(place(corev1.PodPending, nil, "mount.nfs: rpc.statd is not running but is required for remote locking\n"+option)); ok {
@@ -125,8 +115,8 @@ func TestLocks(t *testing.T) {
 		"not read":      {seen(func(f *probes.Facts) { f.Status = map[string]probes.ProbeState{"process": {State: "timeout"}} }), "unseen"},
 		"nobody looked": {nil, "unseen"},
 	} {
-		if _, a := NoStatd(place(corev1.PodPending, c.facts)); word(a) != c.want {
-			t.Errorf("%s: %s, want %s", name, word(a), c.want)
+		if _, a := NoStatd(place(corev1.PodPending, c.facts)); a.String() != c.want {
+			t.Errorf("%s: %s, want %s", name, a.String(), c.want)
 		}
 	}
 }
@@ -155,8 +145,8 @@ func TestSilence(t *testing.T) {
 		}, "vers=4.1"), "yes", "unseen"},
 	} {
 		s := SilenceOn(place(corev1.PodRunning, c.facts))
-		if word(s.Is()) != c.is || word(s.Dead()) != c.dead {
-			t.Errorf("%s: silent %s, dead %s", name, word(s.Is()), word(s.Dead()))
+		if s.Is().String() != c.is || s.Dead().String() != c.dead {
+			t.Errorf("%s: silent %s, dead %s", name, s.Is().String(), s.Dead().String())
 		}
 	}
 	if s := SilenceOn(place(corev1.PodRunning, nil)); len(s.Servers) > 0 {
@@ -192,8 +182,8 @@ func TestDomains(t *testing.T) {
 		"the server is not seen": {build("lan", "N", nil), "no", "unseen", "unseen"},
 		"mine was not read":      {build("", "N", local), "no", "unseen", "unseen"},
 	} {
-		if word(c.d.Differ) != c.differ || word(c.d.Server) != c.server || word(c.d.Names) != c.names {
-			t.Errorf("%s: differ %s, server %s, names %s", name, word(c.d.Differ), word(c.d.Server), word(c.d.Names))
+		if c.d.Differ.String() != c.differ || c.d.Server.String() != c.server || c.d.Names.String() != c.names {
+			t.Errorf("%s: differ %s, server %s, names %s", name, c.d.Differ.String(), c.d.Server.String(), c.d.Names.String())
 		}
 	}
 }
@@ -219,8 +209,8 @@ func TestServerName(t *testing.T) {
 		}))
 		pl.Volume.PV.Spec.NFS.Server = c.host
 		n, ok := ServerName(pl)
-		if ok != c.ok || ok && word(n.Unknown) != c.unknown {
-			t.Errorf("%s: a name %v, unknown %s", name, ok, word(n.Unknown))
+		if ok != c.ok || ok && n.Unknown.String() != c.unknown {
+			t.Errorf("%s: a name %v, unknown %s", name, ok, n.Unknown.String())
 		}
 	}
 }
@@ -273,8 +263,8 @@ func TestMissing(t *testing.T) {
 	} {
 		s, ok := ShareOf(place(corev1.PodPending, c.facts, words))
 		_, elsewhere, missing := s.Missing()
-		if !ok || word(missing) != c.missing || word(s.Searched(elsewhere)) != c.searched {
-			t.Errorf("%s: found %v, missing %s, searched %s", name, ok, word(missing), word(s.Searched(elsewhere)))
+		if !ok || missing.String() != c.missing || s.Searched(elsewhere).String() != c.searched {
+			t.Errorf("%s: found %v, missing %s, searched %s", name, ok, missing.String(), s.Searched(elsewhere).String())
 		}
 	}
 	if helperFor("/dev/sdb", "") != "" || helperFor("//srv/share", "") != "mount.cifs" || helperFor("fs-1:/", "") != "mount.nfs" {

@@ -22,13 +22,12 @@ var nobodyWords = []string{"nobody", "nogroup", "65534", "4294967294"}
 // without that, a difference of domains harms nobody.
 func OwnedByNobody(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		for _, l := range pl.X.LogsOf(c.Pod.Namespace, c.Pod.Name) {
-			for i, line := range slices.Backward(l.Lines) {
-				named := slices.ContainsFunc(nobodyWords, func(w string) bool { return strings.Contains(line, w) })
-				if named && nobody.MatchString(line) {
-					where := fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1)
-					return c, evidence.Yes(report.Evidence{Source: "log", Node: pl.Node, Locator: where, Text: line})
-				}
+		for l := range evidence.Lines(pl.X.LogsOf(c.Pod.Namespace, c.Pod.Name)) {
+			named := slices.ContainsFunc(nobodyWords, func(w string) bool { return strings.Contains(l.Text, w) })
+			if named && nobody.MatchString(l.Text) {
+				said := l.Evidence()
+				said.Node = pl.Node
+				return c, evidence.Yes(said)
 			}
 		}
 	}
@@ -128,11 +127,9 @@ func serverDomain(pl *evidence.Place, server string) (domain string, fact report
 		return "localdomain", report.Evidence{}, ""
 	}
 	for _, n := range pl.X.Cluster.Nodes {
-		for _, a := range n.Status.Addresses {
-			if view := pl.X.View(n.Name); a.Address == server && view != nil {
-				e, d := domainOf(view)
-				return d, e, n.Name
-			}
+		if view := pl.X.View(n.Name); view != nil && snapshot.HasAddress(n, server) {
+			e, d := domainOf(view)
+			return d, e, n.Name
 		}
 	}
 	return "", report.Evidence{}, ""

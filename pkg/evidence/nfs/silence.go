@@ -101,7 +101,7 @@ func (s *Silence) of(v *snapshot.Volume) bool {
 
 // Keys is what a finding is tied to.
 type Keys interface {
-	Volume(*snapshot.Volume)
+	Volume(...*snapshot.Volume)
 	Pod(*corev1.Pod)
 	Object(kind, name string)
 }

@@ -105,10 +105,8 @@ func meantFor(pod *corev1.Pod, node string) bool {
 }
 
 func unscheduled(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return c.Message
-		}
+	if why, ok := pods.Unscheduled(pod); ok {
+		return why
 	}
 	return "no reason is given"
 }

@@ -89,10 +89,8 @@ func affinityKeys(pv *corev1.PersistentVolume) []string {
 // without any word of it (events expire) the labels decide alone.
 func saysConflict(x *snapshot.Index, pod *corev1.Pod) bool {
 	texts := []string{}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			texts = append(texts, c.Message)
-		}
+	if why, ok := pods.Unscheduled(pod); ok {
+		texts = append(texts, why)
 	}
 	for _, e := range x.Events("Pod", pod.Namespace, pod.Name) {
 		if e.Reason == "FailedScheduling" {

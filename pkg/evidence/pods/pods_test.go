@@ -14,16 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
-
 func pod(namespace, name string, change ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "uid-" + "0000"}, Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	for _, c := range change {
@@ -105,7 +95,7 @@ func TestSpares(t *testing.T) {
 		for _, g := range tt.gaps {
 			s.Gaps = append(s.Gaps, snapshot.Gap{Need: g, Reason: "Forbidden"})
 		}
-		if got := word(Spares(snapshot.NewIndex(s), tt.pod)); got != tt.want {
+		if got := Spares(snapshot.NewIndex(s), tt.pod).String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
@@ -174,7 +164,7 @@ func TestUsers(t *testing.T) {
 		"there":                           {Exists(index(nil, []*corev1.Pod{running}), running), "yes"},
 		"not there":                       {Exists(index(nil, nil), running), "unseen"},
 	} {
-		if got := word(tt.got); got != tt.want {
+		if got := tt.got.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

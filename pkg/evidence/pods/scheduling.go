@@ -21,6 +21,12 @@ type Placing struct {
 	Said  []evidence.Text
 }
 
+// Unscheduled is why the scheduler finds no node for a pod, in its words.
+func Unscheduled(pod *corev1.Pod) (why string, ok bool) {
+	c := snapshot.PodCondition(pod, corev1.PodScheduled)
+	return c.Message, c.Status == corev1.ConditionFalse && c.Message != ""
+}
+
 // PlacingOf reads the condition PodScheduled, which outlives the events, and the events.
 func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
 	var out Placing

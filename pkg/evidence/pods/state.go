@@ -41,6 +41,21 @@ func Where(x *snapshot.Index, pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s on node %s (%s old)", Name(pod), pod.Spec.NodeName, Ago(x, pod.CreationTimestamp.Time))
 }
 
+// Began is when the newest container of a pod began to run: one that restarts takes its
+// children with it while its pod keeps its age.
+func Began(pod *corev1.Pod) time.Time {
+	var last time.Time
+	for _, c := range pod.Status.ContainerStatuses {
+		if r := c.State.Running; r != nil && r.StartedAt.After(last) {
+			last = r.StartedAt.Time
+		}
+	}
+	if last.IsZero() && pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return last
+}
+
 // Ago says how long something has lasted.
 func Ago(x *snapshot.Index, at time.Time) string {
 	if at.IsZero() {

@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -28,10 +29,8 @@ func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
 	looks := evidence.All(published(pl.X, v.Class.Provisioner), evidence.Resource(pl.X, "storage.k8s.io/csistoragecapacities").Nothing())
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
-		for _, k := range w.Pod.Status.Conditions {
-			if k.Type == corev1.PodScheduled && k.Status == corev1.ConditionFalse && strings.Contains(k.Message, notEnough) && facts == nil {
-				facts = append(facts, evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.conditions[PodScheduled]", k.Message))
-			}
+		if why, _ := pods.Unscheduled(w.Pod); strings.Contains(why, notEnough) && facts == nil {
+			facts = append(facts, evidence.FromAPI(pods.Object(w.Pod), "status.conditions[PodScheduled]", why))
 		}
 	}
 	if facts == nil {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -31,11 +32,9 @@ func podState(pod *corev1.Pod) string {
 
 // lastWord is the newest line that a pod that is not Ready wrote.
 func lastWord(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
-	for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
-		for i := len(l.Lines) - 1; i >= 0; i-- {
-			if strings.TrimSpace(l.Lines[i]) != "" && strings.Contains(l.Container, "provisioner") {
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: l.Lines[i]}
-			}
+	for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) {
+		if strings.TrimSpace(l.Text) != "" && strings.Contains(l.Container, "provisioner") {
+			return l.Evidence()
 		}
 	}
 	return report.Evidence{}

@@ -120,10 +120,8 @@ func replicas(w snapshot.Owner) (wanted, isReady int32) {
 
 // ready tells whether a pod is Ready, and since when that has been so.
 func ready(pod *corev1.Pod) (bool, time.Time) {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil, c.LastTransitionTime.Time
-		}
+	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {
+		return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil, c.LastTransitionTime.Time
 	}
 	return false, pod.CreationTimestamp.Time
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -95,10 +96,8 @@ func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, word
 	}
 	name := "Pod " + pod.Namespace + "/" + pod.Name
 	const tooMany = "exceed max volume count"
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return need, c.Message, evidence.When(strings.Contains(c.Message, tooMany), evidence.FromAPI(name, "status.conditions[PodScheduled]", c.Message))
-		}
+	if why, ok := pods.Unscheduled(pod); ok {
+		return need, why, evidence.When(strings.Contains(why, tooMany), evidence.FromAPI(name, "status.conditions[PodScheduled]", why))
 	}
 	events := pl.X.Events("Pod", pod.Namespace, pod.Name)
 	for i := len(events) - 1; i >= 0; i-- {

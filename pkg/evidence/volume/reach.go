@@ -39,7 +39,7 @@ func UnusedOn(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	if !found {
 		return whole.Nothing(evidence.FromNode(on, "sys/class/block", "no device and no mount of the volume"))
 	}
-	above := evidence.Each(d.Rightful, func(b *probes.BlockDevice) string { return b.Name })
+	above := evidence.Each(d.Stack, func(b *probes.BlockDevice) string { return b.Name })
 	out := []evidence.Answer{}
 	for _, dev := range d.Numbers() {
 		out = append(out, disk.Unmounted(x, on, dev), disk.Closed(x, on, dev))

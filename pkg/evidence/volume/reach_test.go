@@ -7,20 +7,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-func word(a evidence.Answer) string {
-	switch {
-	case a.Yes():
-		return "yes"
-	case a.No():
-		return "no"
-	}
-	return "unseen"
-}
 
 // TestReach asks about a volume that is attached to node a and was attached to node b.
 func TestReach(t *testing.T) {
@@ -62,7 +51,7 @@ func TestReach(t *testing.T) {
 		tt.change(s)
 		x := snapshot.NewIndex(s)
 		v := x.VolumeOfPV("pv")
-		got := [3]string{word(Everywhere(x, v)), word(UnusedOn(x, v, "b")), word(UnmountedEverywhere(x, v))}
+		got := [3]string{Everywhere(x, v).String(), UnusedOn(x, v, "b").String(), UnmountedEverywhere(x, v).String()}
 		if want := [3]string{tt.everywhere, tt.unused, tt.unmounted}; got != want {
 			t.Errorf("%s: everywhere, unused on b, unmounted are %v, want %v", name, got, want)
 		}
@@ -87,7 +76,7 @@ func TestNotInUse(t *testing.T) {
 		"no node":    {nil, "unseen"},
 	} {
 		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: tt.nodes}})
-		if got := word(NotInUse(x, v, "n")); got != tt.want {
+		if got := NotInUse(x, v, "n").String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

@@ -34,9 +34,7 @@ var AttacherNotWorking = &diagnosis.Rule{
 		}
 		attacherBranch(pl, a, p)
 		p.Pods(holder.Waiters(pl.Volume)...)
-		for _, va := range a.Silent {
-			p.Attachment(va)
-		}
+		p.Attachment(a.Silent...)
 		p.Steps = append(p.Steps, remedy.Words("Do not edit the status or the finalizers of VolumeAttachments by hand: the attacher must undo what it did in the backend."))
 		return []*diagnosis.Proof{p}
 	},

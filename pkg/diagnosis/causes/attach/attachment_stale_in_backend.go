@@ -42,9 +42,7 @@ var AttachmentStaleInBackend = &diagnosis.Rule{
 		p.At(b.Waiter.Spec.NodeName)
 		p.At(on)
 		p.Pods(holder.Waiters(pl.Volume)...)
-		for _, va := range pl.Volume.Attachments {
-			p.Attachment(va)
-		}
+		p.Attachment(pl.Volume.Attachments...)
 		return []*diagnosis.Proof{p}
 	},
 }

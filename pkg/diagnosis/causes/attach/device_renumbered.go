@@ -46,9 +46,7 @@ func renumbered(pl *evidence.Place, r disk.Record, right disk.Right) *diagnosis.
 	if c, ok := pl.View.Facts.Contents[r.Now.Dev]; ok && c.Type != "none" {
 		p.With["holds"] = c.Type
 	}
-	for _, w := range pl.Volume.LiveConsumersOn(pl.Node) {
-		p.Keys.Pod(w.Pod)
-	}
+	p.Keys.Users(pl.Volume.LiveConsumersOn(pl.Node)...)
 	p.Device(pl.Node, r.Now.Dev)
 	p.Device(pl.Node, right.Disk.Dev)
 	return p

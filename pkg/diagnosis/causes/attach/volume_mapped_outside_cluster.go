@@ -86,8 +86,6 @@ func outside(pl *evidence.Place, va *storagev1.VolumeAttachment, says, who strin
 	} else {
 		p.State = append(p.State, evidence.Not(volume.OnProbed(pl.X, pl.Volume)))
 	}
-	for _, w := range pl.Volume.Waiting() {
-		p.Keys.Pod(w.Pod)
-	}
+	p.Keys.Users(pl.Volume.Waiting()...)
 	return p
 }

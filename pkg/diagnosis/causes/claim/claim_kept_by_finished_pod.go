@@ -31,9 +31,7 @@ var ClaimKeptByFinishedPod = &diagnosis.Rule{
 			Last:    []evidence.Answer{claims.NoOtherUser(pl), claims.OnlyProtection(c)},
 			Waiting: claims.AllExpire(pl.X, pl.Volume),
 		}
-		for _, k := range append(pl.Volume.Finished(), pl.Volume.Live()...) {
-			p.Pod(k.Pod)
-		}
+		p.Users(append(pl.Volume.Finished(), pl.Volume.Live()...)...)
 		p.Steps = keptSteps(pl, p.Waiting)
 		return []*diagnosis.Proof{p}
 	},

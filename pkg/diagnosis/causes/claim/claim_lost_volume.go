@@ -43,12 +43,8 @@ var ClaimLostVolume = &diagnosis.Rule{
 		} else {
 			p.State = append(p.State, gone)
 		}
-		for _, w := range pl.Volume.Waiting() {
-			p.Pod(w.Pod)
-		}
-		for _, va := range pl.Volume.Attachments {
-			p.Object("va", va.Name)
-		}
+		p.Users(pl.Volume.Waiting()...)
+		p.Attachment(pl.Volume.Attachments...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -47,9 +47,7 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 			p.Steps = p.Steps[:1]
 			p.Steps = append(p.Steps, remedy.Words("Make claim "+c.Namespace+"/"+c.Name+" anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on "+pv.Name+" belongs to claim "+other+"; leave its claimRef alone while that claim is wanted."))
 		}
-		for _, w := range pl.Volume.Waiting() {
-			p.Keys.Pod(w.Pod)
-		}
+		p.Keys.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -45,9 +45,7 @@ var StorageclassMissing = &diagnosis.Rule{
 			p.Says = "named"
 			p.Steps = []remedy.Step{remedy.Words("Create the class under this name, or make the claim anew with another one: the class of an existing claim cannot be changed, and a pending claim holds no data.")}
 		}
-		for _, w := range pl.Volume.Waiting() {
-			p.Keys.Pod(w.Pod)
-		}
+		p.Keys.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
 	},
 }

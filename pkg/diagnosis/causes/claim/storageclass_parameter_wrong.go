@@ -40,9 +40,7 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 			p.Steps = []remedy.Step{remedy.Words("Make a class " + m.Instead + ", and the pending claim anew with it: a class cannot be edited, and the claim holds no data yet.")}
 		}
 		p.Pods(failing...)
-		for _, va := range v.Attachments {
-			p.Attachment(va)
-		}
+		p.Attachment(v.Attachments...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -52,9 +52,7 @@ func conflict(pl *evidence.Place, c pods.Conflict, says string) *diagnosis.Proof
 			remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's place: change that, bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
 		},
 	}
-	for _, v := range c.Bound {
-		p.Volume(v)
-	}
+	p.Volume(c.Bound...)
 	if len(c.Guilty) > 0 {
 		p.Subject = diagnosis.ObjectSubject("PersistentVolume", "", c.Guilty[0].PVName())
 	}

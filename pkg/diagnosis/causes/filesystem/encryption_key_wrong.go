@@ -44,9 +44,7 @@ var EncryptionKeyWrong = &diagnosis.Rule{
 			remedy.Words(keyAdvice(p.Says, secret)),
 			remedy.Words("The kubelet and the driver try again by themselves. Do not format the device or write a new LUKS header: either destroys the data for good."),
 		}
-		for _, w := range pl.Volume.Waiting() {
-			p.Pod(w.Pod)
-		}
+		p.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -29,9 +29,7 @@ var EncryptionToolsMissing = &diagnosis.Rule{
 		pid, waits := crypt.WaitsForUdev(pl)
 		p.With = words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "driver": pl.Volume.Driver, "pid": fmt.Sprint(pid), "at": machine.Elsewhere(pl.X, pl.Node, "cryptsetup")}
 		p.Steps = []remedy.Step{remedy.Words(openWith(pl, p, waits))}
-		for _, w := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(w.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

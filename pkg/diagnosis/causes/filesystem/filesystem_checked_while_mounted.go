@@ -44,9 +44,7 @@ func checkMetMount(pl *evidence.Place, m filesystem.MetMount) *diagnosis.Proof {
 		State: []evidence.Answer{m.Said}, Last: []evidence.Answer{m.Here},
 		Steps: []remedy.Step{remedy.Words(cure), remedy.Words("Update the driver, or switch its check off: it must not check a device that it has mounted itself. Never run a check or repair now, while the filesystem is mounted.")},
 	}
-	for _, w := range pl.Volume.WaitingOn(pl.Node) {
-		p.Pod(w.Pod)
-	}
+	p.Users(pl.Volume.WaitingOn(pl.Node)...)
 	if m.Seen {
 		p.Says, p.Subject, p.With["device"] = "met", diagnosis.DeviceSubject(pl.Node, m.Carrier.Block.Dev), m.Carrier.Name()
 		p.Carried(pl.Volume, pl.Node, m.Carrier.Numbers()...)

@@ -55,9 +55,7 @@ var MkfsRisk = &diagnosis.Rule{
 			p.Subject, p.With["device"] = diagnosis.DeviceSubject(pl.Node, d.Dev), d.Name+" ("+d.Dev.String()+")"
 			p.Carried(pl.Volume, pl.Node, f.Carrier.Numbers()...)
 		}
-		for _, w := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(w.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

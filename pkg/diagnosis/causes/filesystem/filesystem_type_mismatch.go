@@ -36,9 +36,7 @@ var TypeMismatch = &diagnosis.Rule{
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that is mounted, away, or in other hands", Is: m.Taken}},
 			Steps:      otherType(m),
 		}
-		for _, w := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(w.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		if m.Known.Yes() {
 			p.With["known"] = "known"
 			p.Says = "named"

@@ -68,9 +68,7 @@ func ticketLeftover(pl *evidence.Place, t lh.Ticket, all []lh.Ticket) *diagnosis
 	default:
 		p.Steps = append(p.Steps, remedy.Words("Node "+t.NodeID+" neither mounts the volume's device nor has a process that uses it, so "+entry+". Verify: the waiting ticket becomes satisfied, or the volume detaches."))
 	}
-	for _, va := range pl.Volume.Attachments {
-		p.Object("va", va.Name)
-	}
+	p.Attachment(pl.Volume.Attachments...)
 	p.At(t.NodeID)
 	return p
 }

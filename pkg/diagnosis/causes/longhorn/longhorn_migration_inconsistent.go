@@ -31,12 +31,8 @@ var MigrationInconsistent = &diagnosis.Rule{
 		p.With = words.Fields{"volume": v.Name, "state": v.Status.State, "node": v.Status.CurrentNodeID, "target": m.Target(), "dangling": v.Status.CurrentMigrationNodeID, "robustness": v.Status.Robustness,
 			"tickets": fmt.Sprint(len(m.Tickets)), "usable": fmt.Sprint(usable), "replicas": fmt.Sprint(v.NumberOfReplicas), "nodes": nodes, "engines": fmt.Sprint(len(pl.Volume.Longhorn.Engines))}
 		p.Steps = migrate(pl, m, p)
-		for _, va := range pl.Volume.Attachments {
-			p.Object("va", va.Name)
-		}
-		for _, n := range m.Nodes() {
-			p.At(n)
-		}
+		p.Attachment(pl.Volume.Attachments...)
+		p.At(m.Nodes()...)
 		return []*diagnosis.Proof{p}
 	},
 }

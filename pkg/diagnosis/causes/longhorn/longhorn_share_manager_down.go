@@ -41,9 +41,7 @@ var ShareManagerDown = &diagnosis.Rule{
 			p.Steps = append([]remedy.Step{remedy.Check("See whether anything answers behind Service "+name+" on port "+port+", and what keeps the share-manager from it: the longhorn-manager pods serve it; a network policy or the cluster's DNS may stand between.",
 				remedy.Kubectl("-n", v.Namespace, "get", "endpoints", name), remedy.Kubectl("-n", v.Namespace, "get", "pods", "-l", "app=longhorn-manager", "-o", "wide"))}, p.Steps...)
 		}
-		for _, n := range pl.X.DeviceNodes(pl.Volume) {
-			p.At(n)
-		}
+		p.At(pl.X.DeviceNodes(pl.Volume)...)
 		if pod := pl.X.ShareManagerPod(pl.Volume); pod != nil {
 			p.Steps = append(p.Steps, remedy.DeleteShareManager(pl.Volume, pod))
 		}

@@ -36,9 +36,7 @@ var VolumeStatusLeftover = &diagnosis.Rule{
 					"wanted": diagnosis.Duration(lh.WantedFor(pl.X, pl.Volume))},
 				Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Empty %s of volume %s in namespace %s through the status subresource (kubectl edit with --subresource=status; an ordinary edit does not write it). Note the old value: writing it back undoes the step. Then upgrade Longhorn. Verify: the volume attaches within a minute.", l.Field, v.Name, v.Namespace))},
 			}
-			for _, n := range lh.WantedNodes(pl.Volume) {
-				p.At(n)
-			}
+			p.At(lh.WantedNodes(pl.Volume)...)
 			out = append(out, p)
 		}
 		return out

@@ -45,9 +45,7 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 		if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok && d.Block != nil {
 			p.With["device"] = mounts.Title(pl.View, d.Dev)
 		}
-		for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.LiveConsumersOn(pl.Node)...)
 		list := ""
 		if len(points) > 0 {
 			list = " (" + strings.Join(points, ", ") + ")"

@@ -40,9 +40,7 @@ var KubeletInContainer = &diagnosis.Rule{
 		if pl.Pod != nil {
 			path, hidden := k.Hidden()
 			p.Says, p.State, p.With["path"], p.With["pod"] = "hidden", []evidence.Answer{hidden}, path, pods.Name(pl.Pod)
-			for _, v := range pl.X.VolumesOfPod(pl.Pod) {
-				p.Volume(v)
-			}
+			p.Volume(pl.X.VolumesOfPod(pl.Pod)...)
 			p.Steps = []remedy.Step{remedy.Words(fmt.Sprintf("Bind the path into the kubelet's container (RKE: services.kubelet.extra_binds \"%s:%s:rshared\") and restart the kubelet; in the long run run the kubelet on the host.", path, path))}
 			return append(out, p)
 		}

@@ -63,9 +63,7 @@ func deadProofs(pl *evidence.Place, says string, list []mounts.DeadMount) (out [
 		}
 		p.Volume(d.Volume)
 		p.Volume(d.Victim)
-		for _, pod := range d.Pods(pl.X) {
-			p.Pod(pod)
-		}
+		p.Pods(d.Pods(pl.X)...)
 		for _, dev := range d.Numbers() {
 			p.Device(pl.Node, dev)
 		}

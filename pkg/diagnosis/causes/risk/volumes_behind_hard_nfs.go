@@ -33,9 +33,7 @@ var VolumesBehindHardNFS = &diagnosis.Rule{
 		if hard.Longhorn() {
 			p.Steps = append(p.Steps, remedy.Words("For new mounts of Longhorn shares set nfsOptions to vers=4.1,noresvport,timeo=600,retrans=5,softerr in a new class, or use a Longhorn release whose defaults are soft. Mounts that exist keep their options until their pods are made anew."))
 		}
-		for _, v := range hard.Volumes {
-			p.Volume(v)
-		}
+		p.Volume(hard.Volumes...)
 		return []*diagnosis.Proof{p}
 	},
 }

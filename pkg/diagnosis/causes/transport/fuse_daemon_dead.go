@@ -24,9 +24,7 @@ var FUSEDaemonDead = &diagnosis.Rule{
 			with["source"], with["type"] = m.Dead[0].Mount.Source, m.Dead[0].Mount.FSType
 			p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "dead", With: with, State: []evidence.Answer{m.Gone()}, Steps: fuseSteps(pl, m)}
 			clients := m.Pods()
-			for _, pod := range clients {
-				p.Pod(pod)
-			}
+			p.Pods(clients...)
 			if len(clients) > 0 {
 				p.Subject = diagnosis.PodSubject(clients[0])
 			}

@@ -59,9 +59,7 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 		}
 		p.Node(pl.Node)
 		if pl.Volume != nil {
-			for _, c := range pl.Volume.WaitingOn(pl.Node) {
-				p.Pod(c.Pod)
-			}
+			p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		}
 		return []*diagnosis.Proof{p}
 	},

@@ -42,9 +42,7 @@ var ISCSIInterfaceMisbound = &diagnosis.Rule{
 			p.With["works"] = addr + ":3260"
 		}
 		p.Node(pl.Node)
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

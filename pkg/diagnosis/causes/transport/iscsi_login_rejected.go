@@ -40,9 +40,7 @@ var ISCSILoginRejected = &diagnosis.Rule{
 		if !r.Fatal {
 			p.AtMost = report.Likely
 		}
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

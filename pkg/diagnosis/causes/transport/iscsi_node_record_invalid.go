@@ -30,9 +30,7 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 		p.State = []evidence.Answer{needed, said.Is}
 		p.Node(pl.Node)
 		if pl.Volume != nil {
-			for _, c := range pl.Volume.WaitingOn(pl.Node) {
-				p.Pod(c.Pod)
-			}
+			p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		}
 		look := "On node " + pl.Node + " look for records that are empty, cut or full of NUL bytes below /etc/iscsi/nodes and /var/lib/iscsi/nodes; remove exactly those directories whose target has no session in /sys/class/iscsi_session."
 		switch {

@@ -49,9 +49,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 		}
 		p.Node(pl.Node)
 		if pl.Volume != nil {
-			for _, c := range pl.Volume.WaitingOn(pl.Node) {
-				p.Pod(c.Pod)
-			}
+			p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		}
 		return []*diagnosis.Proof{p}
 	},

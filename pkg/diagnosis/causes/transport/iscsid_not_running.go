@@ -52,9 +52,7 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 			p.Last = nil
 		}
 		p.Node(pl.Node)
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -38,9 +38,7 @@ var NetworkHostToPodBlocked = &diagnosis.Rule{
 				p.Subject, p.With["policy"], p.With["causes"] = diagnosis.ObjectSubject("NetworkPolicy", q.Namespace, q.Name), name, ""
 				p.Steps = []remedy.Step{remedy.Words("Let NetworkPolicy " + name + " admit TCP port " + way.Port + " from the addresses of the nodes (ipBlock), and from nothing else: the port gives raw access to volumes. The next attempt succeeds by itself.")}
 			}
-			for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-				p.Pod(c.Pod)
-			}
+			p.Users(pl.Volume.LiveConsumersOn(pl.Node)...)
 			p.Pod(way.Server)
 			out = append(out, p)
 		}

@@ -52,9 +52,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 			nodes = append(nodes, r.Node())
 			p.State = append(p.State, r.Is)
 			p.At(r.Node())
-			for _, c := range pl.Volume.WaitingOn(r.Node()) {
-				p.Pod(c.Pod)
-			}
+			p.Users(pl.Volume.WaitingOn(r.Node())...)
 		}
 		p.State[0] = p.State[0].With(lines...).With(r.Exports()...)
 		p.With["nodes"] = words.Nodes(nodes)

@@ -39,9 +39,7 @@ var NFSClientIDCollision = &diagnosis.Rule{
 			p.Says, p.AtMost = "log", report.Likely
 		}
 		p.Object("server", c.Server)
-		for _, n := range c.Nodes {
-			p.At(n)
-		}
+		p.At(c.Nodes...)
 		for _, x := range pl.Volume.Live() {
 			p.Pod(x.Pod)
 			if slices.Contains(c.Nodes, x.Node()) && !x.Terminating() {

@@ -50,9 +50,7 @@ var NFSClientMissing = &diagnosis.Rule{
 			pkg = "cifs-utils"
 		}
 		p.Steps = []remedy.Step{remedy.Words("Install " + pkg + " on every node that may run the pod, node " + pl.Node + " first. The kubelet tries again within two minutes.")}
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -35,9 +35,7 @@ var NFSKernelIncompatible = &diagnosis.Rule{
 			Steps: kernelSteps(pl, i.Node),
 		}
 		p.At(i.Node)
-		for _, c := range pl.Volume.LiveConsumersOn(i.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.LiveConsumersOn(i.Node)...)
 		return append(out, p)
 	},
 }
@@ -58,9 +56,7 @@ func kernelRefuses(at *evidence.Place, r nfs.Version) *diagnosis.Proof {
 		p.AtMost = report.Likely
 	}
 	p.At(at.Node)
-	for _, c := range at.Volume.WaitingOn(at.Node) {
-		p.Pod(c.Pod)
-	}
+	p.Users(at.Volume.WaitingOn(at.Node)...)
 	return p
 }
 

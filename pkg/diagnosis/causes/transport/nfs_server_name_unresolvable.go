@@ -42,9 +42,7 @@ var NFSServerNameUnresolvable = &diagnosis.Rule{
 		if n.Inside && n.Plugin == nil {
 			p.With["inside"] = "such a name"
 		}
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

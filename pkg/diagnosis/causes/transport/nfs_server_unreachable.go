@@ -43,9 +43,7 @@ var NFSServerUnreachable = &diagnosis.Rule{
 		}
 		p.Steps = []remedy.Step{remedy.Words(again)}
 		p.Object("server", a.Server)
-		for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.LiveConsumersOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

@@ -37,9 +37,7 @@ var NFSStatdMissing = &diagnosis.Rule{
 		} else if r.Plain {
 			p.Last = []evidence.Answer{none}
 		}
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

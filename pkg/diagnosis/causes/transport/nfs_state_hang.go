@@ -40,9 +40,7 @@ var NFSStateHang = &diagnosis.Rule{
 			p.With["server"] = "the server " + m.Addr + " answers"
 		}
 		p.Object("server", m.Addr)
-		for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.LiveConsumersOn(pl.Node)...)
 		pods, tasks := h.Clients(pl)
 		for i, pod := range pods {
 			p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("Its process %d hangs in %s, a wait that a killed task gives up.", tasks[i].Process.PID, tasks[i].Where))

@@ -54,9 +54,7 @@ var NFSVersionUnsupported = &diagnosis.Rule{
 			other = "Or, from Longhorn 1.11 on, use nfsOptions with vers=4.0 in a new StorageClass; until then keep the pod on nodes whose kernel does it."
 		}
 		p.Steps = append(p.Steps, remedy.Words(other))
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

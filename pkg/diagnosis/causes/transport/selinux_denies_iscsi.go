@@ -37,9 +37,7 @@ var SELinuxDeniesISCSI = &diagnosis.Rule{
 			},
 		}
 		p.Node(pl.Node)
-		for _, c := range pl.Volume.WaitingOn(pl.Node) {
-			p.Pod(c.Pod)
-		}
+		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
 }

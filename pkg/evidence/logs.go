@@ -1,0 +1,48 @@
+package evidence
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// Line is a line of a container's log.
+type Line struct {
+	*snapshot.Log
+	Number int // from 1
+	Text   string
+}
+
+// Lines are those of logs, the newest of each first.
+func Lines(logs []snapshot.Log) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		for i := range logs {
+			for n, text := range slices.Backward(logs[i].Lines) {
+				if !yield(Line{&logs[i], n + 1, text}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Evidence quotes the line.
+func (l Line) Evidence() report.Evidence {
+	where := fmt.Sprintf("logs/%s/%s/%s", l.Namespace, l.Pod, l.Container)
+	if l.Previous {
+		where += ".previous"
+	}
+	return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, l.Number), Text: l.Text}
+}
+
+// Within tells whether the line has a date, and is younger than that. One without is none
+// of now.
+func (l Line) Within(x *snapshot.Index, age time.Duration) bool {
+	at := message.Date(l.Text, x.TakenAt)
+	return !at.IsZero() && x.Age(at) < age
+}
