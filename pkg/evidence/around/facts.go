@@ -133,12 +133,9 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 	if pod == nil {
 		return nil
 	}
-	for _, t := range texts {
-		if t.Source == "log" && !t.Ordinary && strings.HasPrefix(t.Locator, "logs/"+pod.Namespace+"/"+pod.Name+"/") {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
+		return t.Source == "log" && !t.Ordinary && strings.HasPrefix(t.Locator, "logs/"+pod.Namespace+"/"+pod.Name+"/")
+	}).Facts()
 }
 
 // Works compares: another node that has the volume mounted, and another volume of the

@@ -3,6 +3,7 @@
 package ceph
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,7 +174,7 @@ func Hangs(pl *evidence.Place) evidence.Answer {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	}
 	if q := hung(pl); q != nil {
-		return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/cmdline", command(q)))
+		return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+strconv.Itoa(q.PID)+"/cmdline", command(q)))
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "hang" {
@@ -183,7 +184,7 @@ func Hangs(pl *evidence.Place) evidence.Answer {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		for _, q := range pl.View.ProcessesOfPod(string(c.Pod.UID)) {
 			if at := q.WChan + " " + q.Stack; q.State == "D" && (strings.Contains(at, "ceph") || strings.Contains(at, "rbd_")) {
-				return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+itoa(q.PID)+"/stack", strings.TrimSpace(at)))
+				return evidence.Yes(evidence.FromNode(pl.Node, "proc/"+strconv.Itoa(q.PID)+"/stack", strings.TrimSpace(at)))
 			}
 		}
 	}

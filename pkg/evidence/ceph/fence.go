@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // shutOut are the lines in which an existing RBD client learns that it is blocklisted:
 // ESHUTDOWN (108) of a request or of its watch (drivers/block/rbd.c).

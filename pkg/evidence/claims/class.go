@@ -140,12 +140,7 @@ func block(m *corev1.PersistentVolumeMode) bool {
 
 // SaidNoClass quotes what the controller said of the class, if anything.
 func SaidNoClass(pl *evidence.Place) []report.Evidence {
-	for _, t := range pl.Texts {
-		if speaksOfNoClass(t) {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(speaksOfNoClass).Facts()
 }
 
 func speaksOfNoClass(t evidence.Text) bool {

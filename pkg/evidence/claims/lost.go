@@ -40,12 +40,9 @@ func SaidLost(pl *evidence.Place) evidence.Answer {
 	if c.Status.Phase == corev1.ClaimLost {
 		facts = append(facts, evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
 	}
-	for _, t := range pl.Texts {
-		if t.Reason == "ClaimLost" || t.Fresh && strings.Contains(t.Raw, "bound to non-existent") && strings.Contains(t.Raw, c.Spec.VolumeName) {
-			facts = append(facts, t.Evidence())
-			break
-		}
-	}
+	facts = append(facts, pl.Texts.Say(func(t evidence.Text) bool {
+		return t.Reason == "ClaimLost" || t.Fresh && strings.Contains(t.Raw, "bound to non-existent") && strings.Contains(t.Raw, c.Spec.VolumeName)
+	}).Facts()...)
 	return evidence.Reading{}.Found(facts...)
 }
 

@@ -59,7 +59,7 @@ func Differs(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (word
 	words = unfit(pv, c)
 	want, _ := ClassName(c)
 	if have := ClassOf(pv); have != want {
-		words = append(words, fmt.Sprintf("its class is %s and that of the claim %s", orEmpty(have), orEmpty(want)))
+		words = append(words, fmt.Sprintf("its class is %s and that of the claim %s", cmp.Or(have, "empty"), cmp.Or(want, "empty")))
 	}
 	return words, evidence.When(len(words) > 0,
 		evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", strings.Join(words, ", ")))
@@ -81,10 +81,6 @@ func ClassOf(pv *corev1.PersistentVolume) string {
 		return n
 	}
 	return pv.Spec.StorageClassName
-}
-
-func orEmpty(class string) string {
-	return cmp.Or(class, "empty")
 }
 
 // SaidMismatch quotes the controller that compared claim and volume, if it is still to be read.

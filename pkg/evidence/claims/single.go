@@ -50,12 +50,9 @@ func UserBeside(pl *evidence.Place, w *corev1.Pod) (*corev1.Pod, evidence.Answer
 
 // saidInUse quotes who says that a pod waits because another one has the claim.
 func saidInUse(pl *evidence.Place, w *corev1.Pod, fresh bool) []report.Evidence {
-	for _, t := range pl.Texts {
-		if t.Pod == w.Namespace+"/"+w.Name && t.Is(message.ClaimInUse) && (t.Fresh || !fresh) {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(func(t evidence.Text) bool {
+		return t.Pod == w.Namespace+"/"+w.Name && t.Is(message.ClaimInUse) && (t.Fresh || !fresh)
+	}).Facts()
 }
 
 // StillThere says why a pod exists: what it does, for how long, and whose it is.

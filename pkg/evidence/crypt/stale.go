@@ -64,7 +64,7 @@ func (l Leftover) Now() string {
 func (l Leftover) Old() evidence.Answer {
 	facts := []report.Evidence{
 		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/dm/uuid", l.DM.UUID),
-		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/slaves", orNone(strings.Join(l.Slaves, " "))),
+		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/slaves", cmp.Or(strings.Join(l.Slaves, " "), "(empty)")),
 	}
 	if c := l.pl.View.Facts.Contents[l.Dev]; c.Err != "" {
 		facts = append(facts, evidence.FromNode(l.pl.Node, "@content/"+l.Dev.String(), c.Err))
@@ -130,8 +130,4 @@ func (l Leftover) Kept() evidence.Answer {
 		return evidence.Yes(evidence.FromNode(l.pl.Node, "proc/*/mountinfo", u.Mount.Raw))
 	}
 	return evidence.No()
-}
-
-func orNone(s string) string {
-	return cmp.Or(s, "(empty)")
 }

@@ -119,7 +119,7 @@ func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 				names = append(names, d.Name)
 			}
 		}
-		return evidence.When(has, evidence.FromAPI("CSINode "+node, "spec.drivers", orEmpty(names)))
+		return evidence.When(has, evidence.FromAPI("CSINode "+node, "spec.drivers", cmp.Or(strings.Join(names, " "), "empty")))
 	}
 	n := x.Node(node)
 	ids := map[string]string{}
@@ -131,11 +131,4 @@ func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 	text := n.Annotations[nodeIDs]
 	text = cmp.Or(text, "absent")
 	return evidence.When(has, evidence.FromAPI("Node "+node, "metadata.annotations["+nodeIDs+"]", text))
-}
-
-func orEmpty(names []string) string {
-	if len(names) == 0 {
-		return "empty"
-	}
-	return strings.Join(names, " ")
 }

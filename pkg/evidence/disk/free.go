@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func Bare(x *snapshot.Index, on string, dev probes.Dev, besides ...string) evide
 	if len(all) == 0 {
 		return whole.Nothing()
 	}
-	return whole.Nothing(evidence.FromNode(on, "sys/class/block/"+all[0].Name+"/holders", orEmpty(all[0].Holders)))
+	return whole.Nothing(evidence.FromNode(on, "sys/class/block/"+all[0].Name+"/holders", cmp.Or(strings.Join(all[0].Holders, " "), "empty")))
 }
 
 // Free asks whether nothing at all uses the device.
@@ -102,11 +103,4 @@ func Claimable(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
 func numbers(all []*probes.BlockDevice) string {
 	out := evidence.Each(all, func(b *probes.BlockDevice) string { return b.Dev.String() })
 	return strings.Join(out, ", ")
-}
-
-func orEmpty(list []string) string {
-	if len(list) == 0 {
-		return "empty"
-	}
-	return strings.Join(list, " ")
 }

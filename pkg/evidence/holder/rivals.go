@@ -84,12 +84,7 @@ func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
 // RefusedTo quotes the newest refusal of the attach-detach controller to give a pod a
 // volume that another node has.
 func RefusedTo(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
-	for _, t := range pl.Texts {
-		if t.Pod == pods.Name(w) && MultiAttach(t) {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(func(t evidence.Text) bool { return t.Pod == pods.Name(w) && MultiAttach(t) }).Facts()
 }
 
 // MultiAttach tells whether a text is the attach-detach controller's refusal.

@@ -102,12 +102,9 @@ func toldMissing(pl *evidence.Place, on string) bool {
 }
 
 func saidMissing(pl *evidence.Place) []report.Evidence {
-	for _, t := range pl.Texts {
-		if strings.Contains(t.Raw, "no relationship found") || strings.Contains(t.Raw, "according to node") {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "no relationship found") || strings.Contains(t.Raw, "according to node")
+	}).Facts()
 }
 
 // list prints what the node's status lists.

@@ -69,14 +69,3 @@ func NoModule(pl *evidence.Place) (rebuilt bool, a evidence.Answer) {
 	}
 	return rebuilt, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
 }
-
-// Release is the running kernel of the place's node; empty: not known.
-func Release(pl *evidence.Place) string {
-	if pl.View != nil && pl.View.Facts.Identity.Kernel != "" {
-		return pl.View.Facts.Identity.Kernel
-	}
-	if n := pl.X.Node(pl.Node); n != nil {
-		return n.Status.NodeInfo.KernelVersion
-	}
-	return ""
-}

@@ -217,12 +217,7 @@ func twins(pl *evidence.Place, i Instance, a, b *snapshot.LHInstanceManager) Twi
 	for _, im := range []*snapshot.LHInstanceManager{out.Surplus, out.Keep} {
 		facts = append(facts, evidence.FromAPI("InstanceManager "+im.Name, "spec", fmt.Sprintf("node %s, type %s, image %s", im.NodeID, im.Type, im.Image)))
 	}
-	for _, t := range pl.Texts {
-		if strings.Contains(t.Raw, "only available instance manager") {
-			facts = append(facts, t.Evidence())
-			break
-		}
-	}
+	facts = append(facts, pl.Texts.Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "only available instance manager") }).Facts()...)
 	out.Are = evidence.Yes(facts...)
 	return out
 }

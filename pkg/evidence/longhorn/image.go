@@ -100,10 +100,7 @@ func WhyNoImage(x *snapshot.Index, ei *snapshot.LHEngineImage, node string) (str
 
 // ImageWords is the newest text that says that an image is missing.
 func ImageWords(pl *evidence.Place, ei *snapshot.LHEngineImage) []report.Evidence {
-	for _, t := range pl.Texts {
-		if strings.Contains(t.Raw, "is not ready on node") || strings.Contains(t.Raw, "image "+ei.Image+" is not deployed") {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "is not ready on node") || strings.Contains(t.Raw, "image "+ei.Image+" is not deployed")
+	}).Facts()
 }

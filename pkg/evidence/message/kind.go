@@ -1,5 +1,7 @@
 package message
 
+import "strconv"
+
 // The meanings. Each is what a text says, never what is the matter.
 const (
 	AlreadyMountedBusy       Kind = "already-mounted-busy"     // mount(2) EBUSY
@@ -110,4 +112,4 @@ const (
 )
 
 // ISCSIExitKind is the meaning "iscsiadm ended with this status".
-func ISCSIExitKind(status int) Kind { return Kind("iscsi-exit-" + itoa(status)) }
+func ISCSIExitKind(status int) Kind { return Kind("iscsi-exit-" + strconv.Itoa(status)) }

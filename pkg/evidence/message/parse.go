@@ -169,8 +169,6 @@ func (f *Failure) readKinds(s string) {
 	}
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // unescape undoes what klog's %q did to a quoted error.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {

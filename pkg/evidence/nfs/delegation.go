@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -38,14 +39,14 @@ func IllegalOf(pl *evidence.Place) (Illegal, bool) {
 			continue
 		}
 		for _, c := range pl.Volume.Live() {
-			release, fact := Release(pl.X, c.Node())
+			release, fact := nodes.Kernel(pl.X, c.Node())
 			pod := c.Pod.Namespace + "/" + c.Pod.Name
 			if !asksDelegations(release) || t.Pod != "" && t.Pod != pod || oldProtocol(pl.X, pl.Volume, c.Node()) {
 				continue
 			}
 			out := Illegal{Node: c.Node(), Release: release, Pod: pod, Is: evidence.Yes(t.Evidence(), fact, server)}
 			for _, n := range WorksOn(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: c.Node()}) {
-				if k, _ := Release(pl.X, n); k != "" && !asksDelegations(k) {
+				if k, _ := nodes.Kernel(pl.X, n); k != "" && !asksDelegations(k) {
 					out.Older = append(out.Older, n)
 				}
 			}

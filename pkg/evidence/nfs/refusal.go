@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -107,22 +107,11 @@ func WorksOn(pl *evidence.Place) []string {
 	return out
 }
 
-// Release is the kernel of a node, from itself or from its Node object.
-func Release(x *snapshot.Index, node string) (release string, fact report.Evidence) {
-	if view := x.View(node); view != nil && view.Facts.Identity.Kernel != "" {
-		return view.Facts.Identity.Kernel, evidence.FromNode(node, "proc/sys/kernel/osrelease", view.Facts.Identity.Kernel)
-	}
-	if n := x.Node(node); n != nil && n.Status.NodeInfo.KernelVersion != "" {
-		return n.Status.NodeInfo.KernelVersion, evidence.FromAPI("Node "+node, "status.nodeInfo.kernelVersion", n.Status.NodeInfo.KernelVersion)
-	}
-	return "", report.Evidence{}
-}
-
 // Kernels names nodes with the releases of their kernels.
 func Kernels(x *snapshot.Index, nodes []string) []string {
 	var out []string
 	for _, n := range nodes {
-		release, _ := Release(x, n)
+		release, _ := node.Kernel(x, n)
 		out = append(out, strings.TrimSpace(n+" "+release))
 	}
 	return out

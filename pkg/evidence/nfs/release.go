@@ -2,6 +2,7 @@ package nfs
 
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -17,13 +18,8 @@ func KnownBroken(release string) bool { return broken.MatchString(release) }
 // KernelWell asks whether the kernel of a node is none of those whose NFSv4 client is
 // known to fail: what runs there, else what the kubelet reports.
 func KernelWell(x *snapshot.Index, node string) evidence.Answer {
-	if view := x.View(node); view != nil && view.Facts.Identity.Kernel != "" {
-		release := view.Facts.Identity.Kernel
-		return evidence.When(!KnownBroken(release), evidence.FromNode(node, "proc/sys/kernel/osrelease", release))
-	}
-	if n := x.Node(node); n != nil && n.Status.NodeInfo.KernelVersion != "" {
-		release := n.Status.NodeInfo.KernelVersion
-		return evidence.When(!KnownBroken(release), evidence.FromAPI("Node "+node, "status.nodeInfo.kernelVersion", release))
+	if release, fact := nodes.Kernel(x, node); release != "" {
+		return evidence.When(!KnownBroken(release), fact)
 	}
 	return evidence.Unseen(evidence.Tables(x, node, probes.Machine).And(evidence.Resource(x, "/nodes")).Lacks()...)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
@@ -149,19 +150,19 @@ func (v Version) OfKernel() (known bool, a evidence.Answer) {
 	if !v.Explicit || v.Lack.Yes() || v.Pinned.Yes() {
 		return false, evidence.No()
 	}
-	release, fact := Release(v.pl.X, v.pl.Node)
+	release, fact := nodes.Kernel(v.pl.X, v.pl.Node)
 	if KnownBroken(release) {
 		return true, evidence.Yes(fact)
 	}
 	works := WorksOn(v.pl)
 	for _, n := range works {
-		if other, _ := Release(v.pl.X, n); other == "" || other == release {
+		if other, _ := nodes.Kernel(v.pl.X, n); other == "" || other == release {
 			return false, evidence.No()
 		}
 	}
 	a = evidence.When(release != "" && len(works) > 0, fact)
 	for _, n := range works {
-		_, f := Release(v.pl.X, n)
+		_, f := nodes.Kernel(v.pl.X, n)
 		a = a.With(f)
 	}
 	return false, a

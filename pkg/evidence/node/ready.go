@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -47,4 +48,15 @@ func skewed(x *snapshot.Index) bool {
 		}
 	}
 	return seen > 1
+}
+
+// Kernel is the release of a node's kernel, from itself or from its Node object.
+func Kernel(x *snapshot.Index, node string) (release string, fact report.Evidence) {
+	if view := x.View(node); view != nil && view.Facts.Identity.Kernel != "" {
+		return view.Facts.Identity.Kernel, evidence.FromNode(node, "proc/sys/kernel/osrelease", view.Facts.Identity.Kernel)
+	}
+	if n := x.Node(node); n != nil && n.Status.NodeInfo.KernelVersion != "" {
+		return n.Status.NodeInfo.KernelVersion, evidence.FromAPI("Node "+node, "status.nodeInfo.kernelVersion", n.Status.NodeInfo.KernelVersion)
+	}
+	return "", report.Evidence{}
 }

@@ -138,10 +138,5 @@ func Hangs(pl *evidence.Place) evidence.Answer {
 
 // SaidOn quotes the newest fresh event of the place's node.
 func SaidOn(pl *evidence.Place) []report.Evidence {
-	for _, t := range pl.Refused() {
-		if t.Node == pl.Node && t.Source == "event" {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Refused().Say(func(t evidence.Text) bool { return t.Node == pl.Node && t.Source == "event" }).Facts()
 }

@@ -81,12 +81,9 @@ func PlacedPast(pl *evidence.Place, n *corev1.Node) (Conflict, bool) {
 	if len(c.Guilty) == 0 || tried {
 		return c, false
 	}
-	for _, t := range pl.Texts {
-		if strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms") {
-			c.facts = append(c.facts, t.Evidence())
-			break
-		}
-	}
+	c.facts = append(c.facts, pl.Texts.Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms")
+	}).Facts()...)
 	c.places(c.Guilty)
 	c.Is = evidence.Yes(c.facts...)
 	return c, true

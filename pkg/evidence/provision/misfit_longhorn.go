@@ -80,12 +80,7 @@ func frontendWithoutDevice(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool
 // freshly is the newest fresh text of some kinds. What these parameters break is tried
 // again every few minutes, so its words are always fresh while it lasts.
 func freshly(pl *evidence.Place, v *snapshot.Volume, kinds ...message.Kind) (evidence.Text, bool) {
-	for _, t := range pl.Texts {
-		if t.Fresh && slices.ContainsFunc(kinds, t.Is) {
-			return t, true
-		}
-	}
-	return evidence.Text{}, false
+	return pl.Texts.First(func(t evidence.Text) bool { return t.Fresh && slices.ContainsFunc(kinds, t.Is) })
 }
 
 // withoutPassphrase is said when the node plugin got no secret. That a passphrase does

@@ -23,12 +23,9 @@ func Pending(pl *evidence.Place) evidence.Answer {
 // Refusal is the newest word of a provisioner that it could not make the claim's volume. A
 // class that does not exist is no refusal of a provisioner.
 func Refusal(pl *evidence.Place) (evidence.Text, bool) {
-	for _, t := range pl.Texts {
-		if t.Pod == "" && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound) {
-			return t, true
-		}
-	}
-	return evidence.Text{}, false
+	return pl.Texts.First(func(t evidence.Text) bool {
+		return t.Pod == "" && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound)
+	})
 }
 
 // FirstHand asks whether a refusal is fresh and the provisioner's own.

@@ -90,12 +90,7 @@ func heard(pl *evidence.Place) (refused, begun bool) {
 
 // waits quotes the PV controller, which says that it waits for a provisioner.
 func waits(pl *evidence.Place) []report.Evidence {
-	for _, t := range pl.Texts {
-		if t.Reason == "ExternalProvisioning" {
-			return []report.Evidence{t.Evidence()}
-		}
-	}
-	return nil
+	return pl.Texts.Say(func(t evidence.Text) bool { return t.Reason == "ExternalProvisioning" }).Facts()
 }
 
 // absent finds a provisioner that is not there or does not work.

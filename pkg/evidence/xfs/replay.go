@@ -73,13 +73,9 @@ func line(pl *evidence.Place, l probes.KernelLine) report.Evidence {
 }
 
 func said(pl *evidence.Place) (evidence.Text, bool) {
-	for _, t := range pl.Refused() {
-		flat := strings.Join(strings.Fields(t.Raw), " ")
-		if !t.Ordinary && strings.Contains(flat, valuable) && (t.Node == "" || t.Node == pl.Node) {
-			return t, true
-		}
-	}
-	return evidence.Text{}, false
+	return pl.Refused().First(func(t evidence.Text) bool {
+		return !t.Ordinary && strings.Contains(strings.Join(strings.Fields(t.Raw), " "), valuable) && (t.Node == "" || t.Node == pl.Node)
+	})
 }
 
 // since are the lines of the log about a device since it was attached.

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -24,8 +25,9 @@ var ISCSIModuleMissing = &diagnosis.Rule{
 		}
 		rebuilt, absent := iscsi.NoModule(pl)
 		gone, said := iscsi.ModuleSaid(pl)
+		release, _ := node.Kernel(pl.X, pl.Node)
 		p := &diagnosis.Proof{
-			Subject: diagnosis.NodeSubject(pl.Node), Says: "absent", With: words.Fields{"node": pl.Node, "release": iscsi.Release(pl), "why": why},
+			Subject: diagnosis.NodeSubject(pl.Node), Says: "absent", With: words.Fields{"node": pl.Node, "release": release, "why": why},
 			State: []evidence.Answer{needed, absent},
 			Steps: []remedy.Step{remedy.Words("Install the kernel flavour or the package of extra modules that has iscsi_tcp on node " + pl.Node + " (kernel-default instead of kernel-default-base, linux-modules-extra, a generic kernel instead of a vendor's) and reboot into it. Until then keep pods with such volumes on other nodes.")},
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kmod"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -47,13 +48,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 			if !spoken {
 				wanted = kmod.Fails(pl)
 			}
-			release := ""
-			if n := pl.X.Node(pl.Node); n != nil {
-				release = n.Status.NodeInfo.KernelVersion
-			}
-			if pl.View != nil && pl.View.Facts.Identity.Kernel != "" {
-				release = pl.View.Facts.Identity.Kernel
-			}
+			release, _ := node.Kernel(pl.X, pl.Node)
 			out = append(out, &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says,
 				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -41,7 +42,7 @@ var NFSKernelIncompatible = &diagnosis.Rule{
 }
 
 func kernelRefuses(at *evidence.Place, r nfs.Version) *diagnosis.Proof {
-	release, _ := nfs.Release(at.X, at.Node)
+	release, _ := node.Kernel(at.X, at.Node)
 	known, is := r.OfKernel()
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(at.Node), Says: "refuses",

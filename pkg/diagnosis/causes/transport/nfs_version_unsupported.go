@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -23,7 +24,7 @@ var NFSVersionUnsupported = &diagnosis.Rule{
 		if !ok {
 			return nil
 		}
-		release, fact := nfs.Release(pl.X, pl.Node)
+		release, fact := node.Kernel(pl.X, pl.Node)
 		_, ofKernel := r.OfKernel()
 		missing, indicated := r.Missing(), r.Indicated()
 		p := &diagnosis.Proof{
