@@ -36,7 +36,7 @@ func (s *Shape) Add(name string, r *report.Report) error {
 			s.Flaws = append(s.Flaws, fmt.Sprintf("%s: a name that is not there or was masked, or a wrong plural: %q", name, w))
 		}
 	}
-	if (r.Verdict == report.Healthy || r.Verdict == report.Waiting) && r.Subject.Kind != "Node" {
+	if (r.Verdict == report.Healthy && len(r.RootCauses) == 0 || r.Verdict == report.Waiting) && r.Subject.Kind != "Node" {
 		s.Quiet = append(s.Quiet, len(lines))
 		return nil
 	}

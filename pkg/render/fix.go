@@ -35,7 +35,7 @@ func (p *page) step(n int, m report.Remedy) {
 	indent := strings.Repeat(" ", columns(head))
 	if m.Settle != "" && !p.said[m.Settle] {
 		p.said[m.Settle] = true
-		p.text(indent, p.names.prose(m.Settle))
+		p.text(indent, p.shortSettle(columns(indent), p.names.prose(m.Settle)))
 	}
 	if w := old(p.r, m); w != "" {
 		p.text(indent, w)
@@ -52,10 +52,31 @@ func (p *page) step(n int, m report.Remedy) {
 		p.said[facts[0]] = true
 		text := p.names.prose(facts[0])
 		if len(facts) > 1 {
-			text += fmt.Sprintf(" (+%d)", len(facts)-1)
+			text += fmt.Sprintf(" · %d more in -o wide", len(facts)-1)
 		}
 		p.hang(indent+p.in(dim, "safe because")+"  ", indent+"  ", text)
 	}
+}
+
+// shortSettle is what has to be settled before a step is safe, as one glance takes it: the
+// first condition, and how many more -o wide has. What was seen instead stands there, too,
+// unless it is short.
+func (p *page) shortSettle(indent int, s string) string {
+	more := strings.Count(s, "; and only when ") + strings.Count(s, "; and whether ")
+	if strings.Contains(s, ". First find out whether ") {
+		more++
+	}
+	if more == 0 && len(wrap(s, p.limit(indent))) <= answerLines {
+		return s
+	}
+	for _, end := range []string{". First find out whether ", "; and only when ", "; and whether ", " (now: ", " (not seen: "} {
+		s, _, _ = strings.Cut(s, end)
+	}
+	s = strings.TrimSuffix(s, ".")
+	if more > 0 {
+		s += "; " + plural(more, "more condition") + " in -o wide"
+	}
+	return s + "."
 }
 
 // stepWords is the title of a step. Where no command has the names, they are whole.
