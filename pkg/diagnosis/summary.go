@@ -2,6 +2,10 @@ package diagnosis
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -28,7 +32,35 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 	case r.Verdict == report.UnknownState:
 		return fmt.Sprintf("No cause was found, but %s could not be checked.", count(len(r.NotChecked), "thing", "things"))
 	}
-	return "No cause and no symptom was found, and everything that was asked for was checked."
+	if s := p.otherwise(); s != "" {
+		return s
+	}
+	return report.NothingFound
+}
+
+// otherwise says of a pod that does not run although nothing is wrong with its volumes what
+// else keeps it: the scheduler's word, or what its container waits for.
+func (p *Pass) otherwise() string {
+	if p.Sweep() {
+		return ""
+	}
+	for _, pod := range p.pods() {
+		why := ""
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+				why = "it is not scheduled (" + c.Message + ")"
+			}
+		}
+		for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if w := c.State.Waiting; why == "" && w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+				why = "its container " + c.Name + " waits (" + w.Reason + ")"
+			}
+		}
+		if why != "" && pod.DeletionTimestamp == nil && p.Age(pod.CreationTimestamp.Time) >= youngPod {
+			return fmt.Sprintf("Nothing is wrong with the volumes. Pod %s/%s does not run for another reason: %s.", pod.Namespace, pod.Name, strings.TrimSuffix(why, "."))
+		}
+	}
+	return ""
 }
 
 func summaryOfRoot(roots []*Finding) string {

@@ -14,8 +14,11 @@ func (p *page) quiet() {
 	if at := p.mounted(); at != "" && r.Verdict == report.Healthy {
 		parts = append(parts, at)
 	}
-	if r.Verdict != report.Healthy {
+	switch {
+	case r.Verdict != report.Healthy:
 		p.text("  ", p.names.prose(r.Summary))
+	case r.Summary != report.NothingFound && r.Summary != "":
+		p.text("  ", p.shorter(p.names.prose(r.Summary)))
 	}
 	if r.Counts.CausesExcluded > 0 && r.Verdict != report.Waiting {
 		parts = append(parts, fmt.Sprintf("%s excluded", plural(r.Counts.CausesExcluded, "cause")))

@@ -49,6 +49,9 @@ const (
 	Risk     Severity = "risk"
 )
 
+// NothingFound is the summary of a report without a finding.
+const NothingFound = "No cause and no symptom was found, and everything that was asked for was checked."
+
 // Rank orders severities: 3 blocking, 2 degraded, 1 risk.
 func (s Severity) Rank() int {
 	switch s {
