@@ -178,10 +178,8 @@ func ofAnotherImage(view *snapshot.NodeView, v *snapshot.Volume, line string) bo
 // deadWatcher finds the address of a watcher that rbd status named, when it is that of a
 // probed node, and every node that had the volume was probed and maps it nowhere.
 func deadWatcher(pl *evidence.Place) string {
-	for _, n := range pl.X.NodesOf(pl.Volume) {
-		if pl.X.View(n) == nil {
-			return ""
-		}
+	if slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool { return pl.X.View(n) == nil }) {
+		return ""
 	}
 	for _, t := range pl.Refused() {
 		m := watcherAt.FindStringSubmatch(t.Raw)

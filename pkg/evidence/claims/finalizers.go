@@ -122,10 +122,8 @@ func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
 }
 
 func ended(pod *corev1.Pod) evidence.Answer {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.State.Running != nil {
-			return evidence.No()
-		}
+	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running != nil }) {
+		return evidence.No()
 	}
 	return evidence.When(len(pod.Status.ContainerStatuses) > 0)
 }

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // podPools are what common distributions give to pods by default: k3s and RKE, flannel,
@@ -28,10 +29,8 @@ func Ours(x *snapshot.Index, addr netip.Addr) bool {
 		return err == nil && a.Unmap() == addr
 	}
 	for _, n := range x.Cluster.Nodes {
-		for _, a := range n.Status.Addresses {
-			if same(a.Address) {
-				return true
-			}
+		if slices.ContainsFunc(n.Status.Addresses, func(a corev1.NodeAddress) bool { return same(a.Address) }) {
+			return true
 		}
 		for _, r := range append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...) {
 			if prefix, err := netip.ParsePrefix(r); err == nil && prefix.Contains(addr) {
@@ -43,10 +42,8 @@ func Ours(x *snapshot.Index, addr netip.Addr) bool {
 		if same(pod.Status.PodIP) || same(pod.Status.HostIP) || !pod.Spec.HostNetwork && samePool(pod.Status.PodIP, addr) {
 			return true
 		}
-		for _, ip := range pod.Status.PodIPs {
-			if same(ip.IP) {
-				return true
-			}
+		if slices.ContainsFunc(pod.Status.PodIPs, func(ip corev1.PodIP) bool { return same(ip.IP) }) {
+			return true
 		}
 	}
 	return slices.ContainsFunc(x.Cluster.Services, func(s *corev1.Service) bool {

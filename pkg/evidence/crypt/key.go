@@ -1,6 +1,7 @@
 package crypt
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -165,10 +166,8 @@ func (k Key) Wanted() evidence.Answer {
 	if len(v.Waiting()) == 0 {
 		return evidence.No()
 	}
-	for _, n := range k.pl.X.DeviceNodes(v) {
-		if n == k.pl.Node {
-			return evidence.Yes()
-		}
+	if slices.Contains(k.pl.X.DeviceNodes(v), k.pl.Node) {
+		return evidence.Yes()
 	}
 	for _, t := range k.pl.Refused() {
 		if t.Node == k.pl.Node && (k.said.Yes() || t.Reason == "FailedMount") {

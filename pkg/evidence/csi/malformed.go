@@ -7,10 +7,11 @@ import (
 	"strings"
 	"unicode"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
-	storagev1 "k8s.io/api/storage/v1"
 )
 
 var clientID = pattern.MustCompile(`--id[ =](\S+)`)

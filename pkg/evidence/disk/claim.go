@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -45,10 +46,8 @@ func (t *Tower) Odd() (odd *probes.BlockDevice, ok bool) {
 
 // covered tells whether another cause speaks about this kind of holder.
 func covered(d *probes.BlockDevice) bool {
-	for _, prefix := range []string{"mpath-", "LVM-", "CRYPT-", "part"} {
-		if IsMapped(d, prefix) {
-			return true
-		}
+	if slices.ContainsFunc([]string{"mpath-", "LVM-", "CRYPT-", "part"}, func(prefix string) bool { return IsMapped(d, prefix) }) {
+		return true
 	}
 	return IsArray(d) || strings.HasPrefix(d.Name, "drbd")
 }

@@ -2,6 +2,7 @@ package filesystem
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -147,10 +148,8 @@ func MountedElsewhere(pl *evidence.Place) string {
 		if n == pl.Node || view == nil || !ok {
 			continue
 		}
-		for _, dev := range d.Numbers() {
-			if len(view.InitUses(dev)) > 0 {
-				return n
-			}
+		if slices.ContainsFunc(d.Numbers(), func(dev probes.Dev) bool { return len(view.InitUses(dev)) > 0 }) {
+			return n
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // AskedReadOnly asks whether somebody wanted the volume read-only on the place's node: the
@@ -19,10 +20,8 @@ func AskedReadOnly(pl *evidence.Place) evidence.Answer {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.accessModes", string(modes[0])))
 	}
 	live := v.LiveConsumersOn(pl.Node)
-	for _, c := range live {
-		if !claimReadOnly(c.Pod, c.Volume) {
-			return evidence.No()
-		}
+	if slices.ContainsFunc(live, func(c *snapshot.Consumer) bool { return !claimReadOnly(c.Pod, c.Volume) }) {
+		return evidence.No()
 	}
 	if len(live) == 0 {
 		return pl.Consumers().Found()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
@@ -103,10 +104,8 @@ func (b *Backend) judge(pl *evidence.Place) {
 // heldElsewhere tells whether Kubernetes itself has the volume on another node: then
 // the backend is right.
 func heldElsewhere(v *snapshot.Volume, node string) bool {
-	for _, va := range v.Attachments {
-		if va.Spec.NodeName != node {
-			return true
-		}
+	if slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Spec.NodeName != node }) {
+		return true
 	}
 	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return c.Node() != "" && c.Node() != node && !c.Waiting() })
 }

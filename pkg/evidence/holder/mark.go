@@ -2,6 +2,7 @@ package holder
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,10 +52,8 @@ func MarkedLost(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
 }
 
 func allReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.ContainerStatuses {
-		if !c.Ready {
-			return false
-		}
+	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return !c.Ready }) {
+		return false
 	}
 	return len(pod.Status.ContainerStatuses) > 0
 }

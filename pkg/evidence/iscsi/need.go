@@ -48,10 +48,8 @@ func nodeNeeds(pl *evidence.Place) string {
 	if v1, ok := pl.X.Setting("v1-data-engine"); (!ok || v1 != "false") && pl.X.LHNode(pl.Node) != nil {
 		return "it is a node of Longhorn, whose v1 engines attach over iSCSI"
 	}
-	for _, v := range pl.X.VolumesOn(pl.Node) {
-		if Uses(pl.X, v, nil) {
-			return "pods on the node use iSCSI volumes"
-		}
+	if slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool { return Uses(pl.X, v, nil) }) {
+		return "pods on the node use iSCSI volumes"
 	}
 	return ""
 }

@@ -178,10 +178,8 @@ func lineAge(x *snapshot.Index, view *snapshot.NodeView, l probes.KernelLine) ti
 // away with its engine.
 func ofLonghorn(view *snapshot.NodeView, connection string) bool {
 	for _, s := range view.Facts.ISCSI.Sessions {
-		for _, c := range s.Connections {
-			if c.Name == connection {
-				return strings.HasPrefix(s.Target, longhornTargets)
-			}
+		if slices.ContainsFunc(s.Connections, func(c probes.ISCSIConnection) bool { return c.Name == connection }) {
+			return strings.HasPrefix(s.Target, longhornTargets)
 		}
 	}
 	return false

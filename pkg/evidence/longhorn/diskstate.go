@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Fault is what a node shows of a disk that cannot be used.
@@ -91,10 +92,8 @@ func (o OnDisk) otherDisk() string {
 	if o.Replica == nil || o.Replica.DiskID == "" || o.Disk.UUID == "" {
 		return ""
 	}
-	for _, d := range o.Node.Disks {
-		if d.UUID == o.Replica.DiskID {
-			return ""
-		}
+	if slices.ContainsFunc(o.Node.Disks, func(d snapshot.LHDisk) bool { return d.UUID == o.Replica.DiskID }) {
+		return ""
 	}
 	return fmt.Sprintf("it has the UUID %s now, and the replica was placed on %s, which the node has no more", o.Disk.UUID, o.Replica.DiskID)
 }

@@ -24,6 +24,14 @@ type Progress struct {
 	Facts    []report.Evidence
 }
 
+// Words are the lowest number, and those of all replicas; empty: nobody says.
+func (p Progress) Words() string {
+	if !p.Known {
+		return ""
+	}
+	return fmt.Sprintf("%d %% (%s)", p.Lowest, p.Text)
+}
+
 // ProgressOf sums up what an engine says of its replicas, by address. A replica that it
 // dials and that has no entry has not begun.
 func ProgressOf(e *snapshot.LHEngine) Progress {

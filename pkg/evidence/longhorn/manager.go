@@ -43,10 +43,8 @@ func NotReadySince(pod *corev1.Pod) (time.Time, bool) {
 	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {
 		return c.LastTransitionTime.Time, c.Status != corev1.ConditionTrue
 	}
-	for _, c := range pod.Status.ContainerStatuses {
-		if !c.Ready {
-			return pod.CreationTimestamp.Time, true
-		}
+	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return !c.Ready }) {
+		return pod.CreationTimestamp.Time, true
 	}
 	return time.Time{}, false
 }

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +34,8 @@ func workEnded(pl *evidence.Place, kind string) (a evidence.Answer, why string) 
 	case "volume-clone-controller":
 		return evidence.When(v.Status.CloneState == "completed"), "the clone is completed"
 	case "volume-eviction-controller":
-		for _, r := range pl.Volume.Longhorn.Replicas {
-			if r.EvictionRequested {
-				return evidence.No(), ""
-			}
+		if slices.ContainsFunc(pl.Volume.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.EvictionRequested }) {
+			return evidence.No(), ""
 		}
 		if len(pl.Volume.Longhorn.Replicas) == 0 {
 			return evidence.No(), ""

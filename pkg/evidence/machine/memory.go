@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,10 +30,8 @@ func Flag(x *snapshot.Index, node, name string) evidence.Answer {
 		if strings.TrimSpace(key) != "flags" {
 			continue
 		}
-		for _, f := range strings.Fields(list) {
-			if f == name {
-				return evidence.Yes(evidence.FromNode(node, "proc/cpuinfo", "flags: "+name))
-			}
+		if slices.Contains(strings.Fields(list), name) {
+			return evidence.Yes(evidence.FromNode(node, "proc/cpuinfo", "flags: "+name))
 		}
 		return evidence.No(evidence.FromNode(node, "proc/cpuinfo", "flags: no "+name))
 	}

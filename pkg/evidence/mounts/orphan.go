@@ -100,10 +100,8 @@ func InUse(pl *evidence.Place, list []Orphan) evidence.Answer {
 	for i := range pl.View.Facts.Processes {
 		for _, d := range pl.View.Facts.Processes[i].Open {
 			for _, o := range list {
-				for _, m := range o.Mounts {
-					if Covers(m.Mount.Point, d.Target) {
-						return evidence.Yes(evidence.FromNode(pl.Node, d.Path, d.Target))
-					}
+				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return Covers(m.Mount.Point, d.Target) }) {
+					return evidence.Yes(evidence.FromNode(pl.Node, d.Path, d.Target))
 				}
 			}
 		}

@@ -46,7 +46,7 @@ func ForwarderOf(x *snapshot.Index, node string, v *snapshot.Volume) Forwarder {
 	}
 	at := pods.Began(f.Plugin)
 	if !at.IsZero() {
-		f.Facts = append(f.Facts, evidence.FromAPI("Pod "+name(f.Plugin), "last start", at.UTC().Format(time.RFC3339)))
+		f.Facts = append(f.Facts, evidence.FromAPI(pods.Object(f.Plugin), "last start", at.UTC().Format(time.RFC3339)))
 	}
 	for _, c := range v.LiveConsumersOn(node) {
 		if s := c.Pod.Status.StartTime; s != nil && !at.IsZero() && at.After(s.Time) && f.Client == nil {
@@ -65,21 +65,19 @@ func ForwarderOf(x *snapshot.Index, node string, v *snapshot.Volume) Forwarder {
 	return f
 }
 
-func name(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
-
 // Words say who that is.
 func (f Forwarder) Words(x *snapshot.Index) string {
 	if f.Plugin == nil {
 		return "That address is the node itself: the server of this mount is a process there that passes requests on, usually one of the driver's plugin. "
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "That address is the node itself: the server of this mount is a process of the driver's plugin there, pod %s, that passes requests on to the real server", name(f.Plugin))
+	fmt.Fprintf(&b, "That address is the node itself: the server of this mount is a process of the driver's plugin there, pod %s, that passes requests on to the real server", pods.Name(f.Plugin))
 	if f.looked && !f.runs {
 		b.WriteString("; no such process (stunnel, efs-proxy) runs in it now")
 	}
 	b.WriteString(". ")
 	if f.Client != nil {
-		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", evidence.Duration(x.Age(pods.Began(f.Plugin))), name(f.Client))
+		fmt.Fprintf(&b, "The plugin (re)started %s ago, later than pod %s. ", evidence.Duration(x.Age(pods.Began(f.Plugin))), pods.Name(f.Client))
 	}
 	return b.String()
 }

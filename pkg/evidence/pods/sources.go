@@ -8,7 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -87,7 +87,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 }
 
 func ownedBy(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(claim.OwnerReferences, func(o v1.OwnerReference) bool { return o.UID == pod.UID })
+	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == pod.UID })
 }
 
 // source is a Secret or ConfigMap that a volume takes content from.

@@ -81,19 +81,17 @@ func Exists(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 	case found == nil || found.UID != p.UID:
 		return evidence.Unseen(evidence.Lack{Need: "api//pods", Why: "the pod was not read"})
 	case found.DeletionTimestamp != nil:
-		return evidence.No(evidence.FromAPI(name(p), "metadata.deletionTimestamp", found.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")))
+		return evidence.No(evidence.FromAPI(Object(p), "metadata.deletionTimestamp", found.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")))
 	}
 	return evidence.Yes(phase(found))
 }
-
-func name(p *corev1.Pod) string { return "Pod " + p.Namespace + "/" + p.Name }
 
 func phase(p *corev1.Pod) report.Evidence {
 	text := string(p.Status.Phase)
 	if p.Spec.NodeName != "" {
 		text += " on " + p.Spec.NodeName
 	}
-	return evidence.FromAPI(name(p), "status.phase", text)
+	return evidence.FromAPI(Object(p), "status.phase", text)
 }
 
 // Finished asks whether a pod has ended by itself.

@@ -157,10 +157,8 @@ func (b Behind) Pending() string {
 	if va := v.AttachmentOn(on); va != nil && va.DeletionTimestamp != nil && x.Age(va.DeletionTimestamp.Time) > retryTime {
 		return ""
 	}
-	for _, w := range v.Waiting() {
-		if x.Age(w.Pod.CreationTimestamp.Time) > retryTime {
-			return ""
-		}
+	if slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) > retryTime }) {
+		return ""
 	}
 	return "The kubelet there still lists the volume as in use, so its own unmount may be under way."
 }

@@ -25,10 +25,8 @@ func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answ
 	if r := evidence.Resource(x, "/pods"); !x.Collected("/pods") {
 		return evidence.Unseen(r.Lacks()...), ""
 	}
-	for _, c := range v.LiveConsumersOn(node) {
-		if !c.Terminating() {
-			return evidence.No(), ""
-		}
+	if slices.ContainsFunc(v.LiveConsumersOn(node), func(c *snapshot.Consumer) bool { return !c.Terminating() }) {
+		return evidence.No(), ""
 	}
 	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil {
 		return evidence.Yes(), "its VolumeAttachment " + va.Name + " is being deleted"

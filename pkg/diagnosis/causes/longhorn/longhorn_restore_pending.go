@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -44,10 +43,7 @@ func restorePending(pl *evidence.Place, v *snapshot.LHVolume, kind string, lacks
 		State:   []evidence.Answer{lacks},
 		Last:    []evidence.Answer{lh.Unfilled(pl.X, kind, e)},
 		Waiting: kind != lh.Standby && near && done.Failure == "",
-		With:    words.Fields{"volume": v.Name, "state": lh.OrNone(lh.Condition(v)), "clone": v.Status.CloneState, "progress": "", "until": "", "slow": "", "failure": done.Failure, "held": ""},
-	}
-	if done.Known {
-		p.With["progress"] = fmt.Sprintf("%d %% (%s)", done.Lowest, done.Text)
+		With:    words.Fields{"volume": v.Name, "state": lh.OrNone(lh.Condition(v)), "clone": v.Status.CloneState, "progress": done.Words(), "until": "", "slow": "", "failure": done.Failure, "held": ""},
 	}
 	switch {
 	case !at.IsZero() && near:
