@@ -144,6 +144,9 @@ func TestWellAndOdd(t *testing.T) {
 	run := func() *world {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
 	}
+	silent := func(since string) *world {
+		return run().EditIn("name: n1, uid: 'f0", "status: 'True', reason: KubeletReady, lastTransitionTime: '2025-12-23T12:00:00Z'", "status: Unknown, reason: NodeStatusUnknown, lastTransitionTime: '"+since+"'")
+	}
 	grow := func(w *world, condition string) *world {
 		return w.EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").EditIn(claim, "status: {phase: Bound", "status: {conditions: ["+condition+"], phase: Bound")
 	}
@@ -155,13 +158,16 @@ func TestWellAndOdd(t *testing.T) {
 		world          *world
 		question, want string
 	}{
-		"it grows since a moment":          {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}"), "pvc shop/data", "waiting"},
-		"it has grown for an hour":         {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"), "pvc shop/data", "degraded: unexplained expansion-pending"},
-		"the filesystem waits for a pod":   {grow(ebs(), pending), "pvc shop/data", "waiting"},
-		"pods may not be read":             {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},
-		"a node of Windows in the cluster": {run().Add(windows), "cluster", "healthy"},
-		"a virtual node in the cluster":    {run().Add(virtual), "cluster", "healthy"},
-		"a machine that was not looked at": {run().Add(linux), "cluster", "unknown"},
+		"it grows since a moment":              {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}"), "pvc shop/data", "waiting"},
+		"it has grown for an hour":             {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"), "pvc shop/data", "degraded: unexplained expansion-pending"},
+		"the filesystem waits for a pod":       {grow(ebs(), pending), "pvc shop/data", "waiting"},
+		"pods may not be read":                 {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},
+		"its node is silent for a moment":      {silent("2026-01-02T11:59:40Z"), "pvc shop/data", "waiting: certain node-kubelet-down-workload-alive Node n1 waiting"},
+		"its node is silent, the pod works":    {silent("2026-01-02T11:00:40Z"), "pvc shop/data", "degraded: certain node-kubelet-down-workload-alive Node n1"},
+		"its node is silent, the pod shall go": {silent("2026-01-02T11:00:40Z").EditIn("name: web-0, uid", "creationTimestamp", "deletionTimestamp: '2026-01-02T11:10:00Z', creationTimestamp"), "pvc shop/data", "broken: certain node-kubelet-down-workload-alive Node n1"},
+		"a node of Windows in the cluster":     {run().Add(windows), "cluster", "healthy"},
+		"a virtual node in the cluster":        {run().Add(virtual), "cluster", "healthy"},
+		"a machine that was not looked at":     {run().Add(linux), "cluster", "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

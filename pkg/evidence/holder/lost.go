@@ -85,6 +85,12 @@ func (l Lost) blocks() bool {
 	return len(Going(l.Pods)) > 0
 }
 
+// Suffers tells whether anybody is kept from the volume now: a pod waits for it, one cannot
+// end, or it shall be detached.
+func (l Lost) Suffers() bool {
+	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.At.VA != nil && l.At.VA.DeletionTimestamp != nil
+}
+
 // usedElsewhere tells whether a live user on a Ready node shows that an exclusive volume is free.
 func (l Lost) usedElsewhere() bool {
 	return l.Volume.Exclusive() && slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {

@@ -1,6 +1,8 @@
 package attach
 
 import (
+	"time"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -48,6 +50,9 @@ func kubeletDown(pl *evidence.Place, l holder.Lost) *diagnosis.Proof {
 	}
 	if !life.InUse {
 		p.Says, p.AtMost = "runs", report.Likely
+	}
+	if life.InUse && !l.Suffers() { // the pod works on; of a moment of silence nothing is left afterwards
+		p.Severity, p.Waiting = report.Degraded, !l.Quiet && pl.X.Age(l.Ready.Since) < time.Minute
 	}
 	p.Node(l.Name)
 	p.Volume(l.Volume)
