@@ -24,7 +24,7 @@ func (c *collector) look(ctx context.Context) error {
 		return err
 	}
 	latest := c.since(ctx)
-	if ctx.Err() != nil || !c.movedOn(ctx, latest) {
+	if !c.movedOn(ctx, latest) {
 		return nil
 	}
 	c.o.Progress("the volume moved on meanwhile: looking again")
@@ -50,6 +50,9 @@ const mostAgain = 4
 // volumes something always does.
 func (c *collector) movedOn(ctx context.Context, latest map[types.UID]json.RawMessage) bool {
 	x, moved := snapshot.NewIndex(c.snap), false
+	if ctx.Err() != nil {
+		return false // what was read is worth its report
+	}
 	for _, v := range c.ofQuestion(x) {
 		if v.Claim != nil && c.renew(ctx, claims, v.Claim.Namespace, v.Claim.Name) {
 			moved = true

@@ -74,17 +74,7 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		return s
 	case "cluster":
 		s.subject = report.Subject{Kind: "Cluster", Namespace: q.Namespace, Name: "cluster"}
-		if q.Namespace != "" {
-			s.addNamespace(x, q.Namespace)
-			return s
-		}
-		s.volumes = x.Volumes
-		s.nodes = x.VolumeNodes()
-		for n := range x.NodeViews {
-			s.nodes = append(s.nodes, n)
-		}
-		slices.Sort(s.nodes)
-		s.nodes = slices.Compact(s.nodes)
+		s.addCluster(x, q.Namespace)
 		return s
 	}
 	s.addSiblings(x)
@@ -92,6 +82,20 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.addNodesOf(x, v)
 	}
 	return s
+}
+
+// addCluster adds everything, or what belongs to a namespace.
+func (s *scope) addCluster(x *snapshot.Index, namespace string) {
+	if namespace != "" {
+		s.addNamespace(x, namespace)
+		return
+	}
+	s.volumes, s.nodes = x.Volumes, x.VolumeNodes()
+	for n := range x.NodeViews {
+		s.nodes = append(s.nodes, n)
+	}
+	slices.Sort(s.nodes)
+	s.nodes = slices.Compact(s.nodes)
 }
 
 // addNamespace adds the volumes that are claimed or used in a namespace, and their nodes.
