@@ -62,20 +62,11 @@ var cephHelp = map[string]string{
 
 func cephSteps(says, node, address string) []remedy.Step {
 	checks := []remedy.Command{"ceph health detail"}
-	if address != "" {
-		checks = append(checks, remedy.OnNode(node, append([]string{"nc", "-vz"}, hostPort(address)...)...))
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		checks = append(checks, remedy.Dial(node, host, port))
 	}
 	return []remedy.Step{
 		remedy.Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the way to it from this node and from one that works.", checks...),
 		remedy.Words(cephHelp[says] + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
 	}
-}
-
-// hostPort writes an address as two words.
-func hostPort(address string) []string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return []string{address}
-	}
-	return []string{host, port}
 }

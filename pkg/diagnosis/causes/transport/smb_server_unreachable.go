@@ -29,7 +29,7 @@ var SMBServerUnreachable = &diagnosis.Rule{
 			State: []evidence.Answer{evidence.Any(s.Fails(), s.Broken(pl)), evidence.Not(answers)},
 			Last:  []evidence.Answer{csi.InHostNetwork(pl)},
 			Steps: []remedy.Step{
-				remedy.Check("Try the port from this node, and from one that works.", remedy.OnNode(pl.Node, "nc", "-vz", s.Server, s.Port)),
+				remedy.Check("Try the port from this node, and from one that works.", remedy.Dial(pl.Node, s.Server, s.Port)),
 				remedy.Words("Open port " + s.Port + " from node " + pl.Node + " towards " + s.Server + " (cloud networks and providers often block it; a private endpoint goes round that), or bring the server back. Mounts connect again by themselves."),
 			},
 		}
