@@ -74,6 +74,8 @@ func targets(kind string, args []string) ([]target, error) {
 			t = target{kindOf(word), name}
 		}
 		switch {
+		case slashed && t.kind == "" && kind != "" && kind != "volume" && kind != "node" && kind != attachment:
+			return nil, usagef("unknown type %q in %q; if it is the namespace: kubectl mountdoctor %s %s -n %s", word, a, kind, name, word)
 		case slashed && t.kind == "":
 			return nil, usagef("unknown type %q in %q, want one of %s", word, a, strings.Join(kinds(), ", "))
 		case t.name == "" || strings.Contains(t.name, "/"):

@@ -29,7 +29,14 @@ func (p *page) cluster() {
 	rows := append(faultRows(faults), unexplainedRows(mostTelling(p.r.Unexplained))...)
 	if len(rows) > 0 {
 		p.title("FAULTS")
-		p.table([]string{"", "OBJECT", "CAUSE", "", "WHERE"}, rows, 2, 4)
+		head, where := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4
+		if !p.Wide && total(natural(head, rows)) > p.width()-2 { // whom it hits stays whole, where it is says the next question
+			head = head[:where]
+			for i := range rows {
+				rows[i] = rows[i][:where]
+			}
+		}
+		p.table(head, rows, 2)
 	}
 	p.hazards(hazards)
 	p.deeper(faults)

@@ -52,15 +52,7 @@ const leastCell = 16
 // fit returns the widths of the columns: their natural ones, or with the widest made
 // narrower, or without what can be spared. A column without a word has none.
 func (p *page) fit(head []string, rows [][]string, whole int, spare []int) []int {
-	widths := make([]int, len(head))
-	for i := range head {
-		for _, r := range rows {
-			widths[i] = max(widths[i], columns(r[i]))
-		}
-		if widths[i] > 0 {
-			widths[i] = max(widths[i], columns(head[i]))
-		}
-	}
+	widths := natural(head, rows)
 	if p.Wide && p.Width == 0 {
 		return widths
 	}
@@ -75,6 +67,20 @@ func (p *page) fit(head []string, rows [][]string, whole int, spare []int) []int
 	}
 	fits, _ := narrowed(widths, p.width()-2, 3, whole)
 	return fits
+}
+
+// natural are the widths of columns that are not shortened.
+func natural(head []string, rows [][]string) []int {
+	widths := make([]int, len(head))
+	for i := range head {
+		for _, r := range rows {
+			widths[i] = max(widths[i], columns(r[i]))
+		}
+		if widths[i] > 0 {
+			widths[i] = max(widths[i], columns(head[i]))
+		}
+	}
+	return widths
 }
 
 // narrowed takes from the widest columns what is too much, down to a least width.
