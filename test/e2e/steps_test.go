@@ -78,6 +78,7 @@ func rehearse(t *testing.T, a answer) {
 			}
 		}
 		if debugged {
+			time.Sleep(5 * time.Second) // the kubelet says that the pod has ended; a person is no faster
 			for _, c := range s.Afterwards {
 				rehearseOne(t, c, "cleans")
 			}

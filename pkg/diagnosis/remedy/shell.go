@@ -153,10 +153,10 @@ func (s shell) talosctl(argv []string) (string, bool) {
 }
 
 // afterwards removes the debug pods of kubectl that have ended (kubectl labels them;
-// they stay until somebody deletes them, and that one has ended is known some seconds after
-// its command has). oc deletes its own.
+// they stay until somebody deletes them). That one has ended is known some seconds after
+// its command has. oc deletes its own.
 func (s shell) afterwards() Command {
-	return "sleep 5 && " + Kubectl("-n", s.namespace, "delete", "pod", "-l", "app.kubernetes.io/managed-by=kubectl-debug", "--field-selector", "status.phase!=Running,status.phase!=Pending")
+	return Kubectl("-n", s.namespace, "delete", "pod", "-l", "app.kubernetes.io/managed-by=kubectl-debug", "--field-selector", "status.phase!=Running,status.phase!=Pending")
 }
 
 // isScript tells whether words are a script for a shell.

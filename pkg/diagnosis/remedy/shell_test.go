@@ -63,7 +63,7 @@ func TestShellOfProbe(t *testing.T) {
 	if len(r.Commands) != 2 || !strings.HasPrefix(r.Commands[0], "kubectl debug node/n -n longhorn-system -it --profile=sysadmin --image=longhornio/longhorn-manager:v1.8.1 -- ") {
 		t.Errorf("commands: %q", r.Commands)
 	}
-	if len(r.Afterwards) != 1 || !strings.HasPrefix(r.Afterwards[0], "sleep 5 && kubectl -n longhorn-system delete pod -l app.kubernetes.io/managed-by=kubectl-debug") {
+	if len(r.Afterwards) != 1 || !strings.HasPrefix(r.Afterwards[0], "kubectl -n longhorn-system delete pod -l app.kubernetes.io/managed-by=kubectl-debug") {
 		t.Errorf("afterwards: %q", r.Afterwards)
 	}
 }
