@@ -37,6 +37,7 @@ type fuseFile struct {
 	silent atomic.Bool
 	asked  atomic.Int64 // questions that were never answered
 	mode   uint32
+	ready  chan struct{} // closed when the kernel's first question, FUSE_INIT, was answered
 }
 
 // serveFUSE mounts such a filesystem.
@@ -51,8 +52,9 @@ func serveFUSE(t *testing.T, point string, mode uint32) *fuseFile {
 		unix.Close(fd)
 		t.Skipf("NOT TESTED: mount a FUSE filesystem: %v", err)
 	}
-	s := &fuseFile{fd: fd, mode: mode}
+	s := &fuseFile{fd: fd, mode: mode, ready: make(chan struct{})}
 	go s.serve()
+	<-s.ready
 	t.Cleanup(func() {
 		if err := unix.Unmount(point, unix.MNT_DETACH|unix.MNT_FORCE); err != nil { // ends every wait
 			t.Error(err)
@@ -83,6 +85,9 @@ func (s *fuseFile) serve() {
 		reply = le.AppendUint32(reply, uint32(-int32(errno)))
 		reply = append(le.AppendUint64(reply, unique), payload...)
 		_, _ = unix.Write(s.fd, reply)
+		if opcode == fuseInit {
+			close(s.ready)
+		}
 	}
 }
 
