@@ -23,8 +23,12 @@ const rehearsal = `kubectl() {
 	case $verb in
 	get | describe | logs | auth | explain | api-resources) command kubectl "$@" ;;
 	debug) debug "$@" ;;
-	mountdoctor) case "$2" in explain) command kubectl "$@" ;; *) command kubectl "$@" --no-probe -o name; [ $? -le 2 ] ;; esac ;;
-	delete | patch | apply | create | replace | annotate | label | scale | cordon | uncordon | drain | taint | edit) command kubectl "$@" --dry-run=server ;;
+	mountdoctor)
+		[ "$2" != explain ] || { command kubectl "$@"; return; }
+		command kubectl "$@" --no-probe -o name
+		case $? in 0 | 2 | 3) ;; *) return 1 ;; esac # 1: it could not do its work
+		;;
+	delete | patch | apply | create | replace | annotate | label | scale | cordon | uncordon | drain | taint) command kubectl "$@" --dry-run=server ;;
 	*) echo "kubectl $verb cannot be rehearsed" >&2; return 1 ;;
 	esac
 }
@@ -63,20 +67,17 @@ func rehearse(t *testing.T, a answer) {
 	}
 	for _, s := range steps {
 		debugged := false
-		for _, c := range s.Commands {
-			if key := s.Risk + " " + c; !rehearsed[key] {
-				rehearsed[key] = true
-				debugged = debugged || strings.HasPrefix(c, "kubectl debug ")
-				rehearseOne(t, c, s.Risk)
+		try := func(commands []string, risk string) {
+			for _, c := range commands {
+				if key := risk + " " + c; !rehearsed[key] {
+					rehearsed[key] = true
+					debugged = debugged || strings.HasPrefix(c, "kubectl debug ")
+					rehearseOne(t, c, risk)
+				}
 			}
 		}
-		for _, c := range s.Verify {
-			if key := "read-only " + c; !rehearsed[key] {
-				rehearsed[key] = true
-				debugged = debugged || strings.HasPrefix(c, "kubectl debug ")
-				rehearseOne(t, c, "read-only")
-			}
-		}
+		try(s.Commands, s.Risk)
+		try(s.Verify, "read-only")
 		if debugged {
 			time.Sleep(5 * time.Second) // the kubelet says that the pod has ended; a person is no faster
 			for _, c := range s.Afterwards {
