@@ -31,7 +31,7 @@ func (c *collector) look(ctx context.Context) error {
 	c.snap.Gaps = slices.DeleteFunc(c.snap.Gaps, func(g snapshot.Gap) bool { return strings.HasPrefix(g.Need, "node/") })
 	c.snap.Nodes = map[string]*snapshot.NodeRecord{}
 	c.snap.TakenAt = c.snap.TakenAt.Add(time.Since(c.begun)).Truncate(time.Second)
-	if err := c.close(ctx); err != nil {
+	if err := c.close(ctx); err != nil && ctx.Err() == nil { // an interruption leaves gaps, as after the first look
 		return err
 	}
 	if err := c.o.Nodes(ctx, c.snap); err != nil {
@@ -49,11 +49,11 @@ const mostAgain = 4
 // already. It tells whether anything changed that an answer rests on. In a sweep of many
 // volumes something always does.
 func (c *collector) movedOn(ctx context.Context, latest map[types.UID]json.RawMessage) bool {
-	x, moved := snapshot.NewIndex(c.snap), false
-	if ctx.Err() != nil {
+	if !c.rereads() || ctx.Err() != nil {
 		return false // what was read is worth its report
 	}
-	for _, v := range c.ofQuestion(x) {
+	moved := false
+	for _, v := range c.ofQuestion(snapshot.NewIndex(c.snap)) {
 		if v.Claim != nil && c.renew(ctx, claims, v.Claim.Namespace, v.Claim.Name) {
 			moved = true
 		}
@@ -84,6 +84,12 @@ func (c *collector) movedOn(ctx context.Context, latest map[types.UID]json.RawMe
 		}
 	}
 	return moved
+}
+
+// rereads tells whether a question is about volumes by name: then what decides is kept to be
+// compared. In a sweep it is not.
+func (c *collector) rereads() bool {
+	return c.o.Nodes != nil && slices.Contains([]string{"pvc", "volume", "pod"}, c.q.Kind)
 }
 
 // ofQuestion are the volumes that a question names.

@@ -35,14 +35,16 @@ func TestAgain(t *testing.T) {
 		path      string // whose answers are another one before the look
 		old, then string
 		looks     int
+		end       bool // the person ends it when it looks again
 	}{
-		"nothing moved":          {"healthy-after-failover", "nothing", "", "", 1},
-		"Longhorn, nothing":      {"real-longhorn-healthy", "nothing", "", "", 1},
-		"it was attached":        {"healthy-after-failover", "/volumeattachments", `"attached":true`, `"attached":false`, 2},
-		"the claim was bound":    {"healthy-after-failover", "/persistentvolumeclaims", `"phase":"Bound"`, `"phase":"Pending"`, 2},
-		"the pod started":        {"healthy-after-failover", "/pods", `"phase":"Running"`, `"phase":"Pending"`, 2},
-		"Longhorn attached it":   {"real-longhorn-healthy", "/volumes", `"state":"attached"`, `"state":"attaching"`, 2},
-		"something of no moment": {"healthy-after-failover", "/pods", `"ready":true`, `"ready":false`, 1},
+		"nothing moved":          {"healthy-after-failover", "nothing", "", "", 1, false},
+		"Longhorn, nothing":      {"real-longhorn-healthy", "nothing", "", "", 1, false},
+		"it was attached":        {"healthy-after-failover", "/volumeattachments", `"attached":true`, `"attached":false`, 2, false},
+		"ended meanwhile":        {"healthy-after-failover", "/volumeattachments", `"attached":true`, `"attached":false`, 2, true},
+		"the claim was bound":    {"healthy-after-failover", "/persistentvolumeclaims", `"phase":"Bound"`, `"phase":"Pending"`, 2, false},
+		"the pod started":        {"healthy-after-failover", "/pods", `"phase":"Running"`, `"phase":"Pending"`, 2, false},
+		"Longhorn attached it":   {"real-longhorn-healthy", "/volumes", `"state":"attached"`, `"state":"attaching"`, 2, false},
+		"something of no moment": {"healthy-after-failover", "/pods", `"ready":true`, `"ready":false`, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +85,14 @@ func TestAgain(t *testing.T) {
 				return earlier{next, func() bool { return looks == 0 }, c.path, c.old, c.then}
 			})
 			q := collect.Question{Kind: k.Ask.Kind, Namespace: k.Ask.Namespace, Name: k.Ask.Name}
-			live, err := collect.Collect(context.Background(), config, q, collect.Options{Now: saved.TakenAt, Nodes: nodes, NoLogs: true})
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			progress := func(text string) {
+				if c.end && strings.Contains(text, "looking again") {
+					cancel()
+				}
+			}
+			live, err := collect.Collect(ctx, config, q, collect.Options{Now: saved.TakenAt, Nodes: nodes, NoLogs: true, Progress: progress})
 			if err != nil {
 				t.Fatal(err)
 			}

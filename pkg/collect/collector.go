@@ -263,8 +263,8 @@ func (c *collector) add(r *resource, raw []byte) {
 		return
 	}
 	c.have[k] = true
-	if d := decisive(r, raw); d != "" && c.o.Nodes != nil {
-		c.decided[k] = d
+	if c.rereads() {
+		c.decided[k] = decisive(r, raw)
 	}
 	if _, err := c.snap.Cluster.AddRaw(r.gvk(c.version(r)), raw); err != nil {
 		c.gap(r.need(o.Metadata.Namespace), snapshot.Malformed, words(err))
