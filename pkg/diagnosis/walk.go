@@ -138,9 +138,10 @@ func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	return at
 }
 
-// findNodes lists the nodes on which a volume is, was or is wanted, the nearest to the fault first, and last those of which only what
-// was probed tells: a pod that was deleted by force leaves a device or a mount and no trace
-// of it in the API. For a question about a node it is only that one.
+// findNodes lists the nodes on which a volume is, was or is wanted, the nearest to the fault
+// first, and last those of which only what was probed tells: a pod that was deleted by force
+// leaves a device or a mount and no trace of it in the API. For a question about a node it
+// is only that one.
 func (p *Pass) findNodes(v *snapshot.Volume) []string {
 	nodes := append(slices.Clone(p.DeviceNodes(v)), p.OtherNodes(v)...)
 	for _, c := range v.Consumers {
@@ -171,13 +172,7 @@ func textsAt(all []Text, node string) []Text {
 	if !slices.ContainsFunc(all, func(t Text) bool { return !there(t) }) {
 		return all
 	}
-	var out []Text
-	for _, t := range all {
-		if there(t) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return evidence.Keep(all, there)
 }
 
 // pods are those of the question, each once: consumers of its volumes, the asked pod,

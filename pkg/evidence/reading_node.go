@@ -171,8 +171,8 @@ func (p *Place) Open() Reading { return p.Tables(probes.Descriptors) }
 
 func notProbed(x *snapshot.Index, node string) Lack {
 	l := Lack{Need: "node/" + node, Node: node, Why: snapshot.NotRequested}
-	if x.View(node) == nil {
-		l.Why = x.WhyUnread(node)
+	if g, ok := x.Gap(l.Need); ok && x.View(node) == nil {
+		l.Why = g.Reason
 	}
 	return l
 }

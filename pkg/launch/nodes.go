@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -141,7 +139,7 @@ func unreachable(x *snapshot.Index, name string) (snapshot.Gap, bool) {
 		return gap, false // nodes may not be read; a try will tell
 	case ready.Known && !ready.Ready:
 		gap.Reason, gap.Detail = snapshot.NodeNotReady, notReady(ready, x)
-	case system(n) == "windows":
+	case snapshot.Windows(n):
 		gap.Reason, gap.Detail = snapshot.Unsupported, "the node runs Windows; the agent knows Linux only"
 	default:
 		what := snapshot.Virtual(n)
@@ -165,11 +163,4 @@ func notReady(r snapshot.Readiness, x *snapshot.Index) string {
 		words += ": " + text
 	}
 	return words
-}
-
-func system(n *corev1.Node) string {
-	if s := n.Status.NodeInfo.OperatingSystem; s != "" {
-		return s
-	}
-	return n.Labels[corev1.LabelOSStable]
 }

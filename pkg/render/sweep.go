@@ -26,7 +26,8 @@ func (p *page) node() {
 // cluster prints one line a fault, worst first, and how to go deeper.
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
-	rows := append(faultRows(faults), unexplainedRows(mostTelling(p.r.Unexplained))...)
+	unexplained := mostTelling(p.r.Unexplained)
+	rows := append(faultRows(faults), unexplainedRows(unexplained)...)
 	if len(rows) > 0 {
 		p.title("FAULTS")
 		head, where := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4
@@ -39,7 +40,7 @@ func (p *page) cluster() {
 		p.table(head, rows, 2)
 	}
 	p.hazards(hazards)
-	p.deeper(faults)
+	p.deeper(faults, unexplained)
 }
 
 // faultRows has one row for what one cause does to one object, in however many places.
@@ -160,22 +161,22 @@ func (p *page) hazards(list []report.Cause) {
 
 // deeper names the question to ask next: about a claim that a cause hits, else about what
 // nothing explains.
-func (p *page) deeper(faults []report.Cause) {
-	var next []report.Subject
+func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {
+	var candidates []report.Subject
 	for _, c := range faults {
-		next = append(next, keep(c.Affects, "PersistentVolumeClaim")...)
+		candidates = append(candidates, c.Affects...)
 	}
-	for _, u := range mostTelling(p.r.Unexplained) {
-		next = append(next, keep([]report.Subject{u.Subject}, "PersistentVolumeClaim", "Pod")...)
+	at := slices.IndexFunc(candidates, func(s report.Subject) bool { return s.Kind == "PersistentVolumeClaim" })
+	if at < 0 {
+		candidates = nil
+		for _, u := range unexplained {
+			candidates = append(candidates, u.Subject)
+		}
+		at = slices.IndexFunc(candidates, func(s report.Subject) bool { return s.Kind == "PersistentVolumeClaim" || s.Kind == "Pod" })
 	}
-	if len(next) > 0 {
-		kind := map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[next[0].Kind]
+	if at >= 0 {
+		s := candidates[at]
 		p.printf("\n")
-		p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", kind, next[0].Name, "-n", next[0].Namespace))
+		p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[s.Kind], s.Name, "-n", s.Namespace))
 	}
-}
-
-// keep are the subjects of some kinds.
-func keep(list []report.Subject, kinds ...string) []report.Subject {
-	return slices.DeleteFunc(slices.Clone(list), func(s report.Subject) bool { return !slices.Contains(kinds, s.Kind) })
 }

@@ -66,30 +66,14 @@ func apiNeed(resource string) string {
 	return "api/" + strings.TrimSuffix(resource, "/")
 }
 
-// WhyUnread is the reason why there is no view of a node.
-func (x *Index) WhyUnread(node string) string {
-	if g, ok := x.gapOfNode(node); ok {
-		return g.Reason
-	}
-	return NotRequested
-}
-
-func (x *Index) gapOfNode(node string) (Gap, bool) {
-	for _, g := range x.Gaps {
-		if name, ok := strings.CutPrefix(g.Need, "node/"); ok && name == node {
-			return g, true
-		}
-	}
-	return Gap{}, false
-}
-
 // NodeGap tells why there is no view of a node; ok is false when there is one.
 func (x *Index) NodeGap(node string) (Gap, bool) {
 	if x.View(node) != nil {
 		return Gap{}, false
 	}
-	if g, ok := x.gapOfNode(node); ok {
+	need := "node/" + node
+	if g, ok := x.Gap(need); ok {
 		return g, true
 	}
-	return Gap{Need: "node/" + node, Reason: NotRequested, Detail: "node " + node + " was not probed"}, true
+	return Gap{Need: need, Reason: NotRequested, Detail: "node " + node + " was not probed"}, true
 }

@@ -20,10 +20,10 @@ func Virtual(n *corev1.Node) string {
 	return ""
 }
 
-// linuxMachine tells whether a node may be a machine that runs Linux: only there a kernel
-// has volumes of which something can be read.
-func linuxMachine(n *corev1.Node) bool {
-	return Virtual(n) == "" && n.Status.NodeInfo.OperatingSystem != "windows" && n.Labels[corev1.LabelOSStable] != "windows"
+// Windows tells whether a node runs Windows, as its kubelet or its label says.
+func Windows(n *corev1.Node) bool {
+	system := n.Status.NodeInfo.OperatingSystem
+	return system == "windows" || system == "" && n.Labels[corev1.LabelOSStable] == "windows"
 }
 
 // VolumeNodes are the names of the nodes of a cluster that may have volumes: machines with
@@ -31,7 +31,7 @@ func linuxMachine(n *corev1.Node) bool {
 func (x *Index) VolumeNodes() []string {
 	var out []string
 	for _, n := range x.Cluster.Nodes {
-		if linuxMachine(n) || len(x.VolumesOn(n.Name)) > 0 {
+		if Virtual(n) == "" && !Windows(n) || len(x.VolumesOn(n.Name)) > 0 {
 			out = append(out, n.Name)
 		}
 	}

@@ -11,10 +11,7 @@ func TestAttachmentUnderARunningPod(t *testing.T) {
 	t.Parallel()
 	runs := func() *world { return ebsMounted(ebs().Runs(0), "n1", 0).Answers("n1", ebs().Publish(0)) }
 	const driver = "name: ebs.csi.aws.com, uid: '30000000-0000-4000-8000-000000000001', creationTimestamp: '2025-11-01T08:00:00Z'}\nspec: {attachRequired: "
-	for name, c := range map[string]struct {
-		world *world
-		want  string
-	}{
+	showEach(t, map[string]shown{
 		"attached":                     {runs().Attached("n1"), "healthy"},
 		"no attachment at all":         {runs(), "degraded: certain attach-state-out-of-step Node n1"},
 		"attached to another node":     {runs().Attached("n2"), "degraded: certain attach-state-out-of-step Node n1"},
@@ -25,12 +22,7 @@ func TestAttachmentUnderARunningPod(t *testing.T) {
 		"attachments were not read":    {runs().Gap("api/storage.k8s.io/volumeattachments", "Forbidden"), "unknown"},
 		"the driver does not attach":   {runs().Edit(driver+"true", driver+"false"), "healthy"},
 		"the node was not looked at":   {runs().Attached("n2").Unprobed("n1", "NoImage"), "degraded: likely attach-state-out-of-step Node n1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			show(t, c.world, "pvc shop/data", c.want)
-		})
-	}
+	})
 }
 
 // TestDriverThatAnswers: a driver whose node plugin is in no pod that is known as one works
@@ -48,10 +40,7 @@ func TestDriverThatAnswers(t *testing.T) {
 	const answer = "rpc error: code = Internal desc = could not format \"/dev/nvme1n1\": the operation did not succeed"
 	const silence = "rpc error: code = Unavailable desc = the operation did not succeed"
 	const registry = "var/lib/kubelet/plugins_registry/"
-	for name, c := range map[string]struct {
-		world *world
-		want  string
-	}{
+	showEach(t, map[string]shown{
 		"unknown to the kubelet":                {at(waits(), "2026-01-02T11:58:00Z", unknown), "broken: likely csi-plugin-not-on-node Node n1"},
 		"unknown, it answered before":           {at(at(waits(), "2026-01-02T11:56:00Z", answer), "2026-01-02T11:58:00Z", unknown), "broken: likely csi-plugin-not-on-node Node n1"},
 		"unknown, it answered since":            {at(at(waits(), "2026-01-02T11:56:00Z", unknown), "2026-01-02T11:59:00Z", answer), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
@@ -59,12 +48,7 @@ func TestDriverThatAnswers(t *testing.T) {
 		"no socket of its name, and it answers": {at(waits(), "2026-01-02T11:59:00Z", answer).Without("n1", registry).Entries("n1", registry+"other.example.com-reg.sock", "@socket"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"no socket of its name, silence":        {at(waits(), "2026-01-02T11:59:00Z", silence).Without("n1", registry).Entries("n1", registry+"other.example.com-reg.sock", "@socket"), "broken: likely csi-plugin-not-on-node Node n1"},
 		"a socket of its own name, silence":     {at(waits(), "2026-01-02T11:59:00Z", silence).Without("n1", registry).Entries("n1", registry+"csi-aws.sock", "@socket"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			show(t, c.world, "pvc shop/data", c.want)
-		})
-	}
+	})
 }
 
 const sketchUID = "1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00"
@@ -84,10 +68,7 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 		return w
 	}
 	const mismatch = "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"
-	for name, c := range map[string]struct {
-		world *world
-		want  string
-	}{
+	showEach(t, map[string]shown{
 		"it fits":       {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
 		"too small":     {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
 		"selector":      {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
@@ -96,12 +77,7 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 		"released":      {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
 		"another class": {free("storageClassName: ''\n", "storageClassName: slow\n"), "broken: unexplained claim-pending"},
 		"PVs not read":  {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			show(t, c.world, "pvc shop/data", c.want)
-		})
-	}
+	})
 }
 
 // TestReplicationLostUnderARunningPod: DRBD goes on with the copy that it reaches.
@@ -116,10 +92,7 @@ func TestReplicationLostUnderARunningPod(t *testing.T) {
 		return w.Kernel("n1", append([]string{"172800|" + res + "/0 drbd1000: role( Secondary -> Primary )", "172900|" + res + " n2: conn( Connecting -> Connected ) peer( Unknown -> Secondary )"}, lines...)...)
 	}
 	const alone = "degraded: unexplained volume-degraded"
-	for name, c := range map[string]struct {
-		world *world
-		want  string
-	}{
+	showEach(t, map[string]shown{
 		"both copies":             {linstor(), "healthy"},
 		"the peer is away":        {linstor("3600|"+res+" n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( NetworkFailure -> Unconnected )", "3598|"+res+" n2: conn( Unconnected -> Connecting )"), alone},
 		"it came back":            {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )", "3500|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
@@ -129,12 +102,7 @@ func TestReplicationLostUnderARunningPod(t *testing.T) {
 		"taken out by a command":  {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown ) [del-peer]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "healthy"},
 		"another resource's peer": {linstor("3600|drbd pvc-88dd n2: conn( Unconnected -> Connecting )"), "healthy"},
 		"the peer's node is down": {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )").EditIn("name: n2, uid: 'f0", "status: 'True', reason: KubeletReady", "status: Unknown, reason: NodeStatusUnknown"), alone},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			show(t, c.world, "pvc shop/data", c.want)
-		})
-	}
+	})
 }
 
 // TestWellAndOdd: states that look like faults and are none, and their neighbours that are.
@@ -196,6 +164,22 @@ func TestPodThatWaitsForSomethingElse(t *testing.T) {
 			if got != "healthy" || !strings.Contains(r.Summary, c.says) {
 				t.Errorf("got %s: %s; want healthy, and %q", got, r.Summary, c.says)
 			}
+		})
+	}
+}
+
+// shown is a world, and what is to be said of its claim.
+type shown struct {
+	world *world
+	want  string
+}
+
+func showEach(t *testing.T, rows map[string]shown) {
+	t.Helper()
+	for name, c := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "pvc shop/data", c.want)
 		})
 	}
 }
