@@ -78,6 +78,7 @@ func TestSiblingsOfClaims(t *testing.T) {
 	failed := func(w *world, text string) *world {
 		return pvcEvent(w, "Warning", "ProvisioningFailed", w.Driver+"_controller-0_6d", "failed to provision volume with StorageClass \"fast\": "+text)
 	}
+	const params = "reclaimPolicy: Delete\nvolumeBindingMode"
 	rows := []row{
 		// provisioner-not-responding
 		{"pnr crash loop", "broken: certain provisioner-not-responding PersistentVolumeClaim shop/data", controllerCrashes(waitsFor(pendingClaim(cinder(), "Immediate", anno("cinder.csi.openstack.org"))), "", "CrashLoopBackOff").Waits()},
@@ -118,6 +119,9 @@ spec: {holderIdentity: controller-old, leaseDurationSeconds: 15, renewTime: '202
 		// storageclass-parameter-wrong
 		{"scp ebs iops", "broken: likely storageclass-parameter-wrong StorageClass fast", failed(pendingClaim(ebs(), "Immediate", anno("ebs.csi.aws.com")).Edit("reclaimPolicy: Delete\nvolumeBindingMode", "parameters: {type: gp33}\nreclaimPolicy: Delete\nvolumeBindingMode"), "rpc error: code = InvalidArgument desc = Could not create volume \"pvc-1\": invalid AWS VolumeType \"gp33\"").Waits()},
 		{"scp unknown parameter", "broken: likely storageclass-parameter-wrong StorageClass fast", failed(pendingClaim(ebs(), "Immediate", anno("ebs.csi.aws.com")).Edit("reclaimPolicy: Delete\nvolumeBindingMode", "parameters: {volumetype: gp3}\nreclaimPolicy: Delete\nvolumeBindingMode"), "rpc error: code = InvalidArgument desc = Invalid parameter key volumetype for CreateVolume").Waits()},
+		{"scp value without quotes", "broken: likely storageclass-parameter-wrong StorageClass fast", failed(pendingClaim(azure(), "Immediate", anno("disk.csi.azure.com")).Edit(params, "parameters: {skuName: Premium_LSR}\n"+params), "rpc error: code = InvalidArgument desc = azureDisk - Premium_LSR is not supported sku/storageaccounttype. Supported values are [Premium_LRS Premium_ZRS]").Waits()},
+		{"scp value unknown, of no code", "broken: likely storageclass-parameter-wrong StorageClass fast", failed(pendingClaim(vs(), "Immediate", anno("csi.vsphere.vmware.com")).Edit(params, "parameters: {storagepolicyname: gold-raid5}\n"+params), "rpc error: code = Internal desc = failed to create volume. Error: failed to get profile ID by name gold-raid5. Error: no pbm profile found with name: \"gold-raid5\"").Waits()},
+		{"scp look-alike: a thing in what the value names", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", failed(pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).Edit(params, "parameters: {pool: kube}\n"+params), "rpc error: code = Internal desc = failed to clone in pool kube: image kube/csi-vol-parent not found").Waits()},
 		// wffc
 		{"wffc nodeName", "broken: certain wffc-bypassed-by-nodename Pod shop/web-0", pvcEvent(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", ""), "Normal", "WaitForFirstConsumer", "persistentvolume-controller", "waiting for first consumer to be created before binding").Waits().Edit("conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}, {type: Ready", "conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}, {type: Ready").Edit("template: {metadata: {labels: {app: web}}, spec: {containers", "template: {metadata: {labels: {app: web}}, spec: {nodeName: n1, containers")},
 		// topology

@@ -113,22 +113,49 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	t, ok := Refusal(pl)
-	if !ok || !t.Fresh || t.Code != "InvalidArgument" || !t.Is(message.ProvisionFailed) {
+	if !ok || !t.Fresh || !t.Is(message.ProvisionFailed) || slices.Contains(notOfParameters, t.Code) {
 		return Misfit{}, false
 	}
-	said := t.Desc
-	said = cmp.Or(said, t.Raw)
+	said := cmp.Or(t.Desc, t.Raw)
 	for _, key := range slices.Sorted(maps.Keys(v.Class.Parameters)) {
 		value := v.Class.Parameters[key]
 		named := wordIn(said, key) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
 		quoted := len(value) > 2 && (strings.Contains(said, `"`+value+`"`) || strings.Contains(said, `'`+value+`'`))
-		if named || quoted {
+		if t.Code == "InvalidArgument" && (named || quoted) || len(value) > 2 && refuses(said, value) {
 			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",
 				Because: "the driver refuses it, and says so in its own words",
 				Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true
 		}
 	}
 	return Misfit{}, false
+}
+
+// notOfParameters are codes of what no other value of a parameter cures.
+var notOfParameters = []string{"ResourceExhausted", "PermissionDenied", "Unauthenticated", "Unavailable", "DeadlineExceeded", "Aborted", "Canceled"}
+
+// unknownBefore and unknownAfter stand beside a value that a driver does not know, whatever
+// its code: "no pbm profile found with name: "gold"" (vsphere-csi-driver, Internal),
+// "Premium_LSR is not supported sku" (azuredisk-csi-driver), "pool not found: pool (kube)".
+var (
+	unknownBefore = pattern.MustCompile(`(?i)(?:\bno [\w ]{0,30}\bfound\b|\bnot found\b|\bno such\b|\binvalid\b|\bunknown\b|\bunsupported\b|\bunrecogni[sz]ed\b|\b(?:could|can|does|did) ?n(?:o|')t (?:find|exist)\b|\bfailed to find\b)[^;,.]{0,40}$`)
+	unknownAfter  = pattern.MustCompile(`(?i)^\W{0,3}(?:(?:is|was|are) )?(?:an? )?(?:not (?:a )?(?:supported|valid|found|known|allowed|recogni[sz]ed)|(?:does|did) ?n(?:o|')t exist|could ?n(?:o|')t be found|invalid|unknown|unsupported|unrecogni[sz]ed)\b`)
+)
+
+// refuses tells whether a text says of a value, named as such and not as a part of a path,
+// that it is unknown or not allowed.
+func refuses(said, value string) bool {
+	for rest, read := said, 0; ; {
+		i := strings.Index(rest, value)
+		if i < 0 {
+			return false
+		}
+		before, after := said[:read+i], rest[i+len(value):]
+		whole := (before == "" || strings.ContainsAny(before[len(before)-1:], " \"'([={")) && (after == "" || strings.ContainsAny(after[:1], " \"')],;.:}"))
+		if whole && (unknownBefore.MatchString(before) || unknownAfter.MatchString(after)) {
+			return true
+		}
+		rest, read = after, read+i+len(value)
+	}
 }
 
 // wordIn tells whether a text names a word as such, not as a part of another.

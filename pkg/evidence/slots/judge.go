@@ -62,16 +62,19 @@ type Room struct {
 	Full   []Taken
 	Counts []int // besides the volumes that the pod needs
 	Limits []int
+	How    string // unplaced | uncounted
 	Said   evidence.Answer
-	Is     evidence.Answer
+	Is     evidence.Answer // that the volumes there reach the limits; not seen while they were not all read
 	Others evidence.Answer // that no other node is left; not seen while some are
 	need   []*snapshot.Volume
 }
 
 // RoomFor compares, on every node that the pod and its volume allow, the volumes that are
-// or shall be attached there with the published limit.
+// or shall be attached there with the published limit. The scheduler counts by itself: where
+// the attachments were not read, its word stands for them.
 func RoomFor(pl *evidence.Place, pod *corev1.Pod) Room {
-	out := Room{}
+	out := Room{How: "unplaced"}
+	whole := evidence.Resources(pl.X, "storage.k8s.io/csinodes", "storage.k8s.io/volumeattachments")
 	words := ""
 	out.need, words, out.Said = Without(pl, pod)
 	if !out.Said.Yes() {
@@ -87,15 +90,22 @@ func RoomFor(pl *evidence.Place, pod *corev1.Pod) Room {
 		t := On(pl.X, driver, n.Name, out.need...)
 		limit, published, fact := Limit(pl.X, driver, n.Name)
 		wanted := t.Count() + len(t.Pending)
-		if !published || wanted+len(out.need) <= limit {
+		short := wanted+len(out.need) <= limit
+		if !published || short && whole.Complete() {
 			other = append(other, n.Name) // it has room, or does not say
 			continue
 		}
 		out.Full, out.Counts, out.Limits = append(out.Full, t), append(out.Counts, wanted), append(out.Limits, limit)
+		if short {
+			out.How = "uncounted"
+		}
 		fact.Text += "; volumes of the driver there: " + fmt.Sprint(wanted)
 		facts = append(append(facts, fact), t.Facts()...)
 	}
 	out.Is, out.Others = evidence.Yes(facts...), evidence.Yes()
+	if out.How == "uncounted" {
+		out.Is = whole.Nothing(facts...)
+	}
 	if len(other) > 0 {
 		if !SeveralReasons(words) {
 			out.Full = nil

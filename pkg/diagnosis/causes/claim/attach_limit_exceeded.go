@@ -64,11 +64,11 @@ func noNodeHasRoom(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
 	}
 	first := room.Full[0]
 	p := &diagnosis.Proof{
-		Subject: diagnosis.NodeSubject(first.Node), Says: "unplaced",
+		Subject: diagnosis.NodeSubject(first.Node), Says: room.How,
 		With: words.Fields{"node": first.Node, "driver": first.Driver, "count": fmt.Sprint(room.Counts[0]), "limit": fmt.Sprint(room.Limits[0]),
 			"pod": w.Pod.Namespace + "/" + w.Pod.Name, "what": room.What(pl.Volume), "others": words.List(room.Names()[1:], 5)},
-		State: []evidence.Answer{room.Said, room.Is},
-		Last:  []evidence.Answer{room.Others},
+		State: []evidence.Answer{room.Said},
+		Last:  []evidence.Answer{room.Is, room.Others},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes that the pod may use; look whether attachments there are left over. Attachments of mounted volumes are no place to make room.")},
 	}
 	for _, t := range room.Full {

@@ -152,6 +152,10 @@ func TestBranches(t *testing.T) {
 		"limit: a volume that is not made yet": {claim.AttachLimitExceeded, unprovisioned, "certain Node/full"},
 		"limit: another node lacks cpu": {claim.AttachLimitExceeded, and(other,
 			says("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) exceed max volume count.")), "likely Node/full"},
+		"limit: attachments may not be read": {claim.AttachLimitExceeded, and(secondVolume, func(s *snapshot.Snapshot) {
+			s.Cluster.Attachments = nil
+			s.Gaps = append(s.Gaps, snapshot.Gap{Need: "api/storage.k8s.io/volumeattachments", Reason: "Forbidden"})
+		}), "likely Node/full"},
 		"limit: the code alone": {claim.AttachLimitExceeded, and(refuses("no more"), func(s *snapshot.Snapshot) {
 			code := int32(8)
 			s.Cluster.Attachments[len(s.Cluster.Attachments)-1].Status.AttachError.ErrorCode = &code
