@@ -131,7 +131,7 @@ func (c *collector) attachmentsOf(v *snapshot.Volume) []string {
 // renew reads an object once more. What cannot be read stays as it was.
 func (c *collector) renew(ctx context.Context, r *resource, namespace, name string) bool {
 	w := want{res: r, namespace: namespace, name: name}
-	if ctx.Err() != nil || c.version(r) == "" || c.refused[w.refusal()] {
+	if ctx.Err() != nil || len(c.servedIn(r)) == 0 || c.refused[w.refusal()] {
 		return false
 	}
 	a := c.ask(ctx, w)

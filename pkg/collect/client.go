@@ -94,17 +94,20 @@ func (c *client) connect(ctx context.Context) error {
 	return nil
 }
 
-// version is the version in which a resource is asked for; empty: not served.
-func (c *client) version(r *resource) string {
+// servedIn are the versions in which a resource is asked for, one after the other: a server
+// with the first one of a group may have the resource in a later one alone (CronJob was
+// batch/v1beta1 beside Job of batch/v1 until 1.21).
+func (c *client) servedIn(r *resource) []string {
 	if c.groups == nil {
-		return r.versions[0]
+		return r.versions[:1]
 	}
+	var out []string
 	for _, v := range r.versions {
 		if slices.Contains(c.groups[r.group], v) {
-			return v
+			out = append(out, v)
 		}
 	}
-	return ""
+	return out
 }
 
 // get reads one path.

@@ -44,8 +44,9 @@ func (w want) refusal() string {
 
 // answer is what became of a want.
 type answer struct {
-	items []json.RawMessage
-	err   error
+	items   []json.RawMessage
+	version string // in which the server has the resource
+	err     error
 }
 
 // collector reads in rounds: each round asks for what the objects so far refer
@@ -56,15 +57,16 @@ type collector struct {
 	o    Options
 	snap *snapshot.Snapshot
 
-	asked   map[string]bool // wants, by key
-	refused map[string]bool // kinds of wants that the server refuses
-	have    map[string]bool // objects, by resource, namespace and name
-	gapped  map[string]bool
-	touched map[*resource]bool // resources of which anything was asked
-	decided map[string]string  // of objects that may be read again: what decides
-	begun   time.Time
-	rounds  int
-	pending []want
+	asked    map[string]bool // wants, by key
+	refused  map[string]bool // kinds of wants that the server refuses
+	have     map[string]bool // objects, by resource, namespace and name
+	gapped   map[string]bool
+	touched  map[*resource]bool   // resources of which anything was asked
+	versions map[*resource]string // in which it was answered
+	decided  map[string]string    // of objects that may be read again: what decides
+	begun    time.Time
+	rounds   int
+	pending  []want
 }
 
 func newCollector(c *client, q Question, o Options) *collector {
@@ -72,7 +74,7 @@ func newCollector(c *client, q Question, o Options) *collector {
 		client: c, q: q, o: o,
 		snap:  &snapshot.Snapshot{TakenAt: o.Now.UTC(), Server: c.server, Nodes: map[string]*snapshot.NodeRecord{}},
 		asked: map[string]bool{}, refused: map[string]bool{}, have: map[string]bool{}, gapped: map[string]bool{}, touched: map[*resource]bool{},
-		decided: map[string]string{}, begun: time.Now(),
+		versions: map[*resource]string{}, decided: map[string]string{}, begun: time.Now(),
 	}
 }
 
@@ -186,8 +188,8 @@ func (c *collector) allowed(batch []want) []want {
 	for _, w := range batch {
 		switch {
 		case c.refused[w.refusal()]:
-		case c.version(w.res) == "" && w.quiet:
-		case c.version(w.res) == "":
+		case len(c.servedIn(w.res)) == 0 && w.quiet:
+		case len(c.servedIn(w.res)) == 0:
 			c.notServed(w, "the API server does not serve "+w.res.plural+" of "+w.res.group)
 		default:
 			out = append(out, w)
@@ -197,10 +199,20 @@ func (c *collector) allowed(batch []want) []want {
 }
 
 func (c *collector) ask(ctx context.Context, w want) answer {
-	version := c.version(w.res)
+	var a answer
+	for _, version := range c.servedIn(w.res) {
+		a = c.askFor(ctx, w, version)
+		if a.version = version; !notServed(a.err) {
+			break
+		}
+	}
+	return a
+}
+
+func (c *collector) askFor(ctx context.Context, w want, version string) answer {
 	if w.name == "" {
 		items, err := c.list(ctx, w, version)
-		return answer{items, err}
+		return answer{items: items, err: err}
 	}
 	raw, err := c.get(ctx, w.res.path(version, w.namespace, w.name), nil)
 	if err != nil {
@@ -212,6 +224,7 @@ func (c *collector) ask(ctx context.Context, w want) answer {
 // take adds the objects of an answer, or the gap that it leaves.
 func (c *collector) take(w want, a answer) error {
 	if !w.try {
+		c.versions[w.res] = a.version
 		for _, raw := range a.items {
 			c.add(w.res, raw)
 		}
@@ -266,7 +279,7 @@ func (c *collector) add(r *resource, raw []byte) {
 	if c.rereads() {
 		c.decided[k] = decisive(r, raw)
 	}
-	if _, err := c.snap.Cluster.AddRaw(r.gvk(c.version(r)), raw); err != nil {
+	if _, err := c.snap.Cluster.AddRaw(r.gvk(c.versions[r]), raw); err != nil {
 		c.gap(r.need(o.Metadata.Namespace), snapshot.Malformed, words(err))
 	}
 }

@@ -28,6 +28,7 @@
 //   - VolumeAttachments, Nodes and CSINodes, when a backend refuses an attach or a
 //     node has too many volumes: any node may be the one that is named or counted.
 //   - PersistentVolumes and CSIStorageCapacities, for a claim without a volume.
+//   - VolumeAttributesClasses, when a claim names one.
 //   - CSINodes and the pods of a driver, when the driver is missing on a node: it
 //     may be missing everywhere.
 //   - Longhorn's managers, when none that was read is Ready; its nodes, when a replica

@@ -200,6 +200,7 @@ func (c *collector) storageObjects(v *snapshot.Volume) {
 func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 	if ns, claim := v.ClaimRef(); claim != "" {
 		c.byName(claims, ns, claim)
+		c.attributesOf(v.Claim)
 		c.byName(namespaces, "", ns)
 		c.want(want{res: pods, namespace: ns})
 		c.eventsOf(ns, claim)
@@ -229,6 +230,14 @@ func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 	}
 	for _, n := range affinityNodes(v.PV) {
 		c.byName(nodes, "", n)
+	}
+}
+
+// attributesOf asks for the classes of attributes that the driver can give to a volume that is
+// there, when a claim wants one.
+func (c *collector) attributesOf(claim *corev1.PersistentVolumeClaim) {
+	if claim != nil && claim.Spec.VolumeAttributesClassName != nil && *claim.Spec.VolumeAttributesClassName != "" {
+		c.want(want{res: attributes})
 	}
 }
 

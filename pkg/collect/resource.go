@@ -85,6 +85,7 @@ var (
 	csiNodes    = storage("CSINode", "csinodes", "v1beta1")
 	attachments = storage("VolumeAttachment", "volumeattachments")
 	capacities  = storage("CSIStorageCapacity", "csistoragecapacities", "v1beta1")
+	attributes  = storage("VolumeAttributesClass", "volumeattributesclasses", "v1beta1")
 
 	endpointSlices  = &resource{group: "discovery.k8s.io", versions: []string{"v1", "v1beta1"}, kind: "EndpointSlice", plural: "endpointslices"}
 	leases          = &resource{group: "coordination.k8s.io", versions: v1, kind: "Lease", plural: "leases"}

@@ -5,4 +5,7 @@ func (c *collector) sweep() {
 	for _, r := range everything {
 		c.want(want{res: r})
 	}
+	for _, claim := range c.snap.Cluster.Claims {
+		c.attributesOf(claim)
+	}
 }

@@ -36,7 +36,7 @@ func (c *chain) mark(roots []*Finding) {
 
 // stepRows are the rows at which steps show that nobody explains.
 var stepRows = map[Step][]string{
-	Provisioning: {"PersistentVolumeClaim"}, Resizing: {"PersistentVolumeClaim"}, Attaching: {"VolumeAttachment", "PersistentVolume"},
+	Provisioning: {"PersistentVolumeClaim"}, Resizing: {"PersistentVolumeClaim"}, Modifying: {"PersistentVolumeClaim"}, Attaching: {"VolumeAttachment", "PersistentVolume"},
 	Detaching: {"VolumeAttachment", "PersistentVolume"}, Serving: {"ShareManager"},
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -30,7 +31,7 @@ var stepOfSymptom = map[string]Step{
 	"claim-pending": Provisioning, "attach-failed": Attaching, "multi-attach-error": Attaching, "volume-attach-loop": Attaching,
 	"share-manager-failing": Serving, "mount-failed": Staging, "mount-busy": Staging, "format-failed": Staging, "fsck-failed": Staging,
 	"volume-io-error": Using, "volume-readonly": Using, "volume-hung": Using, "unmount-blocked": Unmounting, "pod-stuck-terminating": Unmounting,
-	"detach-stuck": Detaching, "expansion-pending": Resizing, "volume-degraded": Replicating,
+	"detach-stuck": Detaching, "expansion-pending": Resizing, "modification-pending": Modifying, "volume-degraded": Replicating,
 }
 
 // puzzleOf finds the place of a symptom: of several volumes the one that was refused,
@@ -44,7 +45,7 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
 			continue
 		}
-		if t := p.refusal(v, z.node); t != nil && z.text == nil || z.volume == nil {
+		if t := p.refusal(v, z.node, z.step == Modifying); t != nil && z.text == nil || z.volume == nil {
 			z.volume, z.text = v, t
 		}
 	}
@@ -72,10 +73,11 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 }
 
 // refusal is the newest text in which who acts on a volume refuses a step. The
-// kubelet's summary that a pod waits is none.
-func (p *Pass) refusal(v *snapshot.Volume, node string) *Text {
+// kubelet's summary that a pod waits is none; what is said of a change of attributes is
+// about that step alone.
+func (p *Pass) refusal(v *snapshot.Volume, node string, modifying bool) *Text {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
+		if claims.OfModification(t) == modifying && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
 			return &t
 		}
 	}
@@ -111,7 +113,8 @@ func (z puzzle) waitsAt() Step {
 	return Staging
 }
 
-// says is the answer of the doctor who does not know: where it hurts, and who says so.
+// says is the answer of the doctor who does not know: where it hurts, and who says so. It is
+// empty where the symptom itself says that.
 func (z puzzle) says() string {
 	if z.volume == nil {
 		return ""

@@ -49,7 +49,7 @@ var suspects = []suspect{
 	{"longhorn-volume-faulted", "a faulted volume", slices.Concat(toTheNode, onTheNode), is(around.Longhorn, around.LonghornV2)},
 	{"provisioner-not-responding", "a provisioner that is down", []Step{Provisioning}, nil},
 	{"storageclass-missing", "a missing class", []Step{Provisioning}, nil},
-	{"resizer-not-working", "a resizer that is down", []Step{Resizing}, nil},
+	{"resizer-not-working", "a resizer that is down", []Step{Resizing, Modifying}, nil},
 }
 
 // ruledOut are the suspects of a step that were looked for with all they need, and are

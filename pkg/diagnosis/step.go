@@ -17,6 +17,7 @@ const (
 	Unmounting   Step = "unmount"
 	Detaching    Step = "detach"
 	Resizing     Step = "resize"
+	Modifying    Step = "modify"    // the attributes of a VolumeAttributesClass
 	Replicating  Step = "replicate" // Longhorn's copies beside the one that serves
 	Deleting     Step = "delete"    // the backend's volume, after its claim is gone
 	Draining     Step = "drain"     // a node is emptied; no volume suffers from it
@@ -34,6 +35,7 @@ var shown = map[Step][]string{
 	Unmounting:   {"unmount-blocked", "detach-stuck", "pod-stuck-terminating"},
 	Detaching:    {"detach-stuck", "multi-attach-error", "pod-stuck-terminating"},
 	Resizing:     {"expansion-pending"},
+	Modifying:    {"modification-pending"},
 	Replicating:  {"volume-degraded"},
 	Deleting:     {"claim-pending"},
 	Draining:     {},

@@ -54,12 +54,19 @@ func worstOf(roots []*Finding) (worst report.Severity, waiting bool) {
 	return worst, waiting
 }
 
-// harmless are the symptoms that slow or weaken a volume without stopping it.
-var harmless = map[string]bool{"volume-degraded": true, "expansion-pending": true}
+// SymptomSeverity is what a symptom does to the workload: some slow or weaken a volume without
+// stopping it.
+func SymptomSeverity(name string) report.Severity {
+	switch name {
+	case "volume-degraded", "expansion-pending", "modification-pending":
+		return report.Degraded
+	}
+	return report.Blocking
+}
 
 func blockedBySymptom(list []report.Unexplained) bool {
 	for _, u := range list {
-		if !u.Past && !harmless[u.Name] {
+		if !u.Past && SymptomSeverity(u.Name) == report.Blocking {
 			return true
 		}
 	}
@@ -70,7 +77,7 @@ func blockedBySymptom(list []report.Unexplained) bool {
 // possibility: the volume is broken, whatever the reason is.
 func (p *Pass) onlyGuessed() bool {
 	for _, s := range p.symptoms {
-		if s.Past || s.quiet() || harmless[s.Name] || len(s.explainedBy) == 0 {
+		if s.Past || s.quiet() || SymptomSeverity(s.Name) != report.Blocking || len(s.explainedBy) == 0 {
 			continue
 		}
 		best := 0

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -44,7 +45,7 @@ func exitCode(r *report.Report, threshold string) int {
 			}
 		}
 		for _, u := range r.Unexplained {
-			if symptomSeverity(u.Name).Rank() >= limit {
+			if diagnosis.SymptomSeverity(u.Name).Rank() >= limit {
 				return ExitFound
 			}
 		}
@@ -53,13 +54,4 @@ func exitCode(r *report.Report, threshold string) int {
 		return ExitNotChecked
 	}
 	return ExitOK
-}
-
-// symptomSeverity is what an unexplained symptom does to the workload.
-func symptomSeverity(name string) report.Severity {
-	switch name {
-	case "volume-degraded", "expansion-pending":
-		return report.Degraded
-	}
-	return report.Blocking
 }

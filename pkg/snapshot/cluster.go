@@ -36,6 +36,7 @@ type Cluster struct {
 	CSINodes            []*storagev1.CSINode
 	Attachments         []*storagev1.VolumeAttachment
 	Capacities          []*storagev1.CSIStorageCapacity
+	AttributesClasses   []*storagev1.VolumeAttributesClass
 	Leases              []*coordinationv1.Lease
 	NetworkPolicies     []*networkingv1.NetworkPolicy
 	DisruptionBudgets   []*policyv1.PodDisruptionBudget

@@ -110,6 +110,7 @@ var kinds = []*kind{
 	typed(storagev1.SchemeGroupVersion, "CSINode", "csinodes", func(c *Cluster) *[]*storagev1.CSINode { return &c.CSINodes }),
 	typed(storagev1.SchemeGroupVersion, "VolumeAttachment", "volumeattachments", func(c *Cluster) *[]*storagev1.VolumeAttachment { return &c.Attachments }),
 	typed(storagev1.SchemeGroupVersion, "CSIStorageCapacity", "csistoragecapacities", func(c *Cluster) *[]*storagev1.CSIStorageCapacity { return &c.Capacities }),
+	typed(storagev1.SchemeGroupVersion, "VolumeAttributesClass", "volumeattributesclasses", func(c *Cluster) *[]*storagev1.VolumeAttributesClass { return &c.AttributesClasses }),
 	typed(coordinationv1.SchemeGroupVersion, "Lease", "leases", func(c *Cluster) *[]*coordinationv1.Lease { return &c.Leases }),
 	typed(networkingv1.SchemeGroupVersion, "NetworkPolicy", "networkpolicies", func(c *Cluster) *[]*networkingv1.NetworkPolicy { return &c.NetworkPolicies }),
 	typed(policyv1.SchemeGroupVersion, "PodDisruptionBudget", "poddisruptionbudgets", func(c *Cluster) *[]*policyv1.PodDisruptionBudget { return &c.DisruptionBudgets }),

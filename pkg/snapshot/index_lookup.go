@@ -32,6 +32,7 @@ type lookups struct {
 	pvsFor           map[key][]*corev1.PersistentVolume    // by the claim that they name
 	pvsFree          map[string][]*corev1.PersistentVolume // by class; they name no claim
 	classes          map[key]*storagev1.StorageClass
+	attributes       map[key]*storagev1.VolumeAttributesClass
 	drivers          map[key]*storagev1.CSIDriver
 	csiNodes         map[key]*storagev1.CSINode
 	attachments      map[key]*storagev1.VolumeAttachment
@@ -134,6 +135,7 @@ func (x *Index) indexCluster() {
 		}
 	}
 	x.classes = byName(c.StorageClasses, func(o *storagev1.StorageClass) bool { return o == nil })
+	x.attributes = byName(c.AttributesClasses, func(o *storagev1.VolumeAttributesClass) bool { return o == nil })
 	x.drivers = byName(c.CSIDrivers, func(o *storagev1.CSIDriver) bool { return o == nil })
 	x.csiNodes = byName(c.CSINodes, func(o *storagev1.CSINode) bool { return o == nil })
 	x.attachments = byName(c.Attachments, func(o *storagev1.VolumeAttachment) bool { return o == nil })
@@ -225,6 +227,11 @@ func (x *Index) PV(name string) *corev1.PersistentVolume { return x.pvs[key{"", 
 
 // Class returns a storage class by name, or nil.
 func (x *Index) Class(name string) *storagev1.StorageClass { return x.classes[key{"", name}] }
+
+// AttributesClass finds a VolumeAttributesClass.
+func (x *Index) AttributesClass(name string) *storagev1.VolumeAttributesClass {
+	return x.attributes[key{"", name}]
+}
 
 // CSIDriver returns a CSIDriver object by name, or nil.
 func (x *Index) CSIDriver(name string) *storagev1.CSIDriver { return x.drivers[key{"", name}] }

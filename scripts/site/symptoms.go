@@ -19,6 +19,7 @@ var seen = map[string]struct{ words, ask string }{
 	"format-failed":          {"`mkfs.ext4 … failed`, `is apparently in use by the system`", "pod NAME"},
 	"fsck-failed":            {"`'fsck' found errors on device … but could not correct them`", "pod NAME"},
 	"detach-stuck":           {"`kubectl get volumeattachments` shows one of a node that nobody uses", "pvc NAME"},
+	"modification-pending":   {"the claim keeps the attributes of its old VolumeAttributesClass; `VolumeModifyFailed`", "pvc NAME"},
 	"expansion-pending":      {"the claim shows the old size; `FileSystemResizePending`", "pvc NAME"},
 	"pod-stuck-terminating":  {"`kubectl get pods` says Terminating for ever", "pod NAME"},
 	"pod-waiting-for-volume": {"ContainerCreating for minutes; `Unable to attach or mount volumes: timed out waiting for the condition`", "pod NAME"},

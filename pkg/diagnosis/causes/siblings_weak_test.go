@@ -74,6 +74,7 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 		"selector":      {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
 		"access mode":   {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
 		"block":         {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
+		"attributes":    {free("storageClassName: '', resources", "volumeAttributesClassName: gold, storageClassName: '', resources"), mismatch},
 		"released":      {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
 		"another class": {free("storageClassName: ''\n", "storageClassName: slow\n"), "broken: unexplained claim-pending"},
 		"PVs not read":  {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},

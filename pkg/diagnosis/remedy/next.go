@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -28,6 +29,12 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 	case "resize":
 		if ns, claim := v.ClaimRef(); claim != "" {
 			add("What the claim waits for.", Kubectl("-n", ns, "describe", "pvc", claim))
+		}
+		sidecar(x, v, "csi-resizer", add)
+	case "modify":
+		if m, ok := claims.ModificationOf(v.Claim); ok {
+			add("What the claim waits for.", Kubectl("-n", v.Claim.Namespace, "describe", "pvc", v.Claim.Name))
+			add("What the class asks of the driver.", Kubectl("get", "volumeattributesclass", m.Want, "-o", "yaml"))
 		}
 		sidecar(x, v, "csi-resizer", add)
 	case "attach", "detach":

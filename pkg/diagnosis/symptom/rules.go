@@ -23,6 +23,7 @@ var Rules = []*diagnosis.SymptomRule{
 	volumeHung,
 	shareManagerFailing,
 	expansionPending,
+	modificationPending,
 	podStuckTerminating,
 	volumeDegraded,
 }

@@ -131,6 +131,9 @@ func unfit(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) []strin
 	if a, b := block(pv.Spec.VolumeMode), block(c.Spec.VolumeMode); a != b {
 		out = append(out, "one of the two has volumeMode Block and the other has not")
 	}
+	if a, b := deref(pv.Spec.VolumeAttributesClassName), deref(c.Spec.VolumeAttributesClassName); a != b {
+		out = append(out, fmt.Sprintf("its volumeAttributesClassName is %s and that of the claim %s", cmp.Or(a, "empty"), cmp.Or(b, "empty")))
+	}
 	return out
 }
 

@@ -72,9 +72,9 @@ func allocated(c *corev1.PersistentVolumeClaim, names []string) report.Evidence 
 // reason.
 func ofResizer(t evidence.Text) bool { return strings.HasPrefix(t.Component, "external-resizer") }
 
-// Untouched asks whether nothing shows that the controller's half of an expansion began:
+// untouched asks whether nothing shows that the controller's half of an expansion began:
 // no condition, no status, no event of the resizer.
-func Untouched(pl *evidence.Place) evidence.Answer {
+func untouched(pl *evidence.Place) evidence.Answer {
 	c := pl.Volume.Claim
 	for _, name := range []string{"Resizing", "ControllerResizeError", "FileSystemResizePending", "NodeResizeError"} {
 		if condition(c, name).Locator != "" {
@@ -142,8 +142,8 @@ func WaitsForNode(pl *evidence.Place) evidence.Answer {
 	return evidence.Reading{}.Found(allocated(c, nodeAtWork))
 }
 
-// RaisedJustNow tells whether the first sign of the raised request is under two minutes old.
-func RaisedJustNow(pl *evidence.Place) bool {
+// raisedJustNow tells whether the first sign of the raised request is under two minutes old.
+func raisedJustNow(pl *evidence.Place) bool {
 	ns, name := pl.Volume.ClaimRef()
 	for _, e := range pl.X.Events("PersistentVolumeClaim", ns, name) {
 		if e.Reason == "ExternalExpanding" && !e.First.IsZero() {

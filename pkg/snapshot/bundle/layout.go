@@ -126,6 +126,7 @@ func known() resources {
 var clusterScoped = map[string]bool{
 	"api//nodes": true, "api//namespaces": true, "api//persistentvolumes": true, "api/storage.k8s.io/storageclasses": true,
 	"api/storage.k8s.io/csidrivers": true, "api/storage.k8s.io/csinodes": true, "api/storage.k8s.io/volumeattachments": true,
+	"api/storage.k8s.io/volumeattributesclasses": true,
 	"api/rbac.authorization.k8s.io/clusterroles": true, "api/rbac.authorization.k8s.io/clusterrolebindings": true,
 }
 

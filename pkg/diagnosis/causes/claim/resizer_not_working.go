@@ -16,37 +16,39 @@ import (
 // deploy/kubernetes/rbac.yaml); resizers before 1.0 updated where later ones patch.
 var resizerRights = []rbac.Right{{Resource: "persistentvolumeclaims/status", Verb: "patch|update"}, {Resource: "persistentvolumes", Verb: "patch|update"}}
 
-// ResizerNotWorking finds a claim whose raised size nobody acts on.
+// ResizerNotWorking finds a claim whose raised size, or whose new class of attributes, nobody
+// acts on.
 var ResizerNotWorking = &diagnosis.Rule{
 	Name: "resizer-not-working", Layer: diagnosis.Claim, Severity: report.Degraded,
-	Breaks:   []diagnosis.Step{diagnosis.Resizing},
+	Breaks:   []diagnosis.Step{diagnosis.Resizing, diagnosis.Modifying},
 	YieldsTo: []string{"driver-not-installed", "longhorn-control-plane-down"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		var out []*diagnosis.Proof
 		driver := pl.Volume.CSIName()
-		grows := claims.Grows(pl)
-		if driver == "" || !grows.Yes() {
-			return nil
+		for _, wish := range claims.Wishes(pl) {
+			if driver != "" {
+				out = append(out, resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, wish))
+			}
 		}
-		return []*diagnosis.Proof{resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, grows)}
+		return out
 	},
 }
 
-func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, grows evidence.Answer) *diagnosis.Proof {
+func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish claims.Wish) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
-	want, _, got := claims.Sizes(pl)
 	accountNS, account := resizer.Account()
 	lacking, lacks := rbac.Lacks(pl.X, accountNS, account, "persistentvolumeclaims", resizerRights...)
 	forbidden, down := resizer.Forbidden(), evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim),
-		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": driver,
+		With: words.Fields{"claim": ns + "/" + claim, "want": wish.Want, "got": wish.Got, "driver": driver,
 			"resizer": resizer.Where(), "account": accountNS + ":" + account, "lacking": lacking},
-		State:   []evidence.Answer{grows, evidence.Not(claims.BackendGrown(pl)), claims.Untouched(pl)},
-		Waiting: claims.RaisedJustNow(pl),
+		State:   wish.Unserved,
+		Waiting: wish.JustNow,
 	}
-	check := remedy.Check("See what the claim says; an event Resizing shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
+	check := remedy.Check("See what the claim says; an event Resizing or VolumeModify shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
 	switch {
 	case forbidden.Yes() || lacks.Yes():
 		p.Says = "forbidden"
@@ -60,6 +62,6 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, grows e
 		p.Says = "down"
 		p.State = append(p.State, down)
 	}
-	p.Steps = []remedy.Step{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: nothing would grow.")}
+	p.Steps = []remedy.Step{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow.")}
 	return p
 }

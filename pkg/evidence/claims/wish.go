@@ -1,0 +1,40 @@
+package claims
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+)
+
+// Wish is what a claim asks of external-resizer for a volume that it has: more room, or other
+// attributes.
+type Wish struct {
+	Want, Got string
+	// Unserved: the claim asks for it, and nothing shows that the driver was asked, or that it
+	// refused.
+	Unserved []evidence.Answer
+	JustNow  bool
+}
+
+// Wishes are those of the claim of a place that are not fulfilled.
+func Wishes(pl *evidence.Place) []Wish {
+	var out []Wish
+	if grows := Grows(pl); grows.Yes() {
+		want, _, got := Sizes(pl)
+		out = append(out, Wish{want.String(), got.String(), []evidence.Answer{grows, evidence.Not(BackendGrown(pl)), untouched(pl)}, raisedJustNow(pl)})
+	}
+	if c := pl.Volume.Claim; c != nil {
+		if m, ok := ModificationOf(c); ok {
+			_, refused := m.Complaint(pl.Texts)
+			unanswered := evidence.When(!refused && m.Status != corev1.PersistentVolumeClaimModifyVolumeInfeasible, m.Facts...)
+			if !refused {
+				unanswered = evidence.All(unanswered, evidence.Resource(pl.X, "/events").Nothing())
+			}
+			out = append(out, Wish{"VolumeAttributesClass " + m.Want, cmp.Or(m.Have, "none"),
+				[]evidence.Answer{unanswered, evidence.Not(m.NoAttributes(pl.X))}, false})
+		}
+	}
+	return out
+}
