@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ import (
 // look asks the nodes. That takes some seconds up to a minute, in which a volume may move
 // on: then what the objects said before and what the machines show after belong to two
 // moments, and a state that has passed would be blamed. So what decides is read once more;
-// where it changed, the nodes are asked again, once.
+// where it changed, the nodes are asked again, once. Where it changes even then, nothing that rests
+// on a node is certain.
 func (c *collector) look(ctx context.Context) error {
 	if err := c.o.Nodes(ctx, c.snap); err != nil {
 		return err
@@ -37,7 +39,11 @@ func (c *collector) look(ctx context.Context) error {
 	if err := c.o.Nodes(ctx, c.snap); err != nil {
 		return err
 	}
-	c.since(ctx)
+	if latest = c.since(ctx); c.movedOn(ctx, latest) {
+		for _, node := range slices.Sorted(maps.Keys(c.snap.Nodes)) {
+			c.gap("node/"+node, snapshot.Moved, "the volume moved on again during the second look: what the machine shows and what the objects say are of two moments")
+		}
+	}
 	return nil
 }
 

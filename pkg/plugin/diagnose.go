@@ -82,8 +82,8 @@ func (o *diagnoseOptions) bind(cmd *cobra.Command) {
 	f.DurationVar(&o.wait, "wait", 0, "Ask again until nothing is wrong any more, at most this long: --wait for five minutes, or --wait=DURATION.")
 	f.Lookup("wait").NoOptDefVal = "5m"
 	f.BoolVarP(&o.watch, "watch", "w", false, "Ask again and again, and print every answer that differs from the one before.")
-	if o.question.Kind != "cluster" && o.question.Kind != "" {
-		f.StringVarP(&o.selector, "selector", "l", "", "Ask about the objects with these labels instead of naming them.")
+	if o.question.Kind != "cluster" {
+		f.StringVarP(&o.selector, "selector", "l", "", "Ask about the "+map[bool]string{true: "pods", false: "objects"}[o.question.Kind == ""]+" with these labels instead of naming them.")
 	}
 	if o.namespaced || o.question.Kind == "cluster" || o.question.Kind == "" {
 		f.BoolVarP(&o.all, "all-namespaces", "A", false, "Ask about the objects of all namespaces.")
@@ -95,6 +95,9 @@ func (o *diagnoseOptions) bind(cmd *cobra.Command) {
 func (o *diagnoseOptions) takeArgs(cmd *cobra.Command, args []string) error {
 	if o.question.Kind == "cluster" {
 		return noArgs(cmd, args)
+	}
+	if len(args) == 1 && o.question.Kind == "" && o.selector != "" && kindOf(args[0]) != "" {
+		return usagef("a %s is asked about by its name; its pods by their labels: kubectl mountdoctor pod -l %s", kindOf(args[0]), o.selector)
 	}
 	var err error
 	if o.targets, err = targets(o.question.Kind, args); err != nil {

@@ -102,8 +102,8 @@ type verb struct {
 	code    *int
 }
 
-// bindRoot lets the plugin be asked without a verb: TYPE/NAME; with -A alone it sweeps the
-// cluster. Without anything it helps.
+// bindRoot lets the plugin be asked without a verb: TYPE/NAME; -l asks about pods, -A alone
+// sweeps the cluster. Without anything it helps.
 func bindRoot(cmd *cobra.Command, v verb) {
 	o := &diagnoseOptions{verb: v}
 	o.bind(cmd)
@@ -116,6 +116,8 @@ func bindRoot(cmd *cobra.Command, v verb) {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
+		case len(args) == 0 && o.selector != "":
+			o.question.Kind, o.namespaced = "pod", true
 		case len(args) == 0 && !o.all:
 			return cmd.Help()
 		case len(args) == 0:

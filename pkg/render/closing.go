@@ -102,6 +102,8 @@ func reasonWords(n report.NotChecked) string {
 	switch {
 	case n.Reason == "NotServed":
 		return "not served"
+	case n.Reason == "Moved":
+		return "the volume moved on during the look: ask again"
 	case n.Reason == "NotRequested" && (n.Detail == "" || strings.HasSuffix(n.Detail, " was not probed")):
 		return "not probed"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):

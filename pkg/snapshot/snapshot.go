@@ -22,7 +22,7 @@ type Snapshot struct {
 // Gap is something that was wanted and could not be had.
 type Gap struct {
 	Need   string `json:"need"`   // node/NAME | api/GROUP/RESOURCE[/NAMESPACE] | logs/NS/POD/CONTAINER | object/FILE…
-	Reason string `json:"reason"` // Forbidden NotServed NodeNotReady PodRejected ImagePull Timeout Truncated Unsupported NotRequested Malformed
+	Reason string `json:"reason"` // one of those below, or NotInBundle
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -41,6 +41,7 @@ const (
 	Partial      = "Partial"   // a part of it could not be read
 	Failed       = "Failed"    // a fault of this program kept it from being looked at
 	Disputed     = "Disputed"  // more than one object claims to be it
+	Moved        = "Moved"     // it changed while it was read
 )
 
 // NodeRecord is one probed node.
