@@ -252,9 +252,9 @@ func FilesystemSubject(v *snapshot.Volume) report.Subject {
 	return ObjectSubject("PersistentVolume", "", v.PVName())
 }
 
-// VolumeOwner names the claim of a volume, or its PV when nobody claims it.
+// VolumeOwner names the claim of a volume, or its PV when nobody claims it any more.
 func VolumeOwner(v *snapshot.Volume) report.Subject {
-	if ns, name := v.ClaimRef(); name != "" {
+	if ns, name := v.ClaimRef(); name != "" && !v.Abandoned() {
 		return ObjectSubject("PersistentVolumeClaim", ns, name)
 	}
 	return ObjectSubject("PersistentVolume", "", v.PVName())

@@ -45,7 +45,11 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
 			continue
 		}
-		if t := p.refusal(v, z.node, z.step == Modifying); t != nil && z.text == nil || z.volume == nil {
+		of := z.step
+		if of == Provisioning && going(v) {
+			of = Deleting
+		}
+		if t := p.refusal(v, z.node, of); t != nil && z.text == nil || z.volume == nil {
 			z.volume, z.text = v, t
 		}
 	}
@@ -63,7 +67,7 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	switch {
 	case z.step == "":
 		z.step = z.waitsAt()
-	case z.step == Provisioning && z.volume.Claim == nil && z.volume.PV != nil:
+	case z.step == Provisioning && going(z.volume):
 		z.step = Deleting
 	}
 	if z.step == Staging && z.text != nil && strings.HasSuffix(z.text.Op, ".SetUp") {
@@ -72,12 +76,28 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	return z
 }
 
+// going tells of a volume whose claim is gone: what is left to do with it is to delete it.
+func going(v *snapshot.Volume) bool { return v.Claim == nil && v.PV != nil }
+
+// alone is the step that a text is about when texts of other steps say nothing of it.
+func alone(t Text) Step {
+	switch {
+	case claims.OfModification(t):
+		return Modifying
+	case t.Reason == "VolumeFailedDelete":
+		return Deleting
+	}
+	return ""
+}
+
 // refusal is the newest text in which who acts on a volume refuses a step. The
-// kubelet's summary that a pod waits is none; what is said of a change of attributes is
-// about that step alone.
-func (p *Pass) refusal(v *snapshot.Volume, node string, modifying bool) *Text {
+// kubelet's summary that a pod waits is none.
+func (p *Pass) refusal(v *snapshot.Volume, node string, of Step) *Text {
+	if of != Modifying && of != Deleting {
+		of = ""
+	}
 	for _, t := range p.Texts(v) {
-		if claims.OfModification(t) == modifying && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
+		if alone(t) == of && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
 			return &t
 		}
 	}

@@ -106,15 +106,15 @@ func (c *Catalog) excluded(p *Pass, findings []*Finding) int {
 	return len(c.Rules) - len(open)
 }
 
-// affected are the claims of the volumes that a finding is about.
+// affected are the claims of the volumes that a finding is about, or the PVs that are left of them.
 func (p *Pass) affected(f *Finding) []report.Subject {
 	var out []report.Subject
 	for _, v := range p.Index.Volumes {
 		if !slices.Contains(f.objects, v.Key()) {
 			continue
 		}
-		if ns, name := v.ClaimRef(); name != "" {
-			out = append(out, ObjectSubject("PersistentVolumeClaim", ns, name))
+		if _, name := v.ClaimRef(); name != "" {
+			out = append(out, VolumeOwner(v))
 		}
 	}
 	slices.SortFunc(out, func(a, b report.Subject) int { return strings.Compare(a.String(), b.String()) })

@@ -159,6 +159,9 @@ func (p *page) hazards(list []report.Cause) {
 	}
 }
 
+// verbs ask about objects of a kind.
+var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod"}
+
 // deeper names the question to ask next: about a claim that a cause hits, else about what
 // nothing explains.
 func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {
@@ -166,17 +169,21 @@ func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {
 	for _, c := range faults {
 		candidates = append(candidates, c.Affects...)
 	}
-	at := slices.IndexFunc(candidates, func(s report.Subject) bool { return s.Kind == "PersistentVolumeClaim" })
+	at := slices.IndexFunc(candidates, func(s report.Subject) bool { return verbs[s.Kind] != "" })
 	if at < 0 {
 		candidates = nil
 		for _, u := range unexplained {
 			candidates = append(candidates, u.Subject)
 		}
-		at = slices.IndexFunc(candidates, func(s report.Subject) bool { return s.Kind == "PersistentVolumeClaim" || s.Kind == "Pod" })
+		at = slices.IndexFunc(candidates, func(s report.Subject) bool { return verbs[s.Kind] != "" })
 	}
 	if at >= 0 {
 		s := candidates[at]
+		words := []string{"kubectl", "mountdoctor", verbs[s.Kind], s.Name}
+		if s.Namespace != "" {
+			words = append(words, "-n", s.Namespace)
+		}
 		p.printf("\n")
-		p.text("", "go deeper: "+report.Inline("kubectl", "mountdoctor", map[string]string{"PersistentVolumeClaim": "pvc", "Pod": "pod"}[s.Kind], s.Name, "-n", s.Namespace))
+		p.text("", "go deeper: "+report.Inline(words...))
 	}
 }

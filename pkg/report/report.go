@@ -170,7 +170,7 @@ type Cause struct {
 	Severity     Severity   `json:"severity"`
 	Layer        string     `json:"layer"`
 	Subject      Subject    `json:"subject"`
-	Affects      []Subject  `json:"affects,omitempty"` // the claims that it hits
+	Affects      []Subject  `json:"affects,omitempty"` // the claims that it hits, and PVs whose claim is gone
 	Message      string     `json:"message"`
 	Evidence     []Evidence `json:"evidence"`
 	Explains     []string   `json:"explains"` // names of symptoms

@@ -59,6 +59,11 @@ func (v *Volume) Exclusive() bool {
 	return len(modes) > 0 && !slices.Contains(modes, corev1.ReadWriteMany) && !slices.Contains(modes, corev1.ReadOnlyMany)
 }
 
+// Abandoned tells whether the volume's claim is gone: the PV is what is left of it.
+func (v *Volume) Abandoned() bool {
+	return v.Claim == nil && v.PV != nil && (v.PV.Status.Phase == corev1.VolumeReleased || v.PV.Status.Phase == corev1.VolumeFailed)
+}
+
 // SinglePod tells whether only one pod may have the volume (ReadWriteOncePod).
 func (v *Volume) SinglePod() bool {
 	return slices.Contains(v.AccessModes(), corev1.ReadWriteOncePod)

@@ -53,6 +53,34 @@ func TestDriverThatAnswers(t *testing.T) {
 
 const sketchUID = "1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00"
 
+// TestVolumeWithoutItsClaim: the claim is gone and its volume does not go with it.
+func TestVolumeWithoutItsClaim(t *testing.T) {
+	t.Parallel()
+	left := func() *world {
+		return cinderW().Drop("kind: PersistentVolumeClaim\n").EditIn("kind: PersistentVolume\n", "phase: Bound", "phase: Released").
+			EditIn("kind: PersistentVolume\n", "[kubernetes.io/pv-protection]", "[kubernetes.io/pv-protection, external-attacher/cinder-csi-openstack-org]")
+	}
+	silent := func(policy string) *world {
+		w := left().Edit("persistentVolumeReclaimPolicy: Delete", "persistentVolumeReclaimPolicy: "+policy)
+		return notReady(va(w, "csi-a", "n2", "", "attached: true"), "n2", "2026-01-02T10:00:00Z").Unprobed("n2", "NodeNotReady")
+	}
+	never := va(left(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'PersistentVolume \"pv-data\" is marked for deletion'}").
+		EditIn("kind: PersistentVolume\n", "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T10:00:00Z'")
+	for name, c := range map[string]shown{
+		"attached to a node that is down": {silent("Delete"), "broken: certain node-down Node n2"},
+		"it shall stay":                   {silent("Retain"), "unknown"},
+		"an attachment that never was":    {never, "broken: certain volumeattachment-volume-gone VolumeAttachment csi-a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "volume pv-data", c.want)
+			if _, r := c.world.Verdict(t, catalog(t), "cluster"); c.want != "unknown" && (len(r.RootCauses[0].Affects) != 1 || r.RootCauses[0].Affects[0].Kind != "PersistentVolume") {
+				t.Errorf("it hits %v, not the volume that is left", r.RootCauses[0].Affects)
+			}
+		})
+	}
+}
+
 // TestClaimForAVolumeMadeByHand: a claim without a class, and volumes without one.
 func TestClaimForAVolumeMadeByHand(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 // that node.
 func (l Lost) blocks() bool {
 	if l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name) {
-		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.At.VA != nil && l.At.VA.DeletionTimestamp != nil)
+		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo())
 	}
 	return len(Going(l.Pods)) > 0
 }
@@ -88,7 +88,13 @@ func (l Lost) blocks() bool {
 // Suffers tells whether anybody is kept from the volume now: a pod waits for it, one cannot
 // end, or it shall be detached.
 func (l Lost) Suffers() bool {
-	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.At.VA != nil && l.At.VA.DeletionTimestamp != nil
+	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo()
+}
+
+// letGo tells whether the volume shall leave the node: it is being detached, or to be deleted.
+func (l Lost) letGo() bool {
+	deleted := l.Volume.Abandoned() && l.Volume.PV.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
+	return l.At.VA != nil && (deleted || l.At.VA.DeletionTimestamp != nil)
 }
 
 // usedElsewhere tells whether a live user on a Ready node shows that an exclusive volume is free.

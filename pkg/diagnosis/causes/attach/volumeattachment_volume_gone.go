@@ -18,7 +18,7 @@ import (
 // from going by the attachment itself.
 var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Name: "volumeattachment-volume-gone", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
+	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Deleting},
 	Offers: []string{"delete-volumeattachment"},
 	Asks:   diagnosis.EachVolume | diagnosis.EachSweep,
 	Docs:   docs,
