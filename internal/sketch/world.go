@@ -21,6 +21,7 @@ type World struct {
 	Handle string
 	files  map[string][]string // entries of a recording, by node
 	tables map[string][]string // lines of the mount table of process 1, by node
+	moved  []string            // words that stand for others in everything of the machines and of the cluster
 }
 
 // UID of the pod web-N, and Boot, the second of the kernel's clock at which it is taken.
@@ -111,6 +112,9 @@ func (w *World) Drop(words string) *World {
 	w.sketch.Objects = slices.DeleteFunc(w.sketch.Objects, func(o string) bool { return strings.Contains(o, words) })
 	return w
 }
+
+// Moved writes everything with other words: before, after, before, after …
+func (w *World) Moved(words ...string) *World { w.moved = append(w.moved, words...); return w }
 
 // Gap says that something could not be read.
 func (w *World) Gap(need, reason string) *World { w.sketch.Gap(need, reason); return w }
@@ -292,9 +296,17 @@ func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (st
 		}
 		w.sketch.Objects[i] = o
 	}
+	other := strings.NewReplacer(w.moved...)
+	for i, o := range w.sketch.Objects {
+		w.sketch.Objects[i] = other.Replace(o)
+	}
 	for node, entries := range w.files {
 		table := strings.Join(w.tables[node], "\n")
-		w.sketch.Node(node, append(entries, "proc/1/mountinfo", w.table(table))...)
+		all := append(entries, "proc/1/mountinfo", w.table(table))
+		for i, e := range all {
+			all[i] = other.Replace(e)
+		}
+		w.sketch.Node(node, all...)
 	}
 	r, faults := c.Audit(w.sketch.Index(t), q)
 	for _, f := range faults {

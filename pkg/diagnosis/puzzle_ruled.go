@@ -53,12 +53,13 @@ var suspects = []suspect{
 }
 
 // ruledOut are the suspects of a step that were looked for with all they need, and are
-// not there.
+// not there. A question about a node looks at no other one.
 func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 	kind := around.KindOf(p.Index, z.volume, z.node)
 	var out []report.Excluded
 	for _, s := range suspects {
-		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) {
+		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) ||
+			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})

@@ -75,14 +75,22 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 		p := strings.TrimRight(m[1], ".:/")
 		dev, ok := view.NumberAt(p)
 		b := view.Device(dev)
-		if !ok || b == nil || b.Partition > 0 || b.DM != nil || b.LoopFile != "" || x.othersDisk(view, v, b) {
+		if !ok || b == nil || b.Partition > 0 || b.LoopFile != "" || x.othersDisk(view, v, b) {
 			continue
+		}
+		named := match{paths: []*probes.BlockDevice{b}}
+		if b.DM != nil { // drivers of arrays name the map over the paths
+			if named.paths = view.Leaves(dev); !strings.HasPrefix(b.DM.UUID, "mpath-") || len(named.paths) < 2 {
+				continue
+			}
 		}
 		size, fits := v.fits(b)
 		if size != "" && !fits {
 			continue // a disk that cannot be this volume: the name is another's by now
 		}
-		out = append(out, match{dev: b.Dev, proven: fits, how: p + size + ", named", locator: strings.TrimPrefix(p, "/")})
+		m, _ := named.finish()
+		m.proven, m.how, m.locator = fits, p+size+", named", strings.TrimPrefix(p, "/")
+		out = append(out, m)
 	}
 	return out
 }

@@ -158,13 +158,16 @@ func (v *Volume) FSType() string {
 }
 
 // Encrypted tells whether the driver opens the volume with LUKS on the node: a
-// Longhorn volume that says so, or a PV with the attribute encrypted=true.
+// Longhorn volume that says so, or a PV with the attribute encrypted=true (HPE:
+// hostEncryption, Trident: luksEncryption).
 func (v *Volume) Encrypted() bool {
 	if lh := v.LH(); lh != nil && lh.Encrypted {
 		return true
 	}
-	if v.Attribute("encrypted") == "true" {
-		return true
+	for _, a := range []string{"encrypted", "hostEncryption", "luksEncryption"} {
+		if v.Attribute(a) == "true" {
+			return true
+		}
 	}
 	return v.IsLonghorn() && v.LH() == nil && v.Class != nil && v.Class.Parameters["encrypted"] == "true"
 }

@@ -102,3 +102,62 @@ func TestSiblingsMountMore(t *testing.T) {
 		})
 	}
 }
+
+// TestSiblingsByAnotherName: the disk, its encryption or its mount is known, and by no name
+// that the volume has.
+func TestSiblingsByAnotherName(t *testing.T) {
+	t.Parallel()
+	const header, wwid, other = "5f5f5f5f-0000-4000-8000-000000000005", "600a0980123456789012345678901234", "6000c29bbbbbbbbbbbbbbbbbbbbbbbbb"
+	const opened, neutral = "CRYPT-LUKS2-5f5f5f5f000040008000000000000005-", "the operation did not succeed"
+	luks := func(more string) *world {
+		w := sanDisk(pureISCSI().Edit("fsType: xfs", "fsType: ext4").Edit("volumeHandle: "+wwid, "volumeHandle: "+wwid+more).Waits().Attached("n1"), "n1", "sdd", "8:48")
+		return w.Entries("n1", "@content/8:48", "TYPE=crypto_LUKS\nUUID="+header, "dev/disk/by-id/wwn-0x"+wwid, "@link ../../sdd", "proc/modules", "dm_crypt 57344 1 - Live 0x0").FailedMount(stageFails(neutral))
+	}
+	const hpe = ", volumeAttributes: {hostEncryption: 'true', hostEncryptionSecretName: hpe-enc, hostEncryptionSecretNamespace: hpe}"
+	ceph := encryptedRBD().Without("n1", "sys/bus/rbd/").Entries("n1", "sys/bus/rbd/devices/1/pool", "kube", "sys/bus/rbd/devices/1/name", "csi-vol-bbbb", "sys/bus/rbd/devices/1/major", "252", "sys/bus/rbd/devices/1/minor", "0")
+	vsphere := func(disk, number string) *world {
+		w := sketch.NewWorld("csi.vsphere.vmware.com", "e4c3b2a1-1111-4222-8333-123456789abc", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.vsphere.vmware.com, fsType: ext4, volumeHandle: e4c3b2a1-1111-4222-8333-123456789abc}").
+			Runs(0).Attached("n1").Edit("status: {attached: true}", "status: {attached: true, attachmentMetadata: {diskUUID: 6000c29aaaaaaaaaaaaaaaaaaaaaaaaa}}")
+		for _, d := range [][3]string{{"sdb", "8:16", "6000c29aaaaaaaaaaaaaaaaaaaaaaaaa"}, {"sdc", "8:32", other}} {
+			w.Disk("n1", d[0], d[1], "device/wwid", "naa."+d[2], "device/vendor", "VMware", "device/model", "Virtual disk", "device/state", "running").Entries("n1", "dev/disk/by-id/wwn-0x"+d[2], "@link ../../"+d[0])
+		}
+		return mountedAs(w, "n1", number, disk)
+	}
+	array := func() *world {
+		w := sketch.NewWorld("csi.hpe.com", "063aba3d50ec99d866000000000000000000000001", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.hpe.com, fsType: ext4, volumeHandle: 063aba3d50ec99d866000000000000000000000001}").Edit("attachRequired: false", "attachRequired: true").Waits().Attached("n1")
+		for d, number := range map[string]string{"sdc": "8:32", "sdd": "8:48"} {
+			w.Disk("n1", d, number, "device/wwid", "naa.60002ac0000000000000000000000001", "device/vendor", "3PARdata", "device/state", "running")
+		}
+		return dmOver(w, "n1", "dm-7", "253:7", "mpathb", "mpath-360002ac0000000000000000000000001", "sdc", "sdd").Entries("n1", "@content/253:7", "TYPE=ext4\nUUID=1f")
+	}
+	twin := func(super string) *world {
+		return sanWaits("xfs").Disk("n1", "sdd", "8:48").Entries("n1", "@content/8:48", "TYPE=xfs\nUUID=2f2f2f2f-0000-4000-8000-000000000002").Mounts("n1", "8:48 / /srv/origin rw shared:66 - xfs /dev/sdd "+super).FailedMount(stageFails(neutral))
+	}
+	grows := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Edit("storage: 10Gi", "storage: 20Gi").EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "capacity: {storage: 20Gi}", "capacity: {storage: 10Gi}, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]").
+		Event("Pod", "web-0", sketch.UID+"00", "VolumeResizeFailed", "kubelet", "n1", "2026-01-02T11:59:00Z", "NodeExpandVolume.NodeExpandVolume failed for volume \"pv-data\" : Expander.NodeExpand failed to expand the volume : rpc error: code = Internal desc = xfs_growfs: XFS_IOC_FSGROWFSDATA xfsctl failed: Structure needs cleaning")
+	armored := crashes(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))).File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z FATAL:  could not open file \"/data/postmaster.pid\": Permission denied\n").
+		Kernel("n1", "62|audit: type=1400 audit(1767355138.000:77): apparmor=\"DENIED\" operation=\"open\" class=\"file\" profile=\"k8s-postgres\" name=\"/data/postmaster.pid\" pid=99121 comm=\"postgres\" requested_mask=\"wc\" denied_mask=\"wc\" fsuid=999 ouid=999")
+	const juicePV = "accessModes: [ReadWriteMany]\ncsi: {driver: csi.juicefs.com, volumeHandle: pvc-j1}"
+	for _, r := range []row{
+		{"ceph-csi's name over nothing", "broken: certain crypt-mapper-stale Device n1/253:0", dmOver(ceph, "n1", "dm-0", "253:0", "luks-rbd-"+rbdHandle, opened+"x").FailedMount(stageFails("Device luks-rbd-" + rbdHandle + " already exists."))},
+		{"a header that is open over nothing", "broken: certain crypt-mapper-stale Device n1/253:0", dmOver(luks(""), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc")},
+		{"a header that is open over another disk", "broken: certain filesystem-type-mismatch PersistentVolume pv-data; certain encryption-key-wrong PersistentVolume pv-data", dmOver(luks("").Disk("n1", "sde", "8:64"), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc", "sde")},
+		{"open, and the mount fails: not the key", "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume", dmOver(luks("").Entries("n1", "@claim/8:48", "EBUSY"), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc", "sdd")},
+		{"the Secret is named by an attribute", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", luks(hpe)},
+		{"argon2 wants more memory", "broken: certain encryption-parameters-refused Node n1", encryptedRBD().FailedMount(stageFails("an error (exit status 3) occurred while running cryptsetup args: [luksOpen /dev/rbd0 x]: Not enough available memory to open a keyslot."))},
+		{"another disk of the hypervisor", "broken: likely device-is-not-the-volume Device n1/8:32", vsphere("sdc", "8:32")},
+		{"the disk that the attachment names", "healthy", vsphere("sdb", "8:16")},
+		{"the driver names a map of paths", "broken: certain filesystem-feature-unsupported Device n1/253:7", array().FailedMount(stageFails("mount: /g: wrong fs type, bad option, bad superblock on /dev/mapper/mpathb, missing codepage or helper program, or other error.")).Kernel("n1", "61|EXT4-fs (dm-7): Couldn't mount because of unsupported optional features (20000)")},
+		{"the original of a copy is mounted, no words", "broken: likely xfs-uuid-duplicate Device n1/8:32", twin("rw")},
+		{"its driver mounts copies with nouuid", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", twin("rw,nouuid")},
+		{"what shall grow it finds damage", "broken: likely filesystem-needs-fsck Device n1/259:1", grows},
+		{"a path as the container sees it", "broken: certain security-module-denies Pod shop/web-0", armored},
+		{"a daemon's own directory of the handle", "broken: possible fuse-daemon-dead Pod shop/web-0; unexplained mount-failed; unexplained pod-waiting-for-volume; unexplained volume-io-error", sketch.NewWorld("csi.juicefs.com", "pvc-j1", juicePV).Waits().Unprobed("n1", "PodRejected").FailedMount(mountFails("pv-data", "stat /var/lib/jfs/pvc-j1: transport endpoint is not connected"))},
+		{"another root of kubelet's", "broken: certain mount-pinned-in-namespace Pod monitoring/agent-1", agent(ebsDisk(moved(ebs()), "n1").LiveExt4("n1", "nvme1n1"), "n1", "901 900 259:1 / /host/x rw,relatime - ext4 /dev/nvme1n1 rw").Moved("--config=/var/lib/kubelet/config.yaml", "--root-dir=/var/lib/k0s/kubelet␀--config=/var/lib/k0s/kubelet/config.yaml", "var/lib/kubelet", "var/lib/k0s/kubelet")},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}

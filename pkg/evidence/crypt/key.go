@@ -1,12 +1,14 @@
 package crypt
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -80,7 +82,7 @@ func (k *Key) look() {
 		k.at = evidence.FromNode(k.pl.Node, where, "TYPE="+k.Content.Type)
 	}
 	switch {
-	case found && named != d.Dev, d.Mapper != nil, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
+	case found && named != d.Dev, len(disk.Mappings(k.pl.View, k.pl.Volume, d.Dev)) > 0, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
 		k.doubt = evidence.Yes(evidence.FromNode(k.pl.Node, where, strings.TrimSpace(k.Content.Type+" "+k.Content.Err)))
 	}
 	for _, l := range k.pl.View.KernelLines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd) {
@@ -124,6 +126,12 @@ func (k Key) Secret() (name string, field report.Evidence) {
 		if r.ref != nil {
 			name = "Secret " + r.ref.Namespace + "/" + r.ref.Name
 			return name, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi."+r.field, name)
+		}
+	}
+	for _, a := range slices.Sorted(maps.Keys(v.PV.Spec.CSI.VolumeAttributes)) { // HPE's hostEncryptionSecretName: the driver reads the Secret itself
+		if strings.HasSuffix(strings.ToLower(a), "secretname") {
+			name = "Secret " + v.PV.Spec.CSI.VolumeAttributes[a]
+			return name, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.volumeAttributes."+a, name)
 		}
 	}
 	return "", report.Evidence{}

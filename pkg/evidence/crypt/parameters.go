@@ -10,8 +10,8 @@ import (
 )
 
 // refusals are cryptsetup's own sentences about parameters: a derivation, hash or cipher
-// that is not allowed or not known.
-var refusals = pattern.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*`)
+// that is not allowed or not known, and an argon2 that wants more memory than there is.
+var refusals = pattern.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*|Not enough available memory to open a keyslot`)
 
 // opens are the calls of cryptsetup that take parameters of a volume.
 var opens = pattern.MustCompile(`luksFormat|luksOpen|cryptsetup`)
@@ -46,7 +46,7 @@ func RefusalOf(pl *evidence.Place) (Refusal, bool) {
 func (r *Refusal) about(raw string) {
 	low := strings.ToLower(r.Sentence)
 	switch {
-	case strings.Contains(low, "pbkdf") || strings.Contains(low, "key derivation"):
+	case strings.Contains(low, "pbkdf") || strings.Contains(low, "key derivation") || strings.Contains(low, "keyslot"):
 		r.Parameter, r.Key = "the key derivation", "CRYPTO_PBKDF"
 	case strings.Contains(low, "hash"):
 		r.Parameter, r.Key = "the hash", "CRYPTO_KEY_HASH"

@@ -25,11 +25,11 @@ func LeftoverOf(pl *evidence.Place) (Leftover, bool) {
 	if pl.View == nil {
 		return Leftover{}, false
 	}
-	l := Leftover{BlockDevice: disk.Mapping(pl.View, pl.Volume), pl: pl}
+	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
+	l := Leftover{BlockDevice: disk.Mapping(pl.View, pl.Volume, d.Dev), pl: pl}
 	if l.BlockDevice == nil {
 		return l, false
 	}
-	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
 	l.Disk, l.known = d, found && d.Block != nil && d.Dev != l.Dev
 	return l, true
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Missing is a disk that is on a node under no name that the driver looks for.
@@ -106,10 +105,11 @@ func (m *Missing) proven(ownLink bool) {
 	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(view.Name, "dev/disk/by-id", orNone(links)))
 }
 
-// ofGroup tells whether a disk bears the mark of a group of disks: volumes lie on that, and
-// no driver looks for the disk itself.
-func ofGroup(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	return slices.Contains([]string{"LVM2_member", "linux_raid_member", "zfs_member"}, view.Facts.Contents[b.Dev].Type)
+// inOtherHands tells whether a disk bears the mark of a group of disks, on which volumes lie, or
+// of an encryption that the volume has not: no driver looks for the disk itself.
+func (m *Missing) inOtherHands(b *probes.BlockDevice) bool {
+	holds := m.pl.View.Facts.Contents[b.Dev].Type
+	return slices.Contains([]string{"LVM2_member", "linux_raid_member", "zfs_member"}, holds) || holds == "crypto_LUKS" && !m.pl.Volume.Encrypted()
 }
 
 // fitting: no disk carries an identity that could be compared, and one that nobody uses has
@@ -124,7 +124,7 @@ func (m *Missing) fitting() {
 	var names []string
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) || ofGroup(view, b) {
+		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) || m.inOtherHands(b) {
 			continue
 		}
 		if m.Disk == nil {

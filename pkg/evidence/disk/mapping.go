@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -8,18 +9,25 @@ import (
 )
 
 // Mapping is the dm-crypt mapping of a volume on a node by its name: Longhorn calls it
-// like the volume (v1) or <volume>-encrypted (v2); other drivers use the handle,
-// luks-<handle> or luks-rbd-crypt-<handle>. It may be of an earlier attachment.
-func Mapping(view *snapshot.NodeView, v *snapshot.Volume) *probes.BlockDevice {
+// like the volume (v1) or <volume>-encrypted (v2); other drivers put luks- and words of their
+// own before the handle or the volume's name (ceph-csi luks-rbd-, Trident with _ for -). It may
+// be of an earlier attachment. So may one without any disk below that was opened with the
+// header that the volume's present disk has: dm/uuid is CRYPT-<type>-<UUID>-<name> (libcryptsetup).
+func Mapping(view *snapshot.NodeView, v *snapshot.Volume, present probes.Dev) *probes.BlockDevice {
+	header := strings.ReplaceAll(view.Facts.Contents[present].UUID, "-", "")
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
 		if !IsMapped(b, "CRYPT-") {
 			continue
 		}
+		name := strings.ReplaceAll(b.DM.Name, "_", "-")
 		for _, n := range []string{v.Handle, v.PVName()} {
-			if n != "" && (b.DM.Name == n || b.DM.Name == n+"-encrypted" || b.DM.Name == "luks-"+n || strings.HasPrefix(b.DM.Name, "luks-rbd-crypt-"+n)) {
+			if n != "" && (name == n || name == n+"-encrypted" || strings.HasPrefix(name, "luks-") && (strings.HasSuffix(name, "-"+n) || strings.HasPrefix(name, "luks-rbd-crypt-"+n))) {
 				return b
 			}
+		}
+		if len(header) == 32 && strings.Contains(b.DM.UUID, "-"+header+"-") && !slices.ContainsFunc(b.Slaves, func(s string) bool { return view.ByName(s) != nil }) {
+			return b
 		}
 	}
 	return nil
@@ -36,8 +44,10 @@ func Mappings(view *snapshot.NodeView, v *snapshot.Volume, disks ...probes.Dev) 
 			}
 		}
 	}
-	if m := Mapping(view, v); m != nil {
-		out = append(out, m)
+	for _, dev := range append(disks, probes.Dev{}) {
+		if m := Mapping(view, v, dev); m != nil {
+			return append(out, m)
+		}
 	}
 	return out
 }

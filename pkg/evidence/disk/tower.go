@@ -59,7 +59,7 @@ func (t *Tower) climb() {
 		for _, part := range view.PartitionsOf(t.Device.Dev) {
 			take(name, view.HoldersOf(part.Dev)...)
 		}
-		if m := Mapping(view, t.pl.Volume); m != nil {
+		if m := Mapping(view, t.pl.Volume, t.Device.Dev); m != nil {
 			take("", view.HoldersOf(m.Dev)...) // also above a mapper that is not over the disk any more
 		}
 	}

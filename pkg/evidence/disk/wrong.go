@@ -114,9 +114,9 @@ func WrongMounted(pl *evidence.Place) (Wrong, bool) {
 			w.Is = evidence.Yes(facts...)
 			return w, true
 		}
-		if s := strangerBelow(pl, m.Mount.Dev); s != nil && direct(pl.View, b) {
-			w.Foreign = strings.TrimSpace(s.Serial)
-			w.Is = evidence.Yes(append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+s.Name+"/device/serial", w.Foreign))...)
+		if s, name := strangerBelow(pl, m.Mount.Dev); s != nil && direct(pl.View, b) {
+			w.Foreign = name
+			w.Is = evidence.Yes(append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+s.Name, name))...)
 			return w, true
 		}
 	}

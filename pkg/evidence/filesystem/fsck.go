@@ -56,10 +56,10 @@ func sentence(who, raw string, at int) string {
 	return out
 }
 
-// Unclean asks whether something that works on the mounted filesystem gets EUCLEAN; an
-// event of the kubelet is about a mount that failed.
+// Unclean asks whether something that works on the mounted filesystem gets EUCLEAN: a
+// container, or what shall grow it. Other events of the kubelet are about a mount that failed.
 func (r Repair) Unclean() evidence.Answer {
-	if r.text.Source == "log" && strings.Contains(strings.ToLower(r.text.Raw), "structure needs cleaning") {
+	if (r.text.Source == "log" || strings.Contains(r.text.Reason, "Resize")) && strings.Contains(strings.ToLower(r.text.Raw), "structure needs cleaning") {
 		return r.Said
 	}
 	return evidence.No()

@@ -142,11 +142,17 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 			continue
 		}
 		said = evidence.Yes(t.Evidence())
-		if n := pl.Volume.PVName(); n != "" && strings.Contains(t.Raw, "/"+n+"/") || strings.Contains(t.Raw, "/globalmount") || ofApplication(pl, t) {
+		if inPath(t.Raw, pl.Volume.PVName()) || inPath(t.Raw, pl.Volume.CSIHandle()) || strings.Contains(t.Raw, "/globalmount") || ofApplication(pl, t) {
 			return said, said
 		}
 	}
 	return said, named
+}
+
+// inPath tells whether a text has a path with an element of a name.
+func inPath(text, name string) bool {
+	_, after, found := strings.Cut(text, "/"+name)
+	return found && name != "" && (after == "" || strings.Contains("/:,; '\"\n", after[:1]))
 }
 
 // ofApplication tells whether a text of a pod that uses the volume names a path below the

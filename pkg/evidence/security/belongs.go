@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -48,7 +50,7 @@ func (l Line) belongs(pl *evidence.Place) Way {
 	switch {
 	case l.onDevice(pl):
 		return OnDevice
-	case l.onPath(pl):
+	case l.onPath(pl), l.inContainer(pl):
 		return OnPath
 	case l.mounts(pl) && !l.elsewhere() && l.whenFailed(pl):
 		return AtMount
@@ -96,6 +98,22 @@ func (l Line) onPath(pl *evidence.Place) bool {
 		}
 	}
 	return false
+}
+
+// inContainer: AppArmor writes paths as the container sees them; one is in the volume when a
+// container mounts it there, and says of that very path that it fails.
+func (l Line) inContainer(pl *evidence.Place) bool {
+	name := l.fields["name"]
+	if l.SELinux || name == "" || !slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Source == "log" && strings.Contains(t.Raw, name) }) {
+		return false
+	}
+	return slices.ContainsFunc(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) bool {
+		return slices.ContainsFunc(slices.Concat(c.Pod.Spec.InitContainers, c.Pod.Spec.Containers), func(k corev1.Container) bool {
+			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
+				return m.Name == c.Volume && strings.HasPrefix(name, strings.TrimSuffix(m.MountPath, "/")+"/")
+			})
+		})
+	})
 }
 
 // alone tells whether a name of a directory is that of one volume of a node only.

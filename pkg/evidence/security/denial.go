@@ -54,7 +54,7 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 		d.Pod = who.Pod
 	case l.contained() && l.asksToMount():
 		d.Pod = pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
-	case l.contained():
+	case l.contained(), l.inContainer(pl):
 		d.Pod = onlyUser(pl)
 	}
 	return d, true

@@ -21,18 +21,19 @@ type Copy struct {
 	UUID    string
 	Said    evidence.Answer // the kernel calls it a duplicate
 	Refused evidence.Answer // a mount was refused in words that name no reason
+	Fails   evidence.Answer // a mount fails, in whatever words
 }
 
 // CopyOf reads the kernel's line about a carrier, the fresh refusal, and its UUID.
 func CopyOf(c filesystem.Carrier) Copy {
 	content, _ := c.Content()
-	out := Copy{carrier: c, UUID: content.UUID, Said: evidence.No(), Refused: evidence.No()}
+	out := Copy{carrier: c, UUID: content.UUID, Said: evidence.No(), Refused: evidence.No(), Fails: evidence.No()}
 	var shown report.Evidence
 	if content.UUID != "" {
 		shown = c.Shows("TYPE="+content.Type, "UUID="+content.UUID)
 	}
 	if content.Type == "xfs" && content.UUID != "" {
-		out.Refused = filesystem.MountRefused(c.Place).With(shown)
+		out.Refused, out.Fails = filesystem.MountRefused(c.Place).With(shown), evidence.When(filesystem.MountFails(c.Place), shown)
 	}
 	if lines := c.Lines(kmsg.XFSDuplicateUUID); len(lines) > 0 {
 		l := lines[len(lines)-1]
@@ -50,6 +51,7 @@ type Original struct {
 	Point string
 	Is    evidence.Answer
 	Own   evidence.Answer // whether it is the volume itself under another number
+	Apart evidence.Answer // whether copies are mounted with nouuid: it by its driver, or the volume by its own options
 }
 
 // Original finds it; paths and maps of the same disk do not count.
@@ -65,15 +67,16 @@ func (c Copy) Original() Original {
 		v := volumeAt(pl, uses)
 		return Original{
 			Name: b.Name + " (" + b.Dev.String() + ")" + whose(v), Point: uses[0].Mount.Point,
-			Is:  evidence.Yes(line, evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), "UUID="+x.UUID)),
-			Own: evidence.When(v == pl.Volume, line),
+			Is:    evidence.Yes(line, evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), "UUID="+x.UUID)),
+			Own:   evidence.When(v == pl.Volume, line),
+			Apart: evidence.When(uses[0].Mount.HasSuper("nouuid") || pl.Volume.PV != nil && slices.Contains(pl.Volume.PV.Spec.MountOptions, "nouuid"), line),
 		}
 	}
 	seen := pl.Mounts().And(pl.Tables(probes.Contents, probes.Block)).Found()
 	if seen.No() && c.Said.Yes() { // the kernel has seen it
 		seen = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Contents), Node: pl.Node, Why: "which mounted device has the same UUID"})
 	}
-	return Original{Is: seen, Own: evidence.No()}
+	return Original{Is: seen, Own: evidence.No(), Apart: evidence.No()}
 }
 
 func volumeAt(pl *evidence.Place, uses []snapshot.Use) *snapshot.Volume {

@@ -18,7 +18,7 @@ import (
 var TypeMismatch = &diagnosis.Rule{
 	Name: "filesystem-type-mismatch", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "multipath-claims-device"},
+	YieldsTo: []string{"device-renumbered", "device-is-not-the-volume", "device-lun-reused", "multipath-claims-device", "crypt-mapper-stale"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -40,8 +40,12 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 				remedy.Words("Only where nouuid is impossible, and once a copy of the data exists: a new UUID for the unmounted clone with a clean log. Some drivers' own way to a new UUID formats the volume."),
 			},
 		}
-		if twin.Said.Yes() {
+		switch {
+		case twin.Said.Yes():
 			p.State, p.Last = []evidence.Answer{twin.Said}, []evidence.Answer{o.Is}
+		case !twin.Refused.Yes(): // the kernel refuses it as soon as it is asked (xfs_uuid_mount)
+			p.State, p.AtMost = []evidence.Answer{twin.Fails, o.Is}, report.Likely
+			p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "copies that are mounted with nouuid", Is: o.Apart})
 		}
 		p.Carried(pl.Volume, pl.Node, c.Numbers()...)
 		return []*diagnosis.Proof{p}
