@@ -14,8 +14,11 @@ const ruleNeed = "rule/"
 // survive runs a part of the evaluation. A panic (a fault of the program that some bytes
 // brought to light) costs what this part would have said, and the report says so; all
 // other answers stay.
-func (p *Pass) survive(name string, run func()) {
-	if err := fault.Of(run); err != nil {
+func (p *Pass) survive(name string, run func()) { p.lose(name, fault.Of(run)) }
+
+// lose notes a part that did not end.
+func (p *Pass) lose(name string, err error) {
+	if err != nil {
 		p.failed = append(p.failed, failure{name, err.Error()})
 		if p.rule != nil {
 			p.Miss(ruleNeed+name, "")

@@ -29,14 +29,17 @@ const (
 func (p *Pass) walk(r *Rule) {
 	var places []*evidence.Place
 	p.survive(r.Name, func() { places = p.places(r.Asks) })
-	for _, place := range places {
-		p.survive(r.Name, func() {
-			for _, proof := range r.Prove(place) {
-				if proof != nil {
-					p.conclude(place, proof)
+	for some := range slices.Chunk(places, atOnce) {
+		for i, made := range prove(r, some) {
+			p.lose(r.Name, made.err)
+			p.survive(r.Name, func() {
+				for _, proof := range made.proofs {
+					if proof != nil {
+						p.conclude(some[i], proof)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ const LonghornDriver = "driver.longhorn.io"
 func (x *Index) indexLonghorn() {
 	l := &x.Cluster.Longhorn
 	x.longhornNS = x.findLonghornNamespace()
+	x.longhornVersion = x.findLonghornVersion()
 	x.lhVolumes, x.lhNodes = map[string]*LHVolume{}, map[string]*LHNode{}
 	x.lhEngines, x.lhReplicas = map[string][]*LHEngine{}, map[string][]*LHReplica{}
 	x.lhShareManagers, x.lhAttachments = map[string]*LHShareManager{}, map[string]*LHAttachment{}
@@ -79,7 +80,9 @@ func (x *Index) LonghornNamespace() string { return x.longhornNS }
 
 // LonghornVersion is the version of Longhorn ("v1.7.2"), or empty: the setting
 // current-longhorn-version, else the tag of the manager's image.
-func (x *Index) LonghornVersion() string {
+func (x *Index) LonghornVersion() string { return x.longhornVersion }
+
+func (x *Index) findLonghornVersion() string {
 	if v, ok := x.Setting("current-longhorn-version"); ok && v != "" {
 		return v
 	}

@@ -48,6 +48,7 @@ type lookups struct {
 	attachedOn       map[string][]string
 
 	longhornNS      string
+	longhornVersion string
 	lhVolumes       map[string]*LHVolume
 	lhNodes         map[string]*LHNode
 	lhEngines       map[string][]*LHEngine

@@ -60,6 +60,9 @@ func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence
 // about enlarging it to what the claim still asks for. A driver that went on has said
 // nothing more.
 func OfClaim(pl *evidence.Place) []evidence.Text {
+	if pl.Volume.Claim == nil {
+		return nil
+	}
 	var out []evidence.Text
 	want, _, got := claims.Sizes(pl)
 	bound, grown := pl.Volume.Claim.Status.Phase == corev1.ClaimBound, !got.IsZero() && got.Cmp(want) >= 0

@@ -33,12 +33,15 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 }
 
 // NeedOf says why the place's node must be able to log in, and asks whether somebody waits
-// for it there. Empty: it need not.
+// for it there. Empty: it need not, or nobody does.
 func NeedOf(pl *evidence.Place) (why string, a evidence.Answer) {
 	if pl.Volume == nil {
 		return nodeNeeds(pl), evidence.Yes()
 	}
-	return "volume " + nameOf(pl.Volume) + " waits there for its iSCSI disk", Wanted(pl)
+	if a = Wanted(pl); a.No() {
+		return "", a
+	}
+	return "volume " + nameOf(pl.Volume) + " waits there for its iSCSI disk", a
 }
 
 // nodeNeeds tells why a node as a whole must be able to log in, beside the volumes that

@@ -36,6 +36,10 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 }
 
 func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosis.Proof {
+	attached, wanted := csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, va.Spec.NodeName)
+	if attached.No() || wanted.No() {
+		return nil
+	}
 	v, told := pl.Volume, disk.ToldOn(pl)
 	compared, none := disk.NoneOf(pl, va.CreationTimestamp.Time)
 	names, said := disk.NamesDisks(pl), disk.SaidMissing(pl, told)
@@ -43,7 +47,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
 		With: words.Fields{"va": va.Name, "volume": v.PVName(), "node": pl.Node, "count": fmt.Sprint(compared.Count),
 			"age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "blank": words.List(compared.Blank, 4), "stranger": compared.Stranger, "pod": ""},
-		State: []evidence.Answer{csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, pl.Node), evidence.Any(said, names), none},
+		State: []evidence.Answer{attached, wanted, evidence.Any(said, names), none},
 		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl))},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},

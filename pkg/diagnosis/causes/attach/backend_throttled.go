@@ -22,9 +22,8 @@ var BackendThrottled = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		out := evidence.Each(pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) *diagnosis.Proof { return throttledAttachment(pl, va) })
-		if pl.Volume.Claim != nil {
+		if texts := cloud.OfClaim(pl); len(texts) > 0 {
 			ns, name := pl.Volume.ClaimRef()
-			texts := cloud.OfClaim(pl)
 			began := cloud.Began(pl.X, texts, "PersistentVolumeClaim", ns, name)
 			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began)
 			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
@@ -36,6 +35,9 @@ var BackendThrottled = &diagnosis.Rule{
 
 func throttledAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosis.Proof {
 	lasts, since := cloud.Lasts(pl.X, va)
+	if lasts.No() {
+		return nil
+	}
 	p := throttled(pl, cloud.OfAttachment(pl, va), diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), since)
 	p.State = append(p.State, lasts)
 	p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching}

@@ -40,6 +40,9 @@ var CSICredentialsWrong = &diagnosis.Rule{
 			}
 		}
 		line, said, sure := ceph.Rejected(pl)
+		if said.No() {
+			return nil
+		}
 		p := credentials(pl, csi.IdentityFor(pl, csi.Stage, ""), csi.Stage, "turned", line, said)
 		p.Last = []evidence.Answer{sure}
 		return []*diagnosis.Proof{p}

@@ -32,21 +32,23 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 		}
 		if v := pl.Volume; v.PV != nil && v.PV.Spec.CSI != nil {
 			for _, va := range v.Attachments {
-				out = append(out, driverObject(pl, va))
+				if none := csi.NoObject(pl.X, v.Driver); !none.No() {
+					out = append(out, driverObject(pl, va, none))
+				}
 			}
 		}
 		return out
 	},
 }
 
-func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosis.Proof {
+func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evidence.Answer) *diagnosis.Proof {
 	driver, on := pl.Volume.Driver, va.Spec.NodeName
 	waiters := holder.WaitersOn(pl.Volume, on)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("CSIDriver", "", driver),
 		With: words.Fields{"driver": driver, "volume": volume.Name(pl.Volume), "va": va.Name, "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time),
 			"similar": words.List(csi.Renamed(pl.X, driver), 3)},
-		State: []evidence.Answer{csi.Pending(pl.X, va, 2*time.Minute).With(pods.States(waiters)...), csi.NoObject(pl.X, driver), csi.Listed(pl.X, on, driver)},
+		State: []evidence.Answer{csi.Pending(pl.X, va, 2*time.Minute).With(pods.States(waiters)...), none, csi.Listed(pl.X, on, driver)},
 		Last:  []evidence.Answer{csi.NoAttacher(pl.X, driver), csi.NeverAttached(pl.X, driver)},
 		Steps: []remedy.Step{
 			remedy.Words("Create the CSIDriver object " + driver + " again with the spec of the driver's release (attachRequired, fsGroupPolicy, podInfoOnMount). attachRequired cannot be changed later: delete the object and create it."),

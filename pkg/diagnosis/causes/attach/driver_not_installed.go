@@ -17,13 +17,14 @@ var DriverNotInstalled = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		driver := pl.Volume.CSIName()
-		if driver == "" || pl.Volume.PV == nil {
+		installed := csi.Installed(pl.X, driver)
+		if driver == "" || pl.Volume.PV == nil || installed.Yes() {
 			return nil
 		}
 		return []*diagnosis.Proof{{
 			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
 			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "similar": words.List(csi.Similar(pl.X, driver), 3)},
-			State:      []evidence.Answer{evidence.Not(csi.Installed(pl.X, driver)), csi.Wanted(pl)},
+			State:      []evidence.Answer{evidence.Not(installed), csi.Wanted(pl)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},
 			Steps: []remedy.Step{
 				remedy.Check("Install driver "+driver+", or find out under which name it runs now.",

@@ -36,8 +36,8 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 		for _, va := range pl.Volume.Attachments {
 			if pl.Volume.PV == nil {
 				out = append(out, withoutVolume(pl, va))
-			} else {
-				out = append(out, keptVolume(pl, va))
+			} else if keeps := holder.KeepsVolume(pl.Volume.PV, va); !keeps.No() {
+				out = append(out, keptVolume(pl, va, keeps))
 			}
 		}
 		return out
@@ -62,11 +62,11 @@ func withoutVolume(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosi
 	return p
 }
 
-func keptVolume(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosis.Proof {
+func keptVolume(pl *evidence.Place, va *storagev1.VolumeAttachment, keeps evidence.Answer) *diagnosis.Proof {
 	pv := pl.Volume.PV
 	p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "kept",
 		With:  words.Fields{"va": va.Name, "node": va.Spec.NodeName, "pv": pv.Name, "age": ""},
-		State: []evidence.Answer{holder.KeepsVolume(pv, va)},
+		State: []evidence.Answer{keeps},
 		Steps: []remedy.Step{remedy.DeleteVolumeAttachment(va, pl.Volume).Note("It was never made. Do not take the PV's finalizers off first.")}}
 	if d := pv.DeletionTimestamp; d != nil {
 		p.With["age"] = pods.Ago(pl.X, d.Time)

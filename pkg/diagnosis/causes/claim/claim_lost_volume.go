@@ -25,6 +25,10 @@ var ClaimLostVolume = &diagnosis.Rule{
 		if c == nil || c.Spec.VolumeName == "" {
 			return nil
 		}
+		gone := claims.NoVolume(pl.X, c)
+		if gone.No() {
+			return nil
+		}
 		survivor, fact := claims.Survivor(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
@@ -38,7 +42,7 @@ var ClaimLostVolume = &diagnosis.Rule{
 			},
 		}
 		// The phase Lost has another reason, too: the PV belongs to another claim.
-		if gone := claims.NoVolume(pl.X, c); c.Status.Phase == corev1.ClaimLost {
+		if c.Status.Phase == corev1.ClaimLost {
 			p.Last = []evidence.Answer{gone}
 		} else {
 			p.State = append(p.State, gone)

@@ -21,16 +21,17 @@ var ReadonlyAfterError = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		c, ok := filesystem.CarrierOf(pl)
+		e := filesystem.EngineSays(pl)
+		if pl.Volume.Block() || !e.Yes() && (!ok || len(c.Uses) == 0 || c.Block.ReadOnly) {
+			return nil
+		}
 		p := &diagnosis.Proof{
 			Says: "closed", LookAlikes: []diagnosis.LookAlike{{Cause: "a mount that was asked to be read-only", Is: filesystem.AskedReadOnly(pl)}},
 			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "pods": words.List(diagnosis.PodNames(pl.Volume.LiveConsumersOn(pl.Node)), 0)},
 			Steps: restartAll(pl),
 		}
-		c, ok := filesystem.CarrierOf(pl)
-		switch e := filesystem.EngineSays(pl); {
-		case pl.Volume.Block(), !e.Yes() && (!ok || len(c.Uses) == 0 || c.Block.ReadOnly):
-			return nil
-		case e.Yes(): // Longhorn's word, where the node was not probed
+		if e.Yes() { // Longhorn's word, where the node was not probed
 			lh := pl.X.EngineActive(pl.Volume)
 			p.Says, p.State, p.Last = "engine", []evidence.Answer{e}, []evidence.Answer{pl.Probed().Nothing()}
 			p.Subject, p.With["engine"] = diagnosis.ObjectSubject("Volume", lh.Namespace, volume.Name(pl.Volume)), lh.Name

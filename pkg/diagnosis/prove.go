@@ -1,0 +1,42 @@
+package diagnosis
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
+)
+
+const (
+	atOnce     = 8192 // places whose proofs are held at one time
+	eachWorker = 128  // places that are worth a goroutine
+)
+
+// made is what a rule says of a place: its proofs, or the fault that kept it from them.
+type made struct {
+	proofs []*Proof
+	err    error
+}
+
+// prove asks a rule about places, side by side where they are many: it only reads the
+// index. What it says stays in the order of the places, so the answer is the same.
+func prove(r *Rule, places []*evidence.Place) []made {
+	out := make([]made, len(places))
+	var all sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 1+len(places)/eachWorker)
+	for w := range workers {
+		part := func() {
+			for i := w * len(places) / workers; i < (w+1)*len(places)/workers; i++ {
+				out[i].err = fault.Of(func() { out[i].proofs = r.Prove(places[i]) })
+			}
+		}
+		if w == workers-1 {
+			part()
+		} else {
+			all.Go(part)
+		}
+	}
+	all.Wait()
+	return out
+}
