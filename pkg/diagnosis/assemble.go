@@ -41,7 +41,7 @@ func (c *Catalog) assemble(p *Pass) *report.Report {
 	r.Summary = p.summary(roots, r)
 	c.tally(p, r, p.findings)
 	hide(r)
-	return report.Visible(r)
+	return report.Show(r)
 }
 
 // gather attaches every finding to its root and returns the roots in order.

@@ -13,59 +13,80 @@ const withheld = " (No command is printed: a name in it has characters that do n
 // Visible returns a copy of a report in which no string of somebody else can pass
 // for ours: each is one visible line. Four kinds of strings are special. The text
 // of evidence keeps its lines, it is quoted. A command is printed as it is or not at
-// all: escaped it would mean another object. The lines of a configuration file keep their indentation. The steps of one remedy go together.
+// all: escaped it would mean another object. The lines of a configuration file keep their
+// indentation. The steps of one remedy go together.
 // Everything that leaves the program passes here; twice is once.
-func Visible(r *Report) *Report {
-	out := reflect.New(reflect.TypeFor[Report]()).Elem()
-	copyVisible(out, reflect.ValueOf(*r))
-	return out.Addr().Interface().(*Report)
-}
+func Visible(r *Report) *Report { return shown(r, true) }
+
+// Show is Visible for a report that nobody else has: its own strings are changed.
+func Show(r *Report) *Report { return shown(r, false) }
 
 // VisiblePreflight is Visible for a preflight.
-func VisiblePreflight(p *Preflight) *Preflight {
-	out := reflect.New(reflect.TypeFor[Preflight]()).Elem()
-	copyVisible(out, reflect.ValueOf(*p))
-	return out.Addr().Interface().(*Preflight)
+func VisiblePreflight(p *Preflight) *Preflight { return shown(p, true) }
+
+func shown[T any](of *T, shared bool) *T {
+	out := *of
+	door{shared}.show(reflect.ValueOf(&out).Elem())
+	return &out
 }
 
-func copyVisible(to, from reflect.Value) {
-	switch from.Kind() {
+// door makes strings visible where they are; what others may hold, too, is copied first.
+type door struct{ shared bool }
+
+func (d door) show(v reflect.Value) {
+	switch v.Kind() {
 	case reflect.String:
-		to.SetString(Line(from.String()))
-	case reflect.Slice:
-		if from.IsNil() {
-			return
+		if was := v.String(); was != "" {
+			v.SetString(Line(was))
 		}
-		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
-		for i := range from.Len() {
-			copyVisible(to.Index(i), from.Index(i))
+	case reflect.Slice:
+		if d.shared && !v.IsNil() {
+			own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(own, v)
+			v.Set(own)
+		}
+		for i := range v.Len() {
+			d.show(v.Index(i))
 		}
 	case reflect.Pointer:
-		if !from.IsNil() {
-			to.Set(reflect.New(from.Type().Elem()))
-			copyVisible(to.Elem(), from.Elem())
+		if v.IsNil() {
+			return
 		}
+		if d.shared {
+			own := reflect.New(v.Type().Elem())
+			own.Elem().Set(v.Elem())
+			v.Set(own)
+		}
+		d.show(v.Elem())
 	case reflect.Struct:
-		copyStruct(to, from)
-	default:
-		to.Set(from)
+		d.showStruct(v)
 	}
 }
 
-func copyStruct(to, from reflect.Value) {
-	for i := range from.NumField() {
-		copyVisible(to.Field(i), from.Field(i))
-	}
-	switch was := from.Interface().(type) {
-	case Evidence:
-		to.FieldByName("Text").SetString(quoted(was.Text))
-	case Config: // the indentation of a line is part of it
-		for i, l := range was.Lines {
-			to.FieldByName("Lines").Index(i).SetString(Escape(l, "", escaped))
+func (d door) showStruct(v reflect.Value) {
+	switch is := v.Addr().Interface().(type) {
+	case *Evidence:
+		is.Source, is.Node, is.Locator, is.Text = Line(is.Source), Line(is.Node), Line(is.Locator), quoted(is.Text)
+		return
+	case *Config: // the indentation of a line is part of it
+		is.File, is.Lines = Line(is.File), slices.Clone(is.Lines)
+		for i, l := range is.Lines {
+			is.Lines[i] = Escape(l, "", escaped)
 		}
-	case Remedy:
-		m := was.runnable(to.Interface().(Remedy))
-		to.Set(reflect.ValueOf(m))
+		return
+	case *Remedy:
+		was := *is
+		is.Commands, is.Undo, is.Verify, is.Afterwards = nil, nil, nil, nil
+		d.showFields(v)
+		*is = was.runnable(*is)
+		return
+	}
+	d.showFields(v)
+}
+
+func (d door) showFields(v reflect.Value) {
+	for i := range v.NumField() {
+		d.show(v.Field(i))
 	}
 }
 
