@@ -60,7 +60,7 @@ func (p *page) facts(list []report.Evidence) {
 	}
 	for _, e := range shown {
 		if p.inline(e, where, shortPlace) {
-			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(line(e.Text))-6))
+			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(quotable(e.Text))-6))
 		}
 	}
 	lines := 0
@@ -138,13 +138,13 @@ func (p *page) locator(e report.Evidence) string {
 
 // inline tells whether a fact fits one line beside a place of some columns.
 func (p *page) inline(e report.Evidence, where, place int) bool {
-	return 2+where+2+min(place, columns(p.locator(e)))+2+columns(line(e.Text)) <= p.width()
+	return 2+where+2+min(place, columns(p.locator(e)))+2+columns(quotable(e.Text)) <= p.width()
 }
 
 // quote prints one fact. Of a long text the end is kept: it says what went wrong.
 func (p *page) quote(e report.Evidence, where, place, most int) {
 	head := "  " + pad(origin(e), where) + "  "
-	l, text := p.locator(e), line(e.Text)
+	l, text := p.locator(e), quotable(e.Text)
 	if p.inline(e, where, shortPlace) {
 		room := p.width() - columns(head) - 2 - columns(text)
 		p.printf("%s\n", strings.TrimRight(head+pad(shortLocator(l, room), min(place, room))+"  "+text, " "))
@@ -190,12 +190,25 @@ func (p *page) ofTheAsked(e report.Evidence) bool {
 	return slices.ContainsFunc(p.r.Chain, func(l report.Link) bool { return l.Kind+" "+l.Name == named })
 }
 
-// lastLines wraps a text and keeps its last lines.
+// quotable is a text in one line, without the scheduler's afterthought what evicting others
+// would not bring (framework/preemption): its end would be quoted, and says nothing.
+func quotable(s string) string {
+	out, _, _ := strings.Cut(line(s), " preemption: ")
+	return out
+}
+
+// lastLines wraps a text and keeps its end, as much of it as the lines take.
 func lastLines(text string, width, most int) []string {
-	lines := wrap(brief(text), width-2)
-	if len(lines) > most {
-		lines = lines[len(lines)-most:]
-		lines[0] = "… " + lines[0]
+	lines := wrap(brief(text), width)
+	if words := strings.Fields(brief(text)); len(lines) > most {
+		lines = lines[len(lines)-1:] // in case one word fills the room
+		for from := len(words) - 1; from > 0; from-- {
+			end := wrap("… "+strings.Join(words[from:], " "), width)
+			if len(end) > most {
+				break
+			}
+			lines = end
+		}
 	}
 	for i, l := range lines {
 		lines[i] = middle(l, width)

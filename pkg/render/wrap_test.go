@@ -81,3 +81,29 @@ func TestMiddle(t *testing.T) {
 		})
 	}
 }
+
+// TestLastLines: of a text that is too long its end is kept, and all of it that the lines take.
+func TestLastLines(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		width int
+		most  int
+		want  []string
+	}{
+		"it fits to the last column":  {"one two three", 13, 1, []string{"one two three"}},
+		"its last line is filled":     {"one two three four", 13, 1, []string{"… three four"}},
+		"two lines are filled":        {"zero one two three four five six", 13, 2, []string{"… two three", "four five six"}},
+		"a word that is wider itself": {"one twoooooooooooooooooo", 13, 1, []string{"twoooo…oooooo"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, lastLines(c.text, c.width, c.most)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if got := quotable("0/3 nodes are available:\n 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No victims."); got != "0/3 nodes are available: 3 Insufficient cpu." {
+		t.Error(got)
+	}
+}

@@ -72,6 +72,12 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		return w.EditIn("name: share-manager-", "phase: Running", "phase: Failed").EditIn("name: share-manager-", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'").
 			EditIn("name: share-manager-", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {terminated: {exitCode: 1, reason: Error, finishedAt: '2026-01-02T11:20:00Z'}}")
 	}
+	// unread is a disk whose partitions could not be looked for: no line says that it is attached.
+	unread := func(make, sector string) *world {
+		return waits().EditIn(engDoc, "currentState: stopped", "currentState: error").
+			Kernel("n1", "100|scsi 4:0:0:1: Direct-Access     "+make+"     0001 PQ: 0 ANSI: 5", "99|sd 4:0:0:1: [sdc] 20971520 512-byte logical blocks: (10.7 GB/10.0 GiB)",
+				"84|sd 4:0:0:1: [sdc] tag#0 Sense Key : Medium Error [current]", "84|critical medium error, dev sdc, sector "+sector+" op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2")
+	}
 	const (
 		object = "longhorn-system/" + lhVol
 		image  = "longhorn-engine-image-not-ready EngineImage longhorn-system/ei-51cc7b9c"
@@ -100,6 +106,9 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"engine larger than its volume":       {"broken: certain longhorn-replica-inconsistent Volume " + object, waits().EditIn(engDoc, "currentSize: '10737418240'", "currentSize: '21474836480'").EditIn(engDoc, "{type: InstanceCreation, status: 'True'}", "{type: InstanceCreation, status: 'False', message: 'expected size 10737418240 should not be smaller than the current size 21474836480'}")},
 		"v2 engine fails":                     {"broken: possible longhorn-v2-engine-stuck Volume " + object + "; unexplained attach-failed; unexplained pod-waiting-for-volume", lhV2(waits()).EditIn(engDoc, "currentState: stopped", "currentState: error")},
 		"v2 engine is not begun":              {lhStuck, lhV2(waits())},
+		"first read fails, not yet attached":  {"broken: likely longhorn-engine-data-path-broken Node n1", unread("IET      VIRTUAL-DISK", "0")},
+		"first read of another vendor's disk": {lhStuck, unread("QEMU     QEMU HARDDISK", "0")},
+		"a later sector cannot be read":       {lhStuck, unread("IET      VIRTUAL-DISK", "88064")},
 		"share down":                          {"broken: certain longhorn-share-manager-down ShareManager " + object, down()},
 		"restart, two volumes, mount dead":    {"broken: certain " + imr, lhSecond(lhDead(lhRestart(runs(), "2026-01-02T11:40")), ", remountRequestedAt: '2026-01-02T11:40:50Z'")},
 		"restart, mount dead":                 {"broken: likely " + imr, lhDead(lhRestart(runs(), "2026-01-02T11:40"))},

@@ -14,22 +14,24 @@ import (
 )
 
 // FirstReadFails asks the kernel's log of a node whether the first sectors of a disk of
-// Longhorn (IET VIRTUAL-DISK) could not be read within a minute of its attach, lately.
+// Longhorn (IET VIRTUAL-DISK) could not be read within a minute after it was found, lately.
+// Kernels that look for partitions before a disk has its name in place report it attached
+// after that read has failed (drivers/scsi/sd.c: sd_probe, device_add_disk).
 func FirstReadFails(pl *evidence.Place) evidence.Answer {
 	if r := pl.Probed(); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...)
 	}
-	attached := pl.View.KernelLines(kmsg.SCSIAttached)
+	found := pl.View.KernelLines(kmsg.SCSIDiscovered)
 	for _, l := range slices.Backward(pl.View.KernelLines(kmsg.MediumError)) {
 		if !firstSectors(l.Text) || l.At.IsZero() || pl.X.Age(l.At) > 30*time.Minute {
 			continue
 		}
-		for _, a := range slices.Backward(attached) {
-			if l.At.Sub(a.At) < 0 || l.At.Sub(a.At) > time.Minute || !sameDisk(a, l) {
+		for _, d := range slices.Backward(found) {
+			if !strings.Contains(d.Text, "VIRTUAL-DISK") || l.At.Before(d.At) || l.At.Sub(d.At) > time.Minute {
 				continue
 			}
-			if virtualDisk(pl.View, a) {
-				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", a.Text), evidence.FromNode(pl.Node, "@kmsg", l.Text))
+			if named, ok := namedAs(pl.View, d, l); ok {
+				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", named.Text), evidence.FromNode(pl.Node, "@kmsg", l.Text))
 			}
 		}
 	}
@@ -44,17 +46,18 @@ func firstSectors(text string) bool {
 	return ok && n == 1 && err == nil && sector < 256 && strings.Contains(text, "(READ)")
 }
 
-func sameDisk(a, b probes.KernelLine) bool {
-	return slices.ContainsFunc(a.Names, func(n string) bool { return strings.HasPrefix(n, "sd") && slices.Contains(b.Names, n) })
-}
-
-// virtualDisk tells whether the disk that was attached is one of Longhorn's target.
-func virtualDisk(view *snapshot.NodeView, attached probes.KernelLine) bool {
-	_, hctl, _ := strings.Cut(attached.Text, "sd ")
+// namedAs finds the line that gives a disk which was found the name that a later line has.
+func namedAs(view *snapshot.NodeView, found, read probes.KernelLine) (probes.KernelLine, bool) {
+	_, hctl, _ := strings.Cut(found.Text, "scsi ")
 	hctl, _, _ = strings.Cut(hctl, ": ")
-	return slices.ContainsFunc(view.KernelLines(kmsg.SCSIDiscovered), func(l probes.KernelLine) bool {
-		return strings.Contains(l.Text, "VIRTUAL-DISK") && strings.Contains(l.Text, hctl+":")
-	})
+	for _, l := range view.Facts.Kernel {
+		for _, name := range read.Names {
+			if !l.At.Before(found.At) && strings.Contains(l.Text, "sd "+hctl+": ["+name+"]") {
+				return l, true
+			}
+		}
+	}
+	return probes.KernelLine{}, false
 }
 
 // Failing are the v1 volumes that do not come up on a node although none of their
