@@ -59,12 +59,20 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 	var out []report.Excluded
 	for _, s := range suspects {
 		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) ||
-			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" {
+			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" || s.cause == "node-down" && p.silent(z) {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
 	}
 	return out
+}
+
+// silent tells whether a node of the volume does not report, whoever waits for it.
+func (p *Pass) silent(z puzzle) bool {
+	return slices.ContainsFunc(append(p.Index.NodesOf(z.volume), z.node), func(n string) bool {
+		ready := p.Index.NodeReady(n)
+		return ready.Known && !ready.Ready
+	})
 }
 
 // open tells whether a cause was found, or could not be looked for where it matters:

@@ -139,11 +139,12 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 }
 
 // Works compares: another node that has the volume mounted, and another volume of the
-// same driver that is mounted on this one.
+// same driver that is mounted on this one. What a pod does on a node that does not report is
+// not known.
 func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 	var out []string
 	for _, c := range v.Running() {
-		if n := c.Node(); n != node && n != "" {
+		if n := c.Node(); n != node && x.NodeReady(n).Ready && !c.Terminating() {
 			out = append(out, "the volume is in use on node "+n)
 			break
 		}
@@ -153,7 +154,7 @@ func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 			if o == v || o.CSIName() != driver {
 				continue
 			}
-			if slices.ContainsFunc(o.Running(), func(c *snapshot.Consumer) bool { return c.Node() == node && node != "" }) {
+			if slices.ContainsFunc(o.Running(), func(c *snapshot.Consumer) bool { return c.Node() == node && x.NodeReady(node).Ready }) {
 				out = append(out, "another volume of "+driver+" is in use on node "+node)
 				break
 			}
