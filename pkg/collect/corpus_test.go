@@ -68,14 +68,17 @@ func nothingNew(t *testing.T, saved, live []string, why string) {
 	}
 }
 
-// fromServer collects a case from a server and adds what its nodes said.
-func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot) *snapshot.Snapshot {
+// fromServer collects a case from a server, which may be changed, and adds what its nodes said.
+func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot, change ...func(*testcluster.Server)) *snapshot.Snapshot {
 	t.Helper()
 	server, err := testcluster.Start(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
+	for _, f := range change {
+		f(server)
+	}
 	q := collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}
 	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
 		s.Nodes = saved.Nodes

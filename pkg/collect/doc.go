@@ -11,6 +11,9 @@
 // list by a selector that the server applies. When the nodes have been looked at,
 // the volumes that they have mounted are read as well.
 //
+// A sweep of the cluster lists everything; one of a namespace lists what lives there and
+// follows references as a question about each of its claims would.
+//
 // # What an absent object means
 //
 // A snapshot says that a resource without object and without gap was collected

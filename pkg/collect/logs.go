@@ -92,10 +92,24 @@ func (c *collector) tail(ctx context.Context, t tail) ([]string, error) {
 	return strings.Split(text, "\n"), nil
 }
 
-// tails lists the containers whose logs matter to the question, without those
-// whose node does not answer: their kubelet would have to give the log.
+// tails lists the containers whose logs matter to the question. Of a sweep with more volumes
+// than logs can be read for, those count for which somebody waits.
 func (c *collector) tails() []tail {
 	x := snapshot.NewIndex(c.snap)
+	if c.q.Kind == "cluster" && c.q.Namespace == "" {
+		return c.tailsOf(x, troubled(x.Volumes))
+	}
+	volumes := c.volumes(x)
+	out := c.tailsOf(x, volumes)
+	if c.q.Kind == "cluster" && len(out) > maxLogs {
+		return c.tailsOf(x, troubled(volumes))
+	}
+	return out
+}
+
+// tailsOf lists those of some volumes, without those whose node does not answer: their kubelet
+// would have to give the log.
+func (c *collector) tailsOf(x *snapshot.Index, volumes []*snapshot.Volume) []tail {
 	var list []*corev1.Pod
 	add := func(p ...*corev1.Pod) {
 		for _, pod := range p {
@@ -103,10 +117,6 @@ func (c *collector) tails() []tail {
 				list = append(list, pod)
 			}
 		}
-	}
-	volumes := c.volumes(x)
-	if c.q.Kind == "cluster" {
-		volumes = troubled(x)
 	}
 	near := c.near(x, volumes)
 	for _, v := range volumes {
@@ -144,8 +154,8 @@ func (t tail) less(o tail) bool {
 }
 
 // troubled are the volumes of a sweep for which somebody waits.
-func troubled(x *snapshot.Index) []*snapshot.Volume {
-	return slices.DeleteFunc(slices.Clone(x.Volumes), func(v *snapshot.Volume) bool {
+func troubled(volumes []*snapshot.Volume) []*snapshot.Volume {
+	return slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool {
 		return len(v.Waiting()) == 0 && len(v.Terminating()) == 0
 	})
 }

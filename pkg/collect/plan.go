@@ -16,7 +16,7 @@ import (
 // plan looks at what was read so far and asks for what it refers to. It runs
 // before each round; what was asked before is not asked again.
 func (c *collector) plan() {
-	if c.q.Kind == "cluster" {
+	if c.q.Kind == "cluster" && c.q.Namespace == "" {
 		c.sweep()
 		return
 	}
@@ -110,6 +110,8 @@ func (c *collector) start(x *snapshot.Index) {
 			c.want(want{res: nodes, pages: 1})
 		}
 		c.nodeVolumes(x)
+	case "cluster":
+		c.namespace(x)
 	}
 }
 
@@ -170,6 +172,10 @@ func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
 		for _, v := range x.VolumesOn(c.q.Name) {
 			add(v)
 		}
+	case "cluster":
+		for _, v := range x.VolumesIn(c.q.Namespace) {
+			add(v)
+		}
 	}
 	for _, v := range slices.Clone(out) {
 		for _, w := range v.Waiting() {
@@ -205,7 +211,7 @@ func (c *collector) volume(x *snapshot.Index, v *snapshot.Volume) {
 		c.want(want{res: pods, namespace: ns})
 		c.eventsOf(ns, claim)
 		// Of a pod that is gone only this event tells that it went just now.
-		c.want(want{res: events, namespace: ns, fields: "reason=Killing"})
+		c.eventsIn(ns, "reason=Killing")
 		c.want(want{res: migrations, namespace: ns})
 		c.want(want{res: networkPolicies, namespace: ns})
 	}
@@ -261,13 +267,25 @@ func (c *collector) claimsOf(pod *corev1.Pod) {
 
 // eventsOf asks for the events about an object of a namespace, whatever its kind.
 func (c *collector) eventsOf(namespace, name string) {
-	c.want(want{res: events, namespace: namespace, fields: "involvedObject.name=" + name})
+	c.eventsIn(namespace, "involvedObject.name="+name)
+}
+
+// eventsIn asks for some events of a namespace, unless all of them are read.
+func (c *collector) eventsIn(namespace, fields string) {
+	if all := (want{res: events, namespace: namespace}); !c.asked[all.key()] {
+		c.want(want{res: events, namespace: namespace, fields: fields})
+	}
 }
 
 // clusterEventsOf asks for the events about an object without a namespace: they
-// lie in "default", or where the one who wrote them lives.
+// lie in "default", or where the one who wrote them lives. A sweep takes those about all
+// objects of the kind at once.
 func (c *collector) clusterEventsOf(kind, name string) {
-	c.want(want{res: events, fields: "involvedObject.kind=" + kind + ",involvedObject.name=" + name})
+	fields := "involvedObject.kind=" + kind
+	if c.q.Kind != "cluster" {
+		fields += ",involvedObject.name=" + name
+	}
+	c.want(want{res: events, fields: fields})
 }
 
 // near are the nodes that have, had or want a volume of the question.

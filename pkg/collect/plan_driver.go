@@ -39,7 +39,7 @@ func driverOf(v *snapshot.Volume) string {
 	return v.Class.Provisioner
 }
 
-// inline are the drivers of the asked pod's ephemeral CSI volumes.
+// inline are the drivers of the ephemeral CSI volumes of the pods in question.
 func (c *collector) inline(x *snapshot.Index) []string {
 	var list []*corev1.Pod
 	switch c.q.Kind {
@@ -49,6 +49,8 @@ func (c *collector) inline(x *snapshot.Index) []string {
 		}
 	case "node":
 		list = x.PodsOn(c.q.Name)
+	case "cluster":
+		list = x.PodsIn(c.q.Namespace)
 	}
 	var out []string
 	for _, pod := range list {

@@ -165,8 +165,11 @@ func isHostKey(key string) bool {
 }
 
 // candidates asks, by their computed names, for the VolumeAttachments that may
-// exist: a list of them grows with the cluster.
+// exist: a list of them grows with the cluster. Where it is read nevertheless it has them.
 func (c *collector) candidates(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
+	if all := (want{res: attachments}); c.asked[all.key()] && c.q.Kind == "cluster" {
+		return
+	}
 	for _, v := range volumes {
 		driver, handle := v.CSIName(), v.CSIHandle()
 		if driver == "" || handle == "" {

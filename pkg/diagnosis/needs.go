@@ -99,7 +99,7 @@ func (p *Pass) partial(known []report.NotChecked) []report.NotChecked {
 		said[n.Need] = true
 	}
 	volumes := p.scope.volumes
-	if p.Sweep() {
+	if p.sweepsNodes() {
 		volumes = nil
 	}
 	var out []report.NotChecked

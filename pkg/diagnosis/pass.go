@@ -106,6 +106,10 @@ func (p *Pass) Views() []*snapshot.NodeView { return p.scope.views }
 // Sweep tells whether the question is about nodes (node, cluster) rather than volumes.
 func (p *Pass) Sweep() bool { return p.Question.Kind == "node" || p.Question.Kind == "cluster" }
 
+// sweepsNodes tells whether the question is about everything on its nodes; of a namespace only
+// its own volumes count, and what else lives there was not read.
+func (p *Pass) sweepsNodes() bool { return p.Sweep() && p.Question.Namespace == "" }
+
 // Miss notes that the running rule could not read something.
 func (p *Pass) Miss(need, node string) {
 	if p.rule == nil {

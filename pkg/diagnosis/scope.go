@@ -100,12 +100,9 @@ func (s *scope) addCluster(x *snapshot.Index, namespace string) {
 
 // addNamespace adds the volumes that are claimed or used in a namespace, and their nodes.
 func (s *scope) addNamespace(x *snapshot.Index, namespace string) {
-	for _, v := range x.Volumes {
-		ns, _ := v.ClaimRef()
-		if ns == namespace || slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod.Namespace == namespace }) {
-			s.volumes = append(s.volumes, v)
-			s.addNodesOf(x, v)
-		}
+	s.volumes = x.VolumesIn(namespace)
+	for _, v := range s.volumes {
+		s.addNodesOf(x, v)
 	}
 	s.found = len(s.volumes) > 0 || len(x.PodsIn(namespace)) > 0
 }

@@ -55,10 +55,10 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 			out = append(out, p.placesOf(v).whole)
 		}
 	}
-	if s&EachNode != 0 || s&EachSweptNode != 0 && p.Sweep() {
+	if s&EachNode != 0 || s&EachSweptNode != 0 && p.sweepsNodes() {
 		out = append(out, p.placed(EachNode, p.nodePlaces)...)
 	}
-	if s&EachSweep != 0 && p.Sweep() {
+	if s&EachSweep != 0 && p.sweepsNodes() {
 		out = append(out, p.placed(EachSweep, p.sweepPlace)...)
 	}
 	if s&EachPlace != 0 || s == 0 {
@@ -99,7 +99,7 @@ type placesFor struct {
 func (p *Pass) podPlaces() []*evidence.Place {
 	var out []*evidence.Place
 	for _, pod := range p.pods() {
-		out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
+		out = append(out, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
 	}
 	return out
 }
@@ -107,7 +107,7 @@ func (p *Pass) podPlaces() []*evidence.Place {
 func (p *Pass) nodePlaces() []*evidence.Place {
 	var out []*evidence.Place
 	for _, n := range p.Nodes() {
-		out = append(out, &evidence.Place{X: p.Index, Swept: p.Sweep(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
+		out = append(out, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
 	}
 	return out
 }
@@ -131,9 +131,9 @@ type volumePlaces struct {
 func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	at, ok := p.placesBy[v]
 	if !ok {
-		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.Sweep(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
+		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
 		for _, n := range p.findNodes(v) {
-			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.Sweep(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
+			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
 			at.kinds = append(at.kinds, p.kindOf(v).At(p.Index, v, n))
 		}
 		p.placesBy[v] = at

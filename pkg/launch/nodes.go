@@ -18,7 +18,8 @@ type Question struct {
 
 // Nodes are the nodes that a question needs to be looked at, those nearest to
 // the fault first: where the device is, where pods wait for it or use it, and
-// where it was before. For a cluster they are all nodes with storage on them.
+// where it was before. For a cluster they are all nodes with storage on them, for a namespace
+// those of its volumes.
 func Nodes(x *snapshot.Index, q Question) []string {
 	var nodes nodeSet
 	switch q.Kind {
@@ -30,7 +31,9 @@ func Nodes(x *snapshot.Index, q Question) []string {
 		nodes.add(q.Name)
 		return nodes
 	case "cluster":
-		return clusterNodes(x)
+		if q.Namespace == "" {
+			return clusterNodes(x)
+		}
 	case "preflight":
 		for _, n := range q.Names {
 			nodes.add(n)
@@ -67,6 +70,10 @@ func volumesOf(x *snapshot.Index, q Question) []*snapshot.Volume {
 			v = x.VolumeOfLonghorn(q.Name)
 		}
 		volumes = append(volumes, v)
+	case "cluster":
+		if q.Namespace != "" {
+			volumes = x.VolumesIn(q.Namespace)
+		}
 	case "pod":
 		volumes = x.VolumesOfPod(x.Pod(q.Namespace, q.Name))
 	}

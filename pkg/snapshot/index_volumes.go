@@ -63,6 +63,18 @@ func (x *Index) VolumesOfPod(pod *corev1.Pod) []*Volume {
 	return out
 }
 
+// VolumesIn are the volumes that are claimed or used in a namespace, in the order of Volumes.
+func (x *Index) VolumesIn(namespace string) []*Volume {
+	var out []*Volume
+	for _, v := range x.Volumes {
+		ns, _ := v.ClaimRef()
+		if ns == namespace || slices.ContainsFunc(v.Consumers, func(c *Consumer) bool { return c.Pod.Namespace == namespace }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // VolumesOn returns the volumes that are attached to a node, in use, mounted or
 // consumed there, in the order of Volumes.
 func (x *Index) VolumesOn(node string) []*Volume {

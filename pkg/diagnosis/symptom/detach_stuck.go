@@ -71,7 +71,7 @@ func onAskedNode(p *diagnosis.Pass, va *storagev1.VolumeAttachment) bool {
 	if pv := va.Spec.Source.PersistentVolumeName; pv != nil && p.PV(*pv) != nil {
 		return false
 	}
-	return p.Question.Kind == "cluster" || p.Question.Kind == "node" && p.Question.Name == va.Spec.NodeName
+	return p.Question.Kind == "cluster" && p.Question.Namespace == "" || p.Question.Kind == "node" && p.Question.Name == va.Spec.NodeName
 }
 
 func staysAttached(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) string {
