@@ -27,8 +27,14 @@ func prove(r *Rule, places []*evidence.Place) []made {
 	workers := min(runtime.GOMAXPROCS(0), 1+len(places)/eachWorker)
 	for w := range workers {
 		part := func() {
-			for i := w * len(places) / workers; i < (w+1)*len(places)/workers; i++ {
-				out[i].err = fault.Of(func() { out[i].proofs = r.Prove(places[i]) })
+			for i, end := w*len(places)/workers, (w+1)*len(places)/workers; i < end; i++ {
+				if err := fault.Of(func() {
+					for ; i < end; i++ {
+						out[i].proofs = r.Prove(places[i])
+					}
+				}); err != nil {
+					out[i].err = err
+				}
 			}
 		}
 		if w == workers-1 {

@@ -28,7 +28,7 @@ const (
 // walk asks a rule about everything in its scope.
 func (p *Pass) walk(r *Rule) {
 	var places []*evidence.Place
-	p.survive(r.Name, func() { places = p.places(r.Asks) })
+	p.survive(r.Name, func() { places = p.placed(r.Asks, func() []*evidence.Place { return p.places(r.Asks) }) })
 	for some := range slices.Chunk(places, atOnce) {
 		for i, made := range prove(r, some) {
 			p.lose(r.Name, made.err)
@@ -74,11 +74,11 @@ func (p *Pass) places(s Scope) []*evidence.Place {
 	return out
 }
 
-// placed keeps the places of a scope; those of pods are the same for rules that are asked
-// about the same volumes.
+// placed keeps the places of a scope: they are the same for rules that are asked about the
+// same volumes.
 func (p *Pass) placed(s Scope, find func() []*evidence.Place) []*evidence.Place {
 	of := placesFor{scope: s}
-	if p.rule != nil && s == EachPod {
+	if p.rule != nil && (s == 0 || s&(EachPod|EachVolume|EachPlace) != 0) {
 		of.kinds, of.stored = p.rule.bears(), p.rule.Layer == Longhorn
 	}
 	places, ok := p.placesIn[of]
