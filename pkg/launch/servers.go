@@ -110,7 +110,7 @@ func endpoints(x *snapshot.Index, v *snapshot.Volume, node string) []endpoint {
 			}
 		}
 	}
-	for _, m := range v.CephMonitors() {
+	for _, m := range x.CephMonitors(v, node) {
 		if host, port, err := net.SplitHostPort(m); err == nil {
 			add(host, port)
 		} else {

@@ -42,6 +42,31 @@ func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
 	return found, found.how != ""
 }
 
+// saidMonitors are what the command lines of rbd and mount.ceph name that drivers quote.
+var saidMonitors = regexp.MustCompile(`(?: -m |-t ceph )((?:[0-9a-zA-Z.\[\]-][0-9a-zA-Z.:\[\]-]*:\d+,?)+)`)
+
+// CephMonitors are the monitors that the PV names, or else fresh failures of the volume on a
+// node: a CSI driver has them in a ConfigMap, which is not read.
+func (x *Index) CephMonitors(v *Volume, node string) []string {
+	if named := v.CephMonitors(); len(named) > 0 {
+		return named
+	}
+	var out nodeList
+	for _, c := range v.WaitingOn(node) {
+		for _, e := range x.Events("Pod", c.Pod.Namespace, c.Pod.Name) {
+			if !x.Fresh(e, x.VolumeChanged(v, node)) || !x.aboutVolume(e, v, c) {
+				continue
+			}
+			for _, m := range saidMonitors.FindAllStringSubmatch(e.Message, -1) {
+				for _, a := range strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' }) {
+					out.add(a)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // aboutVolume tells whether an event of a pod speaks of the volume: it names it, or the
 // pod has no other.
 func (x *Index) aboutVolume(e *Event, v *Volume, c *Consumer) bool {

@@ -145,8 +145,7 @@ func PortalsIn(text string) []netip.AddrPort {
 	return out
 }
 
-// CephMonitors are the monitors that an in-tree source names. A CSI driver has them in a
-// ConfigMap, which is not read.
+// CephMonitors are the monitors that an in-tree source names.
 func (v *Volume) CephMonitors() []string {
 	switch {
 	case v == nil || v.PV == nil:

@@ -54,6 +54,22 @@ func lostPaths(first, second string) *world {
 	return w.Entries("n1", "@content/253:7", "TYPE=xfs\nUUID=2f", "sys/fs/xfs/dm-7/stats/stats", "x").Mounts("n1", "253:7 / "+w.Stage()+line, "253:7 / "+w.Publish(0)+line)
 }
 
+// lunMixed is a map below web-0, of whose paths the second has a WWID.
+func lunMixed(wwid string) *world {
+	w := lostPaths("running", "running").Answers("n1", pureISCSI().Publish(0))
+	return w.Without("n1", "sys/class/block/sdd/device/wwid").Entries("n1", "sys/class/block/sdd/device/wwid", wwid)
+}
+
+// boundLogin is a pod that waits for a login through another card; without it the portal answers.
+func boundLogin() *world {
+	const iqn = "iqn.2005-10.org.freenas.ctl:pvc-data"
+	w := sketchWorld("org.democratic-csi.iscsi", "pvc-data", "accessModes: [ReadWriteOnce]\ncsi: {driver: org.democratic-csi.iscsi, fsType: ext4, volumeHandle: pvc-data, volumeAttributes: {portal: '10.7.0.5:3260', iqn: '"+iqn+"', lun: '0'}}").Waits().Attached("n1")
+	return w.Process("n1", 1301, "", "iscsid", 4026531841, "21 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw").
+		Entries("n1", "proc/1301/cgroup", "0::/system.slice/iscsid.service", "usr/sbin/iscsiadm", "@hex\n7f454c46", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:n1", "proc/modules", "iscsi_tcp 1 0 - Live 0x0\nlibiscsi 1 0 - Live 0x0\nscsi_transport_iscsi 1 0 - Live 0x0",
+			"@dial/10.7.0.5:3260", "ok 1ms", "etc/iscsi/ifaces/san0", "iface.iscsi_ifacename = san0\niface.net_ifacename = eno2\niface.transport_name = tcp").
+		FailedMount(stageFails("{\"code\":8,\"stderr\":\"iscsiadm: Could not login to [iface: san0, target: " + iqn + ", portal: 10.7.0.5,3260].\\niscsiadm: initiator reported error (8 - connection timed out)\\niscsiadm: Could not log into all portals\"}"))
+}
+
 // TestSiblingsOfWays: disks whose way to the storage is lost, and mounts of another's disk.
 func TestSiblingsOfWays(t *testing.T) {
 	t.Parallel()
@@ -74,6 +90,9 @@ func TestSiblingsOfWays(t *testing.T) {
 		{"every path of a map", lost + "253:7", lostPaths("transport-offline", "offline")},
 		{"every path of a map, EIO", lost + "253:7", eio(lostPaths("transport-offline", "offline"))},
 		{"one path of a map", "healthy", lostPaths("running", "offline").Answers("n1", pureISCSI().Publish(0))},
+		{"a map over disks of two volumes", "broken: certain device-lun-reused Device n1/253:7", lunMixed("naa.600a0980999999999999999999999999")},
+		{"a map over two paths", "healthy", lunMixed("naa.600a0980123456789012345678901234")},
+		{"a login that is bound to a card", "broken: certain iscsi-interface-misbound Node n1", boundLogin()},
 		{"an image of a client that is shut out", "broken: certain ceph-client-fenced Node n1", rbdMounted(rbd().Runs(0), "n1", 0).Attached("n1").Entries("n1", "@statfs"+rbd().Publish(0), "@error EIO").Kernel("n1", "890|rbd: rbd0: failed to reregister watch: -108", "889|rbd: rbd0: write at objno 4 1024~4096 result -108")},
 		{"a disk with a foreign id", wrong + "259:2", stranger(ebs())},
 		{"a disk with a foreign id, the own one is there", wrong + "259:2", stranger(ebsDisk(ebs(), "n1"))},

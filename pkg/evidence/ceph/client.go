@@ -80,7 +80,28 @@ func Complaints(pl *evidence.Place) []Peer {
 			out = append(out, *p)
 		}
 	}
+	if len(out) == 0 {
+		return silent(pl)
+	}
 	return Worst(pl, out)
+}
+
+// silent is the first of the volume's monitors when none of them answers and the kernel's log
+// tells nothing: it is short, and a client that was given up says no more.
+func silent(pl *evidence.Place) []Peer {
+	var first []Peer
+	for _, address := range pl.X.CephMonitors(pl.Volume, pl.Node) {
+		if !strings.Contains(address, ":") {
+			address += ":6789"
+		}
+		p := Peer{Name: "a monitor", Address: address}
+		if no := p.Dialled(pl); !no.Yes() {
+			return nil
+		} else if p.Lines = no.Facts(); first == nil {
+			first = []Peer{p}
+		}
+	}
+	return first
 }
 
 func (p Peer) monitor() bool { return strings.HasPrefix(p.Name, "mon") }
@@ -117,8 +138,12 @@ func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
 }
 
 // Stuck asks for a metadata server that hangs and did not come back (fs/ceph/mds_client.c):
-// a client that waits for one session, whatever the others do.
+// a client that waits for one session, whatever the others do; or for mount.ceph's word that
+// none is up, which it also has for a user without rights.
 func Stuck(pl *evidence.Place) evidence.Answer {
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "no mds (Metadata Server) is up") }); said.Yes() {
+		return said
+	}
 	var line []report.Evidence
 	for _, l := range pl.View.Facts.Kernel {
 		switch {

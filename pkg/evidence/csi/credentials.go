@@ -152,7 +152,7 @@ var (
 	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
 		`\bUnauthorizedOperation\b|\bAccessDenied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bAuthFailure\b|\bInvalidClientTokenId\b|\bExpiredToken\b|` +
 		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to perform|insufficient (?:privileges|permissions)|` +
-		`invalid credentials|authentication failed|unable to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
+		`invalid credentials|handle_auth_bad_method server|authentication failed|unable to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
 	// called is where a refusal names what it refuses, or to whom.

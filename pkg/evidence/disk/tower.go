@@ -126,14 +126,24 @@ func (t *Tower) OpenedByUser(holders ...*probes.BlockDevice) evidence.Answer {
 // MountedOver asks whether a device, or anything that is built on it, is mounted in a
 // namespace of the place's node.
 func MountedOver(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	return mountedOver(pl, dev, nil)
+}
+
+// MountedByOthers asks the same of mounts that are not the volume's own.
+func MountedByOthers(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	return mountedOver(pl, dev, pl.X.VolumeMounts(pl.Volume, pl.Node))
+}
+
+func mountedOver(pl *evidence.Place, dev probes.Dev, but []snapshot.VolumeMount) evidence.Answer {
 	if pl.View == nil {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	}
-	for _, u := range pl.View.Uses(dev) {
-		return evidence.Yes(evidence.FromNode(pl.Node, "proc/*/mountinfo", u.Mount.Raw))
-	}
+	uses := slices.Clone(pl.View.Uses(dev))
 	for _, h := range pl.View.HoldersOf(dev) {
-		for _, u := range pl.View.Uses(h.Device.Dev) {
+		uses = append(uses, pl.View.Uses(h.Device.Dev)...)
+	}
+	for _, u := range uses {
+		if !slices.ContainsFunc(but, func(m snapshot.VolumeMount) bool { return m.Mount.Raw == u.Mount.Raw }) {
 			return evidence.Yes(evidence.FromNode(pl.Node, "proc/*/mountinfo", u.Mount.Raw))
 		}
 	}

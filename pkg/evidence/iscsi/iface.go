@@ -15,7 +15,8 @@ import (
 // The words of open-iscsi when a connection fails (usr/io.c, usr/initiator.c).
 var (
 	noConnection = pattern.MustCompile(`(?:cannot make connection to|connect to|connection to) \[?([0-9a-fA-F.:]+?)\]?(?:[:,]3260)?(?:,? timed out|: (?:No route to host|Network is unreachable|Connection timed out))`)
-	noLogin      = pattern.MustCompile(`login retries \(reopen_max\) \d+ exceeded|iSCSI PDU timed out|exit status (?:11|4)\b`)
+	noLogin      = pattern.MustCompile(`login retries \(reopen_max\) \d+ exceeded|iSCSI PDU timed out|exit status (?:11|4)\b|initiator reported error \((?:4|8|11) - `)
+	loginTo      = pattern.MustCompile(`portal: \[?([0-9a-fA-F.:]+?)\]?,\d+\]`)
 )
 
 // Unreached asks whether iscsiadm could not connect to a target of the place's volume, in
@@ -29,6 +30,9 @@ func Unreached(pl *evidence.Place) (addr string, a evidence.Answer) {
 		}
 		if !a.Yes() && noLogin.MatchString(t.Raw) {
 			a = evidence.Yes(t.Evidence())
+			if m := loginTo.FindStringSubmatch(t.Raw); m != nil {
+				addr = m[1]
+			}
 		}
 	}
 	if addr == "" && a.Yes() {

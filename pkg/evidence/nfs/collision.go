@@ -75,14 +75,19 @@ func (c *Collision) proven() {
 	names := evidence.Reading{}
 	for _, g := range c.groups {
 		var of []string
+		var waits []evidence.Answer
 		for _, m := range g {
 			of = append(of, m.view.Name)
 			t := sessionTrouble(c.pl.X, m.view)
 			certain = certain || t.certain
 			facts, trouble = append(facts, m.evidence()...), append(trouble, t.evidence...)
+			waits = append(waits, m.hangs())
 			if !m.view.Facts.NFS.UniqueIDRead {
 				names = names.And(evidence.Partial(evidence.Lack{Need: "nfs4_unique_id of node " + m.view.Name, Node: m.view.Name, Why: "it was not read"}))
 			}
+		}
+		if all := evidence.All(waits...); all.Yes() {
+			trouble = append(trouble, all.Facts()...)
 		}
 		id := "none has an nfs4_unique_id"
 		if g[0].id != "" {

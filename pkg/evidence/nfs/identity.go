@@ -3,6 +3,8 @@ package nfs
 import (
 	"cmp"
 	"fmt"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -84,6 +86,13 @@ func sessionTrouble(x *snapshot.Index, view *snapshot.NodeView) trouble {
 		}
 	}
 	return t
+}
+
+// hangs asks whether the client's mount hangs while the port of the server answers it.
+func (c client) hangs() evidence.Answer {
+	st, _ := c.view.Statfs(c.mount.Point)
+	answer := c.view.Facts.Dials[net.JoinHostPort(c.mount.Addr, c.mount.Port)]
+	return evidence.When(st.Err == "hang" && strings.HasPrefix(answer, "ok"), evidence.FromNode(c.view.Name, "@statfs"+c.mount.Point, st.Err))
 }
 
 func (c client) evidence() []report.Evidence {

@@ -30,7 +30,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 		add := func(says string, dev probes.Dev, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
 			with["node"], with["volume"] = pl.Node, volume.Name(pl.Volume)
 			p := &diagnosis.Proof{Subject: diagnosis.DeviceSubject(pl.Node, dev), Says: says, With: with, State: state, Last: []evidence.Answer{whole.Nothing()}}
-			p.LookAlikes = []diagnosis.LookAlike{{Cause: "mount-of-dead-device", Is: disk.MountedOver(pl, dev)}}
+			p.LookAlikes = []diagnosis.LookAlike{{Cause: "mount-of-dead-device", Is: disk.MountedByOthers(pl, dev)}}
 			p.Device(pl.Node, dev)
 			out = append(out, p)
 			return p

@@ -41,7 +41,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 			return []*diagnosis.Proof{proof("health", words.Fields{"code": code}, hangs, is)}
 		}
 		if stuck := ceph.Stuck(pl); stuck.Yes() {
-			p := proof("mds", words.Fields{}, hangs, stuck)
+			p := proof("mds", words.Fields{}, suffers, stuck)
 			p.AtMost = report.Likely
 			return []*diagnosis.Proof{p}
 		}
