@@ -212,3 +212,25 @@ func showEach(t *testing.T, rows map[string]shown) {
 		})
 	}
 }
+
+// TestNothingWorksOnASilentNode: the taint lets Kubernetes take the volume at once, so nobody
+// waits for the node; but it is down, and nothing is known to work there.
+func TestNothingWorksOnASilentNode(t *testing.T) {
+	t.Parallel()
+	w := notReady(second(cinderW().Waits().Attached("n2"), "web-x", "n2", "", "Running", deleted), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").
+		Edit("spec: {podCIDR: 10.42.12.0/24}", "spec: {podCIDR: 10.42.12.0/24, taints: [{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}]}")
+	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	for _, u := range r.Unexplained {
+		for _, e := range u.RuledOut {
+			if e.Cause == "node-down" {
+				t.Errorf("%s: a node that is down is ruled out", u.Symptom.Name)
+			}
+		}
+		if len(u.Works) > 0 {
+			t.Errorf("%s: works: %v", u.Symptom.Name, u.Works)
+		}
+	}
+	if len(r.Unexplained) == 0 {
+		t.Error("nothing is unexplained")
+	}
+}

@@ -143,8 +143,12 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 // not known.
 func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 	var out []string
+	reports := func(n string) bool {
+		ready := x.NodeReady(n)
+		return n != "" && (ready.Ready || !ready.Known)
+	}
 	for _, c := range v.Running() {
-		if n := c.Node(); n != node && x.NodeReady(n).Ready && !c.Terminating() {
+		if n := c.Node(); n != node && reports(n) && !c.Terminating() {
 			out = append(out, "the volume is in use on node "+n)
 			break
 		}
@@ -154,7 +158,7 @@ func Works(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 			if o == v || o.CSIName() != driver {
 				continue
 			}
-			if slices.ContainsFunc(o.Running(), func(c *snapshot.Consumer) bool { return c.Node() == node && x.NodeReady(node).Ready }) {
+			if slices.ContainsFunc(o.Running(), func(c *snapshot.Consumer) bool { return c.Node() == node && reports(node) }) {
 				out = append(out, "another volume of "+driver+" is in use on node "+node)
 				break
 			}
