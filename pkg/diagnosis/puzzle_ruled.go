@@ -3,7 +3,9 @@ package diagnosis
 import (
 	"slices"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -59,7 +61,8 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 	var out []report.Excluded
 	for _, s := range suspects {
 		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) ||
-			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" || s.cause == "node-down" && p.silent(z) {
+			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" || s.cause == "node-down" && p.silent(z) ||
+			s.cause == "csi-plugin-not-registered" && p.unregistered(z) {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
@@ -73,6 +76,12 @@ func (p *Pass) silent(z puzzle) bool {
 		ready := p.Index.NodeReady(n)
 		return ready.Known && !ready.Ready
 	})
+}
+
+// unregistered tells whether the node does not know the driver, whyever.
+func (p *Pass) unregistered(z puzzle) bool {
+	at := &evidence.Place{X: p.Index, Volume: z.volume, Node: z.node, View: p.View(z.node), Texts: p.Texts(z.volume)}
+	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
 }
 
 // open tells whether a cause was found, or could not be looked for where it matters:

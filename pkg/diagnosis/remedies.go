@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -14,6 +15,7 @@ func remedies(p *Pass, f, root *Finding) []report.Remedy {
 	for _, s := range f.steps(root) {
 		if r, ok := s.Decide(p.Index); ok {
 			out = append(out, r)
+			p.nameless(f.Cause, r.Commands)
 		}
 	}
 	if slices.ContainsFunc(out, func(r report.Remedy) bool { return len(r.Commands) > 0 }) {
@@ -26,6 +28,15 @@ func remedies(p *Pass, f, root *Finding) []report.Remedy {
 		}
 	}
 	return out
+}
+
+// nameless notes commands with an empty word: a name that the evidence does not have.
+func (p *Pass) nameless(cause string, commands []string) {
+	for _, c := range commands {
+		if strings.Contains(c+" ", " '' ") {
+			p.faults = append(p.faults, cause+": a command lacks a name: "+c)
+		}
+	}
 }
 
 // steps are the plain words and the steps that the entries of a finding and of its root

@@ -1,8 +1,11 @@
 package causes
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // TestAttachmentUnderARunningPod: nobody waits and nothing fails, but the API has another
@@ -219,12 +222,27 @@ func TestNothingWorksOnASilentNode(t *testing.T) {
 	t.Parallel()
 	w := notReady(second(cinderW().Waits().Attached("n2"), "web-x", "n2", "", "Running", deleted), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").
 		Edit("spec: {podCIDR: 10.42.12.0/24}", "spec: {podCIDR: 10.42.12.0/24, taints: [{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}]}")
+	notRuledOut(t, w, "node-down")
+}
+
+// TestUnregisteredWhyever: nobody may look at the driver's pods, and the node does not know it.
+func TestUnregisteredWhyever(t *testing.T) {
+	t.Parallel()
+	w := attachFailed(ebs().Waits(), "AttachVolume.Attach failed for volume \"pv-data\" : CSINode n1 does not contain driver ebs.csi.aws.com").
+		Edit("metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: [{name: ebs.csi.aws.com, nodeID: n1, topologyKeys: null}]}", "metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: []}").
+		Without("n1", "var/lib/kubelet/plugins_registry/").Drop("kind: DaemonSet").Drop("namespace: kube-system, name: plugin").
+		Gap("api/apps/daemonsets", "Forbidden").Gap("api//pods/kube-system", "Forbidden")
+	notRuledOut(t, w, "csi-plugin-not-registered")
+}
+
+// notRuledOut asks that something is unexplained, and that neither a cause is said to be ruled
+// out there nor anything to work.
+func notRuledOut(t *testing.T, w *world, cause string) {
+	t.Helper()
 	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
 	for _, u := range r.Unexplained {
-		for _, e := range u.RuledOut {
-			if e.Cause == "node-down" {
-				t.Errorf("%s: a node that is down is ruled out", u.Symptom.Name)
-			}
+		if slices.ContainsFunc(u.RuledOut, func(e report.Excluded) bool { return e.Cause == cause }) {
+			t.Errorf("%s: %s is ruled out", u.Symptom.Name, cause)
 		}
 		if len(u.Works) > 0 {
 			t.Errorf("%s: works: %v", u.Symptom.Name, u.Works)

@@ -27,10 +27,16 @@ func Protected(c *corev1.PersistentVolumeClaim) evidence.Answer {
 		evidence.FromAPI(Object(c), "metadata.finalizers", strings.Join(c.Finalizers, " ")))
 }
 
+// Left are the finished pods of a volume that nobody deletes. One that is being deleted and
+// stays is held by its own finalizer, or by its node.
+func Left(v *snapshot.Volume) []*snapshot.Consumer {
+	return slices.DeleteFunc(slices.Clone(v.Finished()), (*snapshot.Consumer).Terminating)
+}
+
 // NamedByFinished asks whether pods that have finished name a claim, and says which.
 func NamedByFinished(pl *evidence.Place) (names []string, a evidence.Answer) {
 	var facts []report.Evidence
-	for _, k := range pl.Volume.Finished() {
+	for _, k := range Left(pl.Volume) {
 		who := k.Pod.Name + " (" + string(k.Pod.Status.Phase)
 		if o := pl.X.TopOwner(k.Pod); !o.Pod {
 			who += ", " + o.Kind + " " + o.Name
@@ -67,7 +73,7 @@ func OnlyProtection(c *corev1.PersistentVolumeClaim) evidence.Answer {
 // AllExpire tells whether every finished pod belongs to a Job that is removed by itself
 // a while after its end, and the time has not long run out.
 func AllExpire(x *snapshot.Index, v *snapshot.Volume) bool {
-	return !slices.ContainsFunc(v.Finished(), func(k *snapshot.Consumer) bool {
+	return !slices.ContainsFunc(Left(v), func(k *snapshot.Consumer) bool {
 		return !slices.ContainsFunc(x.Cluster.Jobs, func(j *batchv1.Job) bool {
 			return metav1.IsControlledBy(k.Pod, j) && j.Spec.TTLSecondsAfterFinished != nil && j.Status.CompletionTime != nil &&
 				x.Age(j.Status.CompletionTime.Time) < time.Duration(*j.Spec.TTLSecondsAfterFinished)*time.Second+time.Minute

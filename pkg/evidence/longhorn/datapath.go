@@ -21,6 +21,15 @@ type Initiator struct {
 	conditions                 snapshot.Conditions
 }
 
+// Pods selects for kubectl the instance-manager that has the initiator, or those of its node
+// while it has none (GetInstanceManagerLabels of longhorn-manager: types/types.go).
+func (i Initiator) Pods() []string {
+	if i.Manager != "" {
+		return []string{i.Manager}
+	}
+	return []string{"-l", "longhorn.io/component=instance-manager,longhorn.io/node=" + i.Node}
+}
+
 // InitiatorOf is the initiator of a volume; ok: there is one.
 func InitiatorOf(x *snapshot.Index, v *snapshot.Volume) (i Initiator, ok bool) {
 	e, f := x.EngineActive(v), x.FrontendActive(v)

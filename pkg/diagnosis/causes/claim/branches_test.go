@@ -134,6 +134,13 @@ func TestBranches(t *testing.T) {
 		"finished pod, another finalizer": {claim.ClaimKeptByFinishedPod, and(finished(nil), func(s *snapshot.Snapshot) {
 			s.Cluster.Claims[0].Finalizers = append(s.Cluster.Claims[0].Finalizers, "snapshot.storage.kubernetes.io/pvc-as-source-protection")
 		}), "likely PersistentVolumeClaim/data"},
+		"finished pod, which is being deleted itself": {claim.ClaimKeptByFinishedPod, and(finished(nil), func(s *snapshot.Snapshot) {
+			for _, p := range s.Cluster.Pods {
+				if p.Status.Phase == corev1.PodSucceeded {
+					p.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Hour)}
+				}
+			}
+		}), ""},
 		"finished pod, another waits without a node": {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("")), "likely PersistentVolumeClaim/data"},
 		"finished pod, another waits on a node":      {claim.ClaimKeptByFinishedPod, and(finished(nil), waiter("full")), ""},
 		"nodeName in the template":                   {claim.WFFCBypassedByNodename, nodeNamed("full"), "certain Pod/w"},

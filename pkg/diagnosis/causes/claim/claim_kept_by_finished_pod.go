@@ -50,7 +50,7 @@ func keptSteps(pl *evidence.Place, expire bool) []remedy.Step {
 		policy += " Its volume has the reclaim policy Delete: the data go with the claim."
 	}
 	out := []remedy.Step{remedy.Words("Save the logs of the finished pods that are still wanted." + policy + " The finalizer goes by itself.")}
-	for _, k := range v.Finished() {
+	for _, k := range claims.Left(v) {
 		out = append(out, remedy.DeleteFinishedPod(k.Pod))
 	}
 	return out

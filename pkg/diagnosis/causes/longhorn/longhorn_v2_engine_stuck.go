@@ -50,7 +50,7 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 		State: []evidence.Answer{i.Hangs(pl, v), broken.With(restarted.Facts()...)},
 		Steps: []remedy.Step{remedy.Check("See what the engine says, and the first error of the v2 instance-manager after its start.",
 			remedy.Kubectl("-n", v.Namespace, "get", i.Resource, i.Name, "-o", "jsonpath={.status}"),
-			remedy.Kubectl("-n", v.Namespace, "logs", i.Manager, "--tail=200"))},
+			remedy.Kubectl(append([]string{"-n", v.Namespace, "logs", "--tail=200"}, i.Pods()...)...))},
 	}
 	if broken.Unseen() {
 		p.Says, p.State = "unseen", []evidence.Answer{p.State[0], restarted}
