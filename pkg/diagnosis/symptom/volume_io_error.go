@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -27,7 +28,7 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 		}
 		detachedUnexpectedly(p, v)
 	}
-	told(p, saysIOError, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool { return saysIOError(t) && !elsewhere(v, t) }, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("Access to %s fails: %s", name(v), quote(t.Desc))
 	})
 }}
@@ -94,6 +95,12 @@ func saysIOError(t diagnosis.Text) bool {
 		return true
 	}
 	return t.Source == "log" && t.Pod != "" && t.Component != "share-manager" && appLoses(t)
+}
+
+// elsewhere tells whether an application is refused something that is no file of the volume:
+// a socket, or a path that it has from its image.
+func elsewhere(v *snapshot.Volume, t diagnosis.Text) bool {
+	return is(t, message.NotConnected, message.PermissionDenied, message.OperationNotPermitted) && !is(t, message.InputOutputError, message.StaleHandle) && evpods.Outside(v, t)
 }
 
 // refusesMount tells whether mount(8) ended with a number of its own for a share

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -34,7 +35,7 @@ type Space struct {
 // SpaceOf finds a filesystem of the place's volume on its node that is full, or says what
 // was said of one that was not looked at.
 func SpaceOf(pl *evidence.Place) Space {
-	out := Space{Is: evidence.No(), Said: noSpace(pl, func(t evidence.Text) bool { return spokenInside(pl.Volume, t) })}
+	out := Space{Is: evidence.No(), Said: noSpace(pl, func(t evidence.Text) bool { return pods.Inside(pl.Volume, t) })}
 	if out.Said.Yes() {
 		out.Is, out.Empty = out.Said, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the free bytes and inodes of the volume"})
 	}
@@ -108,24 +109,6 @@ func noSpace(pl *evidence.Place, fits func(evidence.Text) bool) evidence.Answer 
 	return pl.Refused().Say(func(t evidence.Text) bool {
 		return t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && (t.Node == "" || t.Node == pl.Node) && fits(t)
 	})
-}
-
-// spokenInside tells whether a text is about a file in the volume: the words of a pod of
-// the claim that name the volume's directory.
-func spokenInside(v *snapshot.Volume, t evidence.Text) bool {
-	for _, c := range v.Live() {
-		if t.Pod != c.Pod.Namespace+"/"+c.Pod.Name || t.Source == "event" {
-			continue
-		}
-		for _, k := range c.Pod.Spec.Containers {
-			for _, m := range k.VolumeMounts {
-				if m.Name == c.Volume && len(m.MountPath) > 1 && strings.Contains(t.Raw, m.MountPath) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // Room asks whether a node showed that the volume has room now.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -142,7 +143,7 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 			continue
 		}
 		said = evidence.Yes(t.Evidence())
-		if inPath(t.Raw, pl.Volume.PVName()) || inPath(t.Raw, pl.Volume.CSIHandle()) || strings.Contains(t.Raw, "/globalmount") || ofApplication(pl, t) {
+		if inPath(t.Raw, pl.Volume.PVName()) || inPath(t.Raw, pl.Volume.CSIHandle()) || strings.Contains(t.Raw, "/globalmount") || pods.Inside(pl.Volume, t) {
 			return said, said
 		}
 	}
@@ -153,22 +154,4 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 func inPath(text, name string) bool {
 	_, after, found := strings.Cut(text, "/"+name)
 	return found && name != "" && (after == "" || strings.Contains("/:,; '\"\n", after[:1]))
-}
-
-// ofApplication tells whether a text of a pod that uses the volume names a path below the
-// place at which a container of it has the volume.
-func ofApplication(pl *evidence.Place, t evidence.Text) bool {
-	for _, c := range pl.Volume.Consumers {
-		if t.Pod != c.Pod.Namespace+"/"+c.Pod.Name {
-			continue
-		}
-		for _, k := range c.Pod.Spec.Containers {
-			if slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
-				return m.Name == c.Volume && len(m.MountPath) > 1 && strings.Contains(t.Raw, strings.TrimSuffix(m.MountPath, "/")+"/")
-			}) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -25,11 +25,13 @@ type Silence struct {
 type Silent struct {
 	Mounts []Mount
 	dial   reach.Dial
+	spoke  bool   // another mount of it was answered
 	kernel string // the kernel's last complaint
 	line   report.Evidence
 }
 
-// SilenceOn collects the servers of the place's node that do not answer.
+// SilenceOn collects the servers of the place's node that do not answer. A statfs that
+// returned was answered by the server: its mount waits for nothing.
 func SilenceOn(pl *evidence.Place) Silence {
 	s := Silence{Place: pl}
 	if pl.View == nil {
@@ -37,19 +39,26 @@ func SilenceOn(pl *evidence.Place) Silence {
 	}
 	s.Tasks = Tasks(pl.View)
 	s.Blocked = slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Kubelet })
-	at := map[string]int{}
+	at, spoke := map[string]int{}, map[string]bool{}
 	for _, m := range MountsOn(pl.X, pl.View) {
+		key := m.Addr + " " + m.Port
+		if st, asked := pl.View.Statfs(m.Point); asked && st.Err == "" {
+			spoke[key] = true
+			continue
+		}
 		silent, ok := s.judge(m)
 		if !ok {
 			continue
 		}
-		key := m.Addr + " " + m.Port
 		if i, known := at[key]; known {
 			s.Servers[i].Mounts = append(s.Servers[i].Mounts, m)
 			continue
 		}
 		at[key] = len(s.Servers)
 		s.Servers = append(s.Servers, silent)
+	}
+	for i, x := range s.Servers {
+		s.Servers[i].spoke = spoke[x.Mounts[0].Addr+" "+x.Mounts[0].Port]
 	}
 	return s
 }
@@ -73,18 +82,15 @@ func Silences(pl *evidence.Place) []Silence {
 	return out
 }
 
-// judge judges the server of one mount: a failed dial is proof, a complaint of the kernel
-// without a later "OK" or a task that waits for the network is a strong hint, an answer
-// refutes all.
+// judge judges the server of one mount that did not answer, or was not asked: a failed dial is
+// proof, a complaint of the kernel without a later "OK" or a task that waits for the network is
+// a strong hint, an answer refutes all.
 func (s *Silence) judge(m Mount) (Silent, bool) {
 	out := Silent{Mounts: []Mount{m}, dial: reach.Of(s.Place.View, m.Port, m.Addr, m.Server)}
 	out.kernel, out.line = Complaint(s.Place.View, m)
 	st, asked := s.Place.View.Statfs(m.Point)
-	switch {
-	case out.dial.Failed():
-		return out, true
-	case out.dial.Answered(), asked && st.Err == "":
-		return out, false
+	if out.dial.Failed() || out.dial.Answered() {
+		return out, out.dial.Failed()
 	}
 	// Without a dial: a mount that does not answer, and a task that waits for the
 	// network and not for the state of an open file.
@@ -131,14 +137,9 @@ func (s *Silence) Concerns(k Keys) {
 func (x Silent) Local() bool { return Local(x.Mounts[0].Addr) }
 
 // proven tells whether the failed dial stands alone. A UDP mount says nothing about a
-// TCP port (nfs(5), proto=), and a statfs that returned was answered by the server.
-func (x Silent) proven(view *snapshot.NodeView) bool {
-	for _, m := range x.Mounts {
-		if st, ok := view.Statfs(m.Point); ok && st.Err == "" && m.Point != "" {
-			return false
-		}
-	}
-	return x.dial.Failed() && !strings.HasPrefix(x.Mounts[0].SuperValue("proto"), "udp")
+// TCP port (nfs(5), proto=), and a server that answered for another mount is not silent.
+func (x Silent) proven() bool {
+	return x.dial.Failed() && !x.spoke && !strings.HasPrefix(x.Mounts[0].SuperValue("proto"), "udp")
 }
 
 // Is asks whether there are such servers, and Dead whether the port of one is proven to be
@@ -170,7 +171,7 @@ func (s *Silence) Dead() evidence.Answer {
 		m := x.Mounts[0]
 		if !x.dial.Asked() {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.Place.Node + "/reach", Node: s.Place.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
-		} else if !x.proven(s.Place.View) {
+		} else if !x.proven() {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.Place.Node, Why: "it was not seen"}))
 		}
 	}

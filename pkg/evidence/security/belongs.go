@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -104,15 +103,8 @@ func (l Line) onPath(pl *evidence.Place) bool {
 // container mounts it there, and says of that very path that it fails.
 func (l Line) inContainer(pl *evidence.Place) bool {
 	name := l.fields["name"]
-	if l.SELinux || name == "" || !slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Source == "log" && strings.Contains(t.Raw, name) }) {
-		return false
-	}
-	return slices.ContainsFunc(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) bool {
-		return slices.ContainsFunc(slices.Concat(c.Pod.Spec.InitContainers, c.Pod.Spec.Containers), func(k corev1.Container) bool {
-			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
-				return m.Name == c.Volume && strings.HasPrefix(name, strings.TrimSuffix(m.MountPath, "/")+"/")
-			})
-		})
+	return !l.SELinux && name != "" && slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+		return t.Source == "log" && strings.Contains(t.Raw, name) && pods.Inside(pl.Volume, t)
 	})
 }
 
