@@ -132,6 +132,11 @@ func TestReplicationLostUnderARunningPod(t *testing.T) {
 		"split brain":             {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "degraded: certain drbd-state-blocks Device n1/147:1000"},
 		"split brain, solved":     {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )", "3000|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
 		"taken out by a command":  {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown ) [del-peer]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "healthy"},
+		"a handler refused":       {linstor("3600|"+res+"/0 drbd1000: before-resync-target handler returned 1, dropping connection.", "3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
+		"unrelated data":          {linstor("3600|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connecting -> Disconnecting ) [unrelated]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
+		"nobody says why":         {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
+		"an error long before":    {linstor("90000|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
+		"a refusal by another":    {linstor("3600|"+res+" n3: Authentication of peer failed", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
 		"another resource's peer": {linstor("3600|drbd pvc-88dd n2: conn( Unconnected -> Connecting )"), "healthy"},
 		"the peer's node is down": {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )").EditIn("name: n2, uid: 'f0", "status: 'True', reason: KubeletReady", "status: Unknown, reason: NodeStatusUnknown"), alone},
 	})

@@ -48,11 +48,12 @@ func peersLost(p *diagnosis.Pass, v *snapshot.Volume) {
 		if !ok || !r.InUse(at).Yes() {
 			continue
 		}
-		for _, l := range drbd.LostPeers(at, r) {
+		lost, _ := drbd.LostPeers(at, r)
+		for _, l := range lost {
 			s := onVolume(v, fmt.Sprintf("Resource %s of %s on node %s is not connected to its peer %s (%s): what is written there is not replicated to it.", r.Name, name(v), at.Node, l.Peer, l.State))
 			s.At(at.Node)
 			s.Device(at.Node, r.Dev)
-			s.Evidence = append(s.Evidence, l.Fact)
+			s.Evidence = append(s.Evidence, l.Facts...)
 			p.AddSymptom(s)
 		}
 	}

@@ -27,12 +27,18 @@ var (
 	changes = pattern.MustCompile(`\b(conn|peer|role|disk|quorum)\( (\S+) -> (\S+) \)`)
 )
 
+// commands are those of drbdsetup that end a connection, as they stand beside the transition.
+var commands = []string{"[del-peer]", "[disconnect]", "[down]"}
+
 // Resource is what the kernel of a node said of one resource.
 type Resource struct {
 	Name  string
 	Dev   probes.Dev
 	last  map[string]line // by key, and by key and peer
 	shout map[string]line // sentences without a transition
+	// errors are sentences that DRBD calls an error, takenOut the peers that a command took out last.
+	errors   []line
+	takenOut map[string]bool
 }
 
 type line struct {
@@ -44,7 +50,7 @@ type line struct {
 // ResourceOf reads the log of the place's node about the volume's resource. LINSTOR calls
 // it like the volume.
 func ResourceOf(pl *evidence.Place) (Resource, bool) {
-	r := Resource{last: map[string]line{}, shout: map[string]line{}}
+	r := Resource{last: map[string]line{}, shout: map[string]line{}, takenOut: map[string]bool{}}
 	if pl.View == nil || pl.Volume.PV == nil {
 		return r, false
 	}
@@ -59,9 +65,16 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 			r.Dev = probes.Dev{Major: major, Minor: uint32(n)}
 		}
 		x := line{peer: m[3], at: l.At, fact: evidence.FromNode(pl.Node, "@kmsg", l.Text)}
-		for _, c := range changes.FindAllStringSubmatch(m[4], -1) {
+		transitions := changes.FindAllStringSubmatch(m[4], -1)
+		for _, c := range transitions {
 			x.to = c[3]
 			r.last[c[1]], r.last[c[1]+" "+m[3]] = x, x
+			if c[1] == "conn" && x.to != "StandAlone" {
+				r.takenOut[m[3]] = x.to == "Disconnecting" && slices.ContainsFunc(commands, func(c string) bool { return strings.HasSuffix(m[4], c) })
+			}
+		}
+		if len(transitions) == 0 && l.Priority <= 3 { // KERN_ERR and worse
+			r.errors = append(r.errors, x)
 		}
 		for _, s := range []string{"Auto-promote failed", "Declined by peer", "Split-Brain detected", "need ", rejected, "IO ERROR: neither local nor remote data"} {
 			if strings.Contains(m[4], s) {

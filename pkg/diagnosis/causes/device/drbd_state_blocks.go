@@ -46,6 +46,9 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			p.Says, state, help = "writes", r.Writes(pl.X), "Let all pods of the volume on this node go, so that it is unmounted, and start them again: opening the device takes the role anew. Find out who took it away (an administrator, a reactor)."
 			p.Last, fails = []evidence.Answer{r.Secondary()}, state
 		default:
+			if _, peers := drbd.LostPeers(pl, r); r.InUse(pl).Yes() {
+				return []*diagnosis.Proof{diagnosis.Rest(peers)}
+			}
 			return nil
 		}
 		if used := r.InUse(pl); p.Says == "split" && fails.No() && used.Yes() { // it works, without its copy
