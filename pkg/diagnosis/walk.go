@@ -133,7 +133,7 @@ func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	if !ok {
 		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
 		for _, n := range p.findNodes(v) {
-			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Volume: v, Node: n, View: p.View(n), Texts: textsAt(p.Texts(v), n)})
+			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Volume: v, Node: n, View: p.View(n), Texts: evidence.Texts(p.Texts(v)).At(n)})
 			at.kinds = append(at.kinds, p.kindOf(v).At(p.Index, v, n))
 		}
 		p.placesBy[v] = at
@@ -167,15 +167,6 @@ func (p *Pass) findNodes(v *snapshot.Volume) []string {
 		nodes = slices.DeleteFunc(nodes, func(n string) bool { return n != p.Question.Name })
 	}
 	return nodes
-}
-
-// textsAt leaves out what was said about another node.
-func textsAt(all []Text, node string) []Text {
-	there := func(t Text) bool { return t.Node == "" || t.Node == node || t.OnNode == node }
-	if !slices.ContainsFunc(all, func(t Text) bool { return !there(t) }) {
-		return all
-	}
-	return evidence.Keep(all, there)
 }
 
 // pods are those of the question, each once: consumers of its volumes, the asked pod,

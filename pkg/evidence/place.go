@@ -44,7 +44,7 @@ func (p *Place) AtConsumers() []*Place {
 	for _, c := range p.Volume.Live() {
 		if n := c.Node(); !seen[n] {
 			seen[n] = true
-			out = append(out, &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Swept: p.Swept, Texts: p.Texts})
+			out = append(out, p.on(n))
 		}
 	}
 	return out
@@ -58,7 +58,7 @@ func (p *Place) AtNodes() []*Place {
 		if !p.X.Traced(p.Volume, n) {
 			continue
 		}
-		at := &Place{X: p.X, Volume: p.Volume, Node: n, View: p.X.View(n), Swept: p.Swept, Texts: p.Texts}
+		at := p.on(n)
 		if slices.ContainsFunc(p.Volume.LiveConsumersOn(n), func(c *snapshot.Consumer) bool { return c.Waiting() || c.Terminating() }) {
 			first = append(first, at)
 		} else {
@@ -66,6 +66,11 @@ func (p *Place) AtNodes() []*Place {
 		}
 	}
 	return append(first, rest...)
+}
+
+// on is the place of the volume on a node.
+func (p *Place) on(node string) *Place {
+	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Texts: p.Texts.At(node)}
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever

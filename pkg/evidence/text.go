@@ -40,6 +40,15 @@ func (l Texts) Say(is func(Text) bool) Answer {
 	return No()
 }
 
+// At leaves out what was said about another node.
+func (l Texts) At(node string) Texts {
+	there := func(t Text) bool { return t.Node == "" || t.Node == node || t.OnNode == node }
+	if !slices.ContainsFunc(l, func(t Text) bool { return !there(t) }) {
+		return l
+	}
+	return Keep(l, there)
+}
+
 // First is the newest text that is so.
 func (l Texts) First(is func(Text) bool) (Text, bool) {
 	i := slices.IndexFunc(l, is)

@@ -201,7 +201,7 @@ func (r Resource) Quiet(pl *evidence.Place, node string) evidence.Answer {
 // Fails asks whether a step of the volume fails, or hangs, on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node)
+		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume")
 	}); said.Yes() {
 		return said
 	}

@@ -107,7 +107,7 @@ func (s *Space) at(pl *evidence.Place, path string) {
 // noSpace asks for a fresh ENOSPC whose words fit.
 func noSpace(pl *evidence.Place, fits func(evidence.Text) bool) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && (t.Node == "" || t.Node == pl.Node) && fits(t)
+		return t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && fits(t)
 	})
 }
 

@@ -78,7 +78,7 @@ type Said struct {
 // of the last run of the driver's plugin on the node, which ends when it cannot load it.
 func SaidOf(pl *evidence.Place) (Said, bool) {
 	for _, t := range pl.Refused() {
-		if m := named(t.Raw); m != "" && !t.Ordinary && (t.Node == "" || t.Node == pl.Node) {
+		if m := named(t.Raw); m != "" && !t.Ordinary {
 			return Said{m, t.Evidence(), t.Raw}, true
 		}
 	}

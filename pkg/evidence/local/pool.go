@@ -109,7 +109,7 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 // Fails asks whether a mount of the volume fails on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") && (t.Node == "" || t.Node == pl.Node)
+		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume")
 	})
 }
 

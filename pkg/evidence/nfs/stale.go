@@ -118,7 +118,7 @@ func SaidStale(pl *evidence.Place) (client *corev1.Pod, a evidence.Answer) {
 		}
 		for i, c := range live {
 			tied := t.Pod == c.Pod.Namespace+"/"+c.Pod.Name || t.Pod == "" && (t.Node == pl.Node || t.Node == "" && i == 0)
-			if c.Node() == pl.Node && pl.Node != "" && tied && (t.Node == "" || t.Node == pl.Node) {
+			if c.Node() == pl.Node && pl.Node != "" && tied {
 				return c.Pod, evidence.Yes(t.Evidence())
 			}
 		}

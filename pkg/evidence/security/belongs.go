@@ -182,7 +182,7 @@ func (l Line) elsewhere() bool {
 func (l Line) whenFailed(pl *evidence.Place) bool {
 	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
 		d := t.At.Sub(l.At)
-		return !t.At.IsZero() && d > -3*time.Second && d < 3*time.Second && (t.Node == "" || t.Node == pl.Node)
+		return !t.At.IsZero() && d > -3*time.Second && d < 3*time.Second
 	})
 }
 

@@ -70,5 +70,5 @@ func onlyUser(pl *evidence.Place) *corev1.Pod {
 
 // Fails asks whether a step of the volume fails at the place now, in whatever words.
 func Fails(pl *evidence.Place) evidence.Answer {
-	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && (t.Node == "" || t.Node == pl.Node) })
+	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary })
 }

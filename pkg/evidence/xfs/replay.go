@@ -74,7 +74,7 @@ func line(pl *evidence.Place, l probes.KernelLine) report.Evidence {
 
 func said(pl *evidence.Place) (evidence.Text, bool) {
 	return pl.Refused().First(func(t evidence.Text) bool {
-		return !t.Ordinary && strings.Contains(strings.Join(strings.Fields(t.Raw), " "), valuable) && (t.Node == "" || t.Node == pl.Node)
+		return !t.Ordinary && strings.Contains(strings.Join(strings.Fields(t.Raw), " "), valuable)
 	})
 }
 
