@@ -71,6 +71,6 @@ func (s SaidDead) Judge(pl *evidence.Place) (branch string, ceiling report.Certa
 // complains asks for the newest fresh complaint about a dead mount of the volume on the node.
 func complains(pl *evidence.Place, words *pattern.Pattern) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return words.MatchString(t.Raw+"\n"+t.Desc)
+		return words.MatchString(t.Raw + "\n" + t.Desc)
 	})
 }
