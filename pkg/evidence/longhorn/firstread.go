@@ -14,8 +14,8 @@ import (
 )
 
 // FirstReadFails asks the kernel's log of a node whether the first sectors of a disk of
-// Longhorn (IET VIRTUAL-DISK) could not be read within a minute after it was found, lately.
-// Kernels that look for partitions before a disk has its name in place report it attached
+// Longhorn (IET VIRTUAL-DISK) could not be read within a minute after it was found or
+// attached, lately. Kernels that look for partitions before a disk has its name in place report it attached
 // after that read has failed (drivers/scsi/sd.c: sd_probe, device_add_disk).
 func FirstReadFails(pl *evidence.Place) evidence.Answer {
 	if r := pl.Probed(); !r.Complete() {
@@ -27,7 +27,7 @@ func FirstReadFails(pl *evidence.Place) evidence.Answer {
 			continue
 		}
 		for _, d := range slices.Backward(found) {
-			if !strings.Contains(d.Text, "VIRTUAL-DISK") || l.At.Before(d.At) || l.At.Sub(d.At) > time.Minute {
+			if !strings.Contains(d.Text, "VIRTUAL-DISK") {
 				continue
 			}
 			if named, ok := namedAs(pl.View, d, l); ok {
@@ -46,13 +46,20 @@ func firstSectors(text string) bool {
 	return ok && n == 1 && err == nil && sector < 256 && strings.Contains(text, "(READ)")
 }
 
-// namedAs finds the line that gives a disk which was found the name that a later line has.
+// namedAs finds the line that gives a disk which was found the name that a read soon after has.
 func namedAs(view *snapshot.NodeView, found, read probes.KernelLine) (probes.KernelLine, bool) {
 	_, hctl, _ := strings.Cut(found.Text, "scsi ")
 	hctl, _, _ = strings.Cut(hctl, ": ")
 	for _, l := range view.Facts.Kernel {
 		for _, name := range read.Names {
-			if !l.At.Before(found.At) && strings.Contains(l.Text, "sd "+hctl+": ["+name+"]") {
+			if l.At.Before(found.At) || !strings.Contains(l.Text, "sd "+hctl+": ["+name+"]") {
+				continue
+			}
+			since := read.At.Sub(found.At)
+			if l.Kind == kmsg.SCSIAttached && !read.At.Before(l.At) {
+				since = min(since, read.At.Sub(l.At))
+			}
+			if since >= 0 && since <= time.Minute {
 				return l, true
 			}
 		}

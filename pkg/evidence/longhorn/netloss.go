@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -63,7 +64,8 @@ func breaksOf(x *snapshot.Index, v *snapshot.Volume) []Broken {
 			heard = true
 		}
 		b := Broken{Replica: r, Engine: e, Hosts: hosts}
-		network := b.count(x) || len(lines) > 0
+		network, mute := b.count(x)
+		network = network || len(lines) > 0 || mute && b.packetsLost(x)
 		b.facts = append(b.facts, lines...)
 		if network && b.Times >= often && !b.restarted(x) {
 			out = append(out, b)
@@ -72,10 +74,22 @@ func breaksOf(x *snapshot.Index, v *snapshot.Volume) []Broken {
 	return out
 }
 
-// count adds up the failures of the last hour, and tells whether one names the network.
-func (b *Broken) count(x *snapshot.Index) (network bool) {
+// packetsLost tells whether the counters of an end show that its network loses packets: that
+// is why, when Longhorn gives no reason.
+func (b *Broken) packetsLost(x *snapshot.Index) bool {
+	_, here := machine.Lossy(x, b.Engine.NodeID)
+	_, there := machine.Lossy(x, b.Replica.NodeID)
+	return here.Yes() || there.Yes()
+}
+
+// count adds up the failures of the last hour, and tells whether one names the network, or
+// none any reason: "Detected replica r (address) in error" (engine_controller.go) has none.
+func (b *Broken) count(x *snapshot.Index) (network, mute bool) {
 	r, e := b.Replica, b.Engine
-	if c, ok := r.Conditions.Get("RebuildFailed"); ok && c.Status == "True" && ofNetwork(c.Reason+" "+c.Message) {
+	mute = true
+	if c, ok := r.Conditions.Get("RebuildFailed"); ok && c.Status == "True" && !ofNetwork(c.Reason+" "+c.Message) {
+		mute = false
+	} else if ok && c.Status == "True" {
 		network = true
 		b.Times += max(1, int(r.RebuildRetries))
 		b.facts = append(b.facts, evidence.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", strings.TrimSpace(c.Reason+" "+c.Message)))
@@ -85,13 +99,14 @@ func (b *Broken) count(x *snapshot.Index) (network bool) {
 			continue
 		}
 		network = network || ofNetwork(ev.Message)
+		mute = mute && strings.HasSuffix(ev.Message, "in error")
 		b.Times += max(1, ev.Count)
 		if b.first.IsZero() || !ev.First.IsZero() && ev.First.Before(b.first) {
 			b.first = ev.First
 		}
 		b.facts = append(b.facts, report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message})
 	}
-	return network
+	return network, mute
 }
 
 // restarted tells whether an instance-manager of either end began later than the failures:

@@ -46,6 +46,9 @@ func FullFor(pl *evidence.Place, node string) Full {
 		out.How = "nearly"
 	case !published && hangs && whole.Complete() && Crowded(x, t) && t.reaches(x):
 		out.How = "unpublished"
+	case out.Sure.Yes():
+		out.Is = evidence.Unseen(evidence.Lack{Need: "what takes the places of node " + node, Node: node, Why: "no volume of the driver is attached there"}).With(out.Sure.Facts()...)
+		return out
 	default:
 		out.Is = evidence.Not(whole.Nothing())
 		return out

@@ -144,6 +144,8 @@ func TestReplicaNetworkUnstable(t *testing.T) {
 		{"clean counters", counters(flaky(9, broken), "n2", "90"), []string{"possible Volume " + vol}},
 		{"engine log names two replicas", flaky(9, "Detected replica "+vol+"-r-2 in error").file("logs/longhorn-system/im-n1/instance-manager.log", lines), []string{"likely Volume " + vol}},
 		{"in error without a word of the network", flaky(9, "Detected replica "+vol+"-r-2 in error"), silent},
+		{"in error without a reason, an end retransmits", counters(flaky(9, "Detected replica "+vol+"-r-2 (10.1.0.2:10010) in error"), "n2", "90000"), []string{"likely Volume " + vol}},
+		{"fails for its files, an end retransmits", counters(flaky(9, "failed to sync files: file sizes are not equal, replica 10.1.0.2:10010"), "n2", "90000"), silent},
 		{"happened twice", flaky(2, broken), silent},
 		{"fails for its files", flaky(9, "failed to sync files: file sizes are not equal, replica 10.1.0.2:10010"), silent},
 		{"replica works again", flaky(9, broken).edit("engine", "r-2: WO", "r-2: RW"), silent},
