@@ -24,6 +24,7 @@ const (
 	Detach    Call = "detach"
 	Stage     Call = "stage"
 	Expand    Call = "expand"
+	Modify    Call = "modify"
 )
 
 // CallOf is the call of which a text speaks; empty for what is no failure of one.
@@ -35,6 +36,8 @@ func CallOf(t evidence.Text) Call {
 		return Provision
 	case t.Reason == "VolumeResizeFailed" && ofSidecar(t, "external-resizer") || t.Is(message.ExpandRefused):
 		return Expand
+	case t.Reason == "VolumeModifyFailed" && ofSidecar(t, "external-resizer"):
+		return Modify
 	case t.Reason == "detachError" || t.Is(message.FailedToDetach):
 		return Detach
 	case t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume":
@@ -83,7 +86,7 @@ func driverOf(v *snapshot.Volume) string {
 // caller is a pod of the workload that makes a call: the driver's controller, or its plugin
 // on the node.
 func caller(x *snapshot.Index, driver string, call Call, node string) *corev1.Pod {
-	sidecar := map[Call]string{Provision: "csi-provisioner", Attach: "csi-attacher", Detach: "csi-attacher", Expand: "csi-resizer"}[call]
+	sidecar := map[Call]string{Provision: "csi-provisioner", Attach: "csi-attacher", Detach: "csi-attacher", Expand: "csi-resizer", Modify: "csi-resizer"}[call]
 	if sidecar == "" {
 		return x.DriverPodOn(driver, node)
 	}

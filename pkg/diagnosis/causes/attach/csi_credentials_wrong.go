@@ -17,7 +17,7 @@ import (
 // never read: only words tell.
 var CSICredentialsWrong = &diagnosis.Rule{
 	Name: "csi-credentials-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Detaching, diagnosis.Resizing, diagnosis.Staging, diagnosis.Publishing},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Detaching, diagnosis.Resizing, diagnosis.Modifying, diagnosis.Staging, diagnosis.Publishing},
 	LeadsTo:  []string{"provisioning-failed", "expansion-refused-by-backend"},
 	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced", "rbd-lock-or-watcher-stale"},
 	Asks:     diagnosis.EachVolume,
@@ -63,7 +63,7 @@ func refusedIdentity(pl *evidence.Place, r csi.Refusal) *diagnosis.Proof {
 
 // stepOf is what a call breaks.
 var stepOf = map[csi.Call][]diagnosis.Step{csi.Provision: {diagnosis.Provisioning}, csi.Attach: {diagnosis.Attaching}, csi.Detach: {diagnosis.Detaching},
-	csi.Expand: {diagnosis.Resizing}, csi.Stage: {diagnosis.Staging, diagnosis.Publishing}}
+	csi.Expand: {diagnosis.Resizing}, csi.Modify: {diagnosis.Modifying}, csi.Stage: {diagnosis.Staging, diagnosis.Publishing}}
 
 func credentials(pl *evidence.Place, who csi.Identity, call csi.Call, says, what string, state ...evidence.Answer) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
@@ -71,6 +71,9 @@ func credentials(pl *evidence.Place, who csi.Identity, call csi.Call, says, what
 		Subject: diagnosis.ObjectSubject(who.Kind, who.Namespace, who.Name), Says: says, State: state, Breaks: stepOf[call],
 		With: words.Fields{"driver": pl.Volume.Driver, "volume": "volume " + pl.Volume.PVName(), "what": what, "call": string(call), "pod": who.Pod,
 			"who": fmt.Sprintf("%s %s/%s", who.Kind, who.Namespace, who.Name)},
+	}
+	if call == csi.Expand || call == csi.Modify { // the volume goes on as it is
+		p.Severity = report.Degraded
 	}
 	if pl.Volume.PVName() == "" {
 		p.With["volume"] = "the volume of claim " + ns + "/" + claim

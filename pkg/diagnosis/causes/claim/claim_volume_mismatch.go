@@ -42,10 +42,13 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 			}, correct(c, pv, len(why))...),
 		}
 		if other, taken := claims.Taken(pl.X, c, pv); taken.Yes() {
+			r := pv.Spec.ClaimRef
 			p.Says, p.With["other"] = "taken", other
 			p.State, p.Last = []evidence.Answer{taken.With(claims.SaidBoundElsewhere(pl)...)}, []evidence.Answer{claims.Owns(pl.X, pv)}
-			p.Steps = p.Steps[:1]
-			p.Steps = append(p.Steps, remedy.Words("Make claim "+c.Namespace+"/"+c.Name+" anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on "+pv.Name+" belongs to claim "+other+"; leave its claimRef alone while that claim is wanted."))
+			p.Steps = []remedy.Step{
+				remedy.Check("See whose the volume is, and which pods use it.", remedy.Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec.claimRef}"), remedy.Kubectl("-n", r.Namespace, "describe", "pvc", r.Name)),
+				remedy.Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on " + pv.Name + " belongs to claim " + other + "; leave its claimRef alone while that claim is wanted."),
+			}
 		}
 		p.Keys.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
