@@ -109,6 +109,8 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"first read fails, not yet attached":  {"broken: likely longhorn-engine-data-path-broken Node n1", unread("IET      VIRTUAL-DISK", "0")},
 		"first read of another vendor's disk": {lhStuck, unread("QEMU     QEMU HARDDISK", "0")},
 		"a later sector cannot be read":       {lhStuck, unread("IET      VIRTUAL-DISK", "88064")},
+		"share down with its node":            {"broken: certain node-down Node n2", notReady(down(), "n2", "2026-01-02T11:00:00Z").Unprobed("n2", "NodeNotReady")},
+		"share served, its node is silent":    {"unknown", notReady(served(), "n2", "2026-01-02T11:00:00Z").Unprobed("n2", "NodeNotReady")},
 		"share down":                          {"broken: certain longhorn-share-manager-down ShareManager " + object, down()},
 		"restart, two volumes, mount dead":    {"broken: certain " + imr, lhSecond(lhDead(lhRestart(runs(), "2026-01-02T11:40")), ", remountRequestedAt: '2026-01-02T11:40:50Z'")},
 		"restart, mount dead":                 {"broken: likely " + imr, lhDead(lhRestart(runs(), "2026-01-02T11:40"))},

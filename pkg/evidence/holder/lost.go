@@ -80,7 +80,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 // that node.
 func (l Lost) blocks() bool {
 	if l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name) {
-		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo())
+		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo() || l.unserved())
 	}
 	return len(Going(l.Pods)) > 0
 }
@@ -88,7 +88,13 @@ func (l Lost) blocks() bool {
 // Suffers tells whether anybody is kept from the volume now: a pod waits for it, one cannot
 // end, or it shall be detached.
 func (l Lost) Suffers() bool {
-	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo()
+	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || l.unserved()
+}
+
+// unserved tells whether pods use a share that the node had and serves no more: they hang, and
+// do not wait to start.
+func (l Lost) unserved() bool {
+	return sharedFrom(l.Volume, l.Name) && len(l.Volume.Live()) > 0 && l.Volume.Longhorn.ShareManager != nil && l.Volume.Longhorn.ShareManager.State != "running"
 }
 
 // letGo tells whether the volume shall leave the node: it is being detached, or to be deleted.
