@@ -15,11 +15,24 @@ import (
 type GoneRef struct {
 	Node, Object, Field string
 	Essential           bool // the volume cannot proceed without that node: not a mere replica
+	Volume              *snapshot.Volume
 }
 
-// GoneRefs lists what of a Longhorn volume that is stuck points at missing nodes. A volume
+// GoneRefs are those of the place's volume; of a missing node, who still names it.
+func GoneRefs(pl *evidence.Place) []GoneRef {
+	if pl.Volume != nil {
+		return goneRefs(pl.X, pl.Volume)
+	}
+	var out []GoneRef
+	for _, v := range pl.X.Volumes {
+		out = append(out, evidence.Keep(goneRefs(pl.X, v), func(r GoneRef) bool { return r.Node == pl.Node })...)
+	}
+	return out
+}
+
+// goneRefs lists what of a Longhorn volume that is stuck points at missing nodes. A volume
 // that is attached, or rests detached, is not held up by such a leftover.
-func GoneRefs(x *snapshot.Index, v *snapshot.Volume) []GoneRef {
+func goneRefs(x *snapshot.Index, v *snapshot.Volume) []GoneRef {
 	vol := v.LH()
 	if vol == nil || !onItsWay(x, v) {
 		return nil
@@ -27,7 +40,7 @@ func GoneRefs(x *snapshot.Index, v *snapshot.Volume) []GoneRef {
 	var out []GoneRef
 	note := func(node, object, field string, essential bool) {
 		if node != "" && x.Node(node) == nil {
-			out = append(out, GoneRef{node, object, field, essential})
+			out = append(out, GoneRef{node, object, field, essential, v})
 		}
 	}
 	note(vol.NodeID, "Volume "+vol.Name, "spec.nodeID", true)
@@ -94,9 +107,10 @@ func onItsWay(x *snapshot.Index, v *snapshot.Volume) bool {
 }
 
 // Gone asks whether no Node has the name that the reference gives.
-func (r GoneRef) Gone(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
+func (r GoneRef) Gone(x *snapshot.Index) evidence.Answer {
+	v := r.Volume.LH()
 	facts := []report.Evidence{evidence.FromAPI(r.Object, r.Field, r.Node), evidence.FromAPI("Nodes", "", "collected; none is named "+r.Node),
-		evidence.FromAPI("Volume "+v.LH().Name, "status.state", v.LH().Status.State)}
+		evidence.FromAPI("Volume "+v.Name, "status.state", v.Status.State)}
 	if c, ok := r.condition(x); ok {
 		facts = append(facts, evidence.FromAPI("Node.longhorn.io "+r.Node, "status.conditions[Ready]", strings.TrimSpace(c.Status+" "+c.Reason+" "+c.Message)))
 	}

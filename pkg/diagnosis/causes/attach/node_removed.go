@@ -14,7 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // NodeRemoved finds an attachment or a Longhorn object that refers to a Node
@@ -27,26 +26,20 @@ var NodeRemoved = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil && pl.X.Node(pl.Node) != nil {
+			return nil
+		}
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
 			out = append(out, &diagnosis.Proof{State: open})
 		}
-		volumes := []*snapshot.Volume{pl.Volume}
-		if pl.Volume == nil { // asked about the missing node itself: who still names it
-			if volumes = pl.X.Volumes; pl.X.Node(pl.Node) != nil {
-				return nil
-			}
-		} else {
+		if pl.Volume != nil {
 			for _, va := range pl.Volume.Attachments {
 				out = append(out, goneAttachment(pl, va))
 			}
 		}
-		for _, v := range volumes {
-			for _, ref := range longhorn.GoneRefs(pl.X, v) {
-				if pl.Volume != nil || ref.Node == pl.Node {
-					out = append(out, goneReference(pl, v, ref))
-				}
-			}
+		for _, ref := range longhorn.GoneRefs(pl) {
+			out = append(out, goneReference(pl, ref))
 		}
 		return out
 	},
@@ -69,11 +62,12 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 	return p
 }
 
-func goneReference(pl *evidence.Place, v *snapshot.Volume, ref longhorn.GoneRef) *diagnosis.Proof {
+func goneReference(pl *evidence.Place, ref longhorn.GoneRef) *diagnosis.Proof {
+	v := ref.Volume
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(ref.Node), Says: "longhorn",
 		With: words.Fields{"node": ref.Node, "object": ref.Object, "field": ref.Field, "volume": v.LH().Name, "state": v.LH().Status.State,
 			"waits": holder.Waits(holder.Waiters(v)), "known": ref.Known(pl.X)},
-		State: []evidence.Answer{ref.Gone(pl.X, v)}, Last: []evidence.Answer{ref.Needed(pl.X)},
+		State: []evidence.Answer{ref.Gone(pl.X)}, Last: []evidence.Answer{ref.Needed(pl.X)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + ref.Node + " still exists, let it join again under its name."),
 			remedy.Words("Otherwise restart the longhorn-manager pod on node " + v.LH().Status.OwnerID + ", which reconciles this volume, so that it forgets the missing instance manager. " +
 				"Remove Longhorn's object of node " + ref.Node + " only when it holds no replica that is still needed.")}}
