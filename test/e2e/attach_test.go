@@ -26,6 +26,7 @@ func rollingUpdate(t *testing.T) {
 		{"volume", v["VOLUME"]},
 		{"node", "worker-2"},
 		{"cluster"},
+		{"cluster", "-n", "rolling"},
 	} {
 		a := doctor(t, append(question, "--no-probe")...)
 		a.root(t, "rwo-rolling-update", "Deployment rolling/app", "certain")

@@ -207,7 +207,7 @@ func readRole(t *testing.T, v vars, config string) {
 	defer grant(t, whole)
 	defer grant(t, logs)
 	questions := [][]string{{"cluster"}, {"pvc", "data", "-n", "roles"}}
-	more := [][]string{{"pod", "db", "-n", "roles"}, {"node", "worker-1"}, {"volume", v["VOLUME"]}}
+	more := [][]string{{"pod", "db", "-n", "roles"}, {"node", "worker-1"}, {"volume", v["VOLUME"]}, {"cluster", "-n", "roles"}}
 	if name := field("{.items[0].metadata.name}", "-n", "longhorn-system", "volumes.longhorn.io"); name != "" {
 		more = append(more, []string{"volume", name})
 	}
