@@ -43,10 +43,10 @@ func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
 }
 
 // saidMonitors are what the command lines of rbd and mount.ceph name that drivers quote.
-var saidMonitors = regexp.MustCompile(`(?: -m |-t ceph )((?:[0-9a-zA-Z.\[\]-][0-9a-zA-Z.:\[\]-]*:\d+,?)+)`)
+var saidMonitors = regexp.MustCompile(`(?: -m |-t ceph )((?:[0-9a-fA-F.:\[\]]+:\d+,?)+)`)
 
-// CephMonitors are the monitors that the PV names, or else fresh failures of the volume on a
-// node: a CSI driver has them in a ConfigMap, which is not read.
+// CephMonitors are the monitors that the PV names, or else, by their addresses, fresh failures
+// of the volume on a node: a CSI driver has them in a ConfigMap, which is not read.
 func (x *Index) CephMonitors(v *Volume, node string) []string {
 	if named := v.CephMonitors(); len(named) > 0 {
 		return named
@@ -58,8 +58,8 @@ func (x *Index) CephMonitors(v *Volume, node string) []string {
 				continue
 			}
 			for _, m := range saidMonitors.FindAllStringSubmatch(e.Message, -1) {
-				for _, a := range strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' }) {
-					out.add(a)
+				for _, a := range PortalsIn(m[1]) {
+					out.add(a.String())
 				}
 			}
 		}
