@@ -6,7 +6,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
+
+// beforeSandbox are the reasons of events that tell why a pod does not get its volumes.
+var beforeSandbox = []string{"FailedMount", "FailedMapVolume", "FailedAttachVolume"}
 
 // PodTexts returns everything that was said about a pod, newest first, also of a
 // pod without a persistent volume.
@@ -24,7 +29,11 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 		if e.ObjUID != "" && pod.UID != "" && e.ObjUID != string(pod.UID) || strings.TrimSpace(e.Message) == "" {
 			continue
 		}
-		x := t.event(e, pod.CreationTimestamp.Add(-time.Second))
+		changed := pod.CreationTimestamp.Time
+		if came := snapshot.PodProvided(pod); came.After(changed) && slices.Contains(beforeSandbox, e.Reason) {
+			changed = came
+		}
+		x := t.event(e, changed.Add(-time.Second))
 		x.Pod = pod.Namespace + "/" + pod.Name
 		if x.Node == "" {
 			x.Node = pod.Spec.NodeName

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -17,6 +18,32 @@ func PodCondition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondi
 		return pod.Status.Conditions[i]
 	}
 	return corev1.PodCondition{}
+}
+
+// PodProvided is when the kubelet of a pod had all of its volumes: it makes the sandbox,
+// and starts the first container, only then (SyncPod in pkg/kubelet/kubelet.go; KEP-3085).
+// Of a pod that does not tell, or whose containers were started again, it is zero.
+func PodProvided(pod *corev1.Pod) time.Time {
+	var first time.Time
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if c.RestartCount > 0 || c.LastTerminationState.Terminated != nil {
+			return time.Time{}
+		}
+		var at time.Time
+		switch {
+		case c.State.Running != nil:
+			at = c.State.Running.StartedAt.Time
+		case c.State.Terminated != nil:
+			at = c.State.Terminated.StartedAt.Time
+		}
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if k := PodCondition(pod, corev1.PodReadyToStartContainers); first.IsZero() && k.Status == corev1.ConditionTrue {
+		return k.LastTransitionTime.Time
+	}
+	return first
 }
 
 // HasAddress tells whether a node has an address, or a host name, in its status.

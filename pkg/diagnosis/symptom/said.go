@@ -32,8 +32,11 @@ func quote(s string) string {
 // present tells whether a text about a pod still holds: it is fresh, or nothing
 // about the pod's volumes was said later and the pod still waits.
 func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
-	if pod != nil && beforeStart(t) && snapshot.PodServes(pod) {
+	if pod != nil && (beforeStart(t) || namesMount(t)) && snapshot.PodServes(pod) {
 		return false // it runs and is Ready: whatever kept it from starting is past
+	}
+	if pod != nil && beforeStart(t) && t.At.Before(snapshot.PodProvided(pod)) {
+		return false // it has its volumes since
 	}
 	if t.Fresh {
 		return true

@@ -38,7 +38,7 @@ func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
 				continue
 			}
 			m := unsupported.FindStringSubmatch(l.Text)
-			if m != nil && isImage(pl.Volume, m[1]) && l.At.After(w.Pod.CreationTimestamp.Time) {
+			if m != nil && isImage(pl.Volume, m[1]) && l.At.After(w.Pod.CreationTimestamp.Time) && l.At.After(snapshot.PodProvided(w.Pod)) {
 				facts = append(facts, evidence.FromNode(view.Name, "@kmsg", l.Text))
 			}
 		}
