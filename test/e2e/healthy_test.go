@@ -11,7 +11,7 @@ func healthyClaim(t *testing.T) {
 	runPod(t, v, "db", "worker-1")
 	mounts := on(t, "worker-1", "grep -v -e /sandboxes/ -e /rootfs -e /netns/ -e kubernetes.io~projected /proc/1/mountinfo")
 
-	for _, question := range [][]string{{"pvc", "data", "-n", "healthy"}, {"cluster", "-n", "healthy"}} {
+	for _, question := range [][]string{{"pvc", "data", "-n", "healthy"}, {"cluster", "-n", "healthy", "--probe"}} {
 		a := doctor(t, question...)
 		if a.Verdict != "healthy" || a.code != 0 || len(a.RootCauses)+len(a.Symptoms)+len(a.NotChecked) > 0 {
 			t.Errorf("%v: exit code %d, want a healthy claim with everything checked; %s", question, a.code, a.short())

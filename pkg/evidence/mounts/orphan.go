@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -93,6 +94,20 @@ func Unknown(pl *evidence.Place, list []Orphan) evidence.Answer {
 		}
 	}
 	return evidence.All(evidence.Yes(facts...), pl.Consumers().Nothing())
+}
+
+// Leaving tells whether the pods ended a moment ago: the kubelet unmounts when one that was
+// removed by force is gone from the API. Their last events tell, or a successor.
+func Leaving(pl *evidence.Place, list []Orphan) bool {
+	return !slices.ContainsFunc(list, func(o Orphan) bool {
+		killed := slices.ContainsFunc(pl.X.Cluster.Events, func(e *snapshot.Event) bool {
+			return e != nil && e.ObjUID == o.UID && e.Reason == "Killing" && pl.X.Age(e.Last) <= volume.Handover
+		})
+		return !killed && !slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool {
+			v := pl.X.VolumeOfPath(pl.Node, m.Mount.Point)
+			return v != nil && volume.Succeeded(pl.X, v, pl.Node)
+		})
+	})
 }
 
 // InUse asks whether somebody has a file open below the mounts.

@@ -85,7 +85,7 @@ func (b Behind) ownMap() bool {
 func (b Behind) unattached() evidence.Answer {
 	va := b.pl.Volume.AttachmentOn(b.pl.Node)
 	if va != nil {
-		return evidence.When(va.DeletionTimestamp != nil && b.pl.X.Age(va.DeletionTimestamp.Time) > handover)
+		return evidence.When(va.DeletionTimestamp != nil && b.pl.X.Age(va.DeletionTimestamp.Time) > Handover)
 	}
 	return evidence.Resource(b.pl.X, "storage.k8s.io/volumeattachments").Nothing()
 }

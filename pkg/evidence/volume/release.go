@@ -50,9 +50,9 @@ func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answ
 	return evidence.ConsumersOf(x, v).Nothing(), "no pod on the node uses it any more"
 }
 
-// handover is how long a node may take to let a volume go after its last pod there ended:
+// Handover is how long a node may take to let a volume go after its last pod there ended:
 // unmount, NodeUnstageVolume, the report in the node's status, the detachment.
-const handover = 2 * time.Minute
+const Handover = 2 * time.Minute
 
 // JustReleased tells whether a node still has a volume only because its last pod there
 // ended a moment ago: what is still mounted or attached then is on its way out.
@@ -64,7 +64,7 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	for _, c := range v.LiveConsumersOn(node) {
 		d := c.Pod.DeletionTimestamp
 		// The deletion's time is that at which its grace is over (metav1.ObjectMeta).
-		if d == nil || x.Age(d.Time) > handover {
+		if d == nil || x.Age(d.Time) > Handover {
 			return false
 		}
 		ending = true
@@ -74,27 +74,27 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	case va != nil && va.Status.DetachError != nil:
 		return false
 	case va != nil && va.DeletionTimestamp != nil:
-		return x.Age(va.DeletionTimestamp.Time) <= handover
+		return x.Age(va.DeletionTimestamp.Time) <= Handover
 	case ending:
 		return true
 	}
 	ns, _ := v.ClaimRef()
 	killed := x.LastKilled(ns, node) // the pod is gone, and so is all but its last event
-	return !killed.IsZero() && x.Age(killed) <= handover || succeeded(x, v, node)
+	return !killed.IsZero() && x.Age(killed) <= Handover || Succeeded(x, v, node)
 }
 
 // Recent tells whether a volume is wanted by a pod that is not older than a handover takes:
 // what stands in its way may go by itself.
 func Recent(x *snapshot.Index, v *snapshot.Volume) bool {
-	return slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) <= handover })
+	return slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) <= Handover })
 }
 
 // succession is how soon after the end of a pod its controller makes the next.
 const succession = 30 * time.Second
 
-// succeeded tells whether the next pod of a volume was made elsewhere a moment ago: so its
+// Succeeded tells whether the next pod of a volume was made elsewhere a moment ago: so its
 // last one has just ended, whatever is left to show that.
-func succeeded(x *snapshot.Index, v *snapshot.Volume, node string) bool {
+func Succeeded(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	return v.Exclusive() && slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
 		return w.Node() != node && x.Age(w.Pod.CreationTimestamp.Time) <= succession
 	})
@@ -122,7 +122,7 @@ func Fails(pl *evidence.Place) evidence.Answer {
 		}
 	}
 	for _, va := range pl.Volume.Attachments {
-		if d := va.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > handover {
+		if d := va.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > Handover {
 			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
 		}
 	}

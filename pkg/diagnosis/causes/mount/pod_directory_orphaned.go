@@ -60,6 +60,10 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 			remedy.Words("Restart the kubelet of node " + pl.Node + " or the driver's plugin pod there, and wait two minutes: a newer kubelet finds the volumes again and unmounts them."),
 			remedy.Words("If the mounts remain, unmount exactly these paths plainly, subPaths first; that the UIDs are unknown, that no process belongs to them and that no file is open was checked. Remove no pod directory as a whole: what is mounted below it would be deleted with it."),
 		}
+		if mounts.Leaving(pl, mounted) {
+			p.Says, p.AtMost, p.Waiting = "leaving", report.Possible, true
+			p.Steps = append([]remedy.Step{remedy.Words("Ask again in two minutes: if the mounts are gone then, nothing else is to be done.")}, p.Steps...)
+		}
 		return []*diagnosis.Proof{rest, p}
 	},
 }
