@@ -45,11 +45,7 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
 			continue
 		}
-		of := z.step
-		if of == Provisioning && going(v) {
-			of = Deleting
-		}
-		if t := p.refusal(v, z.node, of); t != nil && z.text == nil || z.volume == nil {
+		if t := p.refusal(v, z.node, z.stepOf(v)); t != nil && z.text == nil || z.volume == nil {
 			z.volume, z.text = v, t
 		}
 	}
@@ -64,11 +60,8 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 			z.node = c.Node()
 		}
 	}
-	switch {
-	case z.step == "":
+	if z.step = z.stepOf(z.volume); z.step == "" {
 		z.step = z.waitsAt()
-	case z.step == Provisioning && going(z.volume):
-		z.step = Deleting
 	}
 	if z.step == Staging && z.text != nil && strings.HasSuffix(z.text.Op, ".SetUp") {
 		z.step = Publishing
@@ -76,8 +69,14 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	return z
 }
 
-// going tells of a volume whose claim is gone: what is left to do with it is to delete it.
-func going(v *snapshot.Volume) bool { return v.Claim == nil && v.PV != nil }
+// stepOf is the step of the symptom for a volume: what is left to do with one whose claim is
+// gone is to delete it.
+func (z puzzle) stepOf(v *snapshot.Volume) Step {
+	if z.step == Provisioning && v.Claim == nil && v.PV != nil {
+		return Deleting
+	}
+	return z.step
+}
 
 // alone is the step that a text is about when texts of other steps say nothing of it.
 func alone(t Text) Step {

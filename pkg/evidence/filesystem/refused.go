@@ -9,6 +9,6 @@ import (
 // than mount's all-purpose words: what the kernel logs stands in none of them.
 func MountRefused(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return (t.Is(message.WrongFSType) || t.Is(message.DuplicateUUID))
+		return t.Is(message.WrongFSType) || t.Is(message.DuplicateUUID)
 	})
 }

@@ -30,11 +30,10 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
 			out = append(out, &diagnosis.Proof{State: open})
 		}
-		if v := pl.Volume; v.PV != nil && v.PV.Spec.CSI != nil {
+		v, none := pl.Volume, csi.NoObject(pl.X, pl.Volume.Driver)
+		if v.PV != nil && v.PV.Spec.CSI != nil && !none.No() {
 			for _, va := range v.Attachments {
-				if none := csi.NoObject(pl.X, v.Driver); !none.No() {
-					out = append(out, driverObject(pl, va, none))
-				}
+				out = append(out, driverObject(pl, va, none))
 			}
 		}
 		return out
