@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -60,7 +59,7 @@ func (c *Catalog) gather(p *Pass) []*Finding {
 		case f.yieldTo != nil:
 			top := f.root()
 			top.took = append(top.took, f)
-			top.merge(f.Keys)
+			top.merge(&f.Keys)
 		case f.parent != nil:
 			f.parent.children = append(f.parent.children, f)
 		default:
@@ -73,8 +72,8 @@ func (c *Catalog) gather(p *Pass) []*Finding {
 
 // riskRoot finds the proven cause that a risk made possible.
 func (c *Catalog) riskRoot(near keyIndex, risk *Finding) *Finding {
-	for _, f := range near.of(risk.Keys) {
-		if f.rule.Severity == report.Risk || f.Certainty.Rank() < report.Likely.Rank() || !risk.sameObject(f.Keys) {
+	for _, f := range near.of(&risk.Keys) {
+		if f.rule.Severity == report.Risk || f.Certainty.Rank() < report.Likely.Rank() || !risk.sameObject(&f.Keys) {
 			continue
 		}
 		if c.leads(risk.Cause, f.Cause, nil) {
@@ -100,19 +99,16 @@ func (c *Catalog) nested(p *Pass, root, f *Finding, r *report.Report) {
 }
 
 func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {
+	var yielded []string
+	for _, t := range f.took {
+		yielded = add(yielded, t.id())
+		f.Fact(t.facts.list...)
+	}
 	out := report.Cause{
 		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),
-		Subject: f.Subject, Message: f.Message, Evidence: f.Evidence, Explains: f.explained(p),
+		Subject: f.Subject, Message: f.Message, Evidence: f.facts.list, Explains: f.explained(p),
 		Remedies: remedies(p, f, root), Refutation: f.Refutation,
-		PerhapsFrom: f.perhaps, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
-	}
-	for _, t := range f.took {
-		out.Yielded = add(out.Yielded, t.id())
-		for _, e := range t.Evidence {
-			if !slices.Contains(out.Evidence, e) {
-				out.Evidence = append(out.Evidence, e)
-			}
-		}
+		PerhapsFrom: f.perhaps, Yielded: yielded, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
 	}
 	for _, a := range f.Also {
 		out.Message += " " + a

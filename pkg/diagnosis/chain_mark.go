@@ -72,9 +72,9 @@ func (c *chain) rowOf(f *Finding) int {
 		func(r row) bool { return r.subject == subject || sameName(r.subject, f.Subject) },
 		func(r row) bool { return f.Subject.Kind == "Replica" && r.Kind == "Replicas" },
 		func(r row) bool { return r.Kind == "Device" && f.about(r.subject) },
-		func(r row) bool { return r.layer == f.rule.Layer && r.node != "" && len(f.at) > 0 && r.node == f.at[0] },
-		func(r row) bool { return r.Kind == "Device" && len(f.at) > 0 && r.node == f.at[0] },
-		func(r row) bool { return r.Kind == "Node" && len(f.at) > 0 && r.node == f.at[0] },
+		func(r row) bool { return r.layer == f.rule.Layer && r.node != "" && len(f.at.list) > 0 && r.node == f.at.list[0] },
+		func(r row) bool { return r.Kind == "Device" && len(f.at.list) > 0 && r.node == f.at.list[0] },
+		func(r row) bool { return r.Kind == "Node" && len(f.at.list) > 0 && r.node == f.at.list[0] },
 		func(r row) bool { return r.layer == f.rule.Layer },
 	}
 	for _, test := range tests {
@@ -95,13 +95,5 @@ func sameName(row string, s report.Subject) bool {
 // about tells whether the keys of a finding hold the device of a row.
 func (f *Finding) about(subject string) bool {
 	name, ok := strings.CutPrefix(subject, "Device ")
-	if !ok {
-		return false
-	}
-	for _, o := range f.objects {
-		if o == "device/"+name {
-			return true
-		}
-	}
-	return false
+	return ok && f.objects.has("device/"+name)
 }

@@ -11,7 +11,7 @@ import (
 func (c *chain) stuck(roots []*Finding) {
 	on := map[string][]*Symptom{}
 	for _, s := range c.p.symptoms {
-		for _, o := range s.objects {
+		for _, o := range s.objects.list {
 			on[o] = append(on[o], s)
 		}
 	}

@@ -12,28 +12,28 @@ func (p *Pass) keepToNode() {
 		return
 	}
 	p.findings = slices.DeleteFunc(p.findings, func(f *Finding) bool {
-		return !f.touches(p.Question.Name) && p.onlyStored(f.Keys)
+		return !f.touches(p.Question.Name) && p.onlyStored(&f.Keys)
 	})
 }
 
 // elsewhere tells whether something that nothing explains belongs to another node
 // than the asked one: a volume may be well here and ill there.
-func (p *Pass) elsewhere(k Keys) bool {
+func (p *Pass) elsewhere(k *Keys) bool {
 	if p.Question.Kind != "node" || k.touches(p.Question.Name) {
 		return false
 	}
-	return len(k.at) > 0 || p.onlyStored(k)
+	return len(k.at.list) > 0 || p.onlyStored(k)
 }
 
-func (k Keys) touches(node string) bool {
-	return slices.Contains(k.at, node) || slices.Contains(k.nodes, node)
+func (k *Keys) touches(node string) bool {
+	return k.at.has(node) || k.nodes.has(node)
 }
 
 // onlyStored tells whether all volumes of the keys have no more than a replica on
 // the asked node.
-func (p *Pass) onlyStored(k Keys) bool {
+func (p *Pass) onlyStored(k *Keys) bool {
 	some := false
-	for _, o := range k.objects {
+	for _, o := range k.objects.list {
 		if !strings.HasPrefix(o, "volume/") {
 			continue
 		}

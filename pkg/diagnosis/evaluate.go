@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -85,12 +84,12 @@ func (p *Pass) setNearness() {
 	}
 	asked := p.scope.volumes[0]
 	for _, f := range p.findings {
-		if p.Question.Kind != "pod" && slices.Contains(f.objects, asked.Key()) {
+		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) {
 			f.near += 2
 		}
 		for _, v := range p.scope.volumes {
 			for _, w := range v.Waiting() {
-				if n := w.Pod.Spec.NodeName; n != "" && slices.Contains(f.at, n) {
+				if n := w.Pod.Spec.NodeName; n != "" && f.at.has(n) {
 					f.near |= 1
 				}
 			}

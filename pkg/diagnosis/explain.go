@@ -19,8 +19,8 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 		isRoot[f] = true
 	}
 	for _, s := range p.symptoms {
-		for _, f := range near.of(s.Keys) {
-			if f.folded || f.rule.Severity == report.Risk || !f.accounts(s) || !f.Keys.related(s.Keys) {
+		for _, f := range near.of(&s.Keys) {
+			if f.folded || f.rule.Severity == report.Risk || !f.accounts(s) || !f.related(&s.Keys) {
 				continue
 			}
 			if top := f.root(); !slices.Contains(s.explainedBy, top) && isRoot[top] {
@@ -100,7 +100,7 @@ func (f *Finding) explained(p *Pass) []string {
 func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 	r.Symptoms = slices.Grow(r.Symptoms, len(p.symptoms))
 	for _, s := range p.symptoms {
-		if len(s.explainedBy) == 0 && p.elsewhere(s.Keys) {
+		if len(s.explainedBy) == 0 && p.elsewhere(&s.Keys) {
 			continue
 		}
 		out := report.Symptom{Name: s.Name, Subject: s.Subject, Message: s.Message, Evidence: s.Evidence, Past: s.Past}
@@ -125,7 +125,7 @@ func (s *Symptom) settled() bool {
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
 	for _, r := range c.offered(p, s) {
-		if m, ok := p.missesOf(r.Name).first(s.at); ok {
+		if m, ok := p.missesOf(r.Name).first(s.at.list); ok {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Catalog) Impossible(x *snapshot.Index, q Question) []string {
 	c.run(p)
 	var out []string
 	note := func(r *Rule, k Keys, how string) {
-		volumes := p.volumesOf(k)
+		volumes := p.volumesOf(&k)
 		can := func(v *snapshot.Volume) bool { return r.can(volume.KindOf(x, v)) }
 		if len(volumes) > 0 && !slices.ContainsFunc(volumes, can) {
 			out = append(out, r.Name+" "+how+" "+volumes[0].Key())

@@ -18,9 +18,9 @@ import (
 // together when they share an object key; a finding about a whole node belongs
 // to everything that is located there.
 type Keys struct {
-	objects []string // volume/…, pod/…, device/NODE/M:m, va/…, server/…, im/…
-	nodes   []string // whole nodes
-	at      []string // nodes on which it is located
+	objects set[string] // volume/…, pod/…, device/NODE/M:m, va/…, server/…, im/…
+	nodes   set[string] // whole nodes
+	at      set[string] // nodes on which it is located
 }
 
 func add(list []string, s string) []string {
@@ -34,7 +34,7 @@ func add(list []string, s string) []string {
 func (k *Keys) Volume(list ...*snapshot.Volume) {
 	for _, v := range list {
 		if v != nil {
-			k.objects = add(k.objects, v.Key())
+			k.objects.add(v.Key())
 		}
 	}
 }
@@ -42,7 +42,7 @@ func (k *Keys) Volume(list ...*snapshot.Volume) {
 // Pod adds a pod.
 func (k *Keys) Pod(p *corev1.Pod) {
 	if p != nil {
-		k.objects = add(k.objects, "pod/"+p.Namespace+"/"+p.Name)
+		k.objects.add("pod/" + p.Namespace + "/" + p.Name)
 	}
 }
 
@@ -72,7 +72,7 @@ func (k *Keys) Attachment(list ...*storagev1.VolumeAttachment) {
 // Device adds a block device of a node.
 func (k *Keys) Device(node string, dev probes.Dev) {
 	if !dev.IsZero() {
-		k.objects = add(k.objects, "device/"+node+"/"+dev.String())
+		k.objects.add("device/" + node + "/" + dev.String())
 	}
 }
 
@@ -86,55 +86,43 @@ func (k *Keys) Carried(v *snapshot.Volume, node string, numbers ...probes.Dev) {
 }
 
 // Object adds anything else by kind and name: "va/csi-…", "server/10.0.0.7".
-func (k *Keys) Object(kind, name string) { k.objects = add(k.objects, kind+"/"+name) }
+func (k *Keys) Object(kind, name string) { k.objects.add(kind + "/" + name) }
 
 // Node says that it is about a whole node.
-func (k *Keys) Node(name string) { k.nodes = add(k.nodes, name); k.at = add(k.at, name) }
+func (k *Keys) Node(name string) {
+	if name != "" {
+		k.nodes.add(name)
+		k.at.add(name)
+	}
+}
 
 // At says on which nodes it is located.
 func (k *Keys) At(nodes ...string) {
 	for _, n := range nodes {
-		k.at = add(k.at, n)
+		if n != "" {
+			k.at.add(n)
+		}
 	}
 }
 
 // related tells whether a cause with keys k can be the reason of something with keys o.
-func (k Keys) related(o Keys) bool {
-	for _, x := range k.objects {
-		if slices.Contains(o.objects, x) {
-			return true
-		}
-	}
-	for _, n := range k.nodes {
-		if slices.Contains(o.at, n) || slices.Contains(o.nodes, n) {
-			return true
-		}
-	}
-	return false
+func (k *Keys) related(o *Keys) bool {
+	return k.objects.meets(&o.objects) || k.nodes.meets(&o.at) || k.nodes.meets(&o.nodes)
 }
 
 // sameObject is related in either direction.
-func (k Keys) sameObject(o Keys) bool { return k.related(o) || o.related(k) }
+func (k *Keys) sameObject(o *Keys) bool { return k.related(o) || o.related(k) }
 
 // meets tells whether two findings are in one place: what ails a volume on one
 // node does not say why it is stuck on another. Nowhere in particular is everywhere.
-func (k Keys) meets(o Keys) bool {
-	if len(k.at) == 0 || len(o.at) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(k.at, func(n string) bool { return slices.Contains(o.at, n) })
+func (k *Keys) meets(o *Keys) bool {
+	return len(k.at.list) == 0 || len(o.at.list) == 0 || k.at.meets(&o.at)
 }
 
-func (k *Keys) merge(o Keys) {
-	for _, x := range o.objects {
-		k.objects = add(k.objects, x)
-	}
-	for _, x := range o.nodes {
-		k.nodes = add(k.nodes, x)
-	}
-	for _, x := range o.at {
-		k.at = add(k.at, x)
-	}
+func (k *Keys) merge(o *Keys) {
+	k.objects.add(o.objects.list...)
+	k.nodes.add(o.nodes.list...)
+	k.at.add(o.at.list...)
 }
 
 // Finding is one cause as a rule found it.
@@ -145,7 +133,6 @@ type Finding struct {
 	Severity     report.Severity // zero: that of the rule
 	Subject      report.Subject
 	Message      string
-	Evidence     []report.Evidence
 	Steps        []remedy.Step
 	Refutation   string   // the fact that would refute it
 	NotConfirmed []string // facts that would have made it certain and could not be read
@@ -154,6 +141,7 @@ type Finding struct {
 	NotTo        []string // causes to which the rule can lead and this finding does not
 	Also         []string // remarks: the same fault elsewhere, advice in words
 
+	facts    set[report.Evidence]
 	rule     *Rule
 	near     int  // nearness to the asked volume: higher is nearer
 	folded   bool // a mere possibility that a proven consequence names as "perhaps because"
@@ -174,10 +162,9 @@ func (f *Finding) Sayf(format string, args ...any) *Finding {
 // Fact adds evidence.
 func (f *Finding) Fact(ev ...report.Evidence) *Finding {
 	for _, e := range ev {
-		if e.Locator == "" && e.Text == "" || slices.Contains(f.Evidence, e) {
-			continue
+		if e.Locator != "" || e.Text != "" {
+			f.facts.add(e)
 		}
-		f.Evidence = append(f.Evidence, e)
 	}
 	return f
 }

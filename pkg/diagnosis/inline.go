@@ -15,10 +15,10 @@ const noPV = "PersistentVolume  "
 // names the source: that is the object which a reader can look at.
 func (p *Pass) nameInline(f *Finding) {
 	nameless := f.Subject.Kind == "PersistentVolume" && f.Subject.Name == ""
-	if !nameless && !slices.ContainsFunc(f.Evidence, func(e report.Evidence) bool { return strings.HasPrefix(e.Locator, noPV) }) {
+	if !nameless && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool { return strings.HasPrefix(e.Locator, noPV) }) {
 		return
 	}
-	i := slices.IndexFunc(p.Volumes(), func(v *snapshot.Volume) bool { return v.Inline && slices.Contains(f.objects, v.Key()) })
+	i := slices.IndexFunc(p.Volumes(), func(v *snapshot.Volume) bool { return v.Inline && f.objects.has(v.Key()) })
 	if i < 0 {
 		return
 	}
@@ -29,9 +29,12 @@ func (p *Pass) nameInline(f *Finding) {
 	if nameless {
 		f.Subject = PodSubject(c.Pod)
 	}
-	for k := range f.Evidence {
-		if rest, ok := strings.CutPrefix(f.Evidence[k].Locator, noPV); ok {
-			f.Evidence[k].Locator = "Pod " + c.Pod.Namespace + "/" + c.Pod.Name + " spec.volumes[" + c.Volume + "]" + strings.TrimPrefix(rest, "spec")
+	facts := f.facts.list
+	f.facts = set[report.Evidence]{}
+	for _, e := range facts {
+		if rest, ok := strings.CutPrefix(e.Locator, noPV); ok {
+			e.Locator = "Pod " + c.Pod.Namespace + "/" + c.Pod.Name + " spec.volumes[" + c.Volume + "]" + strings.TrimPrefix(rest, "spec")
 		}
+		f.Fact(e)
 	}
 }

@@ -123,7 +123,7 @@ type offer struct {
 // its volumes, or for no volume in particular.
 func (c *Catalog) offered(p *Pass, s *Symptom) []*Rule {
 	var offers []offer
-	for _, v := range p.volumesOf(s.Keys) {
+	for _, v := range p.volumesOf(&s.Keys) {
 		early := p.Suffers(v, "attach-failed", "multi-attach-error", "claim-pending", "expansion-pending") && !p.Suffers(v, "mount-failed", "volume-io-error", "volume-readonly", "volume-hung")
 		if o := (offer{s.Name, p.kindOf(v), early}); !slices.Contains(offers, o) {
 			offers = append(offers, o)

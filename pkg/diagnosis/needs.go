@@ -21,7 +21,7 @@ var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probe
 // to the end.
 func (p *Pass) capByLook(f *Finding) {
 	var look evidence.Reading
-	volumes := p.volumesOf(f.Keys)
+	volumes := p.volumesOf(&f.Keys)
 	for _, node := range f.places() {
 		if p.View(node) == nil {
 			continue
@@ -67,25 +67,27 @@ func (p *Pass) ended(node string) evidence.Reading {
 // places are the nodes that a finding speaks of: where it is located, and where its
 // evidence was read.
 func (f *Finding) places() []string {
-	out := slices.Concat(f.at, f.nodes)
-	for _, e := range f.Evidence {
-		out = add(out, e.Node)
+	var out set[string]
+	out.add(f.at.list...)
+	out.add(f.nodes.list...)
+	for _, e := range f.facts.list {
+		if e.Node != "" {
+			out.add(e.Node)
+		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Sorted(slices.Values(out.list))
 }
 
 // volumesOf are the volumes of the question that keys name.
-func (p *Pass) volumesOf(k Keys) []*snapshot.Volume {
-	var at []int
-	for _, o := range k.objects {
-		if i, ok := p.scope.byKey[o]; ok && !slices.Contains(at, i) {
-			at = append(at, i)
+func (p *Pass) volumesOf(k *Keys) []*snapshot.Volume {
+	var at set[int]
+	for _, o := range k.objects.list {
+		if i, ok := p.scope.byKey[o]; ok {
+			at.add(i)
 		}
 	}
-	slices.Sort(at)
 	var out []*snapshot.Volume
-	for _, i := range at {
+	for _, i := range slices.Sorted(slices.Values(at.list)) {
 		out = append(out, p.scope.volumes[i])
 	}
 	return out

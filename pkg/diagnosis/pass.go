@@ -163,8 +163,8 @@ func (f *Finding) join(o *Finding) {
 	case x == y || len(f.Steps) == 0:
 		f.Steps = stepsOfBoth(f.Steps, o.Steps)
 	}
-	f.merge(o.Keys)
-	f.Fact(o.Evidence...)
+	f.merge(&o.Keys)
+	f.Fact(o.facts.list...)
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)
 	}
@@ -215,7 +215,7 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	}
 	id := identity{s.Name, s.Subject}
 	if old := p.symptomOf[id]; old != nil {
-		old.merge(s.Keys)
+		old.merge(&s.Keys)
 		old.shows(s)
 		old.Past = old.Past && s.Past
 		for _, e := range s.Evidence {
@@ -248,7 +248,7 @@ func (p *Pass) file(s *Symptom) {
 		all := nameOn{s.Name, ""}
 		p.symptomsOn[all] = append(p.symptomsOn[all], s)
 	}
-	for _, on := range s.objects {
+	for _, on := range s.objects.list {
 		k := nameOn{s.Name, on}
 		if !slices.Contains(p.symptomsOn[k], s) {
 			p.symptomsOn[k] = append(p.symptomsOn[k], s)

@@ -88,7 +88,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Node != "" {
 		f.Located(place.Node)
 	}
-	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects) == 0 {
+	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects.list) == 0 {
 		f.Node(place.Node)
 	}
 	f.Severity, f.Waiting, f.Also, f.NotTo = proof.Severity, proof.Waiting, proof.Also, proof.NotTo

@@ -38,10 +38,10 @@ var stepOfSymptom = map[string]Step{
 // else the first that is not in its pod yet.
 func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	z := puzzle{p: p, s: s, step: stepOfSymptom[s.Name], node: s.Subject.Node}
-	if z.node == "" && len(s.at) > 0 {
-		z.node = s.at[0]
+	if z.node == "" && len(s.at.list) > 0 {
+		z.node = s.at.list[0]
 	}
-	for _, v := range p.volumesOf(s.Keys) {
+	for _, v := range p.volumesOf(&s.Keys) {
 		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
 			continue
 		}

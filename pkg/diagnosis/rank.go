@@ -22,7 +22,7 @@ func less(a, b *Finding) bool {
 	if a.near != b.near {
 		return a.near > b.near
 	}
-	if x, y := len(a.objects), len(b.objects); x != y {
+	if x, y := len(a.objects.list), len(b.objects.list); x != y {
 		return x > y
 	}
 	if x, y := depth[a.rule.Layer], depth[b.rule.Layer]; x != y {
@@ -44,8 +44,8 @@ func (c *Catalog) relate(all []*Finding) {
 	likely := func(f *Finding) bool { return f.Certainty.Rank() >= report.Likely.Rank() }
 	near := indexKeys(all)
 	for _, b := range all {
-		for _, a := range near.of(b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(b.Keys) {
+		for _, a := range near.of(&b.Keys) {
+			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(&b.Keys) {
 				continue
 			}
 			if c.yields(b, a) && !a.yieldsAround(b) && !c.leads(b.Cause, a.Cause, nil) {
@@ -57,8 +57,8 @@ func (c *Catalog) relate(all []*Finding) {
 		if b.rule.Severity == report.Risk {
 			continue
 		}
-		for _, a := range near.of(b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || !a.sameObject(b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
+		for _, a := range near.of(&b.Keys) {
+			if a == b || a.rule.Severity == report.Risk || !a.sameObject(&b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}
 			if likely(a) {
@@ -80,7 +80,7 @@ func (c *Catalog) yields(b, a *Finding) bool {
 	if len(b.rule.Residual) == 0 || a.Cause == b.Cause {
 		return false
 	}
-	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(b.Keys) && a.shares(b) || c.leads(a.Cause, b.Cause, nil)
+	return slices.Contains(b.rule.Residual, a.rule.Layer) && a.meets(&b.Keys) && a.shares(b) || c.leads(a.Cause, b.Cause, nil)
 }
 
 // covers tells whether a cause of a node can take the place of another one there: of the
@@ -90,7 +90,7 @@ func (f *Finding) covers(o *Finding) bool {
 	if f.Subject.Kind != "Node" || o.Subject.Kind != "Node" {
 		return true
 	}
-	mine, theirs := volumeKeys(f.objects), volumeKeys(o.objects)
+	mine, theirs := volumeKeys(f.objects.list), volumeKeys(o.objects.list)
 	return f.Subject.Name == o.Subject.Name && (len(mine) == 0 || !slices.ContainsFunc(theirs, func(k string) bool { return !slices.Contains(mine, k) }))
 }
 

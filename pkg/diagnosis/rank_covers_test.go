@@ -13,7 +13,7 @@ import (
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	about := func(kind, name string, objects ...string) *Finding {
-		return &Finding{Subject: report.Subject{Kind: kind, Name: name}, Keys: Keys{objects: objects}}
+		return &Finding{Subject: report.Subject{Kind: kind, Name: name}, Keys: Keys{objects: set[string]{list: objects}}}
 	}
 	for name, c := range map[string]struct {
 		placement, lack *Finding

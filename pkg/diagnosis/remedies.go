@@ -22,7 +22,7 @@ func remedies(p *Pass, f, root *Finding) []report.Remedy {
 		return out
 	}
 	// Words alone leave the reader to find the place: the first step shows it.
-	if s, ok := remedy.Show(p.Index, f.Subject, f.Evidence); ok {
+	if s, ok := remedy.Show(p.Index, f.Subject, f.facts.list); ok {
 		if r, ok := s.Decide(p.Index); ok {
 			return append([]report.Remedy{r}, out...)
 		}

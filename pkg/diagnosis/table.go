@@ -53,7 +53,7 @@ func (p *Pass) ailments() map[string][]string {
 		if s.Past || s.quiet() {
 			continue
 		}
-		for _, o := range s.objects {
+		for _, o := range s.objects.list {
 			out[o] = add(out[o], s.Name)
 		}
 	}

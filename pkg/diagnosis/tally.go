@@ -110,7 +110,7 @@ func (c *Catalog) excluded(p *Pass, findings []*Finding) int {
 func (p *Pass) affected(f *Finding) []report.Subject {
 	var out []report.Subject
 	for _, v := range p.Index.Volumes {
-		if !slices.Contains(f.objects, v.Key()) {
+		if !f.objects.has(v.Key()) {
 			continue
 		}
 		if _, name := v.ClaimRef(); name != "" {

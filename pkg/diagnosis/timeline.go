@@ -109,7 +109,7 @@ func (s *story) nodes(p *Pass) {
 
 // kernel adds the kernel lines that a finding quotes as evidence.
 func (s *story) kernel(p *Pass, f *Finding) {
-	for _, e := range f.Evidence {
+	for _, e := range f.facts.list {
 		view := p.View(e.Node)
 		if view == nil {
 			continue
