@@ -91,3 +91,31 @@ func TestManyAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestManyHitAlike counts the objects of all the causes that one row stands for.
+func TestManyHitAlike(t *testing.T) {
+	t.Parallel()
+	claim := func(name string) report.Subject {
+		return report.Subject{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: name}
+	}
+	r := &report.Report{Verdict: report.Broken, Subject: report.Subject{Kind: "Cluster", Name: "cluster"}}
+	for i, n := range []string{"a", "b", "c", "d", "e"} {
+		c := report.Cause{Name: "disk-gone", Severity: report.Blocking, Certainty: report.Certain, Subject: report.Subject{Kind: "Node", Name: "n" + n}, Affects: []report.Subject{claim(n)}}
+		if i == 2 {
+			c.Affects = append(c.Affects, claim("c2"))
+		}
+		r.RootCauses = append(r.RootCauses, c)
+	}
+	c := r.RootCauses[0]
+	c.Certainty, c.Affects = report.Likely, []report.Subject{claim("z")}
+	r.RootCauses = append(r.RootCauses, c)
+	var out bytes.Buffer
+	if err := Text(&out, r, Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"pvc shop/a and 5 others  disk-gone  certain\n", "pvc shop/z               disk-gone  likely   node na\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}

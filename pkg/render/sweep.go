@@ -27,7 +27,10 @@ func (p *page) node() {
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
 	unexplained := mostTelling(p.r.Unexplained)
-	rows := append(faultRows(faults), unexplainedRows(unexplained)...)
+	var rows [][]string
+	for _, r := range append(faultRows(faults), unexplainedRows(unexplained)...) {
+		rows = append(rows, r.cells())
+	}
 	if len(rows) > 0 {
 		p.title("FAULTS")
 		head, where := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4
@@ -43,64 +46,96 @@ func (p *page) cluster() {
 	p.deeper(faults, unexplained)
 }
 
-// faultRows has one row for what one cause does to one object, in however many places.
-func faultRows(faults []report.Cause) [][]string {
-	var rows [][]string
-	places := map[string]int{}
-	at := map[string]int{}
+// fewAlike is how many objects that fail alike get a row each.
+const fewAlike = 4
+
+// faultRow is one row of the table of faults: what one cause does to its objects, or what
+// nothing explains.
+type faultRow struct {
+	kind, first, cause, certainty, where string
+	objects, places                      int
+	step                                 string // where an unexplained one stops
+}
+
+func (r faultRow) cells() []string {
+	object, where := r.first, r.where
+	if r.objects > 1 {
+		object += " and " + plural(r.objects-1, "other")
+	}
+	if r.places > 1 {
+		where += " +" + strconv.Itoa(r.places-1)
+	}
+	return []string{r.kind, object, r.cause, r.certainty, where}
+}
+
+// faultRows has one row for what one cause does to the same objects, in however many places.
+func faultRows(faults []report.Cause) []faultRow {
+	var rows []faultRow
+	at := map[faultRow]int{}
 	for _, g := range sameCause(faults) {
 		for _, c := range g {
-			row := []string{strings.ToUpper(string(c.Severity)), victim(c), c.Name, string(c.Certainty), spoken(c.Subject)}
-			if row[4] == row[1] {
-				row[4] = ""
+			row := faultRow{kind: strings.ToUpper(string(c.Severity)), first: spoken(c.Subject), objects: max(1, len(c.Affects)), cause: c.Name, certainty: string(c.Certainty)}
+			if len(c.Affects) > 0 {
+				row.first = spoken(c.Affects[0])
 			}
-			key := strings.Join(row[:4], "\x00")
-			if places[key]++; places[key] > 1 {
-				place, _, _ := strings.Cut(rows[at[key]][4], " +")
-				rows[at[key]][4] = place + " +" + strconv.Itoa(places[key]-1)
+			if i, known := at[row]; known {
+				rows[i].places++
 				continue
 			}
-			at[key] = len(rows)
+			at[row] = len(rows)
+			if place := spoken(c.Subject); place != row.first {
+				row.where = place
+			}
+			row.places = 1
 			rows = append(rows, row)
 		}
 	}
-	return rows
+	return alike(rows)
+}
+
+// alike lets the first of many rows that differ in their objects alone stand for all.
+func alike(rows []faultRow) []faultRow {
+	key := func(r faultRow) faultRow { return faultRow{kind: r.kind, cause: r.cause, certainty: r.certainty, step: r.step} }
+	many := map[faultRow]int{}
+	for _, r := range rows {
+		many[key(r)]++
+	}
+	var out []faultRow
+	at := map[faultRow]int{}
+	for _, r := range rows {
+		k := key(r)
+		i, known := at[k]
+		switch {
+		case many[k] <= fewAlike || !known:
+			at[k] = len(out)
+			out = append(out, r)
+		default:
+			out[i].objects += r.objects
+			if r.where != out[i].where || r.places > 1 { // in places of their own: the next question says where
+				out[i].where, out[i].places = "", 1
+			}
+		}
+	}
+	return out
 }
 
 // waiting is the symptom of a pod that says no more than that it waits.
 const waiting = "pod-waiting-for-volume"
 
-// fewAlike is how many objects with one symptom that nothing explains get a row each.
-const fewAlike = 4
-
 // unexplainedRows has a row for each, but for the mere waiting of a pod of which more is
-// said; of many objects that stop at one step with one symptom the first stands for all:
-// what failed there is likely one thing.
-func unexplainedRows(all []report.Unexplained) [][]string {
+// said. What stops many objects at one step with one symptom is likely one thing.
+func unexplainedRows(all []report.Unexplained) []faultRow {
 	told := map[report.Subject]bool{}
 	for _, u := range all {
 		told[u.Subject] = told[u.Subject] || u.Name != waiting
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(u report.Unexplained) bool { return u.Name == waiting && told[u.Subject] })
-	alike := map[[2]string][]string{}
+	var rows []faultRow
 	for _, u := range all {
-		key := [2]string{u.Name, u.Step}
-		alike[key] = append(alike[key], spoken(u.Subject))
-	}
-	var rows [][]string
-	for _, u := range all {
-		key := [2]string{u.Name, u.Step}
-		objects := alike[key]
-		switch {
-		case len(objects) == 0: // said with the first
-		case len(objects) > fewAlike:
-			rows = append(rows, []string{"UNEXPLAINED", objects[0] + " and " + plural(len(objects)-1, "other"), u.Name, "", ""})
-			alike[key] = nil
-		default:
-			rows = append(rows, []string{"UNEXPLAINED", spoken(u.Subject), u.Name, "", ""})
+		if u.Name != waiting || !told[u.Subject] {
+			rows = append(rows, faultRow{kind: "UNEXPLAINED", first: spoken(u.Subject), objects: 1, cause: u.Name, step: string(u.Step)})
 		}
 	}
-	return rows
+	return alike(rows)
 }
 
 // bySeverity parts the causes that do harm now from those that may.
@@ -113,18 +148,6 @@ func (p *page) bySeverity() (faults, hazards []report.Cause) {
 		}
 	}
 	return faults, hazards
-}
-
-// victim is the claim, pod or else the subject that a cause hits.
-func victim(c report.Cause) string {
-	if len(c.Affects) == 0 {
-		return spoken(c.Subject)
-	}
-	out := spoken(c.Affects[0])
-	if n := len(c.Affects) - 1; n > 0 {
-		out += " and " + plural(n, "other")
-	}
-	return out
 }
 
 // volumes is the table of a node's volumes.

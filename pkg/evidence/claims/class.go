@@ -79,17 +79,27 @@ func ForClaim(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answe
 	return evidence.Not(evidence.Resource(x, "/persistentvolumes").Nothing())
 }
 
-// Unfit are the volumes that carry a claim's class and do not fit it, each with what keeps
-// it apart.
+// mostUnfit is how many volumes that do not fit a claim are evidence of it.
+const mostUnfit = 8
+
+// Unfit are volumes that carry a claim's class and do not fit it, each with what keeps it
+// apart; those that no claim has come first.
 func Unfit(x *snapshot.Index, c *corev1.PersistentVolumeClaim) (words []string, facts []report.Evidence) {
 	class, set := ClassName(c)
 	if !set {
 		return nil, nil
 	}
+	var free, bound []*corev1.PersistentVolume
 	for _, pv := range x.Cluster.PVs {
-		if pv.Spec.StorageClassName != class {
-			continue
+		switch {
+		case pv.Spec.StorageClassName != class:
+		case pv.Spec.ClaimRef == nil:
+			free = append(free, pv)
+		default:
+			bound = append(bound, pv)
 		}
+	}
+	for _, pv := range append(free, bound...) {
 		why := apart(pv, c)
 		switch r := pv.Spec.ClaimRef; {
 		case r != nil:
@@ -99,7 +109,9 @@ func Unfit(x *snapshot.Index, c *corev1.PersistentVolumeClaim) (words []string, 
 		}
 		text := strings.Join(why, ", ")
 		words = append(words, "PersistentVolume "+pv.Name+" ("+text+")")
-		facts = append(facts, evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", text))
+		if len(facts) < mostUnfit {
+			facts = append(facts, evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", text))
+		}
 	}
 	return words, facts
 }

@@ -21,18 +21,21 @@ var StorageclassMissing = &diagnosis.Rule{
 		if c == nil {
 			return nil
 		}
+		unbound, missing := claims.Unbound(c), claims.NoClass(pl.X, c)
+		if unbound.No() || missing.No() {
+			return nil
+		}
 		class, set := claims.ClassName(c)
 		unfit, facts := claims.Unfit(pl.X, c)
-		missing := claims.NoClass(pl.X, c)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
 			With: words.Fields{"claim": c.Namespace + "/" + c.Name, "class": class, "unfit": words.List(unfit, 5),
 				"classes": words.List(claims.Classes(pl.X), 8)},
-			State:      []evidence.Answer{claims.Unbound(c), missing.With(append(facts, claims.SaidNoClass(pl)...)...)},
+			State:      []evidence.Answer{unbound, missing.With(append(facts, claims.SaidNoClass(pl)...)...)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a volume made by hand that fits the claim", Is: claims.ForClaim(pl.X, c)}},
 		}
 		if told := claims.ToldNoClass(pl); missing.Unseen() && told.Yes() {
-			p.State, p.Last = []evidence.Answer{claims.Unbound(c), told}, []evidence.Answer{missing}
+			p.State, p.Last = []evidence.Answer{unbound, told}, []evidence.Answer{missing}
 		}
 		switch {
 		case !set:
