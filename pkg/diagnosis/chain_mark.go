@@ -72,7 +72,9 @@ func (c *chain) rowOf(f *Finding) int {
 		func(r row) bool { return r.subject == subject || sameName(r.subject, f.Subject) },
 		func(r row) bool { return f.Subject.Kind == "Replica" && r.Kind == "Replicas" },
 		func(r row) bool { return r.Kind == "Device" && f.about(r.subject) },
-		func(r row) bool { return r.layer == f.rule.Layer && r.node != "" && len(f.at.list) > 0 && r.node == f.at.list[0] },
+		func(r row) bool {
+			return r.layer == f.rule.Layer && r.node != "" && len(f.at.list) > 0 && r.node == f.at.list[0]
+		},
 		func(r row) bool { return r.Kind == "Device" && len(f.at.list) > 0 && r.node == f.at.list[0] },
 		func(r row) bool { return r.Kind == "Node" && len(f.at.list) > 0 && r.node == f.at.list[0] },
 		func(r row) bool { return r.layer == f.rule.Layer },

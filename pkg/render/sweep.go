@@ -95,7 +95,9 @@ func faultRows(faults []report.Cause) []faultRow {
 
 // alike lets the first of many rows that differ in their objects alone stand for all.
 func alike(rows []faultRow) []faultRow {
-	key := func(r faultRow) faultRow { return faultRow{kind: r.kind, cause: r.cause, certainty: r.certainty, step: r.step} }
+	key := func(r faultRow) faultRow {
+		return faultRow{kind: r.kind, cause: r.cause, certainty: r.certainty, step: r.step}
+	}
 	many := map[faultRow]int{}
 	for _, r := range rows {
 		many[key(r)]++
