@@ -17,20 +17,18 @@ func (c *chain) stuck(roots []*Finding) {
 	}
 	for _, v := range c.p.scope.volumes {
 		var names []string
-		var by []*Finding
+		note := "unexplained"
 		for _, s := range on[v.Key()] {
 			if s.Past || s.quiet() {
 				continue
 			}
 			names = add(names, s.Name)
-			by = append(by, s.explainedBy...)
+			if len(s.explainedBy) > 0 && note == "unexplained" {
+				note = s.explainedBy[0].Cause
+			}
 		}
 		if names == nil {
 			continue
-		}
-		note := "unexplained"
-		if len(by) > 0 {
-			note = by[0].Cause
 		}
 		kind, name := volumeName(v)
 		c.add(row{Link: report.Link{Kind: kind, Name: name, State: strings.Join(names, ", "), Note: note, Broken: true}})

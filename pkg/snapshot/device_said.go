@@ -129,7 +129,7 @@ func (x *Index) othersDisk(view *NodeView, v *Volume, b *probes.BlockDevice) boo
 	return slices.ContainsFunc(numbers, func(dev probes.Dev) bool {
 		return slices.ContainsFunc(view.InitUses(dev), func(u Use) bool {
 			p, ok := view.ParsePath(u.Mount.Point)
-			return !ok || !x.pathIsOf(view, VolumeMount{Use: u, Path: p}, v, hashHex(v.stagedHandle()))
+			return !ok || !pathIsOf(view, VolumeMount{Use: u, Path: p}, v)
 		})
 	})
 }

@@ -37,6 +37,7 @@ type Volume struct {
 	Inline      bool                          // of pods' own templates: PV holds the source and is no object
 	migratedTo  string                        // CSI driver that took over the in-tree source
 	key         string                        // what Key says, once the volume is whole
+	stagedHash  string                        // hex sha256 of the handle of its staging directory, once it is whole
 }
 
 // Consumer is a pod that names the claim.

@@ -36,7 +36,7 @@ func (x *Index) buildVolumes() {
 	x.addInline()
 	x.joinAttachments()
 	for _, v := range x.Volumes {
-		v.key = v.Key()
+		v.key, v.stagedHash = v.Key(), hashHex(v.stagedHandle())
 	}
 	slices.SortStableFunc(x.Volumes, func(a, b *Volume) int {
 		if c := strings.Compare(a.Key(), b.Key()); c != 0 {

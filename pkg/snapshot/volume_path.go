@@ -159,21 +159,20 @@ func (x *Index) VolumeMounts(v *Volume, node string) []VolumeMount {
 	if view == nil || v == nil {
 		return nil
 	}
-	hash := hashHex(v.stagedHandle())
 	var out []VolumeMount
 	for _, m := range view.paths {
-		if x.pathIsOf(view, m, v, hash) {
+		if pathIsOf(view, m, v) {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-func (x *Index) pathIsOf(view *NodeView, m VolumeMount, v *Volume, hash string) bool {
+func pathIsOf(view *NodeView, m VolumeMount, v *Volume) bool {
 	p := m.Path
 	switch {
 	case p.HandleHash != "":
-		return v.Handle != "" && p.HandleHash == hash && (p.Driver == v.Driver || p.Driver == v.CSIName())
+		return v.Handle != "" && p.HandleHash == v.stagedHash && (p.Driver == v.Driver || p.Driver == v.CSIName())
 	case p.PV != "" && p.PV == v.PVName(), v.publishedInline(p):
 		return true
 	case p.Kind == Staging && p.Volume != "":
@@ -233,6 +232,10 @@ func stagedInTree(v *Volume, p VolumePath) bool {
 
 // VolumeOfPath returns the volume that a mount point on a node belongs to, or nil.
 func (x *Index) VolumeOfPath(node, point string) *Volume {
+	return x.volumeOfPath.get(node+"\x00"+point, func(string) *Volume { return x.findVolumeOfPath(node, point) })
+}
+
+func (x *Index) findVolumeOfPath(node, point string) *Volume {
 	view := x.View(node)
 	p, ok := view.ParsePath(point)
 	if !ok {
@@ -242,10 +245,8 @@ func (x *Index) VolumeOfPath(node, point string) *Volume {
 		return v
 	}
 	m := VolumeMount{Use: Use{Mount: probes.Mount{Point: point}}, Path: p}
-	for _, v := range x.Volumes {
-		if x.pathIsOf(view, m, v, hashHex(v.Handle)) {
-			return v
-		}
+	if i := slices.IndexFunc(x.Volumes, func(v *Volume) bool { return pathIsOf(view, m, v) }); i >= 0 {
+		return x.Volumes[i]
 	}
 	return nil
 }
