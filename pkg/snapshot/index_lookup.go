@@ -40,7 +40,7 @@ type lookups struct {
 	daemonSets       map[key]*appsv1.DaemonSet
 	events           map[eventKey][]*Event
 	killed           map[key]time.Time // the last event Killing by namespace and host
-	volumeOfPath     memo[*Volume] // by node and path
+	volumeOfPath     memo[*Volume]     // by node and path
 	workloadOfDriver memo[*driverWorkload]
 	provenOfDriver   memo[[]string]
 	sidecarsOfDriver memo[sidecars]
