@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
@@ -16,14 +17,14 @@ import (
 var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diagnosis.Pass) {
 	for _, i := range pods(p) {
 		all := slices.Concat(p.PodTexts(i.pod), logged(p, i))
-		kept := 0
+		kept, pending := 0, atWork(p, i, all)
 		for _, t := range all {
 			if !failsToMount(t) && !evpods.Blames(i.pod, t) || newToKubelet(p, i, t) {
 				continue
 			}
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}
 			s.Message = fmt.Sprintf("%s cannot mount: %s", capital(podName(i.pod)), quote(t.Desc))
-			s.Past = !present(t, i.pod, all)
+			s.Past, s.Pending = !present(t, i.pod, all), pending
 			s.Shows = shown(t)
 			if kept < 3 {
 				s.Evidence = append(s.Evidence, t.Evidence())
@@ -33,6 +34,22 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 		}
 	}
 }}
+
+// atWork says that a tool still makes or checks the filesystem of a volume for which a pod
+// waits, while nobody complains of more than time.
+func atWork(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
+	if slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
+		return t.Fresh && failsToMount(t) && !is(t, message.Deadline, message.AbortedPending)
+	}) {
+		return ""
+	}
+	for _, v := range i.volumes {
+		if words, a := filesystem.AtWork(p.Index, v, i.pod.Spec.NodeName); a.Yes() {
+			return fmt.Sprintf("The filesystem of %s is made or checked: %s. That takes as long as the disk is large; the kubelet goes on by itself when it ends.", name(v), words)
+		}
+	}
+	return ""
+}
 
 // logged are the failures of mounting that only a log tells, or an event of the
 // volume itself: the kubelet stops repeating itself after 25 events.
