@@ -24,7 +24,7 @@ const fresh = 10 * time.Minute
 // drbd<minor>: " and "drbd <res>/<vnr> drbd<minor> <peer>: ".
 var (
 	speaks  = pattern.MustCompile(`^drbd ([^\s/:]+)(?:/\d+)?(?: drbd(\d+))?(?: ([^\s:]+))?: (.*)$`)
-	changes = pattern.MustCompile(`\b(conn|peer|role|disk|quorum)\( (\S+) -> (\S+) \)`)
+	changes = pattern.MustCompile(`\b(conn|peer|role|disk|quorum|susp-io)\( (\S+) -> ([^\s)]+) ?\)`)
 )
 
 // commands are those of drbdsetup that end a connection, as they stand beside the transition.
@@ -117,6 +117,17 @@ func (r Resource) NoQuorum() evidence.Answer {
 		a = a.With(s.fact)
 	}
 	return a
+}
+
+// Suspended asks whether DRBD holds all reads and writes of the resource back, and why, in its own
+// word: fencing, quorum, no-disk, user (scnprintf_io_suspend_flags in drbd_state.c). A handler that
+// fences a peer takes some seconds.
+func (r Resource) Suspended(x *snapshot.Index) (why string, a evidence.Answer) {
+	s, ok := r.last["susp-io"]
+	if !ok || s.to == "no" || x.Age(s.at) < flap {
+		return "", evidence.No()
+	}
+	return s.to, evidence.Yes(s.fact)
 }
 
 // Split asks whether the connection was dropped because both sides wrote.

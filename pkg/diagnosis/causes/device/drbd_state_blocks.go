@@ -29,6 +29,10 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			With:    words.Fields{"node": pl.Node, "resource": r.Name, "device": r.Dev.String(), "minor": strconv.FormatUint(uint64(r.Dev.Minor), 10), "peer": "", "volume": pl.Volume.PVName()},
 		}
 		fails, tainted := drbd.Fails(pl), drbd.Tainted(pl)
+		why, suspended := r.Suspended(pl.X)
+		if fails.No() {
+			fails = suspended // whoever reads or writes it waits
+		}
 		peer, primary := r.PrimaryAt(pl.X)
 		state, help := primary, "With nothing that holds it there, drbdadm secondary of this resource on that node lets it go (DRBD refuses while anything has it open); the mount goes on by itself."
 		switch {
@@ -45,6 +49,9 @@ var DRBDStateBlocks = &diagnosis.Rule{
 		case r.Writes(pl.X).Yes():
 			p.Says, state, help = "writes", r.Writes(pl.X), "Let all pods of the volume on this node go, so that it is unmounted, and start them again: opening the device takes the role anew. Find out who took it away (an administrator, a reactor)."
 			p.Last, fails = []evidence.Answer{r.Secondary()}, state
+		case suspended.Yes():
+			p.Says, state, p.With["why"] = "suspended", suspended, why
+			help = "Bring back what it waits for: for fencing the handler fence-peer must end with success, so look at its log and at the cluster manager that it calls; for no-disk a copy that is up to date; for user whoever suspended it resumes it. Resume fencing by hand (drbdadm resume-io) only when the peer is known to be off: else both sides may write."
 		default:
 			if _, peers := drbd.LostPeers(pl, r); r.InUse(pl).Yes() {
 				return []*diagnosis.Proof{diagnosis.Rest(peers)}
