@@ -14,7 +14,7 @@ const noPV = "PersistentVolume  "
 // nameInline gives what a rule says of a volume without PV and claim to the pod that
 // names the source: that is the object which a reader can look at.
 func (p *Pass) nameInline(f *Finding) {
-	nameless := f.Subject.Kind == "PersistentVolume" && f.Subject.Name == ""
+	nameless := strings.HasPrefix(f.Subject.Kind, "PersistentVolume") && f.Subject.Name == ""
 	if !nameless && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool { return strings.HasPrefix(e.Locator, noPV) }) {
 		return
 	}

@@ -12,7 +12,7 @@ const recently = 5 * time.Minute
 
 // serverCodes are the gRPC codes that only a driver that answers gives; the others are also
 // the client's own, when nobody does (doc/statuscodes.md of grpc/grpc).
-var serverCodes = []string{"InvalidArgument", "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Internal", "DataLoss", "Unauthenticated"}
+var serverCodes = []string{"Unknown", "Unimplemented", "InvalidArgument", "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Internal", "DataLoss", "Unauthenticated"}
 
 // AnsweredSince asks whether a driver has answered the kubelet of a node since a moment,
 // with whatever words, or a pod has started there with a volume of it. Which pod the driver

@@ -158,8 +158,10 @@ var (
 		`invalid credentials|handle_auth_bad_method server|authentication failed|unable to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
+	// without is how the clouds' libraries say that a driver has no identity to call with.
+	without = pattern.MustCompile(`(?i)\bno EC2 IMDS role found|NoCredentialProviders|(?:retrieve|refresh cached|find default|no valid|obtain|load) credentials\b|failed to (?:acquire|get|fetch|obtain) (?:a |an )?(?:access )?token\b|CredentialUnavailableError`)
 	// called is where a refusal names what it refuses, or to whom.
-	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\bthe client ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
+	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\b(?:the client|application) ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
 	// inPath is said of a file: the node, a squash, a security module or a fenced client
 	// refuses it, never the storage's accounts.
 	inPath = pattern.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
@@ -176,18 +178,20 @@ type Refusal struct {
 	Text  evidence.Text
 	Call  Call
 	Named string // the action or the principal that it names
+	None  bool   // the driver has no identity to show
 }
 
 // RefusalIn tells whether a text is one.
 func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	call := CallOf(t)
-	if call == "" || !refuses.MatchString(t.Raw) || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
+	refused, none := refuses.MatchString(t.Raw), without.MatchString(t.Raw)
+	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
 	if strings.Contains(t.Raw, "mount error") && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
 		return Refusal{}, false // printed by the helper of another filesystem
 	}
-	out := Refusal{Text: t, Call: call}
+	out := Refusal{Text: t, Call: call, None: none && !refused}
 	if m := called.FindStringSubmatch(t.Raw); m != nil {
 		out.Named = strings.Join(m[1:], "")
 	}

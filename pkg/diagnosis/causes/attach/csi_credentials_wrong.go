@@ -55,6 +55,9 @@ func refusedIdentity(pl *evidence.Place, r csi.Refusal) *diagnosis.Proof {
 	who, said := csi.IdentityFor(pl, r.Call, r.Text.Node), evidence.Yes(r.Text.Evidence())
 	p := credentials(pl, who, r.Call, "refused", r.Named, said)
 	p.LookAlikes = []diagnosis.LookAlike{{Cause: "a refusal that is over: the same driver attached another volume since", Is: csi.WorkedSince(pl, r)}}
+	if r.None {
+		p.Says = "none"
+	}
 	if r.Named == "" {
 		p.Last = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "the rights and the content of the driver's credentials", Why: "the refusal names neither action nor user"})}
 	}
@@ -75,7 +78,10 @@ func credentials(pl *evidence.Place, who csi.Identity, call csi.Call, says, what
 	if call == csi.Expand || call == csi.Modify { // the volume goes on as it is
 		p.Severity = report.Degraded
 	}
-	if pl.Volume.PVName() == "" {
+	switch {
+	case pl.Volume.Inline:
+		p.With["volume"] = "a volume that the pod itself names"
+	case pl.Volume.PVName() == "":
 		p.With["volume"] = "the volume of claim " + ns + "/" + claim
 	}
 	switch who.Kind {
