@@ -6,18 +6,31 @@ import "testing"
 // read leave open.
 func TestSiblingsOfClouds(t *testing.T) {
 	t.Parallel()
-	attaches := func(driver, handle, text string) *world {
+	refused := func(driver, handle, text string) *world {
 		w := vol(driver, handle, "").Waits()
-		return attachFailed(va(w, "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: '"+text+"'}"), "AttachVolume.Attach failed for volume \"pv-data\" : "+text).Edit("attachRequired: false", "attachRequired: true")
+		return attachFailed(va(w, "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: '"+text+"'}"), "AttachVolume.Attach failed for volume \"pv-data\" : "+text)
+	}
+	attaches := func(driver, handle, text string) *world {
+		return refused(driver, handle, text).Edit("attachRequired: false", "attachRequired: true")
 	}
 	hetzner := func(text string) *world {
 		return attaches("csi.hetzner.cloud", "12345678", "rpc error: code = Internal desc = failed to publish volume: "+text)
 	}
+	ec2 := func(text string) *world {
+		return refused("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "rpc error: code = Internal desc = Could not attach volume \"vol-0a1b2c3d4e5f60718\" to node \"i-0aa\": operation error EC2: AttachVolume, "+text)
+	}
+	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
+	grows := pvcEvent(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer ebs.csi.aws.com",
+		"resize volume \"pv-data\" by resizer \"ebs.csi.aws.com\" failed: rpc error: code = Internal desc = Could not resize volume \"vol-0a1b2c3d4e5f60718\": operation error EC2: ModifyVolume, https response error StatusCode: 400, RequestID: 8ce, api error VolumeModificationRateExceeded: You've reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.")
 	const used = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = rbd image kube/csi-vol-bbbb is still being used by watcher=192.168.77.5:0/1234567890 client.4567 cookie=1"
 	for _, r := range []row{
 		{"a machine by another noun", "broken: certain backend-node-unknown Node n1", attaches("dobs.csi.digitalocean.com", "5a1b2c3d-1111-4222-8333-123456789012", "rpc error: code = NotFound desc = droplet \"453128899\" not found").Edit("nodeID: n1,", "nodeID: '453128899',")},
 		{"the volume by its noun", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", hetzner("volume with ID 12345678 not found (not_found)")},
 		{"a rate in words", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", hetzner("limit of 3600 requests per hour reached (rate_limit_exceeded)")},
+		{"a rate of the client's own", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", ec2("failed to get rate limit token, retry quota exceeded, 0 available, 5 requested")},
+		{"a rate of changes", "waiting: certain backend-throttled PersistentVolumeClaim shop/data waiting", grows},
+		{"a number, and nothing is attached", "broken: likely attach-limit-exceeded Node n1", ec2("https response error StatusCode: 400, api error AttachmentLimitExceeded: You may attach up to 27 devices for this instance type.")},
+		{"no identity at all", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", ec2("get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded")},
 		{"an identity in words", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", hetzner("unable to authenticate (unauthorized)")},
 		{"an id in a form that no node has", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attaches("blockvolume.csi.oraclecloud.com", "ocid1.volume.oc1.fra.a", "rpc error: code = Internal desc = volume ocid1.volume.oc1.fra.a is already attached to instance ocid1.instance.oc1.fra.zzzz")},
 		{"a watcher, and nobody knows the nodes", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", rbd().Waits().Attached("n1").Drop("apiVersion: v1\nkind: Node\n").Gap("api//nodes", "Forbidden").FailedMount(used)},

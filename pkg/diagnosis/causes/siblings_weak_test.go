@@ -100,15 +100,17 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 	}
 	const mismatch = "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"
 	showEach(t, map[string]shown{
-		"it fits":       {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
-		"too small":     {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
-		"selector":      {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
-		"access mode":   {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
-		"block":         {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
-		"attributes":    {free("storageClassName: '', resources", "volumeAttributesClassName: gold, storageClassName: '', resources"), mismatch},
-		"released":      {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
-		"another class": {free("storageClassName: ''\n", "storageClassName: slow\n"), "broken: unexplained claim-pending"},
-		"PVs not read":  {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},
+		"it fits":                          {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
+		"too small":                        {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
+		"selector":                         {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
+		"access mode":                      {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
+		"block":                            {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
+		"attributes":                       {free("storageClassName: '', resources", "volumeAttributesClassName: gold, storageClassName: '', resources"), mismatch},
+		"released":                         {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
+		"another class":                    {free("storageClassName: ''\n", "storageClassName: slow\n"), mismatch},
+		"another class, made a moment ago": {free("storageClassName: ''\n", "storageClassName: slow\n").EditIn("kind: PersistentVolumeClaim\nmetadata", "2025-12-01T08:00:00Z", "2026-01-02T11:59:50Z"), "waiting: certain claim-volume-mismatch PersistentVolumeClaim shop/data waiting"},
+		"no disk is left of a class that makes none": {unscheduled(pendingClaim(sketchWorld("", "", localPV), "WaitForFirstConsumer", ""), "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind.").Edit("provisioner: \"\"", "provisioner: kubernetes.io/no-provisioner"), mismatch},
+		"PVs not read": {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},
 	})
 }
 
@@ -125,20 +127,23 @@ func TestReplicationLostUnderARunningPod(t *testing.T) {
 	}
 	const alone = "degraded: unexplained volume-degraded"
 	showEach(t, map[string]shown{
-		"both copies":             {linstor(), "healthy"},
-		"the peer is away":        {linstor("3600|"+res+" n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( NetworkFailure -> Unconnected )", "3598|"+res+" n2: conn( Unconnected -> Connecting )"), alone},
-		"it came back":            {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )", "3500|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
-		"away since some seconds": {linstor("20|" + res + " n2: conn( Unconnected -> Connecting )"), "healthy"},
-		"split brain":             {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "degraded: certain drbd-state-blocks Device n1/147:1000"},
-		"split brain, solved":     {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )", "3000|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
-		"taken out by a command":  {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown ) [del-peer]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "healthy"},
-		"a handler refused":       {linstor("3600|"+res+"/0 drbd1000: before-resync-target handler returned 1, dropping connection.", "3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
-		"unrelated data":          {linstor("3600|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connecting -> Disconnecting ) [unrelated]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
-		"nobody says why":         {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
-		"an error long before":    {linstor("90000|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
-		"a refusal by another":    {linstor("3600|"+res+" n3: Authentication of peer failed", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
-		"another resource's peer": {linstor("3600|drbd pvc-88dd n2: conn( Unconnected -> Connecting )"), "healthy"},
-		"the peer's node is down": {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )").EditIn("name: n2, uid: 'f0", "status: 'True', reason: KubeletReady", "status: Unknown, reason: NodeStatusUnknown"), alone},
+		"both copies":                     {linstor(), "healthy"},
+		"the peer is away":                {linstor("3600|"+res+" n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( NetworkFailure -> Unconnected )", "3598|"+res+" n2: conn( Unconnected -> Connecting )"), alone},
+		"it came back":                    {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )", "3500|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
+		"away since some seconds":         {linstor("20|" + res + " n2: conn( Unconnected -> Connecting )"), "healthy"},
+		"split brain":                     {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "degraded: certain drbd-state-blocks Device n1/147:1000"},
+		"split brain, solved":             {linstor("3600|"+res+" n2: Split-Brain detected but unresolved, dropping connection!", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )", "3000|"+res+" n2: conn( Connecting -> Connected )"), "healthy"},
+		"taken out by a command":          {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown ) [del-peer]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "healthy"},
+		"a handler refused":               {linstor("3600|"+res+"/0 drbd1000: before-resync-target handler returned 1, dropping connection.", "3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
+		"unrelated data":                  {linstor("3600|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connecting -> Disconnecting ) [unrelated]", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), alone},
+		"nobody says why":                 {linstor("3600|"+res+" n2: conn( Connected -> Disconnecting ) peer( Secondary -> Unknown )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
+		"an error long before":            {linstor("90000|"+res+"/0 drbd1000 n2: Unrelated data, aborting!", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
+		"a refusal by another":            {linstor("3600|"+res+" n3: Authentication of peer failed", "3600|"+res+" n2: conn( Connected -> Disconnecting )", "3599|"+res+" n2: conn( Disconnecting -> StandAlone )"), "unknown"},
+		"another resource's peer":         {linstor("3600|drbd pvc-88dd n2: conn( Unconnected -> Connecting )"), "healthy"},
+		"a handler fences the peer":       {linstor("3600|"+res+": susp-io( no -> fencing)", "3590|"+res+" n2: fence-peer helper broken, returned 1"), "broken: certain drbd-state-blocks Device n1/147:1000"},
+		"a handler fenced the peer":       {linstor("3600|"+res+": susp-io( no -> fencing)", "3590|"+res+": susp-io( fencing -> no)"), "healthy"},
+		"no quorum, whatever statfs says": {linstor("3600|"+res+"/0 drbd1000: quorum( yes -> no )", "3600|"+res+": susp-io( no -> quorum )"), "broken: certain drbd-state-blocks Device n1/147:1000"},
+		"the peer's node is down":         {linstor("3600|"+res+" n2: conn( Unconnected -> Connecting )").EditIn("name: n2, uid: 'f0", "status: 'True', reason: KubeletReady", "status: Unknown, reason: NodeStatusUnknown"), alone},
 	})
 }
 

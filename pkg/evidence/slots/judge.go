@@ -2,6 +2,7 @@ package slots
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,7 +19,7 @@ const hidden = 3
 type Full struct {
 	Taken Taken
 	Limit string // as published, or "absent"
-	How   string // told | published | shared | disks | nearly | unpublished
+	How   string // told | others | published | shared | disks | nearly | unpublished
 	Is    evidence.Answer
 	Sure  evidence.Answer // the backend's word, or the driver's own attachments reach its limit
 }
@@ -46,6 +47,9 @@ func FullFor(pl *evidence.Place, node string) Full {
 		out.How = "nearly"
 	case !published && hangs && whole.Complete() && Crowded(x, t) && t.reaches(x):
 		out.How = "unpublished"
+	case out.Sure.Yes() && slices.ContainsFunc(out.Sure.Facts(), func(f report.Evidence) bool { return numbered.MatchString(f.Text) }):
+		out.How, facts = "others", append(facts, out.Sure.Facts()...)
+		out.Sure = evidence.Unseen(evidence.Lack{Need: "what takes the places of node " + node, Node: node, Why: "no volume of the driver is attached there"})
 	case out.Sure.Yes():
 		out.Is = evidence.Unseen(evidence.Lack{Need: "what takes the places of node " + node, Node: node, Why: "no volume of the driver is attached there"}).With(out.Sure.Facts()...)
 		return out

@@ -1,6 +1,8 @@
 package claim
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -58,21 +60,30 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 // nearest is of a claim that names no volume: which one would be its, and what it lacks.
 func nearest(pl *evidence.Place, c *corev1.PersistentVolumeClaim) []*diagnosis.Proof {
 	static := claims.Static(pl, c)
-	pv, why := claims.Nearest(pl.X, c)
-	if static.No() || pv == nil {
+	if static.No() {
 		return nil
 	}
-	none := evidence.Not(claims.ForClaim(pl.X, c)).With(evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", words.List(why, 4)))
+	class, _ := claims.ClassName(c)
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "nearest",
-		With:  words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": pv.Name, "why": words.List(why, 4)},
-		State: []evidence.Answer{claims.Unbound(c), static, none},
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "none",
+		With:    words.Fields{"claim": c.Namespace + "/" + c.Name, "class": class},
+		Waiting: pl.X.Age(c.CreationTimestamp.Time) < time.Minute, // its volume may be made next
+		State:   []evidence.Answer{claims.Unbound(c), static, evidence.Not(claims.ForClaim(pl.X, c))},
 		Steps: []remedy.Step{
+			remedy.Check("See which volumes there are, of which class, and whose they are.",
+				remedy.Kubectl("get", "pv", "-o", "custom-columns=NAME:.metadata.name,CLASS:.spec.storageClassName,SIZE:.spec.capacity.storage,PHASE:.status.phase,CLAIM:.spec.claimRef.name")),
+			remedy.Words("Make a PersistentVolume that fits, or let the static provisioner find a disk for one; or make the claim anew with a class that makes volumes (it is Pending and holds no data)."),
+		},
+	}
+	if pv, why := claims.Nearest(pl.X, c); pv != nil {
+		p.Says, p.With["pv"], p.With["why"] = "nearest", pv.Name, words.List(why, 4)
+		p.State = append(p.State, evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", words.List(why, 4))))
+		p.Steps = []remedy.Step{
 			remedy.Check("Compare the two objects.",
 				remedy.Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"),
 				remedy.Kubectl("get", "pv", pv.Name, "-o", "yaml")),
 			remedy.Words("Correct PersistentVolume " + pv.Name + " or the claim in what is named (a pending claim holds no data and may be made anew), or make a volume that fits. Whose data lie on a volume that was released must be known before it is given to another claim."),
-		},
+		}
 	}
 	for _, w := range pl.Volume.Waiting() {
 		p.Keys.Pod(w.Pod)

@@ -19,7 +19,7 @@ import (
 var ConsumerUnschedulable = &diagnosis.Rule{
 	Name: "consumer-unschedulable", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
-	YieldsTo: []string{"topology-conflict", "attach-limit-exceeded", "claim-in-use-rwop", "csi-plugin-not-on-node",
+	YieldsTo: []string{"topology-conflict", "attach-limit-exceeded", "claim-in-use-rwop", "claim-volume-mismatch", "csi-plugin-not-on-node",
 		"driver-never-serves-node", "wffc-bypassed-by-nodename"},
 	Asks: diagnosis.EachVolume,
 	Docs: docs,
