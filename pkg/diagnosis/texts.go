@@ -98,12 +98,24 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 			if namesOnly(x.Raw, others) {
 				continue
 			}
-			if x.Source == "event" && !changed.IsZero() && !x.At.After(changed) {
+			if x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node(), x)) {
 				x.Fresh = false
 			}
 			t.byVolume[v] = append(t.byVolume[v], x)
 		}
 	}
+}
+
+// attachedSince tells whether the VolumeAttachment to a node knows of no failure of its driver
+// that a text tells of: it is attached, or keeps no error. The controller reads the error
+// there (pkg/volume/csi/csi_attacher.go), and it stays until the attacher succeeds. Of a
+// driver that does not attach there is none.
+func (t *texts) attachedSince(v *snapshot.Volume, node string, x Text) bool {
+	va := v.AttachmentOn(node)
+	if va == nil || va.DeletionTimestamp != nil {
+		return va == nil && v.CSIName() != "" && !v.AttachRequired(t.x)
+	}
+	return va.Status.Attached || x.Code != "" && va.Status.AttachError == nil
 }
 
 // othersOf lists words that mean another volume of the same pod.

@@ -10,9 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// beforeSandbox are the reasons of events that tell why a pod does not get its volumes.
-var beforeSandbox = []string{"FailedMount", "FailedMapVolume", "FailedAttachVolume"}
-
 // PodTexts returns everything that was said about a pod, newest first, also of a
 // pod without a persistent volume.
 func (p *Pass) PodTexts(pod *corev1.Pod) []Text { return p.texts.ofPod(pod) }
@@ -29,11 +26,7 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 		if e.ObjUID != "" && pod.UID != "" && e.ObjUID != string(pod.UID) || strings.TrimSpace(e.Message) == "" {
 			continue
 		}
-		changed := pod.CreationTimestamp.Time
-		if came := snapshot.PodProvided(pod); came.After(changed) && slices.Contains(beforeSandbox, e.Reason) {
-			changed = came
-		}
-		x := t.event(e, changed.Add(-time.Second))
+		x := t.event(e, snapshot.PodAsksSince(pod, e.Reason).Add(-time.Second))
 		x.Pod = pod.Namespace + "/" + pod.Name
 		if x.Node == "" {
 			x.Node = pod.Spec.NodeName

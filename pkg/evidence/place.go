@@ -3,6 +3,7 @@ package evidence
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -80,6 +81,18 @@ func (p *Place) Refused() Texts {
 		p.refused = slices.Clip(append(Texts{}, Keep(p.Texts, func(t Text) bool { return t.Fresh })...))
 	}
 	return p.refused
+}
+
+// Published tells whether the node of a consumer shows the mount of the place's volume for it.
+func (p *Place) Published(c *snapshot.Consumer) bool {
+	return slices.ContainsFunc(p.X.VolumeMounts(p.Volume, c.Node()), func(m snapshot.VolumeMount) bool {
+		return strings.EqualFold(m.Path.PodUID, string(c.Pod.UID))
+	})
+}
+
+// Lacking tells whether a pod waits for the place's volume that no node shows mounted for it.
+func (p *Place) Lacking() bool {
+	return slices.ContainsFunc(p.Volume.Waiting(), func(c *snapshot.Consumer) bool { return !p.Published(c) })
 }
 
 // Resources says whether several resources were read whole.

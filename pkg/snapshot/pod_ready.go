@@ -29,14 +29,7 @@ func PodProvided(pod *corev1.Pod) time.Time {
 		if c.RestartCount > 0 || c.LastTerminationState.Terminated != nil {
 			return time.Time{}
 		}
-		var at time.Time
-		switch {
-		case c.State.Running != nil:
-			at = c.State.Running.StartedAt.Time
-		case c.State.Terminated != nil:
-			at = c.State.Terminated.StartedAt.Time
-		}
-		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		if at := startOf(c); !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
@@ -44,6 +37,52 @@ func PodProvided(pod *corev1.Pod) time.Time {
 		return k.LastTransitionTime.Time
 	}
 	return first
+}
+
+// startOf is when a container was started that runs or has ended; zero of one that waits.
+func startOf(c corev1.ContainerStatus) time.Time {
+	switch {
+	case c.State.Running != nil:
+		return c.State.Running.StartedAt.Time
+	case c.State.Terminated != nil:
+		return c.State.Terminated.StartedAt.Time
+	}
+	return time.Time{}
+}
+
+// PodStarted is when the last of a pod's containers was started: what kept one of them from
+// being made before is past. It is zero while one waits.
+func PodStarted(pod *corev1.Pod) time.Time {
+	var last time.Time
+	for _, c := range pod.Status.ContainerStatuses {
+		at := startOf(c)
+		if at.IsZero() {
+			return time.Time{}
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// beforeSandbox are the reasons of events that tell why a pod does not get its volumes.
+var beforeSandbox = []string{"FailedMount", "FailedMapVolume", "FailedAttachVolume", "FailedMountOnFilesystemMismatch"}
+
+// PodAsksSince is from when an event of the kubelet or its runtime with this reason speaks
+// of the present: the pod's creation, or when it got what the reason is about.
+func PodAsksSince(pod *corev1.Pod, reason string) time.Time {
+	since, got := pod.CreationTimestamp.Time, time.Time{}
+	switch {
+	case slices.Contains(beforeSandbox, reason):
+		got = PodProvided(pod)
+	case reason == "Failed":
+		got = PodStarted(pod)
+	}
+	if got.After(since) {
+		return got
+	}
+	return since
 }
 
 // HasAddress tells whether a node has an address, or a host name, in its status.

@@ -101,7 +101,7 @@ func namesMount(t diagnosis.Text) bool {
 // creating tells whether the kubelet is still before the start of the containers.
 // With the sandbox ready, volumes are mounted (KEP-3085).
 func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
-	if slices.ContainsFunc(said, func(t diagnosis.Text) bool { return namesMount(t) || evpods.Blames(pod, t) }) {
+	if slices.ContainsFunc(said, func(t diagnosis.Text) bool { return namesMount(t) && !got(pod, t) || evpods.Blames(pod, t) }) {
 		return true
 	}
 	for _, k := range pod.Status.Conditions {

@@ -35,8 +35,8 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	if pod != nil && (beforeStart(t) || namesMount(t)) && snapshot.PodServes(pod) {
 		return false // it runs and is Ready: whatever kept it from starting is past
 	}
-	if pod != nil && beforeStart(t) && t.At.Before(snapshot.PodProvided(pod)) {
-		return false // it has its volumes since
+	if pod != nil && got(pod, t) {
+		return false
 	}
 	if t.Fresh {
 		return true
@@ -50,6 +50,12 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 		}
 	}
 	return true
+}
+
+// got tells whether a pod has its volumes, or its containers, since a text said what kept
+// them from it.
+func got(pod *corev1.Pod, t diagnosis.Text) bool {
+	return t.Source == "event" && t.At.Before(snapshot.PodAsksSince(pod, t.Reason))
 }
 
 // beforeStart tells whether a text is about getting a pod's volumes.

@@ -31,10 +31,10 @@ type InUse struct {
 // SaidInUse finds it.
 func SaidInUse(pl *evidence.Place) (InUse, bool) {
 	for _, t := range pl.Refused() {
-		if !t.Is(message.RBDInUse) {
+		out := InUse{Text: t, Since: t.At}
+		if !t.Is(message.RBDInUse) || !OfImage(pl.Volume, t) {
 			continue
 		}
-		out := InUse{Text: t, Since: t.At}
 		ns, name, _ := strings.Cut(t.Pod, "/")
 		for _, e := range pl.X.Events("Pod", ns, name) {
 			if e.Message == t.Raw && !e.First.IsZero() && e.First.Before(out.Since) {
@@ -47,11 +47,21 @@ func SaidInUse(pl *evidence.Place) (InUse, bool) {
 }
 
 // Image is the pool and image that the word names.
-func (u InUse) Image() string {
-	if m := imageForm.FindStringSubmatch(u.Text.Raw); m != nil {
+func (u InUse) Image() string { return imageIn(u.Text) }
+
+func imageIn(t evidence.Text) string {
+	if m := imageForm.FindStringSubmatch(t.Raw); m != nil {
 		return m[1]
 	}
 	return ""
+}
+
+// OfImage tells whether a word about an image of RBD can be about a volume: it is one, and
+// the word names no other.
+func OfImage(v *snapshot.Volume, t evidence.Text) bool {
+	_, own, known := v.RBDImage()
+	named := imageIn(t)
+	return onRBD(v) && (!known || named == "" || path.Base(named) == own)
 }
 
 var imageForm = pattern.MustCompile(`rbd image (\S+?/\S+) `)

@@ -37,8 +37,7 @@ type Lock struct {
 func LockOf(pl *evidence.Place) (Lock, bool) {
 	v := pl.Volume
 	l := Lock{pl: pl, kernel: lockLines(pl)}
-	isRBD := strings.Contains(v.Driver, "rbd") || v.PV != nil && v.PV.Spec.RBD != nil
-	if !isRBD || len(v.Waiting()) == 0 {
+	if !onRBD(v) || len(v.Waiting()) == 0 {
 		return l, false
 	}
 	for _, t := range pl.Refused() {
@@ -150,7 +149,7 @@ func lockLines(pl *evidence.Place) []report.Evidence {
 		}
 		for _, l := range view.Facts.Kernel {
 			if strings.Contains(l.Text, "client") || strings.Contains(l.Text, "lock") {
-				if lockKernel.MatchString(l.Text) && l.At.After(w.Pod.CreationTimestamp.Time) && pl.X.Age(l.At) < 10*time.Minute && !ofAnotherImage(view, pl.Volume, l.Text) {
+				if lockKernel.MatchString(l.Text) && l.At.After(snapshot.PodAsksSince(w.Pod, "FailedMount")) && pl.X.Age(l.At) < 10*time.Minute && !ofAnotherImage(view, pl.Volume, l.Text) {
 					out = append(out, evidence.FromNode(view.Name, "@kmsg", l.Text))
 				}
 			}

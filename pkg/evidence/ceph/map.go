@@ -20,6 +20,9 @@ var (
 // it does not know. Two first-hand statements count: rbd's own sentence while it is fresh,
 // and the kernel's line for this image. The hint is the command that rbd proposes.
 func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
+	if !onRBD(pl.Volume) || !pl.Lacking() {
+		return "", evidence.No()
+	}
 	var facts []report.Evidence
 	for _, t := range pl.Refused() {
 		if body := t.Raw + "\n" + t.Desc; strings.Contains(body, mismatch) {
@@ -38,12 +41,18 @@ func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
 				continue
 			}
 			m := unsupported.FindStringSubmatch(l.Text)
-			if m != nil && isImage(pl.Volume, m[1]) && l.At.After(w.Pod.CreationTimestamp.Time) && l.At.After(snapshot.PodProvided(w.Pod)) {
+			if m != nil && isImage(pl.Volume, m[1]) && l.At.After(snapshot.PodAsksSince(w.Pod, "FailedMount")) {
 				facts = append(facts, evidence.FromNode(view.Name, "@kmsg", l.Text))
 			}
 		}
 	}
 	return hint, evidence.When(len(facts) > 0, facts...)
+}
+
+// onRBD tells whether a volume is an image of RBD.
+func onRBD(v *snapshot.Volume) bool {
+	_, _, image := v.RBDImage()
+	return image || strings.Contains(v.Driver, "rbd")
 }
 
 // isImage tells whether a name is that of the volume's image.

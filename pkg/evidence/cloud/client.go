@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -51,6 +52,9 @@ func ForeignClient(pl *evidence.Place) (Client, bool) {
 // is: a text that names a node of ours speaks of that.
 func foreign(pl *evidence.Place, t evidence.Text) (string, bool) {
 	if all := watcher.FindAllStringSubmatch(t.Raw, -1); len(all) > 0 {
+		if !ceph.OfImage(pl.Volume, t) {
+			return "", false
+		}
 		for _, m := range all {
 			if addr, err := netip.ParseAddr(m[1]); err == nil && !Ours(pl.X, addr.Unmap()) {
 				return m[1] + " (" + m[2] + ")", true

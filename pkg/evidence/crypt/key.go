@@ -68,8 +68,8 @@ func KeyOf(pl *evidence.Place) Key {
 	return k
 }
 
-// look reads the device: it contradicts the words when the volume is open, its requests
-// fail, another disk bears its name, or it is away.
+// look reads the device: it contradicts the words when the volume is open or was never
+// encrypted, its requests fail, another disk bears its name, or it is away.
 func (k *Key) look() {
 	d, ok := k.pl.X.DeviceOn(k.pl.Volume, k.pl.Node)
 	if k.pl.View == nil || !ok || d.Block == nil {
@@ -82,7 +82,8 @@ func (k *Key) look() {
 		k.at = evidence.FromNode(k.pl.Node, where, "TYPE="+k.Content.Type)
 	}
 	switch {
-	case found && named != d.Dev, len(disk.Mappings(k.pl.View, k.pl.Volume, d.Dev)) > 0, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
+	case k.Lock != Plain && !k.pl.Volume.Encrypted() && slices.Contains([]string{"ext2", "ext3", "ext4", "xfs", "btrfs"}, k.Content.Type),
+		found && named != d.Dev, len(disk.Mappings(k.pl.View, k.pl.Volume, d.Dev)) > 0, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
 		k.doubt = evidence.Yes(evidence.FromNode(k.pl.Node, where, strings.TrimSpace(k.Content.Type+" "+k.Content.Err)))
 	}
 	for _, l := range k.pl.View.KernelLines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd) {
@@ -171,7 +172,7 @@ func (k Key) Fails() evidence.Answer {
 // has to be opened: where the words come from, or where the device belongs.
 func (k Key) Wanted() evidence.Answer {
 	v := k.pl.Volume
-	if len(v.Waiting()) == 0 {
+	if !k.pl.Lacking() {
 		return evidence.No()
 	}
 	if slices.Contains(k.pl.X.DeviceNodes(v), k.pl.Node) {

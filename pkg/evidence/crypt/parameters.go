@@ -30,11 +30,14 @@ type Refusal struct {
 
 // RefusalOf finds cryptsetup's fresh refusal for the place's volume.
 func RefusalOf(pl *evidence.Place) (Refusal, bool) {
+	if !pl.Lacking() {
+		return Refusal{}, false
+	}
 	for _, t := range pl.Refused() {
 		if t.Ordinary || !opens.MatchString(t.Raw) && !strings.Contains(t.Raw, "FIPS") || t.Node != "" && t.Node != pl.Node {
 			continue
 		}
-		if m := refusals.FindString(t.Raw); m != "" {
+		if m := refusals.FindString(t.Raw); m != "" && !(strings.Contains(m, "FIPS") && FIPS(pl).No()) {
 			r := Refusal{Sentence: strings.TrimSuffix(strings.TrimSpace(m), "."), Is: evidence.Yes(t.Evidence())}
 			r.about(t.Raw)
 			return r, true

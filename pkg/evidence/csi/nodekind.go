@@ -83,8 +83,12 @@ func (k Kind) says(why string) bool {
 	return slices.ContainsFunc(k.keys, func(key string) bool { return strings.Contains(why, key) })
 }
 
-// FargateRefused asks for the fresh words of the scheduler of Fargate.
+// FargateRefused asks for the fresh words of the scheduler of Fargate about a pod that has
+// no node.
 func FargateRefused(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
+	if pod.Spec.NodeName != "" {
+		return evidence.No()
+	}
 	return pl.Texts.Say(func(t evidence.Text) bool {
 		return t.Pod == pod.Namespace+"/"+pod.Name && t.Is(message.FargateRefuses) && (t.Fresh || t.Source == "api")
 	})

@@ -24,6 +24,15 @@ func Unknown(pl *evidence.Place, driver string) evidence.Answer {
 	return NotRegistered(pl, pl.Node, driver)
 }
 
+// Borne asks whether anything but words, which who may write events can write, shows that
+// the kubelet does not know a driver: its plugin, CSINode, or the registry.
+func Borne(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
+	if !snapshot.PodReady(plugin) || !Listed(pl.X, pl.Node, driver).Yes() || inRegistry(pl.X.View(pl.Node), driver).No() {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the kubelet's list of drivers", Node: pl.Node, Why: "CSINode has the driver, and only an event says that the kubelet does not know it"})
+}
+
 // Registrar says in words whether the registrar's socket lies where the kubelet looks;
 // empty where that was not read.
 func Registrar(pl *evidence.Place, driver string) (words string, fact report.Evidence) {

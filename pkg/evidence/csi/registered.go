@@ -24,7 +24,7 @@ import (
 func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 	copied := Listed(pl.X, node, driver)
 	for _, t := range pl.Refused() {
-		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, driver) && !overtaken(pl.X, node, driver, t) {
+		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, " "+driver+" ") && !overtaken(pl.X, node, driver, t) {
 			if since := AnsweredSince(pl, node, driver, t.At); since.Yes() {
 				return evidence.Not(since)
 			}

@@ -34,6 +34,9 @@ func MetMountOf(pl *evidence.Place) MetMount {
 	out := MetMount{Said: evidence.No(), Here: evidence.No()}
 	out.Carrier, out.Seen = CarrierOf(pl)
 	for _, t := range pl.Refused() {
+		if !pl.Lacking() {
+			break // who uses it has it
+		}
 		if !strings.Contains(t.Raw, "mounted") || t.Is(message.FsckUncorrected) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.FormatFailed) {
 			continue
 		}

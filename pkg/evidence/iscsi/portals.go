@@ -57,6 +57,9 @@ func add(list []Portal, p Portal) []Portal {
 // node, in which a login or a connection to an iSCSI target fails.
 func loginFailures(pl *evidence.Place) []report.Evidence {
 	var out []report.Evidence
+	if !may(pl.X, pl.Volume) {
+		return nil
+	}
 	for _, t := range pl.Refused() {
 		if speaksOfLogin(t.Raw) {
 			out = append(out, t.Evidence())

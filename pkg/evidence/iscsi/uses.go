@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -44,11 +45,18 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 		}
 	}
 	for _, t := range texts {
-		if t.Fresh && (strings.Contains(t.Raw, "iscsiadm") || strings.Contains(t.Raw, "iqn.")) {
+		if t.Fresh && may(x, v) && (strings.Contains(t.Raw, "iscsiadm") || strings.Contains(t.Raw, "iqn.")) {
 			return true
 		}
 	}
 	return hasSession(x, v)
+}
+
+// may tells whether a volume can come over iSCSI as far as its own source says: then a text
+// may say so.
+func may(x *snapshot.Index, v *snapshot.Volume) bool {
+	_, _, image := v.RBDImage()
+	return !image && !volume.OfHypervisor(v) && volume.KindOf(x, v)&volume.Disk != 0
 }
 
 func anyValue(said []map[string]string, words ...string) bool {

@@ -52,7 +52,7 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	case pl.Pod.DeletionTimestamp != nil:
 		return evidence.Yes(evidence.FromAPI(object, "metadata.deletionTimestamp", pl.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
 	}
-	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending, evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))
+	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending && snapshot.PodProvided(pl.Pod).IsZero(), evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))
 }
 
 // Ready asks whether the node is Ready, as far as nodes may be read: of one that is not,

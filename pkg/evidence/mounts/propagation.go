@@ -61,7 +61,7 @@ func demandsOf(pl *evidence.Place, pod *corev1.Pod, takes func(path string) bool
 		out = append(out, d)
 	}
 	for _, t := range Said(pl.X, pod) {
-		if m := notShared.FindStringSubmatch(t.Raw); m != nil {
+		if m := notShared.FindStringSubmatch(t.Raw); m != nil && !(t.Source == "event" && t.At.Before(snapshot.PodStarted(pod))) {
 			add(Demand{Path: m[1], Slave: m[3] != "", said: t, Point: m[2]})
 		}
 	}

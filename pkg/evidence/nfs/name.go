@@ -34,7 +34,7 @@ type Name struct {
 func ServerName(pl *evidence.Place) (n Name, ok bool) {
 	var w *snapshot.Consumer
 	for _, c := range pl.Volume.WaitingOn(pl.Node) {
-		if !mountedFor(pl, c) {
+		if !pl.Published(c) {
 			w = c
 			break
 		}

@@ -22,7 +22,7 @@ type Refusal struct {
 // the place's node and has no mount yet. Owners are changed after the mount.
 func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool) {
 	for _, t := range pl.Texts {
-		if !t.Fresh || !match(t) {
+		if !t.Fresh || !match(t) || ofAnother(pl.Volume, t) {
 			continue
 		}
 		for _, c := range pl.Volume.Waiting() {
@@ -30,7 +30,7 @@ func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool)
 			if c.Node() == "" || c.Node() != pl.Node || t.Pod != "" && t.Pod != pod || t.Pod == "" && t.Node != c.Node() && t.OnNode != c.Node() {
 				continue
 			}
-			if !mountedFor(pl, c) || notOwner.MatchString(t.Raw) {
+			if !pl.Published(c) || notOwner.MatchString(t.Raw) {
 				return Refusal{pl, pod, t, evidence.Yes(t.Evidence())}, true
 			}
 		}
@@ -38,14 +38,11 @@ func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool)
 	return Refusal{pl: pl, Is: evidence.No()}, false
 }
 
-// mountedFor tells whether the node shows the pod's mount of the volume.
-func mountedFor(pl *evidence.Place, c *snapshot.Consumer) bool {
-	if pl.View == nil {
-		return false
-	}
-	return slices.ContainsFunc(pl.X.VolumeMounts(pl.Volume, pl.Node), func(m snapshot.VolumeMount) bool {
-		return strings.EqualFold(m.Path.PodUID, string(c.Pod.UID))
-	})
+// ofAnother tells whether a text is about a mount from another server than the volume's.
+func ofAnother(v *snapshot.Volume, t evidence.Text) bool {
+	own, _ := v.NFSServer()
+	host, _, named := strings.Cut(t.MountSource, ":/")
+	return own != "" && named && !strings.EqualFold(strings.Trim(host, "[]"), strings.Trim(own, "[]"))
 }
 
 // Source is what should be mounted: what mount(8) was told, else what the PV says.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -27,6 +28,9 @@ const port = "445"
 // line, the attributes of the PV. ok is false when the volume is none of SMB.
 func ShareOf(pl *evidence.Place) (Share, bool) {
 	s := Share{Port: port}
+	if volume.KindOf(pl.X, pl.Volume)&volume.SMB == 0 {
+		return s, false
+	}
 	for _, t := range pl.Refused() {
 		if ofShare(t) {
 			s.Text = &t

@@ -2,6 +2,7 @@ package volume
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
@@ -41,6 +42,9 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 	if k := bySource(x, v); k != Anything {
 		return k
 	}
+	if _, _, image := v.RBDImage(); image || OfHypervisor(v) || slices.ContainsFunc(x.Devices(v), func(d snapshot.VolumeDevice) bool { return d.Proven }) {
+		return Disk
+	}
 	for _, node := range x.NodesOf(v) {
 		for _, m := range x.VolumeMounts(v, node) {
 			if k := byType(m.Mount.FSType); k != Anything {
@@ -50,6 +54,14 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 	}
 	return byAttributes(v)
 }
+
+// hypervisors are the drivers whose volumes are disks that the machine gets from below. That
+// of vSphere is none: it makes file shares, too.
+var hypervisors = []string{"ebs.csi.aws.com", "pd.csi.storage.gke.io", "disk.csi.azure.com", "cinder.csi.openstack.org"}
+
+// OfHypervisor tells whether the volume comes to a node as a disk of its machine: no
+// protocol of storage is spoken there.
+func OfHypervisor(v *snapshot.Volume) bool { return slices.Contains(hypervisors, v.CSIName()) }
 
 // At is what a volume of this kind is on one node.
 func (k Kind) At(x *snapshot.Index, v *snapshot.Volume, node string) Kind {

@@ -38,7 +38,7 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 	plugin, unknown := n.Plugin, csi.Unknown(pl, n.Driver)
 	with := words.Fields{"pod": plugin.Namespace + "/" + plugin.Name, "driver": n.Driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "said": ""}
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: "unknown", With: with, State: []evidence.Answer{wanted, kubelet.Ready(pl), unknown},
-		Last: []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing()}}
+		Last: []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing(), csi.Borne(pl, n.Driver, plugin)}}
 	p.Pod(plugin)
 	p.Volume(n.Volume)
 	if pl.Pod != nil {
@@ -57,7 +57,7 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 	roots := kubelet.RootsOf(pl, n.Driver, plugin)
 	switch {
 	case unknown.No(): // registered: nobody listens, or nobody answers
-		p.Says, p.State[2], p.Last = "deaf", csi.Deaf(pl, n.Driver, plugin), append(p.Last, csi.Stopped(pl, plugin))
+		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), csi.Stopped(pl, plugin)
 	case csi.Starting(pl.X, plugin):
 		p.Says, p.Waiting = "starting", true
 		if !csi.Started(plugin).IsZero() {

@@ -1,0 +1,101 @@
+package causes
+
+import "testing"
+
+// TestWordsAgainstTheState: an event is written by whoever may write events in the namespace of
+// the pod, and by a component whose trouble is over. What the API and the node show counts.
+func TestWordsAgainstTheState(t *testing.T) {
+	t.Parallel()
+	const image = "ImagePullBackOff"
+	says := func(w *world, reason, words string) *world {
+		who, host := "kubelet", "n1"
+		if reason == "FailedAttachVolume" {
+			who, host = "attachdetach-controller", ""
+		}
+		return w.Event("Pod", "web-0", sketchUID, reason, who, host, "2026-01-02T11:59:50Z", words)
+	}
+	mount := func(w *world, words string) *world {
+		return says(w, "FailedMount", "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = "+words)
+	}
+	attach := func(w *world, words string) *world {
+		return says(w, "FailedAttachVolume", "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = "+words)
+	}
+	runs := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	has := func() *world {
+		return provided(ebsMounted(ebs().Waits(), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)), image)
+	}
+	disk := func() *world { return ebsDisk(ebs().Waits().Attached("n1"), "n1") }
+	share := func() *world { return nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms") }
+	kept := func(w *world) *world { return smbMounted(w, "n1", 0).Answers("n1", smb().Publish(0), smb().Stage()) }
+	const fips = "failed to encrypt volume with LUKS: cryptsetup luksFormat: argon2i key derivation function is not allowed in FIPS mode"
+	const key = "missing passphrase for encrypted volume pv-data"
+	const checked = "failed to run fsck on device '/dev/nvme1n1': exit status 8: /dev/nvme1n1 is mounted.\ne2fsck: Cannot continue, aborting."
+	const features = "rbd: map failed: (6) No such device or address: RBD image feature set mismatch. You can disable features unsupported by the kernel with \"rbd feature disable kube/x object-map\"."
+	const elsewhere = "volume pv-data failed to attach: it is attached to node ber-a already"
+	const watched = "rbd image kube/csi-vol-cccc is still being used: watcher=192.168.40.17:0/3 client.584712"
+	const login = "iscsiadm: Could not login to [iface: default, target: iqn.2005-10.org.example:x, portal: 10.7.0.5,3260]"
+	unregistered := func(name string) string {
+		return "kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name " + name + " not found in the list of registered CSI drivers"
+	}
+	const past = "broken: unexplained mount-failed" // the kubelet asked again, and nobody waits
+	const waits = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	const alone = "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"
+	showEach(t, map[string]shown{
+		"FIPS, the volume is mounted":                   {mount(runs(), fips), "healthy"},
+		"FIPS, the pod waits for its image":             {mount(has(), fips), "broken: unexplained format-failed; unexplained mount-failed"},
+		"FIPS, the node is in none":                     {mount(disk().Entries("n1", "proc/sys/crypto/fips_enabled", "0"), fips), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"FIPS":                                          {mount(disk().Entries("n1", "proc/sys/crypto/fips_enabled", "1"), fips), "broken: certain encryption-parameters-refused Node n1"},
+		"a passphrase, the disk is not encrypted":       {mount(disk(), key), waits},
+		"a passphrase, the volume is mounted":           {mount(has(), key), past},
+		"a check, the pod has the mount":                {mount(has(), checked), "broken: unexplained fsck-failed; unexplained mount-failed"},
+		"a check, the pod runs":                         {mount(runs(), checked), "healthy"},
+		"features of an image, it is a cloud's disk":    {mount(disk(), features), waits},
+		"features of an image that is mounted":          {mount(provided(rbdMounted(rbd().Waits(), "n1", 0).Attached("n1").Answers("n1", rbd().Publish(0)), image), features), past},
+		"a watcher of another image":                    {mount(rbd().Waits().Attached("n1"), watched), waits},
+		"a watcher of an image, it is a share":          {mount(share(), watched), waits},
+		"a login, it is a cloud's disk":                 {mount(disk(), login), waits},
+		"a refusal by another server":                   {mount(share(), "mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs 10.9.9.9:/other "+nfs().Publish(0)+"\nOutput: mount.nfs: access denied by server while mounting 10.9.9.9:/other"), waits},
+		"a refusal by a server, it is a cloud's disk":   {mount(disk(), "mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs 10.9.9.9:/other "+nfs().Publish(0)+"\nOutput: mount.nfs: access denied by server while mounting 10.9.9.9:/other"), waits},
+		"held elsewhere, it is attached since":          {attach(disk(), elsewhere), "broken: unexplained pod-waiting-for-volume"},
+		"held elsewhere, the driver attaches nothing":   {attach(share(), elsewhere), alone},
+		"held elsewhere":                                {attach(ebs().Waits(), elsewhere), "broken: certain attachment-stale-in-backend PersistentVolume pv-data"},
+		"Fargate refuses a pod that has a node":         {says(disk(), "FailedScheduling", "Pod not supported on Fargate: volumes not supported: storage-volume not supported because: PVC data bound to invalid PV pv-data with CSI Driver: ebs.csi.aws.com"), "broken: unexplained pod-waiting-for-volume"},
+		"not registered, CSINode and the socket say so": {mount(smb().Waits(), unregistered("smb.csi.k8s.io")), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"not registered, CSINode has dropped it":        {mount(smb().Waits(), unregistered("smb.csi.k8s.io")).Edit("nodeID: n1, topologyKeys: null}]}", "nodeID: n1, topologyKeys: null}]}").Edit("drivers: [{name: smb.csi.k8s.io, nodeID: n1, topologyKeys: null}]", "drivers: []"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"not registered, the pod has its mounts":        {mount(provided(kept(smb().Waits()), image), unregistered("smb.csi.k8s.io")), past},
+		"another driver of a longer name":               {mount(rbdMapped(rbd().Waits().Attached("n1"), "n1"), unregistered("rook-ceph.rbd.csi.ceph.com")), waits},
+	})
+}
+
+// TestContainersThatWereMadeSince: what kept a container from being made is past once all of
+// them run, Ready or not; a path that the kubelet missed is there once it has all volumes.
+func TestContainersThatWereMadeSince(t *testing.T) {
+	t.Parallel()
+	const image, running = "ImagePullBackOff", "running: {startedAt: '2026-01-02T11:59:30Z'}"
+	at := func(w *world, when, reason, words string) *world {
+		return w.Event("Pod", "web-0", sketchUID, reason, "kubelet", "n1", "2026-01-02T11:"+when+"Z", words)
+	}
+	disk := func() *world {
+		return ebsMounted(ebs().Waits(), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	const sub = "Error: failed to prepare subPath for volumeMount \"data\" of container \"app\""
+	const private = "Error: failed to generate container \"abc\" spec: failed to generate spec: path \"/var/lib/kubelet\" is mounted on \"/\" but it is not a shared mount"
+	const absent = "MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist"
+	const other = "MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb1 at /g (fstype: xfs), error failed to mount the volume as \"xfs\", it already contains ext4. Mount error: x"
+	device := func() *world {
+		return localDir("/dev/sdb1").Waits().Unprobed("n1", "PodRejected")
+	}
+	locking := func(ago string) *world {
+		return rbdMounted(rbd().Waits(), "n1", 0).Attached("n1").Answers("n1", rbd().Publish(0)).Kernel("n1", ago+"|rbd: rbd0: no lock owners detected", ago+"|rbd: rbd0: breaking header lock owned by client4567", ago+"|rbd: rbd0: failed to blocklist client4567: -13")
+	}
+	showEach(t, map[string]shown{
+		"a subPath, its container runs":          {provided(at(disk(), "59:29", "Failed", sub), running), "healthy"},
+		"a private mount, its container runs":    {provided(at(disk(), "59:29", "Failed", private), running).Unprobed("n1", "PodRejected"), "unknown"},
+		"a path that was absent, its image":      {provided(at(localPublish(localDir("/mnt/disks/vol1").Waits(), "8:2", "/mnt/disks/vol1"), "58:50", "FailedMount", absent), image), "healthy"},
+		"another filesystem, its image":          {provided(at(device(), "58:50", "FailedMountOnFilesystemMismatch", other), image), "unknown"},
+		"a lock that could not be taken":         {locking("70"), "broken: certain rbd-lock-or-watcher-stale PersistentVolume pv-data"},
+		"a lock that could not be taken, it was": {provided(locking("70"), image), "healthy"},
+	})
+}
