@@ -16,6 +16,12 @@ func kubeletNFSFailed(server, out string) string {
 	return "MountVolume.SetUp failed for volume \"pv-data\" : mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs " + server + ":/export/data /var/lib/kubelet/pods/1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00/volumes/kubernetes.io~nfs/pv-data\nOutput: " + out
 }
 
+// efsFailed is a mount of a file system whose volume names an id and no server.
+func efsFailed(out string) *world {
+	return sketchWorld("efs.csi.aws.com", "fs-33559c06", "accessModes: [ReadWriteMany]\ncsi: {driver: efs.csi.aws.com, volumeHandle: fs-33559c06}").Waits().
+		FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount \"fs-33559c06:/\" at \"/m\": mount failed: exit status 1\nMounting command: mount\nMounting arguments: -t efs -o tls fs-33559c06:/ /m\nOutput: " + out)
+}
+
 func TestSiblingsNFS(t *testing.T) {
 	t.Parallel()
 	hang := func(w *world, n int, node string) *world { return w.Entries(node, "@statfs"+w.Publish(n), "@hang") }
@@ -33,6 +39,12 @@ func TestSiblingsNFS(t *testing.T) {
 			"broken: certain nfs-server-unreachable Node n1"},
 		"attempt times out, node unprobed": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")).Unprobed("n1", "PodRejected"),
 			"broken: likely nfs-server-unreachable Node n1"},
+		"EFS: no mount target": {efsFailed("Failed to resolve \"fs-33559c06.efs.eu-west-1.amazonaws.com\" - check that your file system ID is correct, and ensure that the VPC has an EFS mount target for this file system ID."),
+			"broken: likely nfs-server-name-unresolvable PersistentVolume pv-data"},
+		"EFS: times out": {efsFailed("mount.nfs4: Connection timed out"),
+			"broken: likely nfs-server-unreachable Node n1"},
+		"EFS: denied": {efsFailed("mount.nfs4: access denied by server while mounting 127.0.0.1:/"),
+			"broken: certain nfs-access-denied Node n1"},
 		"attempt refused": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection refused")).Entries("n1", "@dial/10.9.0.5:2049", "ECONNREFUSED"),
 			"broken: certain nfs-server-unreachable Node n1"},
 		"no words, only deadlines": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),

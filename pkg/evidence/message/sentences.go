@@ -59,7 +59,7 @@ var networkSentences = []sentence{
 	says(NFSNoRoute, `mount\.nfs\S*: .*(no route to host|network is unreachable)`),
 	says(NFSNoSuchExport, `mount\.nfs\S*: .*(no such file or directory|mounting \S+ failed, reason given by server)`),
 	says(NFSHelperMissing, `you might need a /sbin/mount\.<?(type|nfs)|bad option; for several filesystems`),
-	says(NFSResolve, `mount\.nfs\S*: .*(failed to resolve|name or service not known|temporary failure in name)`),
+	says(NFSResolve, `mount\.nfs\S*: .*(failed to resolve|name or service not known|temporary failure in name)|failed to resolve "\S+" - check that your file system`),
 	says(NFSProtocol, `mount\.nfs\S*: .*(protocol not supported|requested nfs version or transport|an incorrect mount option|rpc\.statd is not running)`),
 	says(RBDBusy, `rbd: (sysfs write|unmap) failed|unmap.*\(16\) device or resource busy|rbd:? .{0,80}unmap.{0,200}exit status 16`),
 	says(RBDInUse, `is still being used`),

@@ -123,11 +123,13 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	return evidence.When(len(facts) > 0, facts...)
 }
 
-// saidSilent takes the words of mount.nfs on a node that was not looked at. A volume whose
+// saidSilent takes the words of mount.nfs where nobody asked the server's port. A volume whose
 // handle is the file system (EFS) names no server: then what mount was called with counts.
 func saidSilent(pl *evidence.Place) Attempt {
 	a := Attempt{Port: pl.Volume.NFSPort()}
-	if a.Server, a.Path = pl.Volume.NFSServer(); a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS || pl.View != nil {
+	a.Server, a.Path = pl.Volume.NFSServer()
+	asked := ServerAsked(pl)
+	if asked.Yes() {
 		return a
 	}
 	r, ok := refused(pl, func(t evidence.Text) bool {
@@ -143,18 +145,33 @@ func saidSilent(pl *evidence.Place) Attempt {
 		}
 	}
 	if a.Server != "" && !Local(a.Server) {
-		a.How, a.Is, a.Last = "said", r.Is, pl.Probed().Nothing()
+		a.How, a.Is, a.Last = "said", r.Is, asked
 	}
 	a.Pod, a.Service = r.Pod, reach.ServiceOf(pl.X, a.Server)
 	return a
 }
 
+// ServerAsked asks whether it was looked at whether the volume's server answers the place's node: of one
+// that the volume does not name nobody knows whom to ask. It is yes for volumes of another kind.
+func ServerAsked(pl *evidence.Place) evidence.Answer {
+	server, _ := MountedServer(pl.X, pl.Volume)
+	switch {
+	case server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS:
+		return evidence.Yes()
+	case pl.View == nil || server != "":
+		return pl.Probed().Nothing()
+	}
+	if denied := pl.Refused().Say(func(t evidence.Text) bool { return t.Is(message.NFSDenied) || t.Is(message.NFSNoSuchExport) }); denied.Yes() {
+		return denied // it answered
+	}
+	return evidence.Unseen(evidence.Lack{Need: "whether the server of " + NameOf(pl.Volume) + " answers node " + pl.Node, Node: pl.Node, Why: "the volume does not name it"})
+}
+
 // Troubled asks whether a pod with an NFS volume on the place's node waits or does not end:
 // then the node would tell whether the server answers.
 func Troubled(pl *evidence.Place) evidence.Answer {
-	server, _ := pl.Volume.NFSServer()
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if (server != "" || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
+		if (volume.KindOf(pl.X, pl.Volume) == volume.NFS || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
 			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))
 		}
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// unresolved is the name in the words of mount.nfs (utils/mount/network.c).
-var unresolved = pattern.MustCompile(`(?i)failed to resolve server ([A-Za-z0-9._-]+)`)
+// unresolved is the name in the words of mount.nfs (utils/mount/network.c) and of mount.efs.
+var unresolved = pattern.MustCompile(`(?i)failed to resolve (?:server )?"?([A-Za-z0-9._-]+)`)
 
 // Name is the name of a server that a pod on the place's node waits for.
 type Name struct {
 	Host    string
+	Given   string // by the volume; empty: its driver makes the name
 	Pod     string // "ns/name", that waits
 	Service reach.Service
 	Inside  bool        // only the cluster's DNS answers it
@@ -52,12 +53,15 @@ func ServerName(pl *evidence.Place) (n Name, ok bool) {
 			break
 		}
 	}
-	if n.Host == "" {
-		n.Host = givenName(pl)
+	if n.Given = givenName(pl); n.Host == "" {
+		n.Host = n.Given
 	}
 	n.Service = reach.ServiceOf(pl.X, n.Host)
 	n.Inside = n.Service.Service != nil || strings.HasSuffix(n.Host, ".svc") || strings.Contains(n.Host, ".svc.") || strings.HasSuffix(n.Host, ".cluster.local")
 	n.Named = evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), field(pl.Volume), n.Host))
+	if n.Given == "" { // the driver makes the name of the id
+		n.Named = evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "spec.csi.volumeHandle", pl.Volume.Handle))
+	}
 	n.look(pl)
 	return n, n.Host != ""
 }

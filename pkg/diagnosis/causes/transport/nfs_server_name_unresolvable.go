@@ -54,6 +54,9 @@ func nameSteps(pl *evidence.Place, n nfs.Name) []remedy.Step {
 	} else if svc.Service != nil && !slices.Contains([]string{"", corev1.ClusterIPNone}, svc.Spec.ClusterIP) {
 		first = "Name the server by its address: clusterIP " + svc.Spec.ClusterIP + " of Service " + svc.Namespace + "/" + svc.Name + " (it keeps it as long as the Service lives). The source of a PersistentVolume cannot be changed: make a new one with the same path, reclaim policy Retain, for the claim."
 	}
+	if n.Given == "" {
+		return []remedy.Step{remedy.Words("Check that the file system of the volume's handle exists in this region and has a mount target in the network (and zone) of node " + pl.Node + ", and that the nodes ask the cloud's own resolver. The kubelet mounts at its next attempt.")}
+	}
 	if n.Inside {
 		return []remedy.Step{remedy.Words(first), remedy.Words("Or let the DNS of every node forward the cluster domain to the cluster's DNS Service, with another server behind it: the kubelet must start without the cluster's DNS.")}
 	}

@@ -34,7 +34,7 @@ var NFSServerUnreachable = &diagnosis.Rule{
 		again := "Bring the server " + a.Server + " back, or its network. The kubelet mounts it at its next attempt."
 		switch a.How {
 		case "": // the node would tell
-			p.State, p.Last = []evidence.Answer{nfs.Troubled(pl), evidence.Not(pl.Probed().Nothing())}, nil
+			p.State, p.Last = []evidence.Answer{nfs.Troubled(pl), evidence.Not(nfs.ServerAsked(pl))}, nil
 			return []*diagnosis.Proof{p}
 		case "deserted":
 			again, p.AtMost = "Start the pods behind Service "+a.Service.Namespace+"/"+a.Service.Name+" again. The clients then go on by themselves.", report.Likely
