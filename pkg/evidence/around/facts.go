@@ -103,6 +103,25 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 	return out
 }
 
+// Inside are the processes that have something open below a share and belong to no pod of it: an
+// unmount waits for them.
+func Inside(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	view := x.View(node)
+	if !KindOf(x, v, node).Share() {
+		return nil
+	}
+	var out []report.Evidence
+	for _, m := range x.VolumeMounts(v, node) {
+		for _, o := range view.Openers(m.Mount.Dev) {
+			fact := evidence.FromNode(node, o.Descriptor.Path, o.Process.Comm)
+			if len(out) < 2 && !x.IsConsumerProcess(v, node, x.WhoIs(view, o.Process)) && !slices.Contains(out, fact) {
+				out = append(out, fact)
+			}
+		}
+	}
+	return out
+}
+
 // Unready are the containers of the driver's pod on a node that are not ready.
 func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	pod := x.DriverPodOn(v.CSIName(), node)

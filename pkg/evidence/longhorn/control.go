@@ -151,8 +151,8 @@ func Complains(pl *evidence.Place) Complaint {
 }
 
 func (c *Complaint) hear(ev report.Evidence, fresh bool) {
-	if strings.Contains(ev.Text, "statusCode [") || strings.Contains(ev.Text, "awaiting headers") {
-		return // a manager took the call
+	if strings.Contains(ev.Text, "statusCode [") && !strings.Contains(ev.Text, "failed calling webhook") || strings.Contains(ev.Text, "awaiting headers") {
+		return // a manager took the call, and no webhook that it needs kept it from answering
 	}
 	if lookup := lookupForm.MatchString(ev.Text); (lookup || unreachableForm.MatchString(ev.Text)) && (c.Fact.Text == "" || !c.Fresh && fresh) {
 		*c = Complaint{Fact: ev, Fresh: fresh, Lookup: lookup}

@@ -104,6 +104,24 @@ func SalvageOff(x *snapshot.Index) []report.Evidence {
 	return nil
 }
 
+// NodesDown are the nodes of a volume's replicas that are not ready or gone, in words, with the
+// conditions that say so: a replica there may be as good as it was.
+func NodesDown(x *snapshot.Index, v *snapshot.Volume) (words []string, facts []report.Evidence) {
+	for _, r := range v.Longhorn.Replicas {
+		ready := x.NodeReady(r.NodeID)
+		if r.NodeID == "" || !ready.Known || ready.Exists && ready.Ready || slices.Contains(words, r.NodeID) {
+			continue
+		}
+		words = append(words, r.NodeID)
+		text := "not True"
+		if !ready.Exists {
+			text = "no such Node"
+		}
+		facts = append(facts, evidence.FromAPI("Node "+r.NodeID, "status.conditions[Ready]", text))
+	}
+	return words, facts
+}
+
 // WhyNoSalvage says why Longhorn did not salvage by itself: it takes only replicas that
 // were healthy once, whose node is up and disk schedulable, and that failed within a
 // minute of the newest failure.

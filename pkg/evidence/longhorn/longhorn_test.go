@@ -141,4 +141,10 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, says, c.want)
 		}
 	}
+	for state, want := range map[string]string{"running": "at the engine", "starting": "instance-manager-a on node n1 is starting"} {
+		im := &snapshot.LHInstanceManager{ObjectMeta: named("instance-manager-a"), NodeID: "n1", CurrentState: state}
+		if says, _ := Stops(index(snapshot.Longhorn{InstanceManagers: []*snapshot.LHInstanceManager{im}}), with("attaching", "stopped", "", "running")); !strings.Contains(says, want) {
+			t.Errorf("instance-manager %s: got %q, want %q", state, says, want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -37,12 +38,38 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 	case e.DesireState != "running":
 		return "", nil
 	case e.CurrentState != "running":
+		if says, sick := noManagerFor(x, e.NodeID); says != "" {
+			return "Longhorn stops at the instance-manager: " + says + ", so engine " + e.Name + " is not started.", sick
+		}
 		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, while replicas run (%d of %d).", e.Name, OrNone(e.NodeID), OrNone(e.CurrentState), runs, runs+len(wait)),
 			append([]report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)+", wanted is running")}, saidOf(x, e.NodeID, e.InstanceManager, e.Name)...)
 	}
 	i, _ := InitiatorOf(x, v)
 	return fmt.Sprintf("Longhorn stops at the block device: %s %s is %s without an endpoint.", i.Kind, i.Name, OrNone(i.State)),
 		append([]report.Evidence{evidence.FromAPI(i.Kind+" "+i.Name, "status.endpoint", "none")}, saidOf(x, i.Node, i.Manager, i.Name)...)
+}
+
+// noManagerFor says why no instance-manager of a node could run something: none runs, and which
+// pods would be it. Empty: one runs, or nobody knows.
+func noManagerFor(x *snapshot.Index, node string) (says string, facts []report.Evidence) {
+	var why []string
+	for _, im := range x.InstanceManagersOn(node) {
+		if im.CurrentState == "running" {
+			return "", nil
+		}
+		facts = append(facts, evidence.FromAPI("InstanceManager "+im.Name, "status.currentState", OrNone(im.CurrentState)))
+		said := im.Name + " on node " + node + " is " + OrNone(im.CurrentState)
+		if pod := x.Pod(im.Namespace, im.Name); pod != nil {
+			state := podState(pod)
+			if why, ok := pods.Unscheduled(pod); ok {
+				state += ": " + why
+			}
+			said += " (its pod: " + state + ")"
+			facts = append(facts, evidence.FromAPI("Pod "+im.Namespace+"/"+im.Name, "status", state))
+		}
+		why = append(why, said)
+	}
+	return strings.Join(why, "; "), facts
 }
 
 // saidOf are the newest complaints about an instance of the manager that runs it and of
