@@ -103,6 +103,11 @@ func (v *Volume) UniqueNames() []string {
 	return append(names, migrated)
 }
 
+// Same tells whether two volumes are one in their backend: objects for one handle.
+func (v *Volume) Same(o *Volume) bool {
+	return v == o || slices.ContainsFunc(v.UniqueNames(), func(u string) bool { return slices.Contains(o.UniqueNames(), u) })
+}
+
 // inTreeIDs are the forms in which servers wrote the id of an in-tree volume: GetVolumeName
 // of the plugins changed with the versions (azure-disk: the disk's name, later its URI;
 // aws-ebs: with and without its zone).

@@ -99,3 +99,36 @@ func TestContainersThatWereMadeSince(t *testing.T) {
 		"a lock that could not be taken, it was": {provided(locking("70"), image), "healthy"},
 	})
 }
+
+// twinned adds a PersistentVolume of the same handle, with a claim of another namespace, and a
+// pod of it that runs on a node with the same disk.
+func twinned(w *world, node, dev, name, fs string) *world {
+	const uid = "7a000000-0000-4000-8000-000000000001"
+	line := dev + " / /var/lib/kubelet/pods/" + uid + "/volumes/kubernetes.io~csi/pv-twin/mount rw,relatime shared:64 - " + fs + " /dev/" + name + " rw"
+	return w.Add("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-twin, uid: 'a0000000-0000-4000-8000-000000000007', creationTimestamp: '2025-12-02T08:00:00Z'}\nspec: {accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, claimRef: {namespace: other, name: twin, uid: 'c0000000-0000-4000-8000-000000000007'}, csi: {driver: "+w.Driver+", fsType: "+fs+", volumeHandle: '"+w.Handle+"'}}\nstatus: {phase: Bound}\n",
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: other, name: twin, uid: 'c0000000-0000-4000-8000-000000000007', creationTimestamp: '2025-12-02T08:00:00Z'}\nspec: {accessModes: [ReadWriteOnce], volumeName: pv-twin, storageClassName: '', resources: {requests: {storage: 10Gi}}}\nstatus: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}\n",
+		"apiVersion: v1\nkind: Pod\nmetadata: {namespace: other, name: twin-0, uid: '"+uid+"', creationTimestamp: '2025-12-30T12:00:00Z'}\nspec: {nodeName: "+node+", volumes: [{name: d, persistentVolumeClaim: {claimName: twin}}], containers: [{name: app, image: i, volumeMounts: [{name: d, mountPath: /d}]}]}\nstatus: {phase: Running, startTime: '2025-12-30T12:00:00Z', conditions: [{type: Ready, status: 'True', lastTransitionTime: '2025-12-30T12:00:10Z'}], containerStatuses: [{name: app, ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-30T12:00:05Z'}}}]}\n").
+		Mounts(node, line).Process(node, 5900, uid, "twin", 4026532790, "")
+}
+
+// TestOneDiskOfTwoVolumes: two PersistentVolumes of one handle are one disk; no mount of the one is
+// foreign to the other.
+func TestOneDiskOfTwoVolumes(t *testing.T) {
+	t.Parallel()
+	runs := func() *world {
+		return twinned(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)), "n1", "259:1", "nvme1n1", "ext4")
+	}
+	gone := func(w *world) *world { // the pod of the first ended
+		return w.Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:40:00Z', deletionGracePeriodSeconds: 30, uid").Without("n1", "proc/5000/").
+			Edit("state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:40:05Z'}}").Edit("ready: true, restartCount: 0, image: i, imageID: ''", "ready: false, restartCount: 0, image: i, imageID: ''")
+	}
+	xfs := func() *world {
+		return twinned(sanMounted(pureISCSI()), "n1", "8:32", "sdc", "xfs")
+	}
+	showEach(t, map[string]shown{
+		"both run":                       {runs(), "healthy"},
+		"the disk came after the mounts": {xfs().Kernel("n1", "60|sd 2:0:0:0: [sdc] Attached SCSI disk"), "healthy"},
+		"the first ends":                 {gone(runs()), "broken: unexplained pod-stuck-terminating; unexplained unmount-blocked"},
+		"the first waits":                {twinned(ebsDisk(ebs().Waits().Attached("n1"), "n1"), "n1", "259:1", "nvme1n1", "ext4").LiveExt4("n1", "nvme1n1"), "broken: certain volumehandle-duplicate PersistentVolume pv-twin"},
+	})
+}

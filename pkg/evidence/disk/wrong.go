@@ -149,7 +149,7 @@ func otherBelow(pl *evidence.Place, dev probes.Dev) *snapshot.Volume {
 // of a number; or nil.
 func OwnerOf(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) *snapshot.Volume {
 	for _, o := range x.Volumes {
-		if d, ok := x.DeviceOn(o, on); ok && o != v && d.Proven && slices.Contains(d.Numbers(), dev) {
+		if d, ok := x.DeviceOn(o, on); ok && d.Proven && slices.Contains(d.Numbers(), dev) && !o.Same(v) {
 			return o
 		}
 	}

@@ -116,7 +116,7 @@ func (d *DeadMount) replaced(x *snapshot.Index, b *probes.BlockDevice) bool {
 // ownerOf is the other volume whose proven disk has the number now, or nil.
 func ownerOf(x *snapshot.Index, d *DeadMount) *snapshot.Volume {
 	for _, v := range x.Volumes {
-		if o, ok := x.DeviceOn(v, d.view.Name); ok && v != d.Volume && o.Proven && o.Dev == d.Dev {
+		if o, ok := x.DeviceOn(v, d.view.Name); ok && o.Proven && o.Dev == d.Dev && !v.Same(d.Volume) {
 			return v
 		}
 	}

@@ -103,7 +103,7 @@ func onDiskOf(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView) []
 	var out []DeadMount
 	for _, m := range view.VolumePaths() {
 		o := x.VolumeOfPath(view.Name, m.Mount.Point)
-		if m.Mount.Dev != now.Dev || o == v {
+		if m.Mount.Dev != now.Dev || v.Same(o) {
 			continue
 		}
 		i := slices.IndexFunc(out, func(d DeadMount) bool { return d.Volume == o })
@@ -166,7 +166,7 @@ func NamesakesOf(pl *evidence.Place) []DeadMount {
 		}
 	}
 	return byNumber(pl, func(m snapshot.VolumeMount, of *snapshot.Volume) bool {
-		return sources[m.Mount.Source] && of != pl.Volume
+		return sources[m.Mount.Source] && !pl.Volume.Same(of)
 	})
 }
 

@@ -68,7 +68,7 @@ func (c Copy) Original() Original {
 		return Original{
 			Name: b.Name + " (" + b.Dev.String() + ")" + whose(v), Point: uses[0].Mount.Point,
 			Is:    evidence.Yes(line, evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), "UUID="+x.UUID)),
-			Own:   evidence.When(v == pl.Volume, line),
+			Own:   evidence.When(pl.Volume.Same(v), line),
 			Apart: evidence.When(uses[0].Mount.HasSuper("nouuid") || pl.Volume.PV != nil && slices.Contains(pl.Volume.PV.Spec.MountOptions, "nouuid"), line),
 		}
 	}
