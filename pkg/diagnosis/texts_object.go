@@ -21,6 +21,9 @@ func (t *texts) fromObjects(v *snapshot.Volume) {
 	}
 	if name := v.PVName(); name != "" {
 		for _, e := range t.x.Events("PersistentVolume", "", name) {
+			if v.PV != nil && e.ObjUID != "" && e.ObjUID != string(v.PV.UID) {
+				continue
+			}
 			t.add(v, t.event(e, time.Time{}))
 		}
 	}

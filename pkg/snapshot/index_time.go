@@ -14,16 +14,21 @@ func (x *Index) Fresh(e *Event, changed time.Time) bool {
 	return changed.IsZero() || e.Last.After(changed)
 }
 
-// VolumeChanged is the last change of a volume's attachment to a node: when its
-// VolumeAttachment was made or began to go. The API keeps no time of "attached".
+// VolumeChanged is the last change of a volume and of its attachment to a node: when its
+// PersistentVolume was made, and its VolumeAttachment was made or began to go. The API
+// keeps no time of "attached".
 func (x *Index) VolumeChanged(v *Volume, node string) time.Time {
-	va := v.AttachmentOn(node)
-	if va == nil {
-		return time.Time{}
+	var t time.Time
+	if v.PV != nil {
+		t = v.PV.CreationTimestamp.Time
 	}
-	t := va.CreationTimestamp.Time
-	if va.DeletionTimestamp != nil && va.DeletionTimestamp.After(t) {
-		t = va.DeletionTimestamp.Time
+	if va := v.AttachmentOn(node); va != nil {
+		if va.CreationTimestamp.After(t) {
+			t = va.CreationTimestamp.Time
+		}
+		if va.DeletionTimestamp != nil && va.DeletionTimestamp.After(t) {
+			t = va.DeletionTimestamp.Time
+		}
 	}
 	return t
 }

@@ -65,6 +65,8 @@ func TestWordsAgainstTheState(t *testing.T) {
 		"not registered, CSINode and the socket say so": {mount(smb().Waits(), unregistered("smb.csi.k8s.io")), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"not registered, CSINode has dropped it":        {mount(smb().Waits(), unregistered("smb.csi.k8s.io")).Edit("nodeID: n1, topologyKeys: null}]}", "nodeID: n1, topologyKeys: null}]}").Edit("drivers: [{name: smb.csi.k8s.io, nodeID: n1, topologyKeys: null}]", "drivers: []"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"not registered, the pod has its mounts":        {mount(provided(kept(smb().Waits()), image), unregistered("smb.csi.k8s.io")), past},
+		"a configuration that the volume named":         {rbd().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\""), "broken: certain driver-configuration-wrong PersistentVolume pv-data"},
+		"a volume that was made anew since":             {rbd().Waits().EditIn("kind: PersistentVolume\n", "2025-12-01T08:00:00Z", "2026-01-02T11:59:20Z").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\""), waits},
 		"another driver of a longer name":               {mount(rbdMapped(rbd().Waits().Attached("n1"), "n1"), unregistered("rook-ceph.rbd.csi.ceph.com")), waits},
 	})
 }
@@ -126,9 +128,11 @@ func TestOneDiskOfTwoVolumes(t *testing.T) {
 		return twinned(sanMounted(pureISCSI()), "n1", "8:32", "sdc", "xfs")
 	}
 	showEach(t, map[string]shown{
-		"both run":                       {runs(), "healthy"},
-		"the disk came after the mounts": {xfs().Kernel("n1", "60|sd 2:0:0:0: [sdc] Attached SCSI disk"), "healthy"},
-		"the first ends":                 {gone(runs()), "broken: unexplained pod-stuck-terminating; unexplained unmount-blocked"},
-		"the first waits":                {twinned(ebsDisk(ebs().Waits().Attached("n1"), "n1"), "n1", "259:1", "nvme1n1", "ext4").LiveExt4("n1", "nvme1n1"), "broken: certain volumehandle-duplicate PersistentVolume pv-twin"},
+		"both run":                          {runs(), "healthy"},
+		"the disk came after the mounts":    {xfs().Kernel("n1", "60|sd 2:0:0:0: [sdc] Attached SCSI disk"), "healthy"},
+		"the first waits elsewhere":         {twinned(sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32").Entries("n1", "sys/fs/xfs/sdc/stats/stats", "x"), "n1", "8:32", "sdc", "xfs"), "broken: likely volumehandle-duplicate PersistentVolume pv-twin"},
+		"an image is mapped for the second": {twinned(rbdMapped(moved(rbd()), "n1"), "n1", "252:0", "rbd0", "ext4").Without("n1", "proc/5900/"), "broken: likely volumehandle-duplicate PersistentVolume pv-twin"},
+		"the first ends":                    {gone(runs()), "broken: unexplained pod-stuck-terminating"},
+		"the first waits":                   {twinned(ebsDisk(ebs().Waits().Attached("n1"), "n1"), "n1", "259:1", "nvme1n1", "ext4").LiveExt4("n1", "nvme1n1"), "broken: certain volumehandle-duplicate PersistentVolume pv-twin"},
 	})
 }

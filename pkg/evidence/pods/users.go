@@ -20,13 +20,24 @@ func read(x *snapshot.Index) evidence.Reading {
 	return evidence.Resources(x, "/pods", "/persistentvolumeclaims", "/persistentvolumes")
 }
 
+// users are consumers of a volume, and of each object of the same handle.
+func users(x *snapshot.Index, v *snapshot.Volume, of func(*snapshot.Volume) []*snapshot.Consumer) []*snapshot.Consumer {
+	out := of(v)
+	for _, o := range x.VolumesOfHandle(v.Driver, v.Handle) {
+		if o != v {
+			out = append(out, of(o)...)
+		}
+	}
+	return out
+}
+
 // NoneUses asks whether no pod that has not finished uses a volume on a node; on no
 // node in particular: anywhere.
 func NoneUses(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer {
 	if v == nil { // a path whose volume the API does not know: nobody can want it
 		return read(x).Nothing(evidence.FromAPI("PersistentVolumes", "metadata.name", fmt.Sprintf("none of %d is the volume", len(x.Cluster.PVs))))
 	}
-	for _, c := range v.Live() {
+	for _, c := range users(x, v, (*snapshot.Volume).Live) {
 		if on == "" || c.Node() == on || c.Node() == "" {
 			return evidence.No(phase(c.Pod))
 		}
@@ -103,7 +114,7 @@ func Finished(p *corev1.Pod) evidence.Answer {
 // or ends and has no process left there, does not.
 func NoneWorks(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer {
 	out := []evidence.Answer{read(x).Nothing(evidence.FromAPI("Pods", "spec.volumes", fmt.Sprintf("none on node %s works with the volume (%d were read)", on, len(x.Cluster.Pods))))}
-	for _, c := range v.LiveConsumersOn(on) {
+	for _, c := range users(x, v, func(o *snapshot.Volume) []*snapshot.Consumer { return o.LiveConsumersOn(on) }) {
 		if !c.Waiting() && !c.Terminating() {
 			return evidence.No(phase(c.Pod))
 		}
@@ -114,7 +125,7 @@ func NoneWorks(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer
 
 // NoneRuns asks whether no running pod uses a volume.
 func NoneRuns(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
-	for _, c := range v.Running() {
+	for _, c := range users(x, v, (*snapshot.Volume).Running) {
 		return evidence.No(phase(c.Pod))
 	}
 	return read(x).Nothing(evidence.FromAPI("Pods", "status.phase", fmt.Sprintf("no running one uses the volume (%d were read)", len(x.Cluster.Pods))))
