@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,13 +109,28 @@ func claimMigrated(c *corev1.PersistentVolumeClaim, driver string) bool {
 // inTreeGone tells whether the server is so new that migration can no longer be
 // switched off: locked for the last of these plugins but Portworx in 1.27.
 func (x *Index) inTreeGone() bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(x.Server, "v"), "1.")
-	if !ok {
-		return false
+	for _, version := range append(x.kubeletVersions(), x.Server) {
+		rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
+		minor, _, _ := strings.Cut(rest, ".")
+		if n, err := strconv.Atoi(strings.TrimRight(minor, "+")); ok && err == nil && n >= 27 {
+			return true
+		}
 	}
-	minor, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(strings.TrimRight(minor, "+"))
-	return err == nil && n >= 27
+	return false
+}
+
+// kubeletVersions are those of the nodes: none is newer than the API server (version skew policy).
+func (x *Index) kubeletVersions() []string {
+	var out []string
+	for _, n := range x.Cluster.Nodes {
+		if n == nil {
+			continue
+		}
+		if v := n.Status.NodeInfo.KubeletVersion; !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // translatedHandle is the handle that the translation makes of the plugin's id
