@@ -171,12 +171,26 @@ func TestToolAtWork(t *testing.T) {
 			Entries("n1", "proc/6000/cmdline", comm+"␀"+disk+"␀", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86280000 0 0 18446744073709551615").FailedMount(text)
 	}
 	const stuck = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
+	grows := func(comm string) *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").
+			EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").EditIn(claim, "status: {phase: Bound", "status: {conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:40:00Z'}], phase: Bound").
+			Process("n1", 6000, "5000c0de-0000-4000-8000-000000000001", comm, 4026532500, "").Entries("n1", "proc/6000/cmdline", comm+"␀/dev/nvme1n1␀", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86340000 0 0 18446744073709551615")
+	}
+	again := func(plugin string) *world {
+		w := ebsDisk(ebs().Waits().Attached("n1"), "n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name ebs.csi.aws.com not found in the list of registered CSI drivers")
+		return w.EditIn("name: plugin-1, uid", "startedAt: '2025-11-07T13:25:00Z'", "startedAt: '"+plugin+"'")
+	}
 	showEach(t, map[string]shown{
-		"a check":                  {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},
-		"a format":                 {works("mkfs.xfs", "/dev/nvme1n1", late), "waiting"},
-		"the driver says it, too":  {works("e2fsck", "/dev/nvme1n1", pending("NodeStage", ebs().Handle)), "waiting"},
-		"a check of another disk":  {works("fsck.ext4", "/dev/sda", late), stuck},
-		"the kernel says it hangs": {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
-		"somebody says what fails": {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},
+		"it grows":                    {grows("resize2fs"), "waiting"},
+		"it does not grow":            {grows("sleep"), "degraded: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
+		"the plugin started since":    {again("2026-01-02T11:59:30Z"), "waiting"},
+		"the plugin started long ago": {again("2026-01-02T09:59:30Z"), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"a check":                     {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},
+		"a format":                    {works("mkfs.xfs", "/dev/nvme1n1", late), "waiting"},
+		"the driver says it, too":     {works("e2fsck", "/dev/nvme1n1", pending("NodeStage", ebs().Handle)), "waiting"},
+		"a check of another disk":     {works("fsck.ext4", "/dev/sda", late), stuck},
+		"the kernel says it hangs":    {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
+		"somebody says what fails":    {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},
 	})
 }

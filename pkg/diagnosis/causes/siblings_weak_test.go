@@ -213,6 +213,20 @@ func TestPodThatWaitsForSomethingElse(t *testing.T) {
 	}
 }
 
+// TestVolumeThatComesByItself: the pod that has it was told to end, and may take its time.
+func TestVolumeThatComesByItself(t *testing.T) {
+	t.Parallel()
+	ends := func(by string) *world {
+		w := second(ebsMounted(ebs().Waits().Attached("n2"), "n2", 0), "web-x", "n2", "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}", "Running", ", deletionTimestamp: '"+by+"', deletionGracePeriodSeconds: 900")
+		return mulattach(w.Moved("/pods/"+sketchUID, "/pods/dd0c5a7e-0f3d-4a6b-9a55-7765622d7830"), "web-x").Edit("2026-01-02T11:30:00Z", "2026-01-02T11:55:00Z")
+	}
+	showEach(t, map[string]shown{
+		"it has time left":              {ends("2026-01-02T12:10:00Z"), "waiting"},
+		"its time is over":              {ends("2026-01-02T11:50:00Z"), "broken: unexplained multi-attach-error; unexplained pod-waiting-for-volume"},
+		"it has time, its node is down": {notReady(ends("2026-01-02T12:10:00Z"), "n2", "2026-01-02T11:50:00Z").Unprobed("n2", "NodeNotReady"), "broken: certain node-down Node n2"},
+	})
+}
+
 // shown is a world, and what is to be said of its claim.
 type shown struct {
 	world *world

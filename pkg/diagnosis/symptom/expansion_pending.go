@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -72,7 +73,12 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 			return ""
 		}
 	}
-	out := ""
+	out, grows := "", ""
+	for _, c := range v.Live() {
+		if words, a := filesystem.AtWork(p.Index, v, c.Node()); a.Yes() {
+			grows = fmt.Sprintf("The filesystem of %s grows: %s.", name(v), words)
+		}
+	}
 	for _, k := range v.Claim.Status.Conditions {
 		age := p.Age(k.LastTransitionTime.Time)
 		switch {
@@ -81,6 +87,8 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 			return ""
 		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && len(v.Live()) == 0 && evidence.ConsumersOf(p.Index, v).Complete():
 			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when a pod mounts it, and no pod uses it now.", name(v))
+		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && grows != "":
+			out = grows
 		case k.LastTransitionTime.IsZero() || age > resizing:
 			return ""
 		default:

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -17,7 +19,7 @@ import (
 var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diagnosis.Pass) {
 	for _, i := range pods(p) {
 		all := slices.Concat(p.PodTexts(i.pod), logged(p, i))
-		kept, pending := 0, atWork(p, i, all)
+		kept, pending := 0, needsTime(p, i, all)
 		for _, t := range all {
 			if !failsToMount(t) && !evpods.Blames(i.pod, t) || newToKubelet(p, i, t) {
 				continue
@@ -35,21 +37,34 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 	}
 }}
 
-// atWork says that a tool still makes or checks the filesystem of a volume for which a pod
-// waits, while nobody complains of more than time.
-func atWork(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
-	if slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
-		return t.Fresh && failsToMount(t) && !is(t, message.Deadline, message.AbortedPending)
-	}) {
-		return ""
+// needsTime says what a pod waits for that goes as it should, while nobody complains of anything
+// else: the driver's plugin was started a moment ago, and the kubelet has not tried again since; or
+// a tool still makes or checks the filesystem.
+func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
+	only := func(kinds ...message.Kind) bool {
+		return !slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && failsToMount(t) && !is(t, kinds...) })
 	}
 	for _, v := range i.volumes {
-		if words, a := filesystem.AtWork(p.Index, v, i.pod.Spec.NodeName); a.Yes() {
+		node := i.pod.Spec.NodeName
+		if plugin := p.DriverPodOn(v.CSIName(), node); plugin != nil && only(message.DriverNotRegistered) {
+			at := csi.Started(plugin)
+			tried := slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && t.At.After(at.Add(registers)) })
+			if !at.IsZero() && p.Age(at) < csi.Startup && !tried {
+				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, short(p.Age(at)))
+			}
+		}
+		if words := stillEnds(p, v, i.pod); words != "" && v.Exclusive() && v.AttachmentOn(node) == nil && only() {
+			return words
+		}
+		if words, a := filesystem.AtWork(p.Index, v, node); a.Yes() && only(message.Deadline, message.AbortedPending) {
 			return fmt.Sprintf("The filesystem of %s is made or checked: %s. That takes as long as the disk is large; the kubelet goes on by itself when it ends.", name(v), words)
 		}
 	}
 	return ""
 }
+
+// registers is how long a plugin that was started takes to be known to the kubelet.
+const registers = 30 * time.Second
 
 // logged are the failures of mounting that only a log tells, or an event of the
 // volume itself: the kubelet stops repeating itself after 25 events.

@@ -51,6 +51,23 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 	return true
 }
 
+// stillEnds says that every pod which has a volume on another node was told to end and has time
+// left for it (terminationGracePeriodSeconds): the volume comes by itself then.
+func stillEnds(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
+	out := ""
+	for _, c := range v.Live() {
+		if c.Node() == pod.Spec.NodeName || c.Node() == "" {
+			continue
+		}
+		d := c.Pod.DeletionTimestamp
+		if d == nil || !d.After(p.TakenAt) || !p.NodeReady(c.Node()).Ready {
+			return ""
+		}
+		out = fmt.Sprintf("%s on node %s, where the volume is, was told to end and has %s left for it; then the volume moves by itself.", capital(podName(c.Pod)), c.Node(), short(d.Sub(p.TakenAt)))
+	}
+	return out
+}
+
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {
 	if here := v.AttachmentOn(node); !v.Exclusive() || here != nil && here.Status.Attached {
 		return
@@ -72,6 +89,7 @@ func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer,
 		s := &diagnosis.Symptom{Subject: diagnosis.PodSubject(w.Pod)}
 		s.Message = fmt.Sprintf("%s waits on node %s for %s, which node %s still has.",
 			capital(podName(w.Pod)), node, name(v), va.Spec.NodeName)
+		s.Pending = stillEnds(p, v, w.Pod)
 		s.Volume(v)
 		s.Pod(w.Pod)
 		s.At(node)
@@ -100,7 +118,7 @@ func refusedTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), quote(t.Raw)))
 		node := t.Node
 		if pod != nil {
-			s.Subject = diagnosis.PodSubject(pod)
+			s.Subject, s.Pending = diagnosis.PodSubject(pod), stillEnds(p, v, pod)
 			node = pod.Spec.NodeName
 		}
 		s.Pod(pod)

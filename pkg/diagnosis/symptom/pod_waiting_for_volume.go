@@ -44,7 +44,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
 	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), short(age))
-	s.Pending = atWork(p, i, said)
+	s.Pending = needsTime(p, i, said)
 	s.Evidence = append(s.Evidence, stateOf(i.pod))
 	for _, t := range said {
 		if len(s.Evidence) < 3 {

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	fs "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -45,6 +46,7 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
 	want, backend, got := claims.Sizes(pl)
 	sizes := disk.SizesOf(pl, got.Value(), backend.Value())
+	_, atWork := fs.AtWork(pl.X, pl.Volume, pl.Node)
 	refused, waits := claims.RefusedOnNode(pl), claims.WaitsForNode(pl)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unread",
@@ -53,6 +55,7 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 			evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl)))},
 		Last: []evidence.Answer{evidence.Any(refused, sizes.Contradicts())},
 		LookAlikes: []diagnosis.LookAlike{
+			{Cause: "a filesystem that still grows", Is: atWork},
 			{Cause: "filesystem-needs-fsck", Is: claims.NeedsCheck(pl)},
 			{Cause: "a mount that is read-only on purpose", Is: claims.ReadOnly(pl)},
 		},
