@@ -26,6 +26,7 @@ func TestSiblingsOfClouds(t *testing.T) {
 	for _, r := range []row{
 		{"a machine by another noun", "broken: certain backend-node-unknown Node n1", attaches("dobs.csi.digitalocean.com", "5a1b2c3d-1111-4222-8333-123456789012", "rpc error: code = NotFound desc = droplet \"453128899\" not found").Edit("nodeID: n1,", "nodeID: '453128899',")},
 		{"the volume by its noun", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", hetzner("volume with ID 12345678 not found (not_found)")},
+		{"work in progress", "waiting: likely backend-throttled PersistentVolumeClaim shop/data waiting", pvcEvent(pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")), "Warning", "ProvisioningFailed", "rbd.csi.ceph.com_controller-0_6d", "failed to provision volume with StorageClass \"fast\": rpc error: code = Aborted desc = flatten in progress: flatten is in progress for image csi-vol-1234").Waits()},
 		{"a rate in words", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", hetzner("limit of 3600 requests per hour reached (rate_limit_exceeded)")},
 		{"a rate of the client's own", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", ec2("failed to get rate limit token, retry quota exceeded, 0 available, 5 requested")},
 		{"a rate of changes", "waiting: certain backend-throttled PersistentVolumeClaim shop/data waiting", grows},

@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -39,6 +40,8 @@ func TestSiblingsNFS(t *testing.T) {
 			"broken: certain nfs-server-unreachable Node n1"},
 		"attempt times out, node unprobed": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")).Unprobed("n1", "PodRejected"),
 			"broken: likely nfs-server-unreachable Node n1"},
+		"an option that a missing gssd refuses": {nfs().Waits().FailedMount(strings.Replace(nfsFailed("mount.nfs: an incorrect mount option was specified"), "-o vers=4.2", "-o vers=4.2,sec=krb5", 1)).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"EFS: no mount target": {efsFailed("Failed to resolve \"fs-33559c06.efs.eu-west-1.amazonaws.com\" - check that your file system ID is correct, and ensure that the VPC has an EFS mount target for this file system ID."),
 			"broken: likely nfs-server-name-unresolvable PersistentVolume pv-data"},
 		"EFS: times out": {efsFailed("mount.nfs4: Connection timed out"),

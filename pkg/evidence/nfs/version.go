@@ -35,7 +35,8 @@ type Version struct {
 // line about the option, too, is none; nor is NFSv3 of a Longhorn share, which nobody is served.
 func VersionOf(pl *evidence.Place) (Version, bool) {
 	r, ok := refused(pl, func(t evidence.Text) bool {
-		return strings.Contains(t.Raw, "mount.nfs") && !statdWords.MatchString(t.Raw) && (notSupported.MatchString(t.Raw) || badOption.MatchString(t.Raw))
+		option := badOption.MatchString(t.Raw) && !strings.Contains(t.Raw, "sec=krb5") // it is said of a missing rpc.gssd, too
+		return strings.Contains(t.Raw, "mount.nfs") && !statdWords.MatchString(t.Raw) && (notSupported.MatchString(t.Raw) || option)
 	})
 	if !ok {
 		return Version{}, false
