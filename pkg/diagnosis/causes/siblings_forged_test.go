@@ -102,6 +102,22 @@ func TestContainersThatWereMadeSince(t *testing.T) {
 	})
 }
 
+// TestNameOfAnEarlierDisk: what the kernel said of a name before the volume was attached was said of
+// the disk that had the name then.
+func TestNameOfAnEarlierDisk(t *testing.T) {
+	t.Parallel()
+	const waits = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	at := func(seconds, text string) *world {
+		return ebsDisk(ebs().Waits().Attached("n1"), "n1").Kernel("n1", seconds+"|"+text).FailedMount(stageFails("the operation did not succeed"))
+	}
+	const feature, damaged = "EXT4-fs (nvme1n1): couldn't mount RDWR because of unsupported optional features (10000)", "EXT4-fs error (device nvme1n1): ext4_validate_block_bitmap:390: comm mount: bg 1: bad block bitmap checksum"
+	showEach(t, map[string]shown{
+		"a feature":                        {at("61", feature), "broken: certain filesystem-feature-unsupported Device n1/259:1"},
+		"a feature, of the disk before it": {at("300000", feature), waits},
+		"damage, of the disk before it":    {at("300000", damaged), waits},
+	})
+}
+
 // twinned adds a PersistentVolume of the same handle, with a claim of another namespace, and a
 // pod of it that runs on a node with the same disk.
 func twinned(w *world, node, dev, name, fs string) *world {

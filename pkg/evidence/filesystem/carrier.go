@@ -143,8 +143,21 @@ func (c Carrier) since() int64 {
 
 // Lines are the kernel's lines of some kinds about the device since then.
 func (c Carrier) Lines(kinds ...string) []probes.KernelLine {
-	since := c.since()
-	return evidence.Keep(c.Place.View.KernelLines(kinds...), func(l probes.KernelLine) bool { return l.Micros >= since && slices.Contains(l.Names, c.Block.Name) })
+	since, came := c.since(), c.attached()
+	return evidence.Keep(c.Place.View.KernelLines(kinds...), func(l probes.KernelLine) bool {
+		return l.Micros >= since && slices.Contains(l.Names, c.Block.Name) && (l.At.IsZero() || !l.At.Before(came))
+	})
+}
+
+// attached is when the volume was to be attached to the node, with a minute for clocks that
+// differ: the name was another disk's before. Of one that is mounted there it says nothing:
+// its VolumeAttachment may have been made anew.
+func (c Carrier) attached() time.Time {
+	va := c.Place.Volume.AttachmentOn(c.Place.Node)
+	if va == nil || len(c.Uses) > 0 || va.CreationTimestamp.IsZero() {
+		return time.Time{}
+	}
+	return va.CreationTimestamp.Add(-time.Minute)
 }
 
 // FailedRequests are lines about requests of the device that failed, not about checksums:
