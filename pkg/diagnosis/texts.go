@@ -98,7 +98,7 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 			if namesOnly(x.Raw, others) {
 				continue
 			}
-			if x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node(), x)) {
+			if x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node())) {
 				x.Fresh = false
 			}
 			t.byVolume[v] = append(t.byVolume[v], x)
@@ -106,16 +106,13 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 	}
 }
 
-// attachedSince tells whether the VolumeAttachment to a node knows of no failure of its driver
-// that a text tells of: it is attached, or keeps no error. The controller reads the error
-// there (pkg/volume/csi/csi_attacher.go), and it stays until the attacher succeeds. Of a
-// driver that does not attach there is none.
-func (t *texts) attachedSince(v *snapshot.Volume, node string, x Text) bool {
-	va := v.AttachmentOn(node)
-	if va == nil || va.DeletionTimestamp != nil {
-		return va == nil && v.CSIName() != "" && !v.AttachRequired(t.x)
+// attachedSince tells whether a volume is attached to a node, as its VolumeAttachment says, so
+// that a failure to attach it is past; or never is, because its driver attaches nothing.
+func (t *texts) attachedSince(v *snapshot.Volume, node string) bool {
+	if va := v.AttachmentOn(node); va != nil {
+		return va.Status.Attached && va.DeletionTimestamp == nil
 	}
-	return va.Status.Attached || x.Code != "" && va.Status.AttachError == nil
+	return v.CSIName() != "" && !v.AttachRequired(t.x)
 }
 
 // othersOf lists words that mean another volume of the same pod.
