@@ -48,6 +48,8 @@ func TestSiblingsNFS(t *testing.T) {
 			"broken: likely nfs-server-unreachable Node n1"},
 		"EFS: denied": {efsFailed("mount.nfs4: access denied by server while mounting 127.0.0.1:/"),
 			"broken: certain nfs-access-denied Node n1"},
+		"attempt times out, nobody asked the port": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")),
+			"broken: likely nfs-server-unreachable Node n1"},
 		"attempt refused": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection refused")).Entries("n1", "@dial/10.9.0.5:2049", "ECONNREFUSED"),
 			"broken: certain nfs-server-unreachable Node n1"},
 		"no words, only deadlines": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),
@@ -164,4 +166,10 @@ func TestSiblingsSMB(t *testing.T) {
 			show(t, c.w, "pvc shop/data", c.want)
 		})
 	}
+}
+
+// TestPortThatNobodyAsked: what nobody looked at is not ruled out.
+func TestPortThatNobodyAsked(t *testing.T) {
+	t.Parallel()
+	notRuledOut(t, nfs().Waits().FailedMount(nfsFailed("something odd")), "nfs-server-unreachable")
 }

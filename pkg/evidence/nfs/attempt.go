@@ -129,7 +129,7 @@ func saidSilent(pl *evidence.Place) Attempt {
 	a := Attempt{Port: pl.Volume.NFSPort()}
 	a.Server, a.Path = pl.Volume.NFSServer()
 	asked := ServerAsked(pl)
-	if asked.Yes() {
+	if asked.Yes() || a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS {
 		return a
 	}
 	r, ok := refused(pl, func(t evidence.Text) bool {
@@ -151,20 +151,39 @@ func saidSilent(pl *evidence.Place) Attempt {
 	return a
 }
 
-// ServerAsked asks whether it was looked at whether the volume's server answers the place's node: of one
-// that the volume does not name nobody knows whom to ask. It is yes for volumes of another kind.
+// ServerAsked asks whether it was looked at whether the volume's server answers the place's node: its
+// port was asked, or it answers a mount. Of one that the volume does not name (EFS) nobody knows whom
+// to ask. It is yes for volumes of another kind.
 func ServerAsked(pl *evidence.Place) evidence.Answer {
 	server, _ := MountedServer(pl.X, pl.Volume)
 	switch {
 	case server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS:
 		return evidence.Yes()
-	case pl.View == nil || server != "":
+	case pl.View == nil:
 		return pl.Probed().Nothing()
+	}
+	named, _ := pl.Volume.NFSServer()
+	svc := reach.ServiceOf(pl.X, server, named)
+	hosts := []string{server, named}
+	if svc.Service != nil {
+		hosts = append(hosts, svc.Spec.ClusterIP)
+	}
+	if d := reach.Of(pl.View, pl.Volume.NFSPort(), hosts...); d.Asked() {
+		return evidence.Yes(d.Evidence(pl.Node))
+	}
+	for _, m := range MountsOf(pl.X, pl.Volume, pl.Node) {
+		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "" {
+			return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, "it answers"))
+		}
 	}
 	if denied := pl.Refused().Say(func(t evidence.Text) bool { return t.Is(message.NFSDenied) || t.Is(message.NFSNoSuchExport) }); denied.Yes() {
 		return denied // it answered
 	}
-	return evidence.Unseen(evidence.Lack{Need: "whether the server of " + NameOf(pl.Volume) + " answers node " + pl.Node, Node: pl.Node, Why: "the volume does not name it"})
+	why := "a dial of " + server + ":" + pl.Volume.NFSPort() + " was not asked"
+	if server == "" {
+		why = "volume " + NameOf(pl.Volume) + " does not name its server"
+	}
+	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/reach", Node: pl.Node, Why: why})
 }
 
 // Troubled asks whether a pod with an NFS volume on the place's node waits or does not end:
