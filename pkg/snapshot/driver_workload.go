@@ -17,7 +17,8 @@ const longhornPlugin = "longhorn-csi-plugin"
 type driverWorkload struct {
 	sets     []*appsv1.DaemonSet
 	pods     []*corev1.Pod
-	disputed []string // the namespaces, when it is open whose the driver is
+	podOn    map[string]*corev1.Pod // the one on a node: one that lives before one that goes, and before one that has ended
+	disputed []string               // the namespaces, when it is open whose the driver is
 }
 
 // spaces are the namespaces of what was found.
@@ -49,15 +50,19 @@ func (x *Index) findWorkload(driver string) *driverWorkload {
 	if home == "" {
 		return &driverWorkload{disputed: open}
 	}
-	w := &driverWorkload{disputed: open}
+	w := &driverWorkload{disputed: open, podOn: map[string]*corev1.Pod{}}
 	for _, ds := range sets {
 		if ds.Namespace == home {
 			w.sets = append(w.sets, ds)
 		}
 	}
 	for _, p := range pods {
-		if p.Namespace == home {
-			w.pods = append(w.pods, p)
+		if p.Namespace != home {
+			continue
+		}
+		w.pods = append(w.pods, p)
+		if o := w.podOn[p.Spec.NodeName]; o == nil || life(p) > life(o) {
+			w.podOn[p.Spec.NodeName] = p
 		}
 	}
 	return w
@@ -196,19 +201,9 @@ func (x *Index) podsOfSet(ds *appsv1.DaemonSet) []*corev1.Pod {
 // DriverPods returns the pods of a driver's node plugin.
 func (x *Index) DriverPods(driver string) []*corev1.Pod { return x.workloadOf(driver).pods }
 
-// DriverPodOn returns the driver's plugin pod on a node, or nil: one that lives
-// before one that goes, and before one that has ended.
+// DriverPodOn returns the driver's plugin pod on a node, or nil.
 func (x *Index) DriverPodOn(driver, node string) *corev1.Pod {
-	var found *corev1.Pod
-	for _, p := range x.DriverPods(driver) {
-		if p.Spec.NodeName != node {
-			continue
-		}
-		if found == nil || life(p) > life(found) {
-			found = p
-		}
-	}
-	return found
+	return x.workloadOf(driver).podOn[node]
 }
 
 // life orders pods: ended, being deleted, alive.

@@ -7,12 +7,22 @@ import (
 
 // Gap returns the gap of exactly this need ("node/worker-3").
 func (x *Index) Gap(need string) (Gap, bool) {
+	g, ok := x.gaps[need]
+	return g, ok
+}
+
+// indexGaps finds gaps by what they lack; of several the first counts.
+func (x *Index) indexGaps() {
+	x.gaps = map[string]Gap{}
 	for _, g := range x.Gaps {
-		if g.Need == need {
-			return g, true
+		if _, known := x.gaps[g.Need]; known {
+			continue
+		}
+		x.gaps[g.Need] = g
+		if g.Need == "api" || strings.HasPrefix(g.Need, "api/") {
+			x.apiGaps = append(x.apiGaps, g)
 		}
 	}
-	return Gap{}, false
 }
 
 // Collected tells whether a resource ("storage.k8s.io/volumeattachments",
@@ -42,12 +52,9 @@ func (x *Index) GapIn(resource, namespace string) (Gap, bool) {
 func (x *Index) gapWhere(resource string, in func(namespace string) bool) (Gap, bool) {
 	want := apiNeed(resource)
 	group, _, _ := strings.Cut(strings.TrimPrefix(want, "api/"), "/")
-	for _, g := range x.Gaps {
+	for _, g := range x.apiGaps {
 		if g.Need == "api" {
 			return g, true // the collection as a whole was cut short
-		}
-		if !strings.HasPrefix(g.Need, "api/") {
-			continue
 		}
 		need := apiNeed(strings.TrimPrefix(g.Need, "api/"))
 		namespace, narrow := strings.CutPrefix(need, want+"/")

@@ -36,6 +36,9 @@ type lookups struct {
 	drivers          map[key]*storagev1.CSIDriver
 	csiNodes         map[key]*storagev1.CSINode
 	attachments      map[key]*storagev1.VolumeAttachment
+	attachmentsTo    map[string][]*storagev1.VolumeAttachment // by node
+	gaps             map[string]Gap
+	apiGaps          []Gap // of objects
 	leases           map[key]*coordinationv1.Lease
 	daemonSets       map[key]*appsv1.DaemonSet
 	events           map[eventKey][]*Event
@@ -80,6 +83,7 @@ func NewIndex(s *Snapshot) *Index {
 		s = &Snapshot{}
 	}
 	x := &Index{Snapshot: s, NodeViews: map[string]*NodeView{}}
+	x.indexGaps()
 	x.indexCluster()
 	x.indexNodeLists()
 	x.indexEvents()
@@ -141,6 +145,12 @@ func (x *Index) indexCluster() {
 	x.drivers = byName(c.CSIDrivers, func(o *storagev1.CSIDriver) bool { return o == nil })
 	x.csiNodes = byName(c.CSINodes, func(o *storagev1.CSINode) bool { return o == nil })
 	x.attachments = byName(c.Attachments, func(o *storagev1.VolumeAttachment) bool { return o == nil })
+	x.attachmentsTo = map[string][]*storagev1.VolumeAttachment{}
+	for _, va := range c.Attachments {
+		if va != nil {
+			x.attachmentsTo[va.Spec.NodeName] = append(x.attachmentsTo[va.Spec.NodeName], va)
+		}
+	}
 	x.leases = byName(c.Leases, func(o *coordinationv1.Lease) bool { return o == nil })
 	x.daemonSets = byName(c.DaemonSets, func(o *appsv1.DaemonSet) bool { return o == nil })
 	x.podsByUID = map[string]*corev1.Pod{}
@@ -260,6 +270,11 @@ func (x *Index) PodsIn(namespace string) []*corev1.Pod { return x.podsIn[namespa
 // PodsOfClaim returns the pods that name a claim.
 func (x *Index) PodsOfClaim(namespace, claim string) []*corev1.Pod {
 	return x.podsByClaim[key{namespace, claim}]
+}
+
+// AttachmentsTo returns the attachments of all volumes to a node.
+func (x *Index) AttachmentsTo(node string) []*storagev1.VolumeAttachment {
+	return x.attachmentsTo[node]
 }
 
 // LogsOf returns the log tails of a pod.

@@ -18,6 +18,10 @@ import (
 // Installed asks whether anything of a driver is in the cluster: its CSIDriver, an
 // entry of a CSINode, a pod of its node plugin or of its controller.
 func Installed(x *snapshot.Index, driver string) evidence.Answer {
+	return x.Memo("csi.Installed "+driver, func() any { return installed(x, driver) }).(evidence.Answer)
+}
+
+func installed(x *snapshot.Index, driver string) evidence.Answer {
 	whole := evidence.Resource(x, "storage.k8s.io/csidrivers").And(evidence.Resource(x, "storage.k8s.io/csinodes"), evidence.Resource(x, "/pods"))
 	var facts []report.Evidence
 	if x.CSIDriver(driver) != nil {

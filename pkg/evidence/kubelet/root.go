@@ -4,6 +4,7 @@ package kubelet
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -176,13 +177,13 @@ func ofOthers(x *snapshot.Index, node, driver string) (string, report.Evidence) 
 // onOtherNodes is the kubelet's root on a probed node where the same plugin, set up alike,
 // does not meet its kubelet; the nodes of one cluster are usually made alike.
 func onOtherNodes(pl *evidence.Place, driver, root string) (string, report.Evidence) {
-	for _, n := range pl.X.Cluster.Nodes {
-		view, plugin := pl.X.View(n.Name), pl.X.DriverPodOn(driver, n.Name)
-		if !known(pl.X, view) || plugin == nil || n.Name == pl.Node || !csi.NotRegistered(pl, n.Name, driver).Yes() {
+	for _, n := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
+		view, plugin := pl.X.View(n), pl.X.DriverPodOn(driver, n)
+		if !known(pl.X, view) || plugin == nil || n == pl.Node || !csi.NotRegistered(pl, n, driver).Yes() {
 			continue
 		}
 		if theirs, _ := pluginRoot(plugin, driver); theirs == root && !same(view, root) {
-			return view.Facts.Kubelet.Root, evidence.FromNode(n.Name, locator(view), view.Facts.Kubelet.Root)
+			return view.Facts.Kubelet.Root, evidence.FromNode(n, locator(view), view.Facts.Kubelet.Root)
 		}
 	}
 	return "", report.Evidence{}

@@ -9,8 +9,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -27,22 +27,47 @@ func AskedFor(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(Asks)
 }
 
+// mapped is a volume that is mounted through a map, and where that was seen.
+type mapped struct {
+	volume *snapshot.Volume
+	fact   report.Evidence
+}
+
 // StagesMaps asks whether another volume of the same driver is mounted through a map on
 // some node: then the driver needs one, also for a single path.
 func StagesMaps(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
-	for _, o := range x.Volumes {
-		if o == v || o.Driver != v.Driver {
-			continue
-		}
-		for _, d := range x.Devices(o) {
-			for _, m := range x.VolumeMounts(o, d.Node) {
-				if b := d.View.Device(m.Mount.Dev); b != nil && b.DM != nil && (strings.HasPrefix(b.DM.UUID, "mpath-") || IsPartitionMap(b)) {
-					return evidence.Yes(evidence.FromNode(d.Node, "sys/class/block/"+b.Name+"/dm/uuid", b.DM.UUID+", volume "+o.PVName()))
-				}
+	all := x.Memo("multipath.StagesMaps "+v.Driver, func() any {
+		var out []mapped
+		for _, o := range x.Volumes {
+			if o.Driver != v.Driver {
+				continue
 			}
+			if fact, is := mountedByMap(x, o); is {
+				out = append(out, mapped{o, fact})
+			}
+			if len(out) == 2 { // one of them is another than any
+				break
+			}
+		}
+		return out
+	}).([]mapped)
+	for _, m := range all {
+		if m.volume != v {
+			return evidence.Yes(m.fact)
 		}
 	}
 	return evidence.No()
+}
+
+func mountedByMap(x *snapshot.Index, v *snapshot.Volume) (report.Evidence, bool) {
+	for _, d := range x.Devices(v) {
+		for _, m := range x.VolumeMounts(v, d.Node) {
+			if b := d.View.Device(m.Mount.Dev); b != nil && b.DM != nil && (strings.HasPrefix(b.DM.UUID, "mpath-") || IsPartitionMap(b)) {
+				return evidence.FromNode(d.Node, "sys/class/block/"+b.Name+"/dm/uuid", b.DM.UUID+", volume "+v.PVName()), true
+			}
+		}
+	}
+	return report.Evidence{}, false
 }
 
 // Failing asks whether the volume's staging on the place's node failed lately, in whatever

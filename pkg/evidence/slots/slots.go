@@ -44,8 +44,8 @@ func On(x *snapshot.Index, driver, node string, besides ...*snapshot.Volume) Tak
 		}
 	}
 	unresolved := 0 // attachments whose PV was not read: one of the names is theirs
-	for _, va := range x.Cluster.Attachments {
-		if va.Spec.NodeName != node || va.Spec.Attacher != csi || csi == "" {
+	for _, va := range x.AttachmentsTo(node) {
+		if va.Spec.Attacher != csi || csi == "" {
 			continue
 		}
 		name, v := va.Name, (*snapshot.Volume)(nil)
