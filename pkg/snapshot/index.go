@@ -19,7 +19,7 @@ type Index struct {
 	Volumes   []*Volume            // every persistent volume, sorted by key
 	NodeViews map[string]*NodeView // probed nodes only
 	lookups
-	asked memo[any] // see Memo
+	asked memo[string, any] // see Memo
 }
 
 // Volume is one persistent volume with everything that belongs to it. A claim

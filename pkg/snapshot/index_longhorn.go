@@ -10,6 +10,7 @@ const LonghornDriver = "driver.longhorn.io"
 
 func (x *Index) indexLonghorn() {
 	l := &x.Cluster.Longhorn
+	x.longhornSpaces = x.findLonghornNamespaces()
 	x.longhornNS = x.findLonghornNamespace()
 	x.longhornVersion = x.findLonghornVersion()
 	x.lhVolumes, x.lhNodes = map[string]*LHVolume{}, map[string]*LHNode{}

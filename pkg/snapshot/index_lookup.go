@@ -43,15 +43,17 @@ type lookups struct {
 	daemonSets       map[key]*appsv1.DaemonSet
 	events           map[eventKey][]*Event
 	killed           map[key]time.Time // the last event Killing by namespace and host
-	volumeOfPath     memo[*Volume]     // by node and path
-	workloadOfDriver memo[*driverWorkload]
-	provenOfDriver   memo[[]string]
-	sidecarsOfDriver memo[sidecars]
-	setOfDriver      memo[*appsv1.DaemonSet]
+	nodesOfVolume    memo[*Volume, volumeNodes]
+	volumeOfPath     memo[string, *Volume] // by node and path
+	workloadOfDriver memo[string, *driverWorkload]
+	provenOfDriver   memo[string, []string]
+	sidecarsOfDriver memo[string, sidecars]
+	setOfDriver      memo[string, *appsv1.DaemonSet]
 	inUse            map[string][]string // unique volume name → nodes that list it, sorted
 	attachedOn       map[string][]string
 
 	longhornNS      string
+	longhornSpaces  []string
 	longhornVersion string
 	lhVolumes       map[string]*LHVolume
 	lhNodes         map[string]*LHNode

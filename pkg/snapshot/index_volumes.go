@@ -121,21 +121,35 @@ func (x *Index) Traced(v *Volume, node string) bool {
 	return slices.Contains(x.nodesWith(v, views), node)
 }
 
+// volumeNodes are the nodes of a volume, each list to be read only.
+type volumeNodes struct{ device, other, all []string }
+
+func (x *Index) nodesOf(v *Volume) volumeNodes {
+	if v == nil {
+		return volumeNodes{}
+	}
+	return x.nodesOfVolume.get(v, func(v *Volume) volumeNodes {
+		device := x.findDeviceNodes(v)
+		other := x.findOtherNodes(v, device)
+		return volumeNodes{device: slices.Clip(device), other: slices.Clip(other), all: slices.Clip(slices.Sorted(slices.Values(slices.Concat(device, other))))}
+	})
+}
+
 // NodesOf returns every node with a trace of the volume in the API: DeviceNodes and
 // OtherNodes together, sorted.
-func (x *Index) NodesOf(v *Volume) []string {
-	nodes := append(slices.Clone(x.DeviceNodes(v)), x.OtherNodes(v)...)
-	slices.Sort(nodes)
-	return nodes
-}
+func (x *Index) NodesOf(v *Volume) []string { return x.nodesOf(v).all }
 
 // DeviceNodes returns the nodes that should have the volume's block device: what
 // Longhorn says, else the nodes with an attached VolumeAttachment, else those
 // of the waiting pods, else those of the running ones.
-func (x *Index) DeviceNodes(v *Volume) []string {
-	if v == nil {
-		return nil
-	}
+func (x *Index) DeviceNodes(v *Volume) []string { return x.nodesOf(v).device }
+
+// OtherNodes returns every other node with a trace of the volume: a
+// VolumeAttachment, an entry in the node's status, any pod of the claim, a
+// ticket, an engine or an engine's process of Longhorn.
+func (x *Index) OtherNodes(v *Volume) []string { return x.nodesOf(v).other }
+
+func (x *Index) findDeviceNodes(v *Volume) []string {
 	var nodes nodeList
 	if lh := v.LH(); lh != nil {
 		nodes.add(lh.Status.CurrentNodeID)
@@ -167,13 +181,7 @@ func (x *Index) DeviceNodes(v *Volume) []string {
 	return nodes
 }
 
-// OtherNodes returns every other node with a trace of the volume: a
-// VolumeAttachment, an entry in the node's status, any pod of the claim, a
-// ticket, an engine or an engine's process of Longhorn.
-func (x *Index) OtherNodes(v *Volume) []string {
-	if v == nil {
-		return nil
-	}
+func (x *Index) findOtherNodes(v *Volume, device []string) []string {
 	var nodes nodeList
 	for _, va := range v.Attachments {
 		nodes.add(va.Spec.NodeName)
@@ -189,7 +197,6 @@ func (x *Index) OtherNodes(v *Volume) []string {
 			nodes.add(n)
 		}
 	}
-	device := x.DeviceNodes(v)
 	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(device, n) })
 	slices.Sort(nodes)
 	return nodes

@@ -10,7 +10,9 @@ import (
 // LonghornNamespaces are the namespaces in which objects of Longhorn were read,
 // sorted. There should be one; only these objects prove where Longhorn lives,
 // because labels and names are anybody's.
-func (x *Index) LonghornNamespaces() []string {
+func (x *Index) LonghornNamespaces() []string { return x.longhornSpaces }
+
+func (x *Index) findLonghornNamespaces() []string {
 	l := &x.Cluster.Longhorn
 	out := slices.Concat(spacesOf(l.Volumes), spacesOf(l.Nodes), spacesOf(l.Settings), spacesOf(l.InstanceManagers),
 		spacesOf(l.Engines), spacesOf(l.Replicas), spacesOf(l.EngineImages), spacesOf(l.Attachments))

@@ -4,14 +4,14 @@ import "sync"
 
 // memo keeps what was computed for a name, so that rules which ask for each of many
 // nodes or volumes cost one computation. It is safe for concurrent use.
-type memo[T any] struct {
-	mu     sync.Mutex
-	byName map[string]T
+type memo[K comparable, T any] struct {
+	mu    sync.Mutex
+	known map[K]T
 }
 
-func (m *memo[T]) get(name string, compute func(string) T) T {
+func (m *memo[K, T]) get(name K, compute func(K) T) T {
 	m.mu.Lock()
-	v, known := m.byName[name]
+	v, known := m.known[name]
 	m.mu.Unlock()
 	if known {
 		return v
@@ -19,10 +19,10 @@ func (m *memo[T]) get(name string, compute func(string) T) T {
 	v = compute(name) // without the lock: it may ask for other names
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.byName == nil {
-		m.byName = map[string]T{}
+	if m.known == nil {
+		m.known = map[K]T{}
 	}
-	m.byName[name] = v
+	m.known[name] = v
 	return v
 }
 

@@ -107,6 +107,9 @@ var local = []string{"ext2", "ext3", "ext4", "xfs", "btrfs"}
 // Writers are the filesystems of one machine that several nodes have mounted for writing
 // at once, when the kernel of the place's node is the first of them that finds damage.
 func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
+	if pl.View == nil {
+		return nil, evidence.No()
+	}
 	first, facts := "", []report.Evidence(nil)
 	for _, n := range pl.X.NodesOf(pl.Volume) {
 		c, ok := CarrierOf(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)})

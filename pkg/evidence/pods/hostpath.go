@@ -134,12 +134,18 @@ func (h HostPath) AlsoOn(x *snapshot.Index, pod *corev1.Pod) []string {
 	if owner.Pod {
 		return nil
 	}
+	alike := x.Memo("pods.HostPath.AlsoOn "+pod.Namespace+"/"+owner.String()+" "+h.Path, func() any {
+		return evidence.Keep(x.PodsIn(pod.Namespace), func(o *corev1.Pod) bool {
+			if o.Status.Phase != corev1.PodPending || x.TopOwner(o).String() != owner.String() {
+				return false
+			}
+			_, refused := h.refused(x, o)
+			return refused
+		})
+	}).([]*corev1.Pod)
 	var out []string
-	for _, o := range x.PodsIn(pod.Namespace) {
-		if o == pod || o.Status.Phase != corev1.PodPending || x.TopOwner(o).String() != owner.String() {
-			continue
-		}
-		if _, ok := h.refused(x, o); ok {
+	for _, o := range alike {
+		if o != pod {
 			out = append(out, o.Spec.NodeName)
 		}
 	}
