@@ -2,6 +2,8 @@ package volume
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,9 +21,12 @@ func OnProbed(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 			facts = append(facts, evidence.FromNode(d.Node, d.Locator, d.How))
 		}
 	}
-	for _, n := range x.Cluster.Nodes {
-		for _, m := range x.VolumeMounts(v, n.Name) {
-			facts = append(facts, evidence.FromNode(n.Name, "proc/1/mountinfo", m.Mount.Raw))
+	for _, n := range slices.Sorted(maps.Keys(x.NodeViews)) {
+		if x.Node(n) == nil {
+			continue
+		}
+		for _, m := range x.VolumeMounts(v, n) {
+			facts = append(facts, evidence.FromNode(n, "proc/1/mountinfo", m.Mount.Raw))
 		}
 	}
 	return evidence.Reading{}.Found(facts...)
