@@ -152,8 +152,8 @@ func saidSilent(pl *evidence.Place) Attempt {
 }
 
 // ServerAsked asks whether it was looked at whether the volume's server answers the place's node: its
-// port was asked, or it answers a mount. Of one that the volume does not name (EFS) nobody knows whom
-// to ask. It is yes for volumes of another kind.
+// port was asked, or it answers a mount, or Longhorn says that its share is not served. Of one that the
+// volume does not name (EFS) nobody knows whom to ask. It is yes for volumes of another kind.
 func ServerAsked(pl *evidence.Place) evidence.Answer {
 	server, _ := MountedServer(pl.X, pl.Volume)
 	switch {
@@ -161,6 +161,9 @@ func ServerAsked(pl *evidence.Place) evidence.Answer {
 		return evidence.Yes()
 	case pl.View == nil:
 		return pl.Probed().Nothing()
+	}
+	if lh := pl.Volume.Longhorn; lh != nil && lh.ShareManager != nil && lh.ShareManager.State != "running" {
+		return evidence.Yes(evidence.FromAPI("ShareManager "+lh.ShareManager.Name, "status.state", lh.ShareManager.State))
 	}
 	named, _ := pl.Volume.NFSServer()
 	svc := reach.ServiceOf(pl.X, server, named)
