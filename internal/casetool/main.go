@@ -7,6 +7,7 @@
 //	go run ./internal/casetool -screen NAME…    the reports as on a terminal of 80 columns
 //	go run ./internal/casetool -shape           how long the reports are, and what is wrong with them on sight
 //	go run ./internal/casetool -shorten DIR     write the snapshot of a case again as a capture would
+//	go run ./internal/casetool -many N NAME…    how the time of a sweep grows with N and 4 N of the same incident
 package main
 
 import (
@@ -40,6 +41,7 @@ func run(args []string, out io.Writer) error {
 	screen := flags.Bool("screen", false, "only the text reports, as on a terminal of 80 columns")
 	notes := flags.Bool("notes", false, "print notes (weaker, richer) in the summary, too")
 	shorten := flags.String("shorten", "", "load the snapshot in this `DIR` and write it again with what a capture keeps")
+	many := flags.Int("many", 0, "only how the time of a sweep grows from `N` of the same incident to four times as many")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,6 +60,9 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	asked := selectCases(all, flags.Args())
+	if *many > 0 {
+		return growth(root, asked, *many, out)
+	}
 	results := judge(out, root, asked, *cause)
 	if *shape {
 		return printShape(out, results)
@@ -65,15 +70,19 @@ func run(args []string, out io.Writer) error {
 	if *screen {
 		return printScreens(out, results)
 	}
-	full := !*brief && (flags.NArg() > 0 || *cause != "")
+	printAll(out, results, !*brief && (flags.NArg() > 0 || *cause != ""), *notes)
+	summarise(out, results, len(asked))
+	return nil
+}
+
+// printAll prints the outcome of each case, below its report if that is wanted.
+func printAll(out io.Writer, results []*corpus.Result, full, notes bool) {
 	for _, r := range results {
 		if full {
 			fmt.Fprintf(out, "═══ %s: %v\n%s", r.Name, r.Ask, r.Text)
 		}
-		printOutcome(out, r, *notes || full)
+		printOutcome(out, r, notes || full)
 	}
-	summarise(out, results, len(asked))
-	return nil
 }
 
 // judge runs the cases that want a cause, or all.

@@ -187,6 +187,10 @@ func AloneInTrouble(x *snapshot.Index, node, driver string) evidence.Answer {
 
 // EveryNode asks whether the backend finds no node at all: then it is not the node.
 func EveryNode(x *snapshot.Index, driver string) evidence.Answer {
+	return x.Memo("cloud.EveryNode "+driver, func() any { return everyNode(x, driver) }).(evidence.Answer)
+}
+
+func everyNode(x *snapshot.Index, driver string) evidence.Answer {
 	failing := map[string]report.Evidence{}
 	for _, va := range x.Cluster.Attachments {
 		if va == nil || va.Spec.Attacher != driver {
