@@ -82,7 +82,7 @@ func (k *Key) look() {
 		k.at = evidence.FromNode(k.pl.Node, where, "TYPE="+k.Content.Type)
 	}
 	switch {
-	case k.Lock != Plain && !k.pl.Volume.Encrypted() && slices.Contains([]string{"ext2", "ext3", "ext4", "xfs", "btrfs"}, k.Content.Type),
+	case k.Lock != Plain && !k.pl.Volume.Encrypted() && slices.Contains(disk.Filesystems, k.Content.Type),
 		found && named != d.Dev, len(disk.Mappings(k.pl.View, k.pl.Volume, d.Dev)) > 0, k.Content.Err != "", d.Block.Sectors == 0, strings.HasSuffix(d.Block.State, "offline"):
 		k.doubt = evidence.Yes(evidence.FromNode(k.pl.Node, where, strings.TrimSpace(k.Content.Type+" "+k.Content.Err)))
 	}

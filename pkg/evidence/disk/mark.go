@@ -10,6 +10,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// Filesystems are those of one machine, as blkid and the mount table call them.
+var Filesystems = []string{"ext2", "ext3", "ext4", "xfs", "btrfs"}
+
 // Mark is a value of a device in sysfs that another device of the same name would
 // not have. Kernel names are given away again, so a command compares it right before
 // it acts.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -81,7 +82,6 @@ func (c Carrier) Readable() evidence.Answer {
 	if !read {
 		return c.unread(probes.Contents, "the content of "+c.Block.Name)
 	}
-	types := []string{"ext2", "ext3", "ext4", "xfs", "btrfs", ""}
 	var state, claim report.Evidence
 	if x.State != "" {
 		state = c.Shows("TYPE="+x.Type, "STATE="+x.State)
@@ -89,7 +89,7 @@ func (c Carrier) Readable() evidence.Answer {
 	if free := c.Place.View.Facts.Claims[c.Block.Dev]; free != "" {
 		claim = evidence.FromNode(c.Place.Node, "@claim/"+c.Block.Dev.String(), free)
 	}
-	return evidence.When(x.Err == "" && slices.Contains(types, x.Type), state, claim)
+	return evidence.When(x.Err == "" && (x.Type == "" || slices.Contains(disk.Filesystems, x.Type)), state, claim)
 }
 
 // Marked tells whether the superblock is marked with errors. That alone is what the next

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -33,10 +34,10 @@ type MetMount struct {
 func MetMountOf(pl *evidence.Place) MetMount {
 	out := MetMount{Said: evidence.No(), Here: evidence.No()}
 	out.Carrier, out.Seen = CarrierOf(pl)
+	if !pl.Lacking() {
+		return out // who uses it has it
+	}
 	for _, t := range pl.Refused() {
-		if !pl.Lacking() {
-			break // who uses it has it
-		}
 		if !strings.Contains(t.Raw, "mounted") || t.Is(message.FsckUncorrected) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.FormatFailed) {
 			continue
 		}
@@ -101,9 +102,6 @@ func Holders(pl *evidence.Place) []string {
 	return names
 }
 
-// local are the filesystems of one machine.
-var local = []string{"ext2", "ext3", "ext4", "xfs", "btrfs"}
-
 // Writers are the filesystems of one machine that several nodes have mounted for writing
 // at once, when the kernel of the place's node is the first of them that finds damage.
 func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
@@ -117,7 +115,7 @@ func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
 			continue
 		}
 		u := c.onHost()
-		if len(u) == 0 || !slices.Contains(local, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") || len(pl.Volume.LiveConsumersOn(n)) == 0 {
+		if len(u) == 0 || !slices.Contains(disk.Filesystems, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") || len(pl.Volume.LiveConsumersOn(n)) == 0 {
 			continue
 		}
 		all, facts = append(all, c), append(facts, c.MountLine(u[0]))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -143,4 +144,4 @@ func (m Mismatch) contradicts(v *snapshot.Volume, holds string) bool {
 }
 
 // Mountable tells whether what the device holds is a filesystem that a PV can name.
-func (m Mismatch) Mountable() bool { return slices.Contains(local, m.Holds) }
+func (m Mismatch) Mountable() bool { return slices.Contains(disk.Filesystems, m.Holds) }

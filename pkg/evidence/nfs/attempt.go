@@ -44,16 +44,24 @@ func attemptOf(pl *evidence.Place) Attempt {
 	if server == "" || len(waiting) == 0 || pl.View == nil {
 		return Attempt{}
 	}
-	a := Attempt{Server: server, Path: path, Port: pl.Volume.NFSPort(), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name, Service: reach.ServiceOf(pl.X, server, named)}
-	hosts := []string{server, named}
-	if a.Service.Service != nil {
-		hosts = append(hosts, a.Service.Spec.ClusterIP)
-	}
+	a := Attempt{Server: server, Path: path, Port: pl.Volume.NFSPort(), Pod: waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name}
+	var hosts []string
+	a.Service, hosts = waysTo(pl, server, named)
 	d := reach.Of(pl.View, a.Port, hosts...)
 	if d.Failed() {
 		a.How, a.Answer, a.Is, a.Last = "attempt", d.Answer(), evidence.Yes(d.Evidence(pl.Node)), tried(pl, hosts)
 	}
 	return a
+}
+
+// waysTo are the names under which a server may have been dialled: as it is mounted, as the
+// volume names it, and the address of the Service that it is.
+func waysTo(pl *evidence.Place, mounted, named string) (svc reach.Service, hosts []string) {
+	svc, hosts = reach.ServiceOf(pl.X, mounted, named), []string{mounted, named}
+	if svc.Service != nil {
+		hosts = append(hosts, svc.Spec.ClusterIP)
+	}
+	return svc, hosts
 }
 
 // tried finds a fresh text or a process that shows that the mount was tried.
@@ -166,11 +174,7 @@ func ServerAsked(pl *evidence.Place) evidence.Answer {
 		return evidence.Yes(evidence.FromAPI("ShareManager "+lh.ShareManager.Name, "status.state", lh.ShareManager.State))
 	}
 	named, _ := pl.Volume.NFSServer()
-	svc := reach.ServiceOf(pl.X, server, named)
-	hosts := []string{server, named}
-	if svc.Service != nil {
-		hosts = append(hosts, svc.Spec.ClusterIP)
-	}
+	_, hosts := waysTo(pl, server, named)
 	if d := reach.Of(pl.View, pl.Volume.NFSPort(), hosts...); d.Asked() {
 		return evidence.Yes(d.Evidence(pl.Node))
 	}

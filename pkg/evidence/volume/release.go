@@ -25,10 +25,11 @@ func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answ
 	if r := evidence.Resource(x, "/pods"); !x.Collected("/pods") {
 		return evidence.Unseen(r.Lacks()...), ""
 	}
-	for _, o := range slices.Concat([]*snapshot.Volume{v}, x.VolumesOfHandle(v.Driver, v.Handle)) {
-		if slices.ContainsFunc(o.LiveConsumersOn(node), func(c *snapshot.Consumer) bool { return !c.Terminating() }) {
-			return evidence.No(), ""
-		}
+	needed := func(o *snapshot.Volume) bool {
+		return slices.ContainsFunc(o.LiveConsumersOn(node), func(c *snapshot.Consumer) bool { return !c.Terminating() })
+	}
+	if needed(v) || slices.ContainsFunc(x.VolumesOfHandle(v.Driver, v.Handle), func(o *snapshot.Volume) bool { return o != v && needed(o) }) {
+		return evidence.No(), ""
 	}
 	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil {
 		return evidence.Yes(), "its VolumeAttachment " + va.Name + " is being deleted"
