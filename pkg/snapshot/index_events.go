@@ -4,18 +4,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func (x *Index) indexEvents() {
 	x.events = map[eventKey][]*Event{}
 	x.killed = map[key]time.Time{}
 	for _, e := range x.Cluster.Events {
-		if e == nil {
+		if e == nil || misplaced(e) {
 			continue
 		}
 		k := eventKey{e.Kind, e.ObjNamespace, e.ObjName}
 		x.events[k] = append(x.events[k], e)
-		// Cluster-scoped objects: the recorder writes the namespace "default" or none.
 		if e.ObjNamespace != "" {
 			k.namespace = ""
 			x.events[k] = append(x.events[k], e)
@@ -27,6 +28,13 @@ func (x *Index) indexEvents() {
 	for _, list := range x.events {
 		slices.SortStableFunc(list, olderEvent)
 	}
+}
+
+// misplaced tells whether an event speaks of a cluster-scoped object from a namespace of
+// somebody's own, as whoever may write events there can. The recorder writes them in
+// "default" and names that namespace or none (client-go, tools/record, makeEvent).
+func misplaced(e *Event) bool {
+	return slices.Contains([]string{"Node", "PersistentVolume", "VolumeAttachment"}, e.Kind) && e.ObjNamespace != "" && e.ObjNamespace != metav1.NamespaceDefault
 }
 
 func olderEvent(a, b *Event) int {

@@ -176,6 +176,16 @@ func TestEventsAreOrderedAndFresh(t *testing.T) {
 	if got := len(x.Events("Pod", "", "web")); got != 3 {
 		t.Errorf("events in any namespace: got %d, want 3", got)
 	}
+	for namespace, want := range map[string]int{"": 1, "default": 1, "evil": 0} {
+		for _, kind := range []string{"Node", "PersistentVolume", "VolumeAttachment"} {
+			said := event("said", namespace, 0)
+			said.Kind = kind
+			x := NewIndex(&Snapshot{TakenAt: testNow, Cluster: Cluster{Events: []*Event{said}}})
+			if got := len(x.Events(kind, "", "web")); got != want {
+				t.Errorf("events of a %s from namespace %q: got %d, want %d", kind, namespace, got, want)
+			}
+		}
+	}
 	if x.Fresh(list[0], time.Time{}) || !x.Fresh(list[1], time.Time{}) || x.Fresh(list[1], testNow.Add(-time.Second)) || x.Fresh(nil, time.Time{}) {
 		t.Error("freshness is misread")
 	}
