@@ -12,12 +12,12 @@ func (x *Index) indexEvents() {
 	x.events = map[eventKey][]*Event{}
 	x.killed = map[key]time.Time{}
 	for _, e := range x.Cluster.Events {
-		if e == nil || misplaced(e) {
+		if e == nil {
 			continue
 		}
 		k := eventKey{e.Kind, e.ObjNamespace, e.ObjName}
 		x.events[k] = append(x.events[k], e)
-		if e.ObjNamespace != "" {
+		if e.ObjNamespace != "" && !misplaced(e) {
 			k.namespace = ""
 			x.events[k] = append(x.events[k], e)
 		}
@@ -30,9 +30,10 @@ func (x *Index) indexEvents() {
 	}
 }
 
-// misplaced tells whether an event speaks of a cluster-scoped object from a namespace of
-// somebody's own, as whoever may write events there can. The recorder writes them in
-// "default" and names that namespace or none (client-go, tools/record, makeEvent).
+// misplaced tells whether an event names a kind without namespaces in a namespace that is
+// not theirs: it is about another object (Longhorn's Node), or by whoever may write events
+// there. The recorder writes in "default", and names that or none (client-go,
+// tools/record, makeEvent).
 func misplaced(e *Event) bool {
 	return slices.Contains([]string{"Node", "PersistentVolume", "VolumeAttachment"}, e.Kind) && e.ObjNamespace != "" && e.ObjNamespace != metav1.NamespaceDefault
 }
