@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -36,8 +37,15 @@ func lossesOf(s *snapshot.Snapshot, node string) []Loss {
 	for i := range record.Facts.Processes {
 		if p := &record.Facts.Processes[i]; !p.Kthread {
 			add(fmt.Sprintf("descriptors of process %d", p.PID), unreadable(entriesOf([]int{p.PID}, "fd", "cwd", "root")))
+			add(fmt.Sprintf("process %d", p.PID), unreadable([]string{fmt.Sprintf("proc/%d", p.PID)}))
 		}
 	}
+	for i := range record.Facts.Block {
+		at := "sys/class/block/" + record.Facts.Block[i].Name
+		add(at, unreadable([]string{at}))
+	}
+	add("proc/modules", unreadable([]string{"proc/modules"}))
+	add("kernel log but its last line", func(h host.Host) *probes.Facts { return gather(late{h}, agent.Probes) })
 	for i, p := range agent.Probes {
 		add("probe "+p.Name+" timeout", stopped(i, nothing))
 		add("probe "+p.Name+" partial", stopped(i, firstHalf))
@@ -129,6 +137,15 @@ func (c closed) Asked(kind string) []string {
 	return slices.DeleteFunc(slices.Clone(c.Host.Asked(kind)), func(q string) bool {
 		return kind == "dev" && c.shut(strings.TrimPrefix(q, "@dev/"))
 	})
+}
+
+// late is a host whose kernel log has lost all but its newest record.
+type late struct{ host.Host }
+
+func (l late) KernelLog() ([]byte, error) {
+	text, err := l.Host.KernelLog()
+	text = bytes.TrimRight(text, "\n")
+	return text[bytes.LastIndexByte(text, '\n')+1:], err
 }
 
 // stopped runs the probes with one of them not coming to its end: of what it adds to

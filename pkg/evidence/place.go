@@ -4,9 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -88,6 +90,16 @@ func (p *Place) Published(c *snapshot.Consumer) bool {
 	return slices.ContainsFunc(p.X.VolumeMounts(p.Volume, c.Node()), func(m snapshot.VolumeMount) bool {
 		return strings.EqualFold(m.Path.PodUID, string(c.Pod.UID))
 	})
+}
+
+// LogFrom says whether the kernel log of the place's node holds what was said before a moment:
+// the ring forgets what is older than its first record, and what led to it.
+func (p *Place) LogFrom(at time.Time) Reading {
+	r := p.Tables(probes.KernelLog)
+	if !r.Complete() || at.IsZero() || slices.ContainsFunc(p.View.Facts.Kernel, func(l probes.KernelLine) bool { return l.At.Before(at) }) {
+		return r
+	}
+	return Partial(Lack{Need: "node/" + p.Node + "/" + string(probes.KernelLog), Node: p.Node, Why: "the kernel log begins after " + at.UTC().Format(time.RFC3339)})
 }
 
 // Lacking tells whether a pod waits for the place's volume that no node shows mounted for it.

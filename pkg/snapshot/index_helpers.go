@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,6 +36,9 @@ func (x *Index) indexHelpers() {
 	x.helpers.once.Do(func() {
 		x.helpers.pods, x.helpers.events = map[string][]*corev1.Pod{}, map[string][]*Event{}
 		for _, p := range x.Cluster.Pods {
+			if !slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil }) {
+				continue // it makes directories of the node: a name alone anybody gives to his pod
+			}
 			for _, v := range helperOf(p.Name) {
 				x.helpers.pods[v] = append(x.helpers.pods[v], p)
 			}

@@ -16,7 +16,8 @@ type nodeLookups struct {
 	processes map[int]*probes.Process
 	root      string // of the kubelet
 	realRoot  string
-	paths     []VolumeMount // init's mounts that are volume paths, in table order
+	refused   map[string]bool // kernel names of block devices whose numbers could not be read
+	paths     []VolumeMount   // init's mounts that are volume paths, in table order
 }
 
 // Holder is a device above another one, with the way that leads there.
@@ -36,6 +37,13 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 		n.names[b.Name] = b
 		if !b.Dev.IsZero() && n.blocks[b.Dev] == nil {
 			n.blocks[b.Dev] = b
+		}
+	}
+	n.refused = map[string]bool{}
+	for _, p := range facts.Problems {
+		at, ok := strings.CutPrefix(p.Path, "sys/class/block/")
+		if at, _, _ = strings.Cut(at, "/"); ok && n.names[at] == nil {
+			n.refused[at] = true
 		}
 	}
 	n.processes = make(map[int]*probes.Process, len(facts.Processes))
@@ -88,10 +96,10 @@ func (n *NodeView) ByName(name string) *probes.BlockDevice {
 	return n.names[name]
 }
 
-// Dead tells whether block devices were read and none has this number. Anonymous
+// Dead tells whether block devices were read, each with its number, and none has this one. Anonymous
 // numbers (NFS, overlay, btrfs) have no entry in sysfs and are never dead.
 func (n *NodeView) Dead(dev probes.Dev) bool {
-	return n != nil && len(n.blocks) > 0 && !dev.Anonymous() && n.blocks[dev] == nil
+	return n != nil && len(n.blocks) > 0 && len(n.refused) == 0 && !dev.Anonymous() && n.blocks[dev] == nil
 }
 
 // Superblock returns the live superblock of a device, or nil. It is known by the

@@ -188,6 +188,8 @@ func (n *NodeView) NoPath(m *probes.BlockDevice) bool {
 func (n *NodeView) DeadPath(name string) string {
 	d := n.ByName(name)
 	switch {
+	case d == nil && n.refused[name]:
+		return ""
 	case d == nil:
 		return "gone"
 	case d.State != "" && d.State != "running" && d.State != "live":

@@ -129,7 +129,13 @@ func (l Lock) Attached() evidence.Answer {
 			n++
 		}
 	}
-	return evidence.When(n > 1 && len(l.kernel) == 0)
+	if len(l.kernel) > 0 {
+		return evidence.No()
+	}
+	if n > 1 {
+		return evidence.Yes()
+	}
+	return evidence.Resource(l.pl.X, "storage.k8s.io/volumeattachments").Found()
 }
 
 // Unwatched asks whether rbd said that nobody watches the image: then no dead owner keeps

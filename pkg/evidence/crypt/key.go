@@ -99,7 +99,12 @@ func (k *Key) look() {
 func (k Key) Said() evidence.Answer { return k.said }
 
 // Contradicted asks whether the node shows that it is not the key.
-func (k Key) Contradicted() evidence.Answer { return k.doubt }
+func (k Key) Contradicted() evidence.Answer {
+	if k.doubt.Yes() {
+		return k.doubt
+	}
+	return k.pl.Tables(probes.Block).Found()
+}
 
 // Header asks whether the device holds what the words want: no LUKS header for a volume
 // that is called plain. For the others the driver has seen it first-hand.

@@ -209,5 +209,5 @@ func WorkedSince(pl *evidence.Place, r Refusal) evidence.Answer {
 			return evidence.Yes(evidence.FromAPI(vaObject(va), "status.attached", "true"))
 		}
 	}
-	return evidence.No()
+	return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Found()
 }

@@ -127,11 +127,12 @@ func attachedDisk(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 // AbsentNamed asks whether a path or identity of a disk that a fresh text names is not on
 // the node. Names of maps are made on the node itself and say nothing of disks.
 func (o Told) AbsentNamed(pl *evidence.Place) evidence.Answer {
+	whole := pl.Tables(probes.Block, probes.DeviceNodes)
 	for _, name := range o.Absent {
 		if strings.HasPrefix(name, "/dev/mapper/") || strings.HasPrefix(name, "/dev/dm-") {
 			continue
 		}
-		return evidence.Yes(evidence.FromNode(pl.Node, strings.TrimPrefix(name, "/"), "not there, and the driver's fresh words name it"))
+		return whole.Nothing(evidence.FromNode(pl.Node, strings.TrimPrefix(name, "/"), "not there, and the driver's fresh words name it"))
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a path or identity of the disk in the driver's words", Node: pl.Node, Why: "it names none that is missing"})
 }

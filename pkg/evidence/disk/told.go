@@ -32,7 +32,9 @@ func ToldOn(pl *evidence.Place) Told {
 	}
 	for _, t := range pl.Refused() {
 		for _, path := range t.Devices {
-			out.resolve(pl, t, path, atPath(pl.View, path))
+			if found, there := atPath(pl.View, path); len(found) > 0 || !there {
+				out.resolve(pl, t, path, found)
+			}
 		}
 		for _, w := range identitiesIn(t.Raw) {
 			if strings.Contains(snapshot.Plain(pl.Volume.Handle+" "+pl.Volume.PVName()), w.id) {
@@ -65,17 +67,18 @@ func (o *Told) resolve(pl *evidence.Place, t evidence.Text, name string, found [
 // Present asks whether the node has a disk that the driver's fresh words name.
 func (o Told) Present() evidence.Answer { return evidence.Reading{}.Found(o.Facts...) }
 
-// atPath is the disk behind a path, the whole one for a partition.
-func atPath(view *snapshot.NodeView, path string) []*probes.BlockDevice {
+// atPath is the disk behind a path, the whole one for a partition, and whether the path
+// leads to a device at all: its disk need not have been read.
+func atPath(view *snapshot.NodeView, path string) (found []*probes.BlockDevice, there bool) {
 	dev, ok := view.NumberAt(path)
 	b := view.Device(dev)
 	if !ok || b == nil {
-		return nil
+		return nil, ok
 	}
 	if b.Partition > 0 && view.ByName(b.Parent) != nil {
 		b = view.ByName(b.Parent)
 	}
-	return []*probes.BlockDevice{b}
+	return []*probes.BlockDevice{b}, true
 }
 
 // withIdentity are the disks with a serial or WWID, one for each path.

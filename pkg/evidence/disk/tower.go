@@ -120,7 +120,7 @@ func (t *Tower) OpenedByUser(holders ...*probes.BlockDevice) evidence.Answer {
 			}
 		}
 	}
-	return evidence.No()
+	return t.pl.Open().Found()
 }
 
 // MountedOver asks whether a device, or anything that is built on it, is mounted in a

@@ -154,6 +154,9 @@ func (c Carrier) Lines(kinds ...string) []probes.KernelLine {
 // its VolumeAttachment may have been made anew.
 func (c Carrier) attached() time.Time {
 	va := c.Place.Volume.AttachmentOn(c.Place.Node)
+	if waiting := c.Place.Volume.WaitingOn(c.Place.Node); va == nil && len(waiting) > 0 && len(c.Uses) == 0 && !evidence.Resource(c.Place.X, "storage.k8s.io/volumeattachments").Complete() {
+		return waiting[0].Pod.CreationTimestamp.Time // no sooner, as far as is known
+	}
 	if va == nil || len(c.Uses) > 0 || va.CreationTimestamp.IsZero() {
 		return time.Time{}
 	}

@@ -39,7 +39,7 @@ func CheckOf(pl *evidence.Place) Check {
 
 func (k *Check) seen(pl *evidence.Place, said Repair) {
 	c := k.Carrier
-	k.Failing = c.Failing()
+	k.Failing = c.Failing(said.text.At)
 	first, signs := c.SignsOfDamage()
 	switch app := said.Unclean(); {
 	case len(c.Uses) > 0:

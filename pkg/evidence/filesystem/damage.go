@@ -3,6 +3,7 @@ package filesystem
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -78,5 +79,9 @@ func (c Carrier) ShutByDamage() evidence.Answer {
 			return evidence.Yes(evidence.FromKernel(c.Place.Node, l))
 		}
 	}
-	return evidence.No()
+	var first time.Time
+	if all := c.Lines(kmsg.XFSShutdown); len(all) > 0 {
+		first = all[0].At
+	}
+	return c.Place.LogFrom(first).Found()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
@@ -66,13 +67,16 @@ func (r Repair) Unclean() evidence.Answer {
 	return evidence.No()
 }
 
-// Failing asks whether the device is away, or requests of it fail: then the way to the data
-// is to be cured first.
-func (c Carrier) Failing() evidence.Answer {
+// Failing asks whether the device is away, or requests of it failed before the filesystem was
+// refused: then the way to the data is to be cured first.
+func (c Carrier) Failing(refused time.Time) evidence.Answer {
 	if c.Gone() {
 		return evidence.Yes(evidence.FromNode(c.Place.Node, "sys/class/block/"+c.Block.Name+"/device/state", c.Block.State))
 	}
-	return c.Place.Tables(probes.KernelLog).Found(c.quote(c.FailedRequests(), 3)...)
+	if lines := c.DamageLines(); len(lines) > 0 {
+		refused = lines[0].At
+	}
+	return c.Place.LogFrom(refused).Found(c.quote(c.FailedRequests(), 3)...)
 }
 
 // Readable asks whether a read of the device shows a filesystem: no error, and no content
@@ -163,13 +167,15 @@ func MountFails(pl *evidence.Place) bool {
 // MountedAnywhere asks whether a node has the volume's filesystem mounted: what refused it
 // once is past then.
 func MountedAnywhere(pl *evidence.Place) evidence.Answer {
+	whole := pl.Mounts()
 	for _, n := range pl.X.NodesOf(pl.Volume) {
+		whole = whole.And(evidence.TablesFor(pl.X, pl.Volume, n, probes.Mounts))
 		at := &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)}
 		if c, ok := CarrierOf(at); ok && len(c.Uses) > 0 {
 			return evidence.Yes(c.MountLine(c.Uses[0]))
 		}
 	}
-	return pl.Mounts().Found()
+	return whole.Found()
 }
 
 // SeenAnywhere tells whether a node showed the volume's device.

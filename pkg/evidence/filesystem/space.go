@@ -124,7 +124,7 @@ func Room(pl *evidence.Place) evidence.Answer {
 			}
 		}
 	}
-	return evidence.No()
+	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Contents), Node: pl.Node, Why: "the room of the filesystem was not read"})
 }
 
 // Met tells whether somebody has met it yet: a step fails in whatever words, or waits.

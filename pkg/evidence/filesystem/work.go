@@ -40,7 +40,7 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 		return fmt.Sprintf("%s has worked on its disk on node %s for %s", p.Comm, node, evidence.Duration(x.Age(p.Started))),
 			evidence.Yes(evidence.FromNode(node, fmt.Sprintf("proc/%d/comm", p.PID), p.Comm))
 	}
-	return "", evidence.No()
+	return "", evidence.TablesFor(x, v, node, probes.Processes, probes.Descriptors).Found()
 }
 
 // worksOn tells whether a process has a device of the volume open, or names it.

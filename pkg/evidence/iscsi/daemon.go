@@ -45,7 +45,7 @@ func NoDaemon(pl *evidence.Place) evidence.Answer {
 	if len(pl.View.Facts.ISCSI.DaemonPIDs) > 0 {
 		return evidence.No()
 	}
-	return evidence.Ended(pl.X, pl.Node, probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no iscsid"))
+	return pl.Tables(probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no iscsid"))
 }
 
 // NoSocket asks whether nobody listens on the daemon's socket.

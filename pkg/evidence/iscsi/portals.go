@@ -125,7 +125,7 @@ func (p Portal) OfPod(x *snapshot.Index) evidence.Answer {
 			return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.podIP", ip))
 		}
 	}
-	return evidence.No()
+	return evidence.Resource(x, "/pods").Found()
 }
 
 // Answering are the other portals that the node reaches, and, for one portal, the other

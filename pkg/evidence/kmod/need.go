@@ -78,7 +78,8 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 		return evidence.FromNode(pl.Node, "lib/modules/"+release+"/"+name, text)
 	}
 	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
-	_, loadedRead := f.Files["proc/modules"]
+	loaded, loadedRead := f.Files["proc/modules"]
+	loadedRead = loadedRead && loaded.Err == ""
 	switch {
 	case m.Loaded || m.BuiltIn:
 		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}

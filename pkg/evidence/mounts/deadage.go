@@ -118,9 +118,3 @@ func kernelFacts(view *snapshot.NodeView, times ...time.Time) []report.Evidence 
 	}
 	return out
 }
-
-// logReaches tells whether the kernel log begins before a moment: then what it does
-// not announce is older.
-func logReaches(view *snapshot.NodeView, at time.Time) bool {
-	return slices.ContainsFunc(view.Facts.Kernel, func(l probes.KernelLine) bool { return l.At.Before(at) })
-}

@@ -131,8 +131,11 @@ func (d DeadMount) Is() evidence.Answer {
 }
 
 // Sure asks whether everything was read that dates the mounts and the disks.
-func (d DeadMount) Sure() evidence.Answer {
+func (d DeadMount) Sure(x *snapshot.Index) evidence.Answer {
 	if d.unsure == "" {
+		if d.Alive && (d.Volume == nil || d.Volume.PV == nil) { // it may be the same disk by another PV
+			return evidence.Resource(x, "/persistentvolumes").Nothing()
+		}
 		return evidence.Yes()
 	}
 	return evidence.Unseen(evidence.Lack{Need: "node/" + d.view.Name + "/" + string(probes.KernelLog), Node: d.view.Name, Why: d.unsure})

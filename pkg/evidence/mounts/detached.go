@@ -77,7 +77,10 @@ func (d Detached) Covered() evidence.Answer {
 	for _, h := range d.pl.View.HoldersOf(d.Dev) {
 		return evidence.Yes(evidence.FromNode(d.pl.Node, "sys/class/block", h.Device.Name+" lies on it"))
 	}
-	return evidence.When(d.pl.View.Swap(d.Dev) != nil)
+	if d.pl.View.Swap(d.Dev) != nil {
+		return evidence.Yes()
+	}
+	return d.pl.Tables(probes.Block, probes.Swaps).Found()
 }
 
 // KeptBy names those who keep something in it open, as a sentence.

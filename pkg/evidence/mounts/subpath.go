@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -72,7 +73,7 @@ func (b SubBind) Wholly() evidence.Answer {
 			return evidence.Yes(Line(b.pl.Node, u.NS, u.Mount))
 		}
 	}
-	return evidence.No()
+	return b.pl.Tables(probes.Mounts).Found()
 }
 
 // The words of the kubelet and the runtime about a subPath.

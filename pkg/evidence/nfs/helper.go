@@ -83,7 +83,10 @@ func (s Share) Works() evidence.Answer {
 		return said
 	}
 	lh := s.pl.Volume.LH()
-	return evidence.When(!s.Said.Yes() && s.pl.Volume.RegularRWX() && (lh == nil || lh.Status.ShareState != "running"))
+	if !s.Said.Yes() && s.pl.Volume.RegularRWX() && (lh == nil || lh.Status.ShareState != "running") {
+		return evidence.Yes()
+	}
+	return s.pl.Mounts().Found()
 }
 
 // Missing asks whether the node has no helper where it is looked for; where says in words

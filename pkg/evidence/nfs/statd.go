@@ -44,7 +44,7 @@ func NoStatd(pl *evidence.Place) (at string, a evidence.Answer) {
 	if len(pl.View.Facts.NFS.StatdPIDs) > 0 {
 		return "", evidence.No()
 	}
-	a = evidence.Ended(pl.X, pl.Node, probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no rpc.statd"))
+	a = pl.Tables(probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no rpc.statd"))
 	if at = pl.View.Facts.Tool("rpc.statd"); at != "" {
 		a = a.With(evidence.FromNode(pl.Node, strings.TrimPrefix(at, "/"), "there"))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -48,7 +49,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 		With: words.Fields{"va": va.Name, "volume": v.PVName(), "node": pl.Node, "count": fmt.Sprint(compared.Count),
 			"age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "blank": words.List(compared.Blank, 4), "stranger": compared.Stranger, "pod": ""},
 		State: []evidence.Answer{attached, wanted, evidence.Any(said, names), none},
-		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl))},
+		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
 			{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},

@@ -56,7 +56,7 @@ func deadProofs(pl *evidence.Place, says string, list []mounts.DeadMount) (out [
 	for _, d := range list {
 		p := &diagnosis.Proof{
 			Subject: d.Subject(pl.X), Says: says, With: d.Words(pl.X), State: []evidence.Answer{d.Is()}, Steps: remedy.EndDead(pl.X, pl.Node, d),
-			Last: []evidence.Answer{d.Sure(), pl.Tables(probes.Mounts, probes.Block).Nothing()},
+			Last: []evidence.Answer{d.Sure(pl.X), pl.Tables(probes.Mounts, probes.Block, probes.DeviceNodes, probes.RBDDevices, probes.NVMeDevices).Nothing()},
 		}
 		if d.Leftover() || says == "namesake" {
 			p.Breaks = []diagnosis.Step{diagnosis.Starting, diagnosis.Unmounting, diagnosis.Detaching}

@@ -35,7 +35,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 		path := remedy.Words("Correct the exported path or the PersistentVolume (a new one: its source is immutable). The kubelet tries again by itself.")
 		switch {
 		case r.WrongPath():
-			p.Says, p.Steps = "path", []remedy.Step{path}
+			p.Says, p.Steps, p.LookAlikes = "path", []remedy.Step{path}, nil
 		case r.Squashed():
 			p.Says = "squashed"
 			p.Steps = []remedy.Step{remedy.Words("Export with no_root_squash, or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")}
