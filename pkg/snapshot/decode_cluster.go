@@ -7,41 +7,42 @@ import (
 	"sort"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 )
 
-// decodeCluster fills s.Cluster from the files of cluster/.
+// decodeCluster fills s.Cluster from the files of cluster/, one after the other: the bytes
+// of one are let go before the next is taken apart.
 func decodeCluster(s *Snapshot, files tree) error {
-	var r reader
+	var gaps []Gap
+	found, same := map[*kind][]candidate{}, &shared{lists: map[amount]corev1.ResourceList{}}
 	for _, name := range files.under(clusterDir) {
+		var r reader
 		if err := r.file(name, files[name]); err != nil {
 			return err
 		}
 		files[name] = nil
-	}
-	decoded := decodeItems(r.items)
-	found := map[*kind][]candidate{}
-	for i, d := range decoded {
-		it := &r.items[i]
-		if d.err != nil {
-			r.unreadable(it, schema.GroupVersionKind{}, d.err.Error())
-			continue
+		for i, d := range decodeItems(r.items, same) {
+			it := &r.items[i]
+			if d.err != nil {
+				r.unreadable(it, schema.GroupVersionKind{}, d.err.Error())
+			} else if d.object != nil {
+				found[listOf(d.kind)] = append(found[listOf(d.kind)], candidate{d.object, it})
+			}
 		}
-		if d.object != nil {
-			found[listOf(d.kind)] = append(found[listOf(d.kind)], candidate{d.object, it})
-		}
+		gaps = append(gaps, r.gaps...)
 	}
 	for _, k := range allKinds {
 		if len(found[k]) > 0 {
-			objects, gaps := distinct(found[k])
+			objects, more := distinct(found[k])
 			k.replace(&s.Cluster, objects)
-			r.gaps = append(r.gaps, gaps...)
+			gaps = append(gaps, more...)
 		}
 	}
-	s.addGaps(r.gaps)
+	s.addGaps(gaps)
 	return nil
 }
 
@@ -53,7 +54,7 @@ type decoded struct {
 }
 
 // decodeItems decodes in parallel and keeps the order.
-func decodeItems(items []item) []decoded {
+func decodeItems(items []item, same *shared) []decoded {
 	all := make([]decoded, len(items))
 	const chunk = 256
 	chunks := make(chan int)
@@ -65,6 +66,7 @@ func decodeItems(items []item) []decoded {
 					if err := fault.Of(func() { all[i] = decodeItem(&items[i]) }); err != nil {
 						all[i] = decoded{kind: kindOf(items[i].gvk), err: err}
 					}
+					same.share(all[i].object)
 					items[i].raw = nil
 				}
 			}

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -111,6 +112,7 @@ func (r *reader) list(file string, number *int, it *item, e *envelope, depth int
 	}
 	before := len(r.items)
 	if e.Items != nil {
+		r.items = slices.Grow(r.items, len(*e.Items))
 		for _, raw := range *e.Items {
 			r.document(file, number, raw, implied, depth+1)
 		}

@@ -100,6 +100,9 @@ func elements(array []byte) ([]json.RawMessage, bool) {
 		if len(value) == 0 {
 			return nil, false
 		}
+		if len(out) == 0 {
+			out = slices.Grow(out, 1+(len(array)-t.at)/max(len(value), 64)) // they are alike
+		}
 		out = append(out, value)
 		if t.next() == ',' {
 			t.at++

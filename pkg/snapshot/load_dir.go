@@ -63,7 +63,11 @@ func readIn(root *os.Root, name string, left *budget) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return left.read(name, f)
+	var size int64
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	return left.read(name, f, size)
 }
 
 // typeName says what an entry is that we refuse.

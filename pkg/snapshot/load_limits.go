@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -35,13 +36,15 @@ func (b *budget) entry() error {
 	return nil
 }
 
-// read reads one file whole or refuses it by name.
-func (b *budget) read(name string, r io.Reader) ([]byte, error) {
+// read reads one file whole or refuses it by name. Its size, as it is said to be, only saves
+// copies.
+func (b *budget) read(name string, r io.Reader, size int64) ([]byte, error) {
 	most := min(b.File, b.Total-b.total)
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
+	whole := bytes.NewBuffer(make([]byte, 0, max(0, min(size, most))+bytes.MinRead))
+	if _, err := whole.ReadFrom(io.LimitReader(r, most+1)); err != nil {
 		return nil, fmt.Errorf("read %q: %w", name, err)
 	}
+	data := whole.Bytes()
 	b.total += int64(len(data))
 	switch {
 	case int64(len(data)) > b.File:
