@@ -274,7 +274,7 @@ func servers(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 // restarted also the log of its last run.
 func containers(pod *corev1.Pod) []tail {
 	var out []tail
-	for _, k := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+	for k := range snapshot.Containers(pod) {
 		if strings.Contains(k.Name, "liveness") {
 			continue
 		}

@@ -3,6 +3,8 @@ package diagnosis
 import (
 	"sort"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -59,6 +61,7 @@ func begin(p *Pass) {
 	p.missed = map[missKey]map[string]bool{}
 	p.offers = map[offer][]*Rule{}
 	p.placesBy, p.placesIn = map[*snapshot.Volume]*volumePlaces{}, map[placesFor][]*evidence.Place{}
+	p.podPlace = map[*corev1.Pod]*evidence.Place{}
 	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
 	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}
 	p.scope = newScope(p.Index, p.Question)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
@@ -44,6 +46,8 @@ type Pass struct {
 	kinds      map[*snapshot.Volume]volume.Kind
 	placesBy   map[*snapshot.Volume]*volumePlaces
 	placesIn   map[placesFor][]*evidence.Place
+	podPlace   map[*corev1.Pod]*evidence.Place
+	proofs     []made // room for those of one rule
 	offers     map[offer][]*Rule
 	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
 	failed     []failure               // parts of the program that did not end

@@ -153,5 +153,11 @@ func (p *Pass) missUnseen(proof *Proof) {
 }
 
 // Rest is the proof of "there is none": what a rule rests on that finds nothing, or no
-// more. A part of it that was not read leaves the cause open, whatever else was found.
-func Rest(of evidence.Reading) *Proof { return &Proof{State: []evidence.Answer{of.Found()}} }
+// more. A part of it that was not read leaves the cause open, whatever else was found; what
+// was read whole needs no proof.
+func Rest(of evidence.Reading) *Proof {
+	if of.Complete() {
+		return nil
+	}
+	return &Proof{State: []evidence.Answer{of.Found()}}
+}

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	atOnce     = 8192 // places whose proofs are held at one time
+	atOnce     = 1024 // places whose proofs are held at one time: some kilobytes each
 	eachWorker = 128  // places that are worth a goroutine
 )
 
@@ -20,9 +21,11 @@ type made struct {
 }
 
 // prove asks a rule about places, side by side where they are many: it only reads the
-// index. What it says stays in the order of the places, so the answer is the same.
-func prove(r *Rule, places []*evidence.Place) []made {
-	out := make([]made, len(places))
+// index. What it says stays in the order of the places, so the answer is the same; it is
+// written where there is room for it.
+func prove(r *Rule, places []*evidence.Place, room []made) []made {
+	out := slices.Grow(room[:0], len(places))[:len(places)]
+	clear(out)
 	var all sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), 1+len(places)/eachWorker)
 	for w := range workers {

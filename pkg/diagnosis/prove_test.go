@@ -22,7 +22,7 @@ func TestProve(t *testing.T) {
 		}
 		return []*Proof{{Says: pl.Node}}
 	}}
-	for i, made := range prove(rule, places) {
+	for i, made := range prove(rule, places, nil) {
 		switch {
 		case i%bad == 0:
 			if made.err == nil || made.proofs != nil {
@@ -32,7 +32,7 @@ func TestProve(t *testing.T) {
 			t.Errorf("place %d: %v, %v", i, made.proofs, made.err)
 		}
 	}
-	if got := prove(rule, nil); len(got) != 0 {
+	if got := prove(rule, nil, nil); len(got) != 0 {
 		t.Errorf("no place: %v", got)
 	}
 }

@@ -30,7 +30,8 @@ func (p *Pass) walk(r *Rule) {
 	var places []*evidence.Place
 	p.survive(r.Name, func() { places = p.placed(r.Asks, func() []*evidence.Place { return p.places(r.Asks) }) })
 	for some := range slices.Chunk(places, atOnce) {
-		for i, made := range prove(r, some) {
+		p.proofs = prove(r, some, p.proofs)
+		for i, made := range p.proofs {
 			p.lose(r.Name, made.err)
 			p.survive(r.Name, func() {
 				for _, proof := range made.proofs {
@@ -99,7 +100,12 @@ type placesFor struct {
 func (p *Pass) podPlaces() []*evidence.Place {
 	var out []*evidence.Place
 	for _, pod := range p.pods() {
-		out = append(out, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)})
+		at, ok := p.podPlace[pod]
+		if !ok {
+			at = &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)}
+			p.podPlace[pod] = at
+		}
+		out = append(out, at)
 	}
 	return out
 }

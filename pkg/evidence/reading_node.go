@@ -99,7 +99,7 @@ func ReachesHost(pod *corev1.Pod) bool {
 	if pod.Spec.HostPID || slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return !own(&v.VolumeSource) }) {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
+	return snapshot.AnyContainer(pod, func(c *corev1.Container) bool {
 		s := c.SecurityContext
 		if s == nil {
 			return false

@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Labelled asks whether the runtime labels the files of this volume for the pod at all:
@@ -21,7 +22,7 @@ func (t Tree) Labelled() evidence.Answer {
 	if s := pod.Spec.SecurityContext; t.c.Block || s != nil && own(s.SELinuxOptions) {
 		return evidence.No()
 	}
-	return evidence.When(slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
+	return evidence.When(snapshot.AnyContainer(pod, func(c *corev1.Container) bool {
 		mounts := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == t.c.Volume })
 		s := c.SecurityContext
 		return mounts && (s == nil || (s.Privileged == nil || !*s.Privileged) && !own(s.SELinuxOptions))

@@ -84,7 +84,7 @@ func demandsOf(pl *evidence.Place, pod *corev1.Pod, takes func(path string) bool
 // propagation is the strongest one that a container of the pod asks of a volume.
 func propagation(pod *corev1.Pod, volume string) corev1.MountPropagationMode {
 	best := corev1.MountPropagationNone
-	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+	for c := range snapshot.Containers(pod) {
 		for _, m := range c.VolumeMounts {
 			if m.Name != volume || m.MountPropagation == nil {
 				continue

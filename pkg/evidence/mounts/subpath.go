@@ -16,7 +16,7 @@ import (
 // SubPaths tells whether a container of a pod mounts a subPath: of a claim, or of a
 // ConfigMap or Secret.
 func SubPaths(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
+	return snapshot.AnyContainer(pod, func(c *corev1.Container) bool {
 		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.SubPath != "" || m.SubPathExpr != "" })
 	})
 }

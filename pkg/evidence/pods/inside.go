@@ -18,7 +18,7 @@ func Inside(v *snapshot.Volume, t evidence.Text) bool {
 		if t.Pod != c.Pod.Namespace+"/"+c.Pod.Name || t.Source == "event" {
 			return false
 		}
-		return slices.ContainsFunc(slices.Concat(c.Pod.Spec.InitContainers, c.Pod.Spec.Containers), func(k corev1.Container) bool {
+		return snapshot.AnyContainer(c.Pod, func(k *corev1.Container) bool {
 			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
 				dir := strings.TrimSuffix(m.MountPath, "/")
 				return m.Name == c.Volume && dir != "" && slices.ContainsFunc(named(t), func(p string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })

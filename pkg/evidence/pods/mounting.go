@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // startErrors are the reasons under which a runtime could not make or start a container;
@@ -67,7 +68,7 @@ func failedContainer(pod *corev1.Pod, t evidence.Text) (string, bool) {
 // read although it is a directory.
 func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool) {
 	target := targetOf(t.Raw)
-	for _, k := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+	for k := range snapshot.Containers(pod) {
 		if k.Name != container {
 			continue
 		}

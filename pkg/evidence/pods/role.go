@@ -88,7 +88,7 @@ func plugins(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 // bidirectional are the volumes of a pod into which it mounts for the host and others.
 func bidirectional(p *corev1.Pod) []string {
 	var out []string
-	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+	for c := range snapshot.Containers(p) {
 		for _, m := range c.VolumeMounts {
 			if m.MountPropagation != nil && *m.MountPropagation == corev1.MountPropagationBidirectional {
 				out = append(out, m.Name)
