@@ -3,6 +3,7 @@ package corpus
 import (
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,14 +34,14 @@ func WithoutControllers(s *snapshot.Snapshot) *snapshot.Snapshot {
 }
 
 // Claimed is a snapshot in which a tenant's Deployment, StatefulSet and DaemonSet say, for
-// every driver, that they are its controller and its node plugin. Their pods crash; they
+// every driver, that they are its controller and its node plugin. Their pods crash, and print whatever was said; they
 // have nothing of a host, because nobody lets a tenant have that.
 func Claimed(s *snapshot.Snapshot) *snapshot.Snapshot {
 	l := copied(s)
 	c := &l.Cluster
 	c.Pods, c.Deployments = slices.Clone(c.Pods), slices.Clone(c.Deployments)
 	c.StatefulSets, c.DaemonSets = slices.Clone(c.StatefulSets), slices.Clone(c.DaemonSets)
-	node := ""
+	node, words := "", overheard(s)
 	if len(c.Nodes) > 0 {
 		node = c.Nodes[0].Name
 	}
@@ -62,8 +63,22 @@ func Claimed(s *snapshot.Snapshot) *snapshot.Snapshot {
 				c.DaemonSets = append(c.DaemonSets, &appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Template: template}})
 			}
 			c.Pods = append(c.Pods, p)
+			l.Logs = append(l.Logs, snapshot.Log{Namespace: p.Namespace, Pod: p.Name, Container: "csi-attacher", Lines: words})
 		}
 	}
 	c.Sort()
 	return l
+}
+
+// overheard is everything that is said in a snapshot, as lines of a log of now.
+func overheard(s *snapshot.Snapshot) []string {
+	var out []string
+	for _, l := range s.Logs {
+		out = append(out, l.Lines...)
+	}
+	now := s.TakenAt.Add(-time.Minute).UTC().Format(time.RFC3339Nano)
+	for _, e := range s.Cluster.Events {
+		out = append(out, now+" E GRPC error: "+strings.ReplaceAll(e.Message, "\n", " "))
+	}
+	return out
 }

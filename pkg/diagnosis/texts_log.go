@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -119,9 +120,9 @@ func (t *texts) fromLogs(s scope) {
 	owners := t.logOwners(s.volumes)
 	for _, l := range t.x.Logs {
 		id := l.Namespace + "/" + l.Pod
-		own := owners[id]
-		node := ""
-		if pod := t.x.Pod(l.Namespace, l.Pod); pod != nil {
+		own, pod := owners[id], t.x.Pod(l.Namespace, l.Pod)
+		node, vouched := "", evidence.Vouches(t.x, l)
+		if pod != nil {
 			node = pod.Spec.NodeName
 		}
 		where := fmt.Sprintf("logs/%s/%s/%s", l.Namespace, l.Pod, l.Container)
@@ -133,10 +134,12 @@ func (t *texts) fromLogs(s scope) {
 			rec = rec.next(t, names, line)
 			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary,
 				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: t.freshLine(rec.at) && !l.Previous}
-			found := rec.volumes
+			found := evidence.Keep(rec.volumes, func(v *snapshot.Volume) bool {
+				return vouched || slices.ContainsFunc(own, func(o logOwner) bool { return o.volume == v })
+			})
 			for _, o := range own {
 				if o.all || speaksOfIO(line) {
-					x.Pod = id
+					x.Pod, x.OwnWord = id, !o.all
 					found = appendVolume(found, o.volume)
 				}
 			}

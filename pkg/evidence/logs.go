@@ -11,6 +11,29 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// Vouched are the logs whose words count about others than the speaker: of pods that reach
+// the host, or that run where storage and drivers do. Whoever runs a pod writes its log.
+func Vouched(x *snapshot.Index) []snapshot.Log {
+	return x.Memo("evidence.Vouched", func() any {
+		return Keep(x.Logs, func(l snapshot.Log) bool { return Vouches(x, l) })
+	}).([]snapshot.Log)
+}
+
+// Vouches tells whether a log is one of them; of a pod that is not there any more nothing
+// tells whose it was.
+func Vouches(x *snapshot.Index, l snapshot.Log) bool {
+	pod := x.Pod(l.Namespace, l.Pod)
+	return pod == nil || ReachesHost(pod) || x.ProvenSpace(l.Namespace)
+}
+
+// VouchedOn are those of the pods of a node.
+func VouchedOn(x *snapshot.Index, node string) []snapshot.Log {
+	return Keep(Vouched(x), func(l snapshot.Log) bool {
+		pod := x.Pod(l.Namespace, l.Pod)
+		return pod != nil && pod.Spec.NodeName == node
+	})
+}
+
 // Line is a line of a container's log.
 type Line struct {
 	*snapshot.Log

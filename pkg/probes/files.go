@@ -98,6 +98,13 @@ func (f *Facts) Module(name string) ModuleState {
 	return m
 }
 
+// LoadedRead tells whether the list of the loaded modules was read: else one that is in no
+// list of the release may be loaded all the same.
+func (f *Facts) LoadedRead() bool {
+	loaded, ok := f.Files["proc/modules"]
+	return ok && loaded.Err == ""
+}
+
 // listsModule reads lines "kernel/drivers/scsi/iscsi_tcp.ko.zst: …" (modules.dep(5)).
 func listsModule(list, want string) bool {
 	for _, line := range strings.Split(list, "\n") {

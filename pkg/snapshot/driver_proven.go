@@ -19,6 +19,12 @@ func (x *Index) provenSpaces(driver string) []string {
 	return x.provenOfDriver.get(driver, x.findProvenSpaces)
 }
 
+// ProvenSpace tells whether what runs in a namespace is believed to serve a driver.
+func (x *Index) ProvenSpace(namespace string) bool {
+	return namespace == metav1.NamespaceSystem || slices.Contains(x.LonghornNamespaces(), namespace) ||
+		slices.ContainsFunc(x.Drivers(), func(d string) bool { return slices.Contains(x.provenSpaces(d), namespace) })
+}
+
 func (x *Index) findProvenSpaces(driver string) []string {
 	var out nodeList
 	if driver == LonghornDriver && len(x.LonghornNamespaces()) > 0 {

@@ -77,7 +77,7 @@ func (x *Index) migration(v *Volume) string {
 	if driver == "" {
 		return ""
 	}
-	if v.PV != nil && v.PV.Annotations[annotationMigratedTo] == driver || claimMigrated(v.Claim, driver) || x.CSIDriver(driver) != nil || x.inTreeGone() {
+	if v.PV != nil && v.PV.Annotations[annotationMigratedTo] == driver || v.PV == nil && claimMigrated(v.Claim, driver) || x.CSIDriver(driver) != nil || x.inTreeGone() {
 		return driver
 	}
 	for _, n := range x.Cluster.CSINodes {

@@ -94,7 +94,7 @@ func saysIOError(t diagnosis.Text) bool {
 	if is(t, message.InputOutputError, message.NotConnected, message.StaleHandle, message.HostDown) {
 		return true
 	}
-	return t.Source == "log" && t.Pod != "" && t.Component != "share-manager" && appLoses(t)
+	return t.OwnWord && appLoses(t)
 }
 
 // elsewhere tells whether an application is refused something that is no file of the volume:

@@ -49,9 +49,14 @@ func HasFilesystem(pl *evidence.Place) bool {
 
 // NeedsCheck asks whether the filesystem refuses to grow because it has errors.
 func NeedsCheck(pl *evidence.Place) evidence.Answer {
-	return pl.Refused().Say(func(t evidence.Text) bool {
-		return strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck)
+	said := pl.Refused().Say(func(t evidence.Text) bool {
+		return !t.OwnWord && (strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck))
 	})
+	if said.Yes() {
+		return said
+	}
+	ns, _ := pl.Volume.ClaimRef()
+	return evidence.ResourceIn(pl.X, "/events", ns).Found()
 }
 
 // ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that.

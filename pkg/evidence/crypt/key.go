@@ -103,6 +103,9 @@ func (k Key) Contradicted() evidence.Answer {
 	if k.doubt.Yes() {
 		return k.doubt
 	}
+	if k.Content.Type == "" && !k.pl.Volume.Encrypted() { // it may never have been
+		return k.pl.Tables(probes.Block, probes.Contents).Found()
+	}
 	return k.pl.Tables(probes.Block).Found()
 }
 

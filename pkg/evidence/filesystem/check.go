@@ -30,7 +30,7 @@ func CheckOf(pl *evidence.Place) Check {
 		out.seen(pl, said)
 		return out
 	}
-	if said.Said.Yes() && Here(pl, said.text) && (said.text.Node != "" || !SeenAnywhere(pl)) {
+	if said.Refused() && Here(pl, said.text) && (said.text.Node != "" || !SeenAnywhere(pl)) {
 		out.Says, out.Is, out.Past = "unseen", said.Said, MountedAnywhere(pl)
 		out.Sure = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the device, its mounts and the kernel log"})
 	}
@@ -52,7 +52,7 @@ func (k *Check) seen(pl *evidence.Place, said Repair) {
 		} else {
 			k.Words = fmt.Sprintf("An application: %q.", said.text.Raw)
 		}
-	case said.Said.Yes():
+	case said.Refused():
 		k.Says, k.Is, k.Sure = "free", said.Said.With(signs.Facts()...), c.Readable()
 		k.Past, k.Earlier = MountedAnywhere(pl), first
 	case signs.Yes():

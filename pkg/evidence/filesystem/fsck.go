@@ -67,6 +67,10 @@ func (r Repair) Unclean() evidence.Answer {
 	return evidence.No()
 }
 
+// Refused tells whether a tool says it that was to make the filesystem ready. What a container of the
+// volume's pod prints is about files that it had mounted, or it is anything.
+func (r Repair) Refused() bool { return r.Said.Yes() && !r.text.OwnWord }
+
 // Failing asks whether the device is away, or requests of it failed before the filesystem was
 // refused: then the way to the data is to be cured first.
 func (c Carrier) Failing(refused time.Time) evidence.Answer {

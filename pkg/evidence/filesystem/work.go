@@ -30,6 +30,9 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 	for i := range view.Facts.Processes {
 		p := &view.Facts.Processes[i]
 		tool := slices.ContainsFunc(makers, func(t string) bool { return p.Comm == t || strings.HasPrefix(p.Comm, t+".") })
+		if tool && len(p.Cmdline) == 0 && len(p.Open) == 0 && !p.Started.IsZero() && x.Age(p.Started) <= patience {
+			return "", evidence.Unseen(evidence.Lack{Need: fmt.Sprintf("on what %s (process %d) works", p.Comm, p.PID), Node: node, Why: "it was not read"})
+		}
 		if !tool || p.State == "Z" || p.State == "T" || p.Started.IsZero() || x.Age(p.Started) > patience || !worksOn(view, d, p) {
 			continue
 		}

@@ -88,7 +88,7 @@ func Driverless(pl *evidence.Place) evidence.Answer {
 	switch {
 	case m.Available() || len(pl.View.Facts.ISCSI.Transports) > 0:
 		return evidence.No()
-	case m.Listed:
+	case m.Listed && pl.View.Facts.LoadedRead():
 		return evidence.Yes()
 	}
 	return evidence.Not(pl.Tables(probes.Files).Nothing())

@@ -92,19 +92,17 @@ func Registered(pl *evidence.Place, mine string) (name string, from report.Evide
 
 func inLogs(pl *evidence.Place, mine string) (string, report.Evidence, bool) {
 	targets, _ := pl.Volume.ISCSITargets(pl.Node)
-	for _, pod := range pl.X.PodsOn(pl.Node) {
-		for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
-			found := anyName.FindString(l.Text)
-			if found == "" || !ownName.MatchString(l.Text) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
-				continue
-			}
-			if found == mine {
-				return "", report.Evidence{}, false
-			}
-			said := l.Evidence()
-			said.Node = pl.Node
-			return found, said, false
+	for l := range evidence.Lines(evidence.VouchedOn(pl.X, pl.Node)) {
+		found := anyName.FindString(l.Text)
+		if found == "" || !ownName.MatchString(l.Text) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
+			continue
 		}
+		if found == mine {
+			return "", report.Evidence{}, false
+		}
+		said := l.Evidence()
+		said.Node = pl.Node
+		return found, said, false
 	}
 	return "", report.Evidence{}, false
 }

@@ -59,7 +59,7 @@ func NoModule(pl *evidence.Place) (rebuilt bool, a evidence.Answer) {
 	if setting != "" {
 		fact = evidence.FromNode(pl.Node, config, setting)
 	}
-	if file, read := f.HostFile(dep); read && file.Err == "" {
+	if file, read := f.HostFile(dep); read && file.Err == "" && f.LoadedRead() {
 		return false, evidence.Yes(evidence.FromNode(pl.Node, dep, "no iscsi_tcp"), evidence.FromNode(pl.Node, "proc/modules", "no iscsi_tcp"), fact)
 	}
 	for p := range f.Files {
@@ -67,5 +67,5 @@ func NoModule(pl *evidence.Place) (rebuilt bool, a evidence.Answer) {
 			rebuilt = true
 		}
 	}
-	return rebuilt, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
+	return rebuilt, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin, proc/modules) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
 }

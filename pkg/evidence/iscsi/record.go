@@ -197,7 +197,7 @@ func Refused(x *snapshot.Index) []string {
 				take(line)
 			}
 		}
-		for _, l := range x.Logs {
+		for _, l := range evidence.Vouched(x) {
 			for _, line := range l.Lines {
 				fresh(line)
 			}

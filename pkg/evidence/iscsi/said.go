@@ -29,11 +29,9 @@ func Said(pl *evidence.Place) []evidence.Text {
 	for _, t := range pl.Texts {
 		add(t)
 	}
-	for _, pod := range pl.X.PodsOn(pl.Node) {
-		for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
-			for i, line := range l.Lines {
-				add(lineText(pl, l.Container, fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), line))
-			}
+	for _, l := range evidence.VouchedOn(pl.X, pl.Node) {
+		for i, line := range l.Lines {
+			add(lineText(pl, l.Container, fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), line))
 		}
 	}
 	for _, path := range HostLogs(pl) {

@@ -78,14 +78,12 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 		return evidence.FromNode(pl.Node, "lib/modules/"+release+"/"+name, text)
 	}
 	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
-	loaded, loadedRead := f.Files["proc/modules"]
-	loadedRead = loadedRead && loaded.Err == ""
 	switch {
 	case m.Loaded || m.BuiltIn:
 		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
-	case read && dep.Err == "" && !m.OnDisk && loadedRead:
+	case read && dep.Err == "" && !m.OnDisk && f.LoadedRead():
 		return Lack{"absent", "", evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
-	case replaced(pl, release) != "" && loadedRead:
+	case replaced(pl, release) != "" && f.LoadedRead():
 		other := replaced(pl, release)
 		return Lack{"replaced", other, evidence.Yes(evidence.FromNode(pl.Node, "lib/modules", "no "+release+", but "+other)).With(word.Facts()...)}
 	case m.OnDisk && said.Raw != "":

@@ -29,7 +29,7 @@ func Managers(x *snapshot.Index) []*corev1.Pod {
 // ManagerOn is the longhorn-manager of a node, or nil.
 func ManagerOn(x *snapshot.Index, node string) *corev1.Pod {
 	return evidence.First(x.PodsOn(node), func(pod *corev1.Pod) bool {
-		return pod.Labels["app"] == "longhorn-manager" && pod.DeletionTimestamp == nil
+		return pod.Namespace == x.LonghornNamespace() && pod.Labels["app"] == "longhorn-manager" && pod.DeletionTimestamp == nil
 	})
 }
 

@@ -128,7 +128,7 @@ func ofUpgrade(pl *evidence.Place, t *snapshot.LHTicket) evidence.Answer {
 func upgradeOver(x *snapshot.Index) bool {
 	want, ok := x.Setting("current-longhorn-version")
 	managers := 0
-	for _, pod := range x.Cluster.Pods {
+	for _, pod := range x.PodsIn(x.LonghornNamespace()) {
 		if pod.Labels["app"] != "longhorn-manager" {
 			continue
 		}

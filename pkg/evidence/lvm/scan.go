@@ -49,10 +49,7 @@ func Busy(pl *evidence.Place, name string) (a evidence.Answer, fresh bool) {
 	}
 	var last time.Time
 	a = evidence.No()
-	for _, log := range pl.X.Logs {
-		if pod := pl.X.Pod(log.Namespace, log.Pod); pod == nil || pod.Spec.NodeName != pl.Node {
-			continue
-		}
+	for _, log := range evidence.VouchedOn(pl.X, pl.Node) {
 		var at time.Time
 		for _, line := range log.Lines {
 			if d := message.Date(line, pl.X.TakenAt); !d.IsZero() {

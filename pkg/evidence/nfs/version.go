@@ -142,7 +142,7 @@ func (v Version) withoutModule() evidence.Answer {
 	}
 	at := "lib/modules/" + view.Facts.Identity.Kernel + "/modules.dep"
 	dep, read := view.Facts.HostFile(at)
-	return evidence.When(read && dep.Err == "" && !view.Facts.Module("nfsv4").Available(), evidence.FromNode(v.pl.Node, at, "no nfsv4"))
+	return evidence.When(read && dep.Err == "" && view.Facts.LoadedRead() && !view.Facts.Module("nfsv4").Available(), evidence.FromNode(v.pl.Node, at, "no nfsv4"))
 }
 
 // OfKernel asks whether the kernel of the node is to blame: a release that is known for

@@ -29,7 +29,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 		rest := diagnosis.Rest(whole.And(pl.Consumers()))
 		mounted, plain := mounts.OrphansOf(pl)
 		p := &diagnosis.Proof{
-			Subject: diagnosis.NodeSubject(pl.Node), Says: "mounted", Last: []evidence.Answer{evidence.Resource(pl.X, "/pods").Nothing(), whole.Nothing()},
+			Subject: diagnosis.NodeSubject(pl.Node), Says: "mounted", Last: []evidence.Answer{evidence.Resources(pl.X, "/pods", "/events").Nothing(), whole.Nothing()},
 			With: words.Fields{"node": pl.Node, "mounts": mounts.Titles(pl.View, mounted), "plain": mounts.Directories(pl.View, plain)},
 		}
 		if len(mounted) == 0 {
