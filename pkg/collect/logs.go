@@ -297,10 +297,7 @@ func restarted(pod *corev1.Pod, container string) bool {
 // helpers are the pods in which a provisioner works at a volume: they are called after it,
 // and a volume that is not there yet after the UID of its claim.
 func helpers(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
-	name := v.PVName()
-	if name == "" && v.Claim != nil && v.Claim.UID != "" {
-		name = "pvc-" + string(v.Claim.UID)
-	}
+	name := v.Called()
 	var out []*corev1.Pod
 	for _, pod := range x.Cluster.Pods {
 		if name != "" && strings.HasSuffix(pod.Name, "-"+name) {

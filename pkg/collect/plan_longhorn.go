@@ -14,7 +14,7 @@ import (
 func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 	name := v.Handle
 	if name == "" {
-		name = lostVolume(v)
+		name = v.Called()
 	}
 	if name == "" {
 		return
@@ -60,18 +60,6 @@ func (c *collector) longhornVolume(x *snapshot.Index, v *snapshot.Volume) {
 		c.byName(configMaps, ns, snapshot.RecoveryBackend+name)
 		c.byName(leases, ns, name)
 	}
-}
-
-// lostVolume is the volume that a claim had, or shall have, where no PV tells: Longhorn
-// calls it like the PV, and external-provisioner calls that by the claim's UID.
-func lostVolume(v *snapshot.Volume) string {
-	if name := v.PVName(); name != "" {
-		return name
-	}
-	if v.Claim != nil && v.Claim.UID != "" {
-		return "pvc-" + string(v.Claim.UID)
-	}
-	return ""
 }
 
 // restored asks for the backup that a volume still lacks data of, and for its target.

@@ -45,14 +45,23 @@ func newTexts(x *snapshot.Index, s scope) *texts {
 }
 
 // age makes history of what was said before the pods that use the volume on that node
-// now were started there: they got it, whatever was wrong before.
+// now were started there: they got it, whatever was wrong before. And of what was said
+// while its PersistentVolume was not made yet.
 func (t *texts) age(v *snapshot.Volume, list []Text) {
 	for i := range list {
 		x := &list[i]
-		if x.Fresh && x.Source != "api" && x.Node != "" && v.ServedSince(x.Node, x.At) {
+		if x.Fresh && x.Source != "api" && (x.Node != "" && v.ServedSince(x.Node, x.At) || isMade(v, x)) {
 			x.Fresh = false
 		}
 	}
+}
+
+// isMade tells whether a text speaks of making a volume that was made since.
+func isMade(v *snapshot.Volume, x *Text) bool {
+	if v.PV == nil || v.Claim == nil || v.Claim.Status.Phase != corev1.ClaimBound {
+		return false
+	}
+	return x.Reason == "ProvisioningFailed" || x.Is(message.ProvisionFailed) || x.Source == "log" && !x.At.IsZero() && x.At.Before(v.PV.CreationTimestamp.Time)
 }
 
 func (t *texts) of(v *snapshot.Volume) []Text { return t.byVolume[v] }

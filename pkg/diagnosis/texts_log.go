@@ -29,7 +29,7 @@ const minName = 8
 func (t *texts) namesOf(volumes []*snapshot.Volume) volumeNames {
 	out := volumeNames{}
 	for _, v := range volumes {
-		list := []string{v.PVName(), v.Handle}
+		list := []string{v.Called(), v.Handle}
 		if lh := v.LH(); lh != nil {
 			list = append(list, lh.Name)
 		}

@@ -21,6 +21,15 @@ func (v *Volume) PVName() string {
 	return ""
 }
 
+// Called is the name of the PV, also of one that a provisioner still makes: it calls it after
+// the claim's UID (sig-storage-lib-external-provisioner).
+func (v *Volume) Called() string {
+	if name := v.PVName(); name != "" || v == nil || v.Claim == nil || v.Claim.UID == "" {
+		return name
+	}
+	return "pvc-" + string(v.Claim.UID)
+}
+
 // ClaimRef is the claim's namespace and name, from the claim or the PV.
 func (v *Volume) ClaimRef() (namespace, name string) {
 	switch {

@@ -99,10 +99,7 @@ func (x *Index) addClaim(claim *corev1.PersistentVolumeClaim) {
 	v := &Volume{Claim: claim}
 	x.Volumes = append(x.Volumes, v)
 	x.volumesByClaim[key{claim.Namespace, claim.Name}] = v
-	name := claim.Spec.VolumeName
-	if name == "" && claim.UID != "" {
-		name = "pvc-" + string(claim.UID) // external-provisioner names a volume so before a PV exists
-	}
+	name := v.Called()
 	if name == "" || x.PV(name) != nil {
 		return
 	}

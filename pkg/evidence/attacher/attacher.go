@@ -91,28 +91,17 @@ func (a Attacher) Whole() evidence.Answer {
 	return evidence.Resource(a.pl.X, "/pods").And(csi.Undisputed(a.pl.X, a.Driver, "csi-attacher")).Nothing()
 }
 
-// lease reads the leader's lease; see DashedDriver for its name. Its age is counted from the
-// newest lease of a node: the clock that dated the snapshot may be ahead of the cluster's.
+// lease reads the leader's lease; see DashedDriver for its name.
 func (a Attacher) lease() (stale bool, fact report.Evidence) {
-	x := a.pl.X
-	l, proven := x.LeaderLease(a.Driver, "external-attacher-leader-"+snapshot.DashedDriver(a.Driver))
+	l, proven := a.pl.X.LeaderLease(a.Driver, "external-attacher-leader-"+snapshot.DashedDriver(a.Driver))
 	if !proven {
 		return false, report.Evidence{}
 	}
-	newest := time.Duration(-1)
-	for _, o := range x.Cluster.Leases {
-		if o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
-			continue
-		}
-		if age := x.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
-			newest = age
-		}
-	}
-	age, by := x.Age(l.Spec.RenewTime.Time)-max(newest, 0), ""
+	by := ""
 	if l.Spec.HolderIdentity != nil {
 		by = *l.Spec.HolderIdentity
 	}
-	return age > time.Minute, evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", by, evidence.Duration(age)))
+	return csi.Abandoned(a.pl.X, l, a.Pods), evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec", fmt.Sprintf("holder %s, renewed %s ago", by, evidence.Duration(a.pl.X.LeaseAge(l))))
 }
 
 // Down asks whether no pod of the attacher is Ready, or its leader does not renew its lease;

@@ -1,9 +1,11 @@
 package csi
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -80,13 +82,23 @@ func (s Sidecar) state(p *corev1.Pod) (field, text string, ready bool) {
 	return "status.conditions[Ready]", "not True", snapshot.PodServes(p)
 }
 
+// Abandoned tells whether nobody has renewed the lease of a leader for a minute, though one
+// of these pods could have: who has just started waits until the time of the last leader is
+// over (client-go/tools/leaderelection; 137 s on OpenShift).
+func Abandoned(x *snapshot.Index, l *coordinationv1.Lease, pods []*corev1.Pod) bool {
+	return x.LeaseAge(l) > time.Minute && !slices.ContainsFunc(pods, func(p *corev1.Pod) bool {
+		at := Started(p)
+		return !at.IsZero() && x.Age(at) < 3*time.Minute
+	})
+}
+
 // LeaseOld asks whether a leader was elected and has not renewed its lease for a minute.
 func (s Sidecar) LeaseOld(name string) evidence.Answer {
 	l, proven := s.x.LeaderLease(s.driver, name)
 	if !proven {
 		return evidence.No()
 	}
-	return evidence.When(s.x.Age(l.Spec.RenewTime.Time) > time.Minute,
+	return evidence.When(Abandoned(s.x, l, s.Pods),
 		evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339)))
 }
 

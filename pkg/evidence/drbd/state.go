@@ -209,8 +209,10 @@ func (r Resource) Quiet(pl *evidence.Place, node string) evidence.Answer {
 	return evidence.TablesFor(pl.X, pl.Volume, node, probes.Mounts, probes.Descriptors).Nothing()
 }
 
-// Fails asks whether a step of the volume fails, or hangs, on the place's node now.
-func Fails(pl *evidence.Place) evidence.Answer {
+// Fails asks whether a step of the volume fails, or hangs, on the resource's node now, or a pod
+// there waits for a device that cannot be read (drbd_open answers ENODATA without quorum or a
+// good copy).
+func (r Resource) Fails(pl *evidence.Place) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool {
 		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume")
 	}); said.Yes() {
@@ -223,6 +225,9 @@ func Fails(pl *evidence.Place) evidence.Answer {
 		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err != "" {
 			return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, st.Err))
 		}
+	}
+	if c := pl.View.Facts.Contents[r.Dev]; len(pl.Volume.WaitingOn(pl.Node)) > 0 && (c.Err == "ENODATA" || c.Err == "EIO") {
+		return evidence.Yes(evidence.FromNode(pl.Node, "@content/"+r.Dev.String(), c.Err))
 	}
 	return evidence.No()
 }

@@ -16,25 +16,13 @@ import (
 // SelectedNode is where the scheduler wants a volume of a claim to be made.
 const SelectedNode = "volume.kubernetes.io/selected-node"
 
-// VolumeName is the name of a volume, also of one that a provisioner still makes: it
-// names it after the claim's UID (sig-storage-lib-external-provisioner).
-func VolumeName(v *snapshot.Volume) string {
-	switch {
-	case v.PV != nil:
-		return v.PV.Name
-	case v.Claim != nil && v.Claim.UID != "":
-		return "pvc-" + string(v.Claim.UID)
-	}
-	return ""
-}
-
 // roles are the words that a helper's name has before the volume's: local-path makes
 // "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
 var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
 
 // RoleOf is what a pod of this name does for a volume; empty: it is no helper of it.
 func RoleOf(v *snapshot.Volume, pod string) string {
-	name := VolumeName(v)
+	name := v.Called()
 	if name == "" {
 		return ""
 	}
@@ -47,7 +35,7 @@ func RoleOf(v *snapshot.Volume, pod string) string {
 
 // PodOf is the helper of a volume that is there now, or nil.
 func PodOf(pl *evidence.Place) *corev1.Pod {
-	return evidence.First(pl.X.HelperPods(VolumeName(pl.Volume)), func(p *corev1.Pod) bool { return RoleOf(pl.Volume, p.Name) != "" })
+	return evidence.First(pl.X.HelperPods(pl.Volume.Called()), func(p *corev1.Pod) bool { return RoleOf(pl.Volume, p.Name) != "" })
 }
 
 // NameOf is the name of the volume's helper: of the pod that is there, or of one that
@@ -56,7 +44,7 @@ func NameOf(pl *evidence.Place) (namespace, name string) {
 	if p := PodOf(pl); p != nil {
 		return p.Namespace, p.Name
 	}
-	for _, e := range pl.X.HelperEvents(VolumeName(pl.Volume)) {
+	for _, e := range pl.X.HelperEvents(pl.Volume.Called()) {
 		if RoleOf(pl.Volume, e.ObjName) != "" {
 			return e.ObjNamespace, e.ObjName
 		}

@@ -94,7 +94,7 @@ func logFact(pod *corev1.Pod, container, line string) report.Evidence {
 // ofEvents: the helper is gone already, and its fresh events tell.
 func ofEvents(pl *evidence.Place) (Stuck, bool) {
 	var out Stuck
-	for _, e := range pl.X.HelperEvents(VolumeName(pl.Volume)) {
+	for _, e := range pl.X.HelperEvents(pl.Volume.Called()) {
 		bad := e.Type != "Normal" && e.Type != "" || e.Reason == "BackOff" || e.Reason == "FailedMount" || e.Reason == "Failed" || e.Reason == "Evicted"
 		if RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
 			out = Stuck{"its event " + e.Reason + " says: " + strings.TrimSpace(e.Message),

@@ -98,7 +98,7 @@ func (s *Silence) absent() bool {
 	x := s.pl.X
 	age, leased := s.LeaseAge(x)
 	switch {
-	case s.Ready() != nil && leased && age > leaseStale && !s.ByName:
+	case s.Ready() != nil && leased && csi.Abandoned(x, s.Lease, s.Pods) && !s.ByName:
 		s.Kind, s.Pod = "leader", s.Ready()
 		s.Why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", evidence.Duration(age), s.Pod.Name)
 		s.miss("a sign of life of the provisioner's leader", "only its lease is old")

@@ -131,7 +131,7 @@ func (m Provisioner) LeaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 	if m.Lease == nil {
 		return 0, false
 	}
-	return x.Age(m.Lease.Spec.RenewTime.Time), true
+	return x.LeaseAge(m.Lease), true
 }
 
 // Facts quotes the pods, the workloads and the lease.

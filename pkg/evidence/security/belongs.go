@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -188,7 +187,7 @@ func (l Line) whenFailed(pl *evidence.Place) bool {
 
 // makesDirectory: a helper pod may not make, or change, the directory of a volume.
 func (l Line) makesDirectory(pl *evidence.Place) bool {
-	name := helper.VolumeName(pl.Volume)
+	name := pl.Volume.Called()
 	if name == "" || !l.SELinux && l.fields["operation"] != "mkdir" {
 		return false
 	}

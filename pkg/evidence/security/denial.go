@@ -37,7 +37,7 @@ type Denial struct {
 
 // DenialOf finds the newest enforced denial that belongs to the place's volume.
 func DenialOf(pl *evidence.Place) (Denial, bool) {
-	d := Denial{Module: "AppArmor", Volume: helper.VolumeName(pl.Volume)}
+	d := Denial{Module: "AppArmor", Volume: pl.Volume.Called()}
 	l, way, ok := Of(pl)
 	if !ok {
 		return d, false

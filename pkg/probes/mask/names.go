@@ -103,7 +103,7 @@ var follows = func() map[string]bool {
 		which who whose into under length derivation exchange agreement server type size ring name named names namespace keyring slot management used using set unset changed change
 		server client access mode policy agent objects object reference references created deleted updated revoked denied accepted rejected
 		correct matches match protected encrypted decrypted digest hash value values pair pairs id ids map through over pam unix only also all any
-		stored loaded added removed lookup retrieval quality format entry entries field fields list holds opens lacks names carries needs`) {
+		stored loaded added removed lookup retrieval quality format entry entries field fields list holds opens lacks names carries needs key keys`) {
 		out[w] = true
 	}
 	return out

@@ -24,7 +24,7 @@ var HelperPodFailed = &diagnosis.Rule{
 		}
 		ns, name := helper.NameOf(pl)
 		p := &diagnosis.Proof{
-			Says: "stuck", With: words.Fields{"volume": helper.VolumeName(pl.Volume), "helper": name, "why": stuck.Why, "node": helper.Node(pl)},
+			Says: "stuck", With: words.Fields{"volume": pl.Volume.Called(), "helper": name, "why": stuck.Why, "node": helper.Node(pl)},
 			State: []evidence.Answer{stuck.Is},
 			Steps: helperSteps(ns, name),
 		}

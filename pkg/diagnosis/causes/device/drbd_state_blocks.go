@@ -28,7 +28,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			Subject: diagnosis.DeviceSubject(pl.Node, r.Dev),
 			With:    words.Fields{"node": pl.Node, "resource": r.Name, "device": r.Dev.String(), "minor": strconv.FormatUint(uint64(r.Dev.Minor), 10), "peer": "", "volume": pl.Volume.PVName()},
 		}
-		fails, tainted := drbd.Fails(pl), drbd.Tainted(pl)
+		fails, tainted := r.Fails(pl), drbd.Tainted(pl)
 		why, suspended := r.Suspended(pl.X)
 		if fails.No() {
 			fails = suspended // whoever reads or writes it waits
