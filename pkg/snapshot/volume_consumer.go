@@ -112,8 +112,11 @@ func (v *Volume) ServedSince(node string, at time.Time) bool {
 	return some
 }
 
+// startedAfter tells whether a pod came to its node, or got its volumes there, after a moment,
+// and runs since.
 func startedAfter(p *corev1.Pod, at time.Time) bool {
-	if s := p.Status.StartTime; p.Status.Phase != corev1.PodRunning || s == nil || s.Time.Before(at) {
+	s := p.Status.StartTime
+	if p.Status.Phase != corev1.PodRunning || (s == nil || s.Time.Before(at)) && !PodProvided(p).After(at) {
 		return false
 	}
 	for _, c := range p.Status.ContainerStatuses {

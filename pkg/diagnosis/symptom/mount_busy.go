@@ -13,7 +13,7 @@ import (
 // mountBusy: mount(2) or a tool before it answers EBUSY, or the device refuses an
 // exclusive open although nothing mounts it and a pod wants it.
 var mountBusy = &diagnosis.SymptomRule{Name: "mount-busy", Run: func(p *diagnosis.Pass) {
-	told(p, saysBusy, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, mounting(saysBusy), func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("The device of %s is busy: %s", name(v), quote(t.Desc))
 	})
 	for _, v := range p.Volumes() {

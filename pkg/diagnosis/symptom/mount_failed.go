@@ -53,7 +53,7 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, short(p.Age(at)))
 			}
 		}
-		if words := stillEnds(p, v, i.pod); words != "" && v.Exclusive() && v.AttachmentOn(node) == nil && only() {
+		if words := moves(p, v, i.pod); words != "" && v.Exclusive() && v.AttachmentOn(node) == nil && only() {
 			return words
 		}
 		if words, a := filesystem.AtWork(p.Index, v, node); a.Yes() && only(message.Deadline, message.AbortedPending) {

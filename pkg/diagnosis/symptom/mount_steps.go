@@ -11,7 +11,7 @@ import (
 
 // formatFailed: a new filesystem or LUKS header could not be written.
 var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *diagnosis.Pass) {
-	told(p, formats, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, mounting(formats), func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("The driver cannot format the device of %s: %s", name(v), quote(t.Desc))
 	})
 }}
@@ -19,7 +19,7 @@ var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *di
 // fsckFailed: the check before mounting found what it could not repair, or could
 // not work.
 var fsckFailed = &diagnosis.SymptomRule{Name: "fsck-failed", Run: func(p *diagnosis.Pass) {
-	told(p, checks, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, mounting(checks), func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("The filesystem check of %s fails: %s", name(v), quote(t.Desc))
 	})
 }}

@@ -51,21 +51,41 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 	return true
 }
 
-// stillEnds says that every pod which has a volume on another node was told to end and has time
-// left for it (terminationGracePeriodSeconds): the volume comes by itself then.
-func stillEnds(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
+// moves says that a volume comes by itself: every pod which has it on another node was told to end
+// and has time left for it (terminationGracePeriodSeconds), or the kubelet there reports again only
+// since a moment ago.
+func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 	out := ""
 	for _, c := range v.Live() {
 		if c.Node() == pod.Spec.NodeName || c.Node() == "" {
 			continue
 		}
 		d := c.Pod.DeletionTimestamp
+		if back := justBack(p, c.Node()); back != "" && d != nil {
+			out = back
+			continue
+		}
 		if d == nil || !d.After(p.TakenAt) || !p.NodeReady(c.Node()).Ready {
 			return ""
 		}
 		out = fmt.Sprintf("%s on node %s, where the volume is, was told to end and has %s left for it; then the volume moves by itself.", capital(podName(c.Pod)), c.Node(), short(d.Sub(p.TakenAt)))
 	}
+	for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {
+		if out == "" && n != pod.Spec.NodeName {
+			out = justBack(p, n)
+		}
+	}
 	return out
+}
+
+// justBack says that the kubelet of a node which has a volume reports again only since a moment
+// ago: it must still compare what is mounted with the pods that it is to run, and lets go of the rest.
+func justBack(p *diagnosis.Pass, node string) string {
+	r := p.NodeReady(node)
+	if !r.Ready || p.Age(r.Since) >= settle {
+		return ""
+	}
+	return fmt.Sprintf("Node %s, where the volume is, reports again since %s; it lets go of what no pod there needs, then the volume moves by itself.", node, short(p.Age(r.Since)))
 }
 
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {
@@ -89,7 +109,7 @@ func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer,
 		s := &diagnosis.Symptom{Subject: diagnosis.PodSubject(w.Pod)}
 		s.Message = fmt.Sprintf("%s waits on node %s for %s, which node %s still has.",
 			capital(podName(w.Pod)), node, name(v), va.Spec.NodeName)
-		s.Pending = stillEnds(p, v, w.Pod)
+		s.Pending = moves(p, v, w.Pod)
 		s.Volume(v)
 		s.Pod(w.Pod)
 		s.At(node)
@@ -118,7 +138,7 @@ func refusedTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), quote(t.Raw)))
 		node := t.Node
 		if pod != nil {
-			s.Subject, s.Pending = diagnosis.PodSubject(pod), stillEnds(p, v, pod)
+			s.Subject, s.Pending = diagnosis.PodSubject(pod), moves(p, v, pod)
 			node = pod.Spec.NodeName
 		}
 		s.Pod(pod)

@@ -26,6 +26,7 @@ var podStuckTerminating = &diagnosis.SymptomRule{Name: "pod-stuck-terminating", 
 			s.Message += fmt.Sprintf(" It has finalizers: %v.", i.pod.Finalizers)
 			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.finalizers", fmt.Sprint(i.pod.Finalizers)))
 		}
+		s.Pending = justBack(p, i.pod.Spec.NodeName)
 		p.AddSymptom(s)
 	}
 }}

@@ -35,7 +35,7 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	if pod != nil && (beforeStart(t) || namesMount(t)) && snapshot.PodServes(pod) {
 		return false // it runs and is Ready: whatever kept it from starting is past
 	}
-	if pod != nil && got(pod, t) {
+	if pod != nil && (got(pod, t) || t.Reason == "Unhealthy" && snapshot.PodServes(pod) && snapshot.PodCondition(pod, corev1.PodReady).LastTransitionTime.After(t.At)) {
 		return false
 	}
 	if t.Fresh {
@@ -76,6 +76,18 @@ func aboutStep(t diagnosis.Text) bool {
 // told collects texts about volumes by meaning: one symptom per volume.
 func told(p *diagnosis.Pass, fits func(diagnosis.Text) bool, says func(*snapshot.Volume, diagnosis.Text) string) {
 	toldOf(p, func(_ *snapshot.Volume, t diagnosis.Text) bool { return fits(t) }, says)
+}
+
+// mounting leaves out what a log says of a node on which all pods of the volume serve, and one
+// got it since: whatever kept it from being mounted is past.
+func mounting(fits func(diagnosis.Text) bool) func(*snapshot.Volume, diagnosis.Text) bool {
+	return func(v *snapshot.Volume, t diagnosis.Text) bool {
+		users := v.LiveConsumersOn(t.Node)
+		served := t.Source == "log" && t.Pod == "" &&
+			!slices.ContainsFunc(users, func(c *snapshot.Consumer) bool { return !snapshot.PodServes(c.Pod) }) &&
+			slices.ContainsFunc(users, func(c *snapshot.Consumer) bool { return snapshot.PodProvided(c.Pod).After(t.At) })
+		return fits(t) && !served
+	}
 }
 
 // toldOf does so where the meaning depends on the volume: what is said about a pod is

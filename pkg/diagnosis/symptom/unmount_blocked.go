@@ -100,8 +100,12 @@ func mountsNowhere(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 }
 
 // longReleased tells whether the node had the time to let go: two minutes since
-// the attachment's or the pods' deletion, or since somebody else waits.
+// the attachment's or the pods' deletion, or since somebody else waits, and since the
+// node reports again.
 func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	if justBack(p, node) != "" {
+		return false
+	}
 	if va := v.AttachmentOn(node); va != nil && va.DeletionTimestamp != nil {
 		return p.Age(va.DeletionTimestamp.Time) > settle
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // lately is how old a text may be that speaks of the present.
@@ -21,7 +22,7 @@ func Said(pl *evidence.Place) []evidence.Text {
 	var out []evidence.Text
 	seen := map[string]bool{}
 	add := func(t evidence.Text) {
-		if t.Fresh && !seen[t.Raw] && strings.Contains(strings.ToLower(t.Raw), "iscsi") {
+		if t.Fresh && !seen[t.Raw] && strings.Contains(strings.ToLower(t.Raw), "iscsi") && !served(pl, t) {
 			seen[t.Raw] = true
 			out = append(out, t)
 		}
@@ -41,6 +42,13 @@ func Said(pl *evidence.Place) []evidence.Text {
 	}
 	slices.SortStableFunc(out, func(a, b evidence.Text) int { return b.At.Compare(a.At) })
 	return out
+}
+
+// served tells whether a text names a volume that its pods on the node got since.
+func served(pl *evidence.Place, t evidence.Text) bool {
+	return t.Source == "log" && slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool {
+		return strings.Contains(t.Raw, nameOf(v)) && v.ServedSince(pl.Node, t.At)
+	})
 }
 
 // HostLogs are the text logs of the place's machine, by path: iscsid and the kubelet

@@ -14,10 +14,10 @@ type Turns struct{ In, Out, Starts, Stops int }
 // TurnsOf counts them.
 func TurnsOf(x *snapshot.Index, v *snapshot.Volume) Turns {
 	since := wantedSince(v)
-	t := Turns{In: transitions(x, "Volume", v.LH().Name, since, "Attached"), Out: transitions(x, "Volume", v.LH().Name, since, "Detached")}
+	t := Turns{In: transitions(x, v, "Volume", v.LH().Name, since, "Attached"), Out: transitions(x, v, "Volume", v.LH().Name, since, "Detached")}
 	for _, e := range v.Longhorn.Engines {
-		t.Starts += transitions(x, "Engine", e.Name, since, "Start")
-		t.Stops += transitions(x, "Engine", e.Name, since, "Stop")
+		t.Starts += transitions(x, v, "Engine", e.Name, since, "Start")
+		t.Stops += transitions(x, v, "Engine", e.Name, since, "Stop")
 	}
 	return t
 }
@@ -45,12 +45,12 @@ func wantedSince(v *snapshot.Volume) time.Time {
 const fresh = 10 * time.Minute
 
 // transitions counts what happened since a moment, while it still speaks of the present:
-// the last occurrence is at most ten minutes old. An event counts its occurrences and
+// the last occurrence is at most ten minutes old, and no pod got the volume after it. An event counts its occurrences and
 // dates the first and the last; those between are taken to be evenly spread.
-func transitions(x *snapshot.Index, kind, name string, since time.Time, reasons ...string) int {
+func transitions(x *snapshot.Index, v *snapshot.Volume, kind, name string, since time.Time, reasons ...string) int {
 	n := 0
 	for _, e := range x.Events(kind, x.LonghornNamespace(), name) {
-		if !slices.Contains(reasons, e.Reason) || x.Age(e.Last) >= fresh || e.Last.Before(since) {
+		if !slices.Contains(reasons, e.Reason) || x.Age(e.Last) >= fresh || e.Last.Before(since) || v.ServedSince("", e.Last) {
 			continue
 		}
 		count, span := max(e.Count, 1), e.Last.Sub(e.First)
