@@ -52,3 +52,83 @@ func TestPodThatGotItsVolumesSince(t *testing.T) {
 		"a container that could not be made, it is up": {provided(disk(), running).EditIn("name: web-0, uid", "{type: Ready, status: 'False'", "{type: Ready, status: 'True'").Event("Pod", "web-0", sketchUID, "Failed", "kubelet", "n1", "2026-01-02T11:59:29Z", "Error: failed to prepare subPath for volumeMount \"data\" of container \"app\""), "healthy"},
 	})
 }
+
+// TestTwinsThatWereRepaired: the same words in a world in which it works since, or has only just
+// begun to.
+func TestTwinsThatWereRepaired(t *testing.T) {
+	t.Parallel()
+	const running, ready = "running: {startedAt: '2026-01-02T11:59:30Z'}", "{type: Ready, status: 'True'"
+	const pluginLog = "logs/kube-system/plugin-1/driver.log"
+	up := func(w *world) *world {
+		return provided(w, running).EditIn("name: web-0, uid", "{type: Ready, status: 'False'", ready)
+	}
+	disk := func() *world {
+		return ebsMounted(ebs().Waits(), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	beside := func(w *world) *world { return second(w, "web-b", "n1", "", "Running", "") }
+	back := func(w *world, at string) *world {
+		return notReady(w, "n2", "2026-01-02T11:40:00Z").Unprobed("n2", "NodeNotReady").
+			EditIn("name: n2, uid: 'f0", "status: Unknown, reason: NodeStatusUnknown, message: Kubelet stopped posting node status., lastTransitionTime: '2026-01-02T11:40:00Z'", "status: 'True', reason: KubeletReady, lastTransitionTime: '2026-01-02T"+at+"Z'")
+	}
+	lost := func(at string) *world { return back(mulattach(cinderW().Waits().Attached("n2"), "x"), at) }
+	lease := func(started string) *world {
+		w := attachFailed(va(cinderW().Waits(), "csi-a", "n1", "", "attached: false"), "AttachVolume.Attach failed for volume \"pv-data\" : timed out waiting for external-attacher of cinder.csi.openstack.org CSI driver to attach volume 0e6dd0a8")
+		return w.EditIn("name: controller-0", "{name: csi-attacher, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}", "{name: csi-attacher, ready: true, restartCount: 4, state: {running: {startedAt: '2026-01-02T"+started+"Z'}}}").
+			Add("\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: kube-system, name: external-attacher-leader-cinder-csi-openstack-org}\nspec: {holderIdentity: controller-0, renewTime: '2026-01-02T11:10:00.000000Z'}\n")
+	}
+	quorum := func() *world {
+		return drbdDevice(linstor().Waits().Attached("n1"), "n1").Kernel("n1", "300|drbd pvc-77aa n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "300|drbd pvc-77aa/0 drbd1000: quorum( yes -> no )")
+	}
+	looped := func(w *world) *world {
+		for _, reason := range []string{"Attached", "Detached"} {
+			w.Add("\napiVersion: v1\nkind: Event\nmetadata: {namespace: longhorn-system, name: e-" + reason + "}\ninvolvedObject: {kind: Volume, namespace: longhorn-system, name: " + lhVol + "}\nreason: " + reason + "\ntype: Normal\ncount: 12\nfirstTimestamp: '2026-01-02T11:40:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\nmessage: volume " + reason + "\n")
+		}
+		return w
+	}
+	lhSince := func() *world {
+		return lhRuns(lhWorld("v1.7.2")).EditIn("name: web-0, uid", "startedAt: '2025-12-31T12:00:10Z'", "startedAt: '2026-01-02T11:59:30Z'")
+	}
+	const format = "E0102 11:58:50.000000       1 mount_linux.go:487] format of disk \"/dev/nvme1n1\" failed: volume pv-data vol-0a1b2c3d4e5f60718: /dev/nvme1n1 is apparently in use by the system; will not make a filesystem here!"
+	const fsck = "E0102 11:58:50.000000       1 server.go:1] volume vol-0a1b2c3d4e5f60718: failed to run fsck: /dev/nvme1n1 is mounted. e2fsck: Cannot continue, aborting."
+	const record = "[" + lhVol + "-e-0] time=\"2026-01-02T11:58:50Z\" level=error msg=\"Failed to startup frontend\" error=\"iscsiadm -m node -T " + lhIQN + " -o show: iSCSI ERROR: Unknown parameter name node.session.conn_reopen_log_freq\\niSCSI ERROR: config file /var/lib/iscsi/nodes/" + lhIQN + "/10.42.11.20,3260,1/default invalid.: exit status 7\""
+	showEach(t, map[string]shown{
+		"a format that failed, in the log only":        {up(disk()).File(pluginLog, format), "healthy"},
+		"a check that refused, the other pod is old":   {beside(up(disk())).File(pluginLog, fsck), "healthy"},
+		"a volume that flapped until its pod had it":   {looped(lhSince()), "healthy"},
+		"a volume that flaps under its pod":            {looped(lhRuns(lhWorld("v1.7.2"))), "broken: unexplained volume-attach-loop"},
+		"a probe that ran out of time, it is Ready":    {provided(disk(), running).EditIn("name: web-0, uid", "{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:30:00Z'}", ready+", lastTransitionTime: '2026-01-02T11:59:50Z'}").Event("Pod", "web-0", sketchUID, "Unhealthy", "kubelet", "n1", "2026-01-02T11:59:40Z", "Readiness probe failed: command timed out: \"ls /data\" timed out after 5s"), "healthy"},
+		"a node that has just come back":               {lost("11:59:30"), "waiting"},
+		"a node that came back, and keeps the volume":  {lost("11:50:00"), "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume; unexplained unmount-blocked"},
+		"an attacher that was started a moment ago":    {lease("11:59:20"), "broken: possible attacher-not-working Pod kube-system/controller-0; unexplained attach-failed; unexplained pod-waiting-for-volume"},
+		"an attacher that does not take the lease":     {lease("11:40:00"), "broken: certain attacher-not-working Pod kube-system/controller-0"},
+		"DRBD without quorum, nobody says so any more": {quorum().Entries("n1", "@content/147:1000", "@error ENODATA"), "broken: certain drbd-state-blocks Device n1/147:1000"},
+		"DRBD that another node has, nobody says so":   {quorum().Entries("n1", "@content/147:1000", "@error EMEDIUMTYPE"), "broken: unexplained pod-waiting-for-volume"},
+	})
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"records that a node refused before": {lhSince().Unprobed("n1", "PodRejected").File("logs/longhorn-system/instance-manager-n1/instance-manager.log", record), "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "node n1", c.want)
+		})
+	}
+}
+
+// TestClaimThatGotItsVolumeSince: what the driver said while it made the volume is past once it is
+// there, and until then its log tells of the claim's volume, too.
+func TestClaimThatGotItsVolumeSince(t *testing.T) {
+	t.Parallel()
+	const refused = "failed to provision volume with StorageClass \"sc\": rpc error: code = InvalidArgument desc = failed to fetch monitor list using clusterID (c-1): missing configuration for cluster ID (c-1)"
+	const line = "E0102 11:58:50.110901       1 utils.go:163] ID: 41 Req-ID: pvc-c0000000-0000-4000-8000-000000000001 GRPC error: rpc error: code = InvalidArgument desc = missing configuration for cluster ID (c-1)"
+	const log = "logs/kube-system/controller-0/driver.log"
+	grown := func() *world {
+		return pvcEvent(cephfs(), "Warning", "ProvisioningFailed", "cephfs.csi.ceph.com", refused).Edit("capacity: {storage: 10Gi}}", "capacity: {storage: 5Gi}}")
+	}
+	showEach(t, map[string]shown{
+		"it was made, and has not grown": {grown(), "degraded: unexplained expansion-pending"},
+		"only the log says why":          {pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).File(log, line), "broken: certain driver-configuration-wrong StorageClass fast"},
+	})
+}

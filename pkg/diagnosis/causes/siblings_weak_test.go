@@ -279,3 +279,16 @@ func notRuledOut(t *testing.T, w *world, cause string) {
 		t.Error("nothing is unexplained")
 	}
 }
+
+// TestTwinsWithLess: the same incidents where the node was not probed, or the event is gone.
+func TestTwinsWithLess(t *testing.T) {
+	t.Parallel()
+	const refused = "iscsiadm: Could not login to [iface: default, target: iqn.2010-06.com.purestorage:flasharray.1, portal: 10.9.3.1,3260].\niscsiadm: initiator reported error (19 - encountered non-retryable iSCSI login failure)\niscsiadm: Could not log into all portals"
+	const unwritten = "[" + lhVol + "-e-0] time=\"2026-01-02T11:58:50Z\" level=warning msg=\"Failed to discover\" error=\"iscsiadm -m discovery -t sendtargets -p 10.42.11.20, stderr iscsiadm: Could not add/update [tcp:[hw=,ip=,net_if=,iscsi_if=default] 10.42.11.20,3260,1 " + lhIQN + "]: exit status 6\""
+	const manager = "logs/longhorn-system/instance-manager-n1/instance-manager.log"
+	showEach(t, map[string]shown{
+		"a target that refuses":              {pureISCSI().Waits().Attached("n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = "+refused).Unprobed("n1", "PodRejected"), "broken: likely iscsi-login-rejected PersistentVolume pv-data"},
+		"a record that could not be written": {lhWaits(lhWorld("v1.7.2")).File(manager, unwritten).Unprobed("n1", "PodRejected"), "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"},
+		"a label that no node carries":       {lvmLocal().Waits().Edit("key: kubernetes.io/hostname, operator: In, values: [n1]", "key: openebs.io/nodename, operator: In, values: [n1]"), "broken: unexplained pod-waiting-for-volume"},
+	})
+}

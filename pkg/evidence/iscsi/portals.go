@@ -61,7 +61,7 @@ func loginFailures(pl *evidence.Place) []report.Evidence {
 		return nil
 	}
 	for _, t := range pl.Refused() {
-		if speaksOfLogin(t.Raw) {
+		if speaksOfLogin(t.Raw) && !refusedFatal.MatchString(t.Raw) { // who refuses a login was reached
 			out = append(out, t.Evidence())
 		}
 	}
@@ -72,7 +72,7 @@ func loginFailures(pl *evidence.Place) []report.Evidence {
 	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
 		for i, line := range l.Lines {
 			at := message.Date(line, pl.X.TakenAt)
-			if !l.Previous && !at.IsZero() && pl.X.Age(at) < 10*time.Minute && speaksOfLogin(line) {
+			if !l.Previous && !at.IsZero() && pl.X.Age(at) < 10*time.Minute && speaksOfLogin(line) && !refusedFatal.MatchString(line) {
 				out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
 			}
 		}
@@ -84,7 +84,7 @@ func speaksOfLogin(text string) bool {
 	low := strings.ToLower(text)
 	subject := strings.Contains(low, "iscsi") || strings.Contains(low, "portal") || strings.Contains(low, "iqn.")
 	return slices.ContainsFunc([]string{"cannot make connection", "cannot make a connection", "timed out", "login retries", "login to iscsi target failed",
-		"failed to sendtargets", "failed to get any path", "could not login", "login failed", "connect to ", "no route to host", "connection refused", "unreachable"}, func(w string) bool {
+		"failed to sendtargets", "failed to get any path", "connect to ", "no route to host", "connection refused", "unreachable"}, func(w string) bool {
 		return subject && strings.Contains(low, w)
 	})
 }

@@ -72,18 +72,23 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 
 // PlacedPast asks whether a pod was put on a node without asking the scheduler, where its
 // volumes may not be used: the kubelet refuses to mount them (NodeAffinity check). When the
-// driver was asked to mount there lately, that check has passed.
+// driver was asked to mount there lately, that check has passed. A label that no node has is
+// not one by which the scheduler, or whoever put the pod there, chose: without the kubelet's word it proves nothing.
 func PlacedPast(pl *evidence.Place, n *corev1.Node) (Conflict, bool) {
 	c := Conflict{Guilty: excludedBy(pl.X.VolumesOfPod(pl.Pod), n)}
 	tried := slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
 		return t.Node == n.Name && t.Code != "" && strings.HasPrefix(t.Op, "MountVolume") && !strings.Contains(t.Raw, "NodeAffinity")
 	})
+	said := pl.Texts.Say(func(t evidence.Text) bool {
+		return strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms")
+	})
+	if !said.Yes() {
+		c.Guilty = slices.DeleteFunc(c.Guilty, func(v *snapshot.Volume) bool { return nowhereKnown(pl.X, v) })
+	}
 	if len(c.Guilty) == 0 || tried {
 		return c, false
 	}
-	c.facts = append(c.facts, pl.Texts.Say(func(t evidence.Text) bool {
-		return strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms")
-	}).Facts()...)
+	c.facts = append(c.facts, said.Facts()...)
 	c.places(c.Guilty)
 	c.Is = evidence.Yes(c.facts...)
 	return c, true
@@ -138,6 +143,13 @@ func wantedOf(volumes []*snapshot.Volume) []corev1.NodeSelectorRequirement {
 		}
 	}
 	return out
+}
+
+// nowhereKnown tells whether no node has any of the labels that a volume's affinity asks for.
+func nowhereKnown(x *snapshot.Index, v *snapshot.Volume) bool {
+	return !slices.ContainsFunc(wantedOf([]*snapshot.Volume{v}), func(r corev1.NodeSelectorRequirement) bool {
+		return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[r.Key] != "" || n.Labels[Renamed[r.Key]] != "" })
+	})
 }
 
 // excludedBy lists the volumes whose node affinity excludes a node.

@@ -37,6 +37,7 @@ func TestText(t *testing.T) {
 		"prose stays":             {"No key available with this passphrase.", "No key available with this passphrase."},
 		"missing key stays":       {"Required key not available", "Required key not available"},
 		"name of a Secret stays":  {`MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`, `MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`},
+		"key of a Secret stays":   {`MountVolume.SetUp failed for volume "v" : references non-existent secret key: tls.crt`, `MountVolume.SetUp failed for volume "v" : references non-existent secret key: tls.crt`},
 		"name of a volume stays":  {`failed for volume "secrets-store" : rpc error: code = Unknown`, `failed for volume "secrets-store" : rpc error: code = Unknown`},
 		"name of a driver stays":  {"driver secrets-store.csi.k8s.io mounts a tmpfs", "driver secrets-store.csi.k8s.io mounts a tmpfs"},
 		"a property of Java":      {"spring.datasource.password hunter2", "spring.datasource.password ********"},
