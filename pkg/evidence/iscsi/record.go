@@ -170,7 +170,9 @@ func refusedIn(text string) (parameter, file string) {
 // cannot read: an invalid initiator name ends with the same number, and then says so, as does a
 // record that could not be written ("Could not add/update", exec_disc_op in usr/iscsiadm.c).
 func StatusOfDatabase(pl *evidence.Place) evidence.Answer {
-	return evidence.Texts(Said(pl)).Say(func(t evidence.Text) bool { return databaseStatus.MatchString(t.Raw) && !nameWords.MatchString(t.Raw) && !strings.Contains(t.Raw, "Could not add/update") })
+	return evidence.Texts(Said(pl)).Say(func(t evidence.Text) bool {
+		return databaseStatus.MatchString(t.Raw) && !nameWords.MatchString(t.Raw) && !strings.Contains(t.Raw, "Could not add/update")
+	})
 }
 
 // Refused are all parameters that some node's iscsiadm refused lately, sorted: where
