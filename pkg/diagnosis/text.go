@@ -18,8 +18,10 @@ func (p *Pass) TextsOn(node string) []Text {
 		p.texts.byNode = map[string][]Text{}
 		for _, v := range p.Volumes() {
 			for _, t := range p.Texts(v) {
-				p.texts.byNode[t.Node] = append(p.texts.byNode[t.Node], t)
-				if t.OnNode != t.Node {
+				if t.Node != "" {
+					p.texts.byNode[t.Node] = append(p.texts.byNode[t.Node], t)
+				}
+				if t.OnNode != t.Node && t.OnNode != "" {
 					p.texts.byNode[t.OnNode] = append(p.texts.byNode[t.OnNode], t)
 				}
 			}

@@ -80,7 +80,9 @@ func (p *Place) on(node string) *Place {
 // their words.
 func (p *Place) Refused() Texts {
 	if p.refused == nil {
-		p.refused = slices.Clip(append(Texts{}, Keep(p.Texts, func(t Text) bool { return t.Fresh })...))
+		if p.refused = p.Texts.only(func(t Text) bool { return t.Fresh }); p.refused == nil {
+			p.refused = Texts{}
+		}
 	}
 	return p.refused
 }

@@ -43,11 +43,15 @@ func (l Texts) Say(is func(Text) bool) Answer {
 
 // At leaves out what was said about another node.
 func (l Texts) At(node string) Texts {
-	there := func(t Text) bool { return t.Node == "" || t.Node == node || t.OnNode == node }
-	if !slices.ContainsFunc(l, func(t Text) bool { return !there(t) }) {
-		return l
+	return l.only(func(t Text) bool { return t.Node == "" || t.Node == node || t.OnNode == node })
+}
+
+// only are those that are so; the list itself when all are.
+func (l Texts) only(is func(Text) bool) Texts {
+	if !slices.ContainsFunc(l, func(t Text) bool { return !is(t) }) {
+		return l[:len(l):len(l)]
 	}
-	return Keep(l, there)
+	return slices.Clip(Keep(l, is))
 }
 
 // First is the newest text that is so.

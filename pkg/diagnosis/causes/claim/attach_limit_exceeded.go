@@ -37,12 +37,16 @@ var AttachLimitExceeded = &diagnosis.Rule{
 // nodeFull weighs, for a volume that waits on a node, how many places are taken there and
 // by whom, how many the driver publishes, and what the backend says.
 func nodeFull(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
+	away := slots.NotAttached(pl, w.Node())
+	if away.No() {
+		return nil
+	}
 	full := slots.FullFor(pl, w.Node())
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(w.Node()), Says: full.How,
 		With: words.Fields{"node": w.Node(), "driver": slots.Driver(pl.Volume), "count": fmt.Sprint(full.Taken.Count()), "sources": full.Taken.Sources(),
 			"volume": pl.Volume.PVName(), "limit": full.Limit, "disks": fmt.Sprint(full.Taken.Disks)},
-		State: []evidence.Answer{slots.NotAttached(pl, w.Node()), full.Is},
+		State: []evidence.Answer{away, full.Is},
 		Last:  []evidence.Answer{full.Sure},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes. Then let the scheduler know the limit: the driver's volumeAttachLimit or reserved attachments. Attachments of mounted volumes are no place to make room.")},
 		Also:  idle(pl.X, full.Taken),
