@@ -127,7 +127,14 @@ func TestClaimThatGotItsVolumeSince(t *testing.T) {
 	grown := func() *world {
 		return pvcEvent(cephfs(), "Warning", "ProvisioningFailed", "cephfs.csi.ceph.com", refused).Edit("capacity: {storage: 10Gi}}", "capacity: {storage: 5Gi}}")
 	}
+	const made = "pvc-c0000000-0000-4000-8000-000000000001"
+	helper := func(w *world) *world {
+		return w.Add("\napiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: helper-pod-create-" + made + ", uid: '6a000000-0000-4000-8000-000000000001', creationTimestamp: '2026-01-02T11:50:00Z'}\nspec: {nodeName: n1, volumes: [{name: data, hostPath: {path: /opt/local-path-provisioner}}], containers: [{name: helper-pod, image: busybox}]}\nstatus: {phase: Pending, startTime: '2026-01-02T11:50:00Z', containerStatuses: [{name: helper-pod, ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image'}}}]}\n")
+	}
+	local := func() *world { return vol("rancher.io/local-path", "x", "") }
 	showEach(t, map[string]shown{
+		"a helper that cannot make it":   {helper(pendingClaim(local(), "Immediate", anno("rancher.io/local-path"))), "broken: certain helper-pod-failed Pod kube-system/helper-pod-create-" + made},
+		"a helper that is left over":     {helper(local()).Edit("pv-data", made), "healthy"},
 		"it was made, and has not grown": {grown(), "degraded: unexplained expansion-pending"},
 		"only the log says why":          {pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).File(log, line), "broken: certain driver-configuration-wrong StorageClass fast"},
 	})

@@ -20,17 +20,19 @@ const SelectedNode = "volume.kubernetes.io/selected-node"
 // "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
 var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
 
-// RoleOf is what a pod of this name does for a volume; empty: it is no helper of it.
+// RoleOf is what a pod of this name does for a volume; empty: it is no helper of it, or one
+// that was to make it and is left over, since its PersistentVolume is there.
 func RoleOf(v *snapshot.Volume, pod string) string {
 	name := v.Called()
 	if name == "" {
 		return ""
 	}
 	before, after, found := strings.Cut(pod, name)
-	if m := roles.FindStringSubmatch(before); found && after == "" && m != nil {
-		return m[1]
+	m := roles.FindStringSubmatch(before)
+	if !found || after != "" || m == nil || v.PV != nil && m[1] != "delete" && m[1] != "cleanup" {
+		return ""
 	}
-	return ""
+	return m[1]
 }
 
 // PodOf is the helper of a volume that is there now, or nil.
