@@ -37,7 +37,7 @@ func EndHolder(node string, who snapshot.Who) Step {
 
 // servesAll names units whose restart touches every pod of the node.
 func servesAll(unit string) bool {
-	for _, u := range []string{"kubelet", "containerd", "docker", "crio", "k3s", "rke2", "k0s", "snap.microk8s"} {
+	for _, u := range []string{"kubelet", "kube-proxy", "containerd", "docker", "crio", "cri-", "k3s", "rke2", "k0s", "snap.microk8s", "calico", "flanneld", "openvswitch", "ovs", "dbus"} {
 		if strings.HasPrefix(unit, u) {
 			return true
 		}

@@ -47,17 +47,18 @@ func runsIn(im *snapshot.LHInstanceManager, kind, name string, i snapshot.LHInst
 }
 
 // OtherReplica asks whether another replica of the volume holds its data: it is
-// healthy, and where the volume is attached its engine writes to it.
+// healthy, its node answers, and where the volume is attached its engine writes to it.
 func OtherReplica(x *snapshot.Index, v *snapshot.Volume, besides *snapshot.LHReplica) evidence.Answer {
 	e := x.EngineActive(v)
 	var facts []report.Evidence
 	for _, o := range v.Longhorn.Replicas {
 		works := v.LH().Status.State != "attached" || e != nil && e.ReplicaModes[o.Name] == "RW"
-		if o.Name != besides.Name && o.HealthyAt != "" && o.FailedAt == "" && works {
+		away := o.NodeID != "" && !x.NodeReady(o.NodeID).Ready
+		if o.Name != besides.Name && o.HealthyAt != "" && o.FailedAt == "" && works && !away {
 			facts = append(facts, evidence.FromAPI("Replica "+o.Name, "spec.healthyAt", o.HealthyAt))
 		}
 	}
-	whole := read(x)
+	whole := read(x).And(evidence.Resource(x, "/nodes"))
 	if !whole.Complete() {
 		return whole.Nothing()
 	}

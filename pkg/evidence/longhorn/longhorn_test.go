@@ -39,6 +39,7 @@ func TestAnswers(t *testing.T) {
 	bad := &snapshot.LHReplica{ObjectMeta: named("bad"), FailedAt: "2026-01-01T00:00:00Z", HealthyAt: "2025-01-01T00:00:00Z"}
 	fresh := &snapshot.LHReplica{ObjectMeta: named("fresh")}
 	good := &snapshot.LHReplica{ObjectMeta: named("good"), HealthyAt: "2025-01-01T00:00:00Z"}
+	away := &snapshot.LHReplica{ObjectMeta: named("away"), HealthyAt: "2025-01-01T00:00:00Z", LHInstance: snapshot.LHInstance{NodeID: "gone"}}
 	slow := &snapshot.LHReplica{ObjectMeta: named("slow"), HealthyAt: "2025-01-01T00:00:00Z"}
 	backup := func(at string) *snapshot.Volume {
 		v := volume("detached")
@@ -61,6 +62,7 @@ func TestAnswers(t *testing.T) {
 		"a manager, replicas unread":             {Idle(index(none, "api/longhorn.io/replicas"), im, ""), "unseen"},
 		"another replica is healthy":             {OtherReplica(index(none), volume("attached", bad, good), bad), "yes"},
 		"the other one is not written to":        {OtherReplica(index(none), volume("attached", bad, slow), bad), "no"},
+		"the other one's node is away":           {OtherReplica(index(none), volume("detached", bad, away), bad), "no"},
 		"there is no other one":                  {OtherReplica(index(none), volume("detached", good), good), "no"},
 		"another replica, engines unread":        {OtherReplica(index(none, "api/longhorn.io/engines"), volume("detached", bad, good), bad), "unseen"},
 		"a failed replica":                       {Dispensable(index(none), bad), "yes"},
