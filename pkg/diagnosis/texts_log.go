@@ -36,6 +36,9 @@ func (t *texts) namesOf(volumes []*snapshot.Volume) volumeNames {
 		if ns, claim := v.ClaimRef(); claim != "" {
 			list = append(list, ns+"/"+claim)
 		}
+		if v.PV == nil && v.Claim != nil { // provisioners call a claim that they work at so (ProvisionController.syncClaimHandler)
+			list = append(list, string(v.Claim.UID))
+		}
 		for _, va := range v.Attachments {
 			list = append(list, va.Name)
 		}
