@@ -59,6 +59,7 @@ func newHost(phase corev1.PodPhase) *host {
 		Contents: map[probes.Dev]probes.Content{sdb: {Type: "ext4", State: "errors"}},
 		Claims:   map[probes.Dev]string{sdb: "free"},
 	}
+	h.log(599, "", "Linux version 6.8.0")
 	h.s.Nodes["n1"] = &snapshot.NodeRecord{Name: "n1", Facts: h.f}
 	return h
 }

@@ -44,7 +44,7 @@ func TestEncryptionKeyWrong(t *testing.T) {
 	}
 	checkRules(t, []*diagnosis.Rule{filesystem.EncryptionKeyWrong}, []branch{
 		{"no slot opens", encrypted(corev1.PodPending).says(noKey), certain},
-		{"first-hand words without the node", encrypted(corev1.PodPending).says(noKey).unprobed(), certain},
+		{"first-hand words without the node", encrypted(corev1.PodPending).says(noKey).unprobed(), likely},
 		{"no passphrase", encrypted(corev1.PodPending).says(noPassphrase), certain},
 		{"unknown provider", encrypted(corev1.PodPending).says(provider), certain},
 		{"plain filesystem, read", encrypted(corev1.PodPending).typed("ext4").says(plain), certain},

@@ -16,13 +16,18 @@ func TestAccessDenied(t *testing.T) {
 	one := func(text string) *world {
 		return newWorld(nfsPV()).pod("web", "n1", corev1.PodPending).says("web", text)
 	}
+	seen := func(w *world) *world { // neither node's kernel log has a denial of SELinux or AppArmor
+		client := func(f *probes.Facts) { f.Files["usr/sbin/mount.nfs"] = probes.File{Kind: "file"} }
+		return w.probed("n1", client).probed("n2", client)
+	}
 	node, volume := []string{"nfs-access-denied certain Node n1"}, []string{"nfs-access-denied certain PersistentVolume pv-data"}
 	check(t, []branch{
-		{"one node, nobody to compare with", one(denied), node},
-		{"another node uses it", one(denied).pod("api", "n2", corev1.PodRunning), node},
-		{"every node is refused", one(denied).pod("api", "n2", corev1.PodPending).saysOn("api", "n2", denied), volume},
+		{"one node, nobody to compare with", seen(one(denied)), node},
+		{"one node, its kernel log unread", one(denied), []string{"nfs-access-denied likely Node n1"}},
+		{"another node uses it", seen(one(denied).pod("api", "n2", corev1.PodRunning)), node},
+		{"every node is refused", seen(one(denied).pod("api", "n2", corev1.PodPending).saysOn("api", "n2", denied)), volume},
 		{"no such path", one(wrong), volume},
-		{"root is squashed", one(squash), volume},
+		{"root is squashed", seen(one(squash)), volume},
 	})
 }
 
