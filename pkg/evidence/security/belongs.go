@@ -38,6 +38,9 @@ func OfMount(pl *evidence.Place) evidence.Answer {
 	if l, _, ok := Of(pl); ok {
 		return evidence.Yes(l.Fact())
 	}
+	for _, t := range pl.Refused() { // the newest refusal and what led to it
+		return pl.LogFrom(t.At).Found()
+	}
 	return pl.Tables(probes.KernelLog).Found()
 }
 
