@@ -59,8 +59,9 @@ func TestOneThingUnread(t *testing.T) {
 	showEach(t, map[string]shown{
 		"the named disk":                   {waits().Entries("n1", "sys/class/block/sdc/dev", "@error EACCES"), "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the PV of what is mounted beside": {twin().Drop("name: pv-twin").Gap("api//persistentvolumes", "Forbidden"), "broken: likely mount-of-dead-device Device n1/259:1"},
-		"the kernel log":                   {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "@kmsg", "@error EPERM").FailedMount(stageFails(denied)), "broken: likely nfs-access-denied Node n1"},
-		"the kernel log is there":          {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms").FailedMount(stageFails(denied)), "broken: certain nfs-access-denied Node n1"},
+		"the kernel log":                   {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "sys/module/apparmor/parameters/enabled", "Y", "@kmsg", "@error EPERM").FailedMount(stageFails(denied)), "broken: likely nfs-access-denied Node n1"},
+		"no module could deny":             {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "@kmsg", "@error EPERM").FailedMount(stageFails(denied)), "broken: certain nfs-access-denied Node n1"},
+		"the kernel log is there":          {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "sys/module/apparmor/parameters/enabled", "Y").FailedMount(stageFails(denied)), "broken: certain nfs-access-denied Node n1"},
 		"whether a module is loaded":       {cephfs().Waits().Without("n1", "proc/modules").Entries("n1", "proc/modules", "@error EACCES").FailedMount(stageFails("mount failed: the operation did not succeed")), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 }

@@ -28,9 +28,18 @@ func Shared(x *snapshot.Index, node string) (evidence.Answer, string) {
 
 // Enforcing asks whether SELinux of a node enforces; a kernel without it does not.
 func Enforcing(x *snapshot.Index, node string) evidence.Answer {
-	const at = "sys/fs/selinux/enforce"
+	return begins(x, node, "sys/fs/selinux/enforce", '1')
+}
+
+// AppArmor asks whether AppArmor of a node is at work; a kernel without it has no such file.
+func AppArmor(x *snapshot.Index, node string) evidence.Answer {
+	return begins(x, node, "sys/module/apparmor/parameters/enabled", 'Y')
+}
+
+// begins asks whether a file of a node begins with a letter; one that is not there does not.
+func begins(x *snapshot.Index, node, at string, with byte) evidence.Answer {
 	if text, ok := file(x, node, at); ok {
-		return evidence.When(len(text) > 0 && text[0] == '1', evidence.FromNode(node, at, text))
+		return evidence.When(len(text) > 0 && text[0] == with, evidence.FromNode(node, at, text))
 	}
 	r := Read(x, node, probes.Files, at)
 	if !r.Complete() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -37,6 +38,9 @@ func Of(pl *evidence.Place) (Line, Way, bool) {
 func OfMount(pl *evidence.Place) evidence.Answer {
 	if l, _, ok := Of(pl); ok {
 		return evidence.Yes(l.Fact())
+	}
+	if machine.Enforcing(pl.X, pl.Node).No() && machine.AppArmor(pl.X, pl.Node).No() {
+		return evidence.No()
 	}
 	for _, t := range pl.Refused() { // the newest refusal and what led to it
 		return pl.LogFrom(t.At).Found()
