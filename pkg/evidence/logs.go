@@ -19,11 +19,11 @@ func Vouched(x *snapshot.Index) []snapshot.Log {
 	}).([]snapshot.Log)
 }
 
-// Vouches tells whether a log is one of them; of a pod that is not there any more nothing
-// tells whose it was.
+// Vouches tells whether a log is one of them. Of a pod that was not read, or is not there any
+// more, only its namespace tells whose it was.
 func Vouches(x *snapshot.Index, l snapshot.Log) bool {
 	pod := x.Pod(l.Namespace, l.Pod)
-	return pod == nil || ReachesHost(pod) || x.ProvenSpace(l.Namespace)
+	return pod != nil && ReachesHost(pod) || x.ProvenSpace(l.Namespace)
 }
 
 // VouchedOn are those of the pods of a node.

@@ -1,0 +1,34 @@
+package evidence_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// TestVouches: whoever runs a pod writes its log, and may have removed the pod since.
+func TestVouches(t *testing.T) {
+	t.Parallel()
+	pod := func(ns, name string, volumes ...corev1.Volume) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Spec: corev1.PodSpec{Volumes: volumes}}
+	}
+	host := corev1.Volume{Name: "root", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}
+	x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Pods: []*corev1.Pod{
+		pod("shop", "web"), pod("tools", "agent", host), pod("kube-system", "controller"),
+	}}})
+	for _, test := range []struct {
+		ns, pod string
+		want    bool
+	}{
+		{"shop", "web", false}, {"shop", "gone", false}, {"tools", "agent", true}, {"tools", "gone", false},
+		{"kube-system", "controller", true}, {"kube-system", "gone", true},
+	} {
+		if got := evidence.Vouches(x, snapshot.Log{Namespace: test.ns, Pod: test.pod}); got != test.want {
+			t.Errorf("log of %s/%s: %v, want %v", test.ns, test.pod, got, test.want)
+		}
+	}
+}
