@@ -135,6 +135,7 @@ func TestClaimThatGotItsVolumeSince(t *testing.T) {
 	showEach(t, map[string]shown{
 		"a helper that cannot make it":   {helper(pendingClaim(local(), "Immediate", anno("rancher.io/local-path"))), "broken: certain helper-pod-failed Pod kube-system/helper-pod-create-" + made},
 		"a helper that is left over":     {helper(local()).Edit("pv-data", made), "healthy"},
+		"the same, its PV unread":        {helper(local()).Edit("pv-data", made).Drop("name: "+made).Gap("api//persistentvolumes", "Forbidden"), "unknown"},
 		"it was made, and has not grown": {grown(), "degraded: unexplained expansion-pending"},
 		"the provisioner's log alone":    {pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).File("logs/kube-system/controller-0/csi-provisioner.log", "E0102 11:58:50.110901       1 controller.go:957] error syncing claim \"c0000000-0000-4000-8000-000000000001\": failed to provision volume with StorageClass \"fast\": rpc error: code = ResourceExhausted desc = no space left in pool kube"), "broken: certain provisioning-failed PersistentVolumeClaim shop/data"},
 		"only the log says why":          {pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).File(log, line), "broken: certain driver-configuration-wrong StorageClass fast"},

@@ -21,7 +21,7 @@ const SelectedNode = "volume.kubernetes.io/selected-node"
 var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
 
 // RoleOf is what a pod of this name does for a volume; empty: it is no helper of it, or one
-// that was to make it and is left over, since its PersistentVolume is there.
+// that was to make it and is left over, since its claim is bound.
 func RoleOf(v *snapshot.Volume, pod string) string {
 	name := v.Called()
 	if name == "" {
@@ -29,7 +29,7 @@ func RoleOf(v *snapshot.Volume, pod string) string {
 	}
 	before, after, found := strings.Cut(pod, name)
 	m := roles.FindStringSubmatch(before)
-	if !found || after != "" || m == nil || v.PV != nil && m[1] != "delete" && m[1] != "cleanup" {
+	if !found || after != "" || m == nil || v.PVName() != "" && m[1] != "delete" && m[1] != "cleanup" {
 		return ""
 	}
 	return m[1]
