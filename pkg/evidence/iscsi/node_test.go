@@ -59,7 +59,7 @@ func TestDatabase(t *testing.T) {
 	t.Parallel()
 	const parameter = "node.session.conn_reopen_log_freq"
 	refused := func(at string) []snapshot.Log {
-		return []snapshot.Log{{Namespace: "x", Pod: "p", Lines: []string{at + " iscsiadm: Unknown parameter name " + parameter}}}
+		return []snapshot.Log{{Namespace: "kube-system", Pod: "p", Lines: []string{at + " iscsiadm: Unknown parameter name " + parameter}}}
 	}
 	record := func(problem string, sessions ...probes.ISCSISession) *probes.Facts {
 		return &probes.Facts{ISCSI: probes.ISCSI{Sessions: sessions, Records: []probes.ISCSIRecord{{Path: "var/lib/iscsi/nodes/t/p/default", Target: "t", Problem: problem, Values: map[string]string{parameter: "30"}}}}}
