@@ -28,10 +28,15 @@ func Vouches(x *snapshot.Index, l snapshot.Log) bool {
 
 // VouchedOn are those of the pods of a node.
 func VouchedOn(x *snapshot.Index, node string) []snapshot.Log {
-	return Keep(Vouched(x), func(l snapshot.Log) bool {
-		pod := x.Pod(l.Namespace, l.Pod)
-		return pod != nil && pod.Spec.NodeName == node
-	})
+	return x.Memo("evidence.VouchedOn", func() any {
+		out := map[string][]snapshot.Log{}
+		for _, l := range Vouched(x) {
+			if pod := x.Pod(l.Namespace, l.Pod); pod != nil {
+				out[pod.Spec.NodeName] = append(out[pod.Spec.NodeName], l)
+			}
+		}
+		return out
+	}).(map[string][]snapshot.Log)[node]
 }
 
 // Line is a line of a container's log.

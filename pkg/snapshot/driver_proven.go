@@ -92,16 +92,19 @@ func hasKubeletDir(spec *corev1.PodSpec, driver string) bool {
 // LeaseAge is how long ago a lease was renewed, counted from the newest lease of a node: the
 // clock that dated the snapshot may be ahead of the cluster's.
 func (x *Index) LeaseAge(l *coordinationv1.Lease) time.Duration {
-	newest := time.Duration(-1)
-	for _, o := range x.Cluster.Leases {
-		if o == nil || o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
-			continue
+	newest := x.Memo("snapshot.LeaseAge", func() any {
+		newest := time.Duration(-1)
+		for _, o := range x.Cluster.Leases {
+			if o == nil || o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
+				continue
+			}
+			if age := x.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
+				newest = age
+			}
 		}
-		if age := x.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
-			newest = age
-		}
-	}
-	return x.Age(l.Spec.RenewTime.Time) - max(newest, 0)
+		return max(newest, 0)
+	}).(time.Duration)
+	return x.Age(l.Spec.RenewTime.Time) - newest
 }
 
 // LeaderLease is the lease of one of these names by which a driver's controller elects its

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,31 @@ func (x *Index) VolumeByHandle(driver, handle string) *Volume {
 // for one volume.
 func (x *Index) VolumesOfHandle(driver, handle string) []*Volume {
 	return x.volumesOfHandle[key{driver, handle}]
+}
+
+// Others are the other objects of a volume's backend volume, in the order of Volumes: PVs of
+// one handle, and those that name it as another plugin or server does.
+func (x *Index) Others(v *Volume) []*Volume {
+	named := x.Memo("snapshot.Others", func() any {
+		out := map[string][]*Volume{}
+		for _, o := range x.Volumes {
+			for _, u := range o.UniqueNames() {
+				out[u] = append(out[u], o)
+			}
+		}
+		return out
+	}).(map[string][]*Volume)
+	out := slices.Clone(x.VolumesOfHandle(v.Driver, v.Handle))
+	for _, u := range v.UniqueNames() {
+		for _, o := range named[u] {
+			if !slices.Contains(out, o) {
+				out = append(out, o)
+			}
+		}
+	}
+	out = slices.DeleteFunc(out, func(o *Volume) bool { return o == v })
+	slices.SortStableFunc(out, func(a, b *Volume) int { return strings.Compare(a.Key(), b.Key()) })
+	return out
 }
 
 // VolumesOfPod returns the volumes of a pod that are storage, in the pod's order.

@@ -1,10 +1,6 @@
 package snapshot
 
-import (
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-)
+import "strings"
 
 // learnDrivers lets the names of drivers be said, whole and in parts: rules and hashes
 // rest on them. A namespace may have the same name.
@@ -49,11 +45,9 @@ func (w *vocabulary) learnContainers(c *Cluster) {
 		if systemSpace.MatchString(p.Namespace) {
 			continue
 		}
-		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-			for i := range list {
-				if !ofStorage(&list[i]) && w.sweep(list[i].Name) != list[i].Name {
-					w.name("c", list[i].Name)
-				}
+		for c := range Containers(p) {
+			if !ofStorage(c) && w.sweep(c.Name) != c.Name {
+				w.name("c", c.Name)
 			}
 		}
 	}

@@ -112,7 +112,5 @@ func heldElsewhere(v *snapshot.Volume, node string) bool {
 
 // sharedHandle tells whether a pod on the node uses another PV of the same disk.
 func sharedHandle(x *snapshot.Index, v *snapshot.Volume, node string) bool {
-	return slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
-		return o != v && v.Same(o) && len(o.LiveConsumersOn(node)) > 0
-	})
+	return slices.ContainsFunc(x.Others(v), func(o *snapshot.Volume) bool { return len(o.LiveConsumersOn(node)) > 0 })
 }

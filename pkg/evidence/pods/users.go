@@ -4,7 +4,6 @@ package pods
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,11 +23,8 @@ func read(x *snapshot.Index) evidence.Reading {
 // users are consumers of a volume, and of each object of the same handle.
 func users(x *snapshot.Index, v *snapshot.Volume, of func(*snapshot.Volume) []*snapshot.Consumer) []*snapshot.Consumer {
 	out := of(v)
-	alike := x.VolumesOfHandle(v.Driver, v.Handle)
-	for _, o := range x.Volumes {
-		if o != v && (slices.Contains(alike, o) || v.Same(o)) { // also by the other name of a migrated disk
-			out = append(out, of(o)...)
-		}
+	for _, o := range x.Others(v) { // also by the other name of a migrated disk
+		out = append(out, of(o)...)
 	}
 	return out
 }

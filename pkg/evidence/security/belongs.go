@@ -42,10 +42,11 @@ func OfMount(pl *evidence.Place) evidence.Answer {
 	if machine.Enforcing(pl.X, pl.Node).No() && machine.AppArmor(pl.X, pl.Node).No() {
 		return evidence.No()
 	}
-	for _, t := range pl.Refused() { // the newest refusal and what led to it
-		return pl.LogFrom(t.At).Found()
+	var refused time.Time // the newest refusal and what led to it
+	if said := pl.Refused(); len(said) > 0 {
+		refused = said[0].At
 	}
-	return pl.Tables(probes.KernelLog).Found()
+	return pl.LogFrom(refused).Found()
 }
 
 func (l Line) belongs(pl *evidence.Place) Way {
