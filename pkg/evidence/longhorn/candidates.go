@@ -111,8 +111,11 @@ func (c Candidate) refuses(x *snapshot.Index, v *snapshot.LHVolume) (kind, why s
 	return "", ""
 }
 
+// enough disks tell what is wrong with all: a cluster has thousands.
+const enough = 16
+
 // Blocked are the candidates, when each of them that fits the volume's wishes is kept
-// away by something; none, when one of them has room. Facts say so.
+// away by something; none, when one of them has room. Facts say so of the first.
 func Blocked(x *snapshot.Index, v *snapshot.Volume) (blocked []Candidate, a evidence.Answer) {
 	var facts []report.Evidence
 	for _, c := range Candidates(x, v) {
@@ -122,11 +125,16 @@ func Blocked(x *snapshot.Index, v *snapshot.Volume) (blocked []Candidate, a evid
 			return nil, evidence.No()
 		default:
 			blocked = append(blocked, c)
-			facts = append(facts, evidence.FromAPI("Node.longhorn.io "+c.Node.Name, "disk "+c.Disk.Name, c.Why))
+			if len(facts) < enough {
+				facts = append(facts, evidence.FromAPI("Node.longhorn.io "+c.Node.Name, "disk "+c.Disk.Name, c.Why))
+			}
 		}
 	}
 	if len(blocked) == 0 {
 		return nil, evidence.No()
+	}
+	if n := len(blocked) - len(facts); n > 0 {
+		facts = append(facts, evidence.FromAPI("Nodes.longhorn.io", "status.diskStatus", fmt.Sprintf("%d more disks are kept away", n)))
 	}
 	return blocked, Read(x, "nodes").Nothing(facts...)
 }

@@ -49,16 +49,16 @@ func SameName(x *snapshot.Index, node string) Namesakes {
 		out.Is, out.Read = evidence.No(), mine.read.Nothing()
 		return out
 	}
-	facts, whole := []report.Evidence{mine.fact}, mine.read
+	facts, reads := []report.Evidence{mine.fact}, []evidence.Reading{mine.read}
 	for _, other := range namesakes(x)[strings.ToLower(mine.name)] {
 		o := hostName(x, other)
 		if other == node || toldApart(x.View(node), x.View(other)) {
 			continue
 		}
 		out.Nodes = append(out.Nodes, other)
-		facts, whole = append(facts, o.fact), whole.And(o.read)
+		facts, reads = append(facts, o.fact), append(reads, o.read)
 	}
-	out.Is, out.Read = evidence.When(len(out.Nodes) > 0, facts...), whole.Nothing()
+	out.Is, out.Read = evidence.When(len(out.Nodes) > 0, facts...), evidence.Reading{}.And(reads...).Nothing()
 	return out
 }
 
