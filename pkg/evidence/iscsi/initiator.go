@@ -33,7 +33,7 @@ func NameDefect(view *snapshot.NodeView) string {
 	c := &view.Facts.ISCSI
 	file, ok := view.Facts.Files[InitiatorFile]
 	switch {
-	case Valid(c) || ok && file.Err != "":
+	case Valid(c) || ok && (file.Err != "" || c.InitiatorFile == ""): // seen, and the probe that takes the name out of it did not come so far
 		return ""
 	case !ok && c.InitiatorFile == "":
 		if !view.Facts.ToolsRead() || view.Facts.Tool("iscsiadm") == "" {
@@ -61,7 +61,7 @@ func Nameless(pl *evidence.Place) evidence.Answer {
 	if Valid(&pl.View.Facts.ISCSI) {
 		return evidence.No()
 	}
-	return evidence.Not(pl.Tables(probes.Files).Nothing())
+	return evidence.Not(Read(pl))
 }
 
 // Registered finds another name of the node's initiator than it has: in its Node object

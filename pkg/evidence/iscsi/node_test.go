@@ -53,6 +53,34 @@ func TestTool(t *testing.T) {
 	}
 }
 
+// TestBadName: a name that is missing, empty or of no form; a file of which nobody took the
+// name, since that probe did not end.
+func TestBadName(t *testing.T) {
+	t.Parallel()
+	file := func(content, name string, read bool) *probes.Facts {
+		f := &probes.Facts{Files: map[string]probes.File{InitiatorFile: {Kind: "file", Content: content}}}
+		if f.ISCSI.InitiatorName = name; read {
+			f.ISCSI.InitiatorFile = "/" + InitiatorFile
+		}
+		return f
+	}
+	const good = "iqn.1993-08.org.debian:01:a1"
+	for name, c := range map[string]struct {
+		facts *probes.Facts
+		want  string
+	}{
+		"valid":         {file("InitiatorName="+good, good, true), "no"},
+		"empty":         {file("InitiatorName=", "", true), "yes"},
+		"of no form":    {file("InitiatorName=db-1", "db-1", true), "yes"},
+		"no such line":  {file("# nothing", "", true), "yes"},
+		"not taken out": {file("InitiatorName="+good, "", false), "no"},
+	} {
+		if _, a := BadName(nodes(nil, c.facts)); a.String() != c.want {
+			t.Errorf("%s: %s", name, a.String())
+		}
+	}
+}
+
 // TestDatabase: a damaged file is proof; a parameter that another node refused is none, and
 // less so where a session of the record works, or the refusal is old.
 func TestDatabase(t *testing.T) {
