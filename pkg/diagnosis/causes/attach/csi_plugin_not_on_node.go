@@ -44,10 +44,14 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	n, name := pl.X.Node(u.Node), "the driver's DaemonSet"
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(u.Node), Says: a.Says,
-		With: words.Fields{"driver": u.Driver, "node": u.Node, "why": a.Why, "set": "", "age": "", "holds": u.HoldsUp(pl.X)},
-		State: []evidence.Answer{u.Unregistered(pl).With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...),
-			node.Ready(pl.X, u.Node), a.None},
-		Last: []evidence.Answer{a.Known, csi.Undisputed(pl.X, u.Driver).Nothing()},
+		With:  words.Fields{"driver": u.Driver, "node": u.Node, "why": a.Why, "know": "", "set": "", "age": "", "holds": u.HoldsUp(pl.X)},
+		State: []evidence.Answer{node.Ready(pl.X, u.Node), a.None},
+		Last:  []evidence.Answer{a.Known, csi.Undisputed(pl.X, u.Driver).Nothing()},
+	}
+	if unknown := u.Unregistered(pl); unknown.Unseen() && a.Known.Yes() { // who is kept out registers nothing
+		p.Last = append(p.Last, unknown)
+	} else {
+		p.With["know"], p.State = "know", append([]evidence.Answer{unknown.With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...)}, p.State...)
 	}
 	if a.Set != nil {
 		p.With["set"] = a.Set.Namespace + "/" + a.Set.Name
