@@ -17,6 +17,7 @@ type nodeLookups struct {
 	root      string // of the kubelet
 	realRoot  string
 	refused   map[string]bool // kernel names of block devices whose numbers could not be read
+	unlisted  bool            // the list of block devices was not read to its end
 	paths     []VolumeMount   // init's mounts that are volume paths, in table order
 }
 
@@ -46,6 +47,7 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 			n.refused[at] = true
 		}
 	}
+	n.unlisted = !facts.Completeness(probes.Block).Only(func(p probes.Problem) bool { return p.Path == "" }).Complete()
 	n.processes = make(map[int]*probes.Process, len(facts.Processes))
 	for i := range facts.Processes {
 		n.processes[facts.Processes[i].PID] = &facts.Processes[i]
@@ -96,10 +98,18 @@ func (n *NodeView) ByName(name string) *probes.BlockDevice {
 	return n.names[name]
 }
 
-// Dead tells whether block devices were read, each with its number, and none has this one. Anonymous
+// Dead tells whether all block devices were read, each with its number, and none has this one. Anonymous
 // numbers (NFS, overlay, btrfs) have no entry in sysfs and are never dead.
 func (n *NodeView) Dead(dev probes.Dev) bool {
-	return n != nil && len(n.blocks) > 0 && len(n.refused) == 0 && !dev.Anonymous() && n.blocks[dev] == nil
+	return n.AllDisks() && len(n.blocks) > 0 && !dev.Anonymous() && n.blocks[dev] == nil
+}
+
+// AllDisks tells whether the list of block devices was read to its end, each with its number.
+func (n *NodeView) AllDisks() bool { return n != nil && !n.unlisted && len(n.refused) == 0 }
+
+// Gone tells whether the block devices were read and none has this kernel name.
+func (n *NodeView) Gone(name string) bool {
+	return n != nil && !n.unlisted && !n.refused[name] && n.names[name] == nil
 }
 
 // Superblock returns the live superblock of a device, or nil. It is known by the

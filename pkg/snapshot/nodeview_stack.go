@@ -188,10 +188,10 @@ func (n *NodeView) NoPath(m *probes.BlockDevice) bool {
 func (n *NodeView) DeadPath(name string) string {
 	d := n.ByName(name)
 	switch {
-	case d == nil && n.refused[name]:
-		return ""
-	case d == nil:
+	case n.Gone(name):
 		return "gone"
+	case d == nil:
+		return ""
 	case d.State != "" && d.State != "running" && d.State != "live":
 		return d.State
 	case slices.ContainsFunc(n.Facts.Multipath.Maps, func(m probes.MultipathMap) bool { return slices.Contains(m.Dead, name) }):

@@ -45,6 +45,18 @@ func TestUsesByNamespace(t *testing.T) {
 	if !n.Dead(probesDev(8, 99)) || n.Dead(probesDev(8, 16)) || n.Dead(probesDev(0, 44)) {
 		t.Error("dead devices are misread")
 	}
+	if !n.Gone("sdz") || n.Gone("sdb") {
+		t.Error("names that are gone are misread")
+	}
+	for name, f := range map[string]probes.Facts{
+		"a list that was cut":       {Status: map[string]probes.ProbeState{"blockdev": {State: "timeout"}}},
+		"a disk without its number": {Problems: []probes.Problem{{Probe: "blockdev", Path: "sys/class/block/sdz/dev", Text: "EACCES"}}},
+	} {
+		f.Block = []probes.BlockDevice{disk("sdb", 8, 16)}
+		if v := newNodeView("n", &f); v.Dead(probesDev(8, 99)) || v.Gone("sdz") || v.AllDisks() {
+			t.Errorf("%s: something is called gone", name)
+		}
+	}
 }
 
 func TestHoldersThroughLoops(t *testing.T) {

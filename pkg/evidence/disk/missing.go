@@ -58,9 +58,12 @@ func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {
 // NoneOf asks whether no disk of the place's node is its volume, by any identity. Disks
 // that went away since a moment are quoted.
 func NoneOf(pl *evidence.Place, since time.Time) (Comparison, evidence.Answer) {
-	whole := evidence.Ended(pl.X, pl.Node, probes.Block)
-	if pl.View == nil || !whole.Complete() {
-		return Comparison{}, whole.And(pl.Probed()).Nothing()
+	whole := evidence.Ended(pl.X, pl.Node, probes.Block).And(pl.Probed())
+	if pl.View != nil && !pl.View.AllDisks() { // the one that was not read can be it
+		whole = whole.And(pl.Tables(probes.Block))
+	}
+	if !whole.Complete() {
+		return Comparison{}, whole.Nothing()
 	}
 	if len(pl.View.Facts.Block) == 0 {
 		return Comparison{}, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Block), Node: pl.Node, Why: "no block device was read"})

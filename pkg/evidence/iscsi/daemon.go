@@ -45,7 +45,8 @@ func NoDaemon(pl *evidence.Place) evidence.Answer {
 	if len(pl.View.Facts.ISCSI.DaemonPIDs) > 0 {
 		return evidence.No()
 	}
-	return pl.Tables(probes.Processes).Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no iscsid"))
+	whole := pl.Tables(probes.Processes).And(evidence.Ended(pl.X, pl.Node, probes.Sessions))
+	return whole.Nothing(evidence.FromNode(pl.Node, "proc/*/comm", "no iscsid"))
 }
 
 // NoSocket asks whether nobody listens on the daemon's socket.

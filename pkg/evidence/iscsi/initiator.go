@@ -27,9 +27,9 @@ func Valid(c *probes.ISCSI) bool {
 	return slices.ContainsFunc([]string{"iqn.", "eui.", "naa."}, func(form string) bool { return strings.HasPrefix(c.InitiatorName, form) })
 }
 
-// NameDefect says what is wrong with the file of the initiator's name, or nothing. The
+// nameDefect says what is wrong with the file of the initiator's name, or nothing. The
 // place-holder of a package is replaced at the daemon's first start.
-func NameDefect(view *snapshot.NodeView) string {
+func nameDefect(view *snapshot.NodeView) string {
 	c := &view.Facts.ISCSI
 	file, ok := view.Facts.Files[InitiatorFile]
 	switch {
@@ -55,8 +55,8 @@ func Nameless(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil {
 		return evidence.No() // whether it has one is asked where somebody says so
 	}
-	if NameDefect(pl.View) != "" {
-		return evidence.Yes()
+	if defect, bad := BadName(pl); defect != "" {
+		return bad
 	}
 	if Valid(&pl.View.Facts.ISCSI) {
 		return evidence.No()

@@ -60,15 +60,17 @@ func NameLine(view *snapshot.NodeView) report.Evidence {
 }
 
 // BadName asks whether the file of the initiator's name was read on the node and holds no
-// valid one; the first result says what is wrong with it.
+// valid one; the first result says what is wrong with it. Where a probe of these files did
+// not come to its end, a name that is missing was perhaps not read.
 func BadName(pl *evidence.Place) (defect string, a evidence.Answer) {
 	if pl.View == nil {
 		return "", pl.Probed().Nothing()
 	}
-	if defect = NameDefect(pl.View); defect == "" {
+	if defect = nameDefect(pl.View); defect == "" {
 		return "", evidence.No()
 	}
-	return defect, evidence.Yes(NameLine(pl.View))
+	ended := evidence.Ended(pl.X, pl.Node, probes.Sessions).And(evidence.Ended(pl.X, pl.Node, probes.Files))
+	return defect, ended.Nothing(NameLine(pl.View))
 }
 
 // Read says whether the files of the initiator were read whole on the place's node.

@@ -13,7 +13,7 @@ import (
 // ISCSIDaemon asks whether the iSCSI daemon of a node runs, or starts when it is wanted.
 func ISCSIDaemon(x *snapshot.Index, node string) evidence.Answer {
 	view := x.View(node)
-	whole := evidence.Tables(x, node, probes.Processes)
+	whole := evidence.Tables(x, node, probes.Processes).And(evidence.Ended(x, node, probes.Sessions))
 	if view == nil {
 		return evidence.Unseen(whole.Lacks()...)
 	}

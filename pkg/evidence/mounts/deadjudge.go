@@ -132,7 +132,8 @@ func ofVolume(v *snapshot.Volume) string {
 
 // hollow tells whether a device-mapper or RAID device has lost everything below.
 func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	if b.DM == nil || len(b.Slaves) == 0 {
+	unread := func(name string) bool { return view.ByName(name) == nil && !view.Gone(name) }
+	if b.DM == nil || len(b.Slaves) == 0 || slices.ContainsFunc(b.Slaves, unread) {
 		return false
 	}
 	return !slices.ContainsFunc(view.Leaves(b.Dev), func(leaf *probes.BlockDevice) bool { return leaf.Dev != b.Dev && !offline(leaf) })
@@ -144,7 +145,7 @@ func offline(b *probes.BlockDevice) bool {
 
 // pathless tells whether a device is a multipath map from which every path was taken.
 func pathless(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	return b.DM != nil && strings.HasPrefix(b.DM.UUID, "mpath-") && !slices.ContainsFunc(b.Slaves, func(name string) bool { return view.ByName(name) != nil })
+	return b.DM != nil && strings.HasPrefix(b.DM.UUID, "mpath-") && !slices.ContainsFunc(b.Slaves, func(name string) bool { return !view.Gone(name) })
 }
 
 // pathsBack tells whether a running disk with the WWID of a multipath map stands

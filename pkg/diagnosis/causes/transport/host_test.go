@@ -57,6 +57,9 @@ func TestInitiator(t *testing.T) {
 		{"refusal that asks for a name, too", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", refused+"\niscsiadm: Cannot perform discovery. Initiatorname required."), []string{"iscsid-not-running likely Node n1"}},
 		{"status 20 without the reason and without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", "iscsiadm: Could not perform SendTargets discovery: exit status 20"), []string{"iscsid-not-running likely Node n1"}},
 		{"no valid initiator name", host(func(f *probes.Facts) { f.ISCSI.InitiatorName = "" }), []string{"iscsi-initiator-name-invalid likely Node n1"}},
+		{"the files of the name were not read to the end", host(func(f *probes.Facts) {
+			f.ISCSI.InitiatorName, f.Status = "", map[string]probes.ProbeState{"iscsi": {State: "timeout"}}
+		}), clean},
 		{"not installed", host(func(f *probes.Facts) { delete(f.Files, "usr/sbin/iscsiadm") }), []string{"iscsi-tools-missing certain Node n1"}},
 		{"the kubelet looks in its own container", host(func(f *probes.Facts) {
 			delete(f.Files, "usr/sbin/iscsiadm")
