@@ -40,6 +40,14 @@ func WithoutLonghorn(x *snapshot.Index, node string) (lacks []string, a evidence
 	return lacks, evidence.ResourceIn(x, "/pods", ns).Nothing(evidence.FromAPI("Pods of namespace "+ns+" on node "+node, "", "no "+strings.Join(lacks, ", no ")))
 }
 
+// Stranger asks whether Longhorn has no object for a node.
+func Stranger(x *snapshot.Index, node string) evidence.Answer {
+	if x.LHNode(node) != nil {
+		return evidence.No()
+	}
+	return Read(x, "nodes").Nothing(evidence.FromAPI("Nodes of Longhorn", "", "no "+node))
+}
+
 // BeingReplaced asks whether the one missing pod may be a DaemonSet's that is just being
 // replaced: that leaves Longhorn's node object behind.
 func BeingReplaced(x *snapshot.Index, node string, lacks []string) evidence.Answer {
@@ -47,7 +55,7 @@ func BeingReplaced(x *snapshot.Index, node string, lacks []string) evidence.Answ
 		return evidence.No()
 	}
 	if x.LHNode(node) == nil {
-		return evidence.Not(Read(x, "nodes").Nothing())
+		return evidence.Not(Stranger(x, node))
 	}
 	return evidence.Unseen(evidence.Lack{Need: "api//pods/" + x.LonghornNamespace(), Node: node, Why: "that the node never had the missing pod (Longhorn knows the node)"})
 }
