@@ -127,6 +127,8 @@ func TestUsers(t *testing.T) {
 		}
 		return snapshot.NewIndex(s)
 	}
+	leaving := index(nil, []*corev1.Pod{running})
+	leaving.Cluster.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}}}
 	const uid = "uid-0000"
 	for name, tt := range map[string]struct {
 		got  evidence.Answer
@@ -163,6 +165,7 @@ func TestUsers(t *testing.T) {
 		"not finished":                    {Finished(running), "no"},
 		"there":                           {Exists(index(nil, []*corev1.Pod{running}), running), "yes"},
 		"not there":                       {Exists(index(nil, nil), running), "unseen"},
+		"its namespace is being deleted":  {Exists(leaving, running), "no"},
 	} {
 		if got := tt.got.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)

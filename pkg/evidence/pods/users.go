@@ -83,7 +83,8 @@ func Over(x *snapshot.Index, on, uid string) evidence.Answer {
 	return Silent(x, on, uid).With(phase(p))
 }
 
-// Exists asks whether a pod is in the API and nobody deletes it yet.
+// Exists asks whether a pod is in the API and nobody deletes it yet, nor its namespace, in
+// which no pod can be made any more.
 func Exists(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 	found := x.Pod(p.Namespace, p.Name)
 	switch {
@@ -91,6 +92,11 @@ func Exists(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 		return evidence.Unseen(evidence.Lack{Need: "api//pods", Why: "the pod was not read"})
 	case found.DeletionTimestamp != nil:
 		return evidence.No(evidence.FromAPI(Object(p), "metadata.deletionTimestamp", found.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")))
+	}
+	for _, ns := range x.Cluster.Namespaces {
+		if ns.Name == p.Namespace && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating) {
+			return evidence.No(evidence.FromAPI("Namespace "+ns.Name, "status.phase", string(corev1.NamespaceTerminating)))
+		}
 	}
 	return evidence.Yes(phase(found))
 }

@@ -81,15 +81,19 @@ func (r *reader) table(ns *probes.MountNamespace, pid int) (problems []probes.Pr
 	switch {
 	case errors.Is(err, host.ErrCut), errors.Is(err, errTorn):
 		problems = append(problems, problem(err.Error(), 1))
-	case err != nil && attr.Absent(err), err == nil && len(table) == 0 && !r.h.Recorded():
-		// An empty table is that of a process that is ending: its namespace is gone
-		// already (m->ns is checked in mounts_open_common).
+	case err != nil && attr.Absent(err):
 		return nil, false
-	case err != nil: // EINVAL where the namespace is gone, but not yet the process
+	case err != nil, len(table) == 0:
+		// Both are those of a process that is ending, whose namespace is gone already (EINVAL,
+		// or m->ns in mounts_open_common); every other one has at least a root.
 		if process.Ended(r.h, pid) {
 			return nil, false
 		}
-		return []probes.Problem{problem(attr.ErrName(err), 0)}, false
+		text := "empty"
+		if err != nil {
+			text = attr.ErrName(err)
+		}
+		return []probes.Problem{problem(text, 0)}, false
 	}
 	var bad []LineError
 	ns.Mounts, bad = r.p.Parse(string(table))
