@@ -62,6 +62,8 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.LocalVolumeSource":                 {"FSType", "Path"},
 	"k8s.io/api/core/v1.ModifyVolumeStatus":                {"Status", "TargetVolumeAttributesClassName"},
 	"k8s.io/api/core/v1.NFSVolumeSource":                   {"Path", "Server"},
+	"k8s.io/api/core/v1.Namespace":                         {"ObjectMeta", "Status"},
+	"k8s.io/api/core/v1.NamespaceStatus":                   {"Phase"},
 	"k8s.io/api/core/v1.Node":                              {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.NodeAddress":                       {"Address", "Type"},
 	"k8s.io/api/core/v1.NodeAffinity":                      {"RequiredDuringSchedulingIgnoredDuringExecution"},
