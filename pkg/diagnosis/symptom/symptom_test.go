@@ -62,6 +62,15 @@ var tests = []struct {
 		c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "Pod", ObjNamespace: "shop", ObjName: "db-old", Reason: "FailedUnMount", Component: "kubelet", Host: "old",
 			Message: `UnmountVolume.NodeUnstageVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = /dev/sdb is in use`, First: ago(5 * time.Second).Time, Last: ago(5 * time.Second).Time, Count: 1})
 	}, []string{"multi-attach-error", "pod-waiting-for-volume", "unmount-blocked"}, nil},
+	{"a pod took over, and the other node could not unmount for a while", func(c *cluster) {
+		moved(c, 20*time.Minute)
+		c.Cluster.Attachments = nil
+		c.Cluster.Pods = c.Cluster.Pods[:1]
+		c.runs()
+		c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Minute)}}
+		c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "Pod", ObjNamespace: "shop", ObjName: "db-old", Reason: "FailedUnMount", Component: "kubelet", Host: "old",
+			Message: `UnmountVolume.NodeUnstageVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = /dev/sdb is in use`, First: ago(5 * time.Minute).Time, Last: ago(5 * time.Minute).Time, Count: 1})
+	}, nil, nil},
 	{"a pod takes over, and the detachment is done", func(c *cluster) {
 		moved(c, 10*time.Second)
 		c.Cluster.Attachments = nil

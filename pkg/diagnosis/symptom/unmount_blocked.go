@@ -13,7 +13,8 @@ import (
 // unmountBlocked: a node that should let the volume go does not. Failures to
 // unmount are in logs only, never events of current Kubernetes; state tells, too.
 var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p *diagnosis.Pass) {
-	told(p, failsToUnmount, func(v *snapshot.Volume, t diagnosis.Text) string {
+	still := func(v *snapshot.Volume, t diagnosis.Text) bool { return failsToUnmount(t) && !letGo(p, v, t) }
+	toldOf(p, still, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("A node cannot unmount %s: %s", name(v), quote(t.Desc))
 	})
 	for _, v := range p.Volumes() {
@@ -22,6 +23,17 @@ var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p
 		}
 	}
 }}
+
+// letGo tells whether the node has finished with the volume since it said so: its kubelet
+// and the attacher have struck it off, and a pod elsewhere got the disk that only one may have.
+func letGo(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text) bool {
+	node := p.Node(t.Node)
+	return v.Exclusive() && node != nil && p.NodeReady(t.Node).Ready && !p.ReportedInUse(t.Node, v) &&
+		p.Collected("storage.k8s.io/volumeattachments") && v.AttachmentOn(t.Node) == nil && len(v.LiveConsumersOn(t.Node)) == 0 &&
+		slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+			return snapshot.PodServes(c.Pod) && snapshot.PodProvided(c.Pod).After(t.At)
+		})
+}
 
 func failsToUnmount(t diagnosis.Text) bool {
 	for _, op := range []string{"UnmountVolume.", "UnmountDevice", "UnmapVolume.", "UnmapDevice"} {
