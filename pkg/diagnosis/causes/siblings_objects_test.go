@@ -44,6 +44,7 @@ var siblingsOfObjects = []sibling{
 		{"nodes/f-2.txtar", "-- @claim/8:32 --\nfree", "-- @claim/8:32 --\nEBUSY"},
 	}, "certain multipath-claims-device Device 8:32"},
 	{smDownCase, "it runs again", []edit{{"cluster/longhorn.io.yaml", "state: error, endpoint: ''", "state: running, endpoint: 'nfs://10.43.77.12/pvc'"}, {"cluster/longhorn.io.yaml", "shareState: error", "shareState: running"}, {"cluster/core.yaml", "phase: Failed", "phase: Running"}, {"cluster/core.yaml", "status: 'False'", "status: 'True'"}, {"cluster/core.yaml", "ready: false", "ready: true"}}, ""},
+	{"multipathd-mount-busy-1210", "the node of the pod was not looked at", []edit{{"nodes/dell-02.txtar", "", cut}, {"snapshot.yaml", "gaps: []", "gaps:\n- {need: node/dell-02, reason: PodRejected}"}}, "possible multipath-claims-device Node dell-02"},
 	{smPlaceCase, "Longhorn runs on that node, too", []edit{{"cluster/core.yaml", "nodeName: store-3", "nodeName: gpu-1"}}, "certain longhorn-share-manager-down ShareManager pvc-f6a947b2-1acf-5403-9fc2-63c1559c5089"},
 	{smPlaceCase, "the pods of Longhorn could not be read", []edit{{"snapshot.yaml", "gaps: []", "gaps:\n- {need: api//pods/longhorn-system, reason: Forbidden}"}}, "likely longhorn-share-manager-misplaced ShareManager pvc-f6a947b2-1acf-5403-9fc2-63c1559c5089"},
 	{smPlaceCase, "the share is served nevertheless", []edit{{"cluster/longhorn.io.yaml", "state: starting", "state: running"}, {"cluster/core.yaml", "'False'", "'True'"}, {"cluster/core.yaml", "ready: false", "ready: true"}}, ""},

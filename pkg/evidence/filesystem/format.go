@@ -2,6 +2,7 @@ package filesystem
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,16 +109,20 @@ func heldData(pl *evidence.Place) evidence.Answer {
 
 // attempt asks for a fresh word about a format of the volume here. Where the disk was read
 // any such word counts; where it was not, mkfs must have failed for I/O errors, or the
-// volume must have held data. One that was kept off by a holder wrote nothing.
+// volume must have held data. One that was kept off by a holder wrote nothing; a log tells
+// that and the attempt in lines of their own.
 func attempt(pl *evidence.Place, data evidence.Answer, read bool) evidence.Answer {
+	keptOff := func(t evidence.Text) bool {
+		return Here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev))
+	}
+	wrote := data.Yes() && !slices.ContainsFunc(pl.Refused(), keptOff)
 	for _, t := range pl.Refused() {
-		busy := t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev)
 		low := strings.ToLower(t.Raw)
-		if busy || !Here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
+		if keptOff(t) || !Here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
 			continue
 		}
 		word := formats.MatchString(t.Raw)
-		if read && (word || t.Is(message.FormatFailed)) || !read && (formatFails.MatchString(t.Raw) || data.Yes() && word) {
+		if read && (word || t.Is(message.FormatFailed)) || !read && (formatFails.MatchString(t.Raw) || wrote && word) {
 			return evidence.Yes(t.Evidence())
 		}
 	}
