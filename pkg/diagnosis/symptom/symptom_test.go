@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
@@ -63,14 +64,18 @@ var tests = []struct {
 			Message: `UnmountVolume.NodeUnstageVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = /dev/sdb is in use`, First: ago(5 * time.Second).Time, Last: ago(5 * time.Second).Time, Count: 1})
 	}, []string{"multi-attach-error", "pod-waiting-for-volume", "unmount-blocked"}, nil},
 	{"a pod took over, and the other node could not unmount for a while", func(c *cluster) {
-		moved(c, 20*time.Minute)
-		c.Cluster.Attachments = nil
-		c.Cluster.Pods = c.Cluster.Pods[:1]
-		c.runs()
-		c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Minute)}}
-		c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "Pod", ObjNamespace: "shop", ObjName: "db-old", Reason: "FailedUnMount", Component: "kubelet", Host: "old",
-			Message: `UnmountVolume.NodeUnstageVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = Internal desc = /dev/sdb is in use`, First: ago(5 * time.Minute).Time, Last: ago(5 * time.Minute).Time, Count: 1})
+		tookOver(c, time.Minute)
+		c.saysOld(5 * time.Minute)
 	}, nil, nil},
+	{"a pod took over, and the other node cannot unmount since then", func(c *cluster) {
+		tookOver(c, 10*time.Minute)
+		c.saysOld(5 * time.Minute)
+	}, []string{"unmount-blocked"}, nil},
+	{"a pod took over, and the other node still has it in use", func(c *cluster) {
+		tookOver(c, time.Minute)
+		c.saysOld(5 * time.Minute)
+		c.Cluster.Nodes[1].Status.VolumesInUse = []corev1.UniqueVolumeName{"kubernetes.io/csi/csi.example.com^vol-0a1b2c3d4e"}
+	}, []string{"unmount-blocked"}, nil},
 	{"a pod takes over, and the detachment is done", func(c *cluster) {
 		moved(c, 10*time.Second)
 		c.Cluster.Attachments = nil
@@ -216,6 +221,22 @@ func moved(c *cluster, deleted time.Duration) {
 	old.DeletionTimestamp = &at
 	c.Cluster.Pods = append(c.Cluster.Pods, old)
 	c.says("FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b2c3d" Volume is already exclusively attached to one node and can't be attached to another`, 5*time.Second)
+}
+
+// tookOver lets the pod run since then with a volume that node old had before.
+func tookOver(c *cluster, since time.Duration) {
+	c.Cluster.Attachments = nil
+	c.runs()
+	c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(since)}}
+	c.pod.Status.ContainerStatuses[0].State.Running.StartedAt = ago(since)
+}
+
+// saysOld lets the driver's plugin on node old say, so long ago, that it cannot unmount the volume.
+func (c *cluster) saysOld(at time.Duration) {
+	c.Cluster.Pods = append(c.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "csi-node-old", UID: "plugin-old"},
+		Spec: corev1.PodSpec{NodeName: "old"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
+	c.Logs = append(c.Logs, snapshot.Log{Namespace: "kube-system", Pod: "csi-node-old", Container: "driver",
+		Lines: []string{ago(at).Format(time.RFC3339) + " GRPC error: NodeUnstageVolume pvc-0a1b2c3d: umount: /g: target is busy."}})
 }
 
 func onOldNode(c *cluster) *corev1.Pod {
