@@ -122,9 +122,6 @@ var tableOf = map[string]probes.Table{
 	"reach": probes.Reach, "content": probes.Contents,
 }
 
-// TableOf is the table that a probe fills, for rules that still name probes.
-func TableOf(probe string) probes.Table { return tableOf[probe] }
-
 // AllTables are the tables of a node, in the order of their names.
 func AllTables() []probes.Table {
 	return slices.Sorted(maps.Values(tableOf))

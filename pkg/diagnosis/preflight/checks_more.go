@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -162,7 +163,7 @@ func kubeletDirectory(t target) finding {
 // directory.
 func directoryAlone(t target, view *snapshot.NodeView) evidence.Answer {
 	k := view.Facts.Kubelet
-	if r := evidence.Ended(t.x, t.node, evidence.TableOf("kubelet")); !r.Complete() {
+	if r := evidence.Ended(t.x, t.node, probes.KubeletDirs); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...)
 	}
 	if k.Root == "" || k.RootFrom == "default" && k.PID == 0 {

@@ -193,6 +193,11 @@ func TestMissingDisk(t *testing.T) {
 	check(t, []branch{
 		{"every disk is another one", func() *cluster { return say(waiting(disk("sdb", "vol0ffffffffff", 5<<30))) },
 			[]string{"attached-in-api-missing-on-node likely " + va}},
+		{"a disk that was not read", func() *cluster {
+			c := say(waiting(disk("sdb", "vol0ffffffffff", 5<<30)))
+			c.s.Nodes["n1"].Facts.Problems = []probes.Problem{{Probe: "blockdev", Path: "sys/class/block/sdc/dev", Text: "EACCES"}}
+			return c
+		}, []string{}},
 		{"a disk without identity", func() *cluster { return say(waiting(disk("sdb", "", 5<<30))) },
 			[]string{"attached-in-api-missing-on-node possible " + va}},
 		{"an unused disk of the size", func() *cluster { return say(waiting(disk("sdb", "", 10<<30))) }, []string{"device-link-missing likely Device n1/8:16"}},
