@@ -32,7 +32,7 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 			out = append(out, &diagnosis.Proof{State: open})
 		}
 		for _, u := range nodeplugin.Uses(pl) {
-			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && pl.X.Node(u.Node) != nil {
+			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && (pl.X.Node(u.Node) != nil || !pl.X.Collected("/nodes")) {
 				out = append(out, notOnNode(pl, u, a))
 			}
 		}
@@ -45,19 +45,24 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(u.Node), Says: a.Says,
 		With:  words.Fields{"driver": u.Driver, "node": u.Node, "why": a.Why, "know": "", "set": "", "age": "", "holds": u.HoldsUp(pl.X)},
-		State: []evidence.Answer{node.Ready(pl.X, u.Node), a.None},
+		State: []evidence.Answer{a.None},
 		Last:  []evidence.Answer{a.Known, csi.Undisputed(pl.X, u.Driver).Nothing()},
+	}
+	if ready := node.Ready(pl.X, u.Node); n == nil { // nobody may read nodes
+		n, p.Last[0] = &corev1.Node{}, evidence.All(a.Known, ready)
+	} else {
+		p.State = append(p.State, ready)
 	}
 	if unknown := u.Unregistered(pl); unknown.Unseen() && a.Known.Yes() { // who is kept out registers nothing
 		p.Last = append(p.Last, unknown)
 	} else {
-		p.With["know"], p.State = "know", append([]evidence.Answer{unknown.With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...)}, p.State...)
+		p.With["know"], p.State = "know", slices.Insert(p.State, 0, unknown.With(pods.States(u.Pods)...).With(nodeplugin.Said(pl, u)...))
 	}
 	if a.Set != nil {
 		p.With["set"] = a.Set.Namespace + "/" + a.Set.Name
 		name = "DaemonSet " + p.With["set"]
 	}
-	if age := pl.X.Age(n.CreationTimestamp.Time); age < nodeplugin.NewNode {
+	if age := pl.X.Age(n.CreationTimestamp.Time); !n.CreationTimestamp.IsZero() && age < nodeplugin.NewNode {
 		p.AtMost, p.Waiting, p.With["age"] = report.Possible, true, words.Ago(age)
 	}
 	p.At(u.Node)
