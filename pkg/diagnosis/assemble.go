@@ -99,6 +99,7 @@ func (c *Catalog) nested(p *Pass, root, f *Finding, r *report.Report) {
 }
 
 func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {
+	steps := remedies(p, f, root) // by its own facts
 	var yielded []string
 	for _, t := range f.took {
 		yielded = add(yielded, t.id())
@@ -107,7 +108,7 @@ func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {
 	out := report.Cause{
 		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),
 		Subject: f.Subject, Message: f.Message, Evidence: f.facts.list, Explains: f.explained(p),
-		Remedies: remedies(p, f, root), Refutation: f.Refutation,
+		Remedies: steps, Refutation: f.Refutation,
 		PerhapsFrom: f.perhaps, Yielded: yielded, Waiting: f.Waiting, NotConfirmed: f.NotConfirmed,
 	}
 	for _, a := range f.Also {

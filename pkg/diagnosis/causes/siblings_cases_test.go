@@ -83,3 +83,13 @@ func TestSiblingsOfCases(t *testing.T) {
 		})
 	}
 }
+
+// TestLookIsOfTheCause: the first look shows what a cause rests on, not what a cause that
+// yielded to it was known by.
+func TestLookIsOfTheCause(t *testing.T) {
+	t.Parallel()
+	r := sibling{of: "gpu-node-outside-longhorn-no-plugin"}.run(t)
+	if root := r.Report.RootCauses[0]; len(root.Yielded) == 0 || !strings.HasPrefix(strings.Join(root.Remedies[0].Commands, " "), "kubectl get csinode gpu-1") {
+		t.Errorf("%v yielded to %s; first: %+v", root.Yielded, root.Name, root.Remedies[0])
+	}
+}
