@@ -60,12 +60,12 @@ process() {
 
 end() { kill -9 "$1" 2>/dev/null && wait "$1" 2>/dev/null; }
 
-# wait_for COMMAND...: until it succeeds, 20 s at most.
+# wait_for COMMAND...: until it succeeds, a minute at most.
 wait_for() {
 	local tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 200 ] || { echo "VM: gave up waiting for: $*"; return 1; }
+		[ $tries -lt 600 ] || { echo "VM: gave up waiting for: $*"; return 1; }
 		sleep 0.1
 	done
 }
