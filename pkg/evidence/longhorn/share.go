@@ -116,8 +116,8 @@ func podState(pod *corev1.Pod) string {
 	return state
 }
 
-// ShareNode asks whether the node was looked at where the share's device and its mount
-// are: what is wrong there comes first.
+// ShareNode asks whether the node was looked at where the share's device, its iSCSI
+// session and its mount are: what is wrong there comes first.
 func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	nodes := x.DeviceNodes(v)
 	if len(nodes) == 0 {
@@ -125,7 +125,7 @@ func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	}
 	whole := evidence.Reading{}
 	for _, n := range nodes {
-		whole = whole.And(evidence.Tables(x, n, probes.Mounts, probes.Block))
+		whole = whole.And(evidence.Tables(x, n, probes.Mounts, probes.Block)).And(evidence.Ended(x, n, probes.Sessions))
 	}
 	return whole.Nothing()
 }
