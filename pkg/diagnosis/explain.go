@@ -121,7 +121,8 @@ func (s *Symptom) settled() bool {
 	return slices.ContainsFunc(s.explainedBy, func(f *Finding) bool { return f.Waiting || f.Certainty.Rank() > report.Possible.Rank() })
 }
 
-// couldBe names the causes of a symptom that were not checked, and why.
+// couldBe names the causes of a symptom that were not checked, and why: what everybody thinks
+// of first comes first.
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
 	for _, r := range c.offered(p, s) {
@@ -129,5 +130,6 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b report.CouldBe) int { return suspicion(a.Cause) - suspicion(b.Cause) })
 	return out
 }

@@ -161,3 +161,12 @@ func Rest(of evidence.Reading) *Proof {
 	}
 	return &Proof{State: []evidence.Answer{of.Found()}}
 }
+
+// Open are the proofs of a rule that knows nothing of a place without its node: a node that
+// was not looked at leaves the cause open.
+func Open(pl *evidence.Place) []*Proof {
+	if pl.Node == "" {
+		return nil
+	}
+	return []*Proof{Rest(pl.Probed())}
+}

@@ -28,6 +28,15 @@ var (
 
 // suspects in the order in which a person would ask for them.
 var suspects = []suspect{
+	{"iscsi-session-lost", "a lost session", onTheNode, is(around.ISCSI, around.Longhorn)},
+	{"nfs-server-unreachable", "the server's port", onTheNode, is(around.NFS)},
+	{"nfs-access-denied", "the server's export list", onTheNode, is(around.NFS)},
+	{"nfs-client-missing", "missing programs", onTheNode, is(around.NFS, around.SMB)},
+	{"smb-server-unreachable", "the server's port", onTheNode, is(around.SMB)},
+	{"ceph-backend-unreachable", "the way to the Ceph cluster", onTheNode, is(around.RBD, around.CephFS)},
+	{"drbd-state-blocks", "the state of DRBD", onTheNode, is(around.DRBD)},
+	{"local-pool-inactive", "an inactive pool", onTheNode, is(around.Local)},
+	{"local-disk-not-mounted", "a disk that is not mounted", onTheNode, is(around.Local)},
 	{"device-held-by-process", "a process that holds the disk", onTheNode, disks},
 	{"multipath-claims-device", "multipath", onTheNode, disks},
 	{"lvm-claims-device", "LVM", onTheNode, disks},
@@ -35,11 +44,6 @@ var suspects = []suspect{
 	{"device-mapped-on-other-node", "another node", onTheNode, disks},
 	{"filesystem-needs-fsck", "a damaged filesystem", onTheNode, disks},
 	{"filesystem-full", "a full filesystem", []Step{Using}, nil},
-	{"iscsi-session-lost", "a lost session", onTheNode, is(around.ISCSI, around.Longhorn)},
-	{"nfs-server-unreachable", "the server's port", onTheNode, is(around.NFS)},
-	{"nfs-access-denied", "the server's export list", onTheNode, is(around.NFS)},
-	{"nfs-client-missing", "missing programs", onTheNode, is(around.NFS, around.SMB)},
-	{"smb-server-unreachable", "the server's port", onTheNode, is(around.SMB)},
 	{"network-host-to-pod-blocked", "a blocked network", onTheNode, shares},
 	{"kernel-module-missing", "a missing kernel module", onTheNode, nil},
 	{"node-down", "a node that is down", slices.Concat(toTheNode, onTheNode), nil},
@@ -54,13 +58,21 @@ var suspects = []suspect{
 	{"resizer-not-working", "a resizer that is down", []Step{Resizing, Modifying}, nil},
 }
 
+// suspicion is the place of a cause among the suspects.
+func suspicion(cause string) int {
+	if i := slices.IndexFunc(suspects, func(s suspect) bool { return s.cause == cause }); i >= 0 {
+		return i
+	}
+	return len(suspects)
+}
+
 // ruledOut are the suspects of a step that were looked for with all they need, and are
 // not there. A question about a node looks at no other one.
 func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 	kind := around.KindOf(p.Index, z.volume, z.node)
 	var out []report.Excluded
 	for _, s := range suspects {
-		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(s.cause, z.node) ||
+		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z) ||
 			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" || s.cause == "node-down" && p.silent(z) ||
 			s.cause == "csi-plugin-not-registered" && p.unregistered(z) {
 			continue
@@ -86,21 +98,22 @@ func (p *Pass) unregistered(z puzzle) bool {
 
 // open tells whether a cause was found, or could not be looked for where it matters:
 // for what lives on a node, that node has to have been seen.
-func (p *Pass) open(cause, node string) bool {
-	for _, f := range p.findings {
-		if f.Cause == cause {
-			return true
-		}
+func (p *Pass) open(r *Rule, z puzzle) bool {
+	nodes := []string{z.node}
+	if z.node == "" {
+		nodes = p.Index.NodesOf(z.volume)
 	}
-	if node != "" && p.View(node) == nil {
-		if _, missed := p.missesOf(cause).first(nil); missed {
-			return true
-		}
+	unseen := slices.ContainsFunc(nodes, func(n string) bool { return p.View(n) == nil })
+	if _, missed := p.missesOf(r.Name).first(nil); unseen && (missed || slices.Contains(onNodes, r.Layer)) {
+		return true
 	}
-	at := []string{}
-	if node != "" {
-		at = append(at, node)
+	if slices.ContainsFunc(p.findings, func(f *Finding) bool { return f.Cause == r.Name }) {
+		return true
 	}
-	_, missed := p.missesOf(cause).first(at)
+	at := slices.DeleteFunc(nodes, func(n string) bool { return n == "" || z.node == "" })
+	_, missed := p.missesOf(r.Name).first(at)
 	return missed
 }
+
+// onNodes are the layers whose causes live on a node.
+var onNodes = []Layer{Mount, Device, Transport, Filesystem}

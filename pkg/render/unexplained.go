@@ -183,6 +183,10 @@ func (p *page) unseen(list []report.Unexplained) {
 		for _, reason := range []string{"NotInBundle", "NotRequested"} { // their details say as much
 			rest = strings.TrimPrefix(rest, reason+" ")
 		}
-		p.hang("  ", "    ", strings.TrimSpace(needWords(need)+": "+rest)+", leaves open "+few(by[b]))
+		what, why := needWords(need), strings.TrimSuffix(strings.TrimPrefix(rest, "("), ")")
+		if !strings.HasPrefix(why, what) {
+			why = strings.TrimSpace(what + ": " + why)
+		}
+		p.hang("  ", "    ", why+", leaves open "+few(by[b]))
 	}
 }

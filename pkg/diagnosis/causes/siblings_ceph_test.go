@@ -93,6 +93,8 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: certain ceph-backend-unreachable Node n1"},
 		"RBD: one monitor answers": {monitors(rbd().Waits(), "n1", "timeout 3s").Entries("n1", "@dial/10.9.1.3:6789", "ok 1ms").FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: map failed: (110) Connection timed out")).Attached("n1"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"RBD: the map timed out on a node that nobody probed": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: map failed: (110) Connection timed out")).Attached("n1").Unprobed("n1", "Forbidden").Unprobed("n2", "Forbidden").Unprobed("n3", "Forbidden"),
+			"broken: likely ceph-backend-unreachable Node n1"},
 		"CephFS: no metadata server, mount.ceph says": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("mount error: no mds (Metadata Server) is up. The cluster might be laggy, or you may not be authorized")),
 			"broken: likely ceph-backend-unreachable Node n1"},
 		"RBD: wrong key, of a newer client": {rbd().Waits().FailedMount(rbdFailed("7f57 -1 monclient(hunting): handle_auth_bad_method server allowed_methods [2] but i only support [2]\nrbd: couldn't connect to the cluster!")).Attached("n1"),

@@ -3,6 +3,7 @@
 package ceph
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ type Peer struct {
 func Complaints(pl *evidence.Place) []Peer {
 	var order []string
 	peers := map[string]*Peer{}
-	for _, l := range pl.View.Facts.Kernel {
+	for _, l := range kernelOf(pl) {
 		m := daemon.FindStringSubmatch(l.Text)
 		if m == nil || !strings.Contains(l.Text, "ceph") {
 			continue
@@ -130,6 +131,9 @@ func failed(what string) bool {
 
 // Dialled asks whether a peer does not answer a dial from the node now.
 func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil {
+		return pl.Probed().Nothing()
+	}
 	answer, ok := pl.View.Facts.Dials[p.Address]
 	if !ok {
 		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/reach", Node: pl.Node, Why: "a dial of " + p.Address + " was not asked"})
@@ -145,7 +149,7 @@ func Stuck(pl *evidence.Place) evidence.Answer {
 		return said
 	}
 	var line []report.Evidence
-	for _, l := range pl.View.Facts.Kernel {
+	for _, l := range kernelOf(pl) {
 		switch {
 		case !strings.Contains(l.Text, "ceph: "):
 		case hangs.MatchString(l.Text):
@@ -157,7 +161,22 @@ func Stuck(pl *evidence.Place) evidence.Answer {
 	return evidence.When(line != nil, line...)
 }
 
+// Silent asks whether a map or mount says that it waited for the cluster until its time ran
+// out (ETIMEDOUT, 110: mount_timeout of the kernel's client, rados_mount_timeout).
+func Silent(pl *evidence.Place) evidence.Answer {
+	return pl.Refused().Say(func(t evidence.Text) bool { return timedOut.MatchString(t.Raw) })
+}
+
+// kernelOf is the kernel log of the place's node; none of one that was not looked at.
+func kernelOf(pl *evidence.Place) []probes.KernelLine {
+	if pl.View == nil {
+		return nil
+	}
+	return pl.View.Facts.Kernel
+}
+
 var (
+	timedOut = pattern.MustCompile(`(?i)map failed: \(110\)|mount error:? 110\b|ret=-110\b|exit status 110\b`)
 	hangs    = pattern.MustCompile(`\bmds\d+ hung\b`)
 	cameBack = pattern.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)
 )
@@ -165,8 +184,7 @@ var (
 // Refusing asks for a line with a single meaning: this kernel is too old for the cluster,
 // or no metadata server is up.
 func Refusing(pl *evidence.Place) (says string, a evidence.Answer) {
-	for i := len(pl.View.Facts.Kernel) - 1; i >= 0; i-- {
-		l := pl.View.Facts.Kernel[i]
+	for _, l := range slices.Backward(kernelOf(pl)) {
 		if l.At.IsZero() || pl.X.Age(l.At) >= fresh {
 			continue
 		}

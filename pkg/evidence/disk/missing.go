@@ -52,6 +52,9 @@ func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {
 	if absent := told.AbsentNamed(pl); absent.Yes() {
 		return absent
 	}
+	if pl.View == nil {
+		return pl.Probed().Nothing()
+	}
 	return evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})
 }
 
@@ -105,6 +108,9 @@ func NamesDisks(pl *evidence.Place) evidence.Answer {
 				return evidence.Yes(evidence.FromNode(name, "sys/class/block/"+d.Block.Name, "volume "+o.PVName()+" of driver "+o.Driver+" is there: "+d.How))
 			}
 		}
+	}
+	if pl.View == nil {
+		return pl.Probed().Nothing()
 	}
 	return evidence.Unseen(evidence.Lack{Need: "how driver " + pl.Volume.Driver + " names its disks", Node: pl.Node, Why: "no other volume of it was recognised on a node"})
 }

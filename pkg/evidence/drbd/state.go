@@ -47,6 +47,9 @@ type line struct {
 	fact     report.Evidence
 }
 
+// Of tells whether LINSTOR serves a volume, as a resource of DRBD.
+func Of(v *snapshot.Volume) bool { return strings.Contains(v.CSIName(), "linstor") }
+
 // ResourceOf reads the log of the place's node about the volume's resource. LINSTOR calls
 // it like the volume.
 func ResourceOf(pl *evidence.Place) (Resource, bool) {

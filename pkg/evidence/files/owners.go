@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Group is the group that the pod wants its files to have, in words.
@@ -99,16 +100,22 @@ func (t Tree) Refused() evidence.Answer {
 }
 
 // OnlyTime asks whether kubelet says that time ran out while it waited for this pod's
-// volumes, and the volume is attached as its driver wants it: what is left is work.
+// volumes, and the volume is attached as its driver wants it, or is a local one: what is left
+// is work.
 func (t Tree) OnlyTime() evidence.Answer {
 	v := t.pl.Volume
 	va := v.AttachmentOn(t.c.Node())
-	if !v.AttachRequired(t.pl.X) || va == nil || !va.Status.Attached {
+	var attached []report.Evidence
+	switch {
+	case v.PV != nil && v.PV.Spec.Local != nil: // there is nothing to attach
+	case !v.AttachRequired(t.pl.X) || va == nil || !va.Status.Attached:
 		return evidence.No() // a server that does not answer looks the same
+	default:
+		attached = append(attached, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"))
 	}
 	for _, x := range t.pl.Texts {
 		if x.Fresh && x.Reason == "FailedMount" && x.Pod == t.c.Pod.Namespace+"/"+t.c.Pod.Name && x.Is(message.MountTimeout) {
-			return evidence.Yes(x.Evidence(), evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"))
+			return evidence.Yes(append(attached, x.Evidence())...)
 		}
 	}
 	return evidence.No()

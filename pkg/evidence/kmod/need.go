@@ -65,8 +65,11 @@ type Lack struct {
 // device-mapper and fuse load on demand: on disk and not loaded is no lack of them.
 func LackOf(pl *evidence.Place, module string, said Said) Lack {
 	word := evidence.Unseen(evidence.Lack{Need: "a word that the module is missing", Node: pl.Node, Why: "nobody said so"})
-	if said.Raw != "" {
+	switch {
+	case said.Raw != "":
 		word = evidence.Yes(said.Fact)
+	case pl.View == nil:
+		word = pl.Probed().Nothing()
 	}
 	if pl.View == nil {
 		return Lack{"said", "", word}

@@ -86,8 +86,8 @@ func (p Pool) Unlisted(pl *evidence.Place) evidence.Answer {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	case slices.Contains(missing, p.Name):
 		return evidence.Yes(evidence.FromAPI(kind+" "+pl.Node, "volumeGroups["+p.Name+"].missingPvCount", "more than 0"))
-	case slices.Contains(pools, p.Name):
-		return evidence.No()
+	case slices.Contains(pools, p.Name): // the volume in it may still be inactive, or gone
+		return pl.Probed().Nothing()
 	}
 	return evidence.Yes(evidence.FromAPI(kind+" "+pl.Node, "pools", "no "+p.Name))
 }

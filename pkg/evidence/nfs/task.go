@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -199,18 +198,6 @@ func (h Hang) Clients(pl *evidence.Place) (pods []*corev1.Pod, tasks []Task) {
 		}
 	}
 	return pods, tasks
-}
-
-// Ending asks whether an NFS volume has a pod on the place's node that does not end: it may
-// hang.
-func Ending(pl *evidence.Place) evidence.Answer {
-	server, _ := pl.Volume.NFSServer()
-	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if c.Terminating() && (server != "" || pl.Volume.RegularRWX()) {
-			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
-		}
-	}
-	return evidence.No()
 }
 
 // Complaint is the kernel's last "not responding" about a server that no "OK" follows

@@ -10,19 +10,22 @@ import (
 )
 
 // Places are the nodes on which somebody works at a volume: where it is or is wanted,
-// and where a helper makes it.
-func Places(pl *evidence.Place) []*evidence.Place {
+// and where a helper makes it; those of them that were looked at, and whether that is all.
+func Places(pl *evidence.Place) (seen []*evidence.Place, all evidence.Reading) {
 	nodes := append([]string{helper.Node(pl)}, pl.X.NodesOf(pl.Volume)...)
 	for _, c := range pl.Volume.Live() {
 		nodes = append(nodes, c.Node())
 	}
-	var out []*evidence.Place
 	for i, n := range nodes {
-		if n != "" && pl.X.View(n) != nil && !slices.Contains(nodes[:i], n) {
-			out = append(out, &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n), Texts: pl.Texts})
+		if n == "" || slices.Contains(nodes[:i], n) {
+			continue
+		}
+		at := &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n), Texts: pl.Texts}
+		if all = all.And(at.Probed()); at.View != nil {
+			seen = append(seen, at)
 		}
 	}
-	return out
+	return seen, all
 }
 
 // Denial is a denial that belongs to a volume.

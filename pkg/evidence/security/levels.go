@@ -69,6 +69,18 @@ func Levels(pl *evidence.Place) []Labelled {
 	return out
 }
 
+// Looked says whether the nodes were looked at on which pods share a volume.
+func Looked(pl *evidence.Place) evidence.Reading {
+	var r evidence.Reading
+	if pl.Volume.SinglePod() || len(pl.Volume.Running()) < 2 {
+		return r
+	}
+	for _, at := range pl.AtConsumers() {
+		r = r.And(at.Probed())
+	}
+	return r
+}
+
 // Clash is a pod that is refused what another one, of another level, had labelled.
 type Clash struct {
 	All           []Labelled

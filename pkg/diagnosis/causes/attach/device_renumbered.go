@@ -26,7 +26,7 @@ var DeviceRenumbered = &diagnosis.Rule{
 				return []*diagnosis.Proof{renumbered(pl, r, right)}
 			}
 		}
-		return nil
+		return diagnosis.Open(pl)
 	},
 }
 

@@ -21,7 +21,9 @@ var DRBDStateBlocks = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := drbd.ResourceOf(pl)
-		if !ok {
+		if !ok && drbd.Of(pl.Volume) {
+			return diagnosis.Open(pl)
+		} else if !ok {
 			return nil
 		}
 		p := &diagnosis.Proof{

@@ -22,7 +22,7 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c, ok := filesystem.CarrierOf(pl)
 		if !ok {
-			return nil
+			return []*diagnosis.Proof{diagnosis.Rest(filesystem.Looked(pl))}
 		}
 		twin := xfs.CopyOf(c)
 		o := twin.Original()

@@ -25,7 +25,7 @@ var KubeletInContainer = &diagnosis.Rule{
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil {
-			return nil // whether the kubelet runs in a container is known of what was probed only
+			return diagnosis.Open(pl)
 		}
 		whole := pl.Tables(probes.Mounts, probes.KubeletDirs)
 		out := []*diagnosis.Proof{diagnosis.Rest(whole)}

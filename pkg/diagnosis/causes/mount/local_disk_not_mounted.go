@@ -22,8 +22,11 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		path := local.PathOf(pl.Volume)
-		if pl.View == nil || path == "" || !local.Belongs(pl) {
+		if path == "" || !local.Belongs(pl) {
 			return nil
+		}
+		if pl.View == nil {
+			return diagnosis.Open(pl)
 		}
 		var out []*diagnosis.Proof
 		fields := words.Fields{"pv": pl.Volume.PVName(), "node": pl.Node, "path": path, "entry": "", "disk": "", "pod": ""}

@@ -25,8 +25,11 @@ var MountMissingUnderPod = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.View == nil || pl.Volume.Block() || mounts.BindsDirectories(pl.Volume) {
+		if pl.Volume.Block() || mounts.BindsDirectories(pl.Volume) {
 			return nil
+		}
+		if pl.View == nil {
+			return diagnosis.Open(pl)
 		}
 		whole := pl.Tables(probes.Mounts)
 		out := []*diagnosis.Proof{diagnosis.Rest(whole)}

@@ -23,7 +23,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.View == nil {
-			return nil
+			return diagnosis.Open(pl)
 		}
 		whole := pl.Tables(probes.Mounts, probes.Processes)
 		rest := diagnosis.Rest(whole.And(pl.Consumers()))

@@ -19,8 +19,9 @@ var SecurityModuleDenies = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, at := range security.Places(pl) {
+		seen, all := security.Places(pl)
+		out := []*diagnosis.Proof{diagnosis.Rest(all)}
+		for _, at := range seen {
 			if d, ok := security.DenialOf(at); ok {
 				p := &diagnosis.Proof{
 					Subject: diagnosis.NodeSubject(at.Node), Says: d.Says,

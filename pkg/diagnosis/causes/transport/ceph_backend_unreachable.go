@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"net"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -21,13 +22,18 @@ var CephBackendUnreachable = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.View == nil || !ceph.Of(pl.Volume) {
+		if !ceph.Of(pl.Volume) {
 			return nil
 		}
 		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
 		proof := func(says string, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
 			with["node"], with["volume"] = pl.Node, pl.Volume.PVName()
 			return &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: cephSteps(says, pl.Node, "")}
+		}
+		said := func(says string, a evidence.Answer) []*diagnosis.Proof {
+			p := proof(says, words.Fields{}, suffers, a)
+			p.AtMost, p.Last = report.Likely, []evidence.Answer{pl.Probed().Nothing()}
+			return []*diagnosis.Proof{p}
 		}
 		if says, line := ceph.Refusing(pl); line.Yes() {
 			return []*diagnosis.Proof{proof(says, words.Fields{}, suffers, line)}
@@ -41,9 +47,12 @@ var CephBackendUnreachable = &diagnosis.Rule{
 			return []*diagnosis.Proof{proof("health", words.Fields{"code": code}, hangs, is)}
 		}
 		if stuck := ceph.Stuck(pl); stuck.Yes() {
-			p := proof("mds", words.Fields{}, suffers, stuck)
-			p.AtMost = report.Likely
-			return []*diagnosis.Proof{p}
+			return said("mds", stuck)
+		}
+		if silent := ceph.Silent(pl); pl.View == nil && silent.Yes() {
+			return said("silent", silent)
+		} else if pl.View == nil {
+			return diagnosis.Open(pl)
 		}
 		p := proof("mtu", words.Fields{}, hangs, ceph.MTU(pl), ceph.Connected(pl))
 		p.AtMost = report.Possible
@@ -67,6 +76,6 @@ func cephSteps(says, node, address string) []remedy.Step {
 	}
 	return []remedy.Step{
 		remedy.Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the way to it from this node and from one that works.", checks...),
-		remedy.Words(cephHelp[says] + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
+		remedy.Words(cmp.Or(cephHelp[says], cephHelp["peer"]) + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
 	}
 }

@@ -35,7 +35,7 @@ var CephClientFenced = &diagnosis.Rule{
 			p.Says, p.AtMost = "object", report.Likely
 			p.State, p.Last = []evidence.Answer{fenced, ceph.Before(pl)}, []evidence.Answer{evidence.Unseen(pl.Probed().Lacks()...)}
 		default:
-			return nil
+			return diagnosis.Open(pl)
 		}
 		if ok {
 			p.Device(pl.Node, f.Dev)

@@ -23,6 +23,9 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 		if pl.Volume != nil && (pl.Swept || !iscsi.Lives(pl).Yes()) {
 			return nil // of a sweep, each group of nodes is one finding
 		}
+		if pl.Volume != nil && pl.View == nil {
+			return diagnosis.Open(pl)
+		}
 		return evidence.Each(iscsi.GroupsAt(pl), func(group iscsi.Group) *diagnosis.Proof { return sameInitiator(group.Place, group.Twins) })
 	},
 }

@@ -28,7 +28,7 @@ var NFSHandleStale = &diagnosis.Rule{
 		}
 		client, said := nfs.SaidStale(pl)
 		if client == nil {
-			return nil
+			return diagnosis.Open(pl)
 		}
 		pod := client.Namespace + "/" + client.Name
 		p := &diagnosis.Proof{

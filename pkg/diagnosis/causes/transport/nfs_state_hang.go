@@ -24,8 +24,8 @@ var NFSStateHang = &diagnosis.Rule{
 		if h.Is.No() {
 			return nil
 		}
-		if h.Is.Unseen() { // the node would tell why a pod of the volume does not end
-			return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{nfs.Ending(pl), h.Is}}}
+		if h.Is.Unseen() {
+			return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{h.Is}}}
 		}
 		m := h.Mount
 		served := reach.Of(pl.View, m.Port, m.Addr, m.Server).Works(pl.Node, m.Addr+":"+m.Port)

@@ -21,7 +21,9 @@ var SELinuxDeniesISCSI = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		denied := security.Denied(pl.View, pl.X, "iscsiadm", "iscsid")
-		if len(denied) == 0 {
+		if len(denied) == 0 && iscsi.Wanted(pl).Yes() {
+			return diagnosis.Open(pl)
+		} else if len(denied) == 0 {
 			return nil
 		}
 		last := denied[len(denied)-1]
