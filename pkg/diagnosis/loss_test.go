@@ -3,9 +3,12 @@ package diagnosis_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // TestLossNeverStrengthens takes evidence away in every way in which it can be missing:
@@ -42,8 +45,33 @@ func lose(t *testing.T, dir string, i int) {
 		if os.Getenv("ALL_LOSSES") == "" && (n+i)%sampled != 0 {
 			continue
 		}
-		for _, wrong := range corpus.Weaker(whole, corpus.Judged{Report: evaluate(c, l.Take())}) {
+		lost := evaluate(c, l.Take())
+		for _, wrong := range corpus.Weaker(whole, corpus.Judged{Report: lost}) {
 			t.Errorf("without %s: %s", l.Name, wrong)
 		}
+		for _, u := range lost.Unexplained {
+			for _, f := range whole.Report.RootCauses {
+				if slices.ContainsFunc(u.RuledOut, func(o report.Excluded) bool { return o.Cause == f.Name }) && onNodeOf(f, u) {
+					t.Errorf("without %s: %s is ruled out, and is the cause", l.Name, f.Name)
+				}
+			}
+		}
 	}
+}
+
+// onNodeOf tells whether what is unexplained speaks of a node of a cause, if that has one:
+// on another node it may well be ruled out.
+func onNodeOf(f report.Cause, u report.Unexplained) bool {
+	nodes := map[string]bool{}
+	for _, e := range f.Evidence {
+		if e.Node != "" {
+			nodes[e.Node] = true
+		}
+	}
+	for n := range nodes {
+		if strings.Contains(u.Symptom.Message+u.Answer, n) {
+			return true
+		}
+	}
+	return len(nodes) == 0
 }

@@ -2,16 +2,20 @@ package diagnosis
 
 import (
 	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // suspect is a cause that everybody thinks of first when a step fails, in short words.
 type suspect struct {
-	cause, words string
+	cause, words string // no words: the log of the kernel is its only witness, and silent about what is past
 	steps        []Step
 	only         func(around.Kind) bool // nil: every kind of volume
 }
@@ -33,8 +37,8 @@ var suspects = []suspect{
 	{"nfs-access-denied", "the server's export list", onTheNode, is(around.NFS)},
 	{"nfs-client-missing", "missing programs", onTheNode, is(around.NFS, around.SMB)},
 	{"smb-server-unreachable", "the server's port", onTheNode, is(around.SMB)},
-	{"ceph-backend-unreachable", "the way to the Ceph cluster", onTheNode, is(around.RBD, around.CephFS)},
-	{"drbd-state-blocks", "the state of DRBD", onTheNode, is(around.DRBD)},
+	{"ceph-backend-unreachable", "", onTheNode, is(around.RBD, around.CephFS)},
+	{"drbd-state-blocks", "", onTheNode, is(around.DRBD)},
 	{"local-pool-inactive", "an inactive pool", onTheNode, is(around.Local)},
 	{"local-disk-not-mounted", "a disk that is not mounted", onTheNode, is(around.Local)},
 	{"device-held-by-process", "a process that holds the disk", onTheNode, disks},
@@ -67,19 +71,27 @@ func suspicion(cause string) int {
 }
 
 // ruledOut are the suspects of a step that were looked for with all they need, and are
-// not there. A question about a node looks at no other one.
+// not there.
 func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
-	kind := around.KindOf(p.Index, z.volume, z.node)
+	if slices.ContainsFunc(p.Gaps, func(g snapshot.Gap) bool { return strings.HasPrefix(g.Need, "api/") && p.concerns(g) }) {
+		return nil // who was not read can be the one
+	}
+	kind, seen := around.KindOf(p.Index, z.volume, z.node), p.seenWhole(z)
 	var out []report.Excluded
 	for _, s := range suspects {
-		if !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z) ||
-			s.cause == "device-mapped-on-other-node" && p.Question.Kind == "node" || s.cause == "node-down" && p.silent(z) ||
+		if s.words == "" || !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z, seen) ||
+			s.cause == "device-mapped-on-other-node" && p.someUnprobed() || s.cause == "node-down" && p.silent(z) ||
 			s.cause == "csi-plugin-not-registered" && p.unregistered(z) {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
 	}
 	return out
+}
+
+// someUnprobed tells whether a node of the cluster was not looked at.
+func (p *Pass) someUnprobed() bool {
+	return slices.ContainsFunc(p.Cluster.Nodes, func(n *corev1.Node) bool { return n != nil && p.View(n.Name) == nil })
 }
 
 // silent tells whether a node of the volume does not report, whoever waits for it.
@@ -96,24 +108,40 @@ func (p *Pass) unregistered(z puzzle) bool {
 	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
 }
 
-// open tells whether a cause was found, or could not be looked for where it matters:
-// for what lives on a node, that node has to have been seen.
-func (p *Pass) open(r *Rule, z puzzle) bool {
-	nodes := []string{z.node}
-	if z.node == "" {
-		nodes = p.Index.NodesOf(z.volume)
+// onNodes are the layers whose causes live on a node.
+var onNodes = []Layer{Mount, Device, Transport, Filesystem}
+
+// nodesOf are those on which a step of a volume failed: the one that is known, or all of it.
+func (p *Pass) nodesOf(z puzzle) []string {
+	if z.node != "" {
+		return []string{z.node}
 	}
-	unseen := slices.ContainsFunc(nodes, func(n string) bool { return p.View(n) == nil })
-	if _, missed := p.missesOf(r.Name).first(nil); unseen && (missed || slices.Contains(onNodes, r.Layer)) {
+	return p.Index.NodesOf(z.volume)
+}
+
+// seenWhole tells whether every table of those nodes that was asked for was read, as far as
+// the volume can be in it.
+func (p *Pass) seenWhole(z puzzle) bool {
+	for _, n := range p.nodesOf(z) {
+		for _, t := range evidence.AllTables() {
+			if p.View(n) == nil || !evidence.NotAsked(p.Index, n, t) && !p.whole([]*snapshot.Volume{z.volume}, n, t).Complete() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// open tells whether a cause was found, or could not be looked for where it matters: for
+// what lives on a node, all that was asked of it has to have been seen.
+func (p *Pass) open(r *Rule, z puzzle, seen bool) bool {
+	if !seen && slices.Contains(onNodes, r.Layer) || slices.ContainsFunc(p.findings, func(f *Finding) bool { return f.Cause == r.Name }) {
 		return true
 	}
-	if slices.ContainsFunc(p.findings, func(f *Finding) bool { return f.Cause == r.Name }) {
-		return true
+	at := p.nodesOf(z)
+	if z.node == "" || slices.ContainsFunc(at, func(n string) bool { return p.View(n) == nil }) {
+		at = nil
 	}
-	at := slices.DeleteFunc(nodes, func(n string) bool { return n == "" || z.node == "" })
 	_, missed := p.missesOf(r.Name).first(at)
 	return missed
 }
-
-// onNodes are the layers whose causes live on a node.
-var onNodes = []Layer{Mount, Device, Transport, Filesystem}
