@@ -4,6 +4,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -26,6 +27,7 @@ type Proof struct {
 	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
 	NotTo      []string         // causes to which the rule can lead and this branch does not
+	ifFails    bool             // of a volume that suffers from nothing that the rule explains it says nothing
 }
 
 // LookAlike is another cause with the same face, and the answer that tells it apart:
@@ -78,7 +80,9 @@ func (p *Proof) answers() []evidence.Answer {
 func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	certainty := proof.certainty()
 	if certainty == "" {
-		p.missUnseen(proof)
+		if !proof.ifFails || place.Volume != nil && p.Suffers(place.Volume, p.rule.Explains...) {
+			p.missUnseen(proof)
+		}
 		return
 	}
 	f := p.Find(certainty, proof.Subject)
@@ -162,11 +166,20 @@ func Rest(of evidence.Reading) *Proof {
 	return &Proof{State: []evidence.Answer{of.Found()}}
 }
 
-// Open are the proofs of a rule that knows nothing of a place without its node: a node that
-// was not looked at leaves the cause open.
-func Open(pl *evidence.Place) []*Proof {
+// Unread is Rest of what only a failing volume is asked: a part of it that was not read
+// leaves the cause open where the volume suffers from something that it could explain.
+func Unread(of evidence.Reading) *Proof {
+	p := Rest(of)
+	if p != nil {
+		p.ifFails = true
+	}
+	return p
+}
+
+// Open are the proofs of a rule that knows nothing of a place without some tables of its node.
+func Open(pl *evidence.Place, tables ...probes.Table) []*Proof {
 	if pl.Node == "" {
 		return nil
 	}
-	return []*Proof{Rest(pl.Probed())}
+	return []*Proof{Unread(pl.Tables(tables...))}
 }

@@ -60,6 +60,10 @@ func Of(pl *evidence.Place) (Missing, bool) {
 	} else {
 		m.fitting()
 	}
+	if blocks := pl.Tables(probes.Block); m.Disk == nil && !blocks.Complete() {
+		m.Is = blocks.Nothing()
+		return m, true
+	}
 	return m, m.Disk != nil
 }
 

@@ -27,12 +27,13 @@ type Carrier struct {
 	Uses   []snapshot.Use // mounts of it in every namespace
 }
 
-// Looked says whether the node was looked at that has the filesystem of a volume.
+// Looked says whether the disks and mounts were read of the node that has the filesystem of
+// a volume.
 func Looked(pl *evidence.Place) evidence.Reading {
 	if pl.Volume.Block() || !slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node) {
 		return evidence.Reading{}
 	}
-	return pl.Probed()
+	return pl.Tables(probes.Block, probes.Mounts)
 }
 
 // CarrierOf finds it, on a node that should have the volume's disk or still mounts it.

@@ -76,7 +76,7 @@ func Looked(pl *evidence.Place) evidence.Reading {
 		return r
 	}
 	for _, at := range pl.AtConsumers() {
-		r = r.And(at.Probed())
+		r = r.And(at.Tables(probes.Processes))
 	}
 	return r
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -31,7 +32,7 @@ var CSIPluginHostPathMissing = &diagnosis.Rule{
 		}
 		tool := nodeplugin.ToolOf(pl, plugin)
 		if len(tool.Lacks) == 0 {
-			return nil
+			return diagnosis.Open(pl, probes.Processes, probes.RBDDevices)
 		}
 		return []*diagnosis.Proof{hostPathMissing(pl, plugin, tool)}
 	},

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -26,7 +27,7 @@ var DeviceRenumbered = &diagnosis.Rule{
 				return []*diagnosis.Proof{renumbered(pl, r, right)}
 			}
 		}
-		return diagnosis.Open(pl)
+		return diagnosis.Open(pl, probes.Block, probes.Mounts)
 	},
 }
 

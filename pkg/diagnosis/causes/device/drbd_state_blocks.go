@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -22,7 +23,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := drbd.ResourceOf(pl)
 		if !ok && drbd.Of(pl.Volume) {
-			return diagnosis.Open(pl)
+			return diagnosis.Open(pl, probes.KernelLog)
 		} else if !ok {
 			return nil
 		}
@@ -58,7 +59,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			if _, peers := drbd.LostPeers(pl, r); r.InUse(pl).Yes() {
 				return []*diagnosis.Proof{diagnosis.Rest(peers)}
 			}
-			return nil
+			return diagnosis.Open(pl, probes.KernelLog)
 		}
 		if used := r.InUse(pl); p.Says == "split" && fails.No() && used.Yes() { // it works, without its copy
 			p.Says, p.Severity, p.Breaks, fails = "apart", report.Degraded, []diagnosis.Step{diagnosis.Replicating}, used

@@ -19,7 +19,7 @@ var FeatureUnsupported = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c, seen := filesystem.CarrierOf(pl)
-		out := []*diagnosis.Proof{diagnosis.Rest(filesystem.Looked(pl))}
+		out := []*diagnosis.Proof{diagnosis.Unread(filesystem.Looked(pl))}
 		if seen {
 			out = append(out, kernelTooOld(pl, c))
 		}

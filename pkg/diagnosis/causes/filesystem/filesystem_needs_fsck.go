@@ -22,7 +22,7 @@ var NeedsFsck = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		k := filesystem.CheckOf(pl)
 		if k.Says == "" || pl.Volume.Block() {
-			return []*diagnosis.Proof{diagnosis.Rest(filesystem.Looked(pl))}
+			return []*diagnosis.Proof{diagnosis.Unread(filesystem.Looked(pl))}
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.FilesystemSubject(pl.Volume), Says: k.Says, State: []evidence.Answer{k.Is}, Last: []evidence.Answer{k.Sure},

@@ -24,7 +24,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 		c, ok := filesystem.CarrierOf(pl)
 		e := filesystem.EngineSays(pl)
 		if pl.Volume.Block() || !e.Yes() && (!ok || len(c.Uses) == 0 || c.Block.ReadOnly) {
-			return []*diagnosis.Proof{diagnosis.Rest(filesystem.Looked(pl))}
+			return []*diagnosis.Proof{diagnosis.Unread(filesystem.Looked(pl))}
 		}
 		p := &diagnosis.Proof{
 			Says: "closed", LookAlikes: []diagnosis.LookAlike{{Cause: "a mount that was asked to be read-only", Is: filesystem.AskedReadOnly(pl)}},

@@ -26,7 +26,7 @@ var SELinuxLabelConflict = &diagnosis.Rule{
 		}
 		clash, ok := security.ClashOf(pl)
 		if !ok {
-			return []*diagnosis.Proof{diagnosis.Rest(security.Looked(pl))}
+			return []*diagnosis.Proof{diagnosis.Unread(security.Looked(pl))}
 		}
 		p := labelConflict(pl, clash.Refused.Consumer)
 		p.Says, p.State, p.Last = "levels", []evidence.Answer{clash.Differ(), clash.Denied}, []evidence.Answer{clash.Enforced}

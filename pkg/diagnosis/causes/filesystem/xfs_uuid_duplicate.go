@@ -22,7 +22,7 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c, ok := filesystem.CarrierOf(pl)
 		if !ok {
-			return []*diagnosis.Proof{diagnosis.Rest(filesystem.Looked(pl))}
+			return []*diagnosis.Proof{diagnosis.Unread(filesystem.Looked(pl))}
 		}
 		twin := xfs.CopyOf(c)
 		o := twin.Original()

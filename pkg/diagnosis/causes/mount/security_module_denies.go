@@ -20,7 +20,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		seen, all := security.Places(pl)
-		out := []*diagnosis.Proof{diagnosis.Rest(all)}
+		out := []*diagnosis.Proof{diagnosis.Unread(all)}
 		for _, at := range seen {
 			if d, ok := security.DenialOf(at); ok {
 				p := &diagnosis.Proof{

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -51,12 +52,14 @@ var CephBackendUnreachable = &diagnosis.Rule{
 		}
 		if silent := ceph.Silent(pl); pl.View == nil && silent.Yes() {
 			return said("silent", silent)
-		} else if pl.View == nil {
-			return diagnosis.Open(pl)
+		}
+		open := diagnosis.Open(pl, probes.KernelLog, probes.Processes)
+		if pl.View == nil {
+			return open
 		}
 		p := proof("mtu", words.Fields{}, hangs, ceph.MTU(pl), ceph.Connected(pl))
 		p.AtMost = report.Possible
-		return []*diagnosis.Proof{p}
+		return append(open, p)
 	},
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -35,7 +36,7 @@ var CephClientFenced = &diagnosis.Rule{
 			p.Says, p.AtMost = "object", report.Likely
 			p.State, p.Last = []evidence.Answer{fenced, ceph.Before(pl)}, []evidence.Answer{evidence.Unseen(pl.Probed().Lacks()...)}
 		default:
-			return diagnosis.Open(pl)
+			return diagnosis.Open(pl, probes.KernelLog, probes.Block)
 		}
 		if ok {
 			p.Device(pl.Node, f.Dev)

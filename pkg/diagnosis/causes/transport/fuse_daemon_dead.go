@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/fuse"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -34,7 +35,7 @@ var FUSEDaemonDead = &diagnosis.Rule{
 		client, later := fuse.Outlived(pl)
 		said, named := fuse.Said(pl)
 		if client == nil || !said.Yes() {
-			return nil
+			return diagnosis.Open(pl, probes.Mounts)
 		}
 		with["pod"] = client.Namespace + "/" + client.Name
 		p := &diagnosis.Proof{

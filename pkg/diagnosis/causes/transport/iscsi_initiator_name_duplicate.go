@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -23,10 +24,8 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 		if pl.Volume != nil && (pl.Swept || !iscsi.Lives(pl).Yes()) {
 			return nil // of a sweep, each group of nodes is one finding
 		}
-		if pl.Volume != nil && pl.View == nil {
-			return diagnosis.Open(pl)
-		}
-		return evidence.Each(iscsi.GroupsAt(pl), func(group iscsi.Group) *diagnosis.Proof { return sameInitiator(group.Place, group.Twins) })
+		found := evidence.Each(iscsi.GroupsAt(pl), func(group iscsi.Group) *diagnosis.Proof { return sameInitiator(group.Place, group.Twins) })
+		return append(found, diagnosis.Open(pl, probes.Sessions)...)
 	},
 }
 

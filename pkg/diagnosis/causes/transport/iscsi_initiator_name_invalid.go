@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -37,7 +38,7 @@ var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 				name, from, current = iscsi.Registered(pl, pl.View.Facts.ISCSI.InitiatorName)
 			}
 			if name == "" {
-				return nil
+				return diagnosis.Open(pl, probes.Sessions, probes.Files)
 			}
 			p.With["mine"], p.With["theirs"], line = pl.View.Facts.ISCSI.InitiatorName, name, "InitiatorName="+name
 			p.Says, p.State = "unknown", []evidence.Answer{needed, evidence.Yes(iscsi.NameLine(pl.View), from), shown}

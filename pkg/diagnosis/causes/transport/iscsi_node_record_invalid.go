@@ -37,7 +37,7 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 		case pl.View != nil:
 			d := iscsi.DatabaseOf(pl, said)
 			if len(d.Bad) == 0 {
-				return nil
+				return diagnosis.Open(pl, probes.Sessions)
 			}
 			p.Says, p.State[1], p.Last = "record", d.Is, []evidence.Answer{d.Proven, pl.Tables(probes.Sessions).Nothing()}
 			if p.With["file"], p.With["reason"] = d.Bad[0].Path, d.Bad[0].Why; len(d.Bad) > 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -28,7 +29,7 @@ var NFSHandleStale = &diagnosis.Rule{
 		}
 		client, said := nfs.SaidStale(pl)
 		if client == nil {
-			return diagnosis.Open(pl)
+			return diagnosis.Open(pl, probes.Mounts)
 		}
 		pod := client.Namespace + "/" + client.Name
 		p := &diagnosis.Proof{

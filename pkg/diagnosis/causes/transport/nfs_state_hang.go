@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -22,7 +23,7 @@ var NFSStateHang = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		h := nfs.HangOf(pl)
 		if h.Is.No() {
-			return nil
+			return diagnosis.Open(pl, probes.Mounts, probes.Processes)
 		}
 		if h.Is.Unseen() {
 			return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{h.Is}}}

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -22,7 +23,7 @@ var SELinuxDeniesISCSI = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		denied := security.Denied(pl.View, pl.X, "iscsiadm", "iscsid")
 		if len(denied) == 0 && iscsi.Wanted(pl).Yes() {
-			return diagnosis.Open(pl)
+			return diagnosis.Open(pl, probes.KernelLog, probes.Files)
 		} else if len(denied) == 0 {
 			return nil
 		}
