@@ -183,7 +183,10 @@ func (p *page) unseen(list []report.Unexplained) {
 		for _, reason := range []string{"NotInBundle", "NotRequested"} { // their details say as much
 			rest = strings.TrimPrefix(rest, reason+" ")
 		}
-		what, why := needWords(need), strings.TrimSuffix(strings.TrimPrefix(rest, "("), ")")
+		what, why := needWords(need), rest
+		if strings.HasPrefix(why, "(") && strings.HasSuffix(why, ")") {
+			why = why[1 : len(why)-1]
+		}
 		if !strings.HasPrefix(why, what) {
 			why = strings.TrimSpace(what + ": " + why)
 		}
