@@ -38,11 +38,14 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 	}
 	said := evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State))
 	name, pod := "share-manager-"+v.LH().Name, x.ShareManagerPod(v)
+	whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
 	switch {
 	case pod == nil && sm.State != "running" && patient(x, v, sm):
 		how = "is in state " + OrNone(sm.State) + ", and its pod " + name + " does not exist"
+		if !whole.Complete() {
+			how = "is in state " + OrNone(sm.State) + "; whether its pod " + name + " exists was not seen"
+		}
 	case pod == nil && sm.State == "running" && WantedFor(x, v) > tolerated:
-		whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
 		how = "is said to be running, but its pod " + name + " does not exist"
 		return how, whole.Nothing(said, evidence.FromAPI("Pods of namespace "+v.LH().Namespace, "", "none is named "+name))
 	case pod == nil:
@@ -116,14 +119,14 @@ func podState(pod *corev1.Pod) string {
 	return state
 }
 
-// ShareNode asks whether the node was looked at where the share's device, its iSCSI
-// session and its mount are: what is wrong there comes first.
+// ShareNode asks whether all was looked at that can be wrong below a share: its pod, and
+// the node where its device, its iSCSI session and its mount are.
 func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	nodes := x.DeviceNodes(v)
 	if len(nodes) == 0 {
 		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "the node of the share-manager: the volume is attached nowhere, so no device was looked at"})
 	}
-	whole := evidence.Reading{}
+	whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
 	for _, n := range nodes {
 		whole = whole.And(evidence.Tables(x, n, probes.Mounts, probes.Block)).And(evidence.Ended(x, n, probes.Sessions))
 	}

@@ -92,6 +92,7 @@ func TestShareManagerDown(t *testing.T) {
 	check(t, ShareManagerDown, []branch{
 		{"in error, its node looked at", shared("error").machine("n2"), []string{"certain ShareManager " + vol}},
 		{"in error, its node not looked at", shared("error"), []string{"likely ShareManager " + vol}},
+		{"in error, pods were not read", shared("error").machine("n2").file("snapshot.yaml", gapped("api//pods")), []string{"likely ShareManager " + vol}},
 		{"in error, attached nowhere", shared("error").edit("volume", "currentNodeID: n2", "currentNodeID: ''").edit("volume", "nodeID: n1,", "nodeID: '',"), []string{"likely ShareManager " + vol}},
 		{"running", shared("running").machine("n2").add("smpod", sharePod("Running", "True")), silent},
 		{"called running, its pod ended", shared("running").machine("n2").add("smpod", sharePod("Succeeded", "False")), []string{"certain ShareManager " + vol}},
