@@ -130,6 +130,5 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b report.CouldBe) int { return suspicion(a.Cause) - suspicion(b.Cause) })
 	return out
 }

@@ -105,12 +105,21 @@ func (p *Pass) reason(k missKey) (reason, detail string) {
 	return snapshot.NotRequested, ""
 }
 
+// blockedBy is what is missing and why, in one text for all whom it blocks.
 func (p *Pass) blockedBy(k missKey) string {
-	reason, detail := p.reason(k)
-	if detail != "" {
-		return k.need + ": " + reason + " (" + detail + ")"
+	if s, ok := p.blocks[k]; ok {
+		return s
 	}
-	return k.need + ": " + reason
+	reason, detail := p.reason(k)
+	s := k.need + ": " + reason
+	if detail != "" {
+		s += " (" + detail + ")"
+	}
+	if p.blocks == nil {
+		p.blocks = map[missKey]string{}
+	}
+	p.blocks[k] = s
+	return s
 }
 
 // notChecked lists what could not be looked at and which causes that leaves open.

@@ -37,6 +37,7 @@ type Pass struct {
 	symptoms []*Symptom
 	noises   []report.Noise
 	missed   map[missKey]map[string]bool // → rules
+	blocks   map[missKey]string          // when all rules have run: the words of blockedBy
 	whys     map[missKey]string          // what a proof says of why it did not see something
 
 	findingOf  map[identity]*Finding

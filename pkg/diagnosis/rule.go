@@ -6,6 +6,7 @@ package diagnosis
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -73,7 +74,7 @@ type Catalog struct {
 	Noise    []*NoiseRule
 	byName   map[string]*Rule
 
-	explaining map[string][]*Rule // by symptom
+	explaining map[string][]*Rule // by symptom, what everybody thinks of first before the rest
 }
 
 var nameForm = pattern.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -101,6 +102,9 @@ func NewCatalog(rules []*Rule, symptoms []*SymptomRule, noise []*NoiseRule) (*Ca
 		for _, s := range r.Explains {
 			c.explaining[s] = append(c.explaining[s], r)
 		}
+	}
+	for _, rules := range c.explaining {
+		slices.SortStableFunc(rules, func(a, b *Rule) int { return suspicion(a.Name) - suspicion(b.Name) })
 	}
 	if cycle := c.cycle(); cycle != "" {
 		return nil, fmt.Errorf("the causes lead in a circle: %s", cycle)
