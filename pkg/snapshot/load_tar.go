@@ -78,7 +78,7 @@ func readEntry(r io.Reader, header *tar.Header, files tree, seen map[string]bool
 		return fmt.Errorf("%q stands twice in the archive", name)
 	}
 	seen[name] = true
-	data, err := left.read(name, r, 0)
+	data, err := left.read(name, r, header.Size)
 	if err == nil {
 		files[name] = data
 	}
