@@ -3,7 +3,6 @@ package snapshot
 import (
 	"path"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -87,24 +86,6 @@ func hasKubeletDir(spec *corev1.PodSpec, driver string) bool {
 	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.HostPath != nil && (slices.Contains(kubeletDirs, path.Base(path.Clean(v.HostPath.Path))) || pluginDir(v.HostPath.Path) == driver)
 	})
-}
-
-// LeaseAge is how long ago a lease was renewed, counted from the newest lease of a node: the
-// clock that dated the snapshot may be ahead of the cluster's.
-func (x *Index) LeaseAge(l *coordinationv1.Lease) time.Duration {
-	newest := x.Memo("snapshot.LeaseAge", func() any {
-		newest := time.Duration(-1)
-		for _, o := range x.Cluster.Leases {
-			if o == nil || o.Namespace != corev1.NamespaceNodeLease || o.Spec.RenewTime == nil {
-				continue
-			}
-			if age := x.Age(o.Spec.RenewTime.Time); newest < 0 || age < newest {
-				newest = age
-			}
-		}
-		return max(newest, 0)
-	}).(time.Duration)
-	return x.Age(l.Spec.RenewTime.Time) - newest
 }
 
 // LeaderLease is the lease of one of these names by which a driver's controller elects its

@@ -141,10 +141,15 @@ func TestNodeReady(t *testing.T) {
 	renewed := metav1.NewMicroTime(testNow.Add(-time.Minute))
 	lease := &coordinationv1.Lease{ObjectMeta: meta("kube-node-lease", "lost")}
 	lease.Spec.RenewTime = &renewed
-	x := NewIndex(&Snapshot{TakenAt: testNow, Cluster: Cluster{
+	s := &Snapshot{TakenAt: testNow, Cluster: Cluster{
 		Nodes:  []*corev1.Node{node("up", "True"), node("lost", "Unknown"), {ObjectMeta: meta("", "new")}},
 		Leases: []*coordinationv1.Lease{lease},
-	}})
+	}}
+	if NewIndex(s).NodeReady("lost").LeaseOld() {
+		t.Error("nothing was written since the lease, and it is old")
+	}
+	s.Cluster.Events = []*Event{{Last: testNow.Add(time.Hour)}, {Last: testNow}}
+	x := NewIndex(s)
 	tests := map[string]Readiness{
 		"up":   {Exists: true, Known: true, Ready: true, Reason: "R", LeaseAge: -1},
 		"lost": {Exists: true, Known: true, Unknown: true, Reason: "R", LeaseAge: time.Minute},

@@ -30,7 +30,7 @@ func (r Readiness) LeaseOld() bool { return r.LeaseAge > LeaseStale }
 func (x *Index) NodeReady(name string) Readiness {
 	r := Readiness{LeaseAge: -1}
 	if l := x.NodeLease(name); l != nil && l.Spec.RenewTime != nil {
-		r.LeaseAge = x.Age(l.Spec.RenewTime.Time)
+		r.LeaseAge = x.LeaseAge(l)
 	}
 	n := x.Node(name)
 	if n == nil {

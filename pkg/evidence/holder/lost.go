@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -64,7 +63,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	}
 	l := Lost{Name: name, Volume: v, Ready: x.NodeReady(name), x: x, Shutdown: tainted(n, TaintShutdown)}
 	if l.Ready.Ready || !l.Ready.Known {
-		if l.Quiet = l.Ready.Known && node.Quiet(x, name); !l.Quiet {
+		if l.Quiet = l.Ready.Known && l.Ready.LeaseOld(); !l.Quiet {
 			return Lost{}, false
 		}
 	}

@@ -26,28 +26,7 @@ func Renews(x *snapshot.Index, name string) evidence.Answer {
 	if r.LeaseAge < 0 { // a kubelet that keeps none is known by the condition alone
 		return evidence.ResourceIn(x, "coordination.k8s.io/leases", corev1.NamespaceNodeLease).Nothing()
 	}
-	return evidence.When(!Quiet(x, name), evidence.FromAPI("Lease "+corev1.NamespaceNodeLease+"/"+name, "spec.renewTime", evidence.Duration(r.LeaseAge)+" ago"))
-}
-
-// Quiet tells whether a kubelet let its lease run out, while others renew theirs.
-func Quiet(x *snapshot.Index, name string) bool {
-	return x.NodeReady(name).LeaseOld() && !skewed(x)
-}
-
-// skewed tells whether every kubelet looks silent: then the clock that dated the snapshot
-// is ahead of the cluster's, and not every node down.
-func skewed(x *snapshot.Index) bool {
-	seen := 0
-	for _, n := range x.Cluster.Nodes {
-		r := x.NodeReady(n.Name)
-		if r.LeaseAge >= 0 && !r.LeaseOld() {
-			return false
-		}
-		if r.LeaseOld() && r.Ready {
-			seen++
-		}
-	}
-	return seen > 1
+	return evidence.When(!r.LeaseOld(), evidence.FromAPI("Lease "+corev1.NamespaceNodeLease+"/"+name, "spec.renewTime", evidence.Duration(r.LeaseAge)+" ago"))
 }
 
 // Kernel is the release of a node's kernel, from itself or from its Node object.
