@@ -98,6 +98,9 @@ func (r *reader) table(ns *probes.MountNamespace, pid int) (problems []probes.Pr
 	var bad []LineError
 	ns.Mounts, bad = r.p.Parse(string(table))
 	ns.TablePID = pid
+	if n := orphans(ns.Mounts); n > 0 && r.root(pid) == "/" {
+		problems = append(problems, problem("lines are missing: mounts are shown whose parents are not", n))
+	}
 	for i, b := range bad {
 		if i == torn {
 			problems = append(problems, problem(fmt.Sprintf("%d more lines have no known form", len(bad)-torn), len(bad)-torn))
@@ -106,6 +109,23 @@ func (r *reader) table(ns *probes.MountNamespace, pid int) (problems []probes.Pr
 		problems = append(problems, problem(b.Error(), 0))
 	}
 	return problems, true
+}
+
+// orphans counts the mounts of a table below a mount that is not in it. The kernel shows all
+// that can be reached from the root of the process, and so each with its parent; the root's
+// own parent is out of reach (show_mountinfo in fs/proc_namespace.c).
+func orphans(table []probes.Mount) int {
+	ids := make(map[int]bool, len(table))
+	for i := range table {
+		ids[table[i].ID] = true
+	}
+	n := 0
+	for i := range table {
+		if m := &table[i]; !ids[m.Parent] && m.Point != "/" && m.ID != m.Parent {
+			n++
+		}
+	}
+	return n
 }
 
 var errTorn = errors.New("the table changed during each of several readings")

@@ -65,7 +65,7 @@ func TestKubeletInContainer(t *testing.T) {
 	t.Parallel()
 	waiting := pod("db", podUID, "b", "waiting", claimVolume, claimMount)
 	left := "31 21 8:16 / " + staging + " rw shared:9 - ext4 /dev/sdb rw"
-	twice := lines("31 30 8:16 / "+staging+" rw shared:9 - ext4 /dev/sdb rw", "32 30 8:16 / /rootfs"+staging+" rw master:9 - ext4 /dev/sdb rw")
+	twice := lines("30 1 8:2 / / rw - ext4 /dev/sda2 rw", "31 30 8:16 / "+staging+" rw shared:9 - ext4 /dev/sdb rw", "32 30 8:16 / /rootfs"+staging+" rw master:9 - ext4 /dev/sdb rw")
 	kubelet := func(cgroup, table string) []string {
 		return []string{
 			"proc/911/comm", "kubelet", "proc/911/cmdline", "kubelet␀", "proc/911/cgroup", cgroup,

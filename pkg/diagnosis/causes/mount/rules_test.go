@@ -35,7 +35,7 @@ func TestMountPinnedInNamespace(t *testing.T) {
 		{"not probed, one pod may hold it", scene{pods: []string{waiting, agent}}, []string{"possible Pod shop/agent"}},
 		{"not probed, propagation is set", scene{pods: []string{waiting, pod("agent", agentUID, "a", "running", hostVolume, "{name: host, mountPath: /host, mountPropagation: HostToContainer}")}}, nil},
 		{"alive, and a namespace was not read", scene{pods: []string{waiting}, nodes: map[string]string{"a": machine("", append(disk("sdb", "8:16"), "sys/fs/ext4/sdb/errors_count", "0", "@claim/8:16", "EBUSY", "proc/88/comm", "x", "proc/88/ns/mnt", "@link mnt:[4026539999]")...)}}, []string{"possible Device a/8:16"}},
-		{"a service of the host", scene{pods: []string{waiting}, nodes: map[string]string{"a": machine("", append(disk("sdb", "8:16"), "proc/88/comm", "php-fpm", "proc/88/cgroup", "0::/system.slice/php-fpm.service", "proc/88/ns/mnt", "@link mnt:[4026532001]", "proc/88/mountinfo", "40 1 8:16 / "+staging+" rw - ext4 /dev/sdb rw")...)}}, []string{"certain Process a/88"}},
+		{"a service of the host", scene{pods: []string{waiting}, nodes: map[string]string{"a": machine("", append(disk("sdb", "8:16"), "proc/88/comm", "php-fpm", "proc/88/cgroup", "0::/system.slice/php-fpm.service", "proc/88/ns/mnt", "@link mnt:[4026532001]", "proc/88/mountinfo", "39 1 8:2 / / rw - ext4 /dev/sda2 rw\n40 39 8:16 / "+staging+" rw - ext4 /dev/sdb rw")...)}}, []string{"certain Process a/88"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
