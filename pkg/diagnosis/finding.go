@@ -144,6 +144,7 @@ type Finding struct {
 	facts    set[report.Evidence]
 	rule     *Rule
 	near     int  // nearness to the asked volume: higher is nearer
+	ownWord  bool // nothing but what users of the volume print tells of it
 	folded   bool // a mere possibility that a proven consequence names as "perhaps because"
 	parent   *Finding
 	yieldTo  *Finding

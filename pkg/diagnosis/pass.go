@@ -173,7 +173,7 @@ func (f *Finding) join(o *Finding) {
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)
 	}
-	f.Waiting = f.Waiting && o.Waiting
+	f.Waiting, f.ownWord = f.Waiting && o.Waiting, f.ownWord && o.ownWord
 	f.widen(o)
 }
 

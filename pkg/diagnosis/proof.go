@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"slices"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -107,6 +109,9 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	for _, a := range proof.answers() {
 		f.Fact(a.Facts()...)
 	}
+	f.ownWord = len(f.facts.list) > 0 && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool {
+		return !place.Texts.Say(func(t evidence.Text) bool { return t.OwnWord && t.Evidence() == e }).Yes()
+	})
 	p.missing(f, proof)
 	f.Advise(proof.Steps...)
 	p.Report(f)

@@ -45,7 +45,7 @@ func (c *Catalog) relate(all []*Finding) {
 	near := indexKeys(all)
 	for _, b := range all {
 		for _, a := range near.of(&b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || !likely(a) || !a.sameObject(&b.Keys) {
+			if a == b || a.rule.Severity == report.Risk || !likely(a) || a.below(b) || !a.sameObject(&b.Keys) {
 				continue
 			}
 			if c.yields(b, a) && !a.yieldsAround(b) && !c.leads(b.Cause, a.Cause, nil) {
@@ -58,7 +58,7 @@ func (c *Catalog) relate(all []*Finding) {
 			continue
 		}
 		for _, a := range near.of(&b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || !a.sameObject(&b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
+			if a == b || a.rule.Severity == report.Risk || a.below(b) || !a.sameObject(&b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}
 			if likely(a) {
@@ -70,6 +70,12 @@ func (c *Catalog) relate(all []*Finding) {
 		}
 	}
 	breakCircles(all)
+}
+
+// below tells whether a finding cannot be the reason of another one that is better proven:
+// only an application tells of it, which says what it met and not why.
+func (f *Finding) below(o *Finding) bool {
+	return f.ownWord && f.Certainty.Rank() < o.Certainty.Rank()
 }
 
 // yields tells whether b gives way to a when both are true of one object.

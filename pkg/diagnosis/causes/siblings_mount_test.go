@@ -64,6 +64,16 @@ func TestSiblingsSubpath(t *testing.T) {
 	const gone = "8:2 " + pods + "volumes/kubernetes.io~configmap/conf/..2025_12_31_12_00_00.1/app.ini//deleted " + bind + " rw,relatime shared:1 - ext4 /dev/sda2 rw"
 	const runc = "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: error mounting \"" + bind + "\" to rootfs at \"/etc/app/app.ini\": mount " + bind + ":/etc/app/app.ini (via /proc/self/fd/6), flags: 0x5001: no such file or directory: unknown"
 	const crun = "container create failed: mount `" + bind + "` to `etc/app/app.ini`: No such file or directory"
+	const unable = "failed to prepare subPath for volumeMount \"data\" of container \"app\""
+	sub := func(w *world) *world {
+		return w.Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: db}")
+	}
+	deleted := func(w *world) *world {
+		return w.Mounts("n1", "0:60 /db//deleted "+pods+"volume-subpaths/pv-data/app/0 rw,relatime shared:60 - nfs4 10.9.0.5:/export/data/db rw,vers=4.2,hard,addr=10.9.0.5")
+	}
+	log := func(w *world) *world {
+		return w.File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z open /data/x: Stale file handle\n")
+	}
 	nfsSub := func(w *world) *world {
 		return nfsMounted(w.Runs(0).Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: logs}"), "n1", 0).Answers("n1", w.Publish(0)).
 			Mounts("n1", "0:60 /logs "+pods+"volume-subpaths/pv-data/app/0 rw,relatime shared:60 - nfs4 10.9.0.5:/export/data/logs rw,vers=4.2,hard,addr=10.9.0.5")
@@ -79,6 +89,8 @@ func TestSiblingsSubpath(t *testing.T) {
 		"deleted while it runs":       {config(running()).Mounts("n1", gone), "", "healthy"},
 		"a stale handle of one bind":  {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
 		"a stale handle of the whole": {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
+		"a directory of the share was deleted, the application says so": {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0).Answers("n1", nfs().Publish(0)), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"the same, and nobody asked the share":                          {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0; likely nfs-handle-stale Pod shop/web-0"},
 		"a directory of the volume was deleted": {cannotStart(running().Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: db}"), "failed to prepare subPath for volumeMount \"data\" of container \"app\"").
 			Mounts("n1", "259:1 /db//deleted "+pods+"volume-subpaths/pv-data/app/0 rw,relatime shared:64 - ext4 /dev/nvme1n1 rw"), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
 		"a pod that cannot end": {config(running()).Without("n1", "proc/5000/").Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:40:00Z', deletionGracePeriodSeconds: 30, uid").

@@ -127,11 +127,11 @@ func SaidStale(pl *evidence.Place) (client *corev1.Pod, a evidence.Answer) {
 }
 
 // answered tells whether the node was seen and its mounts of the volume were asked: the
-// present outranks the words.
+// present outranks the words. A bind of a directory that was deleted is never asked.
 func answered(pl *evidence.Place) bool {
 	return pl.View != nil && !slices.ContainsFunc(pl.X.VolumeMounts(pl.Volume, pl.Node), func(m snapshot.VolumeMount) bool {
 		_, ok := pl.View.Statfs(m.Mount.Point)
-		return !ok
+		return !ok && !m.Mount.Deleted()
 	})
 }
 

@@ -47,7 +47,10 @@ var SubpathBindStale = &diagnosis.Rule{
 			}
 			p.Volume(b.Volume)
 			if b.Err != "" {
-				p.With["what"], p.Breaks = "answers "+b.Err, []diagnosis.Step{diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting}
+				p.With["what"] = "answers " + b.Err
+			}
+			if b.Err != "" || mounts.Remote(b.Mount.FSType) { // a server knows nothing more of what was deleted
+				p.Breaks = []diagnosis.Step{diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting}
 			}
 			switch {
 			case pl.Pod.DeletionTimestamp == nil:
