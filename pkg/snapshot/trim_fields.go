@@ -67,7 +67,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.Node":                              {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.NodeAddress":                       {"Address", "Type"},
 	"k8s.io/api/core/v1.NodeAffinity":                      {"RequiredDuringSchedulingIgnoredDuringExecution"},
-	"k8s.io/api/core/v1.NodeCondition":                     {"LastTransitionTime", "Message", "Reason", "Status", "Type"},
+	"k8s.io/api/core/v1.NodeCondition":                     {"LastHeartbeatTime", "LastTransitionTime", "Message", "Reason", "Status", "Type"},
 	"k8s.io/api/core/v1.NodeSelector":                      {"NodeSelectorTerms"},
 	"k8s.io/api/core/v1.NodeSelectorRequirement":           {"Key", "Operator", "Values"},
 	"k8s.io/api/core/v1.NodeSelectorTerm":                  {"MatchExpressions", "MatchFields"},
