@@ -113,6 +113,9 @@ func Unfilled(x *snapshot.Index, kind string, e *snapshot.LHEngine) evidence.Ans
 	return evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus", "no replica has begun"))
 }
 
+// beginning is how long a restore or a clone may show no progress.
+const beginning = 30 * time.Minute
+
 // bound is how long a restore may take before somebody should look at it.
 const bound = 24 * time.Hour
 
@@ -121,8 +124,10 @@ const bound = 24 * time.Hour
 // increment is not known: at is zero then.
 func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEngine) (at time.Time, ok bool) {
 	p := ProgressOf(e)
-	if kind == Clone {
-		return time.Time{}, v.Status.CloneState != "failed"
+	if kind == Clone { // its end cannot be told; only that somebody is at it, or that it has just begun
+		rebuilds := e != nil && slices.Contains(slices.Collect(maps.Values(e.ReplicaModes)), "WO")
+		young := x.Age(v.CreationTimestamp.Time) < beginning
+		return time.Time{}, v.Status.CloneState != "failed" && (p.Moving || rebuilds || young)
 	}
 	if kind == Activation {
 		return time.Time{}, p.Known && !p.Finished && (p.Lowest > 0 || p.Moving)
@@ -136,7 +141,7 @@ func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEn
 	}
 	age := x.Age(began)
 	if p.Lowest <= 0 {
-		return time.Time{}, age < 30*time.Minute
+		return time.Time{}, age < beginning
 	}
 	left := time.Duration(float64(age) * float64(100-p.Lowest) / float64(p.Lowest))
 	return x.TakenAt.Add(left), left < bound

@@ -72,6 +72,8 @@ func fill(v *snapshot.LHVolume, e *snapshot.LHEngine, kind string, p *diagnosis.
 		return remedy.Words("Activate the disaster recovery volume in Longhorn when the original must be replaced, and wait until its last backup has been restored; a standby gets no PV and no pod before.")
 	case p.Waiting:
 		return remedy.Check("Wait until it has ended; the volume attaches by itself. Look at the progress twice, ten minutes apart. Do not force its frontend on.", look...)
+	case kind == lh.Clone:
+		return remedy.Check("No replica is at it. Look whether the source of the clone can be attached, and at the last words of the longhorn-manager that owns the new volume. When it does not go on, delete the new claim, not the source, and clone again.", look...)
 	case kind == lh.Activation:
 		return remedy.Check("The activation ends when the last backup is restored on every replica of the record: a failed replica that is still attached to it holds it up. Look at failedAt of the replicas and at the backup target.", look...)
 	}
