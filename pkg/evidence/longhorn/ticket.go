@@ -87,6 +87,11 @@ func byHand(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
 		First:  "Detach the volume in the Longhorn UI (or remove the ticket of whoever attached it), after asking whether a repair is under way.",
 		Doubt:  []evidence.Lack{{Need: "api/longhorn.io/volumeattachments", Why: "whether somebody attached the volume on purpose"}},
 	}
+	if o := contradicted(pl, t); o != nil {
+		out.Why = "it was made by hand (UI or API) in maintenance mode, without a device, and a pod on the node wants the device"
+		out.Unneeded = evidence.Not(ownerless(pl.X, o))
+		return out
+	}
 	for _, o := range pl.Volume.Longhorn.Attachment.Tickets {
 		if o.Type == "csi-attacher" && o.NodeID == t.NodeID {
 			return out

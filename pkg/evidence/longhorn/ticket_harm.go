@@ -21,7 +21,7 @@ func (t Ticket) Holds(pl *evidence.Place, all []Ticket) evidence.Answer {
 	}
 	out := evidence.Yes()
 	for _, o := range all {
-		if o.ID != t.ID && o.NodeID == t.NodeID {
+		if against := contradicted(pl, t.LHTicket); o.ID != t.ID && o.NodeID == t.NodeID && (against == nil || o.ID != against.ID) {
 			out = evidence.All(out, o.Unneeded)
 		}
 	}
@@ -33,7 +33,7 @@ func (t Ticket) Holds(pl *evidence.Place, all []Ticket) evidence.Answer {
 func BlockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
 	for i := range pl.Volume.Longhorn.Attachment.Tickets {
 		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
-		if o.ID == t.ID || o.NodeID == t.NodeID || o.Satisfied && o.SatisfiedGeneration {
+		if o.ID == t.ID || o.NodeID == t.NodeID && o != contradicted(pl, t) || o.Satisfied && o.SatisfiedGeneration {
 			continue
 		}
 		switch o.Type {
@@ -45,6 +45,23 @@ func BlockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
 			continue // they yield to a workload elsewhere
 		}
 		return o
+	}
+	return nil
+}
+
+// contradicted is a csi ticket for the same node that waits because a satisfied one holds the volume
+// there without a device (maintenance mode): of two the one with more weight decides about the
+// frontend, and that of the API has more (longhorn-manager, controller/volume_attachment_controller.go).
+func contradicted(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
+	const without = "disableFrontend"
+	if t.Type != "longhorn-api" || t.Parameters[without] != "true" || !t.Satisfied {
+		return nil
+	}
+	for i := range pl.Volume.Longhorn.Attachment.Tickets {
+		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
+		if o.Type == "csi-attacher" && o.NodeID == t.NodeID && o.Parameters[without] == "false" && !o.Satisfied {
+			return o
+		}
 	}
 	return nil
 }
