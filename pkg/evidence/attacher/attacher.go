@@ -120,25 +120,29 @@ func (a Attacher) Down() (why string, is evidence.Answer) {
 	return "", evidence.No()
 }
 
-// Together asks whether the attacher is down with other parts of Longhorn: then they share a
+// Together asks whether the attacher is down with Longhorn's managers: then they share a
 // reason (longhorn-control-plane-down), and it is not the attacher.
 func (a Attacher) Together() evidence.Answer {
 	if a.Driver != snapshot.LonghornDriver || a.Leader == nil {
 		return evidence.No()
 	}
-	for _, l := range a.pl.X.LogsOf(a.Leader.Namespace, a.Leader.Name) {
-		if slices.ContainsFunc(l.Lines, func(line string) bool { return strings.Contains(line, "longhorn-backend") }) {
-			return evidence.Yes()
-		}
-	}
 	for _, o := range a.pl.X.PodsIn(a.Leader.Namespace) {
-		app := o.Labels["app"]
-		part := app == "longhorn-manager" || app == "longhorn-csi-plugin" || strings.HasPrefix(app, "csi-") || strings.HasPrefix(o.Name, "longhorn-manager-")
-		if part && !slices.Contains(a.Pods, o) && pods.Finished(o).No() && !snapshot.PodServes(o) {
+		manager := o.Labels["app"] == "longhorn-manager" || strings.HasPrefix(o.Name, "longhorn-manager-")
+		part := manager || o.Labels["app"] == "longhorn-csi-plugin" || slices.Contains(a.Pods, o)
+		if part && pods.Finished(o).No() && !snapshot.PodServes(o) && (manager || a.missesBackend(o)) {
 			return evidence.Yes(pods.State(o))
 		}
 	}
 	return evidence.Not(evidence.ResourceIn(a.pl.X, "/pods", a.Leader.Namespace).Nothing())
+}
+
+// missesBackend tells whether the log of a pod speaks of the managers' service.
+func (a Attacher) missesBackend(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(a.pl.X.LogsOf(pod.Namespace, pod.Name), func(l snapshot.Log) bool {
+		return slices.ContainsFunc(l.Lines, func(line string) bool {
+			return strings.Contains(line, "longhorn-backend") && !strings.Contains(line, "level=info")
+		})
+	})
 }
 
 // Waits says for which reason a container of a pod waits.
