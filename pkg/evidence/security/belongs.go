@@ -22,6 +22,7 @@ const (
 	OnPath      Way = "path"      // on its directory, or below it
 	AtMount     Way = "mount"     // the mount itself, at the time at which it failed
 	OfDirectory Way = "directory" // making its directory, by the helper pod of a provisioner
+	OnSocket    Way = "socket"    // the way to the driver's own socket
 )
 
 // Of finds the newest enforced line that belongs to the volume of a place.
@@ -62,6 +63,8 @@ func (l Line) belongs(pl *evidence.Place) Way {
 		return AtMount
 	case l.makesDirectory(pl):
 		return OfDirectory
+	case l.deaf(pl) != nil:
+		return OnSocket
 	}
 	return ""
 }

@@ -36,6 +36,7 @@ type Denial struct {
 	Volume string      // the volume's name
 	Pod    *corev1.Pod // whose process was denied; nil: the node's own, or not known
 	Is     evidence.Answer
+	Stops  evidence.Answer // a step of the volume, now
 }
 
 // DenialOf finds the newest enforced denial that belongs to the place's volume.
@@ -45,7 +46,7 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 	if !ok {
 		return d, false
 	}
-	d.Line, d.Says, d.Is = l, string(way), evidence.Yes(l.Fact())
+	d.Line, d.Says, d.Is, d.Stops = l, string(way), evidence.Yes(l.Fact()), Fails(pl)
 	if l.SELinux {
 		d.Module = "SELinux"
 		d.Is = d.Is.With(Enforcing(pl.View).Facts()...)
@@ -53,6 +54,8 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 	switch who := l.Process(pl); {
 	case way == OfDirectory:
 		d.Pod = helper.PodOf(pl)
+	case way == OnSocket:
+		d.Pod, d.Stops = l.deaf(pl), Held(pl) // an attacher that reaches nobody says nothing
 	case who.Pod != nil:
 		d.Pod = who.Pod
 	case l.contained() && l.asksToMount():

@@ -14,7 +14,7 @@ import (
 var SecurityModuleDenies = &diagnosis.Rule{
 	Name: "security-module-denies", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
-	LeadsTo:  []string{"helper-pod-failed", "provisioning-failed"},
+	LeadsTo:  []string{"helper-pod-failed", "provisioning-failed", "attacher-not-working", "csi-plugin-not-registered"},
 	YieldsTo: []string{"selinux-denies-iscsi", "selinux-label-conflict", "selinux-relabel-slow"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
@@ -26,7 +26,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 				p := &diagnosis.Proof{
 					Subject: diagnosis.NodeSubject(at.Node), Says: d.Says,
 					With:  words.Fields{"module": d.Module, "node": at.Node, "what": d.Line.What(), "comm": d.Line.Comm(), "volume": d.Volume, "pod": ""},
-					State: []evidence.Answer{d.Is, security.Fails(at)},
+					State: []evidence.Answer{d.Is, d.Stops},
 					Steps: securitySteps(at.Node, d.Module),
 				}
 				if d.Pod != nil {
