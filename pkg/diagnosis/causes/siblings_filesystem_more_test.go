@@ -170,6 +170,10 @@ func TestToolAtWork(t *testing.T) {
 		return ebsDisk(ebs().Waits().Attached("n1"), "n1").Process("n1", 6000, "5000c0de-0000-4000-8000-000000000001", comm, 4026532500, "").
 			Entries("n1", "proc/6000/cmdline", comm+"␀"+disk+"␀", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86280000 0 0 18446744073709551615").FailedMount(text)
 	}
+	has := func(comm, uid string) *world {
+		return works(comm, "/dev/nvme1n1", late).Process("n1", 6000, uid, comm, 4026532500, "").Entries("n1", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86280000 0 0 18446744073709551615",
+			"proc/6000/fd/3", "@link /dev/nvme1n1", "proc/6000/fdinfo/3", "pos:\t0\nflags:\t0100202", "@claim/259:1", "EBUSY")
+	}
 	const stuck = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
 	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
 	grows := func(comm string) *world {
@@ -189,6 +193,8 @@ func TestToolAtWork(t *testing.T) {
 		"a check":                     {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},
 		"a format":                    {works("mkfs.xfs", "/dev/nvme1n1", late), "waiting"},
 		"the driver says it, too":     {works("e2fsck", "/dev/nvme1n1", pending("NodeStage", ebs().Handle)), "waiting"},
+		"a format that has the disk":  {has("mkfs.xfs", "5000c0de-0000-4000-8000-000000000001"), "waiting"},
+		"a stranger has the disk":     {has("mkfs.xfs", ""), "broken: certain device-held-by-process Process n1/6000"},
 		"a check of another disk":     {works("fsck.ext4", "/dev/sda", late), stuck},
 		"the kernel says it hangs":    {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
 		"somebody says what fails":    {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -41,6 +42,9 @@ func refusesClaim(p *diagnosis.Pass, v *snapshot.Volume, d snapshot.VolumeDevice
 		if len(d.View.InitUses(n)) > 0 || shared(v, d.View.ForeignUses(n)) {
 			return
 		}
+	}
+	if _, works := filesystem.AtWork(p.Index, v, d.Node); works.Yes() {
+		return // mkfs and fsck open it so, and end
 	}
 	s := onVolume(v, fmt.Sprintf("Device %s of %s on node %s refuses an exclusive open, and nothing mounts it there for a pod.", d.Dev, name(v), d.Node))
 	s.Device(d.Node, d.Dev)

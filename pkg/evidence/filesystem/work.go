@@ -29,7 +29,7 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 	}
 	for i := range view.Facts.Processes {
 		p := &view.Facts.Processes[i]
-		tool := slices.ContainsFunc(makers, func(t string) bool { return p.Comm == t || strings.HasPrefix(p.Comm, t+".") })
+		tool := makes(p)
 		if tool && len(p.Cmdline) == 0 && len(p.Open) == 0 && !p.Started.IsZero() && x.Age(p.Started) <= patience {
 			return "", evidence.Unseen(evidence.Lack{Need: fmt.Sprintf("on what %s (process %d) works", p.Comm, p.PID), Node: node, Why: "it was not read"})
 		}
@@ -44,6 +44,21 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 			evidence.Yes(evidence.FromNode(node, fmt.Sprintf("proc/%d/comm", p.PID), p.Comm))
 	}
 	return "", evidence.TablesFor(x, v, node, probes.Processes, probes.Descriptors).Found()
+}
+
+func makes(p *probes.Process) bool {
+	return slices.ContainsFunc(makers, func(t string) bool { return p.Comm == t || strings.HasPrefix(p.Comm, t+".") })
+}
+
+// OfDriver asks whether a process that has the device is such a tool at its work, started by the
+// driver's own pod: the mount waits for it, and nobody keeps the device from the driver.
+func OfDriver(pl *evidence.Place, pid int) evidence.Answer {
+	p, plugin := pl.View.Process(pid), pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
+	if p == nil || plugin == nil || p.PodUID != string(plugin.UID) || !makes(p) {
+		return evidence.No()
+	}
+	_, works := AtWork(pl.X, pl.Volume, pl.Node)
+	return works
 }
 
 // worksOn tells whether a process has a device of the volume open, or names it.

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -48,6 +49,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				p.With["process"], p.With["name"], p.With["of"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who)
 				p.With["target"], p.With["by"] = h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
 				p.Subject, p.Steps = diagnosis.ProcessSubject(pl.Node, h.Holder.Process.PID), []remedy.Step{remedy.EndHolder(pl.Node, h.Holder.Who)}
+				p.LookAlikes = []diagnosis.LookAlike{{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)}}
 				if h.Holder.Who.Pod != nil {
 					p.Subject = diagnosis.PodSubject(h.Holder.Who.Pod)
 				}
