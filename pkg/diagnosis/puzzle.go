@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -186,6 +187,14 @@ func actsOf(s Step) (does, silent string) {
 	return "", ""
 }
 
+// away are Longhorn's processes that would have to run for the step.
+func (z puzzle) away() []report.Evidence {
+	if slices.Contains([]Step{Attaching, Detaching, Serving}, z.step) {
+		return longhorn.Away(z.p.Index, z.volume, z.node)
+	}
+	return nil
+}
+
 // unexplained completes a symptom to what a person can go on with.
 func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Unexplained {
 	u := report.Unexplained{Symptom: out, CouldBe: c.couldBe(p, s)}
@@ -202,7 +211,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		u.Last = z.text.At.UTC().Format(time.RFC3339)
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	u.Seen = slices.Concat(around.Hung(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node),
+	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node),
 		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -56,6 +57,54 @@ func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
 		}
 	}
 	return once
+}
+
+// Away quotes the instance-managers that do not run and in which something of a volume has to
+// start: on a node where it is wanted, and for its replicas; with what is said of their pods.
+func Away(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	lh := v.LH()
+	if lh == nil || len(x.Cluster.Longhorn.InstanceManagers) == 0 {
+		return nil
+	}
+	nodes := []string{node}
+	for _, r := range v.Longhorn.Replicas {
+		if r.CurrentState != "running" {
+			nodes = append(nodes, r.NodeID)
+		}
+	}
+	var out []report.Evidence
+	for i, n := range nodes {
+		if n == "" || slices.Contains(nodes[:i], n) || x.LHNode(n) == nil {
+			continue
+		}
+		list := evidence.Keep(x.InstanceManagersOn(n), func(im *snapshot.LHInstanceManager) bool {
+			return EngineKind(im.DataEngine) == EngineKind(lh.DataEngine)
+		})
+		if len(list) == 0 {
+			out = append(out, evidence.FromAPI("Node.longhorn.io "+n, "", "no InstanceManager of data engine "+EngineKind(lh.DataEngine)))
+		}
+		for _, im := range list {
+			if wanted, known := x.Setting("default-instance-manager-image"); im.CurrentState != "running" && (!known || im.Image == wanted) {
+				out = append(out, away(x, im)...)
+			}
+		}
+	}
+	return out[:min(len(out), 3)]
+}
+
+func away(x *snapshot.Index, im *snapshot.LHInstanceManager) []report.Evidence {
+	out := []report.Evidence{evidence.FromAPI("InstanceManager "+im.Name, "status.currentState", im.CurrentState+" on node "+im.NodeID)}
+	pod := x.Pod(im.Namespace, im.Name)
+	if pod == nil {
+		return append(out, evidence.FromAPI("Pod "+im.Namespace+"/"+im.Name, "", "not found"))
+	}
+	out = append(out, pods.State(pod))
+	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
+		if e.Type == "Warning" {
+			return append(out, report.Evidence{Source: "event", Locator: "Event " + pods.Object(pod) + " " + e.Reason, Text: e.Message})
+		}
+	}
+	return out
 }
 
 // logLine finds the newest line in the logs of a pod that fits, and quotes it; a line

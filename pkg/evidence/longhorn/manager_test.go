@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,38 @@ func TestWhyEnds(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: named("m"), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{c.status}}}
 			if got := WhyEnds(x, pod).String(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAway names the instance-manager that a volume would need, and no other.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{ObjectMeta: named("im-1"), Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}}
+	for name, c := range map[string]struct {
+		im   snapshot.LHInstanceManager
+		pods []*corev1.Pod
+		want []string
+	}{
+		"it runs":                  {snapshot.LHInstanceManager{NodeID: "n1", CurrentState: "running"}, nil, nil},
+		"its pod is away":          {snapshot.LHInstanceManager{NodeID: "n1", CurrentState: "error"}, nil, []string{"error on node n1", "not found"}},
+		"its pod was evicted":      {snapshot.LHInstanceManager{NodeID: "n1", CurrentState: "error"}, []*corev1.Pod{pod}, []string{"error on node n1", "spec.nodeName n1, status.phase Failed, Evicted"}},
+		"one of the other engine":  {snapshot.LHInstanceManager{NodeID: "n1", CurrentState: "error", DataEngine: "v2"}, nil, []string{"no InstanceManager of data engine v1"}},
+		"one of a node without it": {snapshot.LHInstanceManager{NodeID: "n2", CurrentState: "error"}, nil, []string{"no InstanceManager of data engine v1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.im.ObjectMeta = named("im-1")
+			x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Cluster: snapshot.Cluster{Pods: c.pods, Longhorn: snapshot.Longhorn{
+				InstanceManagers: []*snapshot.LHInstanceManager{&c.im}, Nodes: []*snapshot.LHNode{{ObjectMeta: named("n1")}}, Volumes: []*snapshot.LHVolume{{ObjectMeta: named("v")}},
+			}}})
+			var got []string
+			for _, e := range Away(x, x.VolumeOfLonghorn("v"), "n1") {
+				got = append(got, e.Text)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

@@ -16,6 +16,9 @@ import (
 // than its volumes, and its deletion.
 func State(pod *corev1.Pod) report.Evidence {
 	text := fmt.Sprintf("spec.nodeName %s, status.phase %s", cmp.Or(pod.Spec.NodeName, "empty"), pod.Status.Phase)
+	if pod.Status.Reason != "" {
+		text += ", " + pod.Status.Reason
+	}
 	for _, c := range pod.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" { // which every pod that is Pending says
 			text += ", container " + c.Name + " waiting: " + w.Reason
