@@ -18,13 +18,17 @@ import (
 // NewNode is the age under which a DaemonSet may still be creating its pod on a node.
 const NewNode = 5 * time.Minute
 
+// refusedFor is the longest pause between two attempts of the DaemonSet's controller to make a pod.
+const refusedFor = 20 * time.Minute
+
 // Absence is why no plugin pod of a driver runs on a node.
 type Absence struct {
-	Set   *appsv1.DaemonSet
-	Says  string // "excluded", "set" (why is not known), "nobody" (no DaemonSet), "nowhere"
-	Why   string
-	None  evidence.Answer // no plugin pod is on the node
-	Known evidence.Answer // what keeps it away is known
+	Set    *appsv1.DaemonSet
+	Turned bool   // its pods are not let into the cluster
+	Says   string // "excluded", "set" (why is not known), "nobody" (no DaemonSet), "nowhere"
+	Why    string
+	None   evidence.Answer // no plugin pod is on the node
+	Known  evidence.Answer // what keeps it away is known
 }
 
 // AbsenceOf asks whether no plugin pod of the use's driver is on its node, and why. A driver
@@ -55,6 +59,10 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	object := "DaemonSet " + a.Set.Namespace + "/" + a.Set.Name
 	a.None = clear.And(evidence.ResourceIn(x, "/pods", a.Set.Namespace)).Nothing()
 	if a.Why = whyAbsent(x, a.Set, u); a.Why == "" {
+		a.Why = notMade(x, a.Set)
+		a.Turned = a.Why != ""
+	}
+	if a.Why == "" {
 		a.Says, a.Known = "set", evidence.Unseen(evidence.Lack{Need: "what keeps " + object + " from node " + u.Node, Node: u.Node, Why: "nothing that was read excludes it"})
 		return a, true
 	}
@@ -85,6 +93,20 @@ func whyAbsent(x *snapshot.Index, ds *appsv1.DaemonSet, u Use) string {
 	for _, pod := range x.DriverPods(u.Driver) {
 		if pod.Spec.NodeName == "" && meantFor(pod, u.Node) {
 			return strings.TrimSpace("its pod " + pods.Name(pod) + " for the node is not scheduled: " + unscheduled(pod))
+		}
+	}
+	return ""
+}
+
+// notMade quotes the newest refusal to make a pod of a DaemonSet: the security of pods in its
+// namespace, a quota, a webhook.
+func notMade(x *snapshot.Index, ds *appsv1.DaemonSet) string {
+	for _, e := range slices.Backward(x.Events("DaemonSet", ds.Namespace, ds.Name)) {
+		switch {
+		case e.Reason == "SuccessfulCreate":
+			return ""
+		case e.Reason == "FailedCreate" && x.Age(e.Last) < refusedFor:
+			return "its pods are refused: " + strings.TrimPrefix(e.Message, "Error creating: ")
 		}
 	}
 	return ""
