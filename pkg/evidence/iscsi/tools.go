@@ -88,17 +88,3 @@ func HostsKubelet(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.Unseen(evidence.Lack{Need: "an iscsiadm in the container that the kubelet of node " + pl.Node + " runs in", Node: pl.Node, Why: "it looks there and not on the host"})
 }
-
-// Package names open-iscsi as the system of a node calls it.
-func Package(view *snapshot.NodeView) string {
-	if view != nil {
-		os := view.Facts.Identity.OSRelease
-		switch like := os["ID"] + " " + os["ID_LIKE"]; {
-		case strings.Contains(like, "debian"), strings.Contains(like, "suse"):
-			return "open-iscsi"
-		case strings.Contains(like, "rhel"), strings.Contains(like, "fedora"):
-			return "iscsi-initiator-utils"
-		}
-	}
-	return "open-iscsi (Debian, Ubuntu, SUSE) or iscsi-initiator-utils (Red Hat and its kin)"
-}

@@ -33,7 +33,10 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 			State:      []evidence.Answer{needed, absent, iscsi.OfHost(pl)},
 			Last:       []evidence.Answer{pl.Tables(probes.Files).Nothing(), iscsi.HostsKubelet(pl)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a program that Longhorn's own check found", Is: iscsi.ToolFound(pl)}},
-			Steps:      []remedy.Step{remedy.Words("Install " + iscsi.Package(pl.View) + " on node " + pl.Node + " and enable iscsid there (systemctl enable --now iscsid). The pods that crash or wait go on by themselves.")},
+			Steps:      []remedy.Step{remedy.Install(pl.X, pl.Node, remedy.ISCSITools, "iscsiadm")},
+		}
+		if len(p.Steps[0].Commands) > 0 { // elsewhere the lines of configuration start it, too
+			p.Steps = append(p.Steps, remedy.StartISCSI(pl.X, pl.Node))
 		}
 		switch {
 		case at != "":
