@@ -78,8 +78,25 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 			Kernel("n1", "100|scsi 4:0:0:1: Direct-Access     "+make+"     0001 PQ: 0 ANSI: 5", "99|sd 4:0:0:1: [sdc] 20971520 512-byte logical blocks: (10.7 GB/10.0 GiB)",
 				"84|sd 4:0:0:1: [sdc] tag#0 Sense Key : Medium Error [current]", "84|critical medium error, dev sdc, sector "+sector+" op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2")
 	}
+	// upkeep is a ticket of the UI for n1 that asks for a device or for none.
+	upkeep := func(off string) *world {
+		return waits().EditIn(tktDoc, "attachmentTickets: {", "attachmentTickets: {longhorn-ui: {id: longhorn-ui, type: longhorn-api, nodeID: n1, generation: 0, parameters: {disableFrontend: '"+off+"'}}, ").
+			EditIn(tktDoc, "attachmentTicketStatuses: {", "attachmentTicketStatuses: {longhorn-ui: {satisfied: true, generation: 0, conditions: [{type: Satisfied, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]}, ")
+	}
+	// clone is one that was begun at a time; says is what its engine tells of a replica.
+	clone := func(at, says string) *world {
+		return waits().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '"+at+"'").EditIn(volDoc, "restoreRequired: false", "restoreRequired: false, cloneStatus: {state: initiated, sourceVolume: v}").
+			EditIn(engDoc, "restoreStatus: {}", "restoreStatus: {}, cloneStatus: {"+says+"}")
+	}
+	// silenced is an attacher of n1 that the security module keeps from the socket of the plugin.
+	silenced := func(mode string) *world {
+		w := waits().EditIn("name: csi-attacher-6fbf76ff66-dx454", "nodeName: n3", "nodeName: n1").EditIn("name: csi-attacher-6fbf76ff66-dx454", "args: ['--csi", "volumeMounts: [{name: socket-dir, mountPath: /csi/}], args: ['--csi").
+			EditIn("name: csi-attacher-6fbf76ff66-dx454", "{type: Ready, status: 'True'}", "{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:30:00Z'}").EditIn("name: csi-attacher-6fbf76ff66-dx454", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}", "ready: false, restartCount: 9, state: {waiting: {reason: CrashLoopBackOff}}")
+		return w.Entries("n1", "sys/fs/selinux/enforce", mode).Kernel("n1", "50|audit: type=1400 audit(1767355150.1:48): avc:  denied  { connectto } for  pid=3444 comm=\"csi-attacher\" path=\"/csi/csi.sock\" scontext=system_u:system_r:container_t:s0 tcontext=system_u:system_r:container_runtime_t:s0 tclass=unix_stream_socket permissive=0")
+	}
 	const (
 		object = "longhorn-system/" + lhVol
+		copied = "longhorn-restore-pending Volume " + object
 		image  = "longhorn-engine-image-not-ready EngineImage longhorn-system/ei-51cc7b9c"
 		base   = "longhorn-backing-image-unavailable BackingImage longhorn-system/base"
 		imr    = "longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n1"
@@ -116,6 +133,13 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"restart, two volumes, mount dead":    {"broken: certain " + imr, lhSecond(lhDead(lhRestart(runs(), "2026-01-02T11:40")), ", remountRequestedAt: '2026-01-02T11:40:50Z'")},
 		"restart, mount dead":                 {"broken: likely " + imr, lhDead(lhRestart(runs(), "2026-01-02T11:40"))},
 		"restart before the pod":              {"healthy", lhRestart(runs(), "2025-12-30T11:40")},
+		"attached by hand without a device":   {"broken: certain longhorn-attachment-ticket-leftover Volume " + object, upkeep("true").EditIn(volDoc, "currentNodeID: ''", "currentNodeID: n1")},
+		"attached by hand with a device":      {lhStuck, upkeep("false").EditIn(volDoc, "currentNodeID: ''", "currentNodeID: n1")},
+		"a clone has just begun":              {"waiting: certain " + copied + " waiting", clone("2026-01-02T11:40:00Z", "")},
+		"a clone moves":                       {"waiting: certain " + copied + " waiting", clone("2026-01-02T01:40:00Z", "'tcp://10.42.11.20:10010': {isCloning: true, progress: 40, state: in_progress}")},
+		"nobody is at a clone":                {"broken: certain " + copied, clone("2026-01-02T01:40:00Z", "")},
+		"the attacher may not connect":        {"broken: certain security-module-denies Pod longhorn-system/csi-attacher-6fbf76ff66-dx454", silenced("1")},
+		"the attacher is down, and may":       {"broken: certain attacher-not-working Pod longhorn-system/csi-attacher-6fbf76ff66-dx454", silenced("0")},
 		"restart without effect":              {"healthy", lhRestart(runs(), "2026-01-02T11:40").EditIn(volDoc, "remountRequestedAt: '2026-01-02T11:40:40Z'", "remountRequestedAt: ''")},
 	} {
 		t.Run(name, func(t *testing.T) {
