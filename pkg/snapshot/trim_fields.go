@@ -160,6 +160,7 @@ var readSettings = map[string]bool{
 	"concurrent-replica-rebuild-per-node-limit":                       true,
 	"concurrent-volume-backup-restore-per-node-limit":                 true,
 	"current-longhorn-version":                                        true,
+	"default-instance-manager-image":                                  true,
 	"node-drain-policy":                                               true,
 	"priority-class":                                                  true,
 	"storage-minimal-available-percentage":                            true,
