@@ -101,7 +101,7 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 	if v.IsLonghorn() {
 		return match{}, false
 	}
-	if m, ok := namedLink(view, v); ok {
+	if m, ok := x.namedLink(view, v); ok {
 		return m, true
 	}
 	want := tokens(v)
@@ -111,22 +111,24 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 	var m match
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		field := identityField(b, want)
+		field := identityField(view, b, want)
 		if field == "" || b.Partition > 0 || b.Dev.IsZero() || strings.HasPrefix(b.Name, "dm-") {
 			continue
 		}
 		m.addPath(b)
 		if m.how == "" {
-			m.how, m.locator = field, "sys/class/block/"+b.Name
+			if m.how, m.locator = field, "sys/class/block/"+b.Name; strings.HasPrefix(field, "udev") {
+				m.locator = "run/udev/data/b" + b.Dev.String()
+			}
 		}
 	}
 	if len(m.paths) > 0 {
 		return m.finish()
 	}
-	return idLink(view, want)
+	return x.idLink(view, v, want)
 }
 
-func identityField(b *probes.BlockDevice, want []string) string {
+func identityField(view *NodeView, b *probes.BlockDevice, want []string) string {
 	switch {
 	case fieldNames(b.Serial, want):
 		return "serial " + strings.TrimSpace(b.Serial)
@@ -134,13 +136,15 @@ func identityField(b *probes.BlockDevice, want []string) string {
 		return "wwid " + strings.TrimSpace(b.WWID)
 	case fieldNames(b.VPD83, want):
 		return "identification page 0x83 of " + b.Name
+	case b.Serial == "" && fieldNames(udevSerial(view, b.Dev), want):
+		return "udev's serial " + udevSerial(view, b.Dev)
 	}
 	return ""
 }
 
 // namedLink follows what the PV's attributes or the VolumeAttachment say:
 // "/dev/disk/by-id/…" is an identity, a kernel name is none and is not followed.
-func namedLink(view *NodeView, v *Volume) (match, bool) {
+func (x *Index) namedLink(view *NodeView, v *Volume) (match, bool) {
 	var paths []string
 	if v.PV != nil && v.PV.Spec.CSI != nil {
 		paths = linkValues(v.PV.Spec.CSI.VolumeAttributes)
@@ -157,7 +161,7 @@ func namedLink(view *NodeView, v *Volume) (match, bool) {
 		paths = append(paths, "/dev/disk/by-id/google-"+disk)
 	}
 	for _, p := range paths {
-		if dev, ok := view.NumberAt(p); ok {
+		if dev, ok := view.NumberAt(p); ok && !x.contested(view, v, dev) {
 			return match{dev: dev, proven: true, how: "link " + p, locator: p[1:]}, true
 		}
 	}
@@ -177,12 +181,12 @@ func linkValues(m map[string]string) []string {
 
 // idLink finds a link below dev/disk/by-id, or one that a storage stack makes
 // (dev/drbd/by-res/<res>/0, dev/zvol/<pool>/<vol>, dev/<vg>/<lv>), for the volume.
-func idLink(view *NodeView, want []string) (match, bool) {
+func (x *Index) idLink(view *NodeView, v *Volume, want []string) (match, bool) {
 	for _, l := range view.Facts.DevLinks {
 		if strings.Contains(l.Path, "-part") || !linkNames(l.Path, want) {
 			continue
 		}
-		if dev, ok := view.NumberAt(l.Path); ok {
+		if dev, ok := view.NumberAt(l.Path); ok && !x.contested(view, v, dev) {
 			return match{dev: dev, proven: true, how: "link " + l.Path, locator: l.Path[1:]}, true
 		}
 	}

@@ -87,7 +87,7 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 		bare, paths := []string{BareWWID(id)}, match{}
 		for i := range view.Facts.Block {
 			b := &view.Facts.Block[i]
-			if field := identityField(b, bare); field != "" && b.Partition == 0 && b.DM == nil && !x.othersDisk(view, v, b) {
+			if field := identityField(view, b, bare); field != "" && b.Partition == 0 && b.DM == nil && !x.othersDisk(view, v, b) {
 				paths.addPath(b)
 				paths.how, paths.locator = field+", named", "sys/class/block/"+b.Name
 			}

@@ -16,9 +16,9 @@ func disk(name string, major, minor uint32) probes.BlockDevice {
 }
 
 // onNode is a snapshot of one PV and one probed node "n".
-func onNode(pv *corev1.PersistentVolume, f probes.Facts) *Index {
+func onNode(pv *corev1.PersistentVolume, f probes.Facts, others ...*corev1.PersistentVolume) *Index {
 	return NewIndex(&Snapshot{
-		Cluster: Cluster{PVs: []*corev1.PersistentVolume{pv}},
+		Cluster: Cluster{PVs: append([]*corev1.PersistentVolume{pv}, others...)},
 		Nodes:   map[string]*NodeRecord{"n": {Name: "n", Facts: &f}},
 	})
 }
@@ -62,6 +62,29 @@ func TestDeviceIdentity(t *testing.T) {
 		"the serial is the handle without the word for its kind": {
 			csiPV("pv1", "disk.example.com", "d-bp18x4kq2v7n0e5tw3cy"),
 			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "bp1gm6zr9a1f8h0jq5us"), serialDisk("sdc", 32, "bp18x4kq2v7n0e5tw3cy")}}, "8:32", true,
+		},
+		"a link that leads to a disk which udev calls another volume": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-edf38be46fae"),
+			probes.Facts{
+				Block:    []probes.BlockDevice{disk("nvme0n7", 259, 7), disk("nvme0n8", 259, 8)},
+				DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/google-pvc-edf38be46fae", Dev: probesDev(259, 7)}, {Path: "/dev/disk/by-id/google-pvc-other45a366d6", Dev: probesDev(259, 7)}},
+				Udev:     map[probes.Dev][]string{probesDev(259, 7): {"E:ID_SERIAL_SHORT=pvc-other45a366d6"}, probesDev(259, 8): {"E:ID_SERIAL_SHORT=pvc-edf38be46fae"}},
+			}, "259:8", true,
+		},
+		"two links, and the disk says of itself whose it is": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-edf38be46fae"),
+			probes.Facts{
+				Block:    []probes.BlockDevice{disk("nvme0n7", 259, 7)},
+				DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/google-pvc-edf38be46fae", Dev: probesDev(259, 7)}, {Path: "/dev/disk/by-id/google-pvc-other45a366d6", Dev: probesDev(259, 7)}},
+				Udev:     map[probes.Dev][]string{probesDev(259, 7): {"E:ID_SERIAL_SHORT=pvc-edf38be46fae"}},
+			}, "259:7", true,
+		},
+		"two links of two volumes, and nothing else": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-edf38be46fae"),
+			probes.Facts{
+				Block:    []probes.BlockDevice{disk("nvme0n7", 259, 7)},
+				DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/google-pvc-edf38be46fae", Dev: probesDev(259, 7)}, {Path: "/dev/disk/by-id/google-pvc-other45a366d6", Dev: probesDev(259, 7)}},
+			}, "", false,
 		},
 		"a short rest of a handle is no identity": {
 			csiPV("pv1", "disk.example.com", "disk-12"),
@@ -125,7 +148,7 @@ func TestDeviceIdentity(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := onNode(tt.pv, tt.facts)
+			x := onNode(tt.pv, tt.facts, csiPV("pv2", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-other45a366d6"))
 			d, ok := x.DeviceOn(x.VolumeOfPV("pv1"), "n")
 			got := ""
 			if ok {

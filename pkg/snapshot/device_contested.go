@@ -1,0 +1,63 @@
+package snapshot
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+)
+
+// udevSerial is what udev's database calls a disk; sysfs may show no serial of an NVMe disk or
+// one of a hypervisor, of which a rule of the guest asks the disk.
+func udevSerial(view *NodeView, dev probes.Dev) string {
+	for _, line := range view.Facts.Udev[dev] {
+		if s, ok := strings.CutPrefix(line, "E:ID_SERIAL_SHORT="); ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// contested tells whether what a link leads to is called another volume by itself, or by another
+// link, and does not call itself this one: drivers make links by hand where udev was late, and
+// leave them behind (gcp-compute-persistent-disk-csi-driver issue 2403).
+func (x *Index) contested(view *NodeView, v *Volume, dev probes.Dev) bool {
+	other := func(field string) bool {
+		o := x.called(field)
+		return o != nil && !v.Same(o)
+	}
+	own := []string{udevSerial(view, dev)}
+	if b := view.Device(dev); b != nil {
+		own = append(own, b.Serial, b.WWID, b.VPD83)
+	}
+	if slices.ContainsFunc(own, v.Names) {
+		return false
+	}
+	return slices.ContainsFunc(own, other) || slices.ContainsFunc(view.Facts.DevLinks, func(l probes.DevLink) bool {
+		return l.Dev == dev && strings.HasPrefix(l.Path, "/dev/disk/by-id/") && !v.Names(path.Base(l.Path)) && other(path.Base(l.Path))
+	})
+}
+
+// called is the volume whose id a name of a disk ends with, or nil.
+func (x *Index) called(field string) *Volume {
+	ids := x.Memo("snapshot.ids", func() any {
+		out := map[string]*Volume{}
+		for _, v := range x.Volumes {
+			for _, t := range append(tokens(v), Plain(v.PVName())) {
+				if len(t) >= longToken {
+					out[t] = v
+				}
+			}
+		}
+		return out
+	}).(map[string]*Volume)
+	for i := range field {
+		if i == 0 || strings.IndexByte("-_:/", field[i-1]) >= 0 {
+			if v := ids[Plain(field[i:])]; v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
