@@ -14,6 +14,10 @@ const (
 	iscsiPort = 3260
 )
 
+// nfsKeys are the attributes in which NFS drivers keep host and path: csi-driver-nfs and
+// democratic-csi, Alibaba's NAS, Filestore, PowerScale.
+var nfsKeys = [][2]string{{"server", "share"}, {"server", "path"}, {"ip", "volume"}, {"AzServiceIP", "Path"}}
+
 // NFSServer is the NFS server and path that a volume's source names: in-tree, or in the
 // attributes of an NFS driver.
 func (v *Volume) NFSServer() (server, path string) {
@@ -26,12 +30,10 @@ func (v *Volume) NFSServer() (server, path string) {
 	if v.PV.Spec.CSI == nil || v.IsLonghorn() {
 		return "", ""
 	}
-	share := v.Attribute("share")
-	if share == "" {
-		share = v.Attribute("path")
-	}
-	if s := v.Attribute("server"); s != "" && share != "" {
-		return s, share
+	for _, k := range nfsKeys {
+		if host, p := v.Attribute(k[0]), v.Attribute(k[1]); host != "" && p != "" {
+			return host, p
+		}
 	}
 	return "", ""
 }

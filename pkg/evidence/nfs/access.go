@@ -15,6 +15,7 @@ import (
 var (
 	denied    = pattern.MustCompile(`access denied by server while mounting|reason given by server: (No such file or directory|Permission denied)`)
 	wrongPath = pattern.MustCompile(`reason given by server: No such file or directory`)
+	relayed   = pattern.MustCompile(`denied by server while mounting (?:127\.0\.0\.1|localhost|\[::1\]):`)
 	notOwner  = pattern.MustCompile(`(?i)applyFSGroup failed.*(?:operation not permitted|permission denied)`)
 	// forbidden has a second meaning: a security module of the node says the same.
 	forbidden = pattern.MustCompile(`mount\.nfs4?: (?:mount\(2\): )?Operation not permitted`)
@@ -56,6 +57,10 @@ func (r Refusal) WrongPath() bool { return wrongPath.MatchString(r.Text.Raw) }
 func (r Refusal) Squashed() bool {
 	return notOwner.MatchString(r.Text.Raw) && !denied.MatchString(r.Text.Raw)
 }
+
+// Relayed tells whether the mount went through a tunnel on the node, as that of a managed file
+// system with TLS does (mount.efs, mount.aznfs): then no address of the node is in question.
+func (r Refusal) Relayed() bool { return relayed.MatchString(r.Text.Raw) }
 
 // Answer is the server's word.
 func (r Refusal) Answer() string {

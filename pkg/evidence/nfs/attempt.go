@@ -137,7 +137,7 @@ func saidSilent(pl *evidence.Place) Attempt {
 	a := Attempt{Port: pl.Volume.NFSPort()}
 	a.Server, a.Path = pl.Volume.NFSServer()
 	asked := ServerAsked(pl)
-	if asked.Yes() || a.Server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS {
+	if asked.Yes() {
 		return a
 	}
 	r, ok := refused(pl, func(t evidence.Text) bool {
@@ -161,11 +161,12 @@ func saidSilent(pl *evidence.Place) Attempt {
 
 // ServerAsked asks whether it was looked at whether the volume's server answers the place's node: its
 // port was asked, or it answers a mount, or Longhorn says that its share is not served. Of one that the
-// volume does not name (EFS) nobody knows whom to ask. It is yes for volumes of another kind.
+// volume does not name (EFS) nobody knows whom to ask. It is yes for volumes of another kind, which no
+// mount.nfs speaks of.
 func ServerAsked(pl *evidence.Place) evidence.Answer {
 	server, _ := MountedServer(pl.X, pl.Volume)
 	switch {
-	case server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS:
+	case server == "" && volume.KindOf(pl.X, pl.Volume) != volume.NFS && pl.Refused().Say(func(t evidence.Text) bool { return t.Is(message.NFSError) }).No():
 		return evidence.Yes()
 	case pl.View == nil:
 		return pl.Probed().Nothing()

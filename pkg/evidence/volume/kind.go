@@ -142,12 +142,18 @@ func byType(fstype string) Kind {
 // efs is the handle of an EFS volume: the file system itself.
 var efs = pattern.MustCompile(`^fs-[0-9a-f]+(:|$)`)
 
+// nfsServer tells whether the PV names an NFS server, in whatever attributes.
+func nfsServer(v *snapshot.Volume) bool {
+	server, _ := v.NFSServer()
+	return server != ""
+}
+
 // byAttributes reads what drivers of shares keep in the PV.
 func byAttributes(v *snapshot.Volume) Kind {
 	switch {
 	case strings.HasPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"):
 		return SMB
-	case v.Attribute("server") != "" && v.Attribute("share") != "":
+	case nfsServer(v):
 		return NFS
 	case v.Attribute("clusterID") != "" && (v.Attribute("fsName") != "" || v.Attribute("rootPath") != ""):
 		return Ceph | FUSE

@@ -39,6 +39,8 @@ var NFSAccessDenied = &diagnosis.Rule{
 		case r.Squashed():
 			p.Says = "squashed"
 			p.Steps = []remedy.Step{remedy.Words("Export with no_root_squash, or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")}
+		case r.Relayed():
+			p.Steps = []remedy.Step{remedy.Words("Compare the policy of the file system with who mounts it: whether it wants an identity (for EFS the mount option iam, and a role with ClientMount and ClientWrite for the driver's node plugin), TLS or an access point, and whether that access point exists. The kubelet tries again by itself.")}
 		case len(works) > 0:
 			p.Says = "list"
 		case len(list) > 1:
