@@ -23,6 +23,7 @@ type suspect struct {
 var (
 	disks  = func(k around.Kind) bool { return !k.Share() && k != around.Unknown }
 	shares = around.Kind.Share
+	known  = func(k around.Kind) bool { return k != around.Unknown } // of others nobody knows what they need
 	is     = func(kinds ...around.Kind) func(around.Kind) bool {
 		return func(k around.Kind) bool { return slices.Contains(kinds, k) }
 	}
@@ -49,7 +50,7 @@ var suspects = []suspect{
 	{"filesystem-needs-fsck", "a damaged filesystem", onTheNode, disks},
 	{"filesystem-full", "a full filesystem", []Step{Using}, nil},
 	{"network-host-to-pod-blocked", "a blocked network", onTheNode, shares},
-	{"kernel-module-missing", "a missing kernel module", onTheNode, nil},
+	{"kernel-module-missing", "a missing kernel module", onTheNode, known},
 	{"node-down", "a node that is down", slices.Concat(toTheNode, onTheNode), nil},
 	{"driver-not-installed", "a driver that is not installed", slices.Concat([]Step{Provisioning}, toTheNode), nil},
 	{"attacher-not-working", "an attacher that is down", toTheNode, nil},

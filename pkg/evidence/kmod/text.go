@@ -27,8 +27,8 @@ var sayings = []saying{
 	{pattern.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), ""},
 	{pattern.MustCompile(`mount error\(19\)`), "cifs"},
 	{pattern.MustCompile(`mount error 19 = `), "ceph"},
-	{pattern.MustCompile(`mount\.nfs4?: No such device`), "nfs"},
-	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph)'`), ""},
+	{pattern.MustCompile(`mount\.(nfs4?|lustre|ceph|ocfs2|gfs2|glusterfs): [^\n]*No such device`), ""}, // mount(2): ENODEV
+	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph|lustre|ocfs2|gfs2)'`), ""},
 	{pattern.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics"},
 	{pattern.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
 	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
@@ -40,7 +40,7 @@ var sayings = []saying{
 // modules are the modules behind names that are none.
 var modules = map[string]string{
 	"thin": "dm_thin_pool", "thin-pool": "dm_thin_pool", "snapshot": "dm_snapshot", "cache": "dm_cache", "raid": "dm_raid",
-	"nfs4": "nfs", "smb3": "cifs",
+	"nfs4": "nfs", "smb3": "cifs", "glusterfs": "fuse",
 }
 
 // others are modules of which another cause speaks.
