@@ -155,9 +155,11 @@ var (
 	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
 		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bAuthFailure\b|\bInvalidClientTokenId\b|\bExpiredToken\b|` +
 		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to perform|insufficient (?:privileges|permissions)|` +
-		`invalid credentials|handle_auth_bad_method server|authentication failed|unable to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
+		`invalid credentials|handle_auth_bad_method server|authentication failed|(?:unable|failed) to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
+	// helper is how mount.ceph and mount.cifs begin what the kernel answered them.
+	helper = pattern.MustCompile(`\bmount error(?:\(| \d)`)
 	// without is how the clouds' libraries say that a driver has no identity to call with.
 	without = pattern.MustCompile(`(?i)\bno EC2 IMDS role found|NoCredentialProviders|(?:retrieve|refresh cached|find default|no valid|obtain|load) credentials\b|failed to (?:acquire|get|fetch|obtain) (?:a |an )?(?:access )?token\b|CredentialUnavailableError`)
 	// called is where a refusal names what it refuses, or to whom.
@@ -188,7 +190,7 @@ func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
-	if strings.Contains(t.Raw, "mount error") && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
+	if helper.MatchString(t.Raw) && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
 		return Refusal{}, false // printed by the helper of another filesystem
 	}
 	out := Refusal{Text: t, Call: call, None: none && !refused}
