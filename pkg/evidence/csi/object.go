@@ -1,9 +1,12 @@
 package csi
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -53,6 +56,41 @@ func Renamed(x *snapshot.Index, driver string) []string {
 	for _, d := range x.Cluster.CSIDrivers {
 		if have := snapshot.Plain(d.Name); have == want || strings.Contains(have, want) || strings.Contains(want, have) {
 			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// InlineUse is a CSI volume that a pod writes into itself and that the kubelet does not make.
+type InlineUse struct {
+	Driver, Volume string
+	Says           string // "absent": no CSIDriver; "modes": it does not list Ephemeral
+	Modes          string
+	Refused        evidence.Answer
+}
+
+// Inline are those of the place's pod. The kubelet makes them only for drivers whose CSIDriver
+// lists Ephemeral (pkg/volume/csi/csi_plugin.go: supportsVolumeLifecycleMode).
+func Inline(pl *evidence.Place) []InlineUse {
+	var out []InlineUse
+	if pl.Pod.Status.Phase != corev1.PodPending || pl.Pod.Spec.NodeName == "" {
+		return nil
+	}
+	for _, v := range pl.Pod.Spec.Volumes {
+		if v.CSI == nil {
+			continue
+		}
+		u := InlineUse{Driver: v.CSI.Driver, Volume: v.Name, Says: "absent", Refused: NoObject(pl.X, v.CSI.Driver)}
+		if d := pl.X.CSIDriver(u.Driver); d != nil {
+			for _, m := range d.Spec.VolumeLifecycleModes {
+				u.Modes = strings.TrimSpace(u.Modes + " " + string(m))
+			}
+			u.Modes = cmp.Or(u.Modes, string(storagev1.VolumeLifecyclePersistent)) // the default
+			u.Says, u.Refused = "modes", evidence.When(!slices.Contains(d.Spec.VolumeLifecycleModes, storagev1.VolumeLifecycleEphemeral),
+				evidence.FromAPI("CSIDriver "+u.Driver, "spec.volumeLifecycleModes", u.Modes))
+		}
+		if !u.Refused.No() {
+			out = append(out, u)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package attach
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -16,16 +17,19 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// CSIDriverObjectWrong finds a driver whose CSIDriver object is missing, so that
-// Kubernetes asks for an attach which nobody serves.
+// CSIDriverObjectWrong finds a driver whose CSIDriver object is missing or says too little, so
+// that Kubernetes asks for an attach which nobody serves, or makes no volume of a pod's own.
 var CSIDriverObjectWrong = &diagnosis.Rule{
 	Name: "csidriver-object-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing},
 	Offers:   []string{"delete-volumeattachment"},
 	YieldsTo: []string{"driver-not-installed"},
-	Asks:     diagnosis.EachVolume,
+	Asks:     diagnosis.EachVolume | diagnosis.EachPod,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Pod != nil {
+			return evidence.Each(csi.Inline(pl), func(i csi.InlineUse) *diagnosis.Proof { return inlineRefused(pl, i) })
+		}
 		var out []*diagnosis.Proof
 		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
 			out = append(out, &diagnosis.Proof{State: open})
@@ -44,7 +48,7 @@ func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evide
 	driver, on := pl.Volume.Driver, va.Spec.NodeName
 	waiters := holder.WaitersOn(pl.Volume, on)
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("CSIDriver", "", driver),
+		Subject: diagnosis.ObjectSubject("CSIDriver", "", driver), Says: "attach",
 		With: words.Fields{"driver": driver, "volume": volume.Name(pl.Volume), "va": va.Name, "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time),
 			"similar": words.List(csi.Renamed(pl.X, driver), 3)},
 		State: []evidence.Answer{csi.Pending(pl.X, va, 2*time.Minute).With(pods.States(waiters)...), none, csi.Listed(pl.X, on, driver)},
@@ -57,5 +61,16 @@ func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evide
 	p.Attachment(va)
 	p.At(on)
 	p.Pods(waiters...)
+	return p
+}
+
+func inlineRefused(pl *evidence.Place, i csi.InlineUse) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("CSIDriver", "", i.Driver), Says: i.Says,
+		With:  words.Fields{"driver": i.Driver, "volume": i.Volume, "pod": pods.Name(pl.Pod), "modes": i.Modes, "similar": words.List(csi.Renamed(pl.X, i.Driver), 3)},
+		State: []evidence.Answer{i.Refused.With(pods.States([]*corev1.Pod{pl.Pod})...), csi.Listed(pl.X, pl.Node, i.Driver)},
+		Steps: []remedy.Step{remedy.Words("Give CSIDriver " + i.Driver + " the spec of the driver's release, where volumeLifecycleModes lists Ephemeral (delete the object and create it). A driver that does not know such volumes needs a claim instead. The kubelet tries again by itself.")},
+	}
+	p.Pods(pl.Pod)
 	return p
 }
