@@ -24,9 +24,11 @@ type Use struct {
 
 // Uses lists where a driver is needed to go on with what a place asks: with a volume, on the
 // nodes of its waiting pods, of pods that are being deleted, and where it must detach for a
-// pod elsewhere; with a pod, where its inline volumes wait.
+// pod elsewhere, or be made for one; with a pod, where its inline volumes wait.
 func Uses(pl *evidence.Place) []Use {
 	switch {
+	case pl.Volume != nil && pl.Volume.PV == nil:
+		return chosen(pl)
 	case pl.Volume != nil:
 		return ofVolume(pl.X, pl.Volume)
 	case pl.Pod != nil:
@@ -37,7 +39,7 @@ func Uses(pl *evidence.Place) []Use {
 
 func ofVolume(x *snapshot.Index, v *snapshot.Volume) []Use {
 	driver := v.CSIName()
-	if v.PV == nil || driver == "" {
+	if driver == "" {
 		return nil
 	}
 	var out []Use
@@ -55,6 +57,37 @@ func ofVolume(x *snapshot.Index, v *snapshot.Volume) []Use {
 		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
 			out = add(out, Use{driver, a.Node, v, waiters})
 		}
+	}
+	return out
+}
+
+// chosen is the node for which a volume shall be made and of which the provisioner cannot
+// tell where it lies: topology keys stand in CSINode once the driver has registered there.
+// The refusal is the sidecar's own, before it asks the driver (external-provisioner:
+// pkg/controller/topology.go).
+func chosen(pl *evidence.Place) []Use {
+	v := pl.Volume
+	if v.Claim == nil || v.Class == nil || v.Claim.Status.Phase != corev1.ClaimPending {
+		return nil
+	}
+	for _, t := range pl.Refused() {
+		if t.Reason != "ProvisioningFailed" || t.Code != "" {
+			continue
+		}
+		name := t.Raw[strings.LastIndexByte(t.Raw, ' ')+1:]
+		if on, ok := v.Claim.Annotations["volume.kubernetes.io/selected-node"]; ok && on != name {
+			continue
+		}
+		if pl.X.Node(name) != nil {
+			return []Use{{v.Class.Provisioner, name, v, waiting(v)}}
+		}
+	}
+	return nil
+}
+
+func waiting(v *snapshot.Volume) (out []*corev1.Pod) {
+	for _, c := range v.Waiting() {
+		out = append(out, c.Pod)
 	}
 	return out
 }
@@ -117,6 +150,8 @@ func (u Use) HoldsUp(x *snapshot.Index) string {
 	for _, pod := range u.Pods {
 		name := "pod " + pods.Name(pod)
 		switch {
+		case pod.Spec.NodeName == "" && u.Volume != nil && u.Volume.PV == nil:
+			parts = append(parts, "no volume can be made for "+name+", because nobody tells where the node lies")
 		case pod.Spec.NodeName == "":
 			parts = append(parts, name+" cannot be scheduled, because the node lacks the label that the driver sets when it registers")
 		case pod.DeletionTimestamp != nil:

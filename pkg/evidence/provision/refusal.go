@@ -39,6 +39,15 @@ func FirstHand(t evidence.Text) evidence.Answer {
 	return evidence.Yes()
 }
 
+// Who refuses: the driver answers with a code of gRPC; what has none is the provisioner's own
+// word, which did not ask the driver yet.
+func Who(t evidence.Text) string {
+	if t.Code == "" && t.Is(message.ProvisionFailed) {
+		return "provisioner of driver"
+	}
+	return "driver"
+}
+
 // SilentNow tells whether the provisioner was found and does not run at the moment: it
 // refused once, and now it is not there (provisioner-not-responding).
 func SilentNow(pl *evidence.Place) bool {

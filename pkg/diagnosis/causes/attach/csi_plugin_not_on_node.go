@@ -21,8 +21,8 @@ import (
 // CSIPluginNotOnNode finds a node that needs a driver and has no plugin pod of it.
 var CSIPluginNotOnNode = &diagnosis.Rule{
 	Name: "csi-plugin-not-on-node", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Detaching},
-	LeadsTo:  []string{"topology-conflict"},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Detaching},
+	LeadsTo:  []string{"topology-conflict", "provisioning-failed"},
 	YieldsTo: []string{"driver-not-installed", "driver-never-serves-node"},
 	Asks:     diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweep,
 	Docs:     docs,
