@@ -71,9 +71,9 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 }
 
 // stepOf is the step of the symptom for a volume: what is left to do with one whose claim is
-// gone is to delete it.
+// gone, or goes and was bound, is to delete it.
 func (z puzzle) stepOf(v *snapshot.Volume) Step {
-	if z.step == Provisioning && v.Claim == nil && v.PV != nil {
+	if z.step == Provisioning && v.PV != nil && (v.Claim == nil || v.Claim.DeletionTimestamp != nil && len(v.Waiting()) == 0) {
 		return Deleting
 	}
 	return z.step

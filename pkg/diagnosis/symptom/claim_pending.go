@@ -54,7 +54,18 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	s := onVolume(v, fmt.Sprintf("Volume %s is being deleted since %s and is still there.", v.PV.Name, short(age)))
 	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
 	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
+	s.Evidence = append(s.Evidence, undeleted(p, v)...)
 	p.AddSymptom(s)
+}
+
+// undeleted are the fresh words of who shall delete a volume and could not.
+func undeleted(p *diagnosis.Pass, v *snapshot.Volume) (out []report.Evidence) {
+	for _, t := range p.Texts(v) {
+		if t.Fresh && t.Reason == "VolumeFailedDelete" && len(out) < 2 {
+			out = append(out, t.Evidence())
+		}
+	}
+	return out
 }
 
 // keptPV: the claim is gone, and the volume should go with it and does not. Only an
@@ -66,12 +77,8 @@ func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	if pv.Status.Message != "" {
 		facts = append(facts, diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.message", pv.Status.Message))
 	}
-	refused := pv.Status.Phase == corev1.VolumeFailed
-	for _, t := range p.Texts(v) {
-		if t.Fresh && t.Reason == "VolumeFailedDelete" && len(facts) < 3 {
-			refused, facts = true, append(facts, t.Evidence())
-		}
-	}
+	said := undeleted(p, v)
+	refused, facts := pv.Status.Phase == corev1.VolumeFailed || len(said) > 0, append(facts, said...)
 	since := pv.Status.LastPhaseTransitionTime
 	kept := pv.Status.Phase == corev1.VolumeReleased && since != nil && p.Age(since.Time) > reclaimed
 	attached := len(v.Attachments) > 0 // then it is the detachment that it waits for

@@ -128,6 +128,35 @@ func ended(pod *corev1.Pod) evidence.Answer {
 	return evidence.When(len(pod.Status.ContainerStatuses) > 0)
 }
 
+// sources are the finalizers of objects from which something is being made, and what that is
+// (external-snapshotter: pkg/utils; external-provisioner: pkg/controller/clone_controller.go).
+var sources = map[string]string{
+	"snapshot.storage.kubernetes.io/pvc-as-source-protection": "volumesnapshots",
+	"provisioner.storage.kubernetes.io/cloning-protection":    "persistentvolumeclaims",
+}
+
+// Source is the finalizer of a claim that is the source of something, and the resource of which
+// that is one.
+func (g Going) Source() (finalizer, made string) {
+	for _, f := range g.Finalizers {
+		if made := sources[f]; made != "" && g.Kind == "PersistentVolumeClaim" {
+			return f, made
+		}
+	}
+	return "", ""
+}
+
+// AloneAsSource asks whether nothing but that keeps the claim.
+func (g Going) AloneAsSource(pl *evidence.Place) evidence.Answer {
+	all := []evidence.Answer{evidence.Yes()}
+	for _, f := range g.Finalizers {
+		if sources[f] == "" {
+			all = append(all, g.idle(pl, f))
+		}
+	}
+	return evidence.All(all...)
+}
+
 // Keeps is the fact that the finalizers are still there.
 func (g Going) Keeps() evidence.Answer {
 	return evidence.Yes(evidence.FromAPI(g.object(), "metadata.finalizers", strings.Join(g.Finalizers, " ")))

@@ -57,7 +57,14 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl), evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName()))}
 		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
 	default:
-		return nil
+		f, made := g.Source()
+		if f == "" {
+			return nil
+		}
+		p.Says, p.AtMost, p.With["finalizer"], p.With["made"] = "source", report.Likely, f, made
+		p.State = []evidence.Answer{old, g.Keeps(), g.AloneAsSource(pl)}
+		p.Steps = append(p.Steps, remedy.Check("See which of them name it as their source and are not ready, and why.", remedy.Kubectl("-n", g.Namespace, "get", made, "-o", "yaml")),
+			remedy.Words("Repair what makes them, or delete those that can never become ready; whoever set the finalizer takes it off then. By hand it would take the data away under what is being made."))
 	}
 	return p
 }
