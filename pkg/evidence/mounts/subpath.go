@@ -83,7 +83,8 @@ var (
 )
 
 // SaidStale asks whether a fresh text about the place's pod says that a subPath is gone, or
-// that one cannot be made or cleaned, which is weaker.
+// that one cannot be made or cleaned, which is weaker: a pod in which nothing ever ran has no
+// bind that could have become old.
 func SaidStale(pl *evidence.Place) (ceiling report.Certainty, a evidence.Answer) {
 	for _, t := range Said(pl.X, pl.Pod) {
 		_, after, gone := strings.Cut(t.Raw, subPathGone[0])
@@ -92,7 +93,7 @@ func SaidStale(pl *evidence.Place) (ceiling report.Certainty, a evidence.Answer)
 		case !t.Fresh:
 		case gone:
 			return report.Likely, evidence.Yes(t.Evidence())
-		case other:
+		case other && (pl.Pod.DeletionTimestamp != nil || pods.Started(pl.Pod)):
 			return report.Possible, evidence.Yes(t.Evidence())
 		}
 	}

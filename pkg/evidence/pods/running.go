@@ -25,6 +25,13 @@ func RanAt(pod *corev1.Pod, at time.Time) bool {
 	})
 }
 
+// Started tells whether any container of a pod was ever started.
+func Started(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.RestartCount > 0 || s.ContainerID != "" || s.LastTerminationState.Terminated != nil
+	})
+}
+
 // linger is how long after its end a pod may still be there without meaning.
 const linger = time.Minute
 

@@ -1,0 +1,112 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+// TestSiblingsOfKubernetes: what Kubernetes and its sidecars refuse before any storage is asked.
+func TestSiblingsOfKubernetes(t *testing.T) {
+	t.Parallel()
+	const secrets = "secrets-store.csi.k8s.io"
+	inline := func(modes string) *world {
+		w := vol(secrets, "h", "").Waits().Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: ["+modes+"]").
+			Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, csi: {driver: "+secrets+", volumeAttributes: {secretProviderClass: app}}}]")
+		return w.FailedMount("MountVolume.NewMounter initialization failed for volume \"data\" : volume mode \"Ephemeral\" not supported by driver " + secrets)
+	}
+	keyless := func(node string, keptOff bool) *world {
+		w := pendingClaim(vol("topolvm.io", "h", ""), "WaitForFirstConsumer", anno("topolvm.io")+on(node))
+		if keptOff {
+			const csiNode = "metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: "
+			w.Drop("name: plugin-1,").Edit(csiNode+"[{name: topolvm.io, nodeID: n1, topologyKeys: null}]}", csiNode+"null}").
+				Edit("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, taints: [{key: gpu, effect: NoSchedule}]}")
+		}
+		unscheduled(w, "running PreBind plugin \"VolumeBinding\": binding volumes: timed out waiting for the condition")
+		return pvcEvent(w, "Warning", "ProvisioningFailed", "topolvm.io_controller-0_6d", "failed to provision volume with StorageClass \"fast\": error generating accessibility requirements: no topology key found on CSINode n1")
+	}
+	going := func(finalizers string) *world {
+		return vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "finalizers: [kubernetes.io/pvc-protection]}", "deletionTimestamp: '2026-01-02T11:20:00Z', finalizers: ["+finalizers+"]}")
+	}
+	const snapshots = "snapshot.storage.kubernetes.io/pvc-as-source-protection"
+	subPath := func(status string) *world {
+		w := vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Unprobed("n1", "PodRejected").Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data, subPath: db}]")
+		w.Edit("{name: app, ready: false, restartCount: 0, image: i, imageID: '', state: {waiting: {reason: ContainerCreating}}}", "{name: app, ready: false, "+status+" image: i, imageID: '', state: {waiting: {reason: CreateContainerConfigError}}}")
+		return w.Event("Pod", "web-0", sketch.UID+"00", "Failed", "kubelet", "n1", "2026-01-02T11:59:00Z", "Error: failed to prepare subPath for volumeMount \"data\" of container \"app\"")
+	}
+	for _, r := range []struct {
+		row
+		ask string
+	}{
+		{row{"a volume of the pod, and no CSIDriver", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Ephemeral").Drop("kind: CSIDriver")}, "pod shop/web-0"},
+		{row{"a volume of the pod, of a driver for claims", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Persistent")}, "pod shop/web-0"},
+		{row{"a volume of the pod, and the object is right", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", inline("Persistent, Ephemeral")}, "pod shop/web-0"},
+		{row{"no plugin where the volume shall be made", "broken: certain csi-plugin-not-on-node Node n1", keyless("n1", true)}, ""},
+		{row{"the plugin is there, and the provisioner refuses", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", keyless("n1", false)}, ""},
+		{row{"the words name another node than the chosen one", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", keyless("n2", true)}, ""},
+		{row{"a snapshot that is never ready", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going(snapshots)}, ""},
+		{row{"a clone that is being made", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going("provisioner.storage.kubernetes.io/cloning-protection")}, ""},
+		{row{"a snapshot, and a pod that runs", "waiting: certain deletion-blocked-by-finalizer PersistentVolumeClaim shop/data waiting", ebsMounted(going(snapshots+", kubernetes.io/pvc-protection").Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))}, ""},
+		{row{"a subPath in a pod where nothing ever ran", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", subPath("restartCount: 0,")}, "pod shop/web-0"},
+		{row{"a subPath in a pod that ran", "broken: possible subpath-bind-stale Pod shop/web-0; unexplained mount-failed; unexplained pod-waiting-for-volume", subPath("restartCount: 2,")}, "pod shop/web-0"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			ask := r.ask
+			if ask == "" {
+				ask = "pvc shop/data"
+			}
+			show(t, r.w, ask, r.want)
+		})
+	}
+}
+
+// TestSiblingsOfShares: file systems of clouds whose drivers name the server in their own way.
+func TestSiblingsOfShares(t *testing.T) {
+	t.Parallel()
+	share := func(driver, handle, attributes, fs string) *world {
+		return sketch.NewWorld(driver, handle, "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: "+driver+", volumeHandle: '"+handle+"', volumeAttributes: {"+attributes+"}}").Waits()
+	}
+	mount := func(w *world, arguments, output string) *world {
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: " + arguments + " " + w.Publish(0) + "\nOutput: " + output)
+	}
+	filestore := func() *world {
+		return mount(share("filestore.csi.storage.gke.io", "modeInstance/b/i/vol1", "ip: 10.130.246.218, volume: vol1", ""), "-t nfs 10.130.246.218:/vol1", "mount.nfs: No route to host")
+	}
+	lustre := func(modules string) *world {
+		w := share("fsx.csi.aws.com", "fs-0abc123", "dnsname: fs-0abc123.fsx.us-east-1.amazonaws.com, mountname: fsx", "")
+		return mount(w.Entries("n1", "lib/modules/6.1.0-18-amd64/modules.dep", modules), "-t lustre fs-0abc123.fsx.us-east-1.amazonaws.com@tcp:/fsx", "mount.lustre: mount fs-0abc123.fsx.us-east-1.amazonaws.com@tcp:/fsx at "+w.Publish(0)+" failed: No such device")
+	}
+	for _, r := range []row{
+		{"Filestore, the port was asked", "broken: certain nfs-server-unreachable Node n1", filestore().Entries("n1", "@dial/10.130.246.218:2049", "EHOSTUNREACH")},
+		{"Filestore, the node was not looked at", "broken: likely nfs-server-unreachable Node n1", filestore().Unprobed("n1", "PodRejected")},
+		{"a driver that nobody knows", "broken: likely nfs-server-unreachable Node n1", mount(share("nas.example.com", "h", "a: b", ""), "-t nfs 10.130.246.218:/vol1", "mount.nfs: Connection timed out")},
+		{"a kernel without the file system", "broken: certain kernel-module-missing Node n1", lustre("kernel/fs/nfs/nfs.ko:")},
+		{"a file system that is not loaded", "broken: certain kernel-module-missing Node n1", lustre("extra/lustre/lustre.ko:")},
+		{"a key of blob storage", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", share("blob.csi.azure.com", "a_c", "containerName: c", "").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = Mount failed with error: exit status 1 Error: failed to initialize new pipeline [failed to authenticate credentials for azstorage] , output: see http://aka.ms/blobmounterror for solutions for mount errors.")},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}
+
+// TestTunnelOfAManagedFileSystem asks that nobody is told to edit an export list that is none.
+func TestTunnelOfAManagedFileSystem(t *testing.T) {
+	t.Parallel()
+	w := sketch.NewWorld("efs.csi.aws.com", "fs-0123::fsap-0456", "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: efs.csi.aws.com, volumeHandle: 'fs-0123::fsap-0456'}").Waits()
+	w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount \"fs-0123:/\": mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t efs -o accesspoint=fsap-0456,tls fs-0123:/ " + w.Publish(0) + "\nOutput: b'mount.nfs4: access denied by server while mounting 127.0.0.1:/'")
+	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	if len(r.RootCauses) == 0 {
+		t.Fatal("no cause")
+	}
+	var steps []string
+	for _, s := range r.RootCauses[0].Remedies {
+		steps = append(steps, s.Title)
+	}
+	if said := strings.Join(steps, " "); strings.Contains(said, "exportfs") || !strings.Contains(said, "policy of the file system") {
+		t.Errorf("the steps are %q", said)
+	}
+}
