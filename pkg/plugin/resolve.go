@@ -81,7 +81,7 @@ func (o *diagnoseOptions) behind(ctx context.Context, t target) ([]diagnosis.Que
 		return nil, err
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("%s in namespace %s has no pods; ask about its claims: kubectl mountdoctor pvc NAME -n %[2]s", t, o.question.Namespace)
+		return nil, fmt.Errorf("%s in namespace %s has no pods; see why (kubectl -n %[2]s describe %[1]s), or ask about its claims: kubectl mountdoctor pvc NAME -n %[2]s", t, o.question.Namespace)
 	}
 	chosen := worst(pods)
 	fmt.Fprintf(o.streams.ErrOut, "%s has %s; asking about %s\n", t, count(len(pods), "pod"), strings.Join(podNames(chosen), ", "))

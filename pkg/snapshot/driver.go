@@ -48,6 +48,13 @@ func driversOf(spec *corev1.PodSpec) []string {
 	return byPath
 }
 
+// OwnSocket tells whether a path in a text can be the socket of a plugin's pod: one in a
+// directory of plugins/ that another driver has is none (Manila's plugin calls that of NFS).
+func OwnSocket(plugin *corev1.Pod, text string) bool {
+	dir, own := pluginDir(text), driversOf(&plugin.Spec)
+	return dir == "" || len(own) == 0 || slices.Contains(own, dir)
+}
+
 // flagValue reads "--name=value" or "-name=value".
 func flagValue(arg, name string) string {
 	arg = strings.TrimLeft(arg, "-")

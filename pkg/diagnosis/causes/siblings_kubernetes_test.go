@@ -35,15 +35,32 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		w.Edit("{name: app, ready: false, restartCount: 0, image: i, imageID: '', state: {waiting: {reason: ContainerCreating}}}", "{name: app, ready: false, "+status+" image: i, imageID: '', state: {waiting: {reason: CreateContainerConfigError}}}")
 		return w.Event("Pod", "web-0", sketch.UID+"00", "Failed", "kubelet", "n1", "2026-01-02T11:59:00Z", "Error: failed to prepare subPath for volumeMount \"data\" of container \"app\"")
 	}
+	const claimed = "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]"
+	ephemeral := vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").
+		Event("Pod", "web-0", sketch.UID+"00", "EphemeralVolumeCreationFailed", "ephemeral_volume", "", "2026-01-02T11:59:00Z", "ephemeral volume claim \"web-0-ws\" creation failed: persistentvolumeclaims \"web-0-ws\" is forbidden: exceeded quota: q")
+	account := func(text string) *world {
+		return vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "serviceAccountName: web-0, volumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}]").
+			FailedMount("MountVolume.SetUp failed for volume \"token\" : failed to fetch token: " + text)
+	}
+	manila := func(socket string) *world {
+		return vol("nfs.manila.csi.openstack.org", "h", "").Waits().Unprobed("n1", "PodRejected").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing dial unix /var/lib/kubelet/plugins/" + socket + "/csi.sock: connect: no such file or directory\"")
+	}
 	for _, r := range []struct {
 		row
 		ask string
 	}{
+		{row{"a claim that Kubernetes may not make", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", ephemeral}, "pod shop/web-0"},
+		{row{"no account to make a token for", "broken: certain volume-source-missing ServiceAccount shop/web-0", account("serviceaccounts \"web-0\" not found")}, "pod shop/web-0"},
+		{row{"a token for a pod that is gone", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", account("pods \"web-0\" not found")}, "pod shop/web-0"},
+		{row{"a driver that calls the socket of another", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", manila("csi-nfsplugin")}, ""},
+		{row{"a driver that nobody hears", "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1", manila("nfs.manila.csi.openstack.org")}, ""},
 		{row{"a volume of the pod, and no CSIDriver", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Ephemeral").Drop("kind: CSIDriver")}, "pod shop/web-0"},
 		{row{"a volume of the pod, of a driver for claims", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Persistent")}, "pod shop/web-0"},
 		{row{"a volume of the pod, and the object is right", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", inline("Persistent, Ephemeral")}, "pod shop/web-0"},
 		{row{"no plugin where the volume shall be made", "broken: certain csi-plugin-not-on-node Node n1", keyless("n1", true)}, ""},
 		{row{"the plugin is there, and the provisioner refuses", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", keyless("n1", false)}, ""},
+		{row{"a plugin that crashes where the volume shall be made", "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1", keyless("n1", false).
+			Edit("metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: [{name: topolvm.io, nodeID: n1, topologyKeys: null}]}", "metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: null}")}, ""},
 		{row{"the words name another node than the chosen one", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", keyless("n2", true)}, ""},
 		{row{"a snapshot that is never ready", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going(snapshots)}, ""},
 		{row{"a clone that is being made", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going("provisioner.storage.kubernetes.io/cloning-protection")}, ""},

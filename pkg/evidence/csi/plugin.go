@@ -72,7 +72,7 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
 		own := strings.Contains(t.Raw, driver) || strings.Contains(t.Raw, "csi.sock") || strings.Contains(t.Raw, "code = Unavailable")
-		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) {
+		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) || !snapshot.OwnSocket(plugin, t.Raw) {
 			continue
 		}
 		if at := Started(plugin); !at.IsZero() && !t.At.After(at) {

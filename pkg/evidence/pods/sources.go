@@ -12,14 +12,16 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Missing is a thing that a volume of a pod names and that is not there as it should be.
 type Missing struct {
-	Kind, Name string // Secret, ConfigMap or PersistentVolumeClaim of the pod's namespace
+	Kind, Name string // Secret, ConfigMap, ServiceAccount or PersistentVolumeClaim of the pod's namespace
 	Key        string // when only a key of it is missing
 	Foreign    bool   // the claim exists and belongs to another pod
+	Own        bool   // Kubernetes makes the claim for the pod, which would not take one of somebody else
 	Volume     string // the pod's name for the volume
 	Is         evidence.Answer
 }
@@ -35,7 +37,7 @@ func MissingSources(pl *evidence.Place) []Missing {
 			out = append(out, m)
 			continue
 		}
-		for _, s := range objectsOf(v) {
+		for _, s := range objectsOf(pl.Pod, v) {
 			if m, ok := s.missing(pl, v.Name); ok {
 				out = append(out, m)
 			}
@@ -75,8 +77,9 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	claim := pl.X.Claim(pod.Namespace, name)
 	switch {
 	case claim == nil:
-		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(named,
-			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))
+		m.Own = v.Ephemeral != nil
+		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(unmade(pl, name), named,
+			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))...)
 		return m, true
 	case v.Ephemeral != nil && pod.UID != "" && !ownedBy(claim, pod):
 		m.Foreign = true
@@ -86,18 +89,29 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	return m, false
 }
 
+// unmade are the words of the controller that makes the claims of pods (pkg/controller/volume/
+// ephemeral) about one of them.
+func unmade(pl *evidence.Place, claim string) []report.Evidence {
+	for _, e := range slices.Backward(pl.X.Events("Pod", pl.Pod.Namespace, pl.Pod.Name)) {
+		if e.Reason == "EphemeralVolumeCreationFailed" && strings.Contains(e.Message, `"`+claim+`"`) {
+			return []report.Evidence{{Source: "event", Locator: "Event " + Object(pl.Pod) + " " + e.Reason, Text: e.Message}}
+		}
+	}
+	return nil
+}
+
 func ownedBy(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == pod.UID })
 }
 
-// source is a Secret or ConfigMap that a volume takes content from.
+// source is a Secret, ConfigMap or ServiceAccount that a volume takes content from.
 type source struct {
 	kind, name string
 	keys       []string // those that it names
 	optional   bool
 }
 
-func objectsOf(v *corev1.Volume) []source {
+func objectsOf(pod *corev1.Pod, v *corev1.Volume) []source {
 	var out []source
 	yes := func(b *bool) bool { return b != nil && *b }
 	secret := func(name string, items []corev1.KeyToPath, optional *bool) {
@@ -117,6 +131,9 @@ func objectsOf(v *corev1.Volume) []source {
 			if p.Secret != nil {
 				secret(p.Secret.Name, p.Secret.Items, p.Secret.Optional)
 			}
+			if p.ServiceAccountToken != nil {
+				out = append(out, source{kind: "ServiceAccount", name: pod.Spec.ServiceAccountName})
+			}
 			if p.ConfigMap != nil {
 				config(p.ConfigMap.Name, p.ConfigMap.Items, p.ConfigMap.Optional)
 			}
@@ -135,15 +152,12 @@ func (s source) missing(pl *evidence.Place, volume string) (Missing, bool) {
 	if s.optional || s.name == "" {
 		return Missing{}, false
 	}
-	absent := message.SecretNotFound
-	if s.kind == "ConfigMap" {
-		absent = message.ConfigMapNotFound
-	}
+	absent := map[string]message.Kind{"Secret": message.SecretNotFound, "ConfigMap": message.ConfigMapNotFound, "ServiceAccount": message.NoAccount}[s.kind]
 	for _, t := range pl.Refused() {
 		if t.Spec != volume || !strings.HasPrefix(t.Op, "MountVolume.") {
 			continue
 		}
-		if t.Is(absent) && strings.Contains(t.Raw, `"`+s.name+`" not found`) {
+		if t.Is(absent) && strings.Contains(t.Raw, `"`+s.name+`" not found`) && !strings.Contains(t.Raw, `pods "`) {
 			return Missing{Kind: s.kind, Name: s.name, Volume: volume, Is: evidence.Yes(t.Evidence())}, true
 		}
 		if k := s.keyIn(t); k != "" {

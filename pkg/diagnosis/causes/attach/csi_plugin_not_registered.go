@@ -7,7 +7,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -16,16 +18,24 @@ import (
 // not know the driver, or gets no answer from it.
 var CSIPluginNotRegistered = &diagnosis.Rule{
 	Name: "csi-plugin-not-registered", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	YieldsTo: []string{"driver-not-installed", "kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached"},
+	LeadsTo:  []string{"provisioning-failed"},
 	Offers:   []string{"delete-pod"},
-	Asks:     diagnosis.EachPod | diagnosis.EachPlace,
+	Asks:     diagnosis.EachPod | diagnosis.EachPlace | diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if pl.Pod != nil {
 			for _, n := range kubelet.NeedsOf(pl) {
 				out = append(out, notRegistered(pl, n, kubelet.Wanted(pl)))
+			}
+		} else if pl.Node == "" { // where the volume shall be made
+			for _, u := range nodeplugin.Uses(pl) {
+				at := u.Place(pl)
+				if plugin := pl.X.DriverPodOn(u.Driver, u.Node); plugin != nil && pods.Finished(plugin).No() && pl.Volume.PV == nil {
+					out = append(out, notRegistered(at, kubelet.Need{Driver: u.Driver, Plugin: plugin, Volume: pl.Volume}, provision.Pending(pl)))
+				}
 			}
 		} else if plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node); plugin != nil && pods.Finished(plugin).No() {
 			out = append(out, notRegistered(pl, kubelet.Need{Driver: pl.Volume.CSIName(), Plugin: plugin, Volume: pl.Volume}, csi.ToRelease(pl)))

@@ -11,7 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// VolumeSourceMissing finds a claim, Secret, ConfigMap or key that a pod's volume names
+// VolumeSourceMissing finds a claim, Secret, ConfigMap, ServiceAccount or key that a pod's volume names
 // and that does not exist.
 var VolumeSourceMissing = &diagnosis.Rule{
 	Name: "volume-source-missing", Layer: diagnosis.Claim, Severity: report.Blocking,
@@ -35,14 +35,16 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 			remedy.Check("See what the namespace has, and what the pod names.",
 				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
 				remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}")),
-			remedy.Words("Create " + m.Kind + " " + ns + "/" + m.Name + " with what the pod expects of it, or correct its name or key in the template of the pod. Kubelet tries again within about two minutes; nothing need be restarted. Who should have made it is often told by its name in a Certificate, an ExternalSecret or a chart. An empty substitute only moves the failure into the application."),
 		},
 	}
+	help := "Create " + m.Kind + " " + ns + "/" + m.Name + " with what the pod expects of it, or correct its name or key in the template of the pod. Kubelet tries again within about two minutes; nothing need be restarted. Who should have made it is often told by its name in a Certificate, an ExternalSecret or a chart. An empty substitute only moves the failure into the application."
 	switch {
 	case m.Key != "":
 		p.Says = "key"
 	case m.Foreign:
-		p.Says = "foreign"
+		p.Says, help = "foreign", "Rename the volume in the template of the pod: the claim is called after pod and volume. Or, only when nobody needs the data behind the other claim, let that one go."
+	case m.Own:
+		p.Says, help = "unmade", "Cure what its controller says of it (a quota, an admission, the class of the template); it tries again by itself. Do not make the claim by hand: one that is not the pod's own is never used."
 	case m.Kind == "PersistentVolumeClaim":
 		p.Says = "claim"
 		near, elsewhere := pods.NearClaims(pl.X, ns, m.Name)
@@ -50,5 +52,6 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 	default:
 		p.Says = "object"
 	}
+	p.Steps = append(p.Steps, remedy.Words(help))
 	return p
 }
