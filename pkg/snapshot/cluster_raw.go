@@ -22,12 +22,12 @@ func (c *Cluster) AddRaw(gvk schema.GroupVersionKind, raw []byte) (known bool, e
 			return true, fmt.Errorf("decode %s: %w", gvk.Kind, err)
 		}
 	}
-	d := decodeItem(&item{gvk: gvk, name: nameIn(raw), raw: raw})
-	if d.err != nil {
-		return true, fmt.Errorf("decode %s %s: %w", gvk.Kind, nameIn(raw), d.err)
+	o, err := decodeItem(&item{gvk: gvk, name: nameIn(raw), raw: raw})
+	if err != nil {
+		return true, fmt.Errorf("decode %s %s: %w", gvk.Kind, nameIn(raw), err)
 	}
-	if d.object != nil {
-		k.add(c, d.object)
+	if o != nil {
+		k.add(c, o)
 	}
 	return true, nil
 }

@@ -1,15 +1,17 @@
 package snapshot
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"reflect"
 	"runtime"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 )
@@ -18,20 +20,27 @@ import (
 // of one are let go before the next is taken apart.
 func decodeCluster(s *Snapshot, files tree) error {
 	var gaps []Gap
-	found, same := map[*kind][]candidate{}, &shared{lists: map[amount]corev1.ResourceList{}}
+	found := map[*kind][]candidate{}
 	for _, name := range files.under(clusterDir) {
 		var r reader
 		if err := r.file(name, files[name]); err != nil {
 			return err
 		}
 		files[name] = nil
-		for i, d := range decodeItems(r.items, same) {
+		r.decode()
+		sources := map[schema.GroupVersionKind]*source{}
+		for i := range r.items {
 			it := &r.items[i]
-			if d.err != nil {
-				r.unreadable(it, schema.GroupVersionKind{}, d.err.Error())
-			} else if d.object != nil {
-				found[listOf(d.kind)] = append(found[listOf(d.kind)], candidate{d.object, it})
+			if it.object == nil {
+				continue
 			}
+			from := sources[it.gvk]
+			if from == nil {
+				from = &source{name, it.gvk}
+				sources[it.gvk] = from
+			}
+			list := listOf(kindOf(it.gvk))
+			found[list] = append(found[list], candidate{it.object, from, it.number})
 		}
 		gaps = append(gaps, r.gaps...)
 	}
@@ -46,47 +55,54 @@ func decodeCluster(s *Snapshot, files tree) error {
 	return nil
 }
 
-// decoded is what became of an item; no object and no error: not of our kinds.
-type decoded struct {
-	kind   *kind
-	object metav1.Object
-	err    error
+// decode decodes the items that are not decoded yet.
+func (r *reader) decode() {
+	errs := make([]error, len(r.items))
+	sideBySide(len(r.items), func(i int) {
+		it := &r.items[i]
+		if it.object == nil {
+			if err := fault.Of(func() { it.object, errs[i] = decodeItem(it) }); err != nil {
+				errs[i] = err
+			}
+		}
+		it.raw = nil
+	})
+	for i, err := range errs {
+		if err != nil {
+			r.unreadable(&r.items[i], schema.GroupVersionKind{}, err.Error())
+		}
+	}
 }
 
-// decodeItems decodes in parallel and keeps the order.
-func decodeItems(items []item, same *shared) []decoded {
-	all := make([]decoded, len(items))
+// sideBySide calls f for each number below n, for neighbours one after the other.
+func sideBySide(n int, f func(i int)) {
 	const chunk = 256
 	chunks := make(chan int)
 	var workers sync.WaitGroup
-	for range min(4, runtime.GOMAXPROCS(0)) {
+	for range min(4, runtime.GOMAXPROCS(0), 1+n/chunk) {
 		workers.Go(func() {
 			for start := range chunks {
-				for i := start; i < min(start+chunk, len(items)); i++ {
-					if err := fault.Of(func() { all[i] = decodeItem(&items[i]) }); err != nil {
-						all[i] = decoded{kind: kindOf(items[i].gvk), err: err}
-					}
-					same.share(all[i].object)
-					items[i].raw = nil
+				for i := start; i < min(start+chunk, n); i++ {
+					f(i)
 				}
 			}
 		})
 	}
-	for start := 0; start < len(items); start += chunk {
+	for start := 0; start < n; start += chunk {
 		chunks <- start
 	}
 	close(chunks)
 	workers.Wait()
-	return all
 }
 
-func decodeItem(it *item) decoded {
+// decodeItem makes the object of an item; none and no error: not of our kinds.
+func decodeItem(it *item) (metav1.Object, error) {
 	k := kindOf(it.gvk)
 	if k == nil {
-		return decoded{}
+		return nil, nil
 	}
 	if it.name == "" {
-		return decoded{kind: k, err: fmt.Errorf("metadata.name is missing")}
+		return nil, errors.New("metadata.name is missing")
 	}
 	o, err := k.decode(it.raw)
 	if err != nil {
@@ -94,49 +110,61 @@ func decodeItem(it *item) decoded {
 			o, err = k.decode(fixed)
 		}
 	}
-	if err != nil {
-		return decoded{kind: k, err: err}
+	if err != nil || !keep(o) {
+		return nil, err
 	}
-	if !keep(o) {
-		return decoded{}
-	}
-	return decoded{kind: k, object: o}
+	return o, nil
 }
 
 // candidate is an object with the place that it was read from.
 type candidate struct {
 	metav1.Object
-	from *item
+	*source
+	number int
+}
+
+// source is what the objects of one file and kind have in common.
+type source struct {
+	file string
+	gvk  schema.GroupVersionKind
+}
+
+// item is the candidate as gaps name it.
+func (c candidate) item() *item {
+	return &item{file: c.file, gvk: c.gvk, number: c.number, namespace: c.GetNamespace(), name: c.GetName()}
 }
 
 // distinct sorts the objects of one kind by namespace and name. Of two with the
 // same name the first one counts; a second that differs is a gap. Two names with
 // one UID are both kept and told: one of them is a copy.
 func distinct(found []candidate) ([]metav1.Object, []Gap) {
-	sort.SliceStable(found, func(i, j int) bool {
-		if a, b := found[i].GetNamespace(), found[j].GetNamespace(); a != b {
-			return a < b
-		}
-		return found[i].GetName() < found[j].GetName()
-	})
+	byName := func(a, b candidate) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	}
+	if !slices.IsSortedFunc(found, byName) {
+		slices.SortStableFunc(found, byName)
+	}
 	var gaps []Gap
 	objects := make([]metav1.Object, 0, len(found))
-	uids := map[string]*item{}
+	uids := map[types.UID]candidate{}
 	for i, c := range found {
 		if i > 0 && sameName(found[i-1], c) {
 			found[i] = found[i-1]
 			// Both groups of events serve the same event, in different words.
-			if found[i-1].from.gvk.Group == c.from.gvk.Group && !reflect.DeepEqual(found[i-1].Object, c.Object) {
-				gaps = append(gaps, c.from.malformed("differs from "+found[i-1].from.need()+", which was read first and counts"))
+			if found[i-1].gvk.Group == c.gvk.Group && !reflect.DeepEqual(found[i-1].Object, c.Object) {
+				gaps = append(gaps, c.item().malformed("differs from "+found[i-1].item().need()+", which was read first and counts"))
 			}
 			continue
 		}
 		objects = append(objects, c.Object)
-		uid := string(c.GetUID())
-		if first := uids[uid]; first != nil && uid != "" {
-			gaps = append(gaps, c.from.malformed("has the same uid as "+first.need()))
+		uid := c.GetUID()
+		if uid == "" {
+			continue
 		}
-		uids[uid] = c.from
+		if first, ok := uids[uid]; ok {
+			gaps = append(gaps, c.item().malformed("has the same uid as "+first.item().need()))
+		}
+		uids[uid] = c
 	}
 	return objects, gaps
 }
@@ -147,7 +175,7 @@ func sameName(a, b candidate) bool {
 
 // sameSort keeps objects of different kinds apart that share Cluster.Others.
 func sameSort(a, b candidate) bool {
-	return a.from.gvk.GroupKind() == b.from.gvk.GroupKind() || kindOf(a.from.gvk) != othersKind
+	return a.gvk.GroupKind() == b.gvk.GroupKind() || kindOf(a.gvk) != othersKind
 }
 
 // addGaps adds gaps once per need; the first one counts.

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
 )
 
 // item is one object of a file, not yet decoded.
@@ -17,6 +20,7 @@ type item struct {
 	namespace string
 	name      string
 	raw       []byte
+	object    metav1.Object
 }
 
 // need is how a gap names the object.
@@ -113,13 +117,41 @@ func (r *reader) list(file string, number *int, it *item, e *envelope, depth int
 	before := len(r.items)
 	if e.Items != nil {
 		r.items = slices.Grow(r.items, len(*e.Items))
-		for _, raw := range *e.Items {
-			r.document(file, number, raw, implied, depth+1)
+		known := make([]item, len(*e.Items))
+		sideBySide(len(known), func(i int) { _ = fault.Of(func() { known[i] = quick((*e.Items)[i]) }) })
+		for i, raw := range *e.Items {
+			if known[i].object == nil {
+				r.document(file, number, raw, implied, depth+1)
+				continue
+			}
+			*number++
+			known[i].file, known[i].number = file, *number
+			r.items = append(r.items, known[i])
 		}
 	}
 	if e.Metadata.Continue != "" {
 		r.cut(file, implied, r.items[before:])
 	}
+}
+
+// quick decodes an object that says first what it is, as kubectl and captures write them,
+// without looking for its envelope. No object: it is not so easy.
+func quick(raw []byte) item {
+	var it item
+	var version, kind string
+	n, t := 0, text{raw, 0}
+	t.members(func(key []byte) bool {
+		n++
+		value := t.value()
+		return n == 1 && string(key) == `"apiVersion"` && stringInto(&version, value) || n == 2 && string(key) == `"kind"` && stringInto(&kind, value) && false
+	})
+	it.gvk = schema.FromAPIVersionAndKind(version, kind)
+	if k := kindOf(it.gvk); n == 2 && k != nil && k.quick != nil {
+		if o := k.quick(raw); o != nil && o.GetName() != "" && keep(o) {
+			it.object = o
+		}
+	}
+	return it
 }
 
 // cut says of which resources a list holds only the first page.

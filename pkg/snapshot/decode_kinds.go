@@ -20,8 +20,9 @@ import (
 type kind struct {
 	schema.GroupVersionKind
 	resource string
-	// decode makes an object of JSON.
+	// decode makes an object of JSON; quick does, too, when nothing in it is unusual.
 	decode func(raw []byte) (metav1.Object, error)
+	quick  func(raw []byte) metav1.Object
 	// objects are those of the list; replace sets it, add appends to it.
 	objects func(*Cluster) []metav1.Object
 	replace func(*Cluster, []metav1.Object)
@@ -75,6 +76,14 @@ func typed[T any, P interface {
 			}
 			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))
 			return p, nil
+		},
+		quick: func(raw []byte) metav1.Object {
+			p := P(new(T))
+			if !into(raw, p) {
+				return nil
+			}
+			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))
+			return p
 		},
 		copied: func(o metav1.Object) metav1.Object {
 			shallow := *o.(P)

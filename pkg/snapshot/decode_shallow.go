@@ -64,27 +64,16 @@ func stringInto(to *string, value []byte) bool {
 // not, a key stands twice or is written with escapes, or there is no object.
 func members(object []byte, f func(key, value []byte) bool) bool {
 	t := text{object, 0}
-	if t.next() != '{' {
-		return false
-	}
-	t.at++
-	seen := make([][]byte, 0, 8)
-	for t.next() == '"' {
-		key := bytes.Trim(t.value(), `"`)
-		if slices.ContainsFunc(seen, func(k []byte) bool { return bytes.Equal(k, key) }) || bytes.Contains(key, []byte(`\`)) || t.next() != ':' {
+	seen := make([][]byte, 0, 16)
+	return t.members(func(key []byte) bool {
+		key = bytes.Trim(key, `"`)
+		if slices.ContainsFunc(seen, func(k []byte) bool { return bytes.Equal(k, key) }) || bytes.Contains(key, []byte(`\`)) {
 			return false
 		}
 		seen = append(seen, key)
-		t.at++
-		t.next()
-		if value := t.value(); len(value) == 0 || !f(key, value) {
-			return false
-		}
-		if t.next() == ',' {
-			t.at++
-		}
-	}
-	return t.next() == '}'
+		value := t.value()
+		return len(value) > 0 && f(key, value)
+	})
 }
 
 // elements are those of an array.
@@ -176,4 +165,40 @@ func (t *text) string() {
 			return
 		}
 	}
+}
+
+// null skips a null.
+func (t *text) null() bool {
+	if !bytes.HasPrefix(t.all[t.at:], []byte("null")) {
+		return false
+	}
+	t.at += len("null")
+	return true
+}
+
+// members calls f for each key of an object, in front of its value, which f skips.
+func (t *text) members(f func(key []byte) bool) bool {
+	if t.next() != '{' {
+		return false
+	}
+	t.at++
+	for t.next() == '"' {
+		key := t.value()
+		if t.next() != ':' {
+			return false
+		}
+		t.at++
+		t.next()
+		if !f(key) {
+			return false
+		}
+		if t.next() == ',' {
+			t.at++
+		}
+	}
+	if t.next() != '}' {
+		return false
+	}
+	t.at++
+	return true
 }

@@ -17,16 +17,23 @@ const (
 )
 
 // eventKind describes Event by one of its two groups; both fill one list.
-func eventKind(group, version string, decode func([]byte) (*Event, error)) *kind {
+func eventKind[T any](group, version string, reduced func(*T) *Event) *kind {
 	k := &kind{
 		GroupVersionKind: schema.GroupVersionKind{Group: group, Version: version, Kind: "Event"},
 		resource:         "events",
 		decode: func(raw []byte) (metav1.Object, error) {
-			e, err := decode(raw)
-			if err != nil {
+			var in T
+			if err := json.UnmarshalCaseSensitivePreserveInts(raw, &in); err != nil {
 				return nil, err
 			}
-			return e, nil
+			return reduced(&in), nil
+		},
+		quick: func(raw []byte) metav1.Object {
+			var in T
+			if !into(raw, &in) {
+				return nil
+			}
+			return reduced(&in)
 		},
 	}
 	held(k, func(c *Cluster) *[]*Event { return &c.Events })
@@ -34,16 +41,8 @@ func eventKind(group, version string, decode func([]byte) (*Event, error)) *kind
 }
 
 var eventKinds = []*kind{
-	eventKind(coreGroup, "v1", decodeCoreEvent),
-	eventKind(eventsGroup, "v1", decodeEventsEvent),
-}
-
-func decodeCoreEvent(raw []byte) (*Event, error) {
-	var in corev1.Event
-	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &in); err != nil {
-		return nil, err
-	}
-	return FromCoreEvent(&in), nil
+	eventKind(coreGroup, "v1", FromCoreEvent),
+	eventKind(eventsGroup, "v1", FromEventsEvent),
 }
 
 // FromCoreEvent reduces an Event of core/v1.
@@ -58,14 +57,6 @@ func FromCoreEvent(in *corev1.Event) *Event {
 		e.series(int(in.Series.Count), in.Series.LastObservedTime.Time)
 	}
 	return e
-}
-
-func decodeEventsEvent(raw []byte) (*Event, error) {
-	var in eventsv1.Event
-	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &in); err != nil {
-		return nil, err
-	}
-	return FromEventsEvent(&in), nil
 }
 
 // FromEventsEvent reduces an Event of events.k8s.io/v1.
