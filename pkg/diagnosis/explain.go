@@ -120,15 +120,3 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 func (s *Symptom) settled() bool {
 	return slices.ContainsFunc(s.explainedBy, func(f *Finding) bool { return f.Waiting || f.Certainty.Rank() > report.Possible.Rank() })
 }
-
-// couldBe names the causes of a symptom that were not checked, and why: what everybody thinks
-// of first comes first.
-func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
-	var out []report.CouldBe
-	for _, r := range c.offered(p, s) {
-		if m, ok := p.missesOf(r.Name).first(s.at.list); ok {
-			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
-		}
-	}
-	return out
-}

@@ -204,3 +204,17 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	}
 	return Breaks(pl)
 }
+
+// Everyone says whether the sessions of every node were read that was looked at: any of them
+// can have the name of another.
+func Everyone(x *snapshot.Index) evidence.Reading {
+	return x.Memo("iscsi.Everyone", func() any {
+		var r evidence.Reading
+		for _, n := range slices.Sorted(maps.Keys(x.Nodes)) {
+			if x.View(n) != nil && !evidence.NotAsked(x, n, probes.Sessions) {
+				r = r.And(evidence.Tables(x, n, probes.Sessions))
+			}
+		}
+		return r
+	}).(evidence.Reading)
+}

@@ -36,6 +36,8 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 			return Disk | NFS // a disk where the share-manager is, a share for the pods
 		}
 		return Disk
+	case v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName != "" && !x.Collected("/persistentvolumes"):
+		return Anything // made, and nobody may read what it is
 	case v.PV == nil:
 		return Anything | Unmade
 	}

@@ -25,7 +25,7 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 			return nil // of a sweep, each group of nodes is one finding
 		}
 		found := evidence.Each(iscsi.GroupsAt(pl), func(group iscsi.Group) *diagnosis.Proof { return sameInitiator(group.Place, group.Twins) })
-		return append(found, diagnosis.Open(pl, probes.Sessions)...)
+		return append(append(found, diagnosis.Open(pl, probes.Sessions)...), diagnosis.Unread(iscsi.Everyone(pl.X)))
 	},
 }
 
