@@ -37,17 +37,18 @@ func (x *Index) CephClusters() []CephHealth {
 type NetworkFence struct {
 	Name, Driver string
 	CIDRs        []string
+	Lifted       bool // it was in force once
 }
 
-// NetworkFences are those that are in force.
+// NetworkFences are those that are in force, and those that were.
 func (x *Index) NetworkFences() []NetworkFence {
 	var out []NetworkFence
 	for _, u := range x.others("csiaddons.openshift.io", "NetworkFence") {
-		if textAt(u, "spec", "fenceState") != "Fenced" || textAt(u, "status", "result") != "Succeeded" {
+		if textAt(u, "status", "result") != "Succeeded" {
 			continue
 		}
 		cidrs, _, _ := unstructured.NestedStringSlice(u.Object, "spec", "cidrs")
-		out = append(out, NetworkFence{Name: u.GetName(), Driver: textAt(u, "spec", "driver"), CIDRs: cidrs})
+		out = append(out, NetworkFence{Name: u.GetName(), Driver: textAt(u, "spec", "driver"), CIDRs: cidrs, Lifted: textAt(u, "spec", "fenceState") != "Fenced"})
 	}
 	return out
 }

@@ -63,6 +63,10 @@ func TestSiblingsCeph(t *testing.T) {
 			"healthy"},
 		"CephFS: EACCES, a NetworkFence, no log": {shut(cephfsMounted(cephfs().Runs(0), "n1", 0), "EACCES").Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com"),
 			"broken: likely ceph-client-fenced Node n1"},
+		"CephFS: EACCES, the NetworkFence was lifted, no log": {shut(cephfsMounted(cephfs().Runs(0), "n1", 0), "EACCES").Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com").Edit("fenceState: Fenced", "fenceState: Unfenced"),
+			"broken: likely ceph-client-fenced Node n1"},
+		"CephFS: a new mount after the fence was lifted": {cephfs().Waits().Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com").Edit("fenceState: Fenced", "fenceState: Unfenced").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = stat " + stage + ": permission denied"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"CephFS: a NetworkFence and nobody looked": {cephfs().Runs(0).Unprobed("n1", "PodRejected").Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com").FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = stat " + stage + ": permission denied"),
 			"broken: likely ceph-client-fenced Node n1"},
 		"CephFS: monitors away": {cephfs().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = an error (exit status 32) occurred while running mount args: [-t ceph 10.9.1.1:6789,10.9.1.2:6789,10.9.1.3:6789:/volumes/csi/csi-vol-aaaa "+stage+" -o name=csi-cephfs-node,secretfile=/tmp/csi/keys/keyfile-1,mds_namespace=myfs,_netdev] stderr: mount error 110 = Connection timed out").

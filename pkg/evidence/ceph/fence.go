@@ -126,13 +126,19 @@ func (f *Fence) used(pl *evidence.Place, at time.Time) bool {
 
 // Objected asks whether a NetworkFence that is in force names an address of the place's
 // node: somebody shut it out on purpose.
-func Objected(pl *evidence.Place) evidence.Answer {
+func Objected(pl *evidence.Place) evidence.Answer { return fences(pl, false) }
+
+// WasFenced asks whether one names it that is in force or was: a session that was shut out
+// stays so when the fence is lifted.
+func WasFenced(pl *evidence.Place) evidence.Answer { return fences(pl, true) }
+
+func fences(pl *evidence.Place, lifted bool) evidence.Answer {
 	node := pl.X.Node(pl.Node)
 	if node == nil {
 		return evidence.No()
 	}
 	for _, f := range pl.X.NetworkFences() {
-		if f.Driver != "" && f.Driver != pl.Volume.CSIName() {
+		if f.Driver != "" && f.Driver != pl.Volume.CSIName() || f.Lifted && !lifted {
 			continue
 		}
 		for _, a := range node.Status.Addresses {
@@ -178,6 +184,14 @@ func Before(pl *evidence.Place) evidence.Answer {
 		}
 	}
 	return evidence.No()
+}
+
+// Refuses asks whether a map or mount of the volume for a pod that waits on the node failed lately.
+func Refuses(pl *evidence.Place) evidence.Answer {
+	if len(pl.Volume.WaitingOn(pl.Node)) == 0 {
+		return evidence.No()
+	}
+	return pl.Refused().At(pl.Node).Say(func(t evidence.Text) bool { return strings.HasPrefix(t.Op, "MountVolume") && t.Code != "" })
 }
 
 func last(list []report.Evidence, n int) []report.Evidence {

@@ -31,10 +31,10 @@ var CephClientFenced = &diagnosis.Rule{
 		case ok && f.Line.Yes():
 			p.State, p.Last = []evidence.Answer{f.Line}, []evidence.Answer{f.Now}
 		case ok && f.Says == "cephfs" && f.Now.Yes(): // the log does not reach back
-			p.State, p.AtMost = []evidence.Answer{f.Now, evidence.Any(fenced, ceph.WorksElsewhere(pl)), ceph.Before(pl)}, report.Likely
-		case !ok && pl.View == nil && fenced.Yes():
+			p.State, p.AtMost = []evidence.Answer{f.Now, evidence.Any(ceph.WasFenced(pl), ceph.WorksElsewhere(pl)), ceph.Before(pl)}, report.Likely
+		case !ok && fenced.Yes() && evidence.Any(ceph.Before(pl), ceph.Refuses(pl)).Yes():
 			p.Says, p.AtMost = "object", report.Likely
-			p.State, p.Last = []evidence.Answer{fenced, ceph.Before(pl)}, []evidence.Answer{evidence.Unseen(pl.Probed().Lacks()...)}
+			p.State, p.Last = []evidence.Answer{fenced, evidence.Any(ceph.Before(pl), ceph.Refuses(pl))}, []evidence.Answer{pl.Probed().Nothing()}
 		default:
 			return diagnosis.Open(pl, probes.KernelLog, probes.Block)
 		}
