@@ -18,13 +18,18 @@ var RestoreStalled = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v, e := pl.Volume.LH(), pl.X.EngineActive(pl.Volume)
-		if v == nil || e == nil || lh.Restores(v).No() && lh.AllFailed(v).No() {
+		engines := lh.Read(pl.X, "engines")
+		if v == nil || lh.Restores(v).No() && lh.AllFailed(v).No() || e == nil && engines.Complete() {
 			return nil
 		}
+		if e == nil { // whether it is past the point where it needs its source was not read
+			e = &snapshot.LHEngine{}
+		}
 		if p := restoreStalled(pl, v, e); p != nil {
+			p.Last = []evidence.Answer{engines.Nothing()}
 			return []*diagnosis.Proof{p}
 		}
-		return nil
+		return []*diagnosis.Proof{diagnosis.Rest(engines)}
 	},
 }
 
@@ -38,7 +43,7 @@ func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngi
 		With:    words.Fields{"volume": v.Name, "backup": lh.BackupOf(v), "error": said, "what": what, "node": e.NodeID, "queued": words.List(queued, 3)},
 		Steps: []remedy.Step{remedy.Check("See the backup target, the backups, and what the replicas say of the restore.",
 			remedy.Kubectl("-n", v.Namespace, "get", "backuptargets.longhorn.io,backups.longhorn.io"),
-			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", e.Name, "-o", "jsonpath={.status.restoreStatus}"))},
+			remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+v.Name, "-o", "jsonpath={.items[*].status.restoreStatus}"))},
 	}
 	cure := ""
 	switch all := lh.AllFailed(v); {

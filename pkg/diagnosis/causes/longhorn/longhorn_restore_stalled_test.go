@@ -23,6 +23,8 @@ func TestRestoreStalled(t *testing.T) {
 		{"the backup is gone", restoring().drop("backup"), found},
 		{"backups were not read", restoring().drop("backup").file("snapshot.yaml", gapped("api/longhorn.io/backups")), silent},
 		{"the target was not read", restoring().drop("backup").drop("target"), silent},
+		{"the backup is gone, and engines were not read", restoring().drop("backup").drop("engine").file("snapshot.yaml", gapped("api/longhorn.io/engines")), []string{"likely Volume " + vol}},
+		{"engines were not read", restoring().drop("engine").file("snapshot.yaml", gapped("api/longhorn.io/engines")), silent},
 		{"the backup is gone and the restore goes on", restoring().drop("backup").edit("engine", "isRestoring: false", "isRestoring: true"), silent},
 		{"the target is not available", restoring().edit("target", "available: true", "available: false"), found},
 		{"a replica says why", restoring().edit("engine", "error: ''", "error: no such bucket"), found},
