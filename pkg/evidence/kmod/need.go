@@ -100,6 +100,12 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 	return Lack{"said", "", word}
 }
 
+// OfContainer tells whether the lack of a module is only said, and by who opens a device that
+// loads it: a container without that device says the same.
+func (l Lack) OfContainer(module string) bool {
+	return module == "fuse" && (l.Says == "said" || l.Says == "unloaded")
+}
+
 // replaced is the release whose modules are there while those of the running one are not.
 func replaced(pl *evidence.Place, release string) string {
 	other := ""

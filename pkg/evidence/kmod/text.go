@@ -34,6 +34,7 @@ var sayings = []saying{
 	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
 	{pattern.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
 	{pattern.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
+	{pattern.MustCompile(`fuse: device not found`), "fuse"}, // libfuse: ENODEV or ENOENT of /dev/fuse
 	{pattern.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -36,6 +37,10 @@ var NFSServerUnreachable = &diagnosis.Rule{
 		case "": // the node would tell
 			p.State, p.Last = []evidence.Answer{nfs.Troubled(pl), evidence.Not(nfs.ServerAsked(pl))}, nil
 			return []*diagnosis.Proof{p}
+		case "attempt":
+			if name := pl.Volume.CSIName(); name != "" && !a.Last.Yes() && csi.NotRegistered(pl, pl.Node, name).Yes() { // it came not so far as to ask the server
+				p.AtMost = report.Possible
+			}
 		case "deserted":
 			again, p.AtMost = "Start the pods behind Service "+a.Service.Namespace+"/"+a.Service.Name+" again. The clients then go on by themselves.", report.Likely
 		case "said":
