@@ -11,10 +11,10 @@ import (
 
 // family is how software comes onto a node.
 type family struct {
-	name            string // as in a sentence; empty: not known
-	install, remove []string
-	reboot          bool // what is installed is there after a reboot
-	column          int  // of packages; -1: nothing is installed on a running node
+	name    string // as in a sentence; empty: not known
+	install []string
+	reboot  bool // what is installed is there after a reboot
+	column  int  // of packages; -1: nothing is installed on a running node
 }
 
 // The columns of packages.
@@ -48,14 +48,14 @@ var packages = map[Package][]string{
 }
 
 var (
-	ofDebian  = family{name: "Debian or Ubuntu", install: words("apt-get install -y"), remove: words("apt-get remove -y"), column: debian}
-	ofRedHat  = family{name: "Red Hat or its kin", install: words("dnf install -y"), remove: words("dnf remove -y"), column: redhat}
-	ofRedHat7 = family{name: "Red Hat or its kin", install: words("yum install -y"), remove: words("yum remove -y"), column: redhat}
-	ofSUSE    = family{name: "SUSE", install: words("zypper --non-interactive install"), remove: words("zypper --non-interactive remove"), column: suse}
-	ofMicro   = family{name: "a transactional SUSE", install: words("transactional-update --non-interactive pkg install"), remove: words("transactional-update --non-interactive pkg remove"), reboot: true, column: suse}
-	ofAlpine  = family{name: "Alpine", install: words("apk add"), remove: words("apk del"), column: alpine}
-	ofArch    = family{name: "Arch", install: words("pacman -S --noconfirm"), remove: words("pacman -R --noconfirm"), column: arch}
-	ofPhoton  = family{name: "Photon", install: words("tdnf install -y"), remove: words("tdnf remove -y"), column: photon}
+	ofDebian  = family{name: "Debian or Ubuntu", install: words("apt-get install -y"), column: debian}
+	ofRedHat  = family{name: "Red Hat or its kin", install: words("dnf install -y"), column: redhat}
+	ofRedHat7 = family{name: "Red Hat or its kin", install: words("yum install -y"), column: redhat}
+	ofSUSE    = family{name: "SUSE", install: words("zypper --non-interactive install"), column: suse}
+	ofMicro   = family{name: "a transactional SUSE", install: words("transactional-update --non-interactive pkg install"), reboot: true, column: suse}
+	ofAlpine  = family{name: "Alpine", install: words("apk add"), column: alpine}
+	ofArch    = family{name: "Arch", install: words("pacman -S --noconfirm"), column: arch}
+	ofPhoton  = family{name: "Photon", install: words("tdnf install -y"), column: photon}
 )
 
 func words(s string) []string { return strings.Fields(s) }
@@ -89,6 +89,8 @@ func familyOf(x *snapshot.Index, node string) (family, evidence.Answer) {
 	case common:
 	}
 	switch {
+	case variant(x, node):
+		return fixed("coreos")
 	case is("flatcar", "coreos", "cos", "harvester", "rancheros", "burmilla"):
 		return fixed(id)
 	case is("sle-micro", "sl-micro", "opensuse-microos", "microos", "suse-microos", "sle-micro-rancher"):
@@ -110,6 +112,19 @@ func familyOf(x *snapshot.Index, node string) (family, evidence.Answer) {
 	}
 	why := "its system is not known"
 	return family{column: none}, evidence.Unseen(evidence.Lack{Need: "node/" + node + "/" + string(probes.Machine), Node: node, Why: why})
+}
+
+// variant tells whether a node is one of the systems made of an image that name themselves after the
+// family they are built from (VARIANT_ID in os-release(5)): CoreOS, IoT and the like of Fedora, Ubuntu Core.
+func variant(x *snapshot.Index, node string) bool {
+	named := ""
+	if n := x.Node(node); n != nil {
+		named = n.Status.NodeInfo.OSImage
+	}
+	if v := x.View(node); v != nil && v.Facts.Identity.OSRelease["ID"] != "" {
+		return slices.Contains([]string{"coreos", "iot", "silverblue", "kinoite", "bootc"}, v.Facts.Identity.OSRelease["VARIANT_ID"])
+	}
+	return strings.HasPrefix(named, "Ubuntu Core") || strings.HasPrefix(named, "Fedora") && (strings.Contains(named, "CoreOS") || strings.Contains(named, "IoT"))
 }
 
 // idOf is the ID of a system by its name, of those that the kubelet reports alone.

@@ -26,6 +26,8 @@ func EndHolder(node string, who snapshot.Who) Step {
 		return s.Note("The device is held by its process %d (%s).", p.PID, p.Comm)
 	case servesAll(who.Unit):
 		return Words("Unit " + who.Unit + " on node " + node + " serves every pod there: drain the node, then restart the unit.")
+	case servesStorage(who.Unit):
+		return Words("Unit " + who.Unit + " on node " + node + " carries more storage than this device, its own or that of other machines: end who uses it first, then restart the unit; or let only this device go with its own tools.")
 	case strings.HasSuffix(who.Unit, ".service") && !strings.HasPrefix(who.Unit, "user@"):
 		return restartUnit(node, who)
 	}
@@ -37,7 +39,18 @@ func EndHolder(node string, who snapshot.Who) Step {
 
 // servesAll names units whose restart touches every pod of the node.
 func servesAll(unit string) bool {
-	for _, u := range []string{"kubelet", "kube-proxy", "containerd", "docker", "crio", "cri-", "k3s", "rke2", "k0s", "snap.microk8s", "calico", "flanneld", "openvswitch", "ovs", "dbus"} {
+	for _, u := range []string{"kubelet", "kube-proxy", "containerd", "docker", "crio", "cri-", "k3s", "rke2", "k0s", "snap.microk8s", "calico", "flanneld", "openvswitch", "ovs", "dbus", "NetworkManager", "systemd-networkd", "networking", "wicked", "etcd"} {
+		if strings.HasPrefix(unit, u) {
+			return true
+		}
+	}
+	return false
+}
+
+// servesStorage names units whose restart ends sessions, exports, pools or machines: open-iscsi logs out
+// every target, blk-availability unmounts what lies on maps, a target drops its initiators.
+func servesStorage(unit string) bool {
+	for _, u := range []string{"open-iscsi", "iscsi", "blk-availability", "lvm", "zfs", "drbd", "nfs-", "rpc-", "rpcbind", "smb", "target", "tgt", "scst", "ceph", "glusterd", "libvirtd", "virt", "qemu", "machine-"} {
 		if strings.HasPrefix(unit, u) {
 			return true
 		}
@@ -64,7 +77,10 @@ func restartUnit(node string, who snapshot.Who) Step {
 // process still holds open stays behind, invisible, and unwritten data is lost.
 func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force bool) Step {
 	point := m.Mount.Point
-	script := []string{titled("grep -qF %s /proc/self/mountinfo", quote(place(m.Mount)))}
+	script := []string{
+		titled("grep -qF %s /proc/self/mountinfo", quote(place(m.Mount))),
+		titled("! grep -F %s /proc/self/mountinfo | grep -qvF %s", quote(" "+shown(m.Mount)+" "), quote(place(m.Mount))), // umount takes what lies on top
+	}
 	if force {
 		script = append(script, "{ "+Quote("umount", "-f", operand(point))+" || "+Quote("umount", "-l", operand(point))+"; }")
 	} else {
@@ -90,6 +106,14 @@ func UnmountLazy(node string, v *snapshot.Volume, m snapshot.VolumeMount, force 
 		s = s.If(Everywhere(v))
 	}
 	return s
+}
+
+// shown is the mount point as the kernel writes it.
+func shown(m probes.Mount) string {
+	if f := strings.Fields(m.Raw); len(f) >= 5 {
+		return f[4]
+	}
+	return m.Point
 }
 
 // place is the part of a line of mountinfo that names the device and the mount point,

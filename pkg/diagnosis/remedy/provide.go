@@ -19,8 +19,7 @@ func Install(x *snapshot.Index, node string, p Package, program string) Step {
 	s := Step{
 		Name: "install-package", Title: titled("Install package %s.", pkg), Risk: Reversible,
 		Commands: []Command{OnNode(node, append(slices.Clone(f.install), pkg)...)},
-		Undo:     []Command{OnNode(node, append(slices.Clone(f.remove), pkg)...)},
-		Verify:   []Command{OnNode(node, "sh", "-c", "command -v "+program)},
+		Verify:   []Command{OnNode(node, "sh", "-c", "command -v "+program)}, // nothing takes it back: soon other volumes rest on it
 		Guards: []Guard{
 			systemKnown(node, f, known),
 			{
@@ -30,8 +29,8 @@ func Install(x *snapshot.Index, node string, p Package, program string) Step {
 			},
 		},
 	}
-	if p == UtilLinux {
-		s.Undo = nil // everything rests on it
+	if p == ISCSITools {
+		s = s.If(noDaemon(node)) // the package starts its own beside that of a pod
 	}
 	if f.reboot {
 		s.Risk = Disruptive
@@ -87,14 +86,13 @@ func StartISCSI(x *snapshot.Index, node string) Step {
 	if Contained(x, node) {
 		return Words("The node is a container: run iscsid inside it. A daemon of the machine around it does not serve it.")
 	}
-	start, stop := words("systemctl enable --now iscsid"), words("systemctl disable --now iscsid")
+	start := words("systemctl enable --now iscsid")
 	if f.column == alpine {
-		start, stop = words("rc-service iscsid start"), words("rc-service iscsid stop")
+		start = words("rc-service iscsid start")
 	}
 	return Step{
 		Name: "start-iscsid", Title: "Start the iSCSI daemon and keep it.", Risk: Reversible,
 		Commands: []Command{OnNode(node, start...)},
-		Undo:     []Command{OnNode(node, stop...)},
 		Verify:   []Command{OnNode(node, "grep", "-F", "ISCSIADM_ABSTRACT_NAMESPACE", "/proc/1/net/unix")},
 		Guards: []Guard{
 			{
@@ -102,12 +100,17 @@ func StartISCSI(x *snapshot.Index, node string) Step {
 				Ask:  func(x *snapshot.Index) evidence.Answer { return machine.Program(x, node, "iscsiadm") },
 				Look: []Command{OnNode(node, "sh", "-c", "command -v iscsiadm")}, On: Target{Node: node},
 			},
-			{
-				Question: "daemon-missing", Fact: titled("no iSCSI daemon runs on node %s", node),
-				Ask:  func(x *snapshot.Index) evidence.Answer { return evidence.Not(machine.ISCSIDaemon(x, node)) },
-				Look: []Command{OnNode(node, "grep", "-F", "ISCSIADM_ABSTRACT_NAMESPACE", "/proc/1/net/unix")}, On: Target{Node: node},
-			},
+			noDaemon(node),
 			systemKnown(node, f, known),
 		},
+	}
+}
+
+// noDaemon wants no iSCSI daemon on a node, of the host or of a pod: two of them share the kernel's sessions.
+func noDaemon(node string) Guard {
+	return Guard{
+		Question: "daemon-missing", Fact: titled("no iSCSI daemon runs on node %s", node),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return evidence.Not(machine.ISCSIDaemon(x, node)) },
+		Look: []Command{OnNode(node, "grep", "-F", "ISCSIADM_ABSTRACT_NAMESPACE", "/proc/1/net/unix")}, On: Target{Node: node},
 	}
 }

@@ -107,6 +107,9 @@ func TestEndHolder(t *testing.T) {
 		{"pod of a controller", snapshot.Who{Pod: owned, Process: proc}, "kubectl -n ns delete pod p"},
 		{"service", snapshot.Who{Unit: "backupd.service", Process: proc}, "systemctl restart backupd.service"},
 		{"container runtime", snapshot.Who{Unit: "containerd.service", Process: proc}, ""},
+		{"network of the node", snapshot.Who{Unit: "NetworkManager.service", Process: proc}, ""},
+		{"every session of iSCSI", snapshot.Who{Unit: "open-iscsi.service", Process: proc}, ""},
+		{"exports to other machines", snapshot.Who{Unit: "nfs-server.service", Process: proc}, ""},
 		{"shell of a person", snapshot.Who{Unit: "session-3.scope", Process: proc}, "-p 7"},
 		{"no unit", snapshot.Who{Process: proc}, "-p 7"},
 	} {
@@ -121,6 +124,41 @@ func TestEndHolder(t *testing.T) {
 				t.Errorf("EndHolder ends with %q, want %q", last, tt.want)
 			}
 		})
+	}
+}
+
+// TestInstall asks that nothing is installed where the system is an image, nor a daemon
+// beside another one.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	on := func(os string, release map[string]string, daemon ...int) *snapshot.Index {
+		s := &snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{OSImage: os}}}}}}
+		if release != nil {
+			f := &probes.Facts{Identity: probes.Identity{OSRelease: release}, ISCSI: probes.ISCSI{DaemonPIDs: daemon}, Status: map[string]probes.ProbeState{}}
+			f.Files = map[string]probes.File{"usr/sbin": {Kind: "directory"}, "proc/1/net/unix": {Kind: "file"}}
+			s.Nodes = map[string]*snapshot.NodeRecord{"n": {Name: "n", Facts: f}}
+		}
+		return snapshot.NewIndex(s)
+	}
+	fedora := map[string]string{"ID": "fedora"}
+	for name, c := range map[string]struct {
+		x    *snapshot.Index
+		want bool // a command that installs
+	}{
+		"Fedora":                   {on("Fedora Linux 39 (Server Edition)", nil), true},
+		"Fedora CoreOS":            {on("Fedora CoreOS 39.20240112.3.0", nil), false},
+		"Fedora CoreOS, looked at": {on("", map[string]string{"ID": "fedora", "VARIANT_ID": "coreos"}), false},
+		"Ubuntu":                   {on("Ubuntu 22.04.3 LTS", nil), true},
+		"Ubuntu Core":              {on("Ubuntu Core 22", nil), false},
+		"a daemon in a pod":        {on("", fedora, 77), true},
+	} {
+		s := Install(c.x, "n", ISCSITools, "iscsiadm")
+		if got := len(s.Commands) > 0; got != c.want || len(s.Undo) > 0 {
+			t.Errorf("%s: installs %v, want %v", name, got, c.want)
+		}
+		if i := slices.IndexFunc(s.Guards, func(g Guard) bool { return g.Question == "daemon-missing" }); i >= 0 && name == "a daemon in a pod" && !s.Guards[i].Ask(c.x).No() {
+			t.Errorf("%s: a second daemon would be started", name)
+		}
 	}
 }
 
