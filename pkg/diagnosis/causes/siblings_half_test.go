@@ -29,3 +29,53 @@ func TestSaidOfSomethingElse(t *testing.T) {
 		"a client is shut out by a NetworkFence":                 {m108().Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com"), "broken: likely ceph-client-fenced Node n1"},
 	})
 }
+
+// TestHalfMended: a fault is mended in part, or as a whole, and words of it are left: the
+// present decides, and what fails now comes first.
+func TestHalfMended(t *testing.T) {
+	t.Parallel()
+	const before, now = "2026-01-02T11:53:00Z", "2026-01-02T11:59:30Z"
+	at := func(w *world, when, text string) *world {
+		return w.Event("Pod", "web-0", sketchUID, "FailedMount", "kubelet", "n1", when, text)
+	}
+	hang := func(w *world, n int, node string) *world { return w.Entries(node, "@statfs"+w.Publish(n), "@hang") }
+	share := func() *world { return nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms") }
+	smbErr := func(text string) string {
+		return "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(nas-data) mount \"//10.9.0.6/data\" on \"/g\" failed with mount failed: exit status 32\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /g\nOutput: mount error(" + text
+	}
+	three := func() *world {
+		w := nfs()
+		for i, n := range []string{"n1", "n2", "n3"} {
+			nfsMounted(w.Runs(i), n, i)
+		}
+		return w
+	}
+	running := func(log string) *world {
+		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+		if log != "" {
+			w.File("logs/shop/web-0/app.log", "2026-01-02T11:59:00Z "+log+"\n")
+		}
+		return w
+	}
+	busy := "mount failed: exit status 32\nOutput: mount: /g: /dev/sdc already mounted or mount point busy."
+	module := rbdFailed("modprobe: FATAL: Module rbd not found in directory /lib/modules/6.1.0-18-amd64\nrbd: failed to load rbd kernel module (1)")
+	const open = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	showEach(t, map[string]shown{
+		"NFS: the server is back, nobody tried again":              {at(share(), before, nfsFailed("mount.nfs: Connection timed out")), open},
+		"NFS: the server is back, and denies":                      {at(at(share(), before, nfsFailed("mount.nfs: Connection timed out")), now, nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")), "broken: certain nfs-access-denied Node n1"},
+		"NFS on three nodes: back for two of them":                 {hang(three().Answers("n1", nfs().Publish(0)).Answers("n3", nfs().Publish(2)).Entries("n2", "@dial/10.9.0.5:2049", "timeout 3s"), 1, "n2"), "broken: certain nfs-server-unreachable Node n2"},
+		"NFS on three nodes: back, one mount still hangs":          {hang(three().Answers("n2", nfs().Publish(1)).Answers("n3", nfs().Publish(2)), 0, "n1"), "broken: unexplained volume-hung"},
+		"NFS on three nodes: back":                                 {three().Answers("n1", nfs().Publish(0)).Answers("n2", nfs().Publish(1)).Answers("n3", nfs().Publish(2)).Kernel("n1", "900|nfs: server 10.9.0.5 not responding, still trying", "600|nfs: server 10.9.0.5 OK"), "healthy"},
+		"SMB: the server is back, and the password is wrong":       {at(at(smb().Waits().Entries("n1", "@dial/10.9.0.6:445", "ok 1ms"), before, smbErr("113): could not connect to 10.9.0.6Unable to find suitable address.")), now, smbErr("13): Permission denied")), "broken: likely smb-access-denied Secret shop/smb-user"},
+		"RBD: the module was loaded, nobody tried again":           {at(rbd().Waits().Attached("n1"), before, module), open},
+		"CephFS on two nodes: one was shut out and mounted anew":   {cephfsMounted(cephfsMounted(cephfs().Runs(0).Runs(1), "n1", 0), "n2", 1).Answers("n1", cephfs().Stage(), cephfs().Publish(0)).Answers("n2", cephfs().Stage(), cephfs().Publish(1)).Kernel("n1", "259200|ceph: mds0 rejected session"), "healthy"},
+		"CephFS on two nodes: one is shut out":                     {cephfsMounted(cephfsMounted(cephfs().Runs(0).Runs(1), "n1", 0), "n2", 1).Entries("n1", "@statfs"+cephfs().Stage(), "@error EACCES", "@statfs"+cephfs().Publish(0), "@error EACCES").Answers("n2", cephfs().Stage(), cephfs().Publish(1)), "broken: likely ceph-client-fenced Node n1"},
+		"a SAN's disk: the holder ended, nobody tried again":       {at(sanWaits("xfs"), before, stageFails(busy)), "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a SAN's disk: multipath let go, LVM holds it":             {at(dmOver(sanWaits("LVM2_member"), "n1", "dm-0", "253:0", "vg0-lv0", "LVM-abcdefabcdefabcdefabcdefabcdefabABCDEFABCDEFABCDEFABCDEFABCDEFAB", "sdc").Entries("n1", "@claim/8:32", "EBUSY"), before, stageFails(busy)), "broken: certain lvm-claims-device Device n1/8:32"},
+		"EBS: fsck failed, repaired and mounted":                   {at(running(""), before, devFailed("'fsck' found errors on device /dev/nvme1n1 but could not correct them: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.")), "healthy"},
+		"the application cannot write its container's root":        {running("open /tmp/x: Read-only file system"), "healthy"},
+		"the application filled its container's root":              {running("OSError: [Errno 28] No space left on device: '/tmp/x'"), "healthy"},
+		"the application cannot write the volume":                  {running("open /data/x: Read-only file system"), "broken: unexplained volume-readonly"},
+		"the application names itself, and a file without a place": {running("/usr/sbin/mysqld: Error writing file './binlog.1' (Errcode: 28 - No space left on device)"), "broken: unexplained volume-io-error"},
+	})
+}

@@ -100,6 +100,9 @@ func saysIOError(t diagnosis.Text) bool {
 // elsewhere tells whether an application is refused something that is no file of the volume:
 // a socket, or a path that it has from its image.
 func elsewhere(v *snapshot.Volume, t diagnosis.Text) bool {
+	if t.OwnWord && evpods.Elsewhere(v, t) {
+		return true
+	}
 	return is(t, message.NotConnected, message.PermissionDenied, message.OperationNotPermitted) && !is(t, message.InputOutputError, message.StaleHandle) && evpods.Outside(v, t)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -32,6 +33,9 @@ var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p
 func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
 	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || strings.HasPrefix(t.Op, "MountVolume") {
 		return false // of the kubelet's events only a failed probe speaks of the application
+	}
+	if t.OwnWord && evpods.Elsewhere(v, t) {
+		return false
 	}
 	return is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
 }
