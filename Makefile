@@ -15,7 +15,7 @@ SELDOM    := k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help
-.PHONY: help build agents test test-node fuzz e2e e2e-soak e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause read-fields words cases demo install snapshot-release reproduce man site recording screenshots licences longhorn-schemas clean
+.PHONY: help build agents test test-node fuzz e2e e2e-soak e2e-speed e2e-vm lint fmt bench cover golden report-shape new-cause new-case case read-fields words cases demo install snapshot-release reproduce man site recording screenshots licences longhorn-schemas clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -77,6 +77,16 @@ report-shape: ## how many lines the reports of the corpus have, and where the fi
 
 new-cause: ## scaffold a cause: make new-cause NAME=foo-breaks-bar LAYER=device
 	$(GO) run ./scripts/newcause -name '$(NAME)' -layer '$(LAYER)'
+
+new-case: ## begin a case, a cluster in which nothing is wrong yet: make new-case NAME=name-of-the-incident DRIVER=ebs.csi.aws.com
+	$(GO) run ./scripts/newcase -name '$(NAME)' -driver '$(DRIVER)'
+
+# Four tests walk the corpus as one and cannot be asked about one case.
+case: ## every check of one case, in seconds: make case NAME=multipathd-mount-busy-1210
+	@test -d 'testdata/cases/$(NAME)' || { echo 'case: there is no testdata/cases/$(NAME)'; exit 1; }
+	$(GO) run ./internal/casetool '$(NAME)'
+	$(GO) test ./pkg/diagnosis -run '/^$(NAME)$$' -skip 'TestEachGuardHolds|TestSameCausesInline|TestForgedEvents|TestBroken'
+	$(GO) test ./pkg/collect ./test/golden -run '(TestCorpus|TestGolden)/^$(NAME)$$'
 
 read-fields: ## write which fields of objects the rules read: a capture keeps no others
 	$(GO) run ./scripts/readfields

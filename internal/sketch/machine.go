@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -67,20 +68,20 @@ func (w *World) table(more string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// Attaches tells whether volumes of the driver are attached before they are mounted.
+func (w *World) Attaches() bool {
+	return slices.ContainsFunc([]string{"rbd", "ebs.csi.aws", "iscsi", "linstor", "san", "disk", "topolvm", "cinder", "vsphere", "pd.csi", "mayastor"},
+		func(d string) bool { return strings.Contains(w.Driver, d) })
+}
+
 // driver adds what a driver consists of: its object, its plugin on every node, its controller.
 func (w *World) driver() {
-	attach := "false"
-	for _, d := range []string{"rbd", "ebs.csi.aws", "iscsi", "linstor", "san", "disk", "topolvm", "cinder", "vsphere", "pd.csi", "mayastor"} {
-		if strings.Contains(w.Driver, d) {
-			attach = "true"
-		}
-	}
 	w.Add(fmt.Sprintf(`
 apiVersion: storage.k8s.io/v1
 kind: CSIDriver
 metadata: {name: %s, uid: '30000000-0000-4000-8000-000000000001', creationTimestamp: '2025-11-01T08:00:00Z'}
-spec: {attachRequired: %s, podInfoOnMount: true, fsGroupPolicy: ReadWriteOnceWithFSType, volumeLifecycleModes: [Persistent]}
-`, w.Driver, attach), `
+spec: {attachRequired: %t, podInfoOnMount: true, fsGroupPolicy: ReadWriteOnceWithFSType, volumeLifecycleModes: [Persistent]}
+`, w.Driver, w.Attaches()), `
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {namespace: kube-system, name: plugin, uid: '40000000-0000-4000-8000-000000000001', creationTimestamp: '2025-11-01T08:00:00Z'}

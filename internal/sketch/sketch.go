@@ -98,7 +98,10 @@ func (s *Sketch) Index(t testing.TB) *snapshot.Index {
 
 // write makes the files of the snapshot.
 func (s *Sketch) write(dir string) error {
-	files := map[string]string{"snapshot.yaml": Header, "cluster/all.yaml": strings.Join(s.Objects, "\n---\n")}
+	files := map[string]string{"snapshot.yaml": Header}
+	if len(s.Objects) > 0 {
+		files["cluster/all.yaml"] = strings.Join(s.Objects, "\n---\n")
+	}
 	maps.Copy(files, s.Files)
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))

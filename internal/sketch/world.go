@@ -282,22 +282,13 @@ func (w *World) Answers(node string, paths ...string) *World {
 	return w
 }
 
-// Verdict evaluates a question: the verdict, then root causes, then what is unexplained.
-func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (string, *report.Report) {
-	t.Helper()
-	kind, name, _ := strings.Cut(question, " ")
-	q := diagnosis.Question{Kind: kind, Name: name}
-	if ns, rest, ok := strings.Cut(name, "/"); ok {
-		q.Namespace, q.Name = ns, rest
-	}
+// settle puts what the nodes hold into the sketch.
+func (w *World) settle() *Sketch {
+	other := strings.NewReplacer(w.moved...)
 	for i, o := range w.sketch.Objects {
 		for n := 1; n <= 3; n++ {
 			o = strings.ReplaceAll(strings.ReplaceAll(o, fmt.Sprintf("NAME-ATTACHED-n%d", n), ""), fmt.Sprintf("NAME-USED-n%d", n), "")
 		}
-		w.sketch.Objects[i] = o
-	}
-	other := strings.NewReplacer(w.moved...)
-	for i, o := range w.sketch.Objects {
 		w.sketch.Objects[i] = other.Replace(o)
 	}
 	for node, entries := range w.files {
@@ -308,7 +299,18 @@ func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (st
 		}
 		w.sketch.Node(node, all...)
 	}
-	r, faults := c.Audit(w.sketch.Index(t), q)
+	return w.sketch
+}
+
+// Verdict evaluates a question: the verdict, then root causes, then what is unexplained.
+func (w *World) Verdict(t testing.TB, c *diagnosis.Catalog, question string) (string, *report.Report) {
+	t.Helper()
+	kind, name, _ := strings.Cut(question, " ")
+	q := diagnosis.Question{Kind: kind, Name: name}
+	if ns, rest, ok := strings.Cut(name, "/"); ok {
+		q.Namespace, q.Name = ns, rest
+	}
+	r, faults := c.Audit(w.settle().Index(t), q)
 	for _, f := range faults {
 		t.Error(f)
 	}

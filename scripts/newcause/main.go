@@ -1,5 +1,4 @@
-// Newcause scaffolds a cause: the rule, its document, and a case that fails
-// until both are written.
+// Newcause scaffolds a cause: the rule and its document.
 package main
 
 import (
@@ -41,12 +40,8 @@ func run(name, layer string) error {
 	}
 	dir := filepath.Join("pkg", "diagnosis", "causes", layer)
 	files := map[string]string{
-		filepath.Join(dir, c.File+".go"):                          ruleFile,
-		filepath.Join(dir, c.File+".md"):                          docFile,
-		filepath.Join("testdata", "cases", name, "README.md"):     caseReadme,
-		filepath.Join("testdata", "cases", name, "ask.txt"):       "pvc NAME -n NAMESPACE\n",
-		filepath.Join("testdata", "cases", name, "want.yaml"):     caseWant,
-		filepath.Join("testdata", "cases", name, "snapshot.yaml"): caseSnapshot,
+		filepath.Join(dir, c.File+".go"): ruleFile,
+		filepath.Join(dir, c.File+".md"): docFile,
 	}
 	var paths []string
 	for path := range files {
@@ -62,7 +57,7 @@ func run(name, layer string) error {
 		}
 		fmt.Println("wrote", path)
 	}
-	fmt.Printf("now add %s.%s to pkg/diagnosis/causes/all.go, fill the case (name its directory for the incident), and run: make cases\n", layer, c.Var)
+	fmt.Printf("now add %s.%s to pkg/diagnosis/causes/all.go, and begin its case: make new-case NAME=name-of-the-incident DRIVER=…\n", layer, c.Var)
 	return nil
 }
 
@@ -151,28 +146,4 @@ Refuted by: the fact that would refute it on node {node}
 ## Source
 
 Issue, manual page or kernel path.
-`
-
-const caseReadme = `# {{.Name}}
-
-What happened, in a few sentences.
-
-Source: where this was reported. Say what is recorded verbatim and what is reconstructed.
-`
-
-const caseWant = `rootCauses:
-- name: {{.Name}}
-  subject: Device NODE/8:32
-  certainty: certain
-notCauses: []
-explains: [pod-waiting-for-volume]
-unexplained: []
-mustSay: []
-mustNotAdvise: []
-`
-
-const caseSnapshot = `apiVersion: mountdoctor.io/v1alpha1
-kind: Snapshot
-takenAt: "2026-05-04T10:00:00Z"
-gaps: []
 `
