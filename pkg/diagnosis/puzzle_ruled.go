@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -63,6 +64,12 @@ var suspects = []suspect{
 	{"resizer-not-working", "a resizer that is down", []Step{Resizing, Modifying}, nil},
 }
 
+// ofTheDisk are what befalls a disk: it is looked for where the volume's is known.
+var ofTheDisk = []string{"device-held-by-process", "multipath-claims-device", "lvm-claims-device", "mount-pinned-in-namespace", "device-mapped-on-other-node", "filesystem-needs-fsck"}
+
+// selfNamed are the kinds whose disks say whose they are: none on the node is an answer, too.
+var selfNamed = is(around.RBD, around.DRBD, around.Longhorn, around.LonghornV2)
+
 // suspicion is the place of a cause among the suspects.
 func suspicion(cause string) int {
 	if i := slices.IndexFunc(suspects, func(s suspect) bool { return s.cause == cause }); i >= 0 {
@@ -78,11 +85,12 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 		return nil // who was not read can be the one
 	}
 	kind, seen := around.KindOf(p.Index, z.volume, z.node), p.seenWhole(z)
+	unknown := disks(kind) && !selfNamed(kind) && !p.recognised(z)
 	var out []report.Excluded
 	for _, s := range suspects {
 		if s.words == "" || !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z, seen) ||
 			s.cause == "device-mapped-on-other-node" && p.someUnprobed() || s.cause == "node-down" && p.silent(z) ||
-			s.cause == "csi-plugin-not-registered" && p.unregistered(z) {
+			s.cause == "csi-plugin-not-registered" && p.unregistered(z) || unknown && slices.Contains(ofTheDisk, s.cause) {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
@@ -93,6 +101,14 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 // someUnprobed tells whether a node of the cluster was not looked at.
 func (p *Pass) someUnprobed() bool {
 	return slices.ContainsFunc(p.Cluster.Nodes, func(n *corev1.Node) bool { return n != nil && p.View(n.Name) == nil })
+}
+
+// recognised tells whether the volume's disk is known where its step failed, or would be.
+func (p *Pass) recognised(z puzzle) bool {
+	return !slices.ContainsFunc(p.nodesOf(z), func(n string) bool {
+		_, there := p.Index.DeviceOn(z.volume, n)
+		return !there && !disk.NamesDisks(&evidence.Place{X: p.Index, Volume: z.volume, Node: n, View: p.View(n)}).Yes()
+	})
 }
 
 // silent tells whether a node of the volume does not report, whoever waits for it.
