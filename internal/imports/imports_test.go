@@ -36,7 +36,7 @@ var table = map[string]struct {
 	"internal/modules":        {own: []string{}, others: []string{}},
 	"scripts/man":             {own: []string{"pkg/plugin"}},
 	"scripts/site":            {own: []string{"pkg/diagnosis"}, others: []string{}},
-	"scripts":                 {own: []string{"internal/modules"}, others: []string{"k8s.io/apimachinery/pkg/util/yaml", "sigs.k8s.io/yaml"}},
+	"scripts":                 {own: []string{"internal/modules", "internal/sketch"}, others: []string{"k8s.io/apimachinery/pkg/util/yaml", "sigs.k8s.io/yaml"}},
 }
 
 // unstructured objects are taken apart in pkg/snapshot alone, where a test holds every
