@@ -37,6 +37,7 @@ var rules = []*diagnosis.Rule{
 	claim.StorageclassMissing,
 	claim.StorageclassParameterWrong,
 	claim.TopologyConflict,
+	claim.VolumeModeMismatch,
 	claim.VolumeSourceMissing,
 	claim.VolumehandleDuplicate,
 	claim.WFFCBypassedByNodename,

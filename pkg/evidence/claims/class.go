@@ -34,6 +34,13 @@ func Unbound(c *corev1.PersistentVolumeClaim) evidence.Answer {
 		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
 }
 
+// Usable asks whether a claim has its volume, and nobody takes the claim away: kubelet gives a pod
+// no other (getPVCExtractPV in pkg/kubelet/volumemanager/populator).
+func Usable(c *corev1.PersistentVolumeClaim) evidence.Answer {
+	return evidence.When(c.Status.Phase == corev1.ClaimBound && c.Spec.VolumeName != "" && c.DeletionTimestamp == nil,
+		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
+}
+
 // NoClass asks whether no StorageClass serves a claim: none of the name that it gives, or
 // no default for one that gives none.
 func NoClass(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer {
