@@ -58,11 +58,11 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	}
 	object := "DaemonSet " + a.Set.Namespace + "/" + a.Set.Name
 	a.None = clear.And(evidence.ResourceIn(x, "/pods", a.Set.Namespace)).Nothing()
-	if a.Why = whyAbsent(x, a.Set, u); a.Why == "" {
-		a.Why = notMade(x, a.Set)
-		a.Turned = a.Why != ""
+	if said, refused := notMade(x, a.Set); refused {
+		a.Says, a.Known = "refused", evidence.Yes(said)
+		return a, true
 	}
-	if a.Why == "" {
+	if a.Why = whyAbsent(x, a.Set, u); a.Why == "" {
 		a.Says, a.Known = "set", evidence.Unseen(evidence.Lack{Need: "what keeps " + object + " from node " + u.Node, Node: u.Node, Why: "nothing that was read excludes it"})
 		return a, true
 	}
@@ -100,16 +100,16 @@ func whyAbsent(x *snapshot.Index, ds *appsv1.DaemonSet, u Use) string {
 
 // notMade quotes the newest refusal to make a pod of a DaemonSet: the security of pods in its
 // namespace, a quota, a webhook.
-func notMade(x *snapshot.Index, ds *appsv1.DaemonSet) string {
+func notMade(x *snapshot.Index, ds *appsv1.DaemonSet) (said report.Evidence, refused bool) {
 	for _, e := range slices.Backward(x.Events("DaemonSet", ds.Namespace, ds.Name)) {
 		switch {
 		case e.Reason == "SuccessfulCreate":
-			return ""
+			return said, false
 		case e.Reason == "FailedCreate" && x.Age(e.Last) < refusedFor:
-			return "its pods are refused: " + strings.TrimPrefix(e.Message, "Error creating: ")
+			return report.Evidence{Source: "event", Locator: "Event DaemonSet " + ds.Namespace + "/" + ds.Name + " " + e.Reason, Text: e.Message}, true
 		}
 	}
-	return ""
+	return said, false
 }
 
 // meantFor tells whether a pod of a DaemonSet was made for a node: the controller pins it

@@ -79,7 +79,7 @@ func TestUsesAndAbsence(t *testing.T) {
 		"why is not known":         {scene(), "n1 set false true"},
 		"two say that they are it": {disputed(), "n1 nobody false false"},
 		"a taint":                  {scene().Edit("metadata: {name: n1}", "metadata: {name: n1}\nspec: {taints: [{key: dedicated, effect: NoSchedule}]}"), "n1 excluded true true"},
-		"its pods are refused":     {scene().Add(strings.NewReplacer("kind: Pod, namespace: shop, name: db-0, uid: p1", "kind: DaemonSet, namespace: kube-system, name: plugin", "FailedMount", "FailedCreate", "namespace: shop, name: e", "namespace: kube-system, name: e").Replace(event("Error creating: pods \"plugin-\" is forbidden: violates PodSecurity"))), "n1 excluded true true"},
+		"its pods are refused":     {scene().Add(strings.NewReplacer("kind: Pod, namespace: shop, name: db-0, uid: p1", "kind: DaemonSet, namespace: kube-system, name: plugin", "FailedMount", "FailedCreate", "namespace: shop, name: e", "namespace: kube-system, name: e").Replace(event("Error creating: pods \"plugin-\" is forbidden: violates PodSecurity"))), "n1 refused true true"},
 		"pods were not read":       {scene().Gap("api//pods/kube-system", "Forbidden"), "n1 set false false"},
 		"pods of another":          {scene().Gap("api//pods/other", "Forbidden"), "n1 set false true"},
 		"the pod is on its node":   {scene().Edit("spec: {nodeName: n1", "spec: {nodeName: n2"), ""},

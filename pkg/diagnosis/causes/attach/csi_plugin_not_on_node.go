@@ -75,11 +75,12 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 		step = "Remove the NoExecute taint from node " + u.Node + " (or give " + name + " a toleration for it): the plugin comes back, the kubelet unmounts, and the old pod ends by itself. " +
 			"Next time drain the node before it is tainted. Do not remove the Terminating pod by force (its mounts would stay) and do not detach while the node is Ready and mounts the volume."
 	}
-	if a.Turned {
+	if a.Says == "refused" {
+		p.State = slices.Insert(p.State, 0, a.Known)
 		step = "Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace must be privileged for a plugin; a quota or a webhook wants its own cure)."
 	}
 	p.Steps = append(p.Steps, remedy.Words(step))
-	if !a.Turned && strings.HasSuffix(u.Driver, "longhorn.io") {
+	if a.Says != "refused" && strings.HasSuffix(u.Driver, "longhorn.io") {
 		p.Steps = append(p.Steps, remedy.Words("For Longhorn set the toleration in the setting taint-toleration and in the chart's values; the setting is applied only while all volumes are detached."))
 	}
 	p.Steps = append(p.Steps, remedy.Words("Verify: CSINode "+u.Node+" lists driver "+u.Driver+"."))
