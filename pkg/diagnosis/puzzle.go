@@ -73,7 +73,9 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 // stepOf is the step of the symptom for a volume: what is left to do with one whose claim is
 // gone, or goes and was bound, is to delete it.
 func (z puzzle) stepOf(v *snapshot.Volume) Step {
-	if z.step == Provisioning && v.PV != nil && (v.Claim == nil || v.Claim.DeletionTimestamp != nil && len(v.Waiting()) == 0) {
+	lh := v.LH()
+	going := v.PV != nil && (v.Claim == nil || v.Claim.DeletionTimestamp != nil && len(v.Waiting()) == 0) || lh != nil && lh.DeletionTimestamp != nil
+	if z.step == Provisioning && going {
 		return Deleting
 	}
 	return z.step
@@ -136,7 +138,7 @@ func (z puzzle) waitsAt() Step {
 // says is the answer of the doctor who does not know: where it hurts, and who says so. It is
 // empty where the symptom itself says that.
 func (z puzzle) says() string {
-	if z.volume == nil {
+	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
 		return ""
 	}
 	who := "The kubelet" // in-tree plugins are part of it

@@ -24,7 +24,11 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 		}
 		sidecar(x, v, "csi-provisioner", add)
 	case "delete":
-		add("What is said of the volume.", Kubectl("describe", "pv", v.PVName()))
+		if lh := v.LH(); v.PV == nil && lh != nil {
+			add("What Longhorn still keeps of the volume.", Kubectl("-n", lh.Namespace, "get", "volumes.longhorn.io,engines.longhorn.io,replicas.longhorn.io,snapshots.longhorn.io", "-l", "longhornvolume="+lh.Name))
+		} else {
+			add("What is said of the volume.", Kubectl("describe", "pv", v.PVName()))
+		}
 		sidecar(x, v, "csi-provisioner", add)
 	case "resize":
 		if ns, claim := v.ClaimRef(); claim != "" {

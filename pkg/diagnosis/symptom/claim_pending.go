@@ -19,6 +19,8 @@ import (
 // has been deleted and is still there, whoever holds it.
 var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
+		goingLonghorn(p, v)
+		lostLonghorn(p, v)
 		if v.Claim == nil {
 			goingPV(p, v)
 			continue
@@ -66,6 +68,40 @@ func undeleted(p *diagnosis.Pass, v *snapshot.Volume) (out []report.Evidence) {
 		}
 	}
 	return out
+}
+
+// goingLonghorn: Longhorn's own object of a volume is to be deleted and does not go, while no
+// PersistentVolume goes with it. Of what it owns, a snapshot can hold it (longhorn/longhorn#4278).
+func goingLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
+	lh := v.LH()
+	if lh == nil || lh.DeletionTimestamp == nil || v.PV != nil && v.PV.DeletionTimestamp != nil || p.Age(lh.DeletionTimestamp.Time) <= reclaimed {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Longhorn volume %s is being deleted since %s and is still there.", lh.Name, short(p.Age(lh.DeletionTimestamp.Time))))
+	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
+	object := "Volume " + lh.Name
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", lh.DeletionTimestamp.UTC().Format(time.RFC3339)),
+		diagnosis.FromAPI(object, "metadata.finalizers", strings.Join(lh.Finalizers, " ")))
+	for _, n := range p.Cluster.Longhorn.Snapshots {
+		if n.Labels["longhornvolume"] == lh.Name && n.DeletionTimestamp != nil {
+			s.Evidence = append(s.Evidence, diagnosis.FromAPI("Snapshot "+n.Name, "metadata.deletionTimestamp", strings.TrimSpace(n.DeletionTimestamp.UTC().Format(time.RFC3339)+" "+n.Error)))
+			break
+		}
+	}
+	p.AddSymptom(s)
+}
+
+// lostLonghorn: Longhorn does not have the volume that a PersistentVolume names: it was deleted
+// there, or the handle of a static one names none. Who waits for it is told so by an attachment.
+func lostLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
+	known := len(p.Cluster.Longhorn.Nodes) > 0 && p.Collected("longhorn.io/volumes")
+	if !known || v.PV == nil || !v.IsLonghorn() || v.LH() != nil || len(v.Live()) > 0 || v.PV.DeletionTimestamp != nil || p.Age(v.PV.CreationTimestamp.Time) <= reclaimed {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Longhorn does not have the volume of %s.", name(v)))
+	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "spec.csi.volumeHandle", v.Handle), diagnosis.FromAPI("Volume "+v.Handle, "", "not found"))
+	p.AddSymptom(s)
 }
 
 // keptPV: the claim is gone, and the volume should go with it and does not. Only an

@@ -59,12 +59,15 @@ func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
 	return once
 }
 
-// Away quotes the instance-managers that do not run and in which something of a volume has to
+// Away quotes that Longhorn has no such volume, or the instance-managers that do not run and in which something of a volume has to
 // start: on a node where it is wanted, and for its replicas; with what is said of their pods.
 func Away(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	lh := v.LH()
-	if lh == nil || len(x.Cluster.Longhorn.InstanceManagers) == 0 {
+	if len(x.Cluster.Longhorn.InstanceManagers) == 0 || !v.IsLonghorn() {
 		return nil
+	}
+	if lh == nil {
+		return Read(x, "volumes").Nothing(evidence.FromAPI("Volume "+v.Handle, "", "not found")).Facts()
 	}
 	nodes := []string{node}
 	for _, r := range v.Longhorn.Replicas {
