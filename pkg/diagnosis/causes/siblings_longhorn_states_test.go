@@ -188,3 +188,30 @@ func TestMigrationSource(t *testing.T) {
 		t.Error("a source that does not end is to be named, one that was told to ten seconds ago is not")
 	}
 }
+
+// TestLonghornUnwanted are states from which nobody suffers, and that are no health.
+func TestLonghornUnwanted(t *testing.T) {
+	t.Parallel()
+	runs := func() *world { return lhRuns(lhWorld("v1.8.1")) }
+	idle := func() *world {
+		return lhWaits(lhWorld("v1.8.1")).Drop("name: web-0, uid").Drop("kind: VolumeAttachment\nmetadata: {name: " + ticketID("n1")).Drop(tktDoc).Drop(lhDoc + "Volume\n").Drop(lhDoc + "Engine\n").Drop(lhDoc + "Replica\n")
+	}
+	const node3 = lhDoc + "Node\nmetadata: {name: n3, "
+	for name, c := range map[string]struct {
+		question, want string
+		w              *world
+	}{
+		"a volume that does not go":   {"pvc shop/data", "broken: unexplained claim-pending", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T10:00:00Z', finalizers: [longhorn.io]")},
+		"a volume that goes":          {"pvc shop/data", "healthy", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T11:59:00Z', finalizers: [longhorn.io]")},
+		"a disk of a node":            {"node n3", "degraded: likely longhorn-disk-unusable Node n3", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
+		"the same, for a claim":       {"pvc shop/data", "healthy", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
+		"a manager of a node is down": {"node n3", "degraded: certain longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n3", runs().EditIn(node3, "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}").EditIn("name: longhorn-manager-n3, uid", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff}}").EditIn("name: longhorn-manager-n3, uid", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'")},
+		"Longhorn lost the volume":    {"pvc shop/data", "broken: unexplained claim-pending", idle()},
+		"volumes were not read":       {"pvc shop/data", "unknown", idle().Gap("api/longhorn.io/volumes", "Forbidden")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, c.question, c.want)
+		})
+	}
+}

@@ -37,6 +37,19 @@ func Placement(x *snapshot.Index, v *snapshot.Volume) []OnDisk {
 	return out
 }
 
+// DisksOf are the disks of a node, whoever uses them.
+func DisksOf(x *snapshot.Index, node string) []OnDisk {
+	n := x.LHNode(node)
+	if n == nil {
+		return nil
+	}
+	var out []OnDisk
+	for i := range n.Disks {
+		out = append(out, OnDisk{Node: n, Disk: &n.Disks[i], View: x.View(node)})
+	}
+	return out
+}
+
 // OutOfService asks whether the replica on a disk failed, is on a volume without any
 // usable one, or has been wanted for longer than a start takes and does not run.
 func (o OnDisk) OutOfService(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {

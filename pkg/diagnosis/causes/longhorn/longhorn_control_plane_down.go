@@ -20,9 +20,12 @@ var ControlPlaneDown = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Serving, diagnosis.Detaching},
 	LeadsTo:  []string{"longhorn-share-manager-down", "csi-plugin-not-registered", "provisioning-failed"},
 	YieldsTo: []string{"iscsi-tools-missing", "mount-propagation-off", "network-host-to-pod-blocked"},
-	Asks:     diagnosis.EachVolume,
+	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil {
+			return []*diagnosis.Proof{managerDown(pl, pl.Node, evidence.Yes())}
+		}
 		if !lh.Held(pl) {
 			return nil
 		}
@@ -90,23 +93,31 @@ func managersDown(pl *evidence.Place) []*diagnosis.Proof {
 	}
 	var out []*diagnosis.Proof
 	for _, node := range nodes {
-		down, refused, pod := lh.ManagerDown(pl.X, node), lh.RefusedAt(pl, node), lh.ManagerOn(pl.X, node)
-		if down.No() || pod == nil && !refused.Yes() {
-			continue // what keeps its pod off the node keeps the plugin off, too: that is the cause
+		if p := managerDown(pl, node, lh.RefusedAt(pl, node)); p != nil {
+			p.With["volume"], p.Severity = v.Name, ""
+			out = append(out, p)
 		}
-		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), lh.Backend), Says: "missing", State: []evidence.Answer{down}, Last: []evidence.Answer{refused},
-			With:  words.Fields{"node": node, "volume": v.Name, "pod": "", "how": "", "last": ""},
-			Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Read the last log of the longhorn-manager on node %s and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node %s is True.", node, node))},
-		}
-		if pod != nil {
-			how, _ := lh.Fails(pl.X, pod)
-			p.Last = append(p.Last, lh.WhyEnds(pl.X, pod))
-			p.Subject, p.Says = diagnosis.PodSubject(pod), "node"
-			p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, pods.LastWords(pl.X, pod).Text
-		}
-		p.At(node)
-		out = append(out, p)
 	}
 	return out
+}
+
+// managerDown is one manager that is down, from which nobody need suffer.
+func managerDown(pl *evidence.Place, node string, refused evidence.Answer) *diagnosis.Proof {
+	down, pod := lh.ManagerDown(pl.X, node), lh.ManagerOn(pl.X, node)
+	if down.No() || pod == nil && !refused.Yes() {
+		return nil // what keeps its pod off the node keeps the plugin off, too: that is the cause
+	}
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), lh.Backend), Says: "missing", State: []evidence.Answer{down}, Last: []evidence.Answer{refused}, Severity: report.Degraded,
+		With:  words.Fields{"node": node, "volume": "", "pod": "", "how": "", "last": ""},
+		Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Read the last log of the longhorn-manager on node %s and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node %s is True.", node, node))},
+	}
+	if pod != nil {
+		how, _ := lh.Fails(pl.X, pod)
+		p.Last = append(p.Last, lh.WhyEnds(pl.X, pod))
+		p.Subject, p.Says = diagnosis.PodSubject(pod), "node"
+		p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, pods.LastWords(pl.X, pod).Text
+	}
+	p.At(node)
+	return p
 }

@@ -15,9 +15,12 @@ var DiskUnusable = &diagnosis.Rule{
 	Name: "longhorn-disk-unusable", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Replicating},
 	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-replica-unschedulable"},
-	Asks:    diagnosis.EachVolume,
+	Asks:    diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil {
+			return evidence.Each(lh.DisksOf(pl.X, pl.Node), func(o lh.OnDisk) *diagnosis.Proof { return diskUnusable(pl, o, o.Fault(), o.Rejected()) })
+		}
 		if pl.Volume.LH() == nil {
 			return nil
 		}
@@ -50,10 +53,15 @@ func diskUnusable(pl *evidence.Place, o lh.OnDisk, fault lh.Fault, harm evidence
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(o.Node.Name),
 		State:   []evidence.Answer{o.Rejected(), harm}, Last: []evidence.Answer{o.Current(), fault.Answer},
-		With: words.Fields{"path": o.Disk.Path, "node": o.Node.Name, "what": fault.What, "says": o.Says(), "ready": "", "replica": "", "volume": pl.Volume.LH().Name},
+		With: words.Fields{"path": o.Disk.Path, "node": o.Node.Name, "what": fault.What, "says": o.Says(), "ready": "", "replica": "", "volume": ""},
 		Steps: []remedy.Step{remedy.Words(restoreDisk(o, fault)),
 			remedy.Words("Delete no replica while this may be the last copy, and look for needed replicas before the disk or Longhorn's node object is taken away.")},
 	}
+	if pl.Volume == nil { // nobody need suffer from it yet
+		p.Severity = report.Degraded
+		return p
+	}
+	p.With["volume"] = pl.Volume.LH().Name
 	if !o.Rejected().Yes() { // the node shows what Longhorn does not say
 		p.State, p.Last, p.With["ready"] = []evidence.Answer{fault.Answer, harm}, nil, "Ready"
 		if fault.Kind == lh.Replaced {
@@ -79,6 +87,9 @@ func restoreDisk(o lh.OnDisk, fault lh.Fault) string {
 		return "The disk at " + at + " was wiped or replaced (no replica directory was seen on it): take the disk entry out of Longhorn's node, add it again, and let the replicas be rebuilt from the others."
 	case fault.Kind == lh.OtherUUID:
 		return "The replica directories are still on the disk at " + at + ": write the recorded UUID back into its longhorn-disk.cfg."
+	}
+	if o.Disk.Type == "block" {
+		return "Read what the v2 instance-manager of node " + o.Node.Name + " says of the disk " + o.Disk.Path + ": one that was not closed cleanly is read whole before it is Ready, which takes minutes; else look whether the node still has it."
 	}
 	return "Bring the right disk back at " + at + ": mount it, or find out why its filesystem became read-only, check it while nothing uses it, and mount it read-write again. Longhorn then salvages by itself or in the UI."
 }
