@@ -108,18 +108,24 @@ func SalvageOff(x *snapshot.Index) []report.Evidence {
 // conditions that say so: a replica there may be as good as it was.
 func NodesDown(x *snapshot.Index, v *snapshot.Volume) (words []string, facts []report.Evidence) {
 	for _, r := range v.Longhorn.Replicas {
-		ready := x.NodeReady(r.NodeID)
-		if r.NodeID == "" || !ready.Known || ready.Exists && ready.Ready || slices.Contains(words, r.NodeID) {
-			continue
+		if text := nodeDown(x, r.NodeID); text != "" && !slices.Contains(words, r.NodeID) {
+			words = append(words, r.NodeID)
+			facts = append(facts, evidence.FromAPI("Node "+r.NodeID, "status.conditions[Ready]", text))
 		}
-		words = append(words, r.NodeID)
-		text := "not True"
-		if !ready.Exists {
-			text = "no such Node"
-		}
-		facts = append(facts, evidence.FromAPI("Node "+r.NodeID, "status.conditions[Ready]", text))
 	}
 	return words, facts
+}
+
+// nodeDown says how a node does not serve its replicas, "" if it does or is not known.
+func nodeDown(x *snapshot.Index, node string) string {
+	ready := x.NodeReady(node)
+	switch {
+	case node != "" && !ready.Exists && evidence.Resource(x, "/nodes").Complete():
+		return "no such Node"
+	case ready.Known && !ready.Ready:
+		return "not True"
+	}
+	return ""
 }
 
 // WhyNoSalvage says why Longhorn did not salvage by itself: it takes only replicas that
@@ -148,7 +154,10 @@ func unsalvageable(x *snapshot.Index, r *snapshot.LHReplica, failed []string) st
 	if r.HealthyAt == "" && r.LastHealthyAt == "" {
 		return "it was never healthy"
 	}
-	if ready := x.NodeReady(r.NodeID); ready.Known && (!ready.Exists || !ready.Ready) {
+	switch nodeDown(x, r.NodeID) {
+	case "no such Node":
+		return "node " + r.NodeID + " is gone from the cluster"
+	case "not True":
 		return "node " + r.NodeID + " is not ready"
 	}
 	if n := x.LHNode(r.NodeID); n != nil {

@@ -97,6 +97,17 @@ func TestVolumeFaulted(t *testing.T) {
 	})
 }
 
+// TestFaultedOfGoneNode: a replica's node that left the cluster is to be brought back.
+func TestFaultedOfGoneNode(t *testing.T) {
+	t.Parallel()
+	s := newScene().edit("volume", "robustness: unknown", "robustness: faulted").drop("node-n2")
+	s.edit("replica-1", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'").edit("replica-2", "failedAt: ''", "failedAt: '2026-01-02T11:00:20Z'")
+	_, r := s.run(t, VolumeFaulted)
+	if len(r.RootCauses) != 1 || !strings.Contains(r.RootCauses[0].Message, "Replicas lie on nodes that are down or gone: n2.") {
+		t.Errorf("got %+v, want the node that is gone", r.RootCauses)
+	}
+}
+
 // TestNothingToSalvage: where no replica is left, salvage is not advised.
 func TestNothingToSalvage(t *testing.T) {
 	t.Parallel()
