@@ -22,17 +22,35 @@ var EngineImageNotReady = &diagnosis.Rule{
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		v := pl.Volume.LH()
-		if v == nil || lh.IsV2(v) || v.Image == "" {
+		if v == nil || lh.IsV2(v) {
 			return nil // the v2 data engine lives in the instance-manager
 		}
 		var out []*diagnosis.Proof
 		for _, ei := range pl.X.Cluster.Longhorn.EngineImages {
-			if ei.Image == v.Image {
+			if v.Image != "" && ei.Image == v.Image {
 				out = append(out, imageNotReady(pl, ei))
 			}
 		}
+		if len(out) == 0 {
+			out = append(out, imageGone(pl))
+		}
 		return out
 	},
+}
+
+func imageGone(pl *evidence.Place) *diagnosis.Proof {
+	v := pl.Volume.LH()
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "gone",
+		With:  words.Fields{"volume": v.Name, "image": v.Image, "state": lh.OrNone(v.Status.State)},
+		State: []evidence.Answer{lh.WantedUnattached(pl.X, pl.Volume), lh.ImageGone(pl)},
+		Steps: []remedy.Step{remedy.Words("Add the engine image of that name in the Longhorn UI (Setting, Engine Image), and wait until it is deployed. Upgrade the engine of the volume, while it is detached, only after that.")},
+	}
+	if v.Image == "" {
+		p.Says = "none"
+		p.Steps = []remedy.Step{remedy.Words("Find the image that its replicas and its engine had last (spec.image and status.currentImage of them, or a backup of the object), and what emptied the field: a restore or an apply of an old manifest, a default engine image that was empty. With a backup of the volume, restore it into a new one; Longhorn refuses an edit of the field alone.")}
+	}
+	return p
 }
 
 func imageNotReady(pl *evidence.Place, ei *snapshot.LHEngineImage) *diagnosis.Proof {

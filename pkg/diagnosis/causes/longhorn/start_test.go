@@ -10,6 +10,10 @@ const engine = vol + "-e-0"
 func TestEngineImageNotReady(t *testing.T) {
 	t.Parallel()
 	missing := func() *scene { return newScene().edit("image", "n2: true", "n2: false") }
+	const (
+		older    = lhAPI + "EngineImage\nmetadata: {name: ei-0, namespace: longhorn-system}\nspec: {image: 'e:v0'}\nstatus: {state: deployed, nodeDeploymentMap: {n1: true, n2: true, n3: true}}\n"
+		nameless = `attached: false, attachError: {time: '2026-01-02T11:59:00Z', message: "cannot attach volume with image : unable to get engine image : engineimage.longhorn.io \"ei-cf83e135\" not found"}`
+	)
 	check(t, EngineImageNotReady, []branch{
 		{"on the node of the engine", newScene().edit("image", "n1: true", "n1: false"), []string{"certain EngineImage ei-1"}},
 		{"absent on the node of a replica that waits", newScene().edit("image", ", n2: true", "").edit("replica-2", "currentState: running", "currentState: stopped"), []string{"certain EngineImage ei-1"}},
@@ -21,7 +25,13 @@ func TestEngineImageNotReady(t *testing.T) {
 		{"manager of the node is down", missing().edit("replica-2", "currentState: running", "currentState: stopped").edit("lhnode-n2", "{type: Ready, status: 'True'}], diskStatus", "{type: Ready, status: 'False', reason: ManagerPodDown}], diskStatus"), silent},
 		{"incompatible image", newScene().edit("image", "state: deployed", "state: deployed, incompatible: true"), []string{"certain EngineImage ei-1"}},
 		{"volume of the v2 data engine", newScene().edit("image", "n1: true", "n1: false").edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2"), silent},
-		{"another image of the volume", newScene().edit("image", "n1: true", "n1: false").edit("volume", "e:v1", "e:v0"), silent},
+		{"another image of the volume", newScene().edit("image", "n1: true", "n1: false").edit("volume", "e:v1", "e:v0").add("older", older), silent},
+		{"the image of the volume is gone", newScene().edit("volume", "e:v1", "e:v0"), []string{"certain Volume " + vol}},
+		{"the image of the volume is gone, not all were read", newScene().edit("volume", "e:v1", "e:v0").file("snapshot.yaml", gapped("api/longhorn.io/engineimages")), silent},
+		{"the image of an attached volume is gone", newScene().edit("volume", "e:v1", "e:v0").edit("volume", "state: attaching", "state: attached"), silent},
+		{"no image is read at all", newScene().drop("image"), silent},
+		{"volume without an image, the attacher says so", newScene().edit("volume", "image: 'e:v1'", "image: ''").edit("va", "attached: false", nameless), []string{"certain Volume " + vol}},
+		{"volume without an image, nobody says so", newScene().edit("volume", "image: 'e:v1'", "image: ''"), silent},
 		{"attached volume", newScene().edit("image", "n1: true", "n1: false").edit("volume", "state: attaching", "state: attached"), silent},
 	})
 }
