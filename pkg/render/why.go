@@ -190,10 +190,17 @@ func (p *page) ofTheAsked(e report.Evidence) bool {
 	return slices.ContainsFunc(p.r.Chain, func(l report.Link) bool { return l.Kind+" "+l.Name == named })
 }
 
-// quotable is a text in one line, without the scheduler's afterthought what evicting others
-// would not bring (framework/preemption): its end would be quoted, and says nothing.
+// afterthoughts begin the end of a text that says nothing, and would be quoted for its end:
+// what evicting others would not bring (the scheduler's framework/preemption), and whom the
+// driver of Longhorn had asked.
+var afterthoughts = []string{" preemption: ", ", code=Server Error, detail=] from [", "] from [http://longhorn-backend"}
+
+// quotable is a text in one line, without an afterthought.
 func quotable(s string) string {
-	out, _, _ := strings.Cut(line(s), " preemption: ")
+	out := line(s)
+	for _, a := range afterthoughts {
+		out, _, _ = strings.Cut(out, a)
+	}
 	return out
 }
 

@@ -106,4 +106,12 @@ func TestLastLines(t *testing.T) {
 	if got := quotable("0/3 nodes are available:\n 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No victims."); got != "0/3 nodes are available: 3 Insufficient cpu." {
 		t.Error(got)
 	}
+	for _, text := range []string{
+		"Body: [code=Server Error, detail=, message=no disk] from [http://longhorn-backend:9500/v1/volumes/v?action=expand]",
+		"Body: [message=no disk, code=Server Error, detail=] from [http://longhorn-backend:9500/v1/volumes/v?action=attach]",
+	} {
+		if got := quotable(text); !strings.HasSuffix(got, "message=no disk") {
+			t.Error(got)
+		}
+	}
 }
