@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -32,8 +33,35 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 		if va == nil || mapped {
 			return nil
 		}
+		if undone := lh.Undone(pl, va); undone.Yes() {
+			return []*diagnosis.Proof{undoneAttach(pl, va, undone)}
+		}
 		return missingDisk(pl, va)
 	},
+}
+
+// undoneAttach is an attachment of which the storage itself says that it has none.
+func undoneAttach(pl *evidence.Place, va *storagev1.VolumeAttachment, undone evidence.Answer) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "undone",
+		With:  words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
+		State: []evidence.Answer{csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, va.Spec.NodeName), undone},
+	}
+	attachAnew(p, pl)
+	p.Object("va", va.Name)
+	return p
+}
+
+// attachAnew ends the pods that wait, so that the attachment is undone and made again.
+func attachAnew(p *diagnosis.Proof, pl *evidence.Place) {
+	for _, w := range pl.Volume.WaitingOn(pl.Node) {
+		p.Pod(w.Pod)
+		if p.With["pod"] == "" {
+			p.With["pod"] = w.Pod.Namespace + "/" + w.Pod.Name
+			p.Steps = append(p.Steps, remedy.DeletePod(w.Pod).Note("It waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod."))
+		}
+	}
+	p.Steps = append(p.Steps, remedy.Words("Look in the storage backend for a detach of this volume that ended after the attach, and leave the attachment's finalizer alone: the attacher must undo what the API says."))
 }
 
 func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosis.Proof {
@@ -45,7 +73,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 	compared, none := disk.NoneOf(pl, va.CreationTimestamp.Time)
 	names, said := disk.NamesDisks(pl), disk.SaidMissing(pl, told)
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
+		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "unseen",
 		With: words.Fields{"va": va.Name, "volume": v.PVName(), "node": pl.Node, "count": fmt.Sprint(compared.Count),
 			"age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "blank": words.List(compared.Blank, 4), "stranger": compared.Stranger, "pod": ""},
 		State: []evidence.Answer{attached, wanted, evidence.Any(said, names), none},
@@ -59,14 +87,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 	if len(compared.Blank) > 0 || compared.Stranger != "" && !names.Yes() {
 		p.AtMost = report.Possible
 	}
-	for _, w := range v.WaitingOn(pl.Node) {
-		p.Pod(w.Pod)
-		if p.With["pod"] == "" {
-			p.With["pod"] = w.Pod.Namespace + "/" + w.Pod.Name
-			p.Steps = append(p.Steps, remedy.DeletePod(w.Pod).Note("It waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod."))
-		}
-	}
-	p.Steps = append(p.Steps, remedy.Words("Look in the storage backend for a detach of this volume that ended after the attach, and leave the attachment's finalizer alone: the attacher must undo what the API says."))
+	attachAnew(p, pl)
 	p.Object("va", va.Name)
 	return []*diagnosis.Proof{p}
 }

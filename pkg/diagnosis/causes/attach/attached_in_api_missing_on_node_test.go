@@ -120,3 +120,35 @@ func TestAttachedInAPIMissingOnNode(t *testing.T) {
 		})
 	}
 }
+
+// TestAttachedInAPIUndone: Longhorn has the volume detached under an attachment that the API
+// calls attached, and nothing asks Longhorn for another. No node needs to be looked at.
+func TestAttachedInAPIUndone(t *testing.T) {
+	t.Parallel()
+	const lh = "apiVersion: longhorn.io/v1beta2\nkind: "
+	va := snapshot.AttachmentName("lun--17", "san.example.com", "n1")
+	undone := func(spec, status, tickets string) *sketch.Sketch {
+		s := sanVolume("volume lun--17 is not attached").Edit("csi: {driver: san.example.com", "csi: {driver: driver.longhorn.io").Edit("attacher: san.example.com", "attacher: driver.longhorn.io")
+		return s.Add(lh+"Volume\nmetadata: {name: lun--17, namespace: longhorn-system}\nspec: {size: '10737418240', "+spec+"}\nstatus: {"+status+"}\n",
+			lh+"VolumeAttachment\nmetadata: {name: lun--17, namespace: longhorn-system}\nspec: {volume: lun--17, attachmentTickets: {"+tickets+"}}\n")
+	}
+	for name, c := range map[string]struct {
+		sketch *sketch.Sketch
+		want   []string
+	}{
+		"detached, and no ticket":      {undone("nodeID: ''", "state: detached, robustness: unknown", ""), []string{"certain VolumeAttachment " + va}},
+		"a ticket asks for the node":   {undone("nodeID: ''", "state: detached, robustness: unknown", "csi-1: {type: csi-attacher, nodeID: n1}"), []string{}},
+		"it is still detaching":        {undone("nodeID: ''", "state: detaching, robustness: unknown", ""), []string{}},
+		"it shall be on the node":      {undone("nodeID: n1", "state: detached, robustness: unknown", ""), []string{}},
+		"no replica of it can be used": {undone("nodeID: ''", "state: detached, robustness: faulted", ""), []string{}},
+		"it is being restored":         {undone("nodeID: ''", "state: detached, robustness: unknown, restoreRequired: true", ""), []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := c.sketch.Ask(t, "pvc shop/data", attach.AttachedInAPIMissingOnNode)
+			if diff := cmp.Diff(c.want, sketch.Causes(r)); diff != "" {
+				t.Errorf("causes mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
