@@ -31,6 +31,7 @@ type Resize struct {
 	Fresh    bool     // of the error
 	Offline  bool     // only a pod that mounts the volume is missing
 	Engine   bool     // it is the engine that lags: the volume cannot be used before
+	NoRoom   bool     // the disks of the replicas have no room for the new size
 	Mistaken bool     // the share-manager takes the filesystem for an encryption format (longhorn/longhorn 11120)
 
 	pl      *evidence.Place
@@ -117,6 +118,7 @@ func (r *Resize) listen() {
 		}
 		r.refused, r.Fresh = t.Evidence(), t.Fresh
 		r.Mistaken = t.Is(message.EncryptionFormatMistaken)
+		r.NoRoom = strings.Contains(t.Raw, "more bytes to disk")
 		break
 	}
 	r.Said = r.refused.Text
@@ -128,7 +130,8 @@ func (r Resize) Lags() evidence.Answer {
 	if r.ahead || len(r.Behind) == 0 {
 		return evidence.No()
 	}
-	a := evidence.Yes(r.facts...).With(r.refused)
+	sizes := min(2, len(r.facts)) // what was said comes before the conditions
+	a := evidence.Yes(r.facts[:sizes]...).With(r.refused).With(r.facts[sizes:]...)
 	have := r.pl.Volume.Claim.Status.Capacity[corev1.ResourceStorage]
 	for _, node := range r.pl.X.DeviceNodes(r.pl.Volume) {
 		at := &evidence.Place{X: r.pl.X, Volume: r.pl.Volume, Node: node, View: r.pl.X.View(node)}

@@ -117,6 +117,24 @@ func TestExpansionIncomplete(t *testing.T) {
 	})
 }
 
+// TestExpansionWithoutRoom: a size for which the disks have no room is not reached by waiting.
+func TestExpansionWithoutRoom(t *testing.T) {
+	t.Parallel()
+	s := newScene().edit("claim", "storage: 10Gi}}}", "storage: 9999999Gi}}}").edit("volume", "state: attaching", "state: attached")
+	s.event("PersistentVolumeClaim", "data", "VolumeResizeFailed", "resize failed: unable to expand volume: cannot schedule 53686822764544 more bytes to disk d1", 9, "2026-01-02T11:58:00Z").edit("event-PersistentVolumeClaim-data-VolumeResizeFailed", "longhorn-system", "shop")
+	_, r := s.run(t, ExpansionIncomplete)
+	if len(r.RootCauses) != 1 {
+		t.Fatalf("want one cause, got %+v", r.RootCauses)
+	}
+	var titles []string
+	for _, m := range r.RootCauses[0].Remedies {
+		titles = append(titles, m.Title)
+	}
+	if all := strings.Join(titles, "\n"); !strings.Contains(all, "Make room on the disks of the replicas") || strings.Contains(all, "Scale the workload to 0") {
+		t.Errorf("it advises: %s", all)
+	}
+}
+
 func TestReplicaInconsistent(t *testing.T) {
 	t.Parallel()
 	local := func() *scene {

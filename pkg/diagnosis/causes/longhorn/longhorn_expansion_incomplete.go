@@ -48,6 +48,8 @@ var ExpansionIncomplete = &diagnosis.Rule{
 			cure = "Start a pod that mounts the claim: the filesystem is enlarged at the next mount."
 		case r.Mistaken:
 			cure = "Upgrade Longhorn to a release that has this mended (1.8.0, 1.8.1 and 1.9.0 have the fault): its share-manager enlarges mapping and filesystem when the volume is attached the next time."
+		case r.NoRoom:
+			cure = "Make room on the disks of the replicas, or add disks: Longhorn refuses the new size. Or ask for less again, not below the capacity that the claim has (Kubernetes 1.34, or the gate RecoverVolumeExpansionFailure)."
 		case v.Status.State == "attached":
 			cure = "Scale the workload to 0 so that the volume detaches, wait until the resizer has finished (the claim's capacity equals its request), and scale it up again; or upgrade Longhorn to a version that enlarges attached volumes. A read-only mount cannot grow."
 		}
