@@ -53,7 +53,7 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 			remedy.Kubectl(append([]string{"-n", v.Namespace, "logs", "--tail=200"}, i.Pods()...)...))},
 	}
 	if broken.Unseen() {
-		p.Says, p.State = "unseen", []evidence.Answer{p.State[0], restarted}
+		p.Says, p.State = "unseen", []evidence.Answer{p.State[0].With(i.Fails(pl.X, v).Facts()...), restarted}
 		p.Last = []evidence.Answer{broken}
 		if restarted.No() {
 			p.AtMost, p.State = report.Possible, p.State[:1]
