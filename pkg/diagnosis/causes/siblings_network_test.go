@@ -33,7 +33,7 @@ func TestSiblingsNFS(t *testing.T) {
 		"server gone under a running pod": {hang(nfsMounted(nfs().Runs(0), "n1", 0), 0, "n1").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s").Kernel("n1", "300|nfs: server 10.9.0.5 not responding, still trying"),
 			"broken: certain nfs-server-unreachable Node n1"},
 		"it said no, and nobody looked at the mount": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@dial/10.9.0.5:2049", "EHOSTUNREACH"),
-			"broken: likely nfs-server-unreachable Node n1"},
+			"broken: certain nfs-server-unreachable Node n1"},
 		"it was away": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Kernel("n1", "900|nfs: server 10.9.0.5 not responding, still trying", "800|nfs: server 10.9.0.5 OK"),
 			"healthy"},
 		"attempt times out": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out")).Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),

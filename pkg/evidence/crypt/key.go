@@ -110,25 +110,15 @@ func (k Key) Contradicted() evidence.Answer {
 }
 
 // Header asks whether the device holds what the words want: no LUKS header for a volume
-// that is called plain, one for a passphrase that opens no slot of it (of another device, or
-// one that cannot be read, the words are the same). A Secret is judged before any device.
+// that is called plain. For the others the driver has seen it first-hand.
 func (k Key) Header() evidence.Answer {
-	luks := k.Content.Type == "crypto_LUKS"
 	switch {
-	case k.Lock != Plain && k.Lock != NoSlot || luks && k.Lock == NoSlot:
+	case k.Lock != Plain:
 		return evidence.Yes(k.at)
-	case k.Content.Type == "" || k.Lock == NoSlot:
-		return evidence.Unseen(evidence.Lack{Need: "node/" + k.pl.Node + "/" + string(probes.Contents), Node: k.pl.Node, Why: "that the device holds " + k.wants() + " was not read"})
+	case k.Content.Type == "":
+		return evidence.Unseen(evidence.Lack{Need: "node/" + k.pl.Node + "/" + string(probes.Contents), Node: k.pl.Node, Why: "what the device holds was not read"})
 	}
-	return evidence.When(!luks, k.at)
-}
-
-// wants is what the words say of the device.
-func (k Key) wants() string {
-	if k.Lock == Plain {
-		return "no LUKS header"
-	}
-	return "a LUKS header"
+	return evidence.When(k.Content.Type != "crypto_LUKS", k.at)
 }
 
 // Secret names the Secret that the driver opens the volume with, and the field of the PV

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -143,11 +142,6 @@ func (x Silent) proven() bool {
 	return x.dial.Failed() && !x.spoke && !strings.HasPrefix(x.Mounts[0].SuperValue("proto"), "udp")
 }
 
-// asked tells whether one of its mounts was asked, and did not answer.
-func (s *Silence) asked(x Silent) bool {
-	return slices.ContainsFunc(x.Mounts, func(m Mount) bool { _, ok := s.Place.View.Statfs(m.Point); return ok })
-}
-
 // Is asks whether there are such servers, and Dead whether the port of one is proven to be
 // silent, and none is only said to be.
 func (s *Silence) Is() evidence.Answer {
@@ -177,8 +171,6 @@ func (s *Silence) Dead() evidence.Answer {
 		m := x.Mounts[0]
 		if !x.dial.Asked() {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.Place.Node + "/reach", Node: s.Place.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
-		} else if !s.asked(x) { // a server behind a firewall of the dialled port may serve it
-			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.Place.Node + "/" + string(probes.Contents), Node: s.Place.Node, Why: "whether the mount at " + m.Point + " answers was not asked"}))
 		} else if !x.proven() {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.Place.Node, Why: "it was not seen"}))
 		}

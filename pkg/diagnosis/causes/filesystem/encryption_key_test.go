@@ -44,8 +44,6 @@ func TestEncryptionKeyWrong(t *testing.T) {
 	}
 	checkRules(t, []*diagnosis.Rule{filesystem.EncryptionKeyWrong}, []branch{
 		{"no slot opens", encrypted(corev1.PodPending).says(noKey), certain},
-		{"no slot opens, and the header was not read", encrypted(corev1.PodPending).says(noKey).change(func(h *host) { delete(h.f.Contents, sdb) }), likely},
-		{"no passphrase, and the header was not read", encrypted(corev1.PodPending).says(noPassphrase).change(func(h *host) { delete(h.f.Contents, sdb) }), certain},
 		{"first-hand words without the node", encrypted(corev1.PodPending).says(noKey).unprobed(), likely},
 		{"no passphrase", encrypted(corev1.PodPending).says(noPassphrase), certain},
 		{"unknown provider", encrypted(corev1.PodPending).says(provider), certain},

@@ -40,7 +40,7 @@ func TestNFSStateHang(t *testing.T) {
 		{"it complained and said OK later", hang(open, "", func(f *probes.Facts) {
 			f.Kernel = []probes.KernelLine{complains, {Sequence: 10, Kind: kmsg.NFSOK, Server: server, Text: "nfs: server " + server + " OK"}}
 		}), certain},
-		{"the server is silent, and the mount was not asked", hang(open, "", func(f *probes.Facts) { f.Dials[server+":2049"] = "timeout 3s" }), []string{"nfs-server-unreachable likely Node n1"}},
+		{"the server is silent", hang(open, "", func(f *probes.Facts) { f.Dials[server+":2049"] = "timeout 3s" }), []string{"nfs-server-unreachable certain Node n1"}},
 		{"tasks wait for an answer", hang("rpc_wait_bit_killable", slow, same), clean},
 		{"tasks wait for an answer, by the stack", hang("", slow, same), clean},
 		{"version 4.0", hang(open, "", version("4.0")), clean},
