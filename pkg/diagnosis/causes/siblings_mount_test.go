@@ -145,6 +145,10 @@ func TestSiblingsLeftMounts(t *testing.T) {
 		return w.Entries("n1", "proc/9100/comm", "tail", "proc/9100/cgroup", "0::/user.slice/user-0.slice/session-3.scope", "proc/9100/cmdline", "tail␀-f␀log␀", "proc/9100/ns/mnt", "@link mnt:[4026531841]",
 			"proc/9100/status", "Name:\ttail\nState:\tS (sleeping)\nTgid:\t9100\nPid:\t9100\nPPid:\t1203\nUid:\t0\t0\t0\t0\nNSpid:\t9100").Entries("n1", entries...)
 	}
+	login := func(w *world, node string) *world {
+		const session = "sys/class/iscsi_session/session9/"
+		return w.Entries(node, session+"targetname", "iqn.1992-08.com.netapp:sn.1", session+"state", "LOGGED_IN", session+"device/target9:0:0/9:0:0:1/block/sdc", "@dir")
+	}
 	xfsLeft := func() *world {
 		return sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=xfs\nUUID=2f", "sys/fs/xfs/sdc/stats/stats", "x", "@claim/8:32", "EBUSY")
 	}
@@ -165,6 +169,8 @@ func TestSiblingsLeftMounts(t *testing.T) {
 		"detached lazily: nobody seen":    {xfsLeft(), "broken: certain mount-lazily-detached Device n1/8:32"},
 		"a table was not read, a file is open": {holder(xfsLeft(), "8:32", "proc/9100/fd/3", "@link /data/log", "@dev/proc/9100/fd/3", "8:32", "proc/9200/comm", "x", "proc/9200/ns/mnt", "@error EACCES"),
 			"broken: likely mount-lazily-detached Device n1/8:32; possible mount-pinned-in-namespace Device n1/8:32"},
+		"another node logged in to a volume that works": {login(sanDisk(sanMounted(pureISCSI()), "n2", "sdc", "8:32"), "n2"), "healthy: certain device-mapped-on-other-node Device n2/8:32"},
+		"another node logged in, and a pod waits":       {login(sanDisk(sanWaits("xfs"), "n2", "sdc", "8:32"), "n2"), "broken: certain device-mapped-on-other-node Device n2/8:32"},
 		"a process has the device open": {holder(sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=xfs\nUUID=2f"), "8:32", "proc/9100/fd/3", "@link /dev/sdc"),
 			"broken: certain device-held-by-process Process n1/9100"},
 	} {

@@ -45,6 +45,9 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		if b.Pending() != "" {
 			p.AtMost = report.Possible
 		}
+		if b.Stage == nil && volume.Fails(pl).No() { // what is only mapped writes nothing, and nobody waits for it
+			p.Severity = report.Risk
+		}
 		target, address, port := b.Session()
 		switch {
 		case b.Stage != nil:
