@@ -19,6 +19,12 @@ func TestSiblingsOfClouds(t *testing.T) {
 	ec2 := func(text string) *world {
 		return refused("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "rpc error: code = Internal desc = Could not attach volume \"vol-0a1b2c3d4e5f60718\" to node \"i-0aa\": operation error EC2: AttachVolume, "+text)
 	}
+	putOff := func() *world {
+		return refused("pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-1", "rpc error: code = Unavailable desc = ControllerPublish not permitted on node \"projects/p/zones/z/instances/n1\" due to backoff condition")
+	}
+	slowed := func(at string) string {
+		return "\napiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: csi-b, creationTimestamp: '2026-01-02T11:00:00Z'}\nspec: {attacher: pd.csi.storage.gke.io, nodeName: n2, source: {persistentVolumeName: pv-b}}\nstatus: {attached: false, attachError: {time: '" + at + "', message: 'googleapi: Error 403: Rate Limit Exceeded, rateLimitExceeded'}}"
+	}
 	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
 	grows := pvcEvent(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer ebs.csi.aws.com",
 		"resize volume \"pv-data\" by resizer \"ebs.csi.aws.com\" failed: rpc error: code = Internal desc = Could not resize volume \"vol-0a1b2c3d4e5f60718\": operation error EC2: ModifyVolume, https response error StatusCode: 400, RequestID: 8ce, api error VolumeModificationRateExceeded: You've reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.")
@@ -28,6 +34,9 @@ func TestSiblingsOfClouds(t *testing.T) {
 		{"the volume by its noun", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", hetzner("volume with ID 12345678 not found (not_found)")},
 		{"work in progress", "waiting: likely backend-throttled PersistentVolumeClaim shop/data waiting", pvcEvent(pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")), "Warning", "ProvisioningFailed", "rbd.csi.ceph.com_controller-0_6d", "failed to provision volume with StorageClass \"fast\": rpc error: code = Aborted desc = flatten in progress: flatten is in progress for image csi-vol-1234").Waits()},
 		{"a rate in words", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", hetzner("limit of 3600 requests per hour reached (rate_limit_exceeded)")},
+		{"the driver waits by itself, and nothing is slowed", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", putOff()},
+		{"the driver waits by itself, others are slowed", "waiting: likely backend-throttled VolumeAttachment csi-a waiting", putOff().Add(slowed("2026-01-02T11:57:00Z"))},
+		{"the driver waits by itself, others were slowed", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", putOff().Add(slowed("2026-01-02T11:07:00Z"))},
 		{"a rate of the client's own", "waiting: certain backend-throttled VolumeAttachment csi-a waiting", ec2("failed to get rate limit token, retry quota exceeded, 0 available, 5 requested")},
 		{"something was not found, and the node is only named", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", refused("csi.vsphere.vmware.com", "7d03bad9-eaae-4bbc-b794-9049223cf609", "rpc error: code = Internal desc = failed to attach disk: \"7d03bad9-eaae-4bbc-b794-9049223cf609\" with node: \"n1\" err ServerFaultCode: The object or item referred to could not be found.")},
 		{"a machine that is locked", "waiting: likely backend-throttled VolumeAttachment csi-a waiting", hetzner("server is locked (locked)")},

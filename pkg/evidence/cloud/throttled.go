@@ -3,6 +3,7 @@
 package cloud
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +16,39 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// fresh is how long an attachError speaks of the present: the attacher tries again at least
+// every five minutes.
+const fresh = 10 * time.Minute
+
 // Slowed asks for a fresh text of an operation in which the backend says that it takes
 // fewer calls (the rate, first-hand).
 func Slowed(texts []evidence.Text) evidence.Answer { return said(texts, message.Throttled) }
 
 // StillWorking asks for a fresh text in which the backend says that it works on it.
 func StillWorking(texts []evidence.Text) evidence.Answer { return said(texts, message.StillWorking) }
+
+// PutOff asks whether the driver says that it puts an operation off by itself, while the
+// backend takes no more calls about other attachments of it: why it began to wait is no
+// longer in its words (gcp-compute-persistent-disk-csi-driver: pkg/gce-pd-csi-driver/controller.go,
+// "due to backoff condition").
+func PutOff(pl *evidence.Place, texts []evidence.Text) evidence.Answer {
+	off := said(texts, message.PutOff)
+	if !off.Yes() {
+		return off
+	}
+	others := pl.X.Memo("cloud.PutOff "+pl.Volume.Driver, func() any { return slowedOthers(pl.X, pl.Volume.Driver) }).(evidence.Answer)
+	return evidence.All(off, others)
+}
+
+func slowedOthers(x *snapshot.Index, driver string) evidence.Answer {
+	for _, va := range x.Cluster.Attachments {
+		e := va.Status.AttachError
+		if va.Spec.Attacher == driver && e != nil && x.Age(e.Time.Time) < fresh && slices.Contains(message.Parse(e.Message).Kinds, message.Throttled) {
+			return evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status.attachError.message", e.Message))
+		}
+	}
+	return evidence.No()
+}
 
 // CountReached asks whether a text is about a number of volumes, not about calls in a time.
 func CountReached(texts []evidence.Text) evidence.Answer {

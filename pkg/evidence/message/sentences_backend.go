@@ -4,6 +4,7 @@ package message
 const (
 	Throttled     Kind = "throttled"        // too many calls in a time
 	StillWorking  Kind = "still-working"    // the backend works on it and says so
+	PutOff        Kind = "put-off"          // the driver itself waits before it tries again
 	NodeUnknown   Kind = "node-unknown"     // no machine, host entry or initiator of that node
 	VolumeUnknown Kind = "volume-unknown"   // no volume or disk of that id
 	OfflineOnly   Kind = "offline-only"     // enlarging a volume that is in use is not supported
@@ -16,6 +17,7 @@ var backendSentences = []sentence{
 	says(Throttled, `rate[ _-]?limit[ _-]?(exceeded|token)|rate ?exceeded|retry quota exceeded|(modification|request|api|call) rate\b.{0,20}\blimit|requests per (second|minute|hour) reached|got 429 instead|RequestLimitExceeded|request limit exceeded|throttl|TooManyRequests|too many requests|StatusCode[:=] ?429|status code[: ]+429|HTTP 429|Error 429|too many pending operations|RetryAfter: ?[1-9]\d*s`),
 	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|another operation .{0,40}in progress|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|still being (created|cloned|copied|restored)|is busy with another operation|`+
 		`\b(server|instance|machine|vm|droplet|linode)\b[^.:;]{0,60}\b(is (currently )?(locked|busy)|(already )?has (a )?pending (event|action|task)\b|while it is in task_state\b)|in a transient state`),
+	says(PutOff, `(due to|in|during) (a |the )?back-?off\b|backing off\b`),
 	says(NodeUnknown, `(node|virtual ?machine|instance|host|machine|server|droplet|linode|initiators?|vm)\b:?(?:[^.:;]|[.:]\S){0,80}(wasn't found|was not found|not found|doesn't exist|does not exist|could not be found)|(could not|cannot|can't|unable to|failed to|couldn't) (find|get|locate|lookup|look up) .{0,30}(node|virtual ?machine|instance|host|machine|server|initiators?|vm)\b|InvalidInstanceID|no (host|initiator|node|instance)s? (was )?(found|registered|match)`),
 	says(VolumeUnknown, `(\b|persistent)(volume|disk|snapshot)\b[^.:;\]]{0,60}(wasn't found|was not found|not found|doesn't exist|does not exist)|InvalidVolume\.NotFound|(could not|cannot|can't|unable to|failed to) (find|get|locate) (the )?(volume|disk)\b`),
 	says(OfflineOnly, `only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),

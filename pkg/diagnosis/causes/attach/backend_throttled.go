@@ -60,6 +60,9 @@ func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject
 	}
 	if p.State[0].No() {
 		p.Says, p.AtMost, p.State[0] = "slow", report.Likely, cloud.StillWorking(texts)
+		if off := cloud.PutOff(pl, texts); off.Yes() {
+			p.Says, p.State[0] = "off", off
+		}
 		p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "attachment-stale-in-backend", Is: cloud.NamesHolder(texts)})
 	}
 	return p
