@@ -109,6 +109,8 @@ type MultipathMap struct {
 	Sysfs string   // dm-N
 	Paths []string // kernel names
 	Dead  []string // those of them that it calls failed or faulty
+	// Pathless: it says that none is left. An answer that only counts them names none either.
+	Pathless bool
 }
 
 // ConfigSection is a section of multipath.conf with its settings and subsections in order.

@@ -176,7 +176,7 @@ func (n *NodeView) PartitionsOf(dev probes.Dev) []*probes.BlockDevice {
 // NoPath tells whether no disk below a map can carry I/O, as the disks are or as the
 // daemon tells, which may have given all of them up.
 func (n *NodeView) NoPath(m *probes.BlockDevice) bool {
-	given := func(t probes.MultipathMap) bool { return t.Sysfs == m.Name && len(t.Paths) == 0 }
+	given := func(t probes.MultipathMap) bool { return t.Sysfs == m.Name && t.Pathless }
 	return slices.ContainsFunc(n.Facts.Multipath.Maps, given) ||
 		!slices.ContainsFunc(m.Slaves, func(name string) bool { return n.DeadPath(name) == "" })
 }

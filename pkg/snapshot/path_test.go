@@ -24,7 +24,8 @@ func TestDeadPath(t *testing.T) {
 		"gone":                 {edit: func(f *probes.Facts) { f.Block = f.Block[:1] }, dead: true},
 		"faulty for multipath": {state: "running", edit: daemon("sdb"), dead: true},
 		"another is faulty":    {state: "running", edit: daemon("sdc")},
-		"given up":             {state: "running", edit: func(f *probes.Facts) { f.Multipath.Maps = []probes.MultipathMap{{Sysfs: "dm-3"}} }, dead: true},
+		"given up":             {state: "running", edit: func(f *probes.Facts) { f.Multipath.Maps = []probes.MultipathMap{{Sysfs: "dm-3", Pathless: true}} }, dead: true},
+		"not named":            {state: "running", edit: func(f *probes.Facts) { f.Multipath.Maps = []probes.MultipathMap{{Sysfs: "dm-3"}} }},
 		"unreadable":           {state: "running", edit: reads("EIO"), dead: true},
 		"not read":             {state: "running", edit: reads("EBUSY")},
 	} {

@@ -95,6 +95,7 @@ func Maps(answer []byte) ([]probes.MultipathMap, error) {
 			Name       string `json:"name"`
 			UUID       string `json:"uuid"`
 			Sysfs      string `json:"sysfs"`
+			Count      *int   `json:"paths"`
 			PathGroups []struct {
 				Paths []struct {
 					Dev     string `json:"dev"`
@@ -118,6 +119,7 @@ func Maps(answer []byte) ([]probes.MultipathMap, error) {
 				}
 			}
 		}
+		x.Pathless = len(x.Paths) == 0 && (m.PathGroups != nil || m.Count != nil) && (m.Count == nil || *m.Count == 0)
 		out = append(out, x)
 	}
 	return out, nil

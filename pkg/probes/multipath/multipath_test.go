@@ -97,6 +97,23 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+func TestPathless(t *testing.T) {
+	for answer, want := range map[string]bool{
+		`"paths":0,"path_groups":[]`: true,
+		`"path_groups":[]`:           true,
+		`"paths":0`:                  true,
+		`"paths":4`:                  false, // only counted
+		`"paths":4,"path_groups":[]`: false,
+		`"uuid":"3600"`:              false,
+		`"paths":1,"path_groups":[{"paths":[{"dev":"sdc"}]}]`: false,
+	} {
+		got, err := Maps([]byte(`{"maps":[{"sysfs":"dm-3",` + answer + `}]}`))
+		if err != nil || len(got) != 1 || got[0].Pathless != want {
+			t.Errorf("%s: %+v %v, want Pathless %v", answer, got, err, want)
+		}
+	}
+}
+
 func TestWWIDs(t *testing.T) {
 	got := WWIDs("# Valid WWIDs:\n/3600a/\n#/3600b/\n/3600c\n")
 	if diff := cmp.Diff([]string{"3600a"}, got); diff != "" {
