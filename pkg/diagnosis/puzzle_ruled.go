@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
@@ -123,6 +125,17 @@ func (p *Pass) silent(z puzzle) bool {
 func (p *Pass) unregistered(z puzzle) bool {
 	at := &evidence.Place{X: p.Index, Volume: z.volume, Node: z.node, View: p.View(z.node), Texts: p.Texts(z.volume)}
 	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
+}
+
+// onItsOtherNodes is the question that looks at all nodes of a volume, for one about a node:
+// what keeps a volume from it may lie where the volume is.
+func (z puzzle) onItsOtherNodes() []remedy.Step {
+	others := slices.DeleteFunc(slices.Clone(z.p.Index.NodesOf(z.volume)), func(n string) bool { return n == z.p.Question.Name })
+	ns, claim := z.volume.ClaimRef()
+	if z.p.Question.Kind != "node" || claim == "" || len(others) == 0 {
+		return nil
+	}
+	return []remedy.Step{remedy.Check("Ask about the volume: it is with node "+words.List(others, 3)+", too.", remedy.Kubectl("mountdoctor", "pvc", claim, "-n", ns))}
 }
 
 // onNodes are the layers whose causes live on a node.
