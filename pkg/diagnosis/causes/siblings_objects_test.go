@@ -28,6 +28,7 @@ func staticPV(size string) edit {
 }
 
 var siblingsOfObjects = []sibling{
+	{"healthy-after-failover", "the target of a session is not known", []edit{{"nodes/kube-b.txtar", "-- sys/class/iscsi_session/session9/targetname --\niqn.2019-10.io.longhorn:pvc-a4392b21-b899-5c43-9e5d-593de5ff900e\n", ""}}, ""},
 	{classCase, "a volume made by hand carries the class", []edit{staticPV("50Gi")}, ""},
 	{classCase, "a volume made by hand is too small", []edit{staticPV("20Gi")}, "certain storageclass-missing PersistentVolumeClaim data-search-0"},
 	{classCase, "the classes could not be read", []edit{{"cluster/storage.k8s.io.yaml", "kind: StorageClass", "kind: Unread"}, {"snapshot.yaml", "gaps: []", "gaps:\n- {need: api/storage.k8s.io/storageclasses, reason: Forbidden}"}}, "likely storageclass-missing PersistentVolumeClaim data-search-0"},

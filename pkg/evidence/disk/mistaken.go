@@ -19,7 +19,7 @@ func Mistaken(pl *evidence.Place, d snapshot.VolumeDevice) bool {
 // of the place's Longhorn volume.
 func Foreign(pl *evidence.Place, d *probes.BlockDevice) string {
 	own := "/dev/longhorn/" + LonghornName(pl.Volume)
-	if s := pl.View.SessionOfDisk(d.Name); s != nil {
+	if s := pl.View.SessionOfDisk(d.Name); s != nil && s.Target != "" {
 		if strings.HasSuffix(s.Target, ":"+strings.ReplaceAll(LonghornName(pl.Volume), "_", ":")) {
 			return ""
 		}
