@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -8,31 +9,40 @@ import (
 
 // safe returns a copy of a report in which every string can be shown on a
 // terminal, so that no part of the page has to think of it: sentences, names and
-// cells are one visible line, quoted texts keep their lines.
+// cells are one visible line, withQuotes texts keep their lines.
 func safe(r *report.Report) *report.Report {
 	out := report.Visible(r)
-	for _, list := range [][]report.Cause{out.RootCauses, out.Findings} {
-		for i := range list {
-			quote(list[i].Evidence)
-		}
-	}
-	for i := range out.Symptoms {
-		quote(out.Symptoms[i].Evidence)
-	}
-	for i := range out.Unexplained {
-		quote(out.Unexplained[i].Evidence)
-		quote(out.Unexplained[i].Seen)
-	}
+	ofCause := func(c *report.Cause) []*[]report.Evidence { return []*[]report.Evidence{&c.Evidence} }
+	out.RootCauses, out.Findings = withQuotes(out.RootCauses, ofCause), withQuotes(out.Findings, ofCause)
+	out.Symptoms = withQuotes(out.Symptoms, func(s *report.Symptom) []*[]report.Evidence { return []*[]report.Evidence{&s.Evidence} })
+	out.Unexplained = withQuotes(out.Unexplained, func(u *report.Unexplained) []*[]report.Evidence { return []*[]report.Evidence{&u.Evidence, &u.Seen} })
 	return out
 }
 
-func quote(list []report.Evidence) {
+// withQuotes makes the texts visible that a list quotes; what changes is a copy.
+func withQuotes[T any](list []T, texts func(*T) []*[]report.Evidence) []T {
+	own := false
 	for i := range list {
-		list[i].Text = report.Lines(list[i].Text)
+		one, changed := list[i], false
+		for _, quotes := range texts(&one) {
+			for k, e := range *quotes {
+				if text := report.Lines(e.Text); text != e.Text {
+					*quotes = slices.Clone(*quotes)
+					(*quotes)[k].Text, changed = text, true
+				}
+			}
+		}
+		if changed && !own {
+			list, own = slices.Clone(list), true
+		}
+		if changed {
+			list[i] = one
+		}
 	}
+	return list
 }
 
-// line makes one line of words of ours and of a quoted text: blanks and line breaks
+// line makes one line of words of ours and of a withQuotes text: blanks and line breaks
 // become one space each.
 func line(s string) string {
 	return strings.Join(strings.Fields(s), " ")
