@@ -45,6 +45,7 @@ func (c *Catalog) run(p *Pass) {
 		p.walk(r)
 	}
 	p.rule = nil
+	p.forgetPlaces()
 	for _, n := range c.Noise {
 		p.noise = n.Name
 		p.survive(n.Name, func() { n.Run(p) })
@@ -60,12 +61,21 @@ func (c *Catalog) run(p *Pass) {
 func begin(p *Pass) {
 	p.missed = map[missKey]map[string]bool{}
 	p.offers = map[offer][]*Rule{}
-	p.placesBy, p.placesIn = map[*snapshot.Volume]*volumePlaces{}, map[placesFor][]*evidence.Place{}
-	p.podPlace = map[*corev1.Pod]*evidence.Place{}
+	p.couldBe, p.ruledOut = map[uint64][]report.CouldBe{}, map[uint64][]report.Excluded{}
+	p.forgetPlaces()
 	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
 	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}
 	p.scope = newScope(p.Index, p.Question)
 	p.texts = newTexts(p.Index, p.scope)
+}
+
+// forgetPlaces lets go of what only rules ask for, before the report takes its room.
+func (p *Pass) forgetPlaces() {
+	p.placesBy, p.placesIn = map[*snapshot.Volume]*volumePlaces{}, map[placesFor][]*evidence.Place{}
+	p.podPlace, p.proofs = map[*corev1.Pod]*evidence.Place{}, nil
+	if p.texts != nil {
+		p.texts.byNode = nil
+	}
 }
 
 // order runs deeper layers first; within one, by name.

@@ -98,7 +98,13 @@ func (f *Finding) explained(p *Pass) []string {
 
 // listSymptoms fills symptoms and unexplained.
 func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
-	r.Symptoms = slices.Grow(r.Symptoms, len(p.symptoms))
+	puzzles := 0
+	for _, s := range p.symptoms {
+		if s.puzzles() {
+			puzzles++
+		}
+	}
+	r.Symptoms, r.Unexplained = slices.Grow(r.Symptoms, len(p.symptoms)), slices.Grow(r.Unexplained, puzzles)
 	for _, s := range p.symptoms {
 		if len(s.explainedBy) == 0 && p.elsewhere(&s.Keys) {
 			continue
@@ -108,11 +114,14 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			out.ExplainedBy = append(out.ExplainedBy, f.id())
 		}
 		r.Symptoms = append(r.Symptoms, out)
-		if !s.settled() && !s.Past && !s.quiet() {
+		if s.puzzles() {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
 }
+
+// puzzles tells whether a symptom wants a cause that it does not have.
+func (s *Symptom) puzzles() bool { return !s.settled() && !s.Past && !s.quiet() }
 
 // settled tells whether a symptom has a cause that is at least likely, or one that needs
 // only time. A cause that is no more than possible leaves the symptom open: what was seen

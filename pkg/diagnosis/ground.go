@@ -25,7 +25,7 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}
 	}
-	return out
+	return oneOf(p.couldBe, out)
 }
 
 // ground is what was not read that rules need to come to a volume at all, by the layers that

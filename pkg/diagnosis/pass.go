@@ -50,6 +50,8 @@ type Pass struct {
 	podPlace   map[*corev1.Pod]*evidence.Place
 	proofs     []made // room for those of one rule
 	offers     map[offer][]*Rule
+	couldBe    map[uint64][]report.CouldBe // by hash: many symptoms have the same
+	ruledOut   map[uint64][]report.Excluded
 	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
 	failed     []failure               // parts of the program that did not end
 	faults     []string                // sentences that a rule did not complete

@@ -164,21 +164,21 @@ func (p *Pass) missUnseen(proof *Proof) {
 // Rest is the proof of "there is none": what a rule rests on that finds nothing, or no
 // more. A part of it that was not read leaves the cause open, whatever else was found; what
 // was read whole needs no proof.
-func Rest(of evidence.Reading) *Proof {
-	if of.Complete() {
-		return nil
-	}
-	return &Proof{State: []evidence.Answer{of.Found()}}
-}
+func Rest(of evidence.Reading) *Proof { return rest(of, false) }
 
 // Unread is Rest of what only a failing volume is asked: a part of it that was not read
 // leaves the cause open where the volume suffers from something that it could explain.
-func Unread(of evidence.Reading) *Proof {
-	p := Rest(of)
-	if p != nil {
-		p.ifFails = true
+func Unread(of evidence.Reading) *Proof { return rest(of, true) }
+
+func rest(of evidence.Reading, ifFails bool) *Proof {
+	if of.Complete() {
+		return nil
 	}
-	return p
+	number := 0
+	if ifFails {
+		number = 1
+	}
+	return of.Once(number, func() any { return &Proof{State: []evidence.Answer{of.Found()}, ifFails: ifFails} }).(*Proof)
 }
 
 // Open are the proofs of a rule that knows nothing of a place without some tables of its node.

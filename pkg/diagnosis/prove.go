@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	atOnce     = 1024 // places whose proofs are held at one time: some kilobytes each
-	eachWorker = 128  // places that are worth a goroutine
+	atOnce     = 256 // places whose proofs are held at one time: some kilobytes each
+	eachWorker = 128 // places that are worth a goroutine
 )
 
 // made is what a rule says of a place: its proofs, or the fault that kept it from them.

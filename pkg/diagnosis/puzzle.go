@@ -217,7 +217,9 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
-	for _, step := range append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step))...) {
+	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step))...)
+	u.Next = slices.Grow(u.Next, len(next))
+	for _, step := range next {
 		if r, ok := step.Decide(p.Index); ok {
 			u.Next = append(u.Next, r)
 		}

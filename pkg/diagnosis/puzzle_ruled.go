@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -97,7 +98,27 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
 	}
-	return out
+	return oneOf(p.ruledOut, out)
+}
+
+var seed = maphash.MakeSeed()
+
+// oneOf is the list that was kept of those that are equal: many symptoms have the same.
+func oneOf[T comparable](kept map[uint64][]T, list []T) []T {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, x := range list {
+		maphash.WriteComparable(&h, x)
+	}
+	known, ok := kept[h.Sum64()]
+	if !ok {
+		known = slices.Clone(list)
+		kept[h.Sum64()] = known
+	}
+	if slices.Equal(known, list) {
+		return known
+	}
+	return list
 }
 
 // someUnprobed tells whether a node of the cluster was not looked at.

@@ -35,25 +35,50 @@ func newTexts(x *snapshot.Index, s scope) *texts {
 	t.fromNodeEvents(s)
 	t.fromLogs(s)
 	for v, list := range t.byVolume {
-		t.age(v, list)
-		slices.SortStableFunc(list, newerText)
-		t.byVolume[v] = slices.CompactFunc(list, func(a, b Text) bool {
-			return a.Raw == b.Raw && a.Locator == b.Locator && a.At.Equal(b.At)
-		})
+		list = t.age(v, list)
+		if !slices.IsSortedFunc(list, newerText) {
+			list = slices.Clone(list)
+			slices.SortStableFunc(list, newerText)
+		}
+		t.byVolume[v] = once(list)
 	}
 	return t
 }
 
+// once leaves out what stands twice.
+func once(list []Text) []Text {
+	for i := 1; i < len(list); i++ {
+		if twice(list[i-1], list[i]) {
+			return slices.CompactFunc(slices.Clone(list), twice)
+		}
+	}
+	return list
+}
+
+func twice(a, b Text) bool { return a.Raw == b.Raw && a.Locator == b.Locator && a.At.Equal(b.At) }
+
 // age makes history of what was said before the pods that use the volume on that node
 // now were started there: they got it, whatever was wrong before. And of what was said
 // while its PersistentVolume was not made yet.
-func (t *texts) age(v *snapshot.Volume, list []Text) {
+func (t *texts) age(v *snapshot.Volume, list []Text) []Text {
+	return stale(list, func(x *Text) bool {
+		return x.Source != "api" && (x.Node != "" && v.ServedSince(x.Node, x.At) || isMade(v, x))
+	})
+}
+
+// stale makes history of texts that are past. The list is the pod's, too: what changes is a
+// copy.
+func stale(list []Text, past func(*Text) bool) []Text {
+	own := false
 	for i := range list {
-		x := &list[i]
-		if x.Fresh && x.Source != "api" && (x.Node != "" && v.ServedSince(x.Node, x.At) || isMade(v, x)) {
-			x.Fresh = false
+		if list[i].Fresh && past(&list[i]) {
+			if !own {
+				list, own = slices.Clone(list), true
+			}
+			list[i].Fresh = false
 		}
 	}
+	return list
 }
 
 // isMade tells whether a text speaks of making a volume that was made since.
@@ -103,14 +128,18 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 	for _, c := range v.Consumers {
 		others := t.othersOf(v, c)
 		changed := t.x.VolumeChanged(v, c.Pod.Spec.NodeName)
-		for _, x := range t.ofPod(c.Pod) {
-			if namesOnly(x.Raw, others) {
-				continue
-			}
-			if x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node())) {
-				x.Fresh = false
-			}
-			t.byVolume[v] = append(t.byVolume[v], x)
+		said := t.ofPod(c.Pod)
+		if other := func(x Text) bool { return namesOnly(x.Raw, others) }; slices.ContainsFunc(said, other) {
+			said = slices.DeleteFunc(slices.Clone(said), other)
+		}
+		said = stale(said, func(x *Text) bool {
+			return x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node()))
+		})
+		if known := t.byVolume[v]; len(known) > 0 {
+			said = slices.Concat(known, said)
+		}
+		if len(said) > 0 {
+			t.byVolume[v] = slices.Clip(said)
 		}
 	}
 }

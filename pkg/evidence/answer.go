@@ -103,6 +103,9 @@ func Not(a Answer) Answer {
 
 // All is yes when every answer is, and no as soon as one is.
 func All(list ...Answer) Answer {
+	if len(list) == 1 && !list[0].Yes() {
+		return list[0]
+	}
 	out := Answer{found: yes}
 	for _, a := range list {
 		if a.No() {

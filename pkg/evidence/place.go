@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,8 @@ type Place struct {
 	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
 	Texts  Texts                       // about the volume, newest first; of a Place with a node: those of that node and those of none
 
-	refused Texts // of Texts, made when first asked for
+	refused  Texts    // of Texts, made when first asked for
+	unprobed *Reading // the same for every rule and every place of the node
 }
 
 // IsAsked tells whether another volume belongs to the question, so that steps may name its
@@ -37,7 +39,17 @@ func (p *Place) Probed() Reading {
 	if p.View != nil {
 		return Reading{}
 	}
-	return Partial(notProbed(p.X, p.Node))
+	return p.notProbed()
+}
+
+// notProbed is the Reading of a node that was not looked at.
+func (p *Place) notProbed() Reading {
+	if p.unprobed == nil {
+		p.unprobed = p.X.Memo("unprobed/"+p.Node, func() any {
+			return &Reading{lacks: []Lack{notProbed(p.X, p.Node)}, made: &[2]atomic.Value{}}
+		}).(*Reading)
+	}
+	return *p.unprobed
 }
 
 // AtConsumers are the places of a volume on the nodes of its live pods.

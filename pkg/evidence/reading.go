@@ -1,10 +1,29 @@
 package evidence
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+import (
+	"sync/atomic"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
 
 // Reading says how completely something was read. The zero Reading is complete.
 // Every argument from absence goes through one.
-type Reading struct{ lacks []Lack }
+type Reading struct {
+	lacks []Lack
+	made  *[2]atomic.Value // of the Reading of a node that was not probed, which every rule asks for at each of its places
+}
+
+// Once keeps what is made of a Reading, under one of two numbers, where it is kept itself.
+func (r Reading) Once(number int, of func() any) any {
+	if r.made == nil {
+		return of()
+	}
+	kept := &r.made[number]
+	if kept.Load() == nil {
+		kept.CompareAndSwap(nil, of())
+	}
+	return kept.Load()
+}
 
 // Partial is a Reading that misses something.
 func Partial(lacks ...Lack) Reading { return Reading{lacks: lacks} }

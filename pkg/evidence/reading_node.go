@@ -22,6 +22,9 @@ func Tables(x *snapshot.Index, node string, tables ...probes.Table) Reading {
 // place's volume can be in them: the mounts and descriptors of a pod that can neither
 // use the volume nor see the host are not missed.
 func (p *Place) Tables(tables ...probes.Table) Reading {
+	if p.X.View(p.Node) == nil {
+		return p.notProbed()
+	}
 	return tablesFor(p.X, p.Volume, p.Node, tables)
 }
 
