@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"os"
+	"runtime/debug"
 	"sort"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -29,6 +31,11 @@ func (s savedSource) Snapshot(ctx context.Context, _ diagnosis.Question) (*snaps
 // saved reads the snapshot of --from, once.
 func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
 	if o.snapshot == nil {
+		// What is read stays to the end, and rules ask it for hundreds of megabytes of answers
+		// that do not: half as much again is room enough for those.
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(50)
+		}
 		s, err := bundle.Load(o.from, o.streams.In)
 		if err != nil {
 			return nil, err // it names the path
