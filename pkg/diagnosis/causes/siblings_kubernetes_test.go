@@ -45,10 +45,23 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 	manila := func(socket string) *world {
 		return vol("nfs.manila.csi.openstack.org", "h", "").Waits().Unprobed("n1", "PodRejected").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing dial unix /var/lib/kubelet/plugins/" + socket + "/csi.sock: connect: no such file or directory\"")
 	}
+	denied := func(what string) *world {
+		return pendingClaim(vol("topolvm.io", "h", ""), "Immediate", anno("topolvm.io")).File("logs/kube-system/controller-0/csi-provisioner.log",
+			"E0102 11:58:10.000000       1 leaderelection.go:436] it is forbidden: User \"system:serviceaccount:kube-system:driver\" cannot create resource \""+what+"\" in API group \"a\" in the namespace \"kube-system\"\n")
+	}
+	zoned := func(zone string) *world {
+		w := pendingClaim(zones(vol("topolvm.io", "h", ""), "topology.topolvm.io/zone", "a", "b", "b"), "WaitForFirstConsumer", anno("topolvm.io")).
+			Edit("allowVolumeExpansion: true", "allowVolumeExpansion: true\nallowedTopologies: [{matchLabelExpressions: [{key: topology.topolvm.io/zone, values: ["+zone+"]}]}]")
+		return unscheduled(w, "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind.")
+	}
 	for _, r := range []struct {
 		row
 		ask string
 	}{
+		{row{"a provisioner that may not have its lease", "broken: certain provisioner-not-responding PersistentVolumeClaim shop/data", denied("leases")}, ""},
+		{row{"a provisioner that may not write events", "broken: unexplained claim-pending", denied("events")}, ""},
+		{row{"a class for a zone without nodes", "broken: certain topology-conflict StorageClass fast", zoned("c")}, ""},
+		{row{"a class for a zone with nodes", "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume", zoned("b")}, ""},
 		{row{"a claim that Kubernetes may not make", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", ephemeral}, "pod shop/web-0"},
 		{row{"no account to make a token for", "broken: certain volume-source-missing ServiceAccount shop/web-0", account("serviceaccounts \"web-0\" not found")}, "pod shop/web-0"},
 		{row{"a token for a pod that is gone", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", account("pods \"web-0\" not found")}, "pod shop/web-0"},

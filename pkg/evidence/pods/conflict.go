@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -100,18 +101,44 @@ func (c *Conflict) places(volumes []*snapshot.Volume) {
 	c.Bound = volumes
 	for _, v := range volumes {
 		text := SelectorText(Affinity(v))
+		if v.PV == nil {
+			where = append(where, fmt.Sprintf("class %s lets volumes be made only where %s", v.Class.Name, text))
+			c.facts = append(c.facts, evidence.FromAPI("StorageClass "+v.Class.Name, "allowedTopologies", text))
+			continue
+		}
 		where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), text))
 		c.facts = append(c.facts, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", text))
 	}
 	c.Places = strings.Join(where, "; ")
 }
 
-// Affinity is what a volume asks of the nodes that may use it.
+// Affinity is what a volume asks of the nodes that may use it: its own, and for one that is made
+// when its pod has a node that of its class.
 func Affinity(v *snapshot.Volume) *corev1.NodeSelector {
-	if v.PV == nil || v.PV.Spec.NodeAffinity == nil {
+	switch {
+	case v.PV != nil && v.PV.Spec.NodeAffinity != nil:
+		return v.PV.Spec.NodeAffinity.Required
+	case v.PV == nil && v.Claim != nil && v.Class != nil && v.Class.VolumeBindingMode != nil && *v.Class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer:
+		return topologies(v.Class.AllowedTopologies)
+	}
+	return nil
+}
+
+// topologies are the terms of a class as the scheduler compares them with a node's labels
+// (MatchTopologySelectorTerms of k8s.io/component-helpers).
+func topologies(terms []corev1.TopologySelectorTerm) *corev1.NodeSelector {
+	if len(terms) == 0 {
 		return nil
 	}
-	return v.PV.Spec.NodeAffinity.Required
+	out := &corev1.NodeSelector{}
+	for _, t := range terms {
+		var all corev1.NodeSelectorTerm
+		for _, e := range t.MatchLabelExpressions {
+			all.MatchExpressions = append(all.MatchExpressions, corev1.NodeSelectorRequirement{Key: e.Key, Operator: corev1.NodeSelectorOpIn, Values: e.Values})
+		}
+		out.NodeSelectorTerms = append(out.NodeSelectorTerms, all)
+	}
+	return out
 }
 
 // placeOf prints what a node's labels say of the keys that volumes ask for, unless it is

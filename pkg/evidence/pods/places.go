@@ -17,7 +17,7 @@ func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) string {
 	var out []string
 	for _, v := range volumes {
 		for _, r := range wantedOf([]*snapshot.Volume{v}) {
-			if r.Key != corev1.LabelHostname || r.Operator != corev1.NodeSelectorOpIn || len(r.Values) != 1 {
+			if v.PV == nil || r.Key != corev1.LabelHostname || r.Operator != corev1.NodeSelectorOpIn || len(r.Values) != 1 {
 				continue
 			}
 			host := r.Values[0]

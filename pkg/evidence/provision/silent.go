@@ -20,9 +20,10 @@ const overlooked = 5 * time.Minute
 // Silence is why nobody makes the volume of a claim.
 type Silence struct {
 	Provisioner
-	Kind     string // "leader", "pod", "workload", "nowhere", "annotation"
+	Kind     string // "leader", "barred", "pod", "workload", "nowhere", "annotation"
 	Why      string
 	Pod      *corev1.Pod
+	Account  string // "namespace/name", of one that is barred
 	Workload snapshot.Owner
 	Waiting  bool
 	State    []evidence.Answer
@@ -57,7 +58,7 @@ func SilenceOf(pl *evidence.Place) (Silence, bool) {
 	events := evidence.Resource(x, "/events").Nothing()
 	s.State = []evidence.Answer{evidence.Resource(x, "/pods").Nothing()}
 	s.Last = []evidence.Answer{events, csi.Undisputed(x, name, "csi-provisioner").Nothing()}
-	if !s.absent() {
+	if !s.absent(begun) {
 		if begun || !s.notCalled() {
 			return s, false
 		}
@@ -94,7 +95,7 @@ func waits(pl *evidence.Place) []report.Evidence {
 }
 
 // absent finds a provisioner that is not there or does not work.
-func (s *Silence) absent() bool {
+func (s *Silence) absent(begun bool) bool {
 	x := s.pl.X
 	age, leased := s.LeaseAge(x)
 	switch {
@@ -102,6 +103,7 @@ func (s *Silence) absent() bool {
 		s.Kind, s.Pod = "leader", s.Ready()
 		s.Why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", evidence.Duration(age), s.Pod.Name)
 		s.miss("a sign of life of the provisioner's leader", "only its lease is old")
+	case s.Ready() != nil && !begun && s.barred():
 	case s.Ready() != nil, leased && age <= leaseStale, s.replicasReady():
 		return false // somebody is there
 	case len(s.Pods) > 0:

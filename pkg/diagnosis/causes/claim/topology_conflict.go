@@ -55,6 +55,10 @@ func conflict(pl *evidence.Place, c pods.Conflict, says string) *diagnosis.Proof
 	p.Volume(c.Bound...)
 	if len(c.Guilty) > 0 {
 		p.Subject = diagnosis.ObjectSubject("PersistentVolume", "", c.Guilty[0].PVName())
+		if v := c.Guilty[0]; v.PV == nil {
+			p.Subject = diagnosis.ObjectSubject("StorageClass", "", v.Class.Name)
+			p.Steps = []remedy.Step{remedy.Words("Compare what the class allows with the labels of the nodes: a zone without nodes, or a key that the driver of this cluster does not set. A class cannot be changed in this: make another, and the pending claim anew with it, or add a node there.")}
+		}
 	}
 	if c.Apart {
 		p.With["all"] = "all of these volumes"
