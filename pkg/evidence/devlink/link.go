@@ -47,7 +47,8 @@ func Of(pl *evidence.Place) (Missing, bool) {
 			break
 		}
 	}
-	if !attached(pl) || !m.Said.Yes() && (pl.View == nil || !late(pl)) {
+	unheard := pl.View == nil && (len(pl.Refused()) == 0 || pl.Volume.AttachmentOn(pl.Node) == nil)
+	if !attached(pl) || !m.Said.Yes() && (unheard || !late(pl)) {
 		return m, false
 	}
 	if pl.View == nil {

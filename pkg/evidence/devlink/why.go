@@ -3,6 +3,7 @@ package devlink
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ func (m Missing) Why() (kind, host string) {
 
 // Because says it in a sentence.
 func (m Missing) Because() string {
+	if m.Astray() != nil {
+		return "Somebody made that link by hand, or left it behind: what it leads to is not the volume."
+	}
 	switch kind, host := m.Why(); kind {
 	case "portal":
 		return "udev names such links by the portal's address, and the volume gives the host name " + host + "."
@@ -69,10 +73,25 @@ func (m Missing) Because() string {
 
 // Unlinked says which name is missing.
 func (m Missing) Unlinked() string {
+	if l := m.Astray(); l != nil {
+		return l.Path + " leads to " + m.pl.View.Device(l.Dev).Name + ", another disk"
+	}
 	if m.Expected != "" {
 		return m.Expected + ", where it is looked for, is not there"
 	}
 	return "no link below /dev/disk/by-id leads to it"
+}
+
+// Astray is a link of the volume's name that leads to another disk, or nil.
+func (m Missing) Astray() *probes.DevLink {
+	view := m.pl.View
+	for i := range view.Facts.DevLinks {
+		l := &view.Facts.DevLinks[i]
+		if strings.HasPrefix(l.Path, "/dev/disk/by-id/") && l.Dev != m.Disk.Dev && view.Device(l.Dev) != nil && view.Device(l.Dev).Partition == 0 && m.How != "" && m.pl.Volume.Names(path.Base(l.Path)) {
+			return l
+		}
+	}
+	return nil
 }
 
 // withoutIdentifiers tells whether the machine is one of VMware's whose disks all lack

@@ -63,6 +63,9 @@ func linkMissing(pl *evidence.Place, m devlink.Missing) *diagnosis.Proof {
 	case "lun":
 		step = "Use a version of the driver that knows NVMe disks, or a machine type with a SCSI controller for this pod (node selector)."
 	}
+	if l := m.Astray(); l != nil {
+		step = "Take the link " + l.Path + " away on node " + pl.Node + ", only the link and never what it leads to, and let udev process the volume's disk again (udevadm trigger). The driver's next attempt finds it."
+	}
 	p.Steps = []remedy.Step{remedy.Words(step), remedy.Words("Never link a name by hand to a disk that was only guessed, and never format it.")}
 	return p
 }
