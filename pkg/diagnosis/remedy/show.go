@@ -198,7 +198,10 @@ var lineNumber = pattern.MustCompile(`:\d+$`)
 // onNode reads the place of a fact again. Nothing below a path of a volume is ever
 // touched: a dead server would hang whoever does.
 func (s shower) onNode(e report.Evidence) (Command, bool) {
-	at, n := lineNumber.ReplaceAllString(strings.TrimPrefix(e.Locator, "/"), ""), e.Node
+	at, n := strings.TrimPrefix(e.Locator, "/"), e.Node
+	if !strings.HasPrefix(at, "run/udev/data/") { // a file there is called by a device number
+		at = lineNumber.ReplaceAllString(at, "")
+	}
 	if strings.HasPrefix(at, "@") {
 		return s.special(e)
 	}

@@ -46,6 +46,7 @@ func TestShow(t *testing.T) {
 		{"a log of the host", device, node("var/log/syslog:2", "iscsid: x"), "tail -n 200 /var/log/syslog"},
 		{"an attribute", device, node("sys/class/block/dm-2/dm/uuid", "mpath-1"), "cat /sys/class/block/dm-2/dm/uuid"},
 		{"a line of a file", device, node("etc/iscsi/initiatorname.iscsi:1", "InitiatorName=x"), "cat /etc/iscsi/initiatorname.iscsi"},
+		{"what udev knows", device, node("run/udev/data/b8:32", "E:ID_SERIAL_SHORT=x"), "cat /run/udev/data/b8:32"},
 		{"a program", device, node("{usr/sbin,sbin}/cryptsetup", "not there"), "ls -ld /usr/sbin/cryptsetup /sbin/cryptsetup"},
 		{"a process", device, node("proc/4711/wchan", "do_semtimedop"), "-p 4711"},
 		{"below a volume", device, node("var/lib/kubelet/pods/u/volumes/x/mount/lost+found", "dir"), ""},
