@@ -62,11 +62,14 @@ func (p *page) shorter(s string) string {
 }
 
 // clause is where the last clause of a sentence begins, or -1: what stands before it says
-// something alone.
+// something alone. The clauses of what is quoted are none of the sentence.
 func clause(s string) int {
 	at := -1
 	for _, sign := range []string{": ", "; ", ", so ", ", because ", ", and "} {
 		at = max(at, strings.LastIndex(s, sign))
+	}
+	if at > 0 && strings.Count(s[:at], `"`)%2 == 1 {
+		return clause(s[:strings.LastIndex(s[:at], `"`)])
 	}
 	return at
 }
