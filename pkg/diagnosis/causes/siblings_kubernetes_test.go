@@ -75,6 +75,8 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a plugin that crashes where the volume shall be made", "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1", keyless("n1", false).
 			Edit("metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: [{name: topolvm.io, nodeID: n1, topologyKeys: null}]}", "metadata: {name: n1, uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: null}")}, ""},
 		{row{"the words name another node than the chosen one", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", keyless("n2", true)}, ""},
+		{row{"an in-tree plugin that gets no secret", "broken: likely csi-credentials-wrong Secret shop/nas-secret", vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().
+			Edit(claimed, "volumes: [{name: nas, flexVolume: {driver: example.com/nas, secretRef: {name: nas-secret}}}]").FailedMount("MountVolume.SetUp failed for volume \"nas\" : Couldn't get secret shop/nas-secret err: no answer")}, "pod shop/web-0"},
 		{row{"a snapshot that is never ready", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going(snapshots)}, ""},
 		{row{"a clone that is being made", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going("provisioner.storage.kubernetes.io/cloning-protection")}, ""},
 		{row{"a snapshot, and a pod that runs", "waiting: certain deletion-blocked-by-finalizer PersistentVolumeClaim shop/data waiting", ebsMounted(going(snapshots+", kubernetes.io/pvc-protection").Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))}, ""},

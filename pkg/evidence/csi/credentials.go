@@ -134,6 +134,7 @@ func secretFor(v *snapshot.Volume, call Call) (namespace, name, where string) {
 var (
 	secretFetch = pattern.MustCompile(`(?:fetching \w*SecretRef|failed to (?:load|get|find) (?:the )?secrets?:?)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
 	secretInNS  = pattern.MustCompile(`(?:getting|find|finding|get) (?:the )?secret "?([\w.-]+)"? in (?:the )?namespace "?([\w.-]+)"?:? .*(?:not found|no relationship found)`)
+	secretTree  = pattern.MustCompile(`(?i)\bcould(?:n't| not) get secret "?([\w.-]+)/([\w.-]+)"?`) // in-tree plugins
 	secretOf    = pattern.MustCompile(`secrets "[^"]+" is forbidden`)
 )
 
@@ -144,6 +145,8 @@ func AbsentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
 		namespace, name = m[1], m[2]
 	} else if m := secretInNS.FindStringSubmatch(t.Raw); m != nil {
 		namespace, name = m[2], m[1]
+	} else if m := secretTree.FindStringSubmatch(t.Raw); m != nil {
+		return m[1], m[2], strings.Contains(t.Raw, "not found"), true // azure_file does not say why
 	} else {
 		return "", "", false, false
 	}

@@ -28,7 +28,7 @@ var CSICredentialsWrong = &diagnosis.Rule{
 			if ns, name, known, ok := csi.AbsentSecret(t); ok {
 				p := credentials(pl, csi.Identity{Kind: "Secret", Namespace: ns, Name: name}, csi.CallOf(t), "missing", "", evidence.Yes(t.Evidence()))
 				if !known {
-					p.Says, p.Last = "closed", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "whether the secret exists", Why: "it may not be read"})}
+					p.Says, p.Last = "closed", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "whether the secret exists", Why: "nobody says why it was not read"})}
 				}
 				return []*diagnosis.Proof{p}
 			}
