@@ -91,9 +91,8 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 	unknown := disks(kind) && !selfNamed(kind) && !p.recognised(z)
 	var out []report.Excluded
 	for _, s := range suspects {
-		if s.words == "" || !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z, seen) ||
-			s.cause == "device-mapped-on-other-node" && p.someUnprobed() || s.cause == "node-down" && p.silent(z) ||
-			s.cause == "csi-plugin-not-registered" && p.unregistered(z) || unknown && slices.Contains(ofTheDisk, s.cause) {
+		if s.words == "" || !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z, seen) || p.inDoubt(s.cause, z) ||
+			unknown && slices.Contains(ofTheDisk, s.cause) {
 			continue
 		}
 		out = append(out, report.Excluded{Cause: s.cause, Words: s.words})
@@ -119,6 +118,27 @@ func oneOf[T comparable](kept map[uint64][]T, list []T) []T {
 		return known
 	}
 	return list
+}
+
+// inDoubt tells whether something points to a suspect, or may hide it, beyond what its own
+// rule looks at.
+func (p *Pass) inDoubt(cause string, z puzzle) bool {
+	switch cause {
+	case "device-mapped-on-other-node":
+		return p.someUnprobed()
+	case "node-down":
+		return p.silent(z)
+	case "csi-plugin-not-registered":
+		return p.unregistered(z)
+	case "longhorn-volume-faulted":
+		return called(z.volume, "faulted")
+	}
+	return false
+}
+
+// called tells whether Longhorn calls a volume so.
+func called(v *snapshot.Volume, robustness string) bool {
+	return v.LH() != nil && v.LH().Status.Robustness == robustness
 }
 
 // someUnprobed tells whether a node of the cluster was not looked at.

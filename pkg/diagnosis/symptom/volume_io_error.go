@@ -27,6 +27,7 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 			kernelErrors(p, v, m)
 		}
 		detachedUnexpectedly(p, v)
+		faulted(p, v)
 	}
 	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool { return saysIOError(t) && !elsewhere(v, t) }, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("Access to %s fails: %s", name(v), quote(t.Desc))
@@ -78,6 +79,19 @@ func detachedUnexpectedly(p *diagnosis.Pass, v *snapshot.Volume) {
 		s.Evidence = append(s.Evidence, t.Evidence())
 		p.AddSymptom(s)
 	}
+}
+
+// faulted: Longhorn itself calls a volume dead that a pod works with, whether somebody
+// has said so lately or not.
+func faulted(p *diagnosis.Pass, v *snapshot.Volume) {
+	lh := v.LH()
+	if lh == nil || lh.Status.Robustness != "faulted" || lh.Standby || lh.Status.RestoreRequired || !used(v, lh.Status.CurrentNodeID) {
+		return
+	}
+	s := onVolume(v, fmt.Sprintf("Longhorn calls volume %s faulted while a pod works with it: it has no replica or no engine.", lh.Name))
+	s.At(lh.Status.CurrentNodeID)
+	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
+	p.AddSymptom(s)
 }
 
 // lostEngine recognises Longhorn's event; older versions spell it differently.

@@ -128,10 +128,23 @@ func (r *Restart) hits(v *snapshot.Volume) (report.Evidence, bool) {
 			return e, true
 		}
 	}
+	for _, e := range v.Longhorn.Engines {
+		if r.ended(e) {
+			return evidence.FromAPI("Engine "+e.Name, "status", e.CurrentState+", of "+e.InstanceManager), true
+		}
+	}
 	if r.Connections > 0 {
 		return deadMount(r.pl.X, v, r.Manager.NodeID)
 	}
 	return report.Evidence{}, false
+}
+
+// ended tells whether an engine is in error that was made in an earlier run of the
+// instance-manager, which started again a moment ago: no event need tell it.
+func (r *Restart) ended(e *snapshot.LHEngine) bool {
+	c, ok := e.Conditions.Get("InstanceCreation")
+	return ok && c.Status == "True" && !c.LastTransition.IsZero() && c.LastTransition.Before(r.At) &&
+		e.InstanceManager == r.Manager.Name && e.CurrentState == "error" && r.pl.X.Age(r.At) < 10*time.Minute
 }
 
 // deadMount tells whether a mount of the volume on the node lies on a device that is gone:

@@ -69,12 +69,18 @@ func TestInstanceManagerRestarted(t *testing.T) {
 		s := newScene().add("im-pod", im).edit("volume", "state: attaching", "state: attached").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n1, remountRequestedAt: '2026-01-02T11:45:20Z'")
 		return s.edit("pod", "status: {phase: Pending}", "status: {phase: Running, startTime: '2026-01-02T11:30:00Z', containerStatuses: [{name: app, ready: true, state: {running: {startedAt: '2026-01-02T11:30:00Z'}}}]}").edit("va", "attached: false", "attached: true")
 	}
+	ended := func(made string) *scene {
+		return hit().edit("volume", ", remountRequestedAt: '2026-01-02T11:45:20Z'", "").edit("im-pod", "11:45:00Z", "11:55:00Z").
+			edit("engine", "currentState: stopped, instanceManagerName: ''", "currentState: error, instanceManagerName: im-n1, conditions: [{type: InstanceCreation, status: 'True', lastTransitionTime: '2026-01-02T"+made+":00Z'}]")
+	}
 	errors := "6,1,85500000000,-; connection1:0: detected conn error (1020)\n6,2,85500100000,-; connection2:0: detected conn error (1020)"
 	check(t, InstanceManagerRestarted, []branch{
 		{"one volume hit, node not looked at", hit(), []string{"likely Pod im-n1"}},
 		{"one volume hit, connections broke together", hit().machine("n1", "@kmsg", errors), []string{"certain Pod im-n1"}},
 		{"engine gone, volume attached nowhere", hit().edit("volume", "currentNodeID: n1", "currentNodeID: ''"), []string{"likely Pod im-n1"}},
 		{"the pod is younger", hit().edit("pod", "startTime: '2026-01-02T11:30:00Z'", "startTime: '2026-01-02T11:50:00Z'"), silent},
+		{"nobody told, the engine is in error", ended("11:40"), []string{"likely Pod im-n1"}},
+		{"nobody told, an engine made since is in error", ended("11:58"), silent},
 		{"no effect on the volume", hit().edit("volume", "11:45:20Z", "09:00:00Z"), silent},
 		{"shared volume that recovered", hit().edit("volume", "accessMode: rwo", "accessMode: rwx"), silent},
 	})
