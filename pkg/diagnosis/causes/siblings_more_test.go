@@ -37,6 +37,18 @@ func TestSiblingsMore(t *testing.T) {
 		"DRBD: another node is Primary": {w: drbdDevice(drbdDevice(linstor().Waits().Attached("n1"), "n1"), "n2").FailedMount(mp+"NodePublishVolume failed for pvc-77aa: failed to set source device readwrite: exit status 1").
 			Kernel("n1", "400|drbd pvc-77aa n2: conn( Connecting -> Connected ) peer( Unknown -> Primary )", "62|drbd pvc-77aa: State change failed: Multiple primaries not allowed by config", "62|drbd pvc-77aa/0 drbd1000: Auto-promote failed: Multiple primaries not allowed by config (-1)"),
 			want: "broken: certain drbd-state-blocks Device n2/147:1000"},
+		"DRBD: another node is Primary, and nobody says that this is why": {w: drbdDevice(drbdDevice(linstor().Waits().Attached("n1"), "n1"), "n2").FailedMount(mp+"NodePublishVolume failed for pvc-77aa: failed to set source device readwrite: exit status 1").
+			Kernel("n1", "400|drbd pvc-77aa/0 drbd1000: disk( Attaching -> UpToDate )", "400|drbd pvc-77aa n2: conn( Connecting -> Connected ) peer( Unknown -> Primary )", "62|drbd pvc-77aa: Failed: role( Secondary -> Primary )"),
+			want: "broken: likely drbd-state-blocks Device n2/147:1000"},
+		"DRBD: the peer was Primary": {w: drbdDevice(drbdDevice(linstor().Waits().Attached("n1"), "n1"), "n2").FailedMount(mp+"NodePublishVolume failed for pvc-77aa: failed to set source device readwrite: exit status 1").
+			Kernel("n1", "400|drbd pvc-77aa/0 drbd1000: disk( Attaching -> UpToDate )", "400|drbd pvc-77aa n2: conn( Connecting -> Connected ) peer( Unknown -> Primary )", "90|drbd pvc-77aa n2: peer( Primary -> Secondary )"),
+			want: "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"DRBD: no copy is reached, as a command was told": {w: drbdDevice(linstor().Waits().Attached("n1"), "n1").FailedMount(mp+"couldn't create ext4 filesystem on /dev/drbd1000: Could not open /dev/drbd1000: Wrong medium type").
+			Kernel("n1", "400|drbd pvc-77aa n2: conn( StandAlone -> Unconnected )", "399|drbd pvc-77aa n2: conn( Unconnected -> Connecting )", "62|drbd pvc-77aa/0 drbd1000: State change failed: Need access to UpToDate data"),
+			want: "broken: certain drbd-state-blocks Device n1/147:1000"},
+		"DRBD: the own copy is good": {w: drbdDevice(linstor().Waits().Attached("n1"), "n1").FailedMount(mp+"mount failed: exit status 32").
+			Kernel("n1", "500|drbd pvc-77aa/0 drbd1000: disk( Attaching -> UpToDate )", "399|drbd pvc-77aa n2: conn( Unconnected -> Connecting )"),
+			want: "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"DRBD: no quorum": {w: drbdDevice(linstor().Waits().Attached("n1"), "n1").FailedMount(mp+"mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 /dev/drbd1000 /g\nOutput: mount: /g: can't read superblock on /dev/drbd1000.").
 			Kernel("n1", "300|drbd pvc-77aa n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "300|drbd pvc-77aa/0 drbd1000: quorum( yes -> no )", "62|drbd pvc-77aa/0 drbd1000: 1 of 3 nodes visible, need 2 for quorum"),
 			want: "broken: certain drbd-state-blocks Device n1/147:1000"},

@@ -69,6 +69,9 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		}
 		x := line{peer: m[3], at: l.At, fact: evidence.FromNode(pl.Node, "@kmsg", l.Text)}
 		transitions := changes.FindAllStringSubmatch(m[4], -1)
+		if strings.HasPrefix(m[4], "Failed: ") {
+			transitions = nil // what was asked for and did not come about (print_state_change in drbd_state.c)
+		}
 		for _, c := range transitions {
 			x.to = c[3]
 			r.last[c[1]], r.last[c[1]+" "+m[3]] = x, x
@@ -79,7 +82,7 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		if len(transitions) == 0 && l.Priority <= 3 { // KERN_ERR and worse
 			r.errors = append(r.errors, x)
 		}
-		for _, s := range []string{"Auto-promote failed", "Declined by peer", "Split-Brain detected", "need ", rejected, "IO ERROR: neither local nor remote data"} {
+		for _, s := range []string{"Auto-promote failed", "State change failed", "Declined by peer", "Split-Brain detected", "need ", rejected, "IO ERROR: neither local nor remote data"} {
 			if strings.Contains(m[4], s) {
 				x.to = m[4]
 				r.shout[s] = x
@@ -164,60 +167,12 @@ func (r Resource) Secondary() evidence.Answer {
 	return evidence.When(l.to == "Secondary", l.fact)
 }
 
-// NoGoodCopy asks whether no copy of the data that is up to date can be reached.
-func (r Resource) NoGoodCopy(x *snapshot.Index) evidence.Answer {
-	d, ok := r.last["disk"]
-	bad := ok && slices.Contains([]string{"Inconsistent", "Outdated", "Failed", "Diskless"}, d.to)
-	p := r.shout["Auto-promote failed"]
-	if !strings.Contains(p.to, "(-2)") || x.Age(p.at) >= fresh {
-		return evidence.No()
-	}
-	if bad {
-		return evidence.Yes(p.fact, d.fact)
-	}
-	return evidence.Yes(p.fact)
-}
-
-// PrimaryAt asks whether the device cannot be opened for writing because a peer is
-// Primary, and which.
-func (r Resource) PrimaryAt(x *snapshot.Index) (peer string, a evidence.Answer) {
-	p, ok := r.shout["Auto-promote failed"]
-	if !ok || x.Age(p.at) >= fresh || !strings.Contains(p.to, "(-1)") && !strings.Contains(p.to, "(-10)") {
-		return "", evidence.No()
-	}
-	for key, l := range r.last {
-		if name, found := strings.CutPrefix(key, "peer "); found && name != "" && l.to == "Primary" && (peer == "" || name < peer) {
-			peer, a = name, evidence.Yes(p.fact, l.fact)
-		}
-	}
-	if peer == "" {
-		return "", evidence.No()
-	}
-	return peer, a
-}
-
-// Quiet asks whether nothing on the Primary's node holds the device: no mount, no process,
-// no pod of the claim. What holds it there is the root.
-func (r Resource) Quiet(pl *evidence.Place, node string) evidence.Answer {
-	view := pl.X.View(node)
-	if len(pl.Volume.LiveConsumersOn(node)) > 0 {
-		return evidence.No()
-	}
-	if view == nil {
-		return evidence.Unseen(evidence.TablesFor(pl.X, pl.Volume, node).Lacks()...)
-	}
-	if len(view.Uses(r.Dev)) > 0 || len(view.Openers(r.Dev)) > 0 {
-		return evidence.No()
-	}
-	return evidence.TablesFor(pl.X, pl.Volume, node, probes.Mounts, probes.Descriptors).Nothing()
-}
-
 // Fails asks whether a step of the volume fails, or hangs, on the resource's node now, or a pod
 // there waits for a device that cannot be read (drbd_open answers ENODATA without quorum or a
 // good copy).
 func (r Resource) Fails(pl *evidence.Place) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume")
+		return !t.Ordinary && (strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"))
 	}); said.Yes() {
 		return said
 	}

@@ -36,19 +36,20 @@ var DRBDStateBlocks = &diagnosis.Rule{
 		if fails.No() {
 			fails = suspended // whoever reads or writes it waits
 		}
-		peer, primary := r.PrimaryAt(pl.X)
+		peer, primary, second := r.PrimaryAt(pl)
+		copyless, wanted := r.NoGoodCopy(pl.X)
 		state, help := primary, "With nothing that holds it there, drbdadm secondary of this resource on that node lets it go (DRBD refuses while anything has it open); the mount goes on by itself."
 		switch {
 		case primary.Yes():
 			p.Says, p.With["peer"], p.Subject = "primary", peer, diagnosis.DeviceSubject(peer, r.Dev)
-			p.Last = []evidence.Answer{r.Quiet(pl, peer)}
+			p.Last = []evidence.Answer{r.Quiet(pl, peer), second}
 			p.At(peer)
 		case r.Split().Yes():
 			p.Says, state, help = "split", r.Split(), "Decide with the owner of the data which side survives. Only then, with a snapshot of the volume below it made first, the other side's writes since the split can be given up."
 		case r.NoQuorum().Yes():
 			p.Says, state, help = "quorum", r.NoQuorum(), "Bring the missing peers or the network between them back: DRBD's own ports (7000 and up), and the NetworkPolicy of the satellites. Do not lower or switch off the quorum, and do not force a role."
-		case r.NoGoodCopy(pl.X).Yes():
-			p.Says, state, help = "copy", r.NoGoodCopy(pl.X), "Bring the node with the copy that is up to date back, or its connection. Do not force a role: that declares an old copy to be the data."
+		case copyless.Yes():
+			p.Says, state, p.Last, help = "copy", copyless, []evidence.Answer{wanted}, "Bring the node with the copy that is up to date back, or its connection. Do not force a role: that declares an old copy to be the data."
 		case r.Writes(pl.X).Yes():
 			p.Says, state, help = "writes", r.Writes(pl.X), "Let all pods of the volume on this node go, so that it is unmounted, and start them again: opening the device takes the role anew. Find out who took it away (an administrator, a reactor)."
 			p.Last, fails = []evidence.Answer{r.Secondary()}, state
