@@ -1,6 +1,8 @@
 package message
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
@@ -22,6 +24,9 @@ var rfcForms = []string{
 // Date finds the time that a log line begins with, or zero. Lines without a year
 // (klog, syslog) are dated into the year before now; without a zone, in UTC.
 func Date(line string, now time.Time) time.Time {
+	if at := dateField(line); !at.IsZero() {
+		return at
+	}
 	if len(line) > 200 {
 		line = line[:200]
 	}
@@ -44,6 +49,39 @@ func Date(line string, now time.Time) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// dateField is the date of a record that is one JSON object. Loggers sort its keys, so that it
+// often comes last (logrus: time, winston: timestamp), or is a number of seconds (zap: ts).
+func dateField(line string) time.Time {
+	for _, key := range []string{"time", "timestamp", "@timestamp", "ts"} {
+		value := jsonField(line, key)
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n > 1e9 && n < 1e10 {
+			return time.Unix(int64(n), 0).UTC()
+		}
+		if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// jsonField is the value of the last key of that name in a line that is one JSON object; one
+// within a quoted value has its quotes escaped.
+func jsonField(line, key string) string {
+	if !strings.HasPrefix(line, "{") || !strings.HasSuffix(line, "}") {
+		return ""
+	}
+	i := strings.LastIndex(line, `"`+key+`":`)
+	if i < 0 {
+		return ""
+	}
+	value := strings.TrimLeft(line[i+len(key)+3:], " ")
+	if rest, quoted := strings.CutPrefix(value, `"`); quoted {
+		value, _, _ = strings.Cut(rest, `"`)
+		return value
+	}
+	return strings.TrimRight(value[:strings.IndexAny(value, ",}")], " ")
 }
 
 // yearOf gives a date without a year the latest one that is not in the future; a

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -15,6 +16,10 @@ func TestDate(t *testing.T) {
 		{"klog of last year", "E1231 23:59:59.0 1 x.go:1] msg", "2025-12-31T23:59:59Z"},
 		{"syslog", "Jan  2 09:58:00 node kubelet[1]: x", "2026-01-02T09:58:00Z"},
 		{"go log", "2026/01/02 09:58:00 x", "2026-01-02T09:58:00Z"},
+		{"JSON, the date last", `{"level":"warn","message":"` + strings.Repeat("a long path ", 30) + `","timestamp":"2026-01-02T09:58:00.5Z"}`, "2026-01-02T09:58:00Z"},
+		{"JSON, another date in the message", `{"level":"error","msg":"since 2025-12-01T00:00:00Z","time":"2026-01-02T09:58:00Z"}`, "2026-01-02T09:58:00Z"},
+		{"JSON, seconds", `{"level":"error","ts":1767347880.25,"msg":"x"}`, "2026-01-02T09:58:00Z"},
+		{"JSON, no date", `{"level":"error"}`, "0001-01-01T00:00:00Z"},
 		{"none", "plain words", "0001-01-01T00:00:00Z"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,11 +7,14 @@ import "strings"
 // (level=info), JSON ("level":"info"), klog (I1122 08:31:36…), glog-like brackets
 // ([info], INFO).
 func Ordinary(line string) bool {
+	if level := jsonField(line, "level"); level != "" {
+		return calm(strings.ToLower(level))
+	}
 	if len(line) > 400 {
 		line = line[:400]
 	}
 	low := strings.ToLower(line)
-	for _, form := range []string{"level=", `"level":"`, `"level": "`, `level="`} {
+	for _, form := range []string{"level=", `level="`} {
 		if _, rest, ok := strings.Cut(low, form); ok {
 			return calm(rest)
 		}

@@ -1,6 +1,9 @@
 package message
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOrdinary(t *testing.T) {
 	t.Parallel()
@@ -11,6 +14,8 @@ func TestOrdinary(t *testing.T) {
 		`I1122 08:31:36.264466       1 utils.go:100] GRPC response: {}`:                                         true,
 		`E1122 08:31:36.264466       1 utils.go:100] GRPC error: target is busy`:                                false,
 		`{"level":"info","ts":1700000000,"msg":"target is busy"}`:                                               true,
+		`{"GRPC.request":"` + strings.Repeat("info ", 100) + `","level":"error","msg":"no such device"}`:        false,
+		`{"GRPC.request":"` + strings.Repeat("error ", 100) + `","level":"info","msg":"called"}`:                true,
 		`2025-01-02 03:04:05.1 [INFO] nothing to do`:                                                            true,
 		`2025-01-02 03:04:05.1 ERROR device is busy (info below)`:                                               false,
 		`umount: /mnt: target is busy.`:                                                                         false,
