@@ -14,8 +14,11 @@ func (v *Volume) Aliases() []string {
 		return nil
 	}
 	var out nodeList
-	iqn, _ := v.iscsiIdentity()
+	iqn, lun := v.iscsiIdentity()
 	out.add(iqn)
+	if iqn != "" && lun != "" {
+		out.add(iqn + "-lun-" + lun) // links in /dev/disk/by-path end so
+	}
 	for _, w := range v.WWIDs() {
 		for _, form := range []string{"", "3", "0x", "naa."} { // multipath, by-id links, sysfs
 			out.add(form + w)
