@@ -90,6 +90,15 @@ func rolled(w *world, strategy, holder string) *world {
 	return w
 }
 
+// neighbours is a Deployment of a local disk, whose old and new pod are on one node.
+func neighbours(strategy, said string) *world {
+	w := deployment(lvmLocal(), strategy).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0").LiveExt4("n1", "dm-0")
+	second(w, "api-1-old", "n1", rs("api-1"), "Running", "")
+	second(w, "api-22-new", "n1", rs("api-22"), "Pending", "")
+	return w.Mounts("n1", "253:0 / /var/lib/kubelet/pods/dd0c5a7e-0f3d-4a6b-9a55-6170692d312d/volumes/kubernetes.io~csi/pvc-11aa/mount rw,relatime shared:71 - ext4 /dev/mapper/datavg-pvc--11aa rw").
+		Event("Pod", "api-22-new", "dd0c5a7e-0f3d-4a6b-9a55-6170692d3232", "FailedMount", "kubelet", "n1", "2026-01-02T11:59:00Z", mountFails("pvc-11aa", said))
+}
+
 const deleted = ", deletionTimestamp: '2026-01-02T11:31:00Z', deletionGracePeriodSeconds: 30"
 
 func TestSiblingsOfAttachments(t *testing.T) {
@@ -108,6 +117,11 @@ func TestSiblingsOfAttachments(t *testing.T) {
 	rows := []row{
 		{"rolling azure", "broken: certain rwo-rolling-update Deployment shop/api", rolled(azure(), rolling, "")},
 		{"rolling replicas 2 one rs", "broken: certain rwo-rolling-update Deployment shop/api", second(second(deployment(cinder(), rolling).Attached("n2"), "api-1-a", "n2", rs("api-1"), "Running", ""), "api-1-b", "n1", rs("api-1"), "Pending", "")},
+		{"rolling on one node, the driver names the old pod's mount", "broken: certain rwo-rolling-update Deployment shop/api", neighbours(rolling, "verifyMount: device already mounted at [/var/lib/kubelet/pods/dd0c5a7e-0f3d-4a6b-9a55-6170692d312d/volumes/kubernetes.io~csi/pvc-11aa/mount]")},
+		{"one node, another reason", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", neighbours(rolling, "mount failed: exit status 32")},
+		{"one node, the controller removes the old pod", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", neighbours("{type: Recreate}", "verifyMount: device already mounted at [/var/lib/kubelet/pods/dd0c5a7e-0f3d-4a6b-9a55-6170692d312d/volumes/kubernetes.io~csi/pvc-11aa/mount]")},
+		{"the driver misses multipathd before it looks for a disk", "broken: likely multipath-off-for-san Node n1", vol("csi.trident.netapp.io", "pvc-1", "").Waits().Attached("n1").Unprobed("n1", "PodRejected").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to stage volume: multipathd is not running")},
+		{"and its socket refuses", "broken: certain multipath-off-for-san Node n1", vol("csi.trident.netapp.io", "pvc-1", "").Waits().Attached("n1").Entries("n1", "@multipathd/show maps json", "ECONNREFUSED").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to stage volume: multipathd is not running")},
 		{"rolling holder node down", "broken: certain node-down Node n2", notReady(rolled(azure(), rolling, deleted), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")},
 		{"migrated by the release, no driver", "broken: certain driver-not-installed CSIDriver ebs.csi.aws.com", attachFailed(sketch.NewWorld("", "", "accessModes: [ReadWriteOnce]\nawsElasticBlockStore: {volumeID: 'aws://eu-west-1a/vol-0a1b2c3d4e5f60718', fsType: ext4}").Waits().Add("\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: n1}\nspec: {drivers: []}\n"), "AttachVolume.Attach failed for volume \"pv-data\" : CSINode n1 does not contain driver ebs.csi.aws.com")},
 		{"shared cronjob", "broken: certain rwo-shared-by-workloads PersistentVolumeClaim shop/data", second(mulattach(cinder().Waits(), "backup-1").Attached("n2"), "backup-1", "n2", "{apiVersion: batch/v1, kind: Job, name: backup, uid: 'e4000000-0000-4000-8000-000000000001', controller: true}", "Running", "")},

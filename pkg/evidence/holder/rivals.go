@@ -15,24 +15,33 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Rival is a pod that waits for a ReadWriteOnce volume, and the live pod on another node
-// that has it.
+// Rival is a pod that waits for a ReadWriteOnce volume, and the live pod that has it.
 type Rival struct {
 	Waiter, Holder           *corev1.Pod
 	WaiterOwner, HolderOwner snapshot.Owner
 	Held                     evidence.Answer // the holder's node is Ready and has the volume
 }
 
+// Together tells whether both pods are on one node, and the driver gives a volume to one pod.
+func (r Rival) Together() bool { return r.Waiter.Spec.NodeName == r.Holder.Spec.NodeName }
+
 // Rivals finds, for a volume that only one node may have, each waiting pod with one live
-// holder on another node. A holder that is being deleted, has finished or sits on a node
-// that does not report is another fault.
+// holder on another node, or on its own where the driver refuses a second mount. A holder that
+// is being deleted, has finished or sits on a node that does not report is another fault.
 func Rivals(pl *evidence.Place) []Rival {
 	if !onlyRWO(pl.Volume) {
 		return nil
 	}
 	var out []Rival
 	for _, c := range pl.Volume.Waiting() {
-		if _, here := On(pl.X, pl.Volume, c.Node()); c.Node() == "" || here {
+		if c.Node() == "" {
+			continue
+		}
+		if r, ok := neighbourOf(pl, c.Pod); ok {
+			out = append(out, r)
+			continue
+		}
+		if _, here := On(pl.X, pl.Volume, c.Node()); here {
 			continue // its own node has the volume: it waits for something else
 		}
 		if r, ok := rivalOf(pl, c.Pod); ok {
@@ -46,6 +55,26 @@ func Rivals(pl *evidence.Place) []Rival {
 func onlyRWO(v *snapshot.Volume) bool {
 	modes := v.AccessModes()
 	return len(modes) > 0 && !slices.ContainsFunc(modes, func(m corev1.PersistentVolumeAccessMode) bool { return m != corev1.ReadWriteOnce })
+}
+
+// neighbourOf is the live pod on a waiting pod's own node whose mount of the volume the driver
+// gives as its reason: it names the path. ReadWriteOnce allows two pods on a node, and drivers of
+// local disks may not (the parameter shared of OpenEBS).
+func neighbourOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
+	for _, c := range pl.Volume.Live() {
+		h := c.Pod
+		if h == w || c.Terminating() || h.Spec.NodeName != w.Spec.NodeName {
+			continue
+		}
+		said := pl.Refused().Say(func(t evidence.Text) bool {
+			return t.Pod == pods.Name(w) && strings.HasPrefix(t.Op, "MountVolume") && strings.Contains(t.Raw, "/pods/"+string(h.UID)+"/volumes/")
+		})
+		if said.Yes() {
+			held := evidence.All(said.With(mounted(pl, h.Spec.NodeName)...), node.Ready(pl.X, h.Spec.NodeName))
+			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
+		}
+	}
+	return Rival{}, false
 }
 
 func rivalOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {

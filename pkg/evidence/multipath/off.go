@@ -17,10 +17,16 @@ import (
 // asks is how drivers ask for a map that is not there.
 var asks = pattern.MustCompile(`(?i)for DM to appear|multipath command output: .*blacklisted|no multipath device found|multipath device .*not found|dm device for wwn \S+ not found|` +
 	`(?:(?:could not|cannot|failed to|unable to) (?:find|get|locate|discover)|wait(?:ing|ed)? for|timed? ?out|no|missing) .{0,40}?\b(?:multi-?path|mpath|dm|device[- ]mapper)[ -](?:device|map)\b|` +
-	`\b(?:multi-?path|mpath|dm|device[- ]mapper)[ -](?:device|map)\b.{0,80}?\b(?:timed? ?out|not (?:appear|exist|available|ready|created|detected)|missing\b)|multipathd? (?:is )?not running|multipath daemon is not running`)
+	`\b(?:multi-?path|mpath|dm|device[- ]mapper)[ -](?:device|map)\b.{0,80}?\b(?:timed? ?out|not (?:appear|exist|available|ready|created|detected)|missing\b)`)
+
+// asksDaemon is how drivers miss the daemon itself, often before they look for any disk.
+var asksDaemon = pattern.MustCompile(`(?i)\bmultipath(?:d| daemon| service)? (?:is |was )?(?:not (?:running|active|started|enabled)|inactive|stopped)`)
 
 // Asks tells whether a text asks for a map.
-func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw + "\n" + t.Desc) }
+func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw+"\n"+t.Desc) || AsksDaemon(t) }
+
+// AsksDaemon tells whether a text asks for the daemon that makes maps.
+func AsksDaemon(t evidence.Text) bool { return asksDaemon.MatchString(t.Raw + "\n" + t.Desc) }
 
 // AskedFor asks whether the driver wants a map for the place's volume, in its own fresh words.
 func AskedFor(pl *evidence.Place) evidence.Answer {

@@ -13,8 +13,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// RWORollingUpdate finds two pods of one Deployment on two nodes that want one
-// ReadWriteOnce volume.
+// RWORollingUpdate finds two pods of one Deployment that want one ReadWriteOnce volume, on two
+// nodes or from a driver that gives it to one pod.
 var RWORollingUpdate = &diagnosis.Rule{
 	Name: "rwo-rolling-update", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching},
@@ -51,6 +51,10 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 	}
 	if d.Says == "several" {
 		p.AtMost = report.Likely
+	}
+	if r.Together() {
+		p.Says, p.Breaks = "together", []diagnosis.Step{diagnosis.Publishing}
+		p.Steps[0] = remedy.DeletePod(r.Holder).Note("Pod %s then gets the volume. This is a short downtime of the workload.", pods.Name(r.Waiter))
 	}
 	p.Pod(r.Waiter)
 	p.At(r.Waiter.Spec.NodeName)

@@ -45,13 +45,18 @@ func sharedClaim(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 	if r.SameOwner() {
 		p.Says, p.AtMost, p.Last = "one", report.Likely, p.Last[:1]
 	}
+	where := "Put both pods on one node (pod affinity: ReadWriteOnce means one node, not one pod), let them take turns, "
+	if r.Together() {
+		p.Breaks = []diagnosis.Step{diagnosis.Publishing}
+		p.Says, where = "together", "Let the pods take turns, use a class whose driver shares a volume on one node (of OpenEBS: the parameter shared), "
+	}
 	p.Pod(r.Waiter)
 	p.At(r.Waiter.Spec.NodeName)
 	p.At(r.Holder.Spec.NodeName)
 	if k := r.HolderOwner.Kind; k == "Job" || k == "CronJob" {
 		p.Steps = append(p.Steps, remedy.Words("Wait: pod "+pods.Name(r.Holder)+" belongs to a "+k+" and ends by itself; the volume moves when it has finished."))
 	}
-	p.Steps = append(p.Steps, remedy.Words("Put both pods on one node (pod affinity: ReadWriteOnce means one node, not one pod), let them take turns, or move the data to a ReadWriteMany volume. "+
+	p.Steps = append(p.Steps, remedy.Words(where+"or move the data to a ReadWriteMany volume. "+
 		"Do not detach by hand and do not force anything: pod "+pods.Name(r.Holder)+" is using the disk."))
 	return p
 }

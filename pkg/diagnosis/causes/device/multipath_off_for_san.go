@@ -35,8 +35,11 @@ var MultipathOffForSAN = &diagnosis.Rule{
 				remedy.Words("On node " + pl.Node + ": let multipath take this array's disks (a blacklist_exceptions section or a narrower blacklist for its vendor and product), start and enable multipathd, then run multipathd reconfigure."),
 			},
 		}
-		if !asked.Yes() { // what the driver did not say must be seen
+		switch {
+		case !asked.Yes(): // what the driver did not say must be seen
 			p.State, p.Last = append(p.State, plain, refused), nil
+		case len(disks) == 0 && pl.Refused().Say(multipath.AsksDaemon).Yes(): // it looks for no disk before
+			p.Last = []evidence.Answer{refused}
 		}
 		for _, b := range disks {
 			p.Device(pl.Node, b.Dev)
