@@ -59,6 +59,8 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: certain ceph-client-fenced Node n1"},
 		"CephFS: evicted, newer words": {shut(cephfsMounted(cephfs().Runs(0), "n1", 0), "EACCES").Kernel("n1", "900|ceph: [5a5a 4711]: mds0 rejected session"),
 			"broken: certain ceph-client-fenced Node n1"},
+		"CephFS: evicted under a staged volume, whose pod is new": {cephfsMounted(cephfs().Waits().Attached("n1"), "n1", 0).Entries("n1", "@statfs"+stage, "@error EACCES").Kernel("n1", "9000|ceph: mds0 session blocklisted").FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = stat " + stage + ": permission denied"),
+			"broken: certain ceph-client-fenced Node n1"},
 		"CephFS: evicted, and back": {cephfsMounted(cephfs().Runs(0), "n1", 0).Answers("n1", stage, publish).Kernel("n1", "900|ceph: mds0 reconnect denied", "800|ceph: mds0 reconnect success", "799|libceph: mds0 (1)10.9.1.1:6801 session established"),
 			"healthy"},
 		"CephFS: EACCES, a NetworkFence, no log": {shut(cephfsMounted(cephfs().Runs(0), "n1", 0), "EACCES").Add(fence).Edit("DRIVER", "cephfs.csi.ceph.com"),

@@ -113,9 +113,12 @@ func daemonUp(text string) bool {
 	return m != nil && strings.HasPrefix(m[1], "mds") && strings.Contains(m[3], "session established")
 }
 
-// used tells whether a pod had the volume on the node before a moment: a session that is
-// refused at a new mount is a matter of rights.
+// used tells whether the volume was in use on the node before a moment, by a pod or, as it is
+// still mounted, by its attachment: a session that is refused at a new mount is a matter of rights.
 func (f *Fence) used(pl *evidence.Place, at time.Time) bool {
+	if va := pl.Volume.AttachmentOn(pl.Node); va != nil && va.CreationTimestamp.Add(10*time.Second).Before(at) {
+		return true
+	}
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		if t := c.Pod.Status.StartTime; t != nil && t.Add(10*time.Second).Before(at) && !c.Waiting() {
 			return true

@@ -164,6 +164,14 @@ func Unset(x *snapshot.Index, node, driver string) evidence.Answer {
 	return evidence.Not(evidence.Resource(x, "/nodes").Nothing())
 }
 
+// NotFound asks whether the driver answers with the code of something that does not exist, which
+// for an attach is the volume or the node, and calls it no volume.
+func NotFound(refused []evidence.Text) evidence.Answer {
+	return evidence.Texts(refused).Say(func(t evidence.Text) bool {
+		return t.Code == "NotFound" && t.Is(message.NodeUnknown) && !t.Is(message.VolumeUnknown)
+	})
+}
+
 // AloneInTrouble asks whether every attachment of the driver to this node fails while
 // other nodes have some.
 func AloneInTrouble(x *snapshot.Index, node, driver string) evidence.Answer {

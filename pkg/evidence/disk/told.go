@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -17,6 +18,9 @@ type Told struct {
 	Absent []string // device paths and identities that the texts name and the node does not have
 	Facts  []report.Evidence
 }
+
+// calledDevice is a word that a text calls a device or disk; only one that the node has counts.
+var calledDevice = pattern.MustCompile(`(?i)\b(?:device|disk)[ :='"]+([a-z]{2,9}-?\d*[a-z]*\d*)\b`)
 
 // identityLength is that of the shortest NAA identity, and of what is taken for one in a
 // text: a number or a name of that many hexadecimal digits is nothing else.
@@ -34,6 +38,11 @@ func ToldOn(pl *evidence.Place) Told {
 		for _, path := range t.Devices {
 			if found, there := atPath(pl.View, path); len(found) > 0 || !there {
 				out.resolve(pl, t, path, found)
+			}
+		}
+		for _, m := range calledDevice.FindAllStringSubmatch(t.Raw, -1) {
+			if b := pl.View.ByName(m[1]); b != nil {
+				out.resolve(pl, t, m[1], []*probes.BlockDevice{b})
 			}
 		}
 		for _, w := range identitiesIn(t.Raw) {

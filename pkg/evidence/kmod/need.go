@@ -35,15 +35,16 @@ func Needs(pl *evidence.Place) []string {
 }
 
 // Fails asks whether a mount of the volume on the place's node failed lately; a v2 volume
-// of Longhorn fails while it is being attached.
+// of Longhorn and one of LINSTOR, which makes the device then, fail while they are being attached.
 func Fails(pl *evidence.Place) evidence.Answer {
 	if ofV2(pl) {
 		if a := hangs(pl); a.Yes() {
 			return a
 		}
 	}
+	attaching := strings.HasPrefix(pl.Volume.CSIName(), "linstor.csi")
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return strings.HasPrefix(t.Op, "MountVolume")
+		return strings.HasPrefix(t.Op, "MountVolume") || attaching && strings.HasPrefix(t.Op, "AttachVolume")
 	})
 }
 

@@ -17,6 +17,9 @@ type saying struct {
 	module string // empty: the first group names it
 }
 
+// noLayer is LINSTOR's word on a node whose module is missing or too old, or that lacks the tools.
+var noLayer = pattern.MustCompile(`does not support the following layers: \[[^\]]*\bDRBD\b`)
+
 // sayings are first-hand: modprobe, the tools that call it, mount helpers, and tools that
 // open a device node that only a module makes.
 var sayings = []saying{
@@ -33,6 +36,7 @@ var sayings = []saying{
 	{pattern.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
 	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
 	{pattern.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
+	{noLayer, "drbd"},
 	{pattern.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
 	{pattern.MustCompile(`fuse: device not found`), "fuse"}, // libfuse: ENODEV or ENOENT of /dev/fuse
 	{pattern.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
@@ -74,6 +78,9 @@ type Said struct {
 	Fact   report.Evidence
 	Raw    string
 }
+
+// Open tells whether the words leave other reasons open.
+func (s Said) Open() bool { return noLayer.MatchString(s.Raw) }
 
 // SaidOf finds the newest such word about the place's volume: of a mount that failed, or
 // of the last run of the driver's plugin on the node, which ends when it cannot load it.

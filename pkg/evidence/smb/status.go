@@ -24,7 +24,9 @@ var (
 // by a STATUS of an account, or by any refusal of the session's setup.
 func (s Share) LogonRefused(pl *evidence.Place) evidence.Answer {
 	setup := s.logged(pl, func(text string) bool { return strings.Contains(text, "Send error in SessSetup") })
-	refused := s.logged(pl, func(text string) bool { return statusIn(text, logon) || setup.Yes() && statusIn(text, rights) })
+	refused := s.logged(pl, func(text string) bool {
+		return statusIn(text, logon) || setup.Yes() && statusIn(text, rights) || strings.HasSuffix(text, "SessSetup = -13") // EACCES
+	})
 	if refused.Yes() {
 		return refused.With(setup.Facts()...)
 	}
@@ -75,7 +77,7 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 		return Misfit{"option", line}
 	}
 	for _, m := range all {
-		if slices.Contains(m.codes, s.Code()) {
+		if slices.Contains(m.codes, s.Code()) && m.says != "limit" { // an I/O error alone may be anything
 			line := s.logged(pl, m.pick)
 			if line.No() { // newer kernels print some of these lines only once
 				line = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/kernelLog", Node: pl.Node, Why: "no line that says what was refused"})

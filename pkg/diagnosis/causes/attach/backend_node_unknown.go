@@ -50,7 +50,7 @@ var BackendNodeUnknown = &diagnosis.Rule{
 			p.Says, p.State = "named", []evidence.Answer{named}
 		default:
 			p.Says, p.AtMost = "unnamed", report.Likely
-			p.State = []evidence.Answer{said, evidence.Any(unset, cloud.AloneInTrouble(pl.X, pl.Node, driver))}
+			p.State = []evidence.Answer{said, evidence.Any(unset, cloud.AloneInTrouble(pl.X, pl.Node, driver), cloud.NotFound(refused))}
 		}
 		return []*diagnosis.Proof{p}
 	},

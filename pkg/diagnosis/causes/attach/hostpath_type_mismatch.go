@@ -28,8 +28,9 @@ func pathMismatch(pl *evidence.Place, h pods.HostPath) *diagnosis.Proof {
 		Subject: diagnosis.PodSubject(pl.Pod), Says: "seen",
 		With: words.Fields{"volume": h.Name, "pod": pods.Name(pl.Pod), "path": h.Path, "node": pl.Node, "want": "a path that exists", "found": found,
 			"also": words.List(h.AlsoOn(pl.X, pl.Pod), 0), "owner": pl.X.TopOwner(pl.Pod).String()},
-		State: []evidence.Answer{is},
-		Steps: []remedy.Step{remedy.Words("Correct the path in the manifest, or create it on the nodes that shall have it and keep the pod off the others (node selector). The type DirectoryOrCreate is right only if an empty directory will do.")},
+		State:      []evidence.Answer{is},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "kubelet-in-container", Is: h.MadeThere(pl)}},
+		Steps:      []remedy.Step{remedy.Words("Correct the path in the manifest, or create it on the nodes that shall have it and keep the pod off the others (node selector). The type DirectoryOrCreate is right only if an empty directory will do.")},
 	}
 	if h.Kind != "" {
 		p.With["want"] = "type " + string(h.Kind)

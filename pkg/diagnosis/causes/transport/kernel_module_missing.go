@@ -58,6 +58,9 @@ var KernelModuleMissing = &diagnosis.Rule{
 			if lack.OfContainer(m) {
 				p.AtMost, p.Also = report.Likely, []string{"A container without /dev/" + m + " says the same: look first whether the node has that device, and whether the driver's pod is privileged or mounts it."}
 			}
+			if lack.Says == "said" && by.Open() {
+				p.AtMost = report.Likely
+			}
 			out = append(out, p)
 		}
 		return out

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -26,6 +27,9 @@ var SMBMountRefused = &diagnosis.Rule{
 			return nil
 		}
 		m, answers := s.MisfitOf(pl), s.Answers(pl)
+		if m.Says == "" {
+			return diagnosis.Open(pl, probes.KernelLog)
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeSubject(pl.Volume), Says: m.Says,
 			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path()},
