@@ -137,6 +137,10 @@ func TestSiblingsSMB(t *testing.T) {
 			"broken: certain smb-server-unreachable Node n1"},
 		"Azure, host down and it answers": {azure().Waits().FailedMount(azureFailed("mount error(112): Host is down")).Entries("n1", "@dial/acct.file.core.windows.net:445", "ok 9ms"),
 			"broken: likely smb-mount-refused PersistentVolume pv-data"},
+		"an I/O error, and no word why": {smb().Waits().FailedMount(smbFailed("mount error(5): Input/output error")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"an I/O error at a limit": {smb().Waits().FailedMount(smbFailed("mount error(5): Input/output error")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").Kernel("n1", "61|CIFS: Attempting to mount //10.9.0.6/data", "60|CIFS: Status code returned 0xc000009a STATUS_INSUFFICIENT_RESOURCES"),
+			"broken: certain smb-mount-refused PersistentVolume pv-data"},
 		"kerberos": {smb().Waits().FailedMount(smbFailed("mount error(126): Required key not available")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms"),
 			"broken: likely smb-mount-refused PersistentVolume pv-data"},
 		"password expired": {smb().Waits().FailedMount(smbFailed("mount error(127): Key has expired")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").
