@@ -49,6 +49,11 @@ func TestSiblingsMore(t *testing.T) {
 		"DRBD: the own copy is good": {w: drbdDevice(linstor().Waits().Attached("n1"), "n1").FailedMount(mp+"mount failed: exit status 32").
 			Kernel("n1", "500|drbd pvc-77aa/0 drbd1000: disk( Attaching -> UpToDate )", "399|drbd pvc-77aa n2: conn( Unconnected -> Connecting )"),
 			want: "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"DRBD: LINSTOR attaches nothing, the module is not loaded": {w: va(linstor().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: \"rpc error: code = Internal desc = ControllerPublishVolume failed for pvc-77aa: Message: 'Satellite 'n1' does not support the following layers: [DRBD]'\"}").
+			Entries("n1", "proc/modules", "overlay 28672 0 - Live 0x0", "lib/modules/6.1.0-18-amd64/modules.dep", "kernel/drivers/block/drbd/drbd.ko: kernel/lib/lru_cache.ko", "lib/modules/6.1.0-18-amd64/modules.builtin", "kernel/fs/ext4/ext4.ko"),
+			want: "broken: certain kernel-module-missing Node n1"},
+		"DRBD: LINSTOR attaches nothing, and nobody looked": {w: va(linstor().Waits().Unprobed("n1", "PodRejected"), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: \"rpc error: code = Internal desc = ControllerPublishVolume failed for pvc-77aa: Message: 'Satellite 'n1' does not support the following layers: [DRBD]'\"}"),
+			want: "broken: likely kernel-module-missing Node n1"},
 		"DRBD: no quorum": {w: drbdDevice(linstor().Waits().Attached("n1"), "n1").FailedMount(mp+"mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 /dev/drbd1000 /g\nOutput: mount: /g: can't read superblock on /dev/drbd1000.").
 			Kernel("n1", "300|drbd pvc-77aa n2: conn( Connected -> NetworkFailure ) peer( Secondary -> Unknown )", "300|drbd pvc-77aa/0 drbd1000: quorum( yes -> no )", "62|drbd pvc-77aa/0 drbd1000: 1 of 3 nodes visible, need 2 for quorum"),
 			want: "broken: certain drbd-state-blocks Device n1/147:1000"},
