@@ -77,6 +77,8 @@ func TestSiblingsLocal(t *testing.T) {
 			"healthy"},
 		"no such directory": {localDir("/data/pg").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/data/pg\" does not exist"),
 			"broken: certain hostpath-type-mismatch PersistentVolume pv-data"},
+		"no such directory, which a provisioner made, and nobody looked": {localDir("/data/pg").Edit("provisioned-by: \"\"", "provisioned-by: openebs.io/local").Waits().Unprobed("n1", "PodRejected").FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/data/pg\" does not exist"),
+			"broken: likely hostpath-type-mismatch PersistentVolume pv-data"},
 		"node affinity names a node that does not exist": {localDir("/data/pg").Edit("values: [n1]", "values: [node-1]").Drop("kind: Pod\nmetadata: {namespace: shop").Waits().Edit("nodeName: n1, restartPolicy", "restartPolicy").Edit("{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}", "{type: PodScheduled, status: 'False', reason: Unschedulable, message: \"0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity.\", lastTransitionTime: '2026-01-02T11:30:00Z'}"),
 			"broken: certain topology-conflict PersistentVolume pv-data"},
 		"root filesystem full": {localPublish(localDir("/opt/local/pvc-1").Runs(0), "8:2", "/opt/local/pvc-1").Entries("n1", "@statfs/var/lib/kubelet", "62500000 0 0 16000000 15000000 4096", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 0 0 16000000 15000000 4096"),
