@@ -103,6 +103,22 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 	return out
 }
 
+// Suspended are the maps of the volume's disk that hold all requests back: a tool that made a
+// snapshot, or enlarged the volume, did not come to its end (dmsetup suspend).
+func Suspended(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	d, ok := x.DeviceOn(v, node)
+	if !ok {
+		return nil
+	}
+	var out []report.Evidence
+	for _, b := range []*probes.BlockDevice{d.Block, d.Mapper} {
+		if b != nil && b.DM != nil && b.DM.Suspended {
+			out = append(out, evidence.FromNode(node, "sys/class/block/"+b.Name+"/dm/suspended", "1"))
+		}
+	}
+	return out
+}
+
 // Inside are the processes that have something open below a share and belong to no pod of it: an
 // unmount waits for them.
 func Inside(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {

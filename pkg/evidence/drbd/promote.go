@@ -51,11 +51,11 @@ func (r Resource) NoGoodCopy(x *snapshot.Index) (is, said evidence.Answer) {
 			facts = append(facts, l.fact)
 		}
 	}
-	if known {
-		facts = append(facts, d.fact)
-	}
-	if len(facts) == 0 {
+	switch {
+	case len(facts) == 0:
 		return said, said
+	case known:
+		facts = append(facts, d.fact)
 	}
 	return evidence.Yes(facts...), said
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -47,6 +48,13 @@ func CarrierOf(pl *evidence.Place) (Carrier, bool) {
 		return Carrier{}, false
 	}
 	c := Carrier{Place: pl, Device: d, Block: pl.View.Device(d.Top())}
+	if c.Block != nil {
+		for _, h := range pl.View.HoldersOf(c.Block.Dev) { // the driver works with the map over it
+			if slices.Contains(disk.ToldOn(pl).Disks, h.Device) {
+				c.Block = h.Device
+			}
+		}
+	}
 	for _, n := range d.Numbers() {
 		c.Uses = append(c.Uses, pl.View.Uses(n)...)
 	}

@@ -96,6 +96,9 @@ func (c Claim) Meant() evidence.Answer {
 	if said := c.pl.Texts.Say(Asks); said.Yes() {
 		return said
 	}
+	if told := disk.ToldOn(c.pl); slices.Contains(told.Disks, c.Map) { // it works with the map, whatever fails then
+		return told.Present()
+	}
 	// Drivers of arrays address their disks by WWN.
 	if _, said := SaysBusy(c.pl); !said.Yes() && len(v.WWIDs()) > 0 {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", strings.Join(v.WWIDs(), ", ")))
@@ -103,6 +106,15 @@ func (c Claim) Meant() evidence.Answer {
 	paths := slices.DeleteFunc(slices.Clone(c.Map.Slaves), func(name string) bool { return c.pl.View.ByName(name) == nil })
 	return evidence.When(len(paths) > 1, // one identity: a SAN's paths; several: device-lun-reused
 		evidence.FromNode(c.pl.Node, "sys/class/block/"+c.Map.Name+"/slaves", strings.Join(paths, " ")))
+}
+
+// InTheWay asks whether somebody found the disk taken. Of a driver of a SAN it is not known
+// whether it wants the map, as long as its failure does not say so.
+func (c Claim) InTheWay(busy evidence.Answer) evidence.Answer {
+	if busy.Yes() || c.pl.Volume.IsLonghorn() {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "a word that " + c.Disk.Block.Name + " is taken", Node: c.pl.Node, Why: "what failed says something else"})
 }
 
 // Others names other disks below the map, with their targets.

@@ -55,7 +55,7 @@ var MultipathClaimsDevice = &diagnosis.Rule{
 		}
 		p.Says, p.AtMost, p.State = "map", "", []evidence.Answer{c.Lies()}
 		p.With["map"], p.With["others"] = c.Map.DM.Name+" ("+c.Map.Name+")", strings.Join(c.Others(), ", ")
-		p.Last = []evidence.Answer{c.Identified(), pl.Tables(probes.Block, probes.Mounts).Nothing()}
+		p.Last = []evidence.Answer{c.Identified(), c.InTheWay(busy), pl.Tables(probes.Block, probes.Mounts).Nothing()}
 		p.LookAlikes = []diagnosis.LookAlike{mounted, {Cause: "multipath-map-orphaned", Is: c.Dead()}, {Cause: "a driver that stages the map itself", Is: c.Meant()}}
 		p.Device(pl.Node, c.Map.Dev)
 		p.Steps = []remedy.Step{
