@@ -108,10 +108,10 @@ func (c Claim) Meant() evidence.Answer {
 		evidence.FromNode(c.pl.Node, "sys/class/block/"+c.Map.Name+"/slaves", strings.Join(paths, " ")))
 }
 
-// InTheWay asks whether somebody found the disk taken. Of a driver of a SAN it is not known
-// whether it wants the map, as long as its failure does not say so.
+// InTheWay asks whether nothing that failed lately speaks of something else than a disk that is
+// taken: of a driver of a SAN it is not known whether it wants the map.
 func (c Claim) InTheWay(busy evidence.Answer) evidence.Answer {
-	if busy.Yes() || c.pl.Volume.IsLonghorn() {
+	if busy.Yes() || c.pl.Volume.IsLonghorn() || !Failing(c.pl).Yes() {
 		return evidence.Yes()
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a word that " + c.Disk.Block.Name + " is taken", Node: c.pl.Node, Why: "what failed says something else"})
