@@ -99,6 +99,11 @@ func neighbours(strategy, said string) *world {
 		Event("Pod", "api-22-new", "dd0c5a7e-0f3d-4a6b-9a55-6170692d3232", "FailedMount", "kubelet", "n1", "2026-01-02T11:59:00Z", mountFails("pvc-11aa", said))
 }
 
+// onePath is a disk with a multipath map over it, and nothing else.
+func onePath(w *world) *world {
+	return w.Waits().Attached("n1").Disk("n1", "sdb", "8:16", "holders/dm-0", "@link ../../dm-0").Disk("n1", "dm-0", "253:0", "dm/uuid", "mpath-3600a09803831", "dm/name", "mpatha", "slaves/sdb", "@link ../../sdb")
+}
+
 const deleted = ", deletionTimestamp: '2026-01-02T11:31:00Z', deletionGracePeriodSeconds: 30"
 
 func TestSiblingsOfAttachments(t *testing.T) {
@@ -122,6 +127,9 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		{"one node, the controller removes the old pod", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", neighbours("{type: Recreate}", "verifyMount: device already mounted at [/var/lib/kubelet/pods/dd0c5a7e-0f3d-4a6b-9a55-6170692d312d/volumes/kubernetes.io~csi/pvc-11aa/mount]")},
 		{"the driver misses multipathd before it looks for a disk", "broken: likely multipath-off-for-san Node n1", vol("csi.trident.netapp.io", "pvc-1", "").Waits().Attached("n1").Unprobed("n1", "PodRejected").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to stage volume: multipathd is not running")},
 		{"and its socket refuses", "broken: certain multipath-off-for-san Node n1", vol("csi.trident.netapp.io", "pvc-1", "").Waits().Attached("n1").Entries("n1", "@multipathd/show maps json", "ECONNREFUSED").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to stage volume: multipathd is not running")},
+		{"a driver of a SAN works with the map, and fails at what it holds", "broken: certain filesystem-type-mismatch PersistentVolume pv-data", onePath(vol("csi.trident.netapp.io", "pvc-1", "")).Entries("n1", "@content/253:0", "TYPE=crypto_LUKS\nUUID=9").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to stage volume: LUN trident_pvc_1 at /dev/sdb, device dm-0 already formatted with other filesystem: crypto_LUKS")},
+		{"a map over the disk, and a failure that does not say that it is taken", "broken: likely multipath-claims-device Device n1/8:16", onePath(vol("csi.trident.netapp.io", "pvc-1", "")).FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = fsck of /dev/sdb failed")},
+		{"a login by its exit status", "broken: likely iscsi-login-rejected PersistentVolume pv-data", sketch.NewWorld("csi.synology.com", "8.1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.synology.com, volumeHandle: '8.1', volumeAttributes: {iqn: 'iqn.2000-01.com.synology:pvc-1'}}").Waits().Attached("n1").Entries("n1", "usr/sbin/iscsiadm", "@hex\n7f454c46", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:n1", "proc/modules", "iscsi_tcp 28672 0 - Live 0x0").Process("n1", 1200, "", "iscsid", 4026531841, "").FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : kubernetes.io/csi: mounter.SetupAt failed: rpc error: code = Internal desc = Failed to run ISCSI login: exit status 19")},
 		{"rolling holder node down", "broken: certain node-down Node n2", notReady(rolled(azure(), rolling, deleted), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")},
 		{"migrated by the release, no driver", "broken: certain driver-not-installed CSIDriver ebs.csi.aws.com", attachFailed(sketch.NewWorld("", "", "accessModes: [ReadWriteOnce]\nawsElasticBlockStore: {volumeID: 'aws://eu-west-1a/vol-0a1b2c3d4e5f60718', fsType: ext4}").Waits().Add("\napiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: n1}\nspec: {drivers: []}\n"), "AttachVolume.Attach failed for volume \"pv-data\" : CSINode n1 does not contain driver ebs.csi.aws.com")},
 		{"shared cronjob", "broken: certain rwo-shared-by-workloads PersistentVolumeClaim shop/data", second(mulattach(cinder().Waits(), "backup-1").Attached("n2"), "backup-1", "n2", "{apiVersion: batch/v1, kind: Job, name: backup, uid: 'e4000000-0000-4000-8000-000000000001', controller: true}", "Running", "")},
