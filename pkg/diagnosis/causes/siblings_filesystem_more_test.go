@@ -176,9 +176,12 @@ func TestToolAtWork(t *testing.T) {
 	}
 	const stuck = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
 	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
+	asks := func(w *world) *world {
+		return w.EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").
+			EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").EditIn(claim, "status: {phase: Bound", "status: {conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:40:00Z'}], phase: Bound")
+	}
 	grows := func(comm string) *world {
-		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").
-			EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").EditIn(claim, "status: {phase: Bound", "status: {conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:40:00Z'}], phase: Bound").
+		return asks(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))).
 			Process("n1", 6000, "5000c0de-0000-4000-8000-000000000001", comm, 4026532500, "").Entries("n1", "proc/6000/cmdline", comm+"␀/dev/nvme1n1␀", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86340000 0 0 18446744073709551615")
 	}
 	again := func(plugin string) *world {
@@ -186,8 +189,10 @@ func TestToolAtWork(t *testing.T) {
 		return w.EditIn("name: plugin-1, uid", "startedAt: '2025-11-07T13:25:00Z'", "startedAt: '"+plugin+"'")
 	}
 	showEach(t, map[string]shown{
-		"it grows":                    {grows("resize2fs"), "waiting"},
-		"it does not grow":            {grows("sleep"), "degraded: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
+		"it grows":         {grows("resize2fs"), "waiting"},
+		"it does not grow": {grows("sleep"), "degraded: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
+		"it is not grown for a pod that waits, by the node's own refusal": {asks(ebsDisk(ebs().Waits().Attached("n1"), "n1")).FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to resize filesystem on /dev/nvme1n1: resize of device /dev/nvme1n1 failed: exit status 1. resize2fs output: resize2fs 1.46.5 (30-Dec-2021)\nresize2fs: Operation not permitted while trying to open /dev/nvme1n1\n"),
+			"broken: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
 		"the plugin started since":    {again("2026-01-02T11:59:30Z"), "waiting"},
 		"the plugin started long ago": {again("2026-01-02T09:59:30Z"), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"a check":                     {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},

@@ -64,6 +64,9 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 	if sizes.Part != disk.Unread {
 		p.Says = string(sizes.Part)
 	}
+	if refused.Yes() && len(pl.Volume.WaitingOn(pl.Node)) > 0 {
+		p.Severity = report.Blocking // it is grown before it is handed to the pod
+	}
 	p.At(pl.Node)
 	p.Steps = append(p.Steps, remedy.Words(cures[sizes.Part]),
 		remedy.Words("Never run a resize tool on a device that is mounted elsewhere, never make a file system smaller, and do not edit status.capacity of the claim."))
