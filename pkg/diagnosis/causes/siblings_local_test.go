@@ -55,6 +55,11 @@ func TestSiblingsLocal(t *testing.T) {
 			"broken: likely local-pool-inactive Node n1"},
 		"LVM: there, the mount fails otherwise": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount failed: exit status 32")).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"LVM: a container of a pod that was deleted by force has it": {lvmLocal().Waits().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0").LiveExt4("n1", "dm-0").
+			Mounts("n1", "253:0 / /var/lib/kubelet/pods/5000c0de-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pvc-11aa/mount rw,relatime shared:71 - ext4 /dev/mapper/datavg-pvc--11aa rw").
+			Process("n1", 9000, "5000c0de-0000-4000-8000-000000000009", "postgres", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 253:0 / /data rw,relatime - ext4 /dev/mapper/datavg-pvc--11aa rw").
+			FailedMount(mountFails("pvc-11aa", "verifyMount: device already mounted at [/var/lib/kubelet/pods/5000c0de-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pvc-11aa/mount]")),
+			"broken: likely device-held-by-process Process n1/9000"},
 		"ZFS: not imported": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist")),
 			"broken: certain local-pool-inactive Node n1"},
 		"ZFS: imported, the dataset is gone": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist")).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"),

@@ -1,6 +1,8 @@
 package disk
 
 import (
+	"strings"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -14,6 +16,7 @@ type Held struct {
 	Dev     probes.Dev // what is mounted or open
 	Path    string     // of the target or the swap area, or the mount point
 	Entry   string     // of /etc/fstab
+	Why     string     // what makes it a fault, where it is not that the node should let go
 	Holder  *Holder
 	Is      evidence.Answer
 	Last    evidence.Answer
@@ -38,7 +41,7 @@ func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 		return t.exclusively(fails)
 	}
 	if released.No() {
-		return nil
+		return t.inTheWay()
 	}
 	var out []Held
 	for _, h := range t.BlockingRelease() {
@@ -52,6 +55,20 @@ func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 		out = append(out, Held{Kind: "stranger", Subject: dev, Dev: dev, Path: point, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(t.pl.X, h.Who), AtMost: report.Likely})
 	}
 	return out
+}
+
+// inTheWay is a container of a pod that is gone, whose mount the driver names as its reason to
+// refuse the volume to the next pod of the same node.
+func (t *Tower) inTheWay() []Held {
+	h, point, dev, ok := t.Stranger()
+	if !ok {
+		return nil
+	}
+	named := t.pl.Refused().Say(func(x evidence.Text) bool {
+		return strings.HasPrefix(x.Op, "MountVolume") && strings.Contains(x.Raw, "/pods/"+h.Process.PodUID+"/volumes/")
+	})
+	return []Held{{Kind: "stranger", Subject: dev, Dev: dev, Path: point, Holder: &h, Is: evidence.All(h.Is(), named), Last: pods.Placed(t.pl.X, h.Who),
+		AtMost: report.Likely, Why: "the next pod wants it and the driver refuses because of that mount"}}
 }
 
 // exclusively are those who have the idle device open while it is awaited. The kernel does

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -33,7 +34,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 		for _, h := range t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl)) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.DeviceSubject(pl.Node, h.Subject), Says: h.Kind, AtMost: h.AtMost,
-				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": t.Device.Dev.String(), "why": why,
+				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": t.Device.Dev.String(), "why": cmp.Or(h.Why, why),
 					"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
 				State: []evidence.Answer{h.Is},
 				Last:  []evidence.Answer{h.Last, pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).Nothing()},
@@ -53,6 +54,9 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				if h.Holder.Who.Pod != nil {
 					p.Subject = diagnosis.PodSubject(h.Holder.Who.Pod)
 				}
+			}
+			if h.Why != "" {
+				p.Breaks = []diagnosis.Step{diagnosis.Publishing}
 			}
 			if h.Kind == "stranger" {
 				p.Steps = []remedy.Step{remedy.Words("Make sure that the container of process " + p.With["process"] + " on node " + pl.Node + " may end, then stop it through the container runtime (crictl stop) or restart the kubelet there, which ends containers of pods that do not exist.")}
