@@ -107,6 +107,14 @@ func (l Lack) OfContainer(module string) bool {
 	return module == "fuse" && (l.Says == "said" || l.Says == "unloaded")
 }
 
+// AtMost is what the words behind the lack allow.
+func (l Lack) AtMost(module string, by Said) report.Certainty {
+	if l.OfContainer(module) || l.Says == "said" && by.Open() {
+		return report.Likely
+	}
+	return ""
+}
+
 // replaced is the release whose modules are there while those of the running one are not.
 func replaced(pl *evidence.Place, release string) string {
 	other := ""

@@ -50,16 +50,13 @@ var KernelModuleMissing = &diagnosis.Rule{
 			}
 			release, _ := node.Kernel(pl.X, pl.Node)
 			p := &diagnosis.Proof{
-				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says,
+				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says, AtMost: lack.AtMost(m, by),
 				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},
 				State: []evidence.Answer{wanted, lack.Is}, Hint: hint,
 				Steps: moduleSteps(pl.Node, m, lack.Says),
 			}
 			if lack.OfContainer(m) {
-				p.AtMost, p.Also = report.Likely, []string{"A container without /dev/" + m + " says the same: look first whether the node has that device, and whether the driver's pod is privileged or mounts it."}
-			}
-			if lack.Says == "said" && by.Open() {
-				p.AtMost = report.Likely
+				p.Also = []string{"A container without /dev/" + m + " says the same: look first whether the node has that device, and whether the driver's pod is privileged or mounts it."}
 			}
 			out = append(out, p)
 		}
