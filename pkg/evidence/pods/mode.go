@@ -86,10 +86,21 @@ func (w WrongMode) Borrowed(c *corev1.PersistentVolumeClaim) evidence.Answer {
 	return evidence.When(w.Ephemeral && w.Pod.UID != "" && !ownedBy(c, w.Pod))
 }
 
-// Said quotes kubelet, where it gives this as its reason; some versions only say that they timed
-// out.
-func (w WrongMode) Said(texts evidence.Texts) []report.Evidence {
-	return texts.Say(func(t evidence.Text) bool {
+// Reason asks whether kubelet gives this as its reason. Where nobody gives one it was not
+// seen, since some versions only say that they timed out. A pod whose volume is refused for
+// something else, or is not attached yet, has another reason: what the pod names can be what
+// somebody else wrote into it since, as for the machines of KubeVirt.
+func (w WrongMode) Reason(pl *evidence.Place) evidence.Answer {
+	said := pl.Texts.Say(func(t evidence.Text) bool {
 		return t.Is(message.VolumeModeMismatch) && t.Pod == Name(w.Pod) && strings.Contains(t.Raw, "volume "+w.Volume+" has volumeMode")
-	}).Facts()
+	})
+	node := w.Pod.Spec.NodeName
+	va := pl.Volume.AttachmentOn(node)
+	switch {
+	case said.Yes():
+		return said
+	case va == nil && pl.Volume.AttachRequired(pl.X), va != nil && !va.Status.Attached, slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary }):
+		return evidence.No()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "what the kubelet says of volume " + w.Volume, Node: node, Why: "it gives no reason"})
 }

@@ -24,6 +24,11 @@ kind: PersistentVolume
 metadata: {name: pv-data, uid: v1}
 spec: {volumeMode: MODE, claimRef: {namespace: shop, name: data, uid: c1}, csi: {driver: d, volumeHandle: h}}
 status: {phase: Bound}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: d}
+spec: {attachRequired: false}
 `, "MODE", mode), `
 apiVersion: v1
 kind: Pod
@@ -36,10 +41,16 @@ status: {phase: Pending}
 `)
 }
 
+// said is kubelet's event about the pod.
+func said(message string) string {
+	return "\napiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e1}\ninvolvedObject: {kind: Pod, namespace: shop, name: web-0, uid: w}\ntype: Warning\nreason: FailedMount\nmessage: '" + message +
+		"'\nfirstTimestamp: '2026-01-02T11:31:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\nsource: {component: kubelet, host: n1}"
+}
+
 func TestVolumeModeMismatch(t *testing.T) {
 	t.Parallel()
 	const (
-		wrong   = "certain PersistentVolumeClaim data"
+		wrong   = "likely PersistentVolumeClaim data"
 		mounts  = "volumeMounts: [{name: vol, mountPath: /data}]"
 		devices = "volumeDevices: [{name: vol, devicePath: /dev/xvda}]"
 	)
@@ -59,6 +70,9 @@ func TestVolumeModeMismatch(t *testing.T) {
 		says   string
 	}{
 		"a device is mounted":              {block(), []string{wrong}, "volumeMounts of container app name it"},
+		"kubelet says so":                  {block().Add(said("volume vol has volumeMode Block, but is specified in volumeMounts")), []string{"certain PersistentVolumeClaim data"}, ""},
+		"kubelet says something else":      {block().Add(said("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = no space")), []string{}, ""},
+		"it is not attached":               {block().Edit("attachRequired: false", "attachRequired: true"), []string{}, ""},
 		"a filesystem is a device":         {named("Filesystem", app(devices)), []string{wrong}, "volumeDevices of container app name it"},
 		"the mode is left out":             {named("Filesystem", app(devices)).Edit("volumeMode: Filesystem, ", ""), []string{wrong}, "has volumeMode Filesystem"},
 		"a filesystem is mounted":          {named("Filesystem", app(mounts)), []string{}, ""},
@@ -67,7 +81,7 @@ func TestVolumeModeMismatch(t *testing.T) {
 		"only the app is wrong":            {named("Filesystem", both(mounts, devices)), []string{wrong}, "of container app name it"},
 		"both are wrong":                   {named("Block", both(mounts, mounts)), []string{wrong}, "of container prepare and app name it"},
 		"no container names it":            {named("Block", app("tty: false")), []string{}, ""},
-		"an ephemeral volume":              {own("w"), []string{"certain PersistentVolumeClaim web-0-vol"}, "Claim shop/web-0-vol has volumeMode Block"},
+		"an ephemeral volume":              {own("w"), []string{"likely PersistentVolumeClaim web-0-vol"}, "Claim shop/web-0-vol has volumeMode Block"},
 		"the claim is of another pod":      {own("x"), []string{}, ""},
 		"not scheduled":                    {block().Edit("nodeName: n1", "nodeName: ''"), []string{}, ""},
 		"the pod has ended":                {block().Edit("phase: Pending", "phase: Failed"), []string{}, ""},

@@ -27,7 +27,8 @@ var VolumeModeMismatch = &diagnosis.Rule{
 				Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
 				With: words.Fields{"claim": c.Namespace + "/" + c.Name, "pod": pods.Owned(pl.X, w.Pod), "volume": w.Volume,
 					"containers": words.List(w.Containers, 3)},
-				State:      []evidence.Answer{claims.Usable(c), w.Is.With(w.Said(pl.Texts)...)},
+				State:      []evidence.Answer{claims.Usable(c), w.Is},
+				Last:       []evidence.Answer{w.Reason(pl)},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "volume-source-missing", Is: w.Borrowed(c)}},
 			}
 			wants, list, other := "files in a directory", "volumeMounts with a mountPath", "Block, of a class whose driver makes raw devices"
