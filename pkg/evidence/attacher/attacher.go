@@ -126,12 +126,20 @@ func (a Attacher) Together() evidence.Answer {
 	if a.Driver != snapshot.LonghornDriver || a.Leader == nil {
 		return evidence.No()
 	}
+	var besides *corev1.Pod // another part that fails, for a reason of its own or for the same
 	for _, o := range a.pl.X.PodsIn(a.Leader.Namespace) {
 		manager := o.Labels["app"] == "longhorn-manager" || strings.HasPrefix(o.Name, "longhorn-manager-")
-		part := manager || o.Labels["app"] == "longhorn-csi-plugin" || slices.Contains(a.Pods, o)
-		if part && pods.Finished(o).No() && !snapshot.PodServes(o) && (manager || a.missesBackend(o)) {
+		plugin := o.Labels["app"] == "longhorn-csi-plugin"
+		switch {
+		case !manager && !plugin && !slices.Contains(a.Pods, o), pods.Finished(o).Yes(), snapshot.PodServes(o):
+		case manager || a.missesBackend(o):
 			return evidence.Yes(pods.State(o))
+		case plugin:
+			besides = o
 		}
+	}
+	if besides != nil {
+		return evidence.Unseen(evidence.Lack{Need: "logs/" + besides.Namespace + "/" + besides.Name, Why: "why pod " + besides.Name + " fails, too, was not read"})
 	}
 	return evidence.Not(evidence.ResourceIn(a.pl.X, "/pods", a.Leader.Namespace).Nothing())
 }
