@@ -42,17 +42,7 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 		}
 		sidecar(x, v, "csi-resizer", add)
 	case "attach", "detach":
-		for _, va := range v.Attachments {
-			if va.Spec.NodeName != node && node != "" {
-				continue
-			}
-			if pod, container := around.Controller(x, v); pod != nil && (va.Status.AttachError != nil || va.Status.DetachError != nil) { // what its status says is quoted
-				add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
-			} else {
-				add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
-			}
-			break
-		}
+		attachment(x, v, node, add)
 		sidecar(x, v, "csi-attacher", add)
 	}
 	if len(out) > 1 {
@@ -66,6 +56,22 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 		add(s.Title, s.Commands...)
 	}
 	return out[:min(len(out), 3)]
+}
+
+// attachment shows what is said of a volume's attachment to a node: who refused it by name
+// tells more in its own log.
+func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(string, ...Command)) {
+	for _, va := range v.Attachments {
+		if va.Spec.NodeName != node && node != "" {
+			continue
+		}
+		if pod, container := around.Controller(x, v); pod != nil && (va.Status.AttachError != nil || va.Status.DetachError != nil) { // what its status says is quoted
+			add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
+		} else {
+			add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
+		}
+		return
+	}
 }
 
 // sidecar shows the log of a driver's sidecar, where one pod of it was seen.
