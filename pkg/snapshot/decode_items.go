@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,8 +51,9 @@ type envelope struct {
 
 // reader takes the files of cluster/ apart.
 type reader struct {
-	items []item
-	gaps  []Gap
+	items        []item
+	gaps         []Gap
+	quickReaders sync.Pool
 }
 
 // file adds the objects of one file.
@@ -118,7 +120,7 @@ func (r *reader) list(file string, number *int, it *item, e *envelope, depth int
 	if e.Items != nil {
 		r.items = slices.Grow(r.items, len(*e.Items))
 		known := make([]item, len(*e.Items))
-		sideBySide(len(known), func(i int) { _ = fault.Of(func() { known[i] = quick((*e.Items)[i]) }) })
+		sideBySide(len(known), func(i int) { _ = fault.Of(func() { known[i] = r.quick((*e.Items)[i]) }) })
 		for i, raw := range *e.Items {
 			if known[i].object == nil {
 				r.document(file, number, raw, implied, depth+1)
@@ -136,7 +138,12 @@ func (r *reader) list(file string, number *int, it *item, e *envelope, depth int
 
 // quick decodes an object that says first what it is, as kubectl and captures write them,
 // without looking for its envelope. No object: it is not so easy.
-func quick(raw []byte) item {
+func (r *reader) quick(raw []byte) item {
+	d, ok := r.quickReaders.Get().(*quickReader)
+	if !ok {
+		d = &quickReader{}
+	}
+	defer r.quickReaders.Put(d) // when the object is trimmed: what it shares is with this reader alone
 	var it item
 	var version, kind string
 	n, t := 0, text{raw, 0}
@@ -147,7 +154,7 @@ func quick(raw []byte) item {
 	})
 	it.gvk = schema.FromAPIVersionAndKind(version, kind)
 	if k := kindOf(it.gvk); n == 2 && k != nil && k.quick != nil {
-		if o := k.quick(raw); o != nil && o.GetName() != "" && keep(o) {
+		if o := k.quick(d, raw); o != nil && o.GetName() != "" && keep(o) {
 			it.object = o
 		}
 	}

@@ -22,7 +22,7 @@ type kind struct {
 	resource string
 	// decode makes an object of JSON; quick does, too, when nothing in it is unusual.
 	decode func(raw []byte) (metav1.Object, error)
-	quick  func(raw []byte) metav1.Object
+	quick  func(d *quickReader, raw []byte) metav1.Object
 	// objects are those of the list; replace sets it, add appends to it.
 	objects func(*Cluster) []metav1.Object
 	replace func(*Cluster, []metav1.Object)
@@ -77,9 +77,9 @@ func typed[T any, P interface {
 			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))
 			return p, nil
 		},
-		quick: func(raw []byte) metav1.Object {
+		quick: func(d *quickReader, raw []byte) metav1.Object {
 			p := P(new(T))
-			if !into(raw, p) {
+			if !d.into(raw, p) {
 				return nil
 			}
 			p.GetObjectKind().SetGroupVersionKind(gv.WithKind(name))

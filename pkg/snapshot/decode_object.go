@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// quickReader fills Kubernetes' types from valid JSON in one pass. Nothing writes to what was
-// read, so that words, lists and maps of one text are kept once: the pods of a DaemonSet have
+// quickReader fills Kubernetes' types from valid JSON in one pass, for one file. Nothing writes to
+// what was read, so that words, lists and maps of one text are kept once: the pods of a DaemonSet have
 // the same containers, and most words of 100,000 events are the same few. What it does not
 // take (a value of another type, a key twice) is left to sigs.k8s.io/json, with its errors.
 type quickReader struct {
@@ -29,14 +29,11 @@ type sharedList struct {
 	value reflect.Value
 }
 
-var (
-	quickReaders = sync.Pool{New: func() any { return &quickReader{} }}
-	seed         = maphash.MakeSeed()
-)
+var seed = maphash.MakeSeed()
 
 // shape says how a type is read.
 type shape struct {
-	reflect.Type
+	typ    reflect.Type                                          // not embedded: its method Method would keep every exported method of the program
 	read   func(*quickReader, *shape, *text, reflect.Value) bool // nil: not by us
 	of     *shape                                                // of a pointer, list or map
 	fields map[string]member                                     // of a struct
@@ -56,12 +53,6 @@ var shapes = struct {
 }{of: map[reflect.Type]*shape{}}
 
 // into reads an object; false: by somebody else.
-func into(raw []byte, o any) bool {
-	d := quickReaders.Get().(*quickReader)
-	defer quickReaders.Put(d)
-	return d.into(raw, o)
-}
-
 func (d *quickReader) into(raw []byte, o any) bool {
 	v := reflect.ValueOf(o).Elem()
 	shapes.Lock()
@@ -82,7 +73,7 @@ func shapeOf(t reflect.Type) *shape {
 	if ok {
 		return s
 	}
-	s = &shape{Type: t}
+	s = &shape{typ: t}
 	shapes.of[t] = s
 	own := reflect.PointerTo(t)
 	switch {
@@ -191,7 +182,7 @@ func (d *quickReader) pointer(s *shape, t *text, v reflect.Value) bool {
 	if t.null() {
 		return true
 	}
-	v.Set(reflect.New(s.Elem()))
+	v.Set(reflect.New(s.typ.Elem()))
 	return d.value(s.of, t, v.Elem())
 }
 
@@ -208,7 +199,7 @@ func (d *quickReader) shared(s *shape, t *text, v reflect.Value) bool {
 		return true
 	}
 	read := d.list
-	if s.Kind() == reflect.Map {
+	if s.typ.Kind() == reflect.Map {
 		read = d.dictionary
 	}
 	if !read(s, raw, v) {
@@ -228,7 +219,7 @@ func (d *quickReader) list(s *shape, raw []byte, v reflect.Value) bool {
 	if !ok {
 		return false
 	}
-	v.Set(reflect.MakeSlice(s.Type, len(all), len(all)))
+	v.Set(reflect.MakeSlice(s.typ, len(all), len(all)))
 	for i, one := range all {
 		if t := (text{one, 0}); !d.value(s.of, &t, v.Index(i)) {
 			return false
@@ -238,16 +229,16 @@ func (d *quickReader) list(s *shape, raw []byte, v reflect.Value) bool {
 }
 
 func (d *quickReader) dictionary(s *shape, raw []byte, v reflect.Value) bool {
-	m := reflect.MakeMap(s.Type)
+	m := reflect.MakeMap(s.typ)
 	v.Set(m)
 	t := text{raw, 0}
 	return t.members(func(key []byte) bool {
 		k, ok := d.string(key)
-		one := reflect.New(s.Elem()).Elem()
+		one := reflect.New(s.typ.Elem()).Elem()
 		if !ok || !d.value(s.of, &t, one) {
 			return false
 		}
-		m.SetMapIndex(reflect.ValueOf(k).Convert(s.Key()), one)
+		m.SetMapIndex(reflect.ValueOf(k).Convert(s.typ.Key()), one)
 		return true
 	})
 }

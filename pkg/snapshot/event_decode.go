@@ -28,9 +28,9 @@ func eventKind[T any](group, version string, reduced func(*T) *Event) *kind {
 			}
 			return reduced(&in), nil
 		},
-		quick: func(raw []byte) metav1.Object {
+		quick: func(d *quickReader, raw []byte) metav1.Object {
 			var in T
-			if !into(raw, &in) {
+			if !d.into(raw, &in) {
 				return nil
 			}
 			return reduced(&in)
