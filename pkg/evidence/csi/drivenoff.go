@@ -6,6 +6,9 @@ import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 // the volume there end or are gone: no plugin serves it there, and none is registered.
 func DrivenOff(pl *evidence.Place) evidence.Answer {
 	driver := pl.Volume.CSIName()
+	if driver == "" && pl.Volume.PV == nil && !pl.Volume.Inline { // which driver it has stands in the volume
+		return evidence.Not(evidence.Resource(pl.X, "/persistentvolumes").Nothing())
+	}
 	if driver == "" || pl.X.DriverPodOn(driver, pl.Node) != nil {
 		return evidence.No()
 	}

@@ -20,7 +20,8 @@ var VolumehandleDuplicate = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		out := evidence.Each(claims.TwinsOf(pl), func(t claims.Twins) *diagnosis.Proof { return sameHandle(pl, t) })
+		out := []*diagnosis.Proof{diagnosis.Unread(evidence.Resource(pl.X, "/persistentvolumes"))} // the twin can be one that was not read
+		out = append(out, evidence.Each(claims.TwinsOf(pl), func(t claims.Twins) *diagnosis.Proof { return sameHandle(pl, t) })...)
 		for _, t := range claims.TwiceIn(pl) {
 			w, v := t.Pod, pl.Volume
 			p := &diagnosis.Proof{
