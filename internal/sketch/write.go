@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -15,15 +15,11 @@ func (w *World) Write(dir string) error {
 	s := w.settle()
 	groups := map[string][]string{}
 	for _, o := range s.Objects {
-		var object struct{ metav1.TypeMeta }
-		if err := yaml.Unmarshal([]byte(o), &object); err != nil {
+		group, long, err := blockStyle(o)
+		if err != nil {
 			return fmt.Errorf("an object of the sketch: %w", err)
 		}
-		long, err := blockStyle(o)
-		if err != nil {
-			return err
-		}
-		name := "cluster/" + cmp.Or(object.GroupVersionKind().Group, "core") + ".yaml"
+		name := "cluster/" + cmp.Or(group, "core") + ".yaml"
 		groups[name] = append(groups[name], long)
 	}
 	for name, objects := range groups {
@@ -33,12 +29,13 @@ func (w *World) Write(dir string) error {
 	return s.write(dir)
 }
 
-// blockStyle writes an object as kubectl prints it.
-func blockStyle(object string) (string, error) {
-	var o any
+// blockStyle writes an object as kubectl prints it, and tells its API group.
+func blockStyle(object string) (group, long string, err error) {
+	var o map[string]any
 	if err := yaml.Unmarshal([]byte(object), &o); err != nil {
-		return "", fmt.Errorf("an object of the sketch: %w", err)
+		return "", "", err
 	}
 	b, err := yaml.Marshal(o)
-	return string(b), err
+	version, _ := o["apiVersion"].(string)
+	return schema.FromAPIVersionAndKind(version, "").Group, string(b), err
 }

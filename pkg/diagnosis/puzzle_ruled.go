@@ -88,7 +88,7 @@ func (c *Catalog) ruledOut(p *Pass, z puzzle) []report.Excluded {
 		return nil // who was not read can be the one
 	}
 	kind, seen := around.KindOf(p.Index, z.volume, z.node), p.seenWhole(z)
-	unknown := disks(kind) && !selfNamed(kind) && !p.recognised(z)
+	unknown := seen && disks(kind) && !selfNamed(kind) && !p.recognised(z) // of what was not seen whole nothing is ruled out
 	var out []report.Excluded
 	for _, s := range suspects {
 		if s.words == "" || !slices.Contains(s.steps, z.step) || s.only != nil && !s.only(kind) || c.Rule(s.cause) == nil || p.open(c.Rule(s.cause), z, seen) || p.inDoubt(s.cause, z) ||
@@ -131,14 +131,10 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 	case "csi-plugin-not-registered":
 		return p.unregistered(z)
 	case "longhorn-volume-faulted":
-		return called(z.volume, "faulted")
+		lh := z.volume.LH()
+		return lh != nil && lh.Status.Robustness == "faulted"
 	}
 	return false
-}
-
-// called tells whether Longhorn calls a volume so.
-func called(v *snapshot.Volume, robustness string) bool {
-	return v.LH() != nil && v.LH().Status.Robustness == robustness
 }
 
 // someUnprobed tells whether a node of the cluster was not looked at.

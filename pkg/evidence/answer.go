@@ -12,6 +12,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Answer is what was found out about one question: yes, no, or not seen. It carries
@@ -145,6 +146,11 @@ func Any(list ...Answer) Answer {
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
 func FromAPI(object, field, text string) report.Evidence {
 	return report.Evidence{Source: "api", Locator: strings.TrimSpace(object + " " + field), Text: text}
+}
+
+// FromEvent is what an event says of an object ("Pod shop/db-0").
+func FromEvent(object string, e *snapshot.Event) report.Evidence {
+	return report.Evidence{Source: "event", Locator: "Event " + object + " " + e.Reason, Text: e.Message}
 }
 
 // FromNode is something read on a node, with its path there.

@@ -9,7 +9,7 @@ import (
 
 // safe returns a copy of a report in which every string can be shown on a
 // terminal, so that no part of the page has to think of it: sentences, names and
-// cells are one visible line, withQuotes texts keep their lines.
+// cells are one visible line, quoted texts keep their lines.
 func safe(r *report.Report) *report.Report {
 	out := report.Visible(r)
 	ofCause := func(c *report.Cause) []*[]report.Evidence { return []*[]report.Evidence{&c.Evidence} }
@@ -42,7 +42,7 @@ func withQuotes[T any](list []T, texts func(*T) []*[]report.Evidence) []T {
 	return list
 }
 
-// line makes one line of words of ours and of a withQuotes text: blanks and line breaks
+// line makes one line of words of ours and of a quoted text: blanks and line breaks
 // become one space each.
 func line(s string) string {
 	return strings.Join(strings.Fields(s), " ")

@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,23 +40,17 @@ func EndHolder(node string, who snapshot.Who) Step {
 
 // servesAll names units whose restart touches every pod of the node.
 func servesAll(unit string) bool {
-	for _, u := range []string{"kubelet", "kube-proxy", "containerd", "docker", "crio", "cri-", "k3s", "rke2", "k0s", "snap.microk8s", "calico", "flanneld", "openvswitch", "ovs", "dbus", "NetworkManager", "systemd-networkd", "networking", "wicked", "etcd"} {
-		if strings.HasPrefix(unit, u) {
-			return true
-		}
-	}
-	return false
+	return beginsWith(unit, "kubelet", "kube-proxy", "containerd", "docker", "crio", "cri-", "k3s", "rke2", "k0s", "snap.microk8s", "calico", "flanneld", "openvswitch", "ovs", "dbus", "NetworkManager", "systemd-networkd", "networking", "wicked", "etcd")
 }
 
 // servesStorage names units whose restart ends sessions, exports, pools or machines: open-iscsi logs out
 // every target, blk-availability unmounts what lies on maps, a target drops its initiators.
 func servesStorage(unit string) bool {
-	for _, u := range []string{"open-iscsi", "iscsi", "blk-availability", "lvm", "zfs", "drbd", "nfs-", "rpc-", "rpcbind", "smb", "target", "tgt", "scst", "ceph", "glusterd", "libvirtd", "virt", "qemu", "machine-"} {
-		if strings.HasPrefix(unit, u) {
-			return true
-		}
-	}
-	return false
+	return beginsWith(unit, "open-iscsi", "iscsi", "blk-availability", "lvm", "zfs", "drbd", "nfs-", "rpc-", "rpcbind", "smb", "target", "tgt", "scst", "ceph", "glusterd", "libvirtd", "virt", "qemu", "machine-")
+}
+
+func beginsWith(unit string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(unit, w) })
 }
 
 // restartUnit restarts the systemd unit that holds a device.

@@ -98,7 +98,7 @@ func ofEvents(pl *evidence.Place) (Stuck, bool) {
 		bad := e.Type != "Normal" && e.Type != "" || e.Reason == "BackOff" || e.Reason == "FailedMount" || e.Reason == "Failed" || e.Reason == "Evicted"
 		if RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
 			out = Stuck{"its event " + e.Reason + " says: " + strings.TrimSpace(e.Message),
-				evidence.Yes(report.Evidence{Source: "event", Locator: "Event Pod " + e.ObjNamespace + "/" + e.ObjName + " " + e.Reason, Text: e.Message})}
+				evidence.Yes(evidence.FromEvent("Pod "+e.ObjNamespace+"/"+e.ObjName, e))}
 		}
 	}
 	return out, out.Why != ""

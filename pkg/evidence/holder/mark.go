@@ -9,7 +9,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -39,7 +38,7 @@ func MarkedLost(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
 	}
 	for _, e := range x.Events("Pod", pod.Namespace, pod.Name) {
 		if e.Reason == "NodeNotReady" {
-			return evidence.Yes(report.Evidence{Source: "event", Locator: "Event " + name + " NodeNotReady", Text: e.Message})
+			return evidence.Yes(evidence.FromEvent(name, e))
 		}
 	}
 	for _, c := range pod.Status.Conditions {

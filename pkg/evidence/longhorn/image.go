@@ -80,7 +80,7 @@ func WhyNoImage(x *snapshot.Index, ei *snapshot.LHEngineImage, node string) (str
 		facts := []report.Evidence{evidence.FromAPI("Pod "+name, "status", Trouble(pod))}
 		for _, e := range x.Events("Pod", pod.Namespace, pod.Name) {
 			if e.Type == corev1.EventTypeWarning {
-				facts = append(facts, report.Evidence{Source: "event", Locator: "Event Pod " + name + " " + e.Reason, Text: e.Message})
+				facts = append(facts, evidence.FromEvent("Pod "+name, e))
 			}
 		}
 		return "pod " + name + ": " + Trouble(pod), facts

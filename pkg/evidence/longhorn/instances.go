@@ -104,7 +104,7 @@ func away(x *snapshot.Index, im *snapshot.LHInstanceManager) []report.Evidence {
 	out = append(out, pods.State(pod))
 	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
 		if e.Type == "Warning" {
-			return append(out, report.Evidence{Source: "event", Locator: "Event " + pods.Object(pod) + " " + e.Reason, Text: e.Message})
+			return append(out, evidence.FromEvent(pods.Object(pod), e))
 		}
 	}
 	return out

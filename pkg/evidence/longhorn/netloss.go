@@ -104,7 +104,7 @@ func (b *Broken) count(x *snapshot.Index) (network, mute bool) {
 		if b.first.IsZero() || !ev.First.IsZero() && ev.First.Before(b.first) {
 			b.first = ev.First
 		}
-		b.facts = append(b.facts, report.Evidence{Source: "event", Locator: "Event Engine " + e.Name + " " + ev.Reason, Text: ev.Message})
+		b.facts = append(b.facts, evidence.FromEvent("Engine "+e.Name, ev))
 	}
 	return network, mute
 }

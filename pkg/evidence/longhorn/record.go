@@ -66,7 +66,7 @@ func Tried(x *snapshot.Index, kind, namespace, name string, conditions snapshot.
 	var starts []report.Evidence
 	for _, e := range x.Events(kind, namespace, name) {
 		if (e.Reason == "FailedStarting" || e.Reason == "Start") && x.Age(e.Last) < 5*time.Minute {
-			starts = append(starts, report.Evidence{Source: "event", Locator: "Event " + kind + " " + name + " " + e.Reason, Text: e.Message})
+			starts = append(starts, evidence.FromEvent(kind+" "+name, e))
 		}
 	}
 	return evidence.ResourceIn(x, "/events", namespace).Found(starts...)

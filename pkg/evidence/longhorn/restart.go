@@ -114,7 +114,7 @@ func (r *Restart) hits(v *snapshot.Volume) (report.Evidence, bool) {
 	lost := func(kind, namespace, name string, reasons ...string) (report.Evidence, bool) {
 		for _, e := range r.pl.X.Events(kind, namespace, name) {
 			if slices.Contains(reasons, e.Reason) && near(e.Last, r.At) {
-				return report.Evidence{Source: "event", Locator: "Event " + kind + " " + name + " " + e.Reason, Text: e.Message}, true
+				return evidence.FromEvent(kind+" "+name, e), true
 			}
 		}
 		return report.Evidence{}, false

@@ -35,7 +35,7 @@ func restartReason(x *snapshot.Index, im *snapshot.LHInstanceManager, boot strin
 	for _, e := range x.Events("Pod", im.Namespace, im.Name) {
 		switch e.Reason {
 		case "Unhealthy", "Killing", "Evicted", "Preempted", "Preempting":
-			say(strings.ToLower(e.Reason)+": "+e.Message, report.Evidence{Source: "event", Locator: "Event Pod " + name + " " + e.Reason, Text: e.Message})
+			say(strings.ToLower(e.Reason)+": "+e.Message, evidence.FromEvent("Pod "+name, e))
 		}
 	}
 	say(priorityDiffers(x, pod))

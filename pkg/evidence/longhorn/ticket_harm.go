@@ -139,7 +139,7 @@ func evictions(pl *evidence.Place, node string) []report.Evidence {
 	look := func(kind, namespace, name, word string) {
 		for _, e := range pl.X.Events(kind, namespace, name) {
 			if strings.Contains(e.Message, word) {
-				out = append(out, report.Evidence{Source: "event", Locator: "Event " + kind + " " + name + " " + e.Reason, Text: e.Message})
+				out = append(out, evidence.FromEvent(kind+" "+name, e))
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func notMade(x *snapshot.Index, ds *appsv1.DaemonSet) (said report.Evidence, ref
 		case e.Reason == "SuccessfulCreate":
 			return said, false
 		case e.Reason == "FailedCreate" && x.Age(e.Last) < refusedFor:
-			return report.Evidence{Source: "event", Locator: "Event DaemonSet " + ds.Namespace + "/" + ds.Name + " " + e.Reason, Text: e.Message}, true
+			return evidence.FromEvent("DaemonSet "+ds.Namespace+"/"+ds.Name, e), true
 		}
 	}
 	return said, false
@@ -158,7 +158,7 @@ func Said(pl *evidence.Place, u Use) []report.Evidence {
 	for _, pod := range u.Pods {
 		for _, e := range slices.Backward(pl.X.Events("Pod", pod.Namespace, pod.Name)) {
 			if misses(e.Message) {
-				return []report.Evidence{{Source: "event", Locator: "Event " + pods.Object(pod) + " " + e.Reason, Text: e.Message}}
+				return []report.Evidence{evidence.FromEvent(pods.Object(pod), e)}
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 func unmade(pl *evidence.Place, claim string) []report.Evidence {
 	for _, e := range slices.Backward(pl.X.Events("Pod", pl.Pod.Namespace, pl.Pod.Name)) {
 		if e.Reason == "EphemeralVolumeCreationFailed" && strings.Contains(e.Message, `"`+claim+`"`) {
-			return []report.Evidence{{Source: "event", Locator: "Event " + Object(pl.Pod) + " " + e.Reason, Text: e.Message}}
+			return []report.Evidence{evidence.FromEvent(Object(pl.Pod), e)}
 		}
 	}
 	return nil

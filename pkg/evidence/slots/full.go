@@ -105,7 +105,7 @@ func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, word
 	events := pl.X.Events("Pod", pod.Namespace, pod.Name)
 	for i := len(events) - 1; i >= 0; i-- {
 		if e := events[i]; e.Reason == "FailedScheduling" {
-			return need, e.Message, evidence.When(strings.Contains(e.Message, tooMany), report.Evidence{Source: "event", Locator: "Event " + name + " FailedScheduling", Text: e.Message})
+			return need, e.Message, evidence.When(strings.Contains(e.Message, tooMany), evidence.FromEvent(name, e))
 		}
 	}
 	return need, "", evidence.No()
