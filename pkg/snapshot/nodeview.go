@@ -67,19 +67,24 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 // View returns the view of a probed node, or nil.
 func (x *Index) View(node string) *NodeView { return x.NodeViews[node] }
 
-// MountedByMate tells whether another probed node of the same kernel (one boot id, as
-// the nodes of kind or of k3d have) mounts a device: what /sys shows of it here is then
-// that node's doing.
-func (x *Index) MountedByMate(n *NodeView, dev probes.Dev) bool {
-	if n == nil || n.Facts.Identity.BootID == "" {
-		return false
-	}
+// mates are the other probed nodes of the same kernel (one boot id, as the nodes of kind
+// or of k3d have): what /sys shows of a device on one of them may be another's doing.
+func (x *Index) mates(n *NodeView) []*NodeView {
+	var out []*NodeView
 	for _, o := range x.NodeViews {
-		if o != n && o.Facts.Identity.BootID == n.Facts.Identity.BootID && len(o.Uses(dev)) > 0 {
-			return true
+		if n != nil && o != n && n.Facts.Identity.BootID != "" && o.Facts.Identity.BootID == n.Facts.Identity.BootID {
+			out = append(out, o)
 		}
 	}
-	return false
+	return out
+}
+
+// SharesKernel tells whether another probed node has the kernel of this one.
+func (x *Index) SharesKernel(n *NodeView) bool { return len(x.mates(n)) > 0 }
+
+// MountedByMate tells whether another probed node of the same kernel mounts a device.
+func (x *Index) MountedByMate(n *NodeView, dev probes.Dev) bool {
+	return slices.ContainsFunc(x.mates(n), func(o *NodeView) bool { return len(o.Uses(dev)) > 0 })
 }
 
 // Device returns the block device with a number, or nil.

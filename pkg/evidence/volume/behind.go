@@ -53,13 +53,13 @@ func BehindOf(pl *evidence.Place) (Behind, bool) {
 
 // Left asks whether the node kept it: the staging mount, or else a map, login or connection
 // that the node made itself and that no attachment wants. A session of Longhorn proves
-// nothing.
+// nothing, nor does a device in /sys of a kernel that other nodes have, too.
 func (b Behind) Left() evidence.Answer {
 	how := evidence.FromNode(b.pl.Node, b.Device.Locator, b.Device.How)
 	switch {
 	case b.Stage != nil:
 		return evidence.Yes(evidence.FromNode(b.pl.Node, "proc/1/mountinfo", b.Stage.Mount.Raw), how)
-	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap():
+	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap() || b.pl.X.SharesKernel(b.pl.View):
 		return evidence.No()
 	}
 	return evidence.All(evidence.Yes(how), b.unattached())
