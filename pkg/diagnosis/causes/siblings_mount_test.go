@@ -170,6 +170,7 @@ func TestSiblingsLeftMounts(t *testing.T) {
 		"a table was not read, a file is open": {holder(xfsLeft(), "8:32", "proc/9100/fd/3", "@link /data/log", "@dev/proc/9100/fd/3", "8:32", "proc/9200/comm", "x", "proc/9200/ns/mnt", "@error EACCES"),
 			"broken: likely mount-lazily-detached Device n1/8:32; possible mount-pinned-in-namespace Device n1/8:32"},
 		"another node logged in to a volume that works": {login(sanDisk(sanMounted(pureISCSI()), "n2", "sdc", "8:32"), "n2"), "healthy: certain device-mapped-on-other-node Device n2/8:32"},
+		"two nodes of one kernel, and a pod waits":      {login(sanDisk(sanWaits("xfs"), "n2", "sdc", "8:32"), "n2").Entries("n1", "proc/sys/kernel/random/boot_id", "k").Entries("n2", "proc/sys/kernel/random/boot_id", "k"), "broken: unexplained pod-waiting-for-volume"},
 		"another node logged in, and a pod waits":       {login(sanDisk(sanWaits("xfs"), "n2", "sdc", "8:32"), "n2"), "broken: certain device-mapped-on-other-node Device n2/8:32"},
 		"a process has the device open": {holder(sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=xfs\nUUID=2f"), "8:32", "proc/9100/fd/3", "@link /dev/sdc"),
 			"broken: certain device-held-by-process Process n1/9100"},
@@ -189,10 +190,17 @@ func TestSiblingsMissing(t *testing.T) {
 	later := func(w *world) *world {
 		return w.Entries("n1", "@clock", "2026-01-02T12:00:00Z\n3600.00", "proc/uptime", "3600.00 3000.00")
 	}
+	covered := func(table string) *world {
+		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+		return w.Mounts("n1", "0:202 / "+w.Publish(0)+" rw,relatime shared:70 - tmpfs tmpfs rw").Without("n1", "proc/5000/").
+			Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 "+table)
+	}
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
 	}{
+		"something over it that the container has":  {covered("0:202 / /data rw,relatime - tmpfs tmpfs rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"something over it, the container is older": {covered("259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
 		"NFS":                    {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"CephFS":                 {cephfs().Runs(0), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"after a reboot":         {later(sanDisk(pureISCSI().Runs(0).Attached("n1"), "n1", "sdc", "8:32")), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},

@@ -19,7 +19,8 @@ type Missing struct {
 	pl    *evidence.Place
 	Pod   *corev1.Pod
 	Ended bool
-	mount *probes.Mount // a bind of a plain directory; nil: nothing is mounted
+	mount *probes.Mount // a bind of a plain directory, or what covers the volume; nil: nothing is mounted
+	under *probes.Mount // the volume's own mount, which that covers
 	dir   *probes.PodVolumeDir
 	Files []string // that lie in the directory
 }
@@ -42,11 +43,31 @@ func MissingOf(pl *evidence.Place) []Missing {
 				m.mount = &u.Mount
 			}
 		}
-		if m.mount != nil && OnRoot(pl.View, m.mount.Dev) && m.mount.Root != "/" || m.mount == nil && m.bare() {
+		m.under = m.covered()
+		if m.mount != nil && (m.under != nil || OnRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// covered finds the mount of the volume's device over whose path something else was mounted, if
+// that is what the pod's path shows: umount(2) and a new container see the topmost one alone.
+func (m *Missing) covered() *probes.Mount {
+	d, ok := m.pl.X.DeviceOn(m.pl.Volume, m.pl.Node)
+	if m.mount == nil || !ok || slices.Contains(d.Numbers(), m.mount.Dev) {
+		return nil
+	}
+	all := m.pl.X.VolumeMounts(m.pl.Volume, m.pl.Node)
+	for i := range all {
+		lower := &all[i].Mount
+		if slices.Contains(d.Numbers(), lower.Dev) && slices.ContainsFunc(all[i+1:], func(u snapshot.VolumeMount) bool {
+			return u.Mount.Point == lower.Point && u.Mount.Dev == m.mount.Dev
+		}) {
+			return lower
+		}
+	}
+	return nil
 }
 
 // bare tells whether nothing is mounted where it should be, as far as the node's record
@@ -109,7 +130,18 @@ func (m Missing) specName() string {
 }
 
 // Bound tells whether the driver bound a directory on which nothing was mounted.
-func (m Missing) Bound() bool { return m.mount != nil }
+func (m Missing) Bound() bool { return m.mount != nil && !m.Covered() }
+
+// Covered tells whether something is mounted over the volume.
+func (m Missing) Covered() bool { return m.under != nil }
+
+// Over is the path at which that is, and Cover what it is.
+func (m Missing) Over() (at, cover string) {
+	if m.under == nil {
+		return "", ""
+	}
+	return m.under.Point, m.mount.FSType + " " + m.mount.Source
+}
 
 // At is the path, and Directory what lies there on the node's own disk.
 func (m Missing) At() string {
@@ -124,7 +156,7 @@ func (m Missing) At() string {
 
 // Directory is the directory of the node's own disk that the pod has instead.
 func (m Missing) Directory() string {
-	if m.mount != nil {
+	if m.Bound() {
 		return m.mount.Root
 	}
 	return m.At()
@@ -147,6 +179,9 @@ func (m Missing) Is() evidence.Answer {
 	}
 	if m.mount != nil {
 		facts = append(facts, Line(node, view.Init, *m.mount))
+		if m.under != nil {
+			facts = append(facts, Line(node, view.Init, *m.under))
+		}
 		if d, ok := m.pl.X.DeviceOn(m.pl.Volume, node); ok {
 			facts = append(facts, evidence.FromNode(node, d.Locator, d.How))
 		}
@@ -163,7 +198,7 @@ func (m Missing) Is() evidence.Answer {
 // the mount in its own table, or the pod's own namespace has the volume's device or a
 // share, whatever became of the host's mount.
 func (m Missing) Elsewhere() evidence.Answer {
-	if m.mount != nil {
+	if m.Bound() {
 		return evidence.No()
 	}
 	view, uid := m.pl.View, string(m.Pod.UID)
@@ -178,7 +213,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 		ns := &view.Facts.Namespaces[i]
 		inside := own(ns)
 		for _, o := range ns.Mounts {
-			kubelets := OfKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
+			kubelets := m.mount == nil && OfKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
 			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(Line(m.pl.Node, ns, o))
 			}

@@ -46,12 +46,18 @@ var MountMissingUnderPod = &diagnosis.Rule{
 			if len(m.Files) == 0 {
 				p.Last = append(p.Last, m.Storage())
 			}
-			if m.Bound() {
+			switch {
+			case m.Covered():
+				p.Says = "covered"
+				p.With["over"], p.With["cover"] = m.Over()
+			case m.Bound():
 				p.Says = "bound"
-			} else if m.Ended {
+			case m.Ended:
 				p.Says = "ended"
 			}
-			if m.Pod.DeletionTimestamp != nil {
+			if m.Covered() {
+				p.Steps = append(p.Steps, remedy.Words("Find out who mounted "+p.With["cover"]+" there. Once the files are saved and the pod is stopped, unmount it on the node, once and without -l (the volume lies below, at the same path); then let the pod run again and merge the saved data."))
+			} else if m.Pod.DeletionTimestamp != nil {
 				p.Steps = append(p.Steps, remedy.Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume."))
 			} else {
 				p.Steps = append(p.Steps, remedy.Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."),
