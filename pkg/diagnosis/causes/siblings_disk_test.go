@@ -34,6 +34,8 @@ func TestSiblingsDisk(t *testing.T) {
 			"broken: certain filesystem-needs-fsck Device n1/259:1"},
 		"fsck gives up, node unseen": {ebs().Waits().Attached("n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = 'fsck' found errors on device /dev/nvme1n1 but could not correct them: .").Unprobed("n1", "PodRejected"),
 			"broken: likely filesystem-needs-fsck PersistentVolume pv-data"},
+		"a superblock whose checksum is wrong": {attached().FailedMount(devFailed("mount: /g/globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error.")).Kernel("n1", "61|EXT4-fs (nvme1n1): VFS: Found ext4 filesystem with invalid superblock checksum.  Run e2fsck?"),
+			"broken: likely filesystem-needs-fsck Device n1/259:1"},
 		"structure needs cleaning": {ebsXFS(attached()).FailedMount(strings.ReplaceAll(devFailed("mount: /g/globalmount: mount(2) system call failed: Structure needs cleaning."), "-t ext4", "-t xfs")).Kernel("n1", "61|XFS (nvme1n1): Metadata CRC error detected at xfs_agf_read_verify+0xd2/0x130 [xfs], xfs_agf block 0x1", "61|XFS (nvme1n1): Unmount and run xfs_repair").Entries("n1", "@claim/259:1", "free"),
 			"broken: certain filesystem-needs-fsck Device n1/259:1"},
 		"XFS too new for the kernel": {ebsXFS(attached()).FailedMount(strings.ReplaceAll(devFailed("mount: /g/globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error."), "-t ext4", "-t xfs")).Kernel("n1", "61|XFS (nvme1n1): Superblock has unknown incompatible features (0x20) enabled.", "61|XFS (nvme1n1): Filesystem cannot be safely mounted by this kernel.", "61|XFS (nvme1n1): SB validate failed with error -22."),

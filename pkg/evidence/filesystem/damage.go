@@ -44,8 +44,8 @@ func speaksOfDamage(l probes.KernelLine) bool {
 	switch l.Kind {
 	case kmsg.XFSCorruption:
 		return true
-	case kmsg.BadSuperblock: // ext4_check_descriptors and its caller, fs/ext4/super.c
-		return has("EXT4-fs (") && has("check_descriptors", "corrupted")
+	case kmsg.BadSuperblock: // of ext4, once it has found its magic number (fs/ext4/super.c); the size is the device's
+		return has("EXT4-fs (") && !has("Can't find ext", "unable to read superblock", "bad geometry")
 	case kmsg.XFSShutdown:
 		return has("orruption")
 	case kmsg.Ext4Error:
