@@ -63,6 +63,9 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a class for a zone without nodes", "broken: certain topology-conflict StorageClass fast", zoned("c")}, ""},
 		{row{"a class for a zone with nodes", "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume", zoned("b")}, ""},
 		{row{"a claim that Kubernetes may not make", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", ephemeral}, "pod shop/web-0"},
+		{row{"a claim that is another's, in a pod of a minute", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().
+			Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").EditIn("metadata: {namespace: shop, name: data", "name: data", "name: web-0-ws").
+			EditIn("name: web-0,", "2026-01-02T11:30:00Z', labels", "2026-01-02T11:59:00Z', labels")}, "pod shop/web-0"},
 		{row{"no account to make a token for", "broken: certain volume-source-missing ServiceAccount shop/web-0", account("serviceaccounts \"web-0\" not found")}, "pod shop/web-0"},
 		{row{"a token for a pod that is gone", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", account("pods \"web-0\" not found")}, "pod shop/web-0"},
 		{row{"a driver that calls the socket of another", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", manila("csi-nfsplugin")}, ""},
@@ -81,6 +84,8 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a clone that is being made", "broken: likely deletion-blocked-by-finalizer PersistentVolumeClaim shop/data", going("provisioner.storage.kubernetes.io/cloning-protection")}, ""},
 		{row{"a snapshot, and a pod that runs", "waiting: certain deletion-blocked-by-finalizer PersistentVolumeClaim shop/data waiting", ebsMounted(going(snapshots+", kubernetes.io/pvc-protection").Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))}, ""},
 		{row{"a subPath in a pod where nothing ever ran", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", subPath("restartCount: 0,")}, "pod shop/web-0"},
+		{row{"a subPath of a variable that is not there", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", subPath("restartCount: 0,").Drop("failed to prepare subPath").Edit("subPath: db", "subPathExpr: $(POD_NAME)").
+			Edit("reason: CreateContainerConfigError", "reason: CreateContainerConfigError, message: missing value for POD_NAME")}, "pod shop/web-0"},
 		{row{"a subPath in a pod that ran", "broken: possible subpath-bind-stale Pod shop/web-0; unexplained mount-failed; unexplained pod-waiting-for-volume", subPath("restartCount: 2,")}, "pod shop/web-0"},
 	} {
 		t.Run(r.name, func(t *testing.T) {

@@ -79,12 +79,21 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
 			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)
 			read := sub != "" && target == "" && t.Is(message.IsADir) && strings.Contains(t.Raw, m.MountPath+": is a directory")
-			if (at || prepared || read) && (sub != "" || single || host) {
+			if (at || prepared || read || lacksVariable(m, t)) && (sub != "" || single || host) {
 				return BadMount{Container: container, Volume: m.Name, Path: m.MountPath, SubPath: sub, Said: t, HostPath: host}, true
 			}
 		}
 	}
 	return BadMount{}, false
+}
+
+// lacksVariable tells whether a text is kubelet's refusal to expand a subPathExpr: the container has no variable
+// that it names (ExpandContainerVolumeMounts of pkg/kubelet/container/helpers.go).
+func lacksVariable(m corev1.VolumeMount, t evidence.Text) bool {
+	_, missing, ok := strings.Cut(t.Raw, "missing value for ")
+	return ok && slices.ContainsFunc(strings.FieldsFunc(missing, func(r rune) bool { return strings.ContainsRune(` ,"`, r) }), func(name string) bool {
+		return strings.Contains(m.SubPathExpr, "$("+name+")")
+	})
 }
 
 // targetOf is the path at which a runtime wanted to mount: `… to rootfs at "/x"` of runc,
