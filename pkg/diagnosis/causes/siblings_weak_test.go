@@ -100,15 +100,16 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 	}
 	const mismatch = "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"
 	showEach(t, map[string]shown{
-		"it fits":                          {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
-		"too small":                        {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
-		"selector":                         {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
-		"access mode":                      {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
-		"block":                            {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
-		"attributes":                       {free("storageClassName: '', resources", "volumeAttributesClassName: gold, storageClassName: '', resources"), mismatch},
-		"released":                         {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
-		"another class":                    {free("storageClassName: ''\n", "storageClassName: slow\n"), mismatch},
-		"another class, made a moment ago": {free("storageClassName: ''\n", "storageClassName: slow\n").EditIn("kind: PersistentVolumeClaim\nmetadata", "2025-12-01T08:00:00Z", "2026-01-02T11:59:50Z"), "waiting: certain claim-volume-mismatch PersistentVolumeClaim shop/data waiting"},
+		"it fits":                               {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
+		"too small":                             {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
+		"selector":                              {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},
+		"access mode":                           {free("accessModes: [ReadWriteOnce], volumeMode", "accessModes: [ReadWriteMany], volumeMode"), mismatch},
+		"block":                                 {free("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
+		"attributes":                            {free("storageClassName: '', resources", "volumeAttributesClassName: gold, storageClassName: '', resources"), mismatch},
+		"released":                              {free("phase: Available", "phase: Released", "persistentVolumeReclaimPolicy: Delete", "claimRef: {namespace: shop, name: older, uid: u}\n  persistentVolumeReclaimPolicy: Retain"), mismatch},
+		"another class":                         {free("storageClassName: ''\n", "storageClassName: slow\n"), mismatch},
+		"another class, made a moment ago":      {free("storageClassName: ''\n", "storageClassName: slow\n").EditIn("kind: PersistentVolumeClaim\nmetadata", "2025-12-01T08:00:00Z", "2026-01-02T11:59:50Z"), "waiting: certain claim-volume-mismatch PersistentVolumeClaim shop/data waiting"},
+		"named, and there is none of that name": {free("storageClassName: '', resources", "volumeName: pv-old, storageClassName: '', resources"), mismatch},
 		"no disk is left of a class that makes none": {unscheduled(pendingClaim(sketchWorld("", "", localPV), "WaitForFirstConsumer", ""), "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind.").Edit("provisioner: \"\"", "provisioner: kubernetes.io/no-provisioner"), mismatch},
 		"PVs not read": {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent").Gap("api//persistentvolumes", "Forbidden"), "broken: unexplained claim-pending"},
 	})

@@ -25,6 +25,12 @@ func Asks(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) evidence
 		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
 }
 
+// Names asks whether a claim that has no volume yet names the one that it wants.
+func Names(c *corev1.PersistentVolumeClaim) evidence.Answer {
+	return evidence.When(c.Status.Phase == corev1.ClaimPending && c.Spec.VolumeName != "" && c.DeletionTimestamp == nil,
+		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)), evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName))
+}
+
 // Taken asks whether the volume that a pending claim names belongs to a claim of another
 // name: the controller leaves both as they are (syncUnboundClaim in pv_controller.go). A
 // volume that was released, or whose reclaim failed, belongs to nobody any more.

@@ -26,8 +26,11 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		if c != nil && c.Spec.VolumeName == "" {
 			return nearest(pl, c)
 		}
-		if c == nil || pl.X.PV(c.Spec.VolumeName) == nil {
+		if c == nil {
 			return nil
+		}
+		if pl.X.PV(c.Spec.VolumeName) == nil {
+			return absent(pl, c)
 		}
 		pv := pl.X.PV(c.Spec.VolumeName) // of two claims that name it, it is the volume of one
 		why, differs := claims.Differs(c, pv)
@@ -55,6 +58,23 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		p.Keys.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// absent is of a claim that names a volume which does not exist.
+func absent(pl *evidence.Place, c *corev1.PersistentVolumeClaim) []*diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "absent",
+		With:       words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": c.Spec.VolumeName},
+		Waiting:    pl.X.Age(c.CreationTimestamp.Time) < time.Minute, // its volume may be made next
+		State:      []evidence.Answer{claims.Names(c), claims.NoVolume(pl.X, c)},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "claim-lost-volume", Is: claims.WasBound(c)}},
+		Steps: []remedy.Step{
+			remedy.Check("See which volumes there are, and whose they are.", remedy.Kubectl("get", "pv")),
+			remedy.Words("Make PersistentVolume " + c.Spec.VolumeName + ", or make the claim anew with the name of one that exists, or without spec.volumeName for a class that makes volumes: it is Pending and holds no data."),
+		},
+	}
+	p.Keys.Users(pl.Volume.Waiting()...)
+	return []*diagnosis.Proof{p}
 }
 
 // nearest is of a claim that names no volume: which one would be its, and what it lacks.
