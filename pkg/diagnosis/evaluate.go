@@ -40,6 +40,7 @@ func (c *Catalog) run(p *Pass) {
 		p.symptom = s.Name
 		p.survive(s.Name, func() { s.Run(p) })
 	}
+	p.symptomOf = nil
 	for _, r := range c.order() {
 		p.rule = r
 		p.walk(r)
@@ -64,7 +65,7 @@ func begin(p *Pass) {
 	p.couldBe, p.ruledOut = map[uint64][]report.CouldBe{}, map[uint64][]report.Excluded{}
 	p.forgetPlaces()
 	p.kinds, p.bearing = map[*snapshot.Volume]volume.Kind{}, map[volume.Kind]bearing{}
-	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[nameOn][]*Symptom{}
+	p.findingOf, p.symptomOf, p.symptomsOn = map[identity]*Finding{}, map[identity]*Symptom{}, map[string][]*Symptom{}
 	p.scope = newScope(p.Index, p.Question)
 	p.texts = newTexts(p.Index, p.scope)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,6 +20,9 @@ type Question struct {
 	Kind      string // pvc | pod | volume | node | cluster
 	Namespace string
 	Name      string
+	// Outline leaves out what a person goes on with where nothing explains a symptom: it is
+	// most of a report about 50,000 volumes, and the page of a cluster does not show it.
+	Outline bool
 }
 
 // Pass is what a rule gets: the frozen snapshot with its index, the part of it
@@ -42,7 +46,7 @@ type Pass struct {
 
 	findingOf  map[identity]*Finding
 	symptomOf  map[identity]*Symptom
-	symptomsOn map[nameOn][]*Symptom // by name and volume; an empty volume: all of the name
+	symptomsOn map[string][]*Symptom // by the key of the volume
 	missesBy   map[string]misses     // by rule; made once, when all rules have run
 	kinds      map[*snapshot.Volume]volume.Kind
 	placesBy   map[*snapshot.Volume]*volumePlaces
@@ -63,8 +67,6 @@ type identity struct {
 	subject report.Subject
 }
 
-type nameOn struct{ name, volume string }
-
 type missKey struct{ need, node string }
 
 // Symptom is something wrong that wants a cause.
@@ -83,7 +85,6 @@ type Symptom struct {
 	// explains this, too.
 	Shows []string
 
-	filed       bool
 	explainedBy []*Finding
 }
 
@@ -248,39 +249,18 @@ func (s *Symptom) shows(o *Symptom) {
 	}
 }
 
-// file makes a symptom findable by its name and its volumes.
+// file makes a symptom findable by its volumes.
 func (p *Pass) file(s *Symptom) {
-	if !s.filed {
-		s.filed = true
-		all := nameOn{s.Name, ""}
-		p.symptomsOn[all] = append(p.symptomsOn[all], s)
-	}
 	for _, on := range s.objects.list {
-		k := nameOn{s.Name, on}
-		if !slices.Contains(p.symptomsOn[k], s) {
-			p.symptomsOn[k] = append(p.symptomsOn[k], s)
+		if strings.HasPrefix(on, "volume/") && !slices.Contains(p.symptomsOn[on], s) {
+			p.symptomsOn[on] = append(p.symptomsOn[on], s)
 		}
 	}
-}
-
-// Symptoms returns those of a name that concern a volume (nil: all of that name).
-func (p *Pass) Symptoms(name string, v *snapshot.Volume) []*Symptom {
-	if v == nil {
-		return p.symptomsOn[nameOn{name, ""}]
-	}
-	return p.symptomsOn[nameOn{name, v.Key()}]
 }
 
 // Suffers tells whether a volume has one of the symptoms now (past ones do not count).
 func (p *Pass) Suffers(v *snapshot.Volume, names ...string) bool {
-	for _, n := range names {
-		for _, s := range p.Symptoms(n, v) {
-			if !s.Past {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.symptomsOn[v.Key()], func(s *Symptom) bool { return !s.Past && slices.Contains(names, s.Name) })
 }
 
 // AddNoise reports noise.

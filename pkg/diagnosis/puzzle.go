@@ -199,18 +199,21 @@ func (z puzzle) away() []report.Evidence {
 
 // unexplained completes a symptom to what a person can go on with.
 func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Unexplained {
-	u := report.Unexplained{Symptom: out, CouldBe: c.couldBe(p, s)}
 	z := p.puzzleOf(s)
-	u.Step, u.Answer = string(z.step), z.says()
+	u := report.Unexplained{Symptom: out, Step: string(z.step)}
+	if z.text != nil && !z.text.At.IsZero() {
+		u.Last = z.text.At.UTC().Format(time.RFC3339)
+	}
+	if p.Question.Outline {
+		return u
+	}
+	u.CouldBe, u.Answer = c.couldBe(p, s), z.says()
 	if z.volume == nil {
 		if look, ok := remedy.Show(p.Index, s.Subject, s.Evidence); ok {
 			r, _ := look.Decide(p.Index)
 			u.Next = append(u.Next, r)
 		}
 		return u
-	}
-	if z.text != nil && !z.text.At.IsZero() {
-		u.Last = z.text.At.UTC().Format(time.RFC3339)
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
 	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Suspended(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node),

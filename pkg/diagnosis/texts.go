@@ -40,19 +40,9 @@ func newTexts(x *snapshot.Index, s scope) *texts {
 			list = slices.Clone(list)
 			slices.SortStableFunc(list, newerText)
 		}
-		t.byVolume[v] = once(list)
+		t.byVolume[v] = slices.CompactFunc(list, twice) // the list of a pod has none
 	}
 	return t
-}
-
-// once leaves out what stands twice.
-func once(list []Text) []Text {
-	for i := 1; i < len(list); i++ {
-		if twice(list[i-1], list[i]) {
-			return slices.CompactFunc(slices.Clone(list), twice)
-		}
-	}
-	return list
 }
 
 func twice(a, b Text) bool { return a.Raw == b.Raw && a.Locator == b.Locator && a.At.Equal(b.At) }

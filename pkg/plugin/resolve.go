@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -31,7 +32,9 @@ const mostPods = 5
 // questions are what is asked, in the order of the arguments, each once.
 func (o *diagnoseOptions) questions(ctx context.Context) ([]diagnosis.Question, error) {
 	if o.question.Kind == "cluster" {
-		return []diagnosis.Question{o.question}, nil
+		q := o.question
+		q.Outline = slices.Contains([]string{"text", "brief", "name", "junit"}, o.output)
+		return []diagnosis.Question{q}, nil
 	}
 	var out []diagnosis.Question
 	seen := map[diagnosis.Question]bool{}

@@ -26,7 +26,7 @@ func (p *page) node() {
 // cluster prints one line a fault, worst first, and how to go deeper.
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
-	unexplained := mostTelling(p.r.Unexplained)
+	unexplained := mostTelling(p.r.Unexplained, false)
 	var rows [][]string
 	for _, r := range append(faultRows(faults), unexplainedRows(unexplained)...) {
 		rows = append(rows, r.cells())

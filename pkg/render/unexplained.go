@@ -15,7 +15,7 @@ func (p *page) puzzle(list []report.Unexplained) {
 	if len(list) == 0 {
 		return
 	}
-	list = mostTelling(list)
+	list = mostTelling(list, true)
 	u := list[0]
 	answer := u.Answer
 	if answer == "" {
@@ -45,15 +45,15 @@ func (p *page) puzzle(list []report.Unexplained) {
 }
 
 // mostTelling puts the symptom first that tells most: one with words of who acted, and
-// any before the mere waiting of a pod. A volume that does not leave one node cannot come
+// any before the mere waiting of a pod, and, where looks are shown, before one without. A volume that does not leave one node cannot come
 // to another: of those that tell equally much, that comes first.
-func mostTelling(list []report.Unexplained) []report.Unexplained {
+func mostTelling(list []report.Unexplained, looks bool) []report.Unexplained {
 	rank := func(u report.Unexplained) int {
 		n := 0
 		if u.Last == "" {
 			n += 4
 		}
-		if u.Name == waiting || len(u.Next) == 0 {
+		if u.Name == waiting || looks && len(u.Next) == 0 {
 			n += 2
 		}
 		if u.Step != "detach" {
