@@ -101,7 +101,9 @@ func (p *Pass) only(list []*snapshot.Volume) []*snapshot.Volume {
 			out = append(out, v)
 		}
 	}
-	out = slices.Clip(out)
+	if len(out) == len(list) {
+		out = list
+	}
 	p.bearing[k] = bearing{len(list), out}
 	return out
 }

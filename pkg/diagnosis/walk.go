@@ -41,6 +41,9 @@ func (p *Pass) walk(r *Rule) {
 				}
 			})
 		}
+		if len(places) > manyPlaces {
+			collect()
+		}
 	}
 }
 
@@ -84,7 +87,13 @@ func (p *Pass) placed(s Scope, find func() []*evidence.Place) []*evidence.Place 
 	}
 	places, ok := p.placesIn[of]
 	if !ok {
-		places = find()
+		places = slices.Clip(find())
+		for _, same := range p.placesIn { // a list for each kind of disk in a cluster of one kind is 27 times the same
+			if slices.Equal(same, places) {
+				places = same
+				break
+			}
+		}
 		p.placesIn[of] = places
 	}
 	return places

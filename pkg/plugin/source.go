@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sort"
 
@@ -28,19 +29,24 @@ func (s savedSource) Snapshot(ctx context.Context, _ diagnosis.Question) (*snaps
 	return s.load()
 }
 
+// room is by how many bytes the heap may grow over a large snapshot between two collections.
+const room = 64 << 20
+
 // saved reads the snapshot of --from, once.
 func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
 	if o.snapshot == nil {
-		// What is read stays to the end, and rules ask it for hundreds of megabytes of answers
-		// that do not: half as much again is room enough for those.
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(50)
-		}
 		s, err := bundle.Load(o.from, o.streams.In)
 		if err != nil {
 			return nil, err // it names the path
 		}
 		o.snapshot = s
+		// What was read stays to the end, and rules ask it for gigabytes of answers that do not:
+		// a few dozen megabytes are room enough for those.
+		if os.Getenv("GOGC") == "" {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			debug.SetGCPercent(int(max(25, min(100, room*100/m.HeapAlloc))))
+		}
 	}
 	return o.snapshot, nil
 }

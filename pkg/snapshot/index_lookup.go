@@ -67,8 +67,7 @@ type lookups struct {
 	volumesByPV       map[string]*Volume
 	volumesByClaim    map[key]*Volume
 	volumesByLonghorn map[string]*Volume
-	volumesByHandle   map[key]*Volume // driver, handle
-	volumesOfHandle   map[key][]*Volume
+	volumesOfHandle   map[key][]*Volume // driver, handle
 	driverSets        map[string][]*appsv1.DaemonSet
 	nodesOfDriver     map[string][]string
 	speakers          map[string][]string // driver → names of pods

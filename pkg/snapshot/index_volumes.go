@@ -37,7 +37,10 @@ func (x *Index) VolumeOfLonghorn(name string) *Volume { return x.volumesByLongho
 // VolumeByHandle returns the volume of a driver and its handle, or nil. Of
 // several PVs with one handle it is the first by name.
 func (x *Index) VolumeByHandle(driver, handle string) *Volume {
-	return x.volumesByHandle[key{driver, handle}]
+	if of := x.VolumesOfHandle(driver, handle); len(of) > 0 {
+		return of[0]
+	}
+	return nil
 }
 
 // VolumesOfHandle returns all volumes of a driver with one handle: PVs that the kubelet takes

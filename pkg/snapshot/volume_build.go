@@ -12,7 +12,7 @@ import (
 // of exactly one Volume.
 func (x *Index) buildVolumes() {
 	x.volumesByPV, x.volumesByLonghorn = map[string]*Volume{}, map[string]*Volume{}
-	x.volumesByClaim, x.volumesByHandle, x.volumesOfHandle = map[key]*Volume{}, map[key]*Volume{}, map[key][]*Volume{}
+	x.volumesByClaim, x.volumesOfHandle = map[key]*Volume{}, map[key][]*Volume{}
 	for _, pv := range x.Cluster.PVs {
 		if pv != nil && x.volumesByPV[pv.Name] == nil {
 			x.addPV(pv)
@@ -45,12 +45,8 @@ func (x *Index) buildVolumes() {
 		return strings.Compare(a.PVName(), b.PVName())
 	})
 	for _, v := range x.Volumes {
-		k := key{v.Driver, v.Handle}
-		if v.Handle != "" {
+		if k := (key{v.Driver, v.Handle}); v.Handle != "" {
 			x.volumesOfHandle[k] = append(x.volumesOfHandle[k], v)
-		}
-		if v.Handle != "" && x.volumesByHandle[k] == nil {
-			x.volumesByHandle[k] = v
 		}
 	}
 }
