@@ -116,18 +116,6 @@ func NodesDown(x *snapshot.Index, v *snapshot.Volume) (words []string, facts []r
 	return words, facts
 }
 
-// nodeDown says how a node does not serve its replicas, "" if it does or is not known.
-func nodeDown(x *snapshot.Index, node string) string {
-	ready := x.NodeReady(node)
-	switch {
-	case node != "" && !ready.Exists && evidence.Resource(x, "/nodes").Complete():
-		return "no such Node"
-	case ready.Known && !ready.Ready:
-		return "not True"
-	}
-	return ""
-}
-
 // WhyNoSalvage says why Longhorn did not salvage by itself: it takes only replicas that
 // were healthy once, whose node is up and disk schedulable, and that failed within a
 // minute of the newest failure.

@@ -68,3 +68,26 @@ func TestAway(t *testing.T) {
 		})
 	}
 }
+
+// TestNodeWorks: a node that left the cluster serves nobody, whatever Longhorn still has of it.
+func TestNodeWorks(t *testing.T) {
+	t.Parallel()
+	node := func(ready corev1.ConditionStatus) []*corev1.Node {
+		return []*corev1.Node{{ObjectMeta: named("n1"), Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}}
+	}
+	for name, c := range map[string]struct {
+		nodes []*corev1.Node
+		gaps  []snapshot.Gap
+		want  bool
+	}{
+		"it reports":         {node(corev1.ConditionTrue), nil, true},
+		"it is silent":       {node(corev1.ConditionUnknown), nil, false},
+		"it left":            {nil, nil, false},
+		"nodes are not read": {nil, []snapshot.Gap{{Need: "api//nodes", Reason: "Forbidden"}}, true},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Gaps: c.gaps, Cluster: snapshot.Cluster{Nodes: c.nodes, Longhorn: snapshot.Longhorn{Nodes: []*snapshot.LHNode{{ObjectMeta: named("n1")}}}}})
+		if got := NodeWorks(x, "n1"); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

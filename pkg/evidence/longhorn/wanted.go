@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -82,7 +83,17 @@ func WantedNodes(v *snapshot.Volume) []string {
 }
 
 // NodeWorks tells whether the kubelet of a node reports, as far as that is known.
-func NodeWorks(x *snapshot.Index, node string) bool {
-	r := x.NodeReady(node)
-	return !r.Known || r.Exists && r.Ready
+func NodeWorks(x *snapshot.Index, node string) bool { return nodeDown(x, node) == "" }
+
+// nodeDown says how a node does not serve what is on it, "" if it does or is not known. A node
+// that left the cluster has no condition that could say so.
+func nodeDown(x *snapshot.Index, node string) string {
+	ready := x.NodeReady(node)
+	switch {
+	case node != "" && !ready.Exists && evidence.Resource(x, "/nodes").Complete():
+		return "no such Node"
+	case ready.Known && !ready.Ready:
+		return "not True"
+	}
+	return ""
 }
