@@ -10,7 +10,7 @@ const (
 
 var sourceSentences = []sentence{
 	says(KeyNotFound, `references non-existent (secret|config) key`),
-	says(NoAccount, `failed to fetch token: \S+ "[^"]+" not found`), // what stands behind "token:" may be hidden
+	says(NoAccount, `failed to fetch token: \S+ "[^"]+" not found`), // in old captures what stands behind "token:" is hidden
 	says(NotADir, `not a directory|trying to mount a directory onto a file|host path exists and is the expected type`),
 	says(IsADir, `is a directory`),
 }

@@ -132,7 +132,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	case keyOf(s, start, at, name), ofObject(s[:start]), driverName.MatchString(name) && !assigned:
 		return -1, 0
 	case assigned:
-		if !Secret(name) || senseKey(s, start, name) {
+		if !Secret(name) || senseKey(s, start, name) || words && reason(s, end, at) {
 			return -1, 0
 		}
 	case at == end:
@@ -142,7 +142,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 			return -1, 0
 		}
 	default:
-		if !words || !Secret(name) || prose(s[at:]) || objectName(name, s[at:]) {
+		if !words || !Secret(name) || prose(firstWord(s[at:])) || objectName(name, s[at:]) {
 			return -1, 0
 		}
 	}
