@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -73,7 +74,7 @@ func TestAway(t *testing.T) {
 func TestNodeWorks(t *testing.T) {
 	t.Parallel()
 	node := func(ready corev1.ConditionStatus) []*corev1.Node {
-		return []*corev1.Node{{ObjectMeta: named("n1"), Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}}
+		return []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}}
 	}
 	for name, c := range map[string]struct {
 		nodes []*corev1.Node
