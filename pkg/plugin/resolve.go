@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/kubectl/pkg/util/podutils"
 
@@ -20,6 +21,8 @@ import (
 type resolver interface {
 	// pods of a workload.
 	pods(ctx context.Context, namespace string, t target) ([]*corev1.Pod, error)
+	// workload is the object itself, nil where it is not there, and why its controller cannot make pods.
+	workload(ctx context.Context, namespace string, t target) (object *unstructured.Unstructured, refused string, err error)
 	// volume of a VolumeAttachment, by the name of its PersistentVolume.
 	volume(ctx context.Context, attachment string) (string, error)
 	// labelled are the objects of an asked kind with these labels.
@@ -84,7 +87,7 @@ func (o *diagnoseOptions) behind(ctx context.Context, t target) ([]diagnosis.Que
 		return nil, err
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("%s in namespace %s has no pods; see why (kubectl -n %[2]s describe %[1]s), or ask about its claims: kubectl mountdoctor pvc NAME -n %[2]s", t, o.question.Namespace)
+		return o.withoutPods(ctx, t)
 	}
 	chosen := worst(pods)
 	fmt.Fprintf(o.streams.ErrOut, "%s has %s; asking about %s\n", t, count(len(pods), "pod"), strings.Join(podNames(chosen), ", "))

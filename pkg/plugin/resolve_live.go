@@ -21,7 +21,7 @@ type liveObjects struct {
 }
 
 // find gets one object, or lists those with a selector when name is empty.
-func (r liveObjects) find(kind, name, namespace, selector string) ([]*unstructured.Unstructured, error) {
+func (r liveObjects) find(kind, name, namespace, selector, fields string) ([]*unstructured.Unstructured, error) {
 	if nowhere(r.config) {
 		return nil, noCluster()
 	}
@@ -29,7 +29,7 @@ func (r liveObjects) find(kind, name, namespace, selector string) ([]*unstructur
 	if name != "" {
 		b = b.ResourceNames(plural(kind), name)
 	} else {
-		b = b.ResourceTypes(plural(kind)).LabelSelectorParam(selector).SelectAllParam(selector == "").RequestChunksOf(500)
+		b = b.ResourceTypes(plural(kind)).LabelSelectorParam(selector).FieldSelectorParam(fields).SelectAllParam(selector == "" && fields == "").RequestChunksOf(500)
 	}
 	infos, err := b.Do().Infos()
 	if err != nil {
@@ -56,7 +56,7 @@ func plural(kind string) string {
 }
 
 func (r liveObjects) pods(_ context.Context, namespace string, t target) ([]*corev1.Pod, error) {
-	list, err := r.find(t.kind, t.name, namespace, "")
+	list, err := r.find(t.kind, t.name, namespace, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (r liveObjects) pods(_ context.Context, namespace string, t target) ([]*cor
 			return nil, fmt.Errorf("read the selector of %s: %w", t, err)
 		}
 	}
-	found, err := r.find("pod", "", namespace, selector)
+	found, err := r.find("pod", "", namespace, selector, "")
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func ofCronJob(p *corev1.Pod, name string) bool {
 }
 
 func (r liveObjects) volume(_ context.Context, name string) (string, error) {
-	list, err := r.find(attachment, name, "", "")
+	list, err := r.find(attachment, name, "", "", "")
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (r liveObjects) volume(_ context.Context, name string) (string, error) {
 }
 
 func (r liveObjects) labelled(_ context.Context, kind, namespace string, selector labels.Selector) ([]metav1.ObjectMeta, error) {
-	list, err := r.find(kind, "", namespace, selector.String())
+	list, err := r.find(kind, "", namespace, selector.String(), "")
 	if err != nil {
 		return nil, err
 	}
