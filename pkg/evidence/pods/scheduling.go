@@ -19,6 +19,8 @@ type Placing struct {
 	Words string   // the scheduler's last sentence
 	Gates []string // of spec.schedulingGates
 	Said  []evidence.Text
+
+	driver string // of the volume that waits
 }
 
 // Unscheduled is why the scheduler finds no node for a pod, in its words.
@@ -30,6 +32,9 @@ func Unscheduled(pod *corev1.Pod) (why string, ok bool) {
 // PlacingOf reads the condition PodScheduled, which outlives the events, and the events.
 func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
 	var out Placing
+	if pl.Volume != nil && pl.Volume.Class != nil {
+		out.driver = pl.Volume.Class.Provisioner
+	}
 	for _, g := range pod.Spec.SchedulingGates {
 		out.Gates = append(out.Gates, g.Name)
 	}
@@ -68,8 +73,53 @@ func (p Placing) Silent(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 // ByVolume asks whether the scheduler's words name a predicate about volumes.
 func (p Placing) ByVolume() evidence.Answer {
 	return evidence.Texts(p.Said).Say(func(t evidence.Text) bool {
-		return slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim")
+		return slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim") || ShortOf(t.Raw, p.driver)
 	})
+}
+
+// ByNodes asks whether each reason of the scheduler's last sentence is one that has nothing to
+// do with volumes. An extender or a scheduler of a storage speaks in words of its own.
+func (p Placing) ByNodes() evidence.Answer {
+	_, list, known := strings.Cut(p.Words, " available: ")
+	for _, reason := range reasons(list) {
+		known = known && slices.ContainsFunc(ofNodes, func(s string) bool { return strings.Contains(reason, s) }) && !ShortOf(reason, p.driver)
+	}
+	known = known || strings.HasPrefix(p.Words, "no nodes available")
+	if known || len(p.Gates) > 0 {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "that the scheduler's words have nothing to do with the volume", Why: "it is not known who says them"})
+}
+
+// ofNodes are what the plugins of kube-scheduler beside those for volumes say (pkg/scheduler/framework/plugins/
+// {noderesources,tainttoleration,nodeaffinity,nodeunschedulable,nodename,nodeports,interpodaffinity,podtopologyspread}).
+var ofNodes = []string{"Insufficient ", "Too many pods", "taint", "node affinity", "node selector", "nodeaffinity", "unschedulable", "requested node name",
+	"hostname", "free ports", "affinity rules", "anti-affinity", "topology spread constraints", "not ready"}
+
+// reasons takes a list of the scheduler apart, in which each begins with how many nodes it is
+// about; a reason may have a comma in it.
+func reasons(list string) []string {
+	var out []string
+	for part := range strings.SplitSeq(list, ", ") {
+		if n := len(out); n > 0 && strings.Trim(part[:min(1, len(part))], "0123456789") != "" {
+			out[n-1] += ", " + part
+		} else {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// ShortOf tells whether the scheduler misses a resource that a driver counts: one in a domain
+// of the driver's name ("Insufficient topolvm.io/capacity").
+func ShortOf(words, driver string) bool {
+	for _, after := range strings.Split(words, "Insufficient ")[1:] {
+		domain, _, ok := strings.Cut(after, "/")
+		if ok && strings.Contains(domain, ".") && strings.HasSuffix("."+driver, "."+domain) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p Placing) facts() []report.Evidence {

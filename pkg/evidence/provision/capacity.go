@@ -29,7 +29,12 @@ func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
 	looks := evidence.All(published(pl.X, v.Class.Provisioner), evidence.Resource(pl.X, "storage.k8s.io/csistoragecapacities").Nothing())
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
-		if why, _ := pods.Unscheduled(w.Pod); strings.Contains(why, notEnough) && facts == nil {
+		why, _ := pods.Unscheduled(w.Pod)
+		counted := pods.ShortOf(why, v.Class.Provisioner)
+		if counted { // by the driver itself, for an extender of the scheduler
+			looks = evidence.Yes()
+		}
+		if (counted || strings.Contains(why, notEnough)) && facts == nil {
 			facts = append(facts, evidence.FromAPI(pods.Object(w.Pod), "status.conditions[PodScheduled]", why))
 		}
 	}

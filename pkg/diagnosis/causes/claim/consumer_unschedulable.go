@@ -68,7 +68,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.State = append(all, placing.Unplaced(w.Pod))
 	default:
 		p.Says = "words"
-		p.State = append(all, placing.Unplaced(w.Pod))
+		p.State, p.Last = append(all, placing.Unplaced(w.Pod)), []evidence.Answer{placing.ByNodes()}
 	}
 	p.Keys.Pod(w.Pod)
 	return p
