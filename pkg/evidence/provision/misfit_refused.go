@@ -117,11 +117,13 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	said := cmp.Or(t.Desc, t.Raw)
+	size := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	ofSize := t.Code == "OutOfRange" || sizeIn(said, size.Value()) // then the value may be what the size does not fit
 	for _, key := range slices.Sorted(maps.Keys(v.Class.Parameters)) {
 		value := v.Class.Parameters[key]
-		named := wordIn(said, key) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
+		named := wordIn(strings.ToLower(said), strings.ToLower(key)) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
 		quoted := len(value) > 2 && (strings.Contains(said, `"`+value+`"`) || strings.Contains(said, `'`+value+`'`))
-		if t.Code == "InvalidArgument" && (named || quoted) || len(value) > 2 && refuses(said, value) {
+		if invalid.MatchString(t.Raw) && !ofSize && (named || quoted) || len(value) > 2 && refuses(said, value) {
 			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",
 				Because: "the driver refuses it, and says so in its own words",
 				Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true

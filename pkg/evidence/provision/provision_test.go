@@ -4,9 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 func TestAbout(t *testing.T) {
@@ -20,6 +26,9 @@ func TestAbout(t *testing.T) {
 		"rpc error: code = InvalidArgument desc = type gp9":                                                  "a parameter of the request is not accepted",
 		"rpc error: code = DeadlineExceeded desc = context deadline exceeded":                                "the storage did not answer in time",
 		"rpc error: code = Internal desc = XFS filesystems with size less than 300MB":                        "the size is below the least size of XFS",
+		"rpc error: code = OutOfRange desc = 17Ti exceeds 16Ti":                                              "the size is out of the range that the storage offers",
+		"rpc error: code = Internal desc = googleapi: Error 400: Invalid value for field":                    "a parameter of the request is not accepted",
+		"rpc error: code = Unavailable desc = ZONE_RESOURCE_POOL_EXHAUSTED":                                  "capacity or quota is exhausted",
 		"rpc error: code = Internal desc = no reason":                                                        "its own words are quoted below",
 	} {
 		if got, help := provision.About(evidence.Text{Raw: text}); got != want || help == "" {
@@ -50,5 +59,29 @@ func TestQuoted(t *testing.T) {
 	}
 	if got := provision.Quoted(evidence.Text{Raw: "outer: inner", Failure: message.Failure{Desc: "inner"}}); got != `"inner"` {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestNamed: what of the request a refusal names, whole and not as a part of another word.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"topology.kubernetes.io/zone": "eu-1a"}}}}}})
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}
+	class := &storagev1.StorageClass{Parameters: map[string]string{"type": "io9", "encrypted": "true"}}
+	class.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: "topology.kubernetes.io/zone", Values: []string{"eu-9z"}}}}}
+	pl := &evidence.Place{X: x, Volume: &snapshot.Volume{Claim: claim, Class: class}}
+	for text, want := range map[string]string{
+		"disk of 10 GB is too small":                 "the size 10Gi of the claim",
+		"requested 10737418240 bytes":                "the size 10Gi of the claim",
+		"requested 10 volumes of 100 GB, 110GB":      "",
+		"no capacity in zone eu-1a":                  "zone eu-1a",
+		"The zone 'eu-9z' does not exist":            "zone eu-9z",
+		"zone eu-1ab, type io99":                     "",
+		"type (io9) is true of 10GiB in zones/eu-1a": "the size 10Gi of the claim, parameter type io9 of the class, zone eu-1a",
+	} {
+		if got := strings.Join(provision.Named(pl, evidence.Text{Raw: text}), ", "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }

@@ -66,6 +66,10 @@ type reason struct {
 	help  string
 }
 
+// invalid is a request that is not accepted as it stands: the code of gRPC, or that of HTTP which a
+// driver passes on as Internal.
+var invalid = pattern.MustCompile(`code = InvalidArgument|(?i:invalid ?parameter|unknown parameter|(?:error|status ?code|response|"code")"?:? 400\b)`)
+
 // reasons in the order in which they are looked for; the refusal itself is quoted.
 var reasons = []reason{
 	{pattern.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
@@ -76,11 +80,13 @@ var reasons = []reason{
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent."},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem."},
-	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free`), "capacity or quota is exhausted",
+	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
 		"Free or add capacity in the storage, raise the quota, or ask for less."},
 	{pattern.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name)."},
-	{pattern.MustCompile(`InvalidArgument|(?i)invalid parameter|unknown parameter`), "a parameter of the request is not accepted",
+	{pattern.MustCompile(`code = OutOfRange`), "the size is out of the range that the storage offers",
+		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it."},
+	{invalid, "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it."},
 	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
 		"Look whether the storage is slow or cannot be reached from the driver's controller; the request is repeated, and a volume that is made late is found again."},

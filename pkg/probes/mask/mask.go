@@ -149,8 +149,8 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	return value(s, at)
 }
 
-// fileName is what the keys of ConfigMaps and Secrets are called.
-var fileName = regexp.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+["']?(?:[\s,;)]|$)`)
+// fileName is what the keys of ConfigMaps and Secrets are called, and those of labels.
+var fileName = regexp.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?:/[a-z0-9_.-]+)?["']?(?:[\s,;)]|$)`)
 
 // keyOf tells a key that is a name: one that a ConfigMap does not have, or a file's name.
 func keyOf(s string, start, at int, name string) bool {

@@ -40,7 +40,10 @@ func Secret(name string) bool {
 	if len(parts) == 0 || plainWords[parts[len(parts)-1]] || len(parts) > 1 && aboutWords[parts[len(parts)-1]] {
 		return false
 	}
-	for _, p := range parts {
+	for i, p := range parts {
+		if p == "kmskey" || p == "key" && i > 0 && parts[i-1] == "kms" {
+			continue // which key of a key service, by its name: the key never leaves the service
+		}
 		if secretParts[p] {
 			return true
 		}

@@ -26,7 +26,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 		claim, size := c.Namespace+"/"+c.Name, c.Spec.Resources.Requests["storage"]
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "refused",
-			With:  words.Fields{"claim": claim, "driver": "", "class": "", "about": "", "age": "", "code": "", "said": "", "size": size.String(), "rooms": ""},
+			With:  words.Fields{"claim": claim, "driver": "", "class": "", "about": "", "age": "", "code": "", "said": "", "names": "", "size": size.String(), "rooms": ""},
 			State: []evidence.Answer{pending, evidence.Resource(pl.X, "/persistentvolumes").Nothing()},
 		}
 		if class := pl.Volume.Class; class != nil {
@@ -40,6 +40,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 			}
 			about, help := provision.About(t)
 			p.With["who"], p.With["about"], p.With["age"], p.With["code"], p.With["said"] = provision.Who(t), about, words.Ago(pl.X.Age(t.At)), t.Code, provision.Quoted(t)
+			p.With["names"] = words.List(provision.Named(pl, t), 0)
 			p.State, p.Last = append([]evidence.Answer{evidence.Yes(t.Evidence())}, p.State[:1]...), []evidence.Answer{provision.FirstHand(t), p.State[1]}
 			p.Steps = []remedy.Step{remedy.Words(help), remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +
 				". Nothing on a node helps, and the provisioner tries again by itself.")}

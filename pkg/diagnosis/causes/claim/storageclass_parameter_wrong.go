@@ -16,7 +16,7 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 	Name: "storageclass-parameter-wrong", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Publishing},
 	LeadsTo:  []string{"provisioning-failed"},
-	YieldsTo: []string{"driver-configuration-wrong", "encryption-key-wrong"},
+	YieldsTo: []string{"driver-configuration-wrong", "encryption-key-wrong", "csi-credentials-wrong"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
