@@ -36,10 +36,11 @@ func BackendOf(pl *evidence.Place) (Backend, bool) {
 		return Backend{}, false
 	}
 	for _, t := range pl.Refused() {
-		if !ofAttach(t) {
+		attaching := ofAttach(t)
+		if !attaching && !inMount(pl.X, v, t) {
 			continue
 		}
-		if machine, ok := cloud.SaysElsewhere(pl.X, t.Raw); ok {
+		if machine, ok := cloud.SaysElsewhere(pl.X, t.Raw); ok && (attaching || machine != "") {
 			b := Backend{Text: t, Machine: machine, Refused: evidence.Yes(t.Evidence())}
 			b.Waiter = b.waiter(v)
 			if machine != "" {
@@ -56,6 +57,12 @@ func BackendOf(pl *evidence.Place) (Backend, bool) {
 func ofAttach(t evidence.Text) bool {
 	attaching := t.Source == "api" || strings.Contains(t.Reason, "Attach") || strings.Contains(t.Op, "Attach") || strings.Contains(t.Raw, "AttachVolume") || strings.Contains(t.Raw, "ControllerPublish")
 	return attaching && t.Reason != "detachError" && !MultiAttach(t) && !slots.SaysNone(t) && !t.Is(message.Throttled)
+}
+
+// inMount tells whether a text is a refusal to mount of a driver that attaches by itself as a part
+// of it, as Portworx does: its volumes have no attachments.
+func inMount(x *snapshot.Index, v *snapshot.Volume, t evidence.Text) bool {
+	return v.CSIName() != "" && !v.AttachRequired(x) && (strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"))
 }
 
 func (b Backend) waiter(v *snapshot.Volume) *corev1.Pod {

@@ -15,7 +15,7 @@ import (
 // still detaching, while Kubernetes has no attachment there.
 var AttachmentStaleInBackend = &diagnosis.Rule{
 	Name: "attachment-stale-in-backend", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing}, // a driver may attach as a part of mounting
 	YieldsTo: []string{"volume-mapped-outside-cluster"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
