@@ -171,6 +171,8 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		}()},
 		{"stale in backend: gce", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attachFailed(va(pd().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: \"rpc error: code = Internal desc = Failed to Attach: failed cloud service attach disk call: googleapi: Error 400: RESOURCE_IN_USE_BY_ANOTHER_RESOURCE - The disk resource 'projects/p/zones/z/disks/d' is already being used by 'projects/p/zones/z/instances/n2'\"}"), "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = Failed to Attach: failed cloud service attach disk call: googleapi: Error 400: RESOURCE_IN_USE_BY_ANOTHER_RESOURCE - The disk resource 'projects/p/zones/z/disks/d' is already being used by 'projects/p/zones/z/instances/n2'")},
 		{"stale in backend: unknown instance", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attachFailed(va(cinder().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = Internal desc = [ControllerPublishVolume] Attach Volume failed with error disk 0e6dd0a8-1111-4222-8333-123456789012 is attached to a different instance (9a9a9a9a-0000-4000-8000-000000000009)'}"), "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = [ControllerPublishVolume] Attach Volume failed with error disk 0e6dd0a8-1111-4222-8333-123456789012 is attached to a different instance (9a9a9a9a-0000-4000-8000-000000000009)")},
+		{"stale in backend: portworx names an address", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", portworx("Volume 1095 is attached on: 10.0.0.12")},
+		{"stale in backend: portworx names nobody", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", portworx("Volume 1095 is in use")},
 		{"stale in backend: no holder", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attachFailed(va(azure().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = Internal desc = Attach volume failed with AttachDiskWhileBeingDetached: disk pvc-1 is being detached'}"), "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = Attach volume failed with AttachDiskWhileBeingDetached: disk pvc-1 is being detached")},
 		{"an array knows no host, by its code", "broken: likely backend-node-unknown Node n1", va(vol("csi-unity.dellemc.com", "fs_12", "").Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = NotFound desc = runid=97 Find Host Failed unable to find host'}")},
 		{"an array fails, without the code", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume", va(vol("csi-unity.dellemc.com", "fs_12", "").Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = Internal desc = unable to find host: connection reset'}")},
@@ -194,4 +196,9 @@ func TestSiblingsOfAttachments(t *testing.T) {
 			show(t, r.w, ask, r.want)
 		})
 	}
+}
+
+// portworx attaches as a part of mounting.
+func portworx(text string) *world {
+	return vol("pxd.portworx.com", "1095", "").Waits().FailedMount(`MountVolume.SetUp failed for volume "pv-data" : rpc error: code = Internal desc = failed  to attach volume: ` + text)
 }

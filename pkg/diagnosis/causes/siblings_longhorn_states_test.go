@@ -197,6 +197,8 @@ func TestLonghornUnwanted(t *testing.T) {
 		return lhWaits(lhWorld("v1.8.1")).Drop("name: web-0, uid").Drop("kind: VolumeAttachment\nmetadata: {name: " + ticketID("n1")).Drop(tktDoc).Drop(lhDoc + "Volume\n").Drop(lhDoc + "Engine\n").Drop(lhDoc + "Replica\n")
 	}
 	const node3 = lhDoc + "Node\nmetadata: {name: n3, "
+	const im3 = "kind: InstanceManager\nmetadata: {name: instance-manager-n3"
+	ended := func() *world { return runs().EditIn(im3, "currentState: running", "currentState: error") }
 	for name, c := range map[string]struct {
 		question, want string
 		w              *world
@@ -206,6 +208,9 @@ func TestLonghornUnwanted(t *testing.T) {
 		"a disk of a node":            {"node n3", "degraded: likely longhorn-disk-unusable Node n3", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
 		"the same, for a claim":       {"pvc shop/data", "healthy", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
 		"a manager of a node is down": {"node n3", "degraded: certain longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n3", runs().EditIn(node3, "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}").EditIn("name: longhorn-manager-n3, uid", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff}}").EditIn("name: longhorn-manager-n3, uid", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'")},
+		"an instance-manager is gone": {"node n3", "healthy: likely longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n3", ended().Drop("name: instance-manager-n3, uid")},
+		"one that begins":             {"node n3", "healthy", ended().EditIn("name: instance-manager-n3, uid", "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '2026-01-02T11:59:00Z'")},
+		"one of an older release":     {"node n3", "healthy", ended().Add(lhDoc + "Setting\nmetadata: {name: default-instance-manager-image, namespace: longhorn-system}\nvalue: other\n")},
 		"Longhorn lost the volume":    {"pvc shop/data", "broken: unexplained claim-pending", idle()},
 		"volumes were not read":       {"pvc shop/data", "unknown", idle().Gap("api/longhorn.io/volumes", "Forbidden")},
 	} {

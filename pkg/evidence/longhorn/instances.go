@@ -87,12 +87,35 @@ func Away(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 			out = append(out, evidence.FromAPI("Node.longhorn.io "+n, "", "no InstanceManager of data engine "+EngineKind(lh.DataEngine)))
 		}
 		for _, im := range list {
-			if wanted, known := x.Setting("default-instance-manager-image"); im.CurrentState != "running" && (!known || im.Image == wanted) {
+			if im.CurrentState != "running" && present(x, im) {
 				out = append(out, away(x, im)...)
 			}
 		}
 	}
 	return out[:min(len(out), 3)]
+}
+
+// present tells whether an instance-manager is one of the release that runs: what an upgrade
+// leaves behind stops when its last instance does.
+func present(x *snapshot.Index, im *snapshot.LHInstanceManager) bool {
+	wanted, known := x.Setting("default-instance-manager-image")
+	return !known || im.Image == wanted
+}
+
+// Gone is an instance-manager of a node that ended and was not started again, and what is said
+// of its pod: of a node that works, on which Longhorn wants to have one.
+func Gone(x *snapshot.Index, node string) (*snapshot.LHInstanceManager, []report.Evidence) {
+	if x.LHNode(node) == nil || !NodeWorks(x, node) || ManagerAway(x, node) != "" {
+		return nil, nil
+	}
+	for _, im := range x.InstanceManagersOn(node) {
+		pod := x.Pod(im.Namespace, im.Name)
+		young := pod != nil && pods.Young(x, pod, patience)
+		if (im.CurrentState == "error" || im.CurrentState == "stopped" && len(im.Engines)+len(im.Replicas) > 0) && present(x, im) && !young {
+			return im, away(x, im)
+		}
+	}
+	return nil, nil
 }
 
 func away(x *snapshot.Index, im *snapshot.LHInstanceManager) []report.Evidence {

@@ -19,9 +19,12 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 	LeadsTo: []string{"iscsi-session-lost", "mount-of-dead-device", "longhorn-volume-faulted", "longhorn-remount-pending", "longhorn-share-manager-down",
 		"longhorn-engine-record-stale", "longhorn-engine-orphaned", "crypt-mapper-stale", "filesystem-readonly-after-error"},
 	Offers: []string{"delete-pod"},
-	Asks:   diagnosis.EachVolume,
+	Asks:   diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil {
+			return managersGone(pl)
+		}
 		return evidence.Each(lh.RestartsOf(pl), func(r lh.Restart) *diagnosis.Proof { return managerRestarted(pl, r) })
 	},
 }
@@ -29,7 +32,7 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 	node := r.Manager.NodeID
 	p := &diagnosis.Proof{
-		Subject: report.Subject{Kind: "Pod", Namespace: r.Manager.Namespace, Name: r.Manager.Name, Node: node},
+		Subject: report.Subject{Kind: "Pod", Namespace: r.Manager.Namespace, Name: r.Manager.Name, Node: node}, Says: "killed",
 		With: words.Fields{"im": r.Manager.Name, "node": node, "at": r.At.UTC().Format(time.RFC3339), "ago": words.Ago(pl.X.Age(r.At)),
 			"hit": fmt.Sprintf("%d volumes of the node were", len(r.Hit)), "connections": "", "why": r.Why},
 		State: []evidence.Answer{r.Is()},
@@ -59,4 +62,18 @@ func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 	p.Object("im", r.Manager.Name)
 	p.At(node)
 	return p
+}
+
+// managersGone is what no volume suffers from yet.
+func managersGone(pl *evidence.Place) []*diagnosis.Proof {
+	gone, facts := lh.Gone(pl.X, pl.Node)
+	if gone == nil {
+		return nil
+	}
+	return []*diagnosis.Proof{{
+		Subject: report.Subject{Kind: "Pod", Namespace: gone.Namespace, Name: gone.Name, Node: pl.Node}, Says: "gone",
+		With: words.Fields{"im": gone.Name, "node": pl.Node, "state": gone.CurrentState}, Severity: report.Risk, AtMost: report.Likely, Breaks: []diagnosis.Step{},
+		State: []evidence.Answer{evidence.Yes(facts...)},
+		Steps: []remedy.Step{remedy.Words("See why the pod ended, and what keeps Longhorn from a new one: pressure, a cordon, a taint, its image.")},
+	}}
 }
