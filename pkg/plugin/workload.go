@@ -167,9 +167,11 @@ func (r liveObjects) workload(_ context.Context, namespace string, t target) (ob
 	if err != nil {
 		return object, "its events cannot be read", nil // they only say why
 	}
-	for _, e := range events {
-		message, _, _ := unstructured.NestedString(e.Object, "message")
-		refused = failedCreate + ": " + message
+	for _, u := range events {
+		var e corev1.Event
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &e); err == nil {
+			refused = failedCreate + ": " + e.Message
+		}
 	}
 	return object, refused, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -11,7 +12,7 @@ import (
 var volumeDegradedHarmless = &diagnosis.NoiseRule{Name: "volume-degraded-harmless", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		lh := v.LH()
-		if lh == nil || lh.Status.Robustness != "degraded" && !unscheduled(lh) || lh.Status.Robustness == "faulted" || lh.Status.State != "attached" || needsAll(lh) || len(v.Waiting()) > 0 {
+		if lh == nil || lh.Status.Robustness != "degraded" && !unscheduled(lh) || lh.Status.Robustness == "faulted" || lh.Status.State != "attached" || needsAll(lh) || len(v.Waiting()) > 0 || longhorn.RebuildsFail(p.Index, v).Yes() {
 			continue
 		}
 		e := p.EngineActive(v)

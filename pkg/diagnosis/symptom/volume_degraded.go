@@ -6,12 +6,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // volumeDegraded: a volume works with fewer copies than it should. Of Longhorn, which
 // replaces a replica by itself, it informs, and is noise until something depends on the
-// missing one; DRBD waits for its peers and does no more.
+// missing one or it cannot be replaced; DRBD waits for its peers and does no more.
 var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		peersLost(p, v)
@@ -21,7 +22,8 @@ var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p
 		}
 		s := onVolume(v, fmt.Sprintf("Longhorn volume %s is degraded: it has fewer healthy replicas than the %d it wants.", lh.Name, lh.NumberOfReplicas))
 		s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
-		s.Informal = true
+		fails := longhorn.RebuildsFail(p.Index, v)
+		s.Informal = !fails.Yes()
 		s.At(lh.Status.CurrentNodeID)
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.robustness", "degraded"))
 		for _, r := range v.Longhorn.Replicas {
@@ -29,6 +31,10 @@ var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p
 				s.At(r.NodeID)
 				s.Evidence = append(s.Evidence, diagnosis.FromAPI("Replica "+r.Name, "spec.failedAt", r.FailedAt))
 			}
+		}
+		if fails.Yes() {
+			s.Message = fmt.Sprintf("Longhorn volume %s is degraded, and each try to rebuild a replica fails.", lh.Name)
+			s.Evidence = append(fails.Facts(), s.Evidence...)
 		}
 		p.AddSymptom(s)
 	}
