@@ -3,6 +3,7 @@ package remedy
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -43,9 +44,13 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 		sidecar(x, v, "csi-resizer", add)
 	case "attach", "detach":
 		attachment(x, v, node, add)
-		sidecar(x, v, "csi-attacher", add)
+		if !owner(x, v, add) {
+			sidecar(x, v, "csi-attacher", add)
+		}
+	case "serve", "replicate":
+		owner(x, v, add)
 	}
-	if len(out) > 1 {
+	if len(out) > 1 || step == "replicate" && len(out) > 0 {
 		// The controller's side has spoken; the node's has nothing to do with it.
 	} else if pod, container := around.Plugin(x, v, node); pod != nil {
 		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
@@ -72,6 +77,20 @@ func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(str
 		}
 		return
 	}
+}
+
+// owner shows the log of the longhorn-manager that acts for a volume of Longhorn: it attaches it,
+// and starts its engine, its replicas and its share.
+func owner(x *snapshot.Index, v *snapshot.Volume, add func(string, ...Command)) bool {
+	lh := v.LH()
+	if lh == nil {
+		return false
+	}
+	pod := longhorn.ManagerOn(x, lh.Status.OwnerID)
+	if pod != nil {
+		add("The words of the longhorn-manager that acts for the volume.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", "longhorn-manager", "--since=15m"))
+	}
+	return pod != nil
 }
 
 // sidecar shows the log of a driver's sidecar, where one pod of it was seen.
