@@ -17,6 +17,11 @@ func zfsLocal() *world {
 	return sketch.NewWorld("zfs.csi.openebs.io", "pvc-22bb", "accessModes: [ReadWriteOnce]\ncsi: {driver: zfs.csi.openebs.io, fsType: zfs, volumeHandle: pvc-22bb, volumeAttributes: {openebs.io/poolname: tank}}"+onN1).Edit("pv-data", "pvc-22bb")
 }
 
+// lvmMapped is a logical volume that is mapped and cannot be mounted.
+func lvmMapped() *world {
+	return lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount failed: exit status 32")).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0")
+}
+
 func mountFails(pv, words string) string {
 	return "MountVolume.SetUp failed for volume \"" + pv + "\" : rpc error: code = Internal desc = " + words
 }
@@ -53,7 +58,11 @@ func TestSiblingsLocal(t *testing.T) {
 		"LVM: nobody looked, the driver's node object lacks the group": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "Volume group \"datavg\" not found")).Unprobed("n1", "PodRejected").
 			Add("\napiVersion: local.openebs.io/v1alpha1\nkind: LVMNode\nmetadata: {namespace: openebs, name: n1}\nvolumeGroups: [{name: other, missingPvCount: 0}]"),
 			"broken: likely local-pool-inactive Node n1"},
-		"LVM: there, the mount fails otherwise": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount failed: exit status 32")).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0"),
+		"LVM: there, the mount fails otherwise": {lvmMapped(),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"LVM: mapped over a disk that was pulled, and is back": {lvmMapped().Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
+			"broken: likely local-pool-inactive Node n1"},
+		"LVM: mapped over its disk, another one is free": {lvmMapped().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir").Entries("n1", "sys/class/block/dm-0/slaves/sdb", "@dir").Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"LVM: a container of a pod that was deleted by force has it": {lvmLocal().Waits().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0").LiveExt4("n1", "dm-0").
 			Mounts("n1", "253:0 / /var/lib/kubelet/pods/5000c0de-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pvc-11aa/mount rw,relatime shared:71 - ext4 /dev/mapper/datavg-pvc--11aa rw").

@@ -10,17 +10,17 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Absent asks whether the place's node has nothing of the pool active. partly tells that
-// other volumes of it are there: then only this one is gone.
-func (p Pool) Absent(pl *evidence.Place) (partly bool, a evidence.Answer) {
+// Absent asks whether the place's node has nothing of the pool active. but tells a part: "volume",
+// other volumes of it are there and only this one is gone; "stale", it is there and lies on no disk.
+func (p Pool) Absent(pl *evidence.Place) (but string, a evidence.Answer) {
 	if pl.View == nil {
-		return false, evidence.Unseen(pl.Probed().Lacks()...)
+		return "", evidence.Unseen(pl.Probed().Lacks()...)
 	}
 	switch p.Kind {
 	case "zfs":
-		return false, p.zpoolAbsent(pl)
+		return "", p.zpoolAbsent(pl)
 	case "md":
-		return false, p.arrayAbsent(pl)
+		return "", p.arrayAbsent(pl)
 	}
 	whole := pl.Tables(probes.Block, probes.DeviceNodes)
 	prefix := strings.ReplaceAll(p.Name, "-", "--") + "-"
@@ -30,15 +30,26 @@ func (p Pool) Absent(pl *evidence.Place) (partly bool, a evidence.Answer) {
 			continue
 		}
 		if p.Volume == "" || d.Name == prefix+strings.ReplaceAll(p.Volume, "-", "--") {
-			return false, evidence.No().With(evidence.FromNode(pl.Node, "sys/class/block/"+pl.View.Facts.Block[i].Name+"/dm/name", d.Name))
+			return "stale", p.onNothing(pl, &pl.View.Facts.Block[i])
 		}
-		partly = true
+		but = "volume"
 	}
 	at := "/dev/" + p.Name + "/" + p.Volume
 	if _, there := pl.View.NumberAt(at); there && p.Volume != "" {
-		return partly, evidence.No()
+		return but, evidence.No()
 	}
-	return partly, whole.Nothing(evidence.FromNode(pl.Node, "sys/class/block/dm-*/dm/name", "no "+prefix+strings.ReplaceAll(p.Volume, "-", "--")))
+	return but, whole.Nothing(evidence.FromNode(pl.Node, "sys/class/block/dm-*/dm/name", "no "+prefix+strings.ReplaceAll(p.Volume, "-", "--")))
+}
+
+// onNothing asks whether no disk lies below a logical volume that is mapped, while a disk with LVM's
+// label is there that nothing holds: one that was pulled keeps its place in the map, and comes
+// back under another name (drivers/md/dm-table.c, dm_get_device).
+func (p Pool) onNothing(pl *evidence.Place, lv *probes.BlockDevice) evidence.Answer {
+	fact := evidence.FromNode(pl.Node, "sys/class/block/"+lv.Name+"/dm/name", lv.DM.Name)
+	if slices.ContainsFunc(pl.View.Leaves(lv.Dev), func(b *probes.BlockDevice) bool { return b.DM == nil }) || p.WhyOf(pl).Says != "inactive" {
+		return evidence.No().With(fact)
+	}
+	return pl.Tables(probes.Block).Nothing(fact, evidence.FromNode(pl.Node, "sys/class/block/"+lv.Name+"/slaves", "no disk that is there"))
 }
 
 // ofGroup tells whether a mapper's name is that of a volume of a group: what follows the

@@ -22,7 +22,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if !ok || pl.Node == "" {
 			return nil
 		}
-		partly, absent := pool.Absent(pl)
+		but, absent := pool.Absent(pl)
 		why, probed := pool.WhyOf(pl), evidence.Yes()
 		if pl.View == nil {
 			absent, probed = pool.Unlisted(pl), evidence.Unseen(pl.Probed().Lacks()...)
@@ -33,8 +33,8 @@ var LocalPoolInactive = &diagnosis.Rule{
 			State: []evidence.Answer{local.Fails(pl), pool.Named, absent.With(why.Fact), local.MadeHere(pl)},
 			Last:  []evidence.Answer{probed},
 		}
-		if partly {
-			p.Says, p.AtMost = "volume", report.Likely // it may be inactive, or deleted
+		if but != "" {
+			p.Says, p.AtMost = but, report.Likely // it may be inactive or deleted; the disk may be another group's
 		}
 		show := [][]string{{"pvs", "-o", "+missing"}, {"lvs", "-a", "-o", "+lv_active,lv_health_status", pool.Name}}
 		help := "With all disks of the group there, " + remedy.Inline("vgchange", "-ay", pool.Name) + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
@@ -45,6 +45,9 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if pool.Kind == "md" {
 			show = [][]string{{"cat", "/proc/mdstat"}}
 			help = "With all disks of the array there, " + remedy.Inline("mdadm", "--assemble", "--scan") + " brings it back; the mount of its entry and the pods follow. So that it lasts: its entry in mdadm.conf, and in the initramfs."
+		}
+		if but == "stale" {
+			help = "Stop the pods that use the group on this node; then " + remedy.Inline("vgchange", "-an", pool.Name) + " and " + remedy.Inline("vgchange", "-ay", pool.Name) + " map it over the disk that is there. Check the filesystem before the next mount: writes were lost. Nothing may be formatted."
 		}
 		if why.Says == "missing" {
 			help = "Find the disk of the group that is not there first (cable, bay, path, its own encryption): with all of them the group is activated by itself."

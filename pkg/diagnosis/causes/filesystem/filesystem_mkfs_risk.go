@@ -15,7 +15,7 @@ import (
 var MkfsRisk = &diagnosis.Rule{
 	Name: "filesystem-mkfs-risk", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	YieldsTo: []string{"longhorn-engine-data-path-broken", "crypt-mapper-stale", "multipath-claims-device", "drbd-state-blocks", "encryption-parameters-refused"},
+	YieldsTo: []string{"longhorn-engine-data-path-broken", "crypt-mapper-stale", "multipath-claims-device", "drbd-state-blocks", "encryption-parameters-refused", "local-pool-inactive"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
