@@ -2,11 +2,13 @@ package symptom
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	evidencepods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
 
 // podStuckTerminating: a pod is being deleted for longer than its grace.
@@ -25,6 +27,10 @@ var podStuckTerminating = &diagnosis.SymptomRule{Name: "pod-stuck-terminating", 
 		if len(i.pod.Finalizers) > 0 {
 			s.Message += fmt.Sprintf(" It has finalizers: %v.", i.pod.Finalizers)
 			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.finalizers", fmt.Sprint(i.pod.Finalizers)))
+		}
+		if names, facts := evidencepods.HeldBy(p.Index, i.pod); len(names) > 0 {
+			s.Message = fmt.Sprintf("%s, and process %s of node %s, which is none of its own, has files of its volumes open.", strings.TrimSuffix(s.Message, "."), strings.Join(names[:min(len(names), 3)], ", "), i.pod.Spec.NodeName)
+			s.Evidence = append(s.Evidence, facts[:min(len(facts), 3)]...)
 		}
 		s.Pending = justBack(p, i.pod.Spec.NodeName)
 		p.AddSymptom(s)

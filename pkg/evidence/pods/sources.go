@@ -3,6 +3,7 @@
 package pods
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -21,6 +23,7 @@ type Missing struct {
 	Kind, Name string // Secret, ConfigMap, ServiceAccount or PersistentVolumeClaim of the pod's namespace
 	Key        string // when only a key of it is missing
 	Foreign    bool   // the claim exists and belongs to another pod
+	Driver     bool   // a CSI driver wants it, and says so
 	Own        bool   // Kubernetes makes the claim for the pod, which would not take one of somebody else
 	Volume     string // the pod's name for the volume
 	Is         evidence.Answer
@@ -126,6 +129,11 @@ func objectsOf(pod *corev1.Pod, v *corev1.Volume) []source {
 	if c := v.ConfigMap; c != nil {
 		config(c.Name, c.Items, c.Optional)
 	}
+	if v.CSI != nil {
+		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) {
+			out = append(out, source{kind: driverKind, name: v.CSI.VolumeAttributes[key]})
+		}
+	}
 	if v.Projected != nil {
 		for _, p := range v.Projected.Sources {
 			if p.Secret != nil {
@@ -140,6 +148,22 @@ func objectsOf(pod *corev1.Pod, v *corev1.Volume) []source {
 		}
 	}
 	return out
+}
+
+// driverKind stands for the kind of what an attribute of an inline volume may name: the driver alone knows.
+const driverKind = ""
+
+// absentResource is how the API server says that an object of an add-on does not exist, by its
+// kind or resource and its group (apimachinery, pkg/api/errors).
+var absentResource = pattern.MustCompile(`\b([A-Za-z]\w+)\.[\w-]+\.[\w.-]+ \\?"([\w.-]+)\\?" not found`)
+
+// driverMisses reads it from what a driver says of an attribute's value.
+func (s source) driverMisses(t evidence.Text, volume string) (Missing, bool) {
+	m := absentResource.FindStringSubmatch(t.Raw)
+	if m == nil || m[2] != s.name || s.kind != driverKind {
+		return Missing{}, false
+	}
+	return Missing{Kind: m[1], Name: s.name, Driver: true, Volume: volume, Is: evidence.Yes(t.Evidence())}, true
 }
 
 func keysOf(items []corev1.KeyToPath) []string {
@@ -157,7 +181,10 @@ func (s source) missing(pl *evidence.Place, volume string) (Missing, bool) {
 		if t.Spec != volume || !strings.HasPrefix(t.Op, "MountVolume.") {
 			continue
 		}
-		if t.Is(absent) && strings.Contains(t.Raw, `"`+s.name+`" not found`) && !strings.Contains(t.Raw, `pods "`) {
+		if m, ok := s.driverMisses(t, volume); ok {
+			return m, true
+		}
+		if absent != "" && t.Is(absent) && strings.Contains(t.Raw, `"`+s.name+`" not found`) && !strings.Contains(t.Raw, `pods "`) {
 			return Missing{Kind: s.kind, Name: s.name, Volume: volume, Is: evidence.Yes(t.Evidence())}, true
 		}
 		if k := s.keyIn(t); k != "" {

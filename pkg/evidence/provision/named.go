@@ -14,13 +14,16 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Named lists what of the request a refusal names: the size of the claim, parameters of the
-// class, and zones that the cluster or the class has.
+// Named lists what of the request a refusal names: the size and the source of the claim, parameters
+// of the class, and zones that the cluster or the class has.
 func Named(pl *evidence.Place, t evidence.Text) []string {
 	v, said := pl.Volume, cmp.Or(t.Desc, t.Raw)
 	var out []string
 	if want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]; sizeIn(said, want.Value()) {
 		out = append(out, "the size "+want.String()+" of the claim")
+	}
+	if from := sourceIn(v.Claim, said); from != "" {
+		out = append(out, "the source "+from+" of the claim")
 	}
 	if v.Class == nil {
 		return out
@@ -45,6 +48,21 @@ func Named(pl *evidence.Place, t evidence.Text) []string {
 		}
 	}
 	return out
+}
+
+// sourceIn is the snapshot or claim from which a claim is made, where a text names it.
+func sourceIn(c *corev1.PersistentVolumeClaim, said string) string {
+	kind, name := "", ""
+	switch {
+	case c.Spec.DataSourceRef != nil:
+		kind, name = c.Spec.DataSourceRef.Kind, c.Spec.DataSourceRef.Name
+	case c.Spec.DataSource != nil:
+		kind, name = c.Spec.DataSource.Kind, c.Spec.DataSource.Name
+	}
+	if name == "" || !wordIn(said, name) {
+		return ""
+	}
+	return kind + " " + name
 }
 
 // zonesOf are the zones of all nodes, by whatever label their cloud or driver gives them.

@@ -17,7 +17,10 @@ import (
 
 func TestAbout(t *testing.T) {
 	t.Parallel()
+	source := &corev1.PersistentVolumeClaim{}
+	source.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "VolumeSnapshot", Name: "snap-1"}
 	for text, want := range map[string]string{
+		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: snap-1 is not Ready":        "its source does not exist or cannot be read",
 		`Internal error occurred: failed calling webhook "validator.longhorn.io": context deadline exceeded`: "the control plane of the storage did not answer a webhook",
 		"rpc error: code = ResourceExhausted desc = insufficient free space":                                 "capacity or quota is exhausted",
 		"rpc error: code = Internal desc = VolumeSizeExceedsAvailableQuota: exceeds allowed quota":           "capacity or quota is exhausted",
@@ -31,7 +34,7 @@ func TestAbout(t *testing.T) {
 		"rpc error: code = Unavailable desc = ZONE_RESOURCE_POOL_EXHAUSTED":                                  "capacity or quota is exhausted",
 		"rpc error: code = Internal desc = no reason":                                                        "its own words are quoted below",
 	} {
-		if got, help := provision.About(evidence.Text{Raw: text}); got != want || help == "" {
+		if got, help := provision.About(evidence.Text{Raw: text}, source); got != want || help == "" {
 			t.Errorf("%s\n got %q\nwant %q", text, got, want)
 		}
 	}
@@ -70,6 +73,7 @@ func TestNamed(t *testing.T) {
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}
 	class := &storagev1.StorageClass{Parameters: map[string]string{"type": "io9", "encrypted": "true"}}
 	class.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: "topology.kubernetes.io/zone", Values: []string{"eu-9z"}}}}}
+	claim.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "VolumeSnapshot", Name: "snap-1"}
 	pl := &evidence.Place{X: x, Volume: &snapshot.Volume{Claim: claim, Class: class}}
 	for text, want := range map[string]string{
 		"disk of 10 GB is too small":                 "the size 10Gi of the claim",
@@ -77,6 +81,8 @@ func TestNamed(t *testing.T) {
 		"requested 10 volumes of 100 GB, 110GB":      "",
 		"no capacity in zone eu-1a":                  "zone eu-1a",
 		"The zone 'eu-9z' does not exist":            "zone eu-9z",
+		"snapshot snap-1 is not Ready":               "the source VolumeSnapshot snap-1 of the claim",
+		"snapshot snap-12 is not Ready":              "",
 		"zone eu-1ab, type io99":                     "",
 		"type (io9) is true of 10GiB in zones/eu-1a": "the size 10Gi of the claim, parameter type io9 of the class, zone eu-1a",
 	} {

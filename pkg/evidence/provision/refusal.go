@@ -61,9 +61,10 @@ func SilentNow(pl *evidence.Place) bool {
 
 // reason is what a refusal is about, as far as its words tell, and what helps.
 type reason struct {
-	form  *pattern.Pattern
-	about string
-	help  string
+	form   *pattern.Pattern
+	about  string
+	help   string
+	source bool // of the claim
 }
 
 // invalid is a request that is not accepted as it stands: the code of gRPC, or that of HTTP which a
@@ -73,29 +74,30 @@ var invalid = pattern.MustCompile(`code = InvalidArgument|(?i:invalid ?parameter
 // reasons in the order in which they are looked for; the refusal itself is quoted.
 var reasons = []reason{
 	{pattern.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
-		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer."},
+		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer.", false},
 	{pattern.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
-		"Look at the backup target's address and secret in the storage; the next attempt follows by itself."},
+		"Look at the backup target's address and secret in the storage; the next attempt follows by itself.", false},
 	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), "its source does not exist or cannot be read",
-		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent."},
+		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent.", true},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
-		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem."},
+		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem.", false},
 	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
-		"Free or add capacity in the storage, raise the quota, or ask for less."},
+		"Free or add capacity in the storage, raise the quota, or ask for less.", false},
 	{pattern.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
-		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name)."},
+		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name).", false},
 	{pattern.MustCompile(`code = OutOfRange`), "the size is out of the range that the storage offers",
-		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it."},
+		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it.", false},
 	{invalid, "a parameter of the request is not accepted",
-		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it."},
+		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it.", false},
 	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
-		"Look whether the storage is slow or cannot be reached from the driver's controller; the request is repeated, and a volume that is made late is found again."},
+		"Look whether the storage is slow or cannot be reached from the driver's controller; the request is repeated, and a volume that is made late is found again.", false},
 }
 
-// About says what a refusal is about, and what helps.
-func About(t evidence.Text) (what, help string) {
+// About says what a refusal to make a claim's volume is about, and what helps. Where its words tell
+// nothing but the source of the claim, it is that.
+func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string) {
 	for _, r := range reasons {
-		if r.form.MatchString(t.Raw) {
+		if r.form.MatchString(t.Raw) || r.source && sourceIn(c, t.Raw) != "" && t.Code == "" {
 			return r.about, r.help
 		}
 	}

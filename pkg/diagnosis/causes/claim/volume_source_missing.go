@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -39,6 +40,9 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 	}
 	help := "Create " + m.Kind + " " + ns + "/" + m.Name + " with what the pod expects of it, or correct its name or key in the template of the pod. Kubelet tries again within about two minutes; nothing need be restarted. Who should have made it is often told by its name in a Certificate, an ExternalSecret or a chart. An empty substitute only moves the failure into the application."
 	switch {
+	case m.Driver:
+		p.Says, p.AtMost = "driver", report.Likely
+		p.Steps = []remedy.Step{remedy.Check("See what the namespace has.", remedy.Kubectl("-n", ns, "get", strings.ToLower(m.Kind)))}
 	case m.Key != "":
 		p.Says = "key"
 	case m.Foreign:
