@@ -23,6 +23,13 @@ func efsFailed(out string) *world {
 		FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount \"fs-33559c06:/\" at \"/m\": mount failed: exit status 1\nMounting command: mount\nMounting arguments: -t efs -o tls fs-33559c06:/ /m\nOutput: " + out)
 }
 
+// nfsInCluster is a share of a pod behind a Service, mounted at 10.9.0.5 and silent there.
+func nfsInCluster(service string) *world {
+	w := nfsMounted(nfs().Edit("server: 10.9.0.5", "server: nfs.store.svc.cluster.local").Runs(0), "n1", 0).Without("n1", "@dial/").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s")
+	return w.Add("apiVersion: v1\nkind: Service\nmetadata: {namespace: store, name: nfs}\nspec: {clusterIP: "+service+", selector: {app: nfs}, ports: [{port: 2049}]}\n",
+		"apiVersion: v1\nkind: Pod\nmetadata: {namespace: store, name: nfs-0, uid: nfs-0, labels: {app: nfs}}\nspec: {nodeName: n2, containers: [{name: nfs, image: ganesha}]}\nstatus: {phase: Running, podIP: 10.42.12.5, conditions: [{type: Ready, status: 'True', lastTransitionTime: '2025-12-01T08:00:00Z'}], containerStatuses: [{name: nfs, ready: true, state: {running: {startedAt: '2025-12-01T08:00:00Z'}}}]}\n")
+}
+
 func TestSiblingsNFS(t *testing.T) {
 	t.Parallel()
 	hang := func(w *world, n int, node string) *world { return w.Entries(node, "@statfs"+w.Publish(n), "@hang") }
@@ -32,6 +39,12 @@ func TestSiblingsNFS(t *testing.T) {
 	}{
 		"server gone under a running pod": {hang(nfsMounted(nfs().Runs(0), "n1", 0), 0, "n1").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s").Kernel("n1", "300|nfs: server 10.9.0.5 not responding, still trying"),
 			"broken: certain nfs-server-unreachable Node n1"},
+		"a unit of the host stands in a share that its pod leaves": {nfsMounted(nfs().Runs(0).EditIn("name: web-0,", ", labels", deleted+", labels"), "n1", 0).Entries("n1",
+			"proc/2400/comm", "restic", "proc/2400/cgroup", "0::/system.slice/restic.service", "proc/2400/cmdline", "restic␀", "proc/2400/ns/mnt", "@link mnt:[4026531841]", "proc/2400/stat", "2400 (restic) S 1 2400 2400 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615",
+			"proc/2400/status", "Name:\trestic\nState:\tS (sleeping)\nTgid:\t2400\nPid:\t2400\nPPid:\t1\nUid:\t0\t0\t0\t0\nNSpid:\t2400", "proc/2400/cwd", "@link "+nfs().Publish(0)),
+			"broken: certain device-held-by-process Process n1/2400"},
+		"the Service does not let the node through":               {nfsInCluster("10.9.0.5"), "broken: certain network-host-to-pod-blocked Node n1"},
+		"the Service was made anew, with another address (#9022)": {nfsInCluster("10.9.0.77"), "broken: certain nfs-server-unreachable Node n1"},
 		"it said no, and nobody looked at the mount": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@dial/10.9.0.5:2049", "EHOSTUNREACH"),
 			"broken: certain nfs-server-unreachable Node n1"},
 		"it was away": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Kernel("n1", "900|nfs: server 10.9.0.5 not responding, still trying", "800|nfs: server 10.9.0.5 OK"),

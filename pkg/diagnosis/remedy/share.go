@@ -17,6 +17,9 @@ func ServerBack(pl *evidence.Place, s nfs.Silence) []Step {
 	again := "Bring the server " + m.Addr + " back, or its network. The clients then go on by themselves."
 	if m.Volume != nil && m.Volume.IsLonghorn() {
 		again = "Bring the server back: Longhorn starts the share-manager of the volume when a pod wants the volume or it is attached in Longhorn's UI. The clients then go on by themselves."
+		if now := m.Volume.ShareAddress(); now != "" && now != m.Addr { // longhorn/longhorn#9022
+			again = "The share is offered at " + now + " now, and no client finds it at " + m.Addr + " any more: delete the pods on node " + pl.Node + " that mount the old address, so that they mount anew."
+		}
 	}
 	gone := "Only when server " + m.Addr + " is gone for good: unmount exactly " + m.Point + " on node " + pl.Node + ", by force first and lazily if that does not return"
 	for _, x := range first.Mounts[1:] {

@@ -55,10 +55,19 @@ func needed(pl *evidence.Place) []Path {
 		return out
 	}
 	if server := shareServer(pl); server != nil {
-		service, _ := nfs.MountedServer(pl.X, v)
-		out = append(out, Path{pl: pl, Server: server, service: service, Port: v.NFSPort()})
+		out = append(out, Path{pl: pl, Server: server, service: address(pl, server), Port: v.NFSPort()})
 	}
 	return out
+}
+
+// address is where the clients look for the server. That of a Service which was deleted and
+// made again leads to nobody (longhorn/longhorn#9022): its silence says nothing of the way to the pod.
+func address(pl *evidence.Place, server *corev1.Pod) string {
+	addr, mounted := nfs.MountedServer(pl.X, pl.Volume)
+	if named, _ := pl.Volume.NFSServer(); mounted && addr != named && addr != pl.Volume.ShareAddress() && !reach.ServiceOf(pl.X, addr).Selects(server) {
+		return ""
+	}
+	return addr
 }
 
 // shareServer is the pod that offers a volume over NFS: the share-manager, or what stands
