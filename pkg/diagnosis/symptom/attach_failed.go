@@ -53,6 +53,7 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 		s.Message += fmt.Sprintf(" It says: %s", quote(e.Message))
 	}
 	s.Evidence = append(s.Evidence, facts...)
+	s.Pending = justUp(p, node, va.CreationTimestamp.Time)
 	p.AddSymptom(s)
 }
 
@@ -77,6 +78,7 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 		s.At(t.Node)
 		if pod != nil {
 			s.At(pod.Spec.NodeName)
+			s.Pending = justUp(p, pod.Spec.NodeName, pod.CreationTimestamp.Time)
 		}
 		s.Evidence = append(s.Evidence, t.Evidence())
 		p.AddSymptom(s)

@@ -44,8 +44,11 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 	only := func(kinds ...message.Kind) bool {
 		return !slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && failsToMount(t) && !is(t, kinds...) })
 	}
+	node := i.pod.Spec.NodeName
+	if words := justUp(p, node, i.pod.CreationTimestamp.Time); words != "" && only(message.DriverNotRegistered) {
+		return words
+	}
 	for _, v := range i.volumes {
-		node := i.pod.Spec.NodeName
 		if plugin := p.DriverPodOn(v.CSIName(), node); plugin != nil && only(message.DriverNotRegistered) {
 			at := csi.Started(plugin)
 			tried := slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && t.At.After(at.Add(registers)) })

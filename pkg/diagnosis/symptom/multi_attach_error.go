@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -76,6 +77,16 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 		}
 	}
 	return out
+}
+
+// justUp says that what began on a node after it came up must wait for what serves volumes there:
+// plugins, agents and Longhorn's instance manager start in the node's first two minutes.
+func justUp(p *diagnosis.Pass, node string, began time.Time) string {
+	r := p.NodeReady(node)
+	if !r.Ready || p.Age(r.Since) >= settle || began.Before(r.Since) {
+		return ""
+	}
+	return fmt.Sprintf("Node %s is ready since %s; what serves volumes there still starts, then the volume is attached by itself.", node, short(p.Age(r.Since)))
 }
 
 // justBack says that the kubelet of a node which has a volume reports again only since a moment
