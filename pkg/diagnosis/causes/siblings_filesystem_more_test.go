@@ -153,6 +153,7 @@ func TestSiblingsByAnotherName(t *testing.T) {
 		{"what shall grow it finds damage", "broken: likely filesystem-needs-fsck Device n1/259:1", grows},
 		{"a path as the container sees it", "broken: certain security-module-denies Pod shop/web-0", armored},
 		{"a daemon's own directory of the handle", "broken: possible fuse-daemon-dead Pod shop/web-0; unexplained mount-failed; unexplained pod-waiting-for-volume; unexplained volume-io-error", sketch.NewWorld("csi.juicefs.com", "pvc-j1", juicePV).Waits().Unprobed("n1", "PodRejected").FailedMount(mountFails("pv-data", "stat /var/lib/jfs/pvc-j1: transport endpoint is not connected"))},
+		{"the node's own disk is closed for writing", "broken: certain filesystem-readonly-after-error Node n1", ebs().Waits().FailedMount(stageFails("mkdir /var/lib/kubelet/plugins/kubernetes.io/csi/x: read-only file system")).Moved("8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw", "8:2 / / ro,relatime shared:1 - ext4 /dev/sda2 ro").Without("n1", "sys/fs/ext4/sda2").Entries("n1", "sys/fs/ext4/sda2/errors_count", "9").Kernel("n1", "900|EXT4-fs (sda2): Remounting filesystem read-only")},
 		{"another root of kubelet's", "broken: certain mount-pinned-in-namespace Pod monitoring/agent-1", agent(ebsDisk(moved(ebs()), "n1").LiveExt4("n1", "nvme1n1"), "n1", "901 900 259:1 / /host/x rw,relatime - ext4 /dev/nvme1n1 rw").Moved("--config=/var/lib/kubelet/config.yaml", "--root-dir=/var/lib/k0s/kubelet␀--config=/var/lib/k0s/kubelet/config.yaml", "var/lib/kubelet", "var/lib/k0s/kubelet")},
 	} {
 		t.Run(r.name, func(t *testing.T) {

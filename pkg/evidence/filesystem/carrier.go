@@ -75,6 +75,17 @@ func CarrierOf(pl *evidence.Place) (Carrier, bool) {
 	return c, true
 }
 
+// KubeletCarrier is the device below the kubelet's directory of the place's node.
+func KubeletCarrier(pl *evidence.Place) (Carrier, bool) {
+	m := pl.View.Containing(pl.View.KubeletRoot())
+	if m == nil {
+		return Carrier{}, false
+	}
+	b := pl.View.Device(m.Dev)
+	uses := slices.DeleteFunc(pl.View.InitUses(m.Dev), func(u snapshot.Use) bool { return u.Mount.Point != m.Point })
+	return Carrier{Place: pl, Device: snapshot.VolumeDevice{Node: pl.Node, View: pl.View, Dev: m.Dev, Block: b}, Block: b, Uses: uses}, b != nil
+}
+
 // Mounted asks whether a namespace of the node mounts it.
 func (c Carrier) Mounted() evidence.Answer {
 	facts := evidence.Each(c.Uses, c.MountLine)

@@ -18,9 +18,12 @@ var ReadonlyAfterError = &diagnosis.Rule{
 	LeadsTo:  []string{"filesystem-needs-fsck"},
 	YieldsTo: []string{"mount-of-dead-device", "ceph-client-fenced"},
 	Offers:   []string{"delete-pod"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil {
+			return nodeClosed(pl)
+		}
 		c, ok := filesystem.CarrierOf(pl)
 		e := filesystem.EngineSays(pl)
 		if pl.Volume.Block() || !e.Yes() && (!ok || len(c.Uses) == 0 || c.Block.ReadOnly) {
@@ -45,6 +48,23 @@ var ReadonlyAfterError = &diagnosis.Rule{
 		p.Carried(pl.Volume, pl.Node, c.Numbers()...)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// nodeClosed judges the node's own filesystem, on which the kubelet makes the directories of volumes.
+func nodeClosed(pl *evidence.Place) []*diagnosis.Proof {
+	c, ok := filesystem.KubeletCarrier(pl)
+	if !ok || pl.Pod != nil && !filesystem.Troubled(pl) {
+		return nil
+	}
+	s := filesystem.ClosedOf(c)
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is()}, Last: []evidence.Answer{s.Error()},
+		With:       words.Fields{"type": c.FSType(), "device": c.Name(), "node": pl.Node, "signs": s.Words(), "point": c.Uses[0].Mount.Point},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "filesystem-needs-fsck", Is: s.Damage()}},
+		Steps:      []remedy.Step{remedy.Words("Find what is wrong with the disk of node " + pl.Node + "; then drain the node as far as it goes and reboot it, so that the filesystem is checked before it is mounted. Volumes are not at fault: do not check or format them.")},
+	}
+	p.Node(pl.Node)
+	return []*diagnosis.Proof{p}
 }
 
 // restartAll lets every pod of the volume on the node go, because only then is the
