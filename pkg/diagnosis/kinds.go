@@ -19,12 +19,12 @@ var ofFiles = []string{"filesystem-full", "fsgroup-chown-slow", "selinux-label-c
 var ofDisks = []string{
 	"attached-in-api-missing-on-node", "device-link-missing", "device-renumbered",
 	"block-volume-staging-lost", "block-volume-unmap-stuck", "multipath-may-claim",
-	"device-held-by-process", "device-claimed-by-unknown", "device-mapped-on-other-node", "device-lun-reused",
+	"device-claimed-by-unknown", "device-mapped-on-other-node", "device-lun-reused",
 }
 
 // ofNodes are causes that speak of what a node has to let go. The disk below a directory of
 // the node stays where it is: it is the volume, whoever else looks at it.
-var ofNodes = []string{"mount-pinned-in-namespace", "mount-lazily-detached"}
+var ofNodes = []string{"mount-pinned-in-namespace", "mount-lazily-detached", "device-held-by-process"}
 
 // ofProtocol are the causes of layer transport that are one protocol's, by the first part
 // of their names.

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Held is one way in which a node or a process of it keeps a device.
@@ -53,6 +54,30 @@ func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 	}
 	if h, point, dev, ok := t.Stranger(); ok && len(out) == 0 { // a file that it has open in the volume was not seen
 		out = append(out, Held{Kind: "stranger", Subject: dev, Dev: dev, Path: point, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(t.pl.X, h.Who), AtMost: report.Likely})
+	}
+	return out
+}
+
+// Kept are the processes that keep a volume without a disk of its own (a dataset of ZFS, a
+// share, a FUSE mount) from being unmounted: what they have open lies below a mount of it.
+// Volumes of one export have one device number, so that the path decides.
+func Kept(pl *evidence.Place, released evidence.Answer) []Held {
+	var out []Held
+	if pl.View == nil || !released.Yes() {
+		return nil
+	}
+	seen := map[probes.Dev]bool{}
+	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+		t := &Tower{pl: pl, Found: true, Device: snapshot.VolumeDevice{Node: pl.Node, View: pl.View, Dev: m.Mount.Dev}}
+		if !m.Init || !m.Mount.Dev.Anonymous() || seen[m.Mount.Dev] || t.MountedByHost().Is.Yes() {
+			continue
+		}
+		seen[m.Mount.Dev] = true
+		for _, h := range t.BlockingRelease() {
+			if below := strings.HasPrefix(h.Descriptor.Target+"/", m.Mount.Point+"/"); below {
+				out = append(out, Held{Kind: "open", Subject: m.Mount.Dev, Dev: m.Mount.Dev, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(pl.X, h.Who)})
+			}
+		}
 	}
 	return out
 }

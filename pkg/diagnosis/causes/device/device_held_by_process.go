@@ -26,15 +26,16 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts, probes.Descriptors))}
-		t, ok := disk.TowerOf(pl)
-		if !ok || !t.Found {
-			return out
-		}
 		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
-		for _, h := range t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl)) {
+		held, own := disk.Kept(pl, released), probes.Dev{}
+		if t, ok := disk.TowerOf(pl); ok && t.Found {
+			own = t.Device.Dev
+			held = t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl))
+		}
+		for _, h := range held {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.DeviceSubject(pl.Node, h.Subject), Says: h.Kind, AtMost: h.AtMost,
-				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": t.Device.Dev.String(), "why": cmp.Or(h.Why, why),
+				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": h.Subject.String(), "why": cmp.Or(h.Why, why),
 					"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
 				State: []evidence.Answer{h.Is},
 				Last:  []evidence.Answer{h.Last, pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).Nothing()},
@@ -62,7 +63,9 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				p.Steps = []remedy.Step{remedy.Words("Make sure that the container of process " + p.With["process"] + " on node " + pl.Node + " may end, then stop it through the container runtime (crictl stop) or restart the kubelet there, which ends containers of pods that do not exist.")}
 			}
 			p.Device(pl.Node, h.Dev)
-			p.Device(pl.Node, t.Device.Dev)
+			if !own.IsZero() {
+				p.Device(pl.Node, own)
+			}
 			out = append(out, p)
 		}
 		return out
