@@ -16,7 +16,7 @@ import (
 
 // LastWords is what a pod said before one of its containers ended: the fatal or last
 // error line of the last run, unparsed, else of the present one, else what the kubelet
-// kept of it.
+// kept of it; of a pod that never began, what keeps it from that.
 func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 	for _, previous := range []bool{true, false} {
 		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
@@ -35,6 +35,13 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
 			return evidence.FromAPI(Object(pod), "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
+		}
+	}
+	if said := x.Events("Pod", pod.Namespace, pod.Name); !Started(pod) { // nothing of it can have said anything
+		for _, e := range slices.Backward(said) {
+			if e.Type == corev1.EventTypeWarning && x.Fresh(e, pod.CreationTimestamp.Time) {
+				return evidence.FromEvent(Object(pod), e)
+			}
 		}
 	}
 	return report.Evidence{}

@@ -197,3 +197,29 @@ func TestRanAt(t *testing.T) {
 		}
 	}
 }
+
+// TestLastWords: of a pod that never began only events tell what keeps it from that.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	begun := func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: 1}}
+	}
+	for name, c := range map[string]struct {
+		pod  *corev1.Pod
+		typ  string
+		age  time.Duration
+		want string
+	}{
+		"it waits for a directory": {pod("storage", "plugin-1"), "Warning", time.Minute, "not a directory"},
+		"long ago":                 {pod("storage", "plugin-1"), "Warning", time.Hour, ""},
+		"no complaint":             {pod("storage", "plugin-1"), "Normal", time.Minute, ""},
+		"it has run":               {pod("storage", "plugin-1", begun), "Warning", time.Minute, ""},
+	} {
+		said := &snapshot.Event{Kind: "Pod", ObjNamespace: "storage", ObjName: "plugin-1", Reason: "FailedMount", Message: "not a directory", Type: c.typ, First: now.Add(-c.age), Last: now.Add(-c.age)}
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Cluster: snapshot.Cluster{Pods: []*corev1.Pod{c.pod}, Events: []*snapshot.Event{said}}})
+		if got := LastWords(x, c.pod).Text; got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

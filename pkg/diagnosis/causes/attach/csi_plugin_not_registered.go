@@ -96,6 +96,9 @@ func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool) []remedy.
 	}
 	read := remedy.Check("Read the driver's and the registrar's own words, and cure what they say.",
 		remedy.Kubectl("-n", plugin.Namespace, "logs", plugin.Name, "--all-containers", "--tail=20"))
+	if !pods.Started(plugin) {
+		read = remedy.Check("See what keeps the plugin's pod from starting, and cure that.", remedy.Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
+	}
 	// A new pod of one that is not ready would fail as this one does; and an event alone, which
 	// a tenant can write, ends no node plugin.
 	if !snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No() {
