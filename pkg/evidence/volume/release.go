@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -96,10 +98,15 @@ func Recent(x *snapshot.Index, v *snapshot.Volume) bool {
 const succession = 30 * time.Second
 
 // Succeeded tells whether the next pod of a volume was made elsewhere a moment ago: so its
-// last one has just ended, whatever is left to show that.
+// last one has just ended, whatever is left to show that. A StatefulSet makes a pod when the
+// one of the same name is gone, and not before.
 func Succeeded(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 	return v.Exclusive() && slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
-		return w.Node() != node && x.Age(w.Pod.CreationTimestamp.Time) <= succession
+		within := succession
+		if o := metav1.GetControllerOf(w.Pod); o != nil && o.Kind == "StatefulSet" {
+			within = Handover
+		}
+		return w.Node() != node && x.Age(w.Pod.CreationTimestamp.Time) <= within
 	})
 }
 
