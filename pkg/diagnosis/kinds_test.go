@@ -29,7 +29,9 @@ func TestCausesByKind(t *testing.T) {
 		has     []string
 		without []string
 	}{
-		{volume.NFS, func(n string) bool { return layer(n) == diagnosis.Device && n != "local-pool-inactive" && n != "device-held-by-process" },
+		{volume.NFS, func(n string) bool {
+			return layer(n) == diagnosis.Device && n != "local-pool-inactive" && n != "device-held-by-process"
+		},
 			[]string{"nfs-server-unreachable", "filesystem-full", "fsgroup-chown-slow", "selinux-relabel-slow", "kubelet-root-dir-wrong"},
 			[]string{"filesystem-needs-fsck", "iscsi-session-lost", "smb-access-denied", "ceph-client-fenced", "encryption-key-wrong"}},
 		{volume.SMB, nil, []string{"smb-access-denied", "network-host-to-pod-blocked", "kernel-module-missing"}, []string{"nfs-state-hang", "fuse-daemon-dead", "mount-of-dead-device"}},

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,14 @@ func KeptFrom(v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod 
 		return nil
 	}
 	return WaitersAway(v, va.Spec.NodeName)
+}
+
+// UsedBeside tells whether the volume is attached to another node and its pod lives there, while
+// an attachment keeps nobody from it.
+func UsedBeside(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
+	return v != nil && len(KeptFrom(v, va)) == 0 && slices.ContainsFunc(v.Attachments, func(o *storagev1.VolumeAttachment) bool {
+		return o != va && o.Status.Attached && o.DeletionTimestamp == nil && len(v.LiveConsumersOn(o.Spec.NodeName)) > 0
+	})
 }
 
 // NodeGone asks whether the node of an attachment has no Node object any more.

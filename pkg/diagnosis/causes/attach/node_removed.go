@@ -53,6 +53,9 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + node + " still exists, let it join again under its name: the detach then finishes by itself."),
 			remedy.Words("Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume " + name + " is attached to no running machine, " +
 				"take the attacher's finalizer off VolumeAttachment " + va.Name + "; deleting it again, also by force, changes nothing. Never while the old machine may run.")}}
+	if holder.UsedBeside(pl.Volume, va) {
+		p.Severity = report.Degraded // what remains to be cleared keeps nobody from it
+	}
 	if d := va.DeletionTimestamp; d != nil {
 		p.With["age"] = pods.Ago(pl.X, d.Time)
 	}
