@@ -141,6 +141,7 @@ func TestSiblingsByAnotherName(t *testing.T) {
 	for _, r := range []row{
 		{"ceph-csi's name over nothing", "broken: certain crypt-mapper-stale Device n1/253:0", dmOver(ceph, "n1", "dm-0", "253:0", "luks-rbd-"+rbdHandle, opened+"x").FailedMount(stageFails("Device luks-rbd-" + rbdHandle + " already exists."))},
 		{"a header that is open over nothing", "broken: certain crypt-mapper-stale Device n1/253:0", dmOver(luks(""), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc")},
+		{"its driver cannot open a header, and no record calls it encrypted", "broken: certain encryption-key-wrong PersistentVolume pv-data", sanWaits("ext4").Without("n1", "@content/8:32").Entries("n1", "@content/8:32", "TYPE=crypto_LUKS\nUUID=1f").FailedMount(stageFails("cryptsetup luksOpen: No key available with this passphrase."))},
 		{"a header that is open over another disk", "broken: certain filesystem-type-mismatch PersistentVolume pv-data; certain encryption-key-wrong PersistentVolume pv-data", dmOver(luks("").Disk("n1", "sde", "8:64"), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc", "sde")},
 		{"open, and the mount fails: not the key", "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume", dmOver(luks("").Entries("n1", "@claim/8:48", "EBUSY"), "n1", "dm-0", "253:0", "luks-abc", opened+"luks-abc", "sdd")},
 		{"the Secret is named by an attribute", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", luks(hpe)},

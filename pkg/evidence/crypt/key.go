@@ -95,6 +95,21 @@ func (k *Key) look() {
 	}
 }
 
+// Sealed asks whether a LUKS header that was found is there by design although no record calls
+// the volume encrypted: its driver tries to open it, or Longhorn's record was not read.
+func Sealed(pl *evidence.Place, holds string) evidence.Answer {
+	if holds != "crypto_LUKS" {
+		return evidence.No()
+	}
+	if k := KeyOf(pl); k.Lock != "" && k.Lock != Plain {
+		return k.said
+	}
+	if pl.Volume.IsLonghorn() && pl.Volume.LH() == nil {
+		return evidence.Resource(pl.X, "longhorn.io/volumes").Found()
+	}
+	return evidence.No()
+}
+
 // Said asks whether somebody says freshly that the volume cannot be opened.
 func (k Key) Said() evidence.Answer { return k.said }
 

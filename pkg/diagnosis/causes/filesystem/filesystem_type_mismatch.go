@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -33,7 +34,8 @@ var TypeMismatch = &diagnosis.Rule{
 			Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()), Says: "unseen",
 			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "want": m.Want, "holds": m.Holds, "how": m.How, "device": "", "known": ""},
 			State: []evidence.Answer{m.Is, m.Known}, Hint: m.Is,
-			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that is mounted, away, or in other hands", Is: m.Taken}},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that is mounted, away, or in other hands", Is: m.Taken},
+				{Cause: "encryption-key-wrong", Is: crypt.Sealed(pl, m.Holds)}},
 			Steps:      otherType(m),
 		}
 		p.Users(pl.Volume.WaitingOn(pl.Node)...)
