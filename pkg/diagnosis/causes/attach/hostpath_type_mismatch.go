@@ -32,6 +32,9 @@ func pathMismatch(pl *evidence.Place, h pods.HostPath) *diagnosis.Proof {
 		LookAlikes: []diagnosis.LookAlike{{Cause: "kubelet-in-container", Is: h.MadeThere(pl)}},
 		Steps:      []remedy.Step{remedy.Words("Correct the path in the manifest, or create it on the nodes that shall have it and keep the pod off the others (node selector). The type DirectoryOrCreate is right only if an empty directory will do.")},
 	}
+	if remedy.IsTalos(pl.X, pl.Node) && pl.View == nil { // its kubelet always runs in a container
+		p.LookAlikes[0].Is = pl.Probed().Found()
+	}
 	if h.Kind != "" {
 		p.With["want"] = "type " + string(h.Kind)
 	}
