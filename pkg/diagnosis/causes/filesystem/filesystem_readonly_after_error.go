@@ -57,6 +57,9 @@ func nodeClosed(pl *evidence.Place) []*diagnosis.Proof {
 		return nil
 	}
 	s := filesystem.ClosedOf(c)
+	if !s.Is().Yes() { // its mount options and its count of errors are always read
+		return nil
+	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is()}, Last: []evidence.Answer{s.Error()},
 		With:       words.Fields{"type": c.FSType(), "device": c.Name(), "node": pl.Node, "signs": s.Words(), "point": c.Uses[0].Mount.Point},

@@ -36,7 +36,7 @@ var TypeMismatch = &diagnosis.Rule{
 			State: []evidence.Answer{m.Is, m.Known}, Hint: m.Is,
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that is mounted, away, or in other hands", Is: m.Taken},
 				{Cause: "encryption-key-wrong", Is: crypt.Sealed(pl, m.Holds)}},
-			Steps:      otherType(m),
+			Steps: otherType(m),
 		}
 		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		if m.Known.Yes() {
