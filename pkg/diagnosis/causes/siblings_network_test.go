@@ -3,6 +3,8 @@ package causes
 import (
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 )
 
 func inTreeNFS(server string) *world {
@@ -32,6 +34,12 @@ func nfsInCluster(service string) *world {
 
 func TestSiblingsNFS(t *testing.T) {
 	t.Parallel()
+	contexts := func(wants, has string) *world { // of web-0, which waits, and of web-1, which runs on the same node
+		line := " rw,relatime shared:60 - nfs4 10.9.0.5:/export/data rw,context=" + has + ",vers=4.2,addr=10.9.0.5"
+		return nfs().Waits().Runs(1).EditIn("name: web-1,", "nodeName: n2", "nodeName: n1").Without("n2", "proc/5001/").
+			Process("n1", 5001, sketch.UID+"01", "app", 4026532701, "900 1 0:170 / / rw,relatime - overlay overlay rw\n901 900 0:60 / /data"+strings.Replace(line, " shared:60", "", 1)).
+			FailedMount(strings.Replace(nfsFailed("mount.nfs: /m is busy or already mounted or sharecache fail"), "-o vers=4.2", "-o context="+wants+",vers=4.2", 1)).Mounts("n1", "0:60 / "+nfs().Publish(1)+line)
+	}
 	hang := func(w *world, n int, node string) *world { return w.Entries(node, "@statfs"+w.Publish(n), "@hang") }
 	for name, c := range map[string]struct {
 		w    *world
@@ -67,6 +75,8 @@ func TestSiblingsNFS(t *testing.T) {
 			"broken: certain nfs-server-unreachable Node n1"},
 		"no words, only deadlines": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"),
 			"broken: certain nfs-server-unreachable Node n1"},
+		"its pods want two SELinux contexts": {contexts("\"system_u:object_r:container_file_t:s0:c1,c2\"", "\"system_u:object_r:container_file_t:s0:c3,c4\""), "broken: certain selinux-label-conflict Pod shop/web-0"},
+		"its pods want one SELinux context":  {contexts("system_u:object_r:container_file_t:s0", "system_u:object_r:container_file_t:s0"), "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"handle stale": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "@error ESTALE"),
 			"broken: certain nfs-handle-stale Pod shop/web-0"},
 		"access denied for all that was seen": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),

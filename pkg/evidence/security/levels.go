@@ -1,6 +1,7 @@
 package security
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -34,6 +36,36 @@ func LabelsSaid(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
 		}
 	}
 	return nil, evidence.No()
+}
+
+// ContextsDiffer finds a pod whose fresh attempt to mount the place's volume wants another context=
+// than the volume's mount on that node has: one superblock has one (selinux_set_mnt_opts,
+// security/selinux/hooks.c).
+func ContextsDiffer(pl *evidence.Place) (pod *snapshot.Consumer, wants string, a evidence.Answer) {
+	for _, t := range pl.Refused() {
+		wants := contextOf(t.Raw)
+		if wants == "" || !strings.HasPrefix(t.Op, "MountVolume") {
+			continue
+		}
+		for _, c := range pl.Volume.Waiting() {
+			for _, m := range pl.X.VolumeMounts(pl.Volume, c.Node()) {
+				if has := contextOf(m.Mount.Raw); t.Pod == c.Pod.Namespace+"/"+c.Pod.Name && m.Init && has != "" && has != wants {
+					return c, wants, evidence.Yes(t.Evidence(), evidence.FromNode(c.Node(), fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+				}
+			}
+		}
+	}
+	return nil, "", evidence.No()
+}
+
+// contextOption is the option context= in a list of mount options; quoted, its value holds commas.
+var contextOption = pattern.MustCompile(`(?:^|[ ,])context=(?:\\?"([^"\\]+)|([^", ]+))`)
+
+func contextOf(text string) string {
+	if m := contextOption.FindStringSubmatch(text); m != nil {
+		return cmp.Or(m[1], m[2])
+	}
+	return ""
 }
 
 // Labelled is a running container of a consumer with the level of its process.

@@ -24,6 +24,11 @@ var SELinuxLabelConflict = &diagnosis.Rule{
 			p.With["words"] = said.Facts()[0].Text
 			return []*diagnosis.Proof{p}
 		}
+		if c, wants, differ := security.ContextsDiffer(pl); differ.Yes() {
+			p := labelConflict(pl, c)
+			p.Says, p.State, p.With["wants"], p.With["node"] = "context", []evidence.Answer{differ}, wants, c.Node()
+			return []*diagnosis.Proof{p}
+		}
 		clash, ok := security.ClashOf(pl)
 		if !ok {
 			return []*diagnosis.Proof{diagnosis.Unread(security.Looked(pl))}
