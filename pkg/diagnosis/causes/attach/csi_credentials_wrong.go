@@ -19,7 +19,7 @@ var CSICredentialsWrong = &diagnosis.Rule{
 	Name: "csi-credentials-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Detaching, diagnosis.Resizing, diagnosis.Modifying, diagnosis.Staging, diagnosis.Publishing},
 	LeadsTo:  []string{"provisioning-failed", "expansion-refused-by-backend"},
-	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced", "rbd-lock-or-watcher-stale"},
+	YieldsTo: []string{"backend-throttled", "smb-access-denied", "ceph-client-fenced", "rbd-lock-or-watcher-stale", "driver-configuration-wrong"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

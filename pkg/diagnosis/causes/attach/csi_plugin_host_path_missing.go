@@ -21,10 +21,11 @@ import (
 // the host that its tools wait for.
 var CSIPluginHostPathMissing = &diagnosis.Rule{
 	Name: "csi-plugin-host-path-missing", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:  []diagnosis.Step{diagnosis.Publishing, diagnosis.Using},
-	LeadsTo: []string{"device-link-missing"},
-	Asks:    diagnosis.EachPlace,
-	Docs:    docs,
+	Breaks:   []diagnosis.Step{diagnosis.Publishing, diagnosis.Using},
+	LeadsTo:  []string{"device-link-missing"},
+	YieldsTo: []string{"ceph-backend-unreachable"},
+	Asks:     diagnosis.EachPlace,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
 		if plugin == nil || len(pl.Volume.WaitingOn(pl.Node)) == 0 {

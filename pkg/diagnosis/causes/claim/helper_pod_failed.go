@@ -14,7 +14,7 @@ var HelperPodFailed = &diagnosis.Rule{
 	Name: "helper-pod-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning},
 	LeadsTo:  []string{"provisioning-failed"},
-	YieldsTo: []string{"node-down", "filesystem-full"},
+	YieldsTo: []string{"node-down", "filesystem-full", "security-module-denies", "hostpath-type-mismatch"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -17,7 +17,7 @@ var DRBDStateBlocks = &diagnosis.Rule{
 	Name: "drbd-state-blocks", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
 	LeadsTo:  []string{"filesystem-readonly-after-error"},
-	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "rwo-rolling-update", "rwo-shared-by-workloads", "kernel-module-missing", "lvm-claims-device"},
+	YieldsTo: []string{"device-mapped-on-other-node", "mount-pinned-in-namespace", "rwo-rolling-update", "rwo-shared-by-workloads", "kernel-module-missing", "lvm-claims-device", "mount-lazily-detached", "node-down", "node-kubelet-down-workload-alive", "local-pool-inactive"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -18,7 +18,7 @@ var V2EngineStuck = &diagnosis.Rule{
 	Offers:   []string{"delete-pod"},
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Publishing, diagnosis.Using, diagnosis.Detaching},
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
-	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable", "longhorn-disk-unusable", "longhorn-volume-faulted"},
+	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable", "longhorn-disk-unusable", "longhorn-volume-faulted", "kernel-module-missing"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -19,7 +19,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 	Name: "ceph-backend-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching},
 	LeadsTo:  []string{"ceph-client-fenced", "filesystem-readonly-after-error", "provisioning-failed"},
-	YieldsTo: []string{"csi-plugin-host-path-missing"},
+	YieldsTo: []string{"ceph-client-fenced", "kernel-module-missing"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -18,7 +18,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 	Name: "kernel-module-missing", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Attaching},
 	LeadsTo:  []string{"csi-plugin-not-registered", "local-pool-inactive", "longhorn-v2-engine-stuck"},
-	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported"},
+	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported", "csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

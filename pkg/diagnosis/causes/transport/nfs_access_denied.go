@@ -13,9 +13,10 @@ import (
 // NFSAccessDenied finds mounts that the server itself refuses.
 var NFSAccessDenied = &diagnosis.Rule{
 	Name: "nfs-access-denied", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	Asks:   diagnosis.EachVolume,
-	Docs:   docs,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
+	YieldsTo: []string{"security-module-denies"},
+	Asks:     diagnosis.EachVolume,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		list := nfs.Denied(pl)
 		if len(list) == 0 {

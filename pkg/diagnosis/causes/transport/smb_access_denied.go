@@ -14,10 +14,11 @@ import (
 // SMBAccessDenied finds a share whose server refuses the user, or the user's right on it.
 var SMBAccessDenied = &diagnosis.Rule{
 	Name: "smb-access-denied", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Provisioning},
-	LeadsTo: []string{"provisioning-failed"},
-	Asks:    diagnosis.EachPlace | diagnosis.EachVolume,
-	Docs:    docs,
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Provisioning},
+	LeadsTo:  []string{"provisioning-failed"},
+	YieldsTo: []string{"security-module-denies"},
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		s, ok := smb.ShareOf(pl)
 		if pl.Node == "" && pl.Volume.PV != nil {

@@ -14,7 +14,7 @@ import (
 var SMBServerUnreachable = &diagnosis.Rule{
 	Name: "smb-server-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
-	YieldsTo: []string{"network-host-to-pod-blocked"},
+	YieldsTo: []string{"network-host-to-pod-blocked", "kernel-module-missing"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
