@@ -16,7 +16,8 @@ type World struct {
 	Handle string
 	files  map[string][]string // entries of a recording, by node
 	tables map[string][]string // lines of the mount table of process 1, by node
-	moved  []string            // words that stand for others in everything of the machines and of the cluster
+	events int
+	moved  []string // words that stand for others in everything of the machines and of the cluster
 }
 
 // UID of the pod web-N, and Boot, the second of the kernel's clock at which it is taken.
@@ -162,7 +163,7 @@ func (w *World) Kernel(node string, lines ...string) *World {
 
 // Event is an event about an object of namespace shop, some seconds ago.
 func (w *World) Event(kind, name, uid, reason, source, host, at, message string) *World {
-	n := len(w.sketch.Objects)
+	w.events++ // names of their own, whatever is dropped
 	return w.Add(fmt.Sprintf(`
 apiVersion: v1
 kind: Event
@@ -175,7 +176,7 @@ count: 7
 firstTimestamp: %q
 lastTimestamp: %q
 source: {component: %s, host: %s}
-`, n, at, kind, name, uid, reason, message, at, at, source, host))
+`, w.events, at, kind, name, uid, reason, message, at, at, source, host))
 }
 
 // FailedMount is kubelet's event about web-0 on n1, a minute ago.

@@ -79,26 +79,38 @@ func lhTickets(w *world, satisfied bool, entries string) *world {
 
 // lhRuns is the volume attached to n1 and mounted by web-0, which has run for two days.
 func lhRuns(w *world) *world {
-	w.Runs(0).Attached("n1")
+	return lhMounted(lhAttached(w.Runs(0)), "n1", "sdb", "8:16")
+}
+
+// lhAttached is the volume attached to n1, with its disk.
+func lhAttached(w *world) *world {
+	w.Attached("n1")
 	lhTickets(w, true, "")
 	lhState(w, "WANTED", "n1", "STATE", "attached", "HEALTH", "healthy", "WHERE", "n1", "DESIRE", "running", "currentState: ENGINE", "currentState: running", "'MANAGER'", "instance-manager-n1", "ENDPOINT", "/dev/longhorn/"+lhVol,
 		"ADDRESSES", lhVol+"-r-1: '10.42.11.20:10010', "+lhVol+"-r-2: '10.42.12.20:10010'", "MODES", lhVol+"-r-1: RW, "+lhVol+"-r-2: RW",
 		"REPLICA,", "running,", "'RMANAGER1'", "instance-manager-n1", "'RMANAGER2'", "instance-manager-n2",
 		"ENGINES-n1", lhVol+"-e-0: {spec: {name: "+lhVol+"-e-0}, status: {state: running}}", "ENGINES-n2", "", "ENGINES-n3", "",
 		"REPLICAS-n1", lhVol+"-r-1: {spec: {name: "+lhVol+"-r-1}, status: {state: running}},", "REPLICAS-n2", lhVol+"-r-2: {spec: {name: "+lhVol+"-r-2}, status: {state: running}},", "REPLICAS-n3", "")
-	return lhDisk(w, "n1", "sdb", "8:16", 1)
+	return lhSees(w, "n1", "sdb", "8:16", 1)
 }
 
 // lhDisk is the iSCSI disk of the volume on a node, with its mounts.
 func lhDisk(w *world, node, disk, dev string, session int) *world {
+	return lhMounted(lhSees(w, node, disk, dev, session), node, disk, dev)
+}
+
+func lhSees(w *world, node, disk, dev string, session int) *world {
 	s := fmt.Sprintf("sys/class/iscsi_session/session%d/", session)
-	w.Disk(node, disk, dev, "device/vendor", "IET     ", "device/model", "VIRTUAL-DISK    ", "device/state", "running").LiveExt4(node, disk)
+	w.Disk(node, disk, dev, "device/vendor", "IET     ", "device/model", "VIRTUAL-DISK    ", "device/state", "running")
 	w.Entries(node, "dev/longhorn/"+lhVol, "@device block "+dev, s+"targetname", lhIQN, s+"state", "LOGGED_IN",
 		s+fmt.Sprintf("device/target%d:0:0/%d:0:0:1/block/%s", session, session, disk), "@dir", s+fmt.Sprintf("device/connection%d:0", session), "@dir",
 		fmt.Sprintf("sys/class/iscsi_connection/connection%d:0/persistent_address", session), "10.42.1"+node[1:]+".20", fmt.Sprintf("sys/class/iscsi_connection/connection%d:0/state", session), "up")
+	return w
+}
+
+func lhMounted(w *world, node, disk, dev string) *world {
 	line := " rw,relatime shared:80 - ext4 /dev/longhorn/" + lhVol + " rw"
-	w.Mounts(node, dev+" / "+w.Stage()+line, dev+" / "+w.Publish(0)+line)
-	return w.Answers(node, w.Stage(), w.Publish(0))
+	return w.LiveExt4(node, disk).Mounts(node, dev+" / "+w.Stage()+line, dev+" / "+w.Publish(0)+line).Answers(node, w.Stage(), w.Publish(0))
 }
 
 // lhWaits is the volume wanted by web-0 on n1 for half an hour and not attached; the

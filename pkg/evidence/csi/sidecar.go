@@ -116,7 +116,8 @@ func (s Sidecar) Forbidden() evidence.Answer {
 	return evidence.No()
 }
 
-// Absent asks whether the driver has other sidecars and not this one.
+// Absent asks whether the driver has other sidecars and not this one. Of a driver none of whose
+// controllers is known, this one may be wherever the others are.
 func (s Sidecar) Absent() evidence.Answer {
 	if len(s.Pods)+len(s.Workloads) > 0 {
 		return evidence.No()
@@ -127,5 +128,8 @@ func (s Sidecar) Absent() evidence.Answer {
 			facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec.containers", other+" and no "+s.Name))
 		}
 	}
-	return evidence.All(evidence.When(len(facts) > 0), evidence.Resource(s.x, "/pods").Nothing(facts...))
+	if len(facts) == 0 {
+		return evidence.Unseen(evidence.Lack{Need: "the " + s.Name + " of driver " + s.driver, Why: "no controller of the driver was found"})
+	}
+	return evidence.Resource(s.x, "/pods").Nothing(facts...)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kmod"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -62,10 +63,8 @@ func NoModule(pl *evidence.Place) (rebuilt bool, a evidence.Answer) {
 	if file, read := f.HostFile(dep); read && file.Err == "" && f.LoadedRead() {
 		return false, evidence.Yes(evidence.FromNode(pl.Node, dep, "no iscsi_tcp"), evidence.FromNode(pl.Node, "proc/modules", "no iscsi_tcp"), fact)
 	}
-	for p := range f.Files {
-		if strings.Contains(p, "lib/modules/") && strings.HasSuffix(p, "/modules.dep") && !strings.Contains(p, "/"+release+"/") {
-			rebuilt = true
-		}
+	if other, replaced := kmod.Replaced(pl.View); other != "" && f.LoadedRead() {
+		return true, evidence.Yes(replaced, evidence.FromNode(pl.Node, "proc/modules", "no iscsi_tcp"), fact)
 	}
-	return rebuilt, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin, proc/modules) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
+	return false, evidence.Unseen(evidence.Lack{Need: "the module lists (modules.dep, modules.builtin, proc/modules) of node " + pl.Node, Node: pl.Node, Why: "they were not read"}).With(fact)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Needs are the modules without which a volume of this kind cannot be mounted.
@@ -82,14 +83,14 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 		return evidence.FromNode(pl.Node, "lib/modules/"+release+"/"+name, text)
 	}
 	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
+	other, replaced := Replaced(pl.View)
 	switch {
 	case m.Loaded || m.BuiltIn:
 		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
 	case read && dep.Err == "" && !m.OnDisk && f.LoadedRead():
 		return Lack{"absent", "", evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
-	case replaced(pl, release) != "" && f.LoadedRead():
-		other := replaced(pl, release)
-		return Lack{"replaced", other, evidence.Yes(evidence.FromNode(pl.Node, "lib/modules", "no "+release+", but "+other)).With(word.Facts()...)}
+	case other != "" && f.LoadedRead():
+		return Lack{"replaced", other, evidence.Yes(replaced).With(word.Facts()...)}
 	case m.OnDisk && said.Raw != "":
 		for _, w := range wontLoad {
 			if strings.Contains(said.Raw, w) {
@@ -115,21 +116,22 @@ func (l Lack) AtMost(module string, by Said) report.Certainty {
 	return ""
 }
 
-// replaced is the release whose modules are there while those of the running one are not.
-func replaced(pl *evidence.Place, release string) string {
-	other := ""
-	for path := range pl.View.Facts.Files {
+// Replaced is the release whose modules are there while those of the running kernel are not:
+// after an update without a reboot nothing that is not loaded yet can be.
+func Replaced(view *snapshot.NodeView) (other string, fact report.Evidence) {
+	release := view.Facts.Identity.Kernel
+	for path := range view.Facts.Files {
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "usr/"), "lib/modules/")
 		if !ok {
 			continue
 		}
 		dir, _, _ := strings.Cut(rest, "/")
 		if dir == release {
-			return ""
+			return "", fact
 		}
 		if other == "" || dir < other {
 			other = dir
 		}
 	}
-	return other
+	return other, evidence.FromNode(view.Name, "lib/modules", "no "+release+", but "+other)
 }

@@ -75,6 +75,17 @@ func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
 	return pl.Tables(probes.Files).Nothing(evidence.FromNode(pl.Node, dir, "no "+p.Name))
 }
 
+// Keyless asks whether ZFS itself refuses to mount the dataset of a pool that is imported:
+// its key is not loaded (zfs-load-key(8), lib/libzfs/libzfs_mount.c).
+func (p Pool) Keyless(pl *evidence.Place) (said, imported evidence.Answer) {
+	if p.Kind != "zfs" {
+		return evidence.No(), evidence.No()
+	}
+	said = pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "encryption key not loaded") })
+	_, absent := p.Absent(pl)
+	return said, evidence.Not(absent)
+}
+
 // arrayAbsent: the kernel lists no such array, and no link leads to one.
 func (p Pool) arrayAbsent(pl *evidence.Place) evidence.Answer {
 	f, read := pl.View.Facts.Files["proc/mdstat"]

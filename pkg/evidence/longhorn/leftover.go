@@ -31,10 +31,6 @@ func Leftovers(x *snapshot.Index, v *snapshot.Volume) []Leftover {
 	if st.CurrentNodeID != "" && lh.NodeID == "" {
 		add("current", "status.currentNodeID", st.CurrentNodeID, NodeGone(x, st.CurrentNodeID), evidence.Yes())
 	}
-	if st.OwnerID != "" && lh.NodeID == "" && st.CurrentNodeID == "" {
-		add("owner", "status.ownerID", st.OwnerID, NodeGone(x, st.OwnerID),
-			evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/nodes", Why: "that the other managers work and have had time to take over"}))
-	}
 	if done := ProgressOf(x.EngineActive(v)); st.RestoreRequired && done.Finished {
 		add("restore", "status.restoreRequired", "true", evidence.Yes(done.Facts...), evidence.Yes())
 	}

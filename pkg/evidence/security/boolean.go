@@ -5,45 +5,62 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// boolean is what container-selinux asks before a container may mount NFS; such a denial
-// is not always in the log.
-const boolean = "sys/fs/selinux/booleans/virt_use_nfs"
+// Boolean is what container-selinux asks before a container may mount a kind of file system;
+// such a denial is not always in the log.
+type Boolean struct {
+	Name, Mounts string
+	kind         volume.Kind
+	fstype       string
+}
 
-// NFSBoolean asks whether SELinux of the place's node keeps containers from mounting NFS,
-// while a mount of NFS made by one fails with EPERM.
-func NFSBoolean(pl *evidence.Place) evidence.Answer {
+var booleans = []Boolean{
+	{"virt_use_nfs", "NFS", volume.NFS, "nfs"},
+	{"virt_use_samba", "SMB", volume.SMB, "cifs"},
+	{"virt_sandbox_use_fusefs", "FUSE", volume.FUSE, "fuse"},
+}
+
+func (b Boolean) file() string { return "sys/fs/selinux/booleans/" + b.Name }
+
+// off tells whether its current value, the first of two, is 0.
+func (b Boolean) off(view *snapshot.NodeView) (content string, ok bool) {
+	content = strings.TrimSpace(view.Facts.Files[b.file()].Content)
+	return content, strings.HasPrefix(content, "0")
+}
+
+// Forbids asks whether a boolean of the place's node keeps containers from mounting what the
+// volume is, while a mount made by one fails with EPERM.
+func Forbids(pl *evidence.Place) (Boolean, evidence.Answer) {
 	if pl.View == nil || pl.Volume.CSIName() == "" {
-		return evidence.No()
+		return Boolean{}, evidence.No()
 	}
-	f, ok := pl.View.Facts.Files[boolean]
-	if !ok || !strings.HasPrefix(strings.TrimSpace(f.Content), "0") {
-		return evidence.No()
-	}
-	for _, t := range pl.Refused() {
-		nfs := strings.Contains(t.Args, "-t nfs") || t.Is(message.NFSError)
-		if nfs && t.Is(message.OperationNotPermitted) {
-			return evidence.All(Enforcing(pl.View), evidence.Yes(evidence.FromNode(pl.Node, boolean, strings.TrimSpace(f.Content)), t.Evidence()))
+	k := volume.KindOf(pl.X, pl.Volume).At(pl.X, pl.Volume, pl.Node)
+	for _, b := range booleans {
+		content, off := b.off(pl.View)
+		said := pl.Refused().Say(func(t evidence.Text) bool {
+			share := k&volume.Disk == 0 && k&b.kind != 0 || strings.Contains(t.Args, "-t "+b.fstype) || b.kind == volume.NFS && t.Is(message.NFSError)
+			return share && strings.HasPrefix(t.Op, "MountVolume") && t.Is(message.OperationNotPermitted)
+		})
+		if off && said.Yes() {
+			return b, evidence.All(Enforcing(pl.View), evidence.Yes(evidence.FromNode(pl.Node, b.file(), content)), said)
 		}
 	}
-	return evidence.No()
+	return Boolean{}, evidence.No()
 }
 
 // WorksElsewhere asks whether another node, without this rule, has the volume mounted.
-func WorksElsewhere(pl *evidence.Place) evidence.Answer {
+func (b Boolean) WorksElsewhere(pl *evidence.Place) evidence.Answer {
 	for _, n := range pl.X.NodesOf(pl.Volume) {
 		view := pl.X.View(n)
-		if view == nil || n == pl.Node || len(pl.X.VolumeMounts(pl.Volume, n)) == 0 || strict(view) {
+		if view == nil || n == pl.Node || len(pl.X.VolumeMounts(pl.Volume, n)) == 0 {
 			continue
 		}
-		return evidence.Yes(evidence.FromNode(n, "proc/1/mountinfo", pl.X.VolumeMounts(pl.Volume, n)[0].Mount.Raw))
+		if _, off := b.off(view); !off || Enforcing(view).No() {
+			return evidence.Yes(evidence.FromNode(n, "proc/1/mountinfo", pl.X.VolumeMounts(pl.Volume, n)[0].Mount.Raw))
+		}
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a node without this rule that mounts the same export", Why: "none was probed"})
-}
-
-func strict(view *snapshot.NodeView) bool {
-	f, ok := view.Facts.Files[boolean]
-	return ok && strings.HasPrefix(strings.TrimSpace(f.Content), "0") && !Enforcing(view).No()
 }

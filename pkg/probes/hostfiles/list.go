@@ -51,7 +51,7 @@ var kernel = []want{
 	{"proc/sys/kernel/pid_max", whole}, {"proc/sys/kernel/threads-max", whole}, {"proc/sys/kernel/tainted", whole},
 	{"proc/sys/kernel/hung_task_timeout_secs", whole}, {"proc/sys/kernel/modules_disabled", whole},
 	{"proc/sys/user/max_mnt_namespaces", whole}, {"proc/sys/vm/nr_hugepages", whole}, {"proc/sys/sunrpc/*", whole},
-	{"sys/fs/selinux/enforce", whole}, {"sys/fs/selinux/booleans/virt_use_nfs", whole}, {"proc/sys/crypto/fips_enabled", whole},
+	{"sys/fs/selinux/enforce", whole}, {"sys/fs/selinux/booleans/virt_*", whole}, {"sys/fs/selinux/booleans/container_use_*", whole}, {"proc/sys/crypto/fips_enabled", whole},
 	{"proc/spl/kstat/zfs/*/state", whole}, {"sys/module/apparmor/parameters/enabled", whole},
 	{"sys/fs/fuse/connections/*/waiting", whole}, {"sys/fs/nfs/net/nfs_client/identifier", whole},
 	{"sys/kernel/mm/hugepages/hugepages-2048kB/*_hugepages", whole}, {"sys/bus/rbd/supported_features", whole},

@@ -67,12 +67,16 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 
 func goneReference(pl *evidence.Place, ref longhorn.GoneRef) *diagnosis.Proof {
 	v := ref.Volume
+	manager := "the longhorn-manager pod on node " + v.LH().Status.OwnerID + ", which reconciles this volume"
+	if pl.X.Node(v.LH().Status.OwnerID) == nil {
+		manager = "the longhorn-manager pods, one of which takes over a volume whose owner is gone"
+	}
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(ref.Node), Says: "longhorn",
 		With: words.Fields{"node": ref.Node, "object": ref.Object, "field": ref.Field, "volume": v.LH().Name, "state": v.LH().Status.State,
 			"waits": holder.Waits(holder.Waiters(v)), "known": ref.Known(pl.X)},
 		State: []evidence.Answer{ref.Gone(pl.X)}, Last: []evidence.Answer{ref.Needed(pl.X)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + ref.Node + " still exists, let it join again under its name."),
-			remedy.Words("Otherwise restart the longhorn-manager pod on node " + v.LH().Status.OwnerID + ", which reconciles this volume, so that it forgets the missing instance manager. " +
+			remedy.Words("Otherwise restart " + manager + ", so that it forgets the missing instance manager. " +
 				"Remove Longhorn's object of node " + ref.Node + " only when it holds no replica that is still needed.")}}
 	p.Volume(v)
 	p.At(ref.Node)

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -27,6 +29,9 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if pl.View == nil {
 			absent, probed = pool.Unlisted(pl), evidence.Unseen(pl.Probed().Lacks()...)
 		}
+		if keyless, imported := pool.Keyless(pl); keyless.Yes() {
+			why.Says, absent, probed = "key", keyless, imported
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: pool.Kind + "-" + why.Says,
 			With:  words.Fields{"node": pl.Node, "pool": pool.Name, "volume": pl.Volume.PVName()},
@@ -36,25 +41,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if but != "" {
 			p.Says, p.AtMost = but, report.Likely // it may be inactive or deleted; the disk may be another group's
 		}
-		show := [][]string{{"pvs", "-o", "+missing"}, {"lvs", "-a", "-o", "+lv_active,lv_health_status", pool.Name}}
-		help := "With all disks of the group there, " + remedy.Inline("vgchange", "-ay", pool.Name) + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
-		if pool.Kind == "zfs" {
-			show = [][]string{{"zpool", "import"}, {"zpool", "status", "-x"}}
-			help = "With all disks of the pool there, " + remedy.Inline("zpool", "import", pool.Name) + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
-		}
-		if pool.Kind == "md" {
-			show = [][]string{{"cat", "/proc/mdstat"}}
-			help = "With all disks of the array there, " + remedy.Inline("mdadm", "--assemble", "--scan") + " brings it back; the mount of its entry and the pods follow. So that it lasts: its entry in mdadm.conf, and in the initramfs."
-		}
-		if but == "stale" {
-			help = "Stop the pods that use the group on this node; then " + remedy.Inline("vgchange", "-an", pool.Name) + " and " + remedy.Inline("vgchange", "-ay", pool.Name) + " map it over the disk that is there. Check the filesystem before the next mount: writes were lost. Nothing may be formatted."
-		}
-		if why.Says == "missing" {
-			help = "Find the disk of the group that is not there first (cable, bay, path, its own encryption): with all of them the group is activated by itself."
-		}
-		if why.Says == "locked" {
-			help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."
-		}
+		show, help := poolHelp(pool, cmp.Or(but, why.Says))
 		commands := evidence.Each(show, func(c []string) remedy.Command { return remedy.OnNode(pl.Node, c...) })
 		p.Steps = []remedy.Step{
 			remedy.Check("See the pool and its disks.", commands...),
@@ -62,4 +49,31 @@ var LocalPoolInactive = &diagnosis.Rule{
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// poolHelp is what shows the state of a pool, and what brings it back.
+func poolHelp(pool local.Pool, why string) (show [][]string, help string) {
+	switch pool.Kind {
+	case "lvm":
+		show = [][]string{{"pvs", "-o", "+missing"}, {"lvs", "-a", "-o", "+lv_active,lv_health_status", pool.Name}}
+		help = "With all disks of the group there, " + remedy.Inline("vgchange", "-ay", pool.Name) + " activates it; the mount follows by itself. So that it lasts: the group's disks must be accepted at boot (devices file, global_filter, auto_activation_volume_list)."
+	case "zfs":
+		show = [][]string{{"zpool", "import"}, {"zpool", "status", "-x"}}
+		help = "With all disks of the pool there, " + remedy.Inline("zpool", "import", pool.Name) + " brings it back (never -f while another host could have it, never -F or -X); the mount follows by itself. So that it lasts: zfs-import-cache or zfs-import-scan enabled, and a stable hostid."
+	case "md":
+		show = [][]string{{"cat", "/proc/mdstat"}}
+		help = "With all disks of the array there, " + remedy.Inline("mdadm", "--assemble", "--scan") + " brings it back; the mount of its entry and the pods follow. So that it lasts: its entry in mdadm.conf, and in the initramfs."
+	}
+	switch why {
+	case "stale":
+		help = "Stop the pods that use the group on this node; then " + remedy.Inline("vgchange", "-an", pool.Name) + " and " + remedy.Inline("vgchange", "-ay", pool.Name) + " map it over the disk that is there. Check the filesystem before the next mount: writes were lost. Nothing may be formatted."
+	case "missing":
+		help = "Find the disk of the group that is not there first (cable, bay, path, its own encryption): with all of them the group is activated by itself."
+	case "locked":
+		help = "Unlock the disk by its entry in crypttab, or with its key; then activate what lies on it."
+	case "key":
+		show = [][]string{{"zfs", "get", "-r", "encryptionroot,keystatus,keylocation", pool.Name}}
+		help = "Load the key of the dataset's encryption root (zfs load-key); the mount follows by itself. So that it lasts: a unit that loads it at boot, before the kubelet starts."
+	}
+	return show, help
 }

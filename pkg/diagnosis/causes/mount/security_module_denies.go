@@ -15,7 +15,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 	Name: "security-module-denies", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
 	LeadsTo:  []string{"helper-pod-failed", "provisioning-failed", "attacher-not-working", "csi-plugin-not-registered"},
-	YieldsTo: []string{"selinux-denies-iscsi", "selinux-label-conflict", "selinux-relabel-slow"},
+	YieldsTo: []string{"selinux-denies-iscsi", "selinux-label-conflict", "selinux-relabel-slow", "csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -35,14 +35,14 @@ var SecurityModuleDenies = &diagnosis.Rule{
 				}
 				p.At(at.Node)
 				out = append(out, p)
-			} else if b := security.NFSBoolean(at); b.Yes() {
+			} else if b, off := security.Forbids(at); off.Yes() {
 				p := &diagnosis.Proof{
 					Subject: diagnosis.NodeSubject(at.Node), Says: "boolean", AtMost: report.Likely,
-					With:  words.Fields{"node": at.Node, "volume": d.Volume},
-					State: []evidence.Answer{security.WorksElsewhere(at)}, Hint: b,
+					With:  words.Fields{"node": at.Node, "volume": d.Volume, "boolean": b.Name, "mounts": b.Mounts},
+					State: []evidence.Answer{b.WorksElsewhere(at)}, Hint: off,
 					Steps: []remedy.Step{
-						remedy.Check("See the boolean.", remedy.OnNode(at.Node, "getsebool", "virt_use_nfs")),
-						remedy.Words("Switch it on with setsebool -P virt_use_nfs on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."),
+						remedy.Check("See the boolean.", remedy.OnNode(at.Node, "getsebool", b.Name)),
+						remedy.Words("Switch it on with setsebool -P " + b.Name + " on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."),
 					},
 				}
 				p.At(at.Node)

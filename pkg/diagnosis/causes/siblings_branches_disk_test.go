@@ -1,0 +1,58 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBranchesOfLocalPools: what keeps a pool from being there.
+func TestBranchesOfLocalPools(t *testing.T) {
+	t.Parallel()
+	const absent = "verifyMount: GetVolumePath failed device not found /dev/datavg/pvc-11aa"
+	const noDataset = "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist"
+	const noKey = "dataset: mount failed err : cannot mount 'tank/pvc-22bb': encryption key not loaded\n"
+	lvm := func() *world { return lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", absent)) }
+	zfs := func(words string) *world {
+		return zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", words))
+	}
+	locked := func(w *world) *world {
+		return w.Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=crypto_LUKS\nUUID=77", "etc/crypttab", "data UUID=77 none luks")
+	}
+	array := func() *world {
+		return localDir("/mnt/raid").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/raid\" does not exist").
+			Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\n/dev/md0 /mnt/raid xfs defaults,nofail 0 2", "proc/mdstat", "Personalities : [raid1]\nunused devices: <none>")
+	}
+	const certain = "broken: certain local-pool-inactive Node n1"
+	showEach(t, map[string]shown{
+		"LVM on a disk that is locked":              {locked(lvm()), certain},
+		"LVM, another volume of the group is there": {lvm().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-other", "dm/uuid", "LVM-abcdef"), "broken: likely local-pool-inactive Node n1"},
+		"ZFS on a disk that is locked":              {locked(zfs(noDataset)), certain},
+		"ZFS, the dataset's key":                    {zfs(noKey).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), certain},
+		"ZFS, the dataset's key, not looked at":     {zfs(noKey).Unprobed("n1", "PodRejected"), "broken: likely local-pool-inactive Node n1"},
+		"md on a disk that is locked":               {locked(array()), certain},
+		"md, nothing of it was seen":                {array(), certain},
+	})
+}
+
+// TestBranchesOfDisks: maps, paths and numbers.
+func TestBranchesOfDisks(t *testing.T) {
+	t.Parallel()
+	const map7 = "broken: certain multipath-map-orphaned Device n1/253:7"
+	beside := func() *world {
+		return sanDisk(lostPaths("transport-offline", "offline"), "n1", "sde", "8:64")
+	}
+	const luns = "sd 3:0:0:1: Warning! Received an indication that the LUN assignments on this target have changed. The Linux SCSI layer does not automatically remap LUN assignments."
+	attached := func() *world {
+		w := lhAttached(lhWorld("v1.7.2").Waits()).Without("n1", "dev/longhorn/").
+			Entries("n1", "dev/longhorn/"+lhVol, "@device block 8:48")
+		return w.FailedMount(stageFails("mount failed: exit status 32\nMounting arguments: -t ext4 /dev/longhorn/" + lhVol + " /g\nOutput: mount: /g: special device /dev/longhorn/" + lhVol + " does not exist."))
+	}
+	showEach(t, map[string]shown{
+		"a mounted map whose disks came back":  {beside(), map7},
+		"a warning of the kernel":              {sanWaits("xfs").FailedMount(stageFails("the operation did not succeed")).Entries("n1", "sys/class/scsi_device/3:0:0:1/device/block/sdc", "@dir").Kernel("n1", "70|"+luns), "broken: possible device-lun-reused Device n1/8:32; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"paths that are all of another volume": {lunMixed("naa.600a0980999999999999999999999999").Without("n1", "sys/class/block/sdc/device/wwid").Entries("n1", "sys/class/block/sdc/device/wwid", "naa.600a0980999999999999999999999999"), "broken: certain device-lun-reused Device n1/253:7"},
+		"a number of Longhorn that is no disk": {attached(), "broken: certain device-is-not-the-volume Device n1/8:48"},
+	})
+	unowned := dmOver(pureISCSI().Disk("n1", "sdc", "8:32", "device/state", "offline"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678905555", "sdc")
+	show(t, unowned, "node n1", strings.Replace(map7, "broken: certain", "degraded: likely", 1))
+}
