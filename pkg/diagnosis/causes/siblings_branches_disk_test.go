@@ -49,6 +49,7 @@ func TestBranchesOfDisks(t *testing.T) {
 	}
 	showEach(t, map[string]shown{
 		"a mounted map whose disks came back":  {beside(), map7},
+		"an old map beside the new disk":       {dmOver(sanDisk(pureISCSI().Edit("fsType: xfs", "fsType: ext4").Waits().Attached("n1"), "n1", "sde", "8:64").Entries("n1", "dev/disk/by-id/wwn-0x600a0980123456789012345678901234", "@link ../../sde"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234").FailedMount(stageFails("the operation did not succeed")), map7},
 		"a warning of the kernel":              {sanWaits("xfs").FailedMount(stageFails("the operation did not succeed")).Entries("n1", "sys/class/scsi_device/3:0:0:1/device/block/sdc", "@dir").Kernel("n1", "70|"+luns), "broken: possible device-lun-reused Device n1/8:32; unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"paths that are all of another volume": {lunMixed("naa.600a0980999999999999999999999999").Without("n1", "sys/class/block/sdc/device/wwid").Entries("n1", "sys/class/block/sdc/device/wwid", "naa.600a0980999999999999999999999999"), "broken: certain device-lun-reused Device n1/253:7"},
 		"a number of Longhorn that is no disk": {attached(), "broken: certain device-is-not-the-volume Device n1/8:48"},

@@ -1,6 +1,9 @@
 package causes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestBranchesOfTransport: modules, tools and servers.
 func TestBranchesOfTransport(t *testing.T) {
@@ -46,4 +49,26 @@ func TestBranchesOfTransport(t *testing.T) {
 	show(t, said, "pvc shop/data", "broken: certain iscsi-tools-missing Node n1")
 	rebuilt := lhWaits(lhWorld("v1.7.2")).Without("n1", "lib/modules/").Without("n1", "proc/modules").Entries("n1", "proc/modules", "overlay 28672 0 - Live 0x0", "lib/modules/6.1.0-21-amd64/modules.dep", "kernel/drivers/scsi/iscsi_tcp.ko:")
 	show(t, rebuilt, "pvc shop/data", "broken: certain iscsi-module-missing Node n1")
+}
+
+// TestBranchesOfMaking: a storage that is out of reach while a volume is made.
+func TestBranchesOfMaking(t *testing.T) {
+	t.Parallel()
+	const sick = "apiVersion: ceph.rook.io/v1\nkind: CephCluster\nmetadata: {name: rook-ceph, namespace: rook-ceph}\nstatus: {ceph: {health: HEALTH_ERR, lastChecked: '2026-01-02T11:59:10Z', details: {%s: {severity: HEALTH_ERR, message: 'Reduced data availability: 12 pgs inactive'}}}}\n"
+	making := func(driver, words string) *world {
+		w := pendingClaim(vol(driver, "x", ""), "Immediate", anno(driver)).Waits().Edit("reclaimPolicy: Delete\n", "reclaimPolicy: Delete\nparameters: {clusterID: rook-ceph, pool: kube, source: //10.9.0.6/data}\n")
+		return pvcEvent(w, "Warning", "ProvisioningFailed", driver+"_controller-0_6d", "failed to provision volume with StorageClass \"fast\": rpc error: code = "+words)
+	}
+	ceph := func(words, code string) *world {
+		return making("rook-ceph.rbd.csi.ceph.com", words).Add(strings.Replace(sick, "%s", code, 1))
+	}
+	smb := func(words string) *world { return making("smb.csi.k8s.io", "Internal desc = "+words) }
+	const hangs, failed = "DeadlineExceeded desc = context deadline exceeded", "broken: certain provisioning-failed PersistentVolumeClaim shop/data"
+	showEach(t, map[string]shown{
+		"Ceph says why it does not answer":   {ceph(hangs, "PG_AVAILABILITY"), "broken: likely ceph-backend-unreachable Node n3"},
+		"Ceph complains of something else":   {ceph(hangs, "RECENT_CRASH"), failed},
+		"Ceph answers, and refuses":          {ceph("InvalidArgument desc = no such pool", "PG_AVAILABILITY"), failed},
+		"the SMB server, by mount.cifs":      {smb("failed to mount smb server: rpc error: code = Internal desc = volume(x) mount \"//10.9.0.6/data\" on \"/tmp/x\" failed with mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(113): could not connect to 10.9.0.6Unable to find suitable address."), "broken: certain smb-server-unreachable Node n3"},
+		"the SMB server, by its number only": {smb("volume(x) mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(110): Connection timed out"), "broken: likely smb-server-unreachable Node n3"},
+	})
 }

@@ -26,7 +26,7 @@ var daemon = pattern.MustCompile(`\b((?:mon|osd|mds)\d+) (?:\([12]\))?([0-9.]+:\
 // kernel maps, or a CephFS that it mounts.
 func Of(v *snapshot.Volume) bool {
 	if v.PV == nil {
-		return false
+		return strings.HasSuffix(v.Driver, "rbd.csi.ceph.com") || strings.HasSuffix(v.Driver, "cephfs.csi.ceph.com")
 	}
 	if _, _, ok := v.RBDImage(); ok {
 		return v.Attribute("mounter") != "rbd-nbd"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -27,7 +28,7 @@ const checkedLately = 5 * time.Minute
 // Health asks whether the volume's own cluster says now that it does not serve everybody.
 func Health(pl *evidence.Place) (code string, a evidence.Answer) {
 	codes := unserved
-	if _, _, image := pl.Volume.RBDImage(); !image {
+	if _, _, image := pl.Volume.RBDImage(); !image && !strings.HasSuffix(pl.Volume.Driver, "rbd.csi.ceph.com") {
 		codes = slices.Concat(ofFiles, unserved)
 	}
 	for _, c := range clustersOf(pl.X, pl.Volume) {
@@ -43,12 +44,22 @@ func Health(pl *evidence.Place) (code string, a evidence.Answer) {
 	return "", evidence.No()
 }
 
+// MakingHangs asks for the driver's fresh word that it makes the volume and gets no answer.
+func MakingHangs(pl *evidence.Place) evidence.Answer {
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return t.Reason == "ProvisioningFailed" && (t.Is(message.Deadline) || t.Is(message.AbortedPending))
+	})
+}
+
 // clustersOf are the clusters of Rook that may be the volume's: its clusterID is the
 // cluster's namespace, or its id; a single cluster serves a driver of its own.
 func clustersOf(x *snapshot.Index, v *snapshot.Volume) []snapshot.CephHealth {
 	all, id := x.CephClusters(), v.Attribute("clusterID")
+	if v.PV == nil && v.Class != nil {
+		id = v.Class.Parameters["clusterID"]
+	}
 	return slices.DeleteFunc(all, func(c snapshot.CephHealth) bool {
-		own := strings.HasPrefix(v.CSIName(), c.Namespace+".")
+		own := strings.HasPrefix(v.Driver, c.Namespace+".")
 		return id != c.Namespace && (c.FSID == "" || id != c.FSID) && !own
 	})
 }

@@ -55,6 +55,22 @@ func Find(x *snapshot.Index, name, node string) Provisioner {
 	return m
 }
 
+// MadeOn is the place at which a volume that does not exist yet is made: the node of the
+// provisioner that leads, or of the only one.
+func MadeOn(pl *evidence.Place) (*evidence.Place, bool) {
+	if pl.Volume.PV != nil || pl.Volume.Claim == nil || pl.Volume.Class == nil {
+		return nil, false
+	}
+	m := Find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
+	for _, pod := range m.Pods {
+		leads := m.Lease != nil && m.Lease.Spec.HolderIdentity != nil && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name)
+		if node := pod.Spec.NodeName; node != "" && !m.ByName && (leads || len(m.Pods) == 1) {
+			return &evidence.Place{X: pl.X, Volume: pl.Volume, Node: node, View: pl.X.View(node), Texts: pl.Texts}, true
+		}
+	}
+	return nil, false
+}
+
 // ownNodeOnly tells whether every node has a provisioner of its own, which acts for claims
 // of that node only (external-provisioner, --node-deployment).
 func ownNodeOnly(pod *corev1.Pod) bool {

@@ -14,7 +14,7 @@ import (
 var ProvisioningFailed = &diagnosis.Rule{
 	Name: "provisioning-failed", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning},
-	YieldsTo: []string{"backend-throttled", "longhorn-control-plane-down", "csi-credentials-wrong", "storageclass-parameter-wrong", "helper-pod-failed", "driver-configuration-wrong", "security-module-denies", "smb-access-denied", "smb-mount-refused", "ceph-backend-unreachable"},
+	YieldsTo: []string{"backend-throttled", "longhorn-control-plane-down", "csi-credentials-wrong", "storageclass-parameter-wrong", "helper-pod-failed", "driver-configuration-wrong", "security-module-denies", "smb-access-denied", "smb-server-unreachable", "smb-mount-refused", "ceph-backend-unreachable"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

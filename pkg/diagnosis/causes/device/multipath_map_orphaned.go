@@ -18,7 +18,7 @@ import (
 // attachment, of nobody, or still mounted while its disks came back beside it.
 var MultipathMapOrphaned = &diagnosis.Rule{
 	Name: "multipath-map-orphaned", Layer: diagnosis.Device, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching},
 	LeadsTo:  []string{"device-lun-reused", "filesystem-readonly-after-error"},
 	YieldsTo: []string{"multipath-claims-device"},
 	Offers:   []string{"multipath-flush", "unmap-device"},
@@ -60,7 +60,8 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 			why, sure, pins := o.Pins()
 			p.With["so"] = "stays attached to the node although " + why
 			if misleads := o.Misleads(); !pins.Yes() && misleads.Yes() {
-				pins, sure, p.With["so"] = misleads, true, "cannot be mounted there: whoever looks for its map finds this dead one"
+				pins, sure, p.Breaks = misleads, true, []diagnosis.Step{diagnosis.Staging}
+				p.With["so"] = "cannot be mounted there: whoever looks for its map finds this dead one"
 			}
 			p.State, p.With["volume"] = []evidence.Answer{o.IsDead(), pins}, volume.Name(pl.Volume)
 			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a map that is mounted", Is: o.Mounted()}}

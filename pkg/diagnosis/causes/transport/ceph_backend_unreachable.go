@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -17,14 +18,17 @@ import (
 // CephBackendUnreachable finds a node whose Ceph client does not get through.
 var CephBackendUnreachable = &diagnosis.Rule{
 	Name: "ceph-backend-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching},
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching, diagnosis.Provisioning},
 	LeadsTo:  []string{"ceph-client-fenced", "filesystem-readonly-after-error", "provisioning-failed"},
 	YieldsTo: []string{"ceph-client-fenced", "kernel-module-missing"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if !ceph.Of(pl.Volume) {
 			return nil
+		}
+		if pl.Node == "" {
+			return notMade(pl)
 		}
 		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
 		proof := func(says string, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
@@ -61,6 +65,20 @@ var CephBackendUnreachable = &diagnosis.Rule{
 		p.AtMost = report.Possible
 		return append(open, p)
 	},
+}
+
+// notMade is a volume that does not exist yet, while its cluster does not serve everybody.
+func notMade(pl *evidence.Place) []*diagnosis.Proof {
+	at, making := provision.MadeOn(pl)
+	code, is := ceph.Health(pl)
+	if !making {
+		return nil
+	}
+	return []*diagnosis.Proof{{
+		Subject: diagnosis.NodeSubject(at.Node), Says: "making", AtMost: report.Likely,
+		With:  words.Fields{"node": at.Node, "volume": pl.Volume.Called(), "code": code},
+		State: []evidence.Answer{ceph.MakingHangs(pl), is}, Steps: cephSteps("health", at.Node, ""),
+	}}
 }
 
 // cephHelp is what helps in each branch.

@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -13,11 +14,18 @@ import (
 // SMBServerUnreachable finds a node that gets no connection to the server of a share.
 var SMBServerUnreachable = &diagnosis.Rule{
 	Name: "smb-server-unreachable", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting, diagnosis.Provisioning},
 	YieldsTo: []string{"network-host-to-pod-blocked", "kernel-module-missing"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume.PV == nil && !pl.Volume.Inline { // it is mounted where it is made
+			at, making := provision.MadeOn(pl)
+			if !making || pl.Node != "" {
+				return nil
+			}
+			pl = at
+		}
 		s, ok := smb.ShareOf(pl)
 		if !ok || pl.Node == "" {
 			return nil
