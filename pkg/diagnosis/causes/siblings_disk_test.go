@@ -15,6 +15,12 @@ func ebsXFS(w *world) *world {
 	return w.Edit("fsType: ext4", "fsType: xfs").Entries("n1", "@content/259:1", "TYPE=xfs\nUUID=2f2f2f2f-0000-4000-8000-000000000001")
 }
 
+// stuckIn lets a process of the pod wait in the kernel, in these functions.
+func stuckIn(w *world, frames ...string) *world {
+	return w.Answers("n1", w.Stage()).Without("n1", "proc/5000/stat").Entries("n1", "proc/5000/stat", "5000 (app) D 1 5000 5000 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615",
+		"proc/5000/wchan", frames[0], "proc/5000/stack", "[<0>] "+strings.Join(frames, "+0x15f/0x1d0\n[<0>] ")+"+0x76/0x7e")
+}
+
 func TestSiblingsDisk(t *testing.T) {
 	t.Parallel()
 	attached := func() *world { return ebsDisk(ebs().Waits().Attached("n1"), "n1") }
@@ -34,6 +40,12 @@ func TestSiblingsDisk(t *testing.T) {
 			"broken: certain filesystem-needs-fsck Device n1/259:1"},
 		"fsck gives up, node unseen": {ebs().Waits().Attached("n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = 'fsck' found errors on device /dev/nvme1n1 but could not correct them: .").Unprobed("n1", "PodRejected"),
 			"broken: likely filesystem-needs-fsck PersistentVolume pv-data"},
+		"frozen under a pod that writes": {stuckIn(running(), "percpu_rwsem_wait", "mnt_want_write", "path_openat", "do_filp_open"), "broken: unexplained volume-hung"},
+		"a task of the pod that forks":   {stuckIn(running(), "percpu_rwsem_wait", "copy_process", "kernel_clone"), "healthy"},
+		"the plugin is stopped": {attached().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"error reading server preface: read unix @->/var/lib/kubelet/plugins/ebs.csi.aws.com/csi.sock: use of closed network connection\"").Without("n1", "proc/4100/stat").
+			Entries("n1", "proc/4100/stat", "4100 (driver) T 1 4100 4100 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"the plugin is stopped, and the pod has ended": {stuck().Without("n1", "proc/4100/stat").
+			Entries("n1", "proc/4100/stat", "4100 (driver) T 1 4100 4100 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"a superblock whose checksum is wrong": {attached().FailedMount(devFailed("mount: /g/globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error.")).Kernel("n1", "61|EXT4-fs (nvme1n1): VFS: Found ext4 filesystem with invalid superblock checksum.  Run e2fsck?"),
 			"broken: likely filesystem-needs-fsck Device n1/259:1"},
 		"structure needs cleaning": {ebsXFS(attached()).FailedMount(strings.ReplaceAll(devFailed("mount: /g/globalmount: mount(2) system call failed: Structure needs cleaning."), "-t ext4", "-t xfs")).Kernel("n1", "61|XFS (nvme1n1): Metadata CRC error detected at xfs_agf_read_verify+0xd2/0x130 [xfs], xfs_agf block 0x1", "61|XFS (nvme1n1): Unmount and run xfs_repair").Entries("n1", "@claim/259:1", "free"),

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -112,6 +113,9 @@ func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 			continue
 		}
 		s := onMount(v, m, fmt.Sprintf("Process %d (%s) on node %s hangs in the kernel (%s) on %s.", proc.PID, proc.Comm, m.view.Name, where, name(v)))
+		if thaws(proc) {
+			s.Message += " It waits to write to a filesystem that is frozen, as fsfreeze and what takes snapshots do it."
+		}
 		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, fmt.Sprintf("proc/%d/stat", proc.PID), "state D "+where))
 		p.AddSymptom(s)
 	}
@@ -146,8 +150,9 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 		}
 	}
 	st, asked := m.view.Statfs(m.mount.Point)
-	if asked && st.Err == "" {
-		return false // this mount answers; the task waits for another one
+	if asked && st.Err == "" { // this mount answers; unless it is frozen, the task waits for another one
+		who := p.WhoIs(m.view, proc)
+		return thaws(proc) && len(p.VolumesOfPod(who.Pod)) == 1 && p.IsConsumerProcess(v, m.view.Name, who)
 	}
 	if namesOther(p, v, m, proc) {
 		return false
@@ -157,6 +162,16 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 	}
 	low := strings.ToLower(where + " " + proc.Stack)
 	return nfs && (strings.Contains(low, "rpc") || strings.Contains(low, "nfs"))
+}
+
+// thaws tells whether a task waits until a filesystem may be written again: freeze_super
+// (fs/super.c) holds the lock that every writer takes first (sb_start_write, inlined in these).
+func thaws(proc *probes.Process) bool {
+	return slices.ContainsFunc(append([]probes.Thread{{State: proc.State, Stack: proc.Stack}}, proc.Threads...), func(t probes.Thread) bool {
+		has := func(frame string) bool { return strings.Contains(t.Stack, frame) }
+		return t.State == "D" && (has("percpu_rwsem_wait") || has("sb_start_")) &&
+			slices.ContainsFunc([]string{"sb_start_", "mnt_want_write", "vfs_write", "vfs_iter_write", "vfs_fallocate", "page_mkwrite", "splice_write"}, has)
+	})
 }
 
 // namesOther tells whether the task works on the mount of another volume by its own
