@@ -142,7 +142,7 @@ func (z puzzle) says() string {
 		return ""
 	}
 	who := "The kubelet" // in-tree plugins are part of it
-	if name := z.volume.CSIName(); name != "" {
+	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
 		who = "The driver " + name
 	}
 	on := ""
@@ -164,6 +164,12 @@ func (z puzzle) says() string {
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a
+// code of gRPC.
+func (z puzzle) ofKubelet() bool {
+	return z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
 }
 
 // actsOf names a step as an act, and as what does not happen.
@@ -220,7 +226,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
-	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step))...)
+	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
 	u.Next = slices.Grow(u.Next, len(next))
 	for _, step := range next {
 		if r, ok := step.Decide(p.Index); ok {

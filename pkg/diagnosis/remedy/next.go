@@ -9,8 +9,9 @@ import (
 
 // Next are the looks that may tell more of a volume whose failure no cause explains:
 // first the words of who acted, then the state of what a volume of its kind rests on.
-// They touch no path of the volume and ask nothing that changes a state.
-func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
+// They touch no path of the volume and ask nothing that changes a state. kubelet says that
+// it failed by itself, before it asked the driver.
+func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool) []Step {
 	var out []Step
 	add := func(title string, commands ...Command) {
 		s := Check(title, commands...)
@@ -52,7 +53,7 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string) []Step {
 	}
 	if len(out) > 1 || step == "replicate" && len(out) > 0 {
 		// The controller's side has spoken; the node's has nothing to do with it.
-	} else if pod, container := around.Plugin(x, v, node); pod != nil {
+	} else if pod, container := around.Plugin(x, v, node); pod != nil && !kubelet {
 		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
 	} else if node != "" {
 		add("The kubelet's words.", KubeletLog(node))
