@@ -82,6 +82,17 @@ func (x *Index) mates(n *NodeView) []*NodeView {
 // SharesKernel tells whether another probed node has the kernel of this one.
 func (x *Index) SharesKernel(n *NodeView) bool { return len(x.mates(n)) > 0 }
 
+// UnseenMate is a node that was not looked at and has the kernel of a probed one, by the boot
+// id in its status; "" for none.
+func (x *Index) UnseenMate(n *NodeView) string {
+	for _, o := range x.Cluster.Nodes {
+		if n != nil && n.Facts.Identity.BootID != "" && o.Name != n.Name && o.Status.NodeInfo.BootID == n.Facts.Identity.BootID && x.View(o.Name) == nil {
+			return o.Name
+		}
+	}
+	return ""
+}
+
 // MountedByMate tells whether another probed node of the same kernel mounts a device.
 func (x *Index) MountedByMate(n *NodeView, dev probes.Dev) bool {
 	return slices.ContainsFunc(x.mates(n), func(o *NodeView) bool { return len(o.Uses(dev)) > 0 })

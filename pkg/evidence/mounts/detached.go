@@ -54,6 +54,9 @@ func (d Detached) Listed() evidence.Answer {
 	if d.pl.X.MountedByMate(d.pl.View, d.Dev) {
 		return evidence.Yes(evidence.FromNode(d.pl.Node, "proc/sys/kernel/random/boot_id", "another node of this kernel mounts it"))
 	}
+	if mate := d.pl.X.UnseenMate(d.pl.View); mate != "" {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + mate, Node: mate, Why: "node " + mate + " has the same kernel and was not looked at"})
+	}
 	return node.Whole(d.pl.X, d.pl.Node, probes.Mounts).Found()
 }
 

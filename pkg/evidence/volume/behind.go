@@ -59,7 +59,7 @@ func (b Behind) Left() evidence.Answer {
 	switch {
 	case b.Stage != nil:
 		return evidence.Yes(evidence.FromNode(b.pl.Node, "proc/1/mountinfo", b.Stage.Mount.Raw), how)
-	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap() || b.pl.X.SharesKernel(b.pl.View):
+	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap() || b.pl.X.SharesKernel(b.pl.View) || b.pl.X.UnseenMate(b.pl.View) != "":
 		return evidence.No()
 	}
 	return evidence.All(evidence.Yes(how), b.unattached())
