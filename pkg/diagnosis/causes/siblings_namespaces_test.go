@@ -38,6 +38,7 @@ func TestOtherNamespaces(t *testing.T) {
 		"the plugin keeps it":                      {plugin(left(), at("259:1", stage, "")), "broken: certain mount-pinned-in-namespace Pod kube-system/plugin-1"},
 		"a shim keeps it":                          {shim(left(), at("259:1", pub, "")), "broken: certain mount-pinned-in-namespace Process n1/8800"},
 		"an old root of the kubelet has it":        {left().Mounts("n1", "259:1 / "+old+" rw,relatime shared:64 - ext4 /dev/nvme1n1 rw"), "broken: certain device-mapped-on-other-node Device n1/259:1; unexplained unmount-blocked"},
+		"an old root, and the plugin shares it":    {plugin(left().Mounts("n1", "259:1 / "+old+" rw,relatime shared:64 - ext4 /dev/nvme1n1 rw"), at("259:1", old, " shared:64")), "broken: certain device-mapped-on-other-node Device n1/259:1; unexplained unmount-blocked"},
 		"an old root of the kubelet, the pod runs": {runs().Mounts("n1", "259:1 / "+old+" rw,relatime shared:64 - ext4 /dev/nvme1n1 rw"), "healthy"},
 		"a chroot keeps it":                        {unit(left(), "n1", 1888, "backupd", at("259:1", "/mnt/x", "")).Entries("n1", "proc/1888/root", "@link /srv/chroot"), "broken: likely mount-pinned-in-namespace Process n1/1888"},
 		"a chroot, the pod runs":                   {unit(runs(), "n1", 1888, "backupd", "").Entries("n1", "proc/1888/root", "@link /srv/chroot"), "unknown"},

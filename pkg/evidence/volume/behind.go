@@ -96,7 +96,9 @@ func (b Behind) Kept() evidence.Answer {
 	view, on := b.pl.View, b.pl.Node
 	for _, dev := range b.Device.Numbers() {
 		for _, u := range view.ForeignUses(dev) {
-			if u.Mount.Master == 0 || len(view.InitUses(dev)) == 0 { // a copy that init's unmount does not reach
+			if !slices.ContainsFunc(view.InitUses(dev), func(own snapshot.Use) bool { // a copy that init's unmount does not reach
+				return u.Mount.Master != 0 || u.Mount.Shared != 0 && u.Mount.Shared == own.Mount.Shared
+			}) {
 				return evidence.Yes(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
 			}
 		}
