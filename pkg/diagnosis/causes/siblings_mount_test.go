@@ -82,13 +82,14 @@ func TestSiblingsSubpath(t *testing.T) {
 		w         *world
 		ask, want string
 	}{
-		"runc, a ConfigMap":           {cannotStart(config(running()), runc).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"crun, a ConfigMap":           {cannotStart(config(running()), crun).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"no words":                    {cannotStart(config(running()), "the operation did not succeed").Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"the node was not looked at":  {cannotStart(config(running()), runc).Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
-		"deleted while it runs":       {config(running()).Mounts("n1", gone), "", "healthy"},
-		"a stale handle of one bind":  {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
-		"a stale handle of the whole": {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
+		"runc, a ConfigMap":               {cannotStart(config(running()), runc).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"crun, a ConfigMap":               {cannotStart(config(running()), crun).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"no words":                        {cannotStart(config(running()), "the operation did not succeed").Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"it backs off, and nobody looked": {crashes(config(running())).Edit("exitCode: 1, reason: Error,", "exitCode: 128, reason: StartError, message: '"+runc+"',").Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
+		"the node was not looked at":      {cannotStart(config(running()), runc).Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
+		"deleted while it runs":           {config(running()).Mounts("n1", gone), "", "healthy"},
+		"a stale handle of one bind":      {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
+		"a stale handle of the whole":     {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
 		"a directory of the share was deleted, the application says so": {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0).Answers("n1", nfs().Publish(0)), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
 		"the same, and nobody asked the share":                          {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0; likely nfs-handle-stale Pod shop/web-0"},
 		"a directory of the volume was deleted": {cannotStart(running().Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: db}"), "failed to prepare subPath for volumeMount \"data\" of container \"app\"").

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -63,6 +64,9 @@ func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if w := s.State.Waiting; w != nil && w.Message != "" {
 			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].state.waiting", Raw: w.Message, Fresh: true})
+		}
+		if e := s.LastTerminationState.Terminated; e != nil && e.Message != "" { // in a back-off it is all that says why
+			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].lastState.terminated", Raw: e.Message, Reason: e.Reason, At: e.FinishedAt.Time, Fresh: x.Age(e.FinishedAt.Time) < 10*time.Minute})
 		}
 	}
 	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
