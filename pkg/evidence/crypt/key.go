@@ -41,6 +41,9 @@ var words = []struct {
 // resizing are texts about an expansion, which print the same words of cryptsetup.
 var resizing = pattern.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
 
+// opening is what a driver does with an encrypted volume, and with no other.
+var opening = pattern.MustCompile(`(?i)\bcryptsetup\b|\bluksOpen\b`)
+
 // Key is the opening of the place's volume, and what is known of its device there.
 type Key struct {
 	pl      *evidence.Place
@@ -101,8 +104,10 @@ func Sealed(pl *evidence.Place, holds string) evidence.Answer {
 	if holds != "crypto_LUKS" {
 		return evidence.No()
 	}
-	if k := KeyOf(pl); k.Lock != "" && k.Lock != Plain {
-		return k.said
+	for _, t := range pl.Refused() {
+		if opening.MatchString(t.Raw) && KeyOf(pl).Lock != Plain {
+			return evidence.Yes(t.Evidence())
+		}
 	}
 	if pl.Volume.IsLonghorn() && pl.Volume.LH() == nil {
 		return evidence.Resource(pl.X, "longhorn.io/volumes").Found()
