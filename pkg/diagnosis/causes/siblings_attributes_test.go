@@ -79,12 +79,14 @@ func TestAttributesWithoutAResizer(t *testing.T) {
 	const mute = "degraded: certain resizer-not-working PersistentVolumeClaim shop/data"
 	const pending = "degraded: unexplained modification-pending"
 	showEach(t, map[string]shown{
-		"not begun":              {down(changing("io3-class", "gp3-fast", "")), mute},
-		"begun":                  {down(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class"))), mute},
-		"the driver refused":     {down(failed(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class")), "11:40:00", refusedBy)), pending},
-		"no such class":          {down(changing("io9", "gp3-fast", "")), pending},
-		"classes were not read":  {down(changing("io9", "gp3-fast", "")).Gap("api/storage.k8s.io/volumeattributesclasses", "Forbidden"), pending},
-		"events were not read":   {down(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class"))).Gap("api//events", "Forbidden"), pending},
+		"not begun":             {down(changing("io3-class", "gp3-fast", "")), mute},
+		"begun":                 {down(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class"))), mute},
+		"the driver refused":    {down(failed(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class")), "11:40:00", refusedBy)), pending},
+		"no such class":         {down(changing("io9", "gp3-fast", "")), pending},
+		"classes were not read": {down(changing("io9", "gp3-fast", "")).Gap("api/storage.k8s.io/volumeattributesclasses", "Forbidden"), pending},
+		"events were not read":  {down(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class"))).Gap("api//events", "Forbidden"), pending},
+		"it grew, and was half done": {down(changing("gp3-fast", "gp3-fast", "")).EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").
+			EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "capacity: {storage: 10Gi}", "capacity: {storage: 10Gi}, conditions: [{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T09:00:00Z'}]"), mute},
 		"it has what it asks of": {down(changing("gp3-fast", "gp3-fast", "")), "healthy"},
 	})
 }

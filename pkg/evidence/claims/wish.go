@@ -15,7 +15,9 @@ type Wish struct {
 	// Unserved: the claim asks for it, and nothing shows that the driver was asked, or that it
 	// refused.
 	Unserved []evidence.Answer
-	JustNow  bool
+	// Begun: the driver was asked, and no answer of it is known.
+	Begun   evidence.Answer
+	JustNow bool
 }
 
 // Wishes are those of the claim of a place that are not fulfilled.
@@ -23,7 +25,9 @@ func Wishes(pl *evidence.Place) []Wish {
 	var out []Wish
 	if grows := Grows(pl); grows.Yes() {
 		want, _, got := Sizes(pl)
-		out = append(out, Wish{want.String(), got.String(), []evidence.Answer{grows, evidence.Not(BackendGrown(pl)), untouched(pl)}, raisedJustNow(pl)})
+		asked, small := condition(pl.Volume.Claim, "Resizing"), evidence.Not(BackendGrown(pl))
+		begun := evidence.All(grows, small, evidence.When(asked.Locator != "", asked), evidence.Not(Refused(pl)))
+		out = append(out, Wish{want.String(), got.String(), []evidence.Answer{grows, small, untouched(pl)}, begun, raisedJustNow(pl)})
 	}
 	if c := pl.Volume.Claim; c != nil {
 		if m, ok := ModificationOf(c); ok {
@@ -33,7 +37,7 @@ func Wishes(pl *evidence.Place) []Wish {
 				unanswered = evidence.All(unanswered, evidence.Resource(pl.X, "/events").Nothing())
 			}
 			out = append(out, Wish{"VolumeAttributesClass " + m.Want, cmp.Or(m.Have, "none"),
-				[]evidence.Answer{unanswered, evidence.Not(m.NoAttributes(pl.X))}, false})
+				[]evidence.Answer{unanswered, evidence.Not(m.NoAttributes(pl.X))}, evidence.No(), false})
 		}
 	}
 	return out

@@ -60,6 +60,9 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 		p.State = append(p.State, resizer.Absent())
 	default:
 		p.Says = "down"
+		if wish.Begun.Yes() { // it went down on the way
+			p.State = []evidence.Answer{wish.Begun}
+		}
 		p.State = append(p.State, down)
 	}
 	p.Steps = []remedy.Step{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow.")}
