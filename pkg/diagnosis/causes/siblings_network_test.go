@@ -34,6 +34,10 @@ func nfsInCluster(service string) *world {
 
 func TestSiblingsNFS(t *testing.T) {
 	t.Parallel()
+	stands := func(w *world) *world {
+		return w.EditIn("name: web-0,", ", labels", deleted+", labels").Entries("n1", "proc/2400/comm", "restic", "proc/2400/cgroup", "0::/system.slice/restic.service", "proc/2400/cmdline", "restic␀", "proc/2400/ns/mnt", "@link mnt:[4026531841]",
+			"proc/2400/stat", "2400 (restic) S 1 2400 2400 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/2400/status", "Name:\trestic\nState:\tS (sleeping)\nTgid:\t2400\nPid:\t2400\nPPid:\t1\nUid:\t0\t0\t0\t0\nNSpid:\t2400", "proc/2400/cwd", "@link "+w.Publish(0))
+	}
 	contexts := func(wants, has string) *world { // of web-0, which waits, and of web-1, which runs on the same node
 		line := " rw,relatime shared:60 - nfs4 10.9.0.5:/export/data rw,context=" + has + ",vers=4.2,addr=10.9.0.5"
 		return nfs().Waits().Runs(1).EditIn("name: web-1,", "nodeName: n2", "nodeName: n1").Without("n2", "proc/5001/").
@@ -47,12 +51,10 @@ func TestSiblingsNFS(t *testing.T) {
 	}{
 		"server gone under a running pod": {hang(nfsMounted(nfs().Runs(0), "n1", 0), 0, "n1").Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s").Kernel("n1", "300|nfs: server 10.9.0.5 not responding, still trying"),
 			"broken: certain nfs-server-unreachable Node n1"},
-		"a unit of the host stands in a share that its pod leaves": {nfsMounted(nfs().Runs(0).EditIn("name: web-0,", ", labels", deleted+", labels"), "n1", 0).Entries("n1",
-			"proc/2400/comm", "restic", "proc/2400/cgroup", "0::/system.slice/restic.service", "proc/2400/cmdline", "restic␀", "proc/2400/ns/mnt", "@link mnt:[4026531841]", "proc/2400/stat", "2400 (restic) S 1 2400 2400 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615",
-			"proc/2400/status", "Name:\trestic\nState:\tS (sleeping)\nTgid:\t2400\nPid:\t2400\nPPid:\t1\nUid:\t0\t0\t0\t0\nNSpid:\t2400", "proc/2400/cwd", "@link "+nfs().Publish(0)),
-			"broken: certain device-held-by-process Process n1/2400"},
-		"the Service does not let the node through":               {nfsInCluster("10.9.0.5"), "broken: certain network-host-to-pod-blocked Node n1"},
-		"the Service was made anew, with another address (#9022)": {nfsInCluster("10.9.0.77"), "broken: certain nfs-server-unreachable Node n1"},
+		"a unit of the host stands in a share that its pod leaves":        {stands(nfsMounted(nfs().Runs(0), "n1", 0)), "broken: certain device-held-by-process Process n1/2400"},
+		"a unit of the host stands in a staged share that its pod leaves": {stands(smbMounted(smb().Runs(0), "n1", 0)), "broken: certain device-held-by-process Process n1/2400"},
+		"the Service does not let the node through":                       {nfsInCluster("10.9.0.5"), "broken: certain network-host-to-pod-blocked Node n1"},
+		"the Service was made anew, with another address (#9022)":         {nfsInCluster("10.9.0.77"), "broken: certain nfs-server-unreachable Node n1"},
 		"it said no, and nobody looked at the mount": {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@dial/10.9.0.5:2049", "EHOSTUNREACH"),
 			"broken: certain nfs-server-unreachable Node n1"},
 		"it was away": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Kernel("n1", "900|nfs: server 10.9.0.5 not responding, still trying", "800|nfs: server 10.9.0.5 OK"),

@@ -66,13 +66,11 @@ func Kept(pl *evidence.Place, released evidence.Answer) []Held {
 	if pl.View == nil || !released.Yes() {
 		return nil
 	}
-	seen := map[probes.Dev]bool{}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		t := &Tower{pl: pl, Found: true, Device: snapshot.VolumeDevice{Node: pl.Node, View: pl.View, Dev: m.Mount.Dev}}
-		if !m.Init || !m.Mount.Dev.Anonymous() || seen[m.Mount.Dev] || t.MountedByHost().Is.Yes() {
+		if !m.Init || !m.Mount.Dev.Anonymous() || t.MountedByHost().Is.Yes() {
 			continue
 		}
-		seen[m.Mount.Dev] = true
 		for _, h := range t.BlockingRelease() {
 			if below := strings.HasPrefix(h.Descriptor.Target+"/", m.Mount.Point+"/"); below {
 				out = append(out, Held{Kind: "open", Subject: m.Mount.Dev, Dev: m.Mount.Dev, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(pl.X, h.Who)})
