@@ -67,7 +67,7 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 }
 
 // Deaf asks whether the calls of a volume of the place end at the driver's socket: nobody
-// listens there, or nobody answers. A plugin that started since, or a volume of the driver
+// listens there, or nobody answers; a process of the plugin that is stopped answers none. A plugin that started since, or a volume of the driver
 // that a pod got there since, refutes it.
 func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
@@ -83,7 +83,12 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 		}
 		return evidence.Yes(t.Evidence())
 	}
-	return evidence.No()
+	return Halted(pl, plugin)
+}
+
+// Halted asks whether a process of a plugin is stopped by a signal or a debugger: it can be ended.
+func Halted(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
+	return inState(pl, plugin, "T", "t")
 }
 
 // ofAttacher tells whether a text comes from the controller's side, which has a socket
@@ -114,12 +119,23 @@ func Stopped(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 	if r := pl.Probed(); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...)
 	}
+	if a := inState(pl, plugin, "T", "t", "D"); a.Yes() {
+		return a
+	}
+	return evidence.Unseen(evidence.Lack{Need: "a process of pod " + plugin.Namespace + "/" + plugin.Name + " that is stopped or hangs", Node: pl.Node, Why: "none is"})
+}
+
+// inState asks whether a process of a plugin was seen in one of these states: proc_pid_stat(5).
+func inState(pl *evidence.Place, plugin *corev1.Pod, states ...string) evidence.Answer {
+	if pl.View == nil {
+		return evidence.No()
+	}
 	for _, p := range pl.View.ProcessesOfPod(string(plugin.UID)) {
-		if p.State == "T" || p.State == "D" || p.State == "t" {
+		if slices.Contains(states, p.State) {
 			return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/stat", p.PID), strings.TrimSpace(p.Comm+" "+p.State+" "+p.WChan)))
 		}
 	}
-	return evidence.Unseen(evidence.Lack{Need: "a process of pod " + plugin.Namespace + "/" + plugin.Name + " that is stopped or hangs", Node: pl.Node, Why: "none is"})
+	return evidence.No()
 }
 
 // ToRelease asks whether the driver has to let the place's volume go from the node: its

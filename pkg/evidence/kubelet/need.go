@@ -47,10 +47,10 @@ func ended(p *corev1.Pod) bool {
 func Wanted(pl *evidence.Place) evidence.Answer {
 	object := "Pod " + pl.Pod.Namespace + "/" + pl.Pod.Name
 	switch {
-	case ended(pl.Pod):
-		return evidence.No()
 	case pl.Pod.DeletionTimestamp != nil:
 		return evidence.Yes(evidence.FromAPI(object, "metadata.deletionTimestamp", pl.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
+	case ended(pl.Pod):
+		return evidence.No()
 	}
 	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending && snapshot.PodProvided(pl.Pod).IsZero(), evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))
 }

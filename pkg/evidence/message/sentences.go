@@ -65,7 +65,7 @@ var networkSentences = []sentence{
 	says(RBDInUse, `is still being used`),
 	says(RBDMapFailed, `rbd: map failed|failed to map rbd|map of image .* failed`),
 	says(ISCSIExit, `iscsiadm`),
-	says(SocketRefused, `csi.*\.sock: connect: |dial unix \S+|connection error: desc = "?transport`),
+	says(SocketRefused, `csi.*\.sock: connect: |dial unix \S+|connection error: desc = `),
 }
 
 // kubernetesSentences are what the components of Kubernetes and Longhorn say.

@@ -64,6 +64,9 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 		with["said"] = last.Text
 		p.State[0] = wanted.With(last)
 	}
+	if csi.Halted(pl, plugin).Yes() {
+		with["state"] += ", with a process that is stopped"
+	}
 	roots := kubelet.RootsOf(pl, n.Driver, plugin)
 	switch {
 	case unknown.No(): // registered: nobody listens, or nobody answers
@@ -100,8 +103,8 @@ func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool) []remedy.
 		read = remedy.Check("See what keeps the plugin's pod from starting, and cure that.", remedy.Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
 	}
 	// A new pod of one that is not ready would fail as this one does; and an event alone, which
-	// a tenant can write, ends no node plugin.
-	if !snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No() {
+	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, or that it is stopped.
+	if !csi.Halted(pl, plugin).Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
 		return []remedy.Step{read}
 	}
 	s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
