@@ -102,7 +102,7 @@ var kubernetesSentences = []sentence{
 	says(VolumeModeMismatch, `has volumeMode (Block|Filesystem), but is specified in`),
 	says(WaitFirstConsumer, `waiting for first consumer to be created before binding`),
 	says(WaitExternalProvision, `waiting for a volume to be created(,)? either by`),
-	says(ProvisionFailed, `failed to provision volume`),
+	says(ProvisionFailed, `failed to provision volume|error saving volume`), // volume_store.go of sig-storage-lib-external-provisioner
 	says(ClassNotFound, `storageclass\S* "[^"]+" not found`),
 	says(WebhookFailed, `failed calling webhook|conversion webhook`),
 	says(InvalidFrontend, `invalid frontend type`),
