@@ -31,6 +31,7 @@ func TestCluster(t *testing.T) {
 	}{
 		{"healthy claim", healthyClaim},
 		{"device pinned by a private mount", pinnedDevice},
+		{"faults that nothing tells of", hidden},
 		{"passwords in a workload", canaries},
 		{"rolling update over two nodes", rollingUpdate},
 		{"refusals", refusals},
