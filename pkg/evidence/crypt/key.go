@@ -112,7 +112,7 @@ func Sealed(pl *evidence.Place, holds string) evidence.Answer {
 	if pl.Volume.IsLonghorn() && pl.Volume.LH() == nil {
 		return evidence.Resource(pl.X, "longhorn.io/volumes").Found()
 	}
-	return evidence.No()
+	return evidence.Resource(pl.X, "/events").Found() // the driver's attempt may be told there
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.
