@@ -51,7 +51,7 @@ func losesCommands(t *testing.T, dir string, i int) {
 		t.Fatal(err)
 	}
 	c, s := &corpus.Case{Name: filepath.Base(dir), Dir: dir, Ask: ask}, load(t, dir)
-	whole := acting(evaluate(c, s))
+	whole := acting(recorded(t, c))
 	for n, l := range corpus.Losses(s, ask) {
 		if os.Getenv("ALL_LOSSES") == "" && (n+i+sampled/2)%sampled != 0 {
 			continue

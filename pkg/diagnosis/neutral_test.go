@@ -22,7 +22,7 @@ const neutral = "rpc error: code = Internal desc = frobnicator returned 17"
 func TestNeutralWords(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		before := evaluate(c, load(t, dir))
+		before := recorded(t, c)
 		s := load(t, dir)
 		neutralise(s)
 		r := evaluate(c, s)

@@ -21,7 +21,7 @@ func TestClusterFindsWhatAClaimFinds(t *testing.T) {
 		}
 		s := load(t, dir)
 		all := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "cluster"})
-		for _, f := range evaluate(c, s).RootCauses {
+		for _, f := range recorded(t, c).RootCauses {
 			i := slices.IndexFunc(all.RootCauses, func(o report.Cause) bool { return key(o) == key(f) })
 			if i < 0 {
 				t.Errorf("the cluster does not show %s", key(f))
