@@ -74,7 +74,7 @@ var invalid = pattern.MustCompile(`code = InvalidArgument|(?i:invalid ?parameter
 // reasons in the order in which they are looked for; the refusal itself is quoted.
 var reasons = []reason{
 	{pattern.MustCompile(`error saving volume`), "the API server does not take the PersistentVolume",
-		"Look at the webhook, quota or right that the text names; the provisioner saves the PersistentVolume when the API server takes it."},
+		"Look at the webhook, quota or right that the text names; the provisioner saves the PersistentVolume when the API server takes it.", false},
 	{pattern.MustCompile(`failed calling webhook|conversion webhook|no endpoints available for service`), "the control plane of the storage did not answer a webhook",
 		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer.", false},
 	{pattern.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
