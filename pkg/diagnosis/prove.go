@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"runtime"
-	"runtime/metrics"
 	"slices"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 const (
 	atOnce     = 256 // places whose proofs are held at one time: some kilobytes each
 	eachWorker = 128 // places that are worth a goroutine
-	manyPlaces = 20000
 )
 
 // made is what a rule says of a place: its proofs, or the fault that kept it from them.
@@ -50,15 +48,4 @@ func prove(r *Rule, places []*evidence.Place, room []made) []made {
 	}
 	all.Wait()
 	return out
-}
-
-// collect is for the moment between two shares of very many places, when nobody makes anything:
-// what rules make while the collector works beside them counts as alive, which in a sweep of
-// 50,000 claims was a tenth of all memory.
-func collect() {
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(heap)
-	if live := heap[1].Value.Uint64(); heap[0].Value.Uint64() > live+live/6 {
-		runtime.GC()
-	}
 }

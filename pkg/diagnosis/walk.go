@@ -41,9 +41,6 @@ func (p *Pass) walk(r *Rule) {
 				}
 			})
 		}
-		if len(places) > manyPlaces {
-			collect()
-		}
 	}
 }
 

@@ -45,7 +45,7 @@ func (o *diagnoseOptions) saved() (*snapshot.Snapshot, error) {
 		if os.Getenv("GOGC") == "" {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			debug.SetGCPercent(int(max(25, min(100, room*100/m.HeapAlloc))))
+			debug.SetGCPercent(int(max(28, min(100, room*100/m.HeapAlloc))))
 		}
 	}
 	return o.snapshot, nil
