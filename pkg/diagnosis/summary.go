@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -50,6 +51,9 @@ func (p *Pass) otherwise() string {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
 				why = "it is not scheduled (" + c.Message + ")"
 			}
+		}
+		if why == "" && pod.Spec.NodeName == "" && pod.Status.Phase == corev1.PodPending {
+			why = "it has no node, and no scheduler says why (it asks for " + pods.SchedulerOf(pod) + ")"
 		}
 		for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 			if w := c.State.Waiting; why == "" && w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {

@@ -2,6 +2,7 @@ package causes
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -115,4 +116,20 @@ source: {component: daemonset-controller}
 		"no class, and none is the default":   {unclassed, "broken: certain storageclass-missing PersistentVolumeClaim shop/data"},
 		"a helper that nobody saw, timed out": {timeout, "broken: likely helper-pod-failed PersistentVolumeClaim shop/data"},
 	})
+}
+
+// TestPodWithoutANode: nothing is wrong with its volume, and the report says what keeps it.
+func TestPodWithoutANode(t *testing.T) {
+	t.Parallel()
+	const message = "0/3 nodes are available: 3 Insufficient cpu."
+	for words, want := range map[string]string{message: "it is not scheduled (" + message + ")", "": "it has no node, and no scheduler says why (it asks for default-scheduler)."} {
+		w := unscheduled(ebs(), message)
+		if words == "" {
+			w.Drop("reason: FailedScheduling").EditIn("name: web-0, uid", "{type: PodScheduled, status: 'False', reason: Unschedulable, message: \""+message+"\", lastTransitionTime: '2026-01-02T11:30:00Z'}", "")
+		}
+		got, r := w.Verdict(t, catalog(t), "pvc shop/data")
+		if got != "healthy" || !strings.Contains(r.Summary, want) {
+			t.Errorf("%s: %s", got, r.Summary)
+		}
+	}
 }
