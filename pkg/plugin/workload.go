@@ -164,8 +164,8 @@ func (r liveObjects) workload(_ context.Context, namespace string, t target) (ob
 		object = o
 	}
 	events, err := r.find("event", "", namespace, "", "reason="+failedCreate+",involvedObject.name="+t.name)
-	if err != nil {
-		return object, "its events cannot be read", nil // they only say why
+	if err != nil { // they only say why
+		events, refused = nil, "its events cannot be read"
 	}
 	for _, u := range events {
 		var e corev1.Event

@@ -94,11 +94,7 @@ func lhAttached(w *world) *world {
 	return lhSees(w, "n1", "sdb", "8:16", 1)
 }
 
-// lhDisk is the iSCSI disk of the volume on a node, with its mounts.
-func lhDisk(w *world, node, disk, dev string, session int) *world {
-	return lhMounted(lhSees(w, node, disk, dev, session), node, disk, dev)
-}
-
+// lhSees is the iSCSI disk of the volume on a node.
 func lhSees(w *world, node, disk, dev string, session int) *world {
 	s := fmt.Sprintf("sys/class/iscsi_session/session%d/", session)
 	w.Disk(node, disk, dev, "device/vendor", "IET     ", "device/model", "VIRTUAL-DISK    ", "device/state", "running")
@@ -108,6 +104,7 @@ func lhSees(w *world, node, disk, dev string, session int) *world {
 	return w
 }
 
+// lhMounted adds the mounts of that disk.
 func lhMounted(w *world, node, disk, dev string) *world {
 	line := " rw,relatime shared:80 - ext4 /dev/longhorn/" + lhVol + " rw"
 	return w.LiveExt4(node, disk).Mounts(node, dev+" / "+w.Stage()+line, dev+" / "+w.Publish(0)+line).Answers(node, w.Stage(), w.Publish(0))
