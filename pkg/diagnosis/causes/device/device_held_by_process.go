@@ -25,7 +25,11 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts, probes.Descriptors))}
+		whole := pl.Tables(probes.Block, probes.Mounts, probes.Descriptors)
+		out := []*diagnosis.Proof{diagnosis.Rest(whole)}
+		if volume.KindOf(pl.X, pl.Volume)&volume.Disk == 0 { // nobody keeps a share that works
+			out = []*diagnosis.Proof{diagnosis.Unread(whole)}
+		}
 		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
 		held, own := disk.Kept(pl, released), probes.Dev{}
 		if t, ok := disk.TowerOf(pl); ok && t.Found {
@@ -38,7 +42,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": h.Subject.String(), "why": cmp.Or(h.Why, why),
 					"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
 				State: []evidence.Answer{h.Is},
-				Last:  []evidence.Answer{h.Last, pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).Nothing()},
+				Last:  []evidence.Answer{h.Last, whole.Nothing()},
 			}
 			switch h.Kind {
 			case "target":
