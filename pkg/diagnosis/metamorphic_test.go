@@ -70,7 +70,7 @@ func recorded(t *testing.T, c *corpus.Case) *report.Report {
 
 // TestMain lets the heap grow: it is small, and thousands of snapshots come and go.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(200)
 	m.Run()
 }
 
