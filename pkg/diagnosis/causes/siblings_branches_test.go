@@ -133,3 +133,21 @@ func TestPodWithoutANode(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoRefuses: what the kubelet fails at by itself is not said to be the driver's word.
+func TestWhoRefuses(t *testing.T) {
+	t.Parallel()
+	for words, driver := range map[string]bool{
+		"mkdir /var/lib/kubelet/pods/x/volumes/kubernetes.io~csi/pv-data: not a directory": false,
+		"rpc error: code = Internal desc = the operation did not succeed":                  true,
+	} {
+		said := ""
+		_, r := attachedEBS().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : "+words).Verdict(t, catalog(t), "pvc shop/data")
+		for _, u := range r.Unexplained {
+			said += u.Message + u.Answer + "\n"
+		}
+		if strings.Contains(said, "The driver ebs.csi.aws.com on node n1 refuses") != driver {
+			t.Errorf("%s: %s", words, said)
+		}
+	}
+}
