@@ -50,7 +50,7 @@ func writeComment(out *bufio.Writer, comment string) {
 	if comment == "" {
 		return
 	}
-	for line := range strings.SplitSeq(comment, "\n") {
+	for _, line := range strings.Split(comment, "\n") {
 		if _, ok := marker([]byte(line)); ok {
 			line = "| " + line
 		}

@@ -16,9 +16,7 @@ var harmless = regexp.MustCompile(`^(?:` +
 
 // knownFlags are options whose values probes and rules read, or that only say how
 // a storage program works. What they hold is masked as text.
-var knownFlags = func() map[string]bool {
-	out := map[string]bool{}
-	for _, f := range strings.Fields(`
+var knownFlags = wordSet(`
 		root-dir kubelet-root-dir kubelet-dir kubelet-arg kubelet-args-file kubelet-path kubelet-registration-path plugin-registration-path
 		config kubeconfig bootstrap-kubeconfig hostname-override node-name nodename node-id nodeid node-ip node node_name cloud-provider
 		container-runtime container-runtime-endpoint runtime-cgroups pod-infra-container-image max-pods feature-gates register-node
@@ -31,28 +29,18 @@ var knownFlags = func() map[string]bool {
 		o t f F L m n r s d p T a w i k G g h foreground debug lun op tid portal login logout mode targetname session rescan interface
 		drive device blockdev machine netdev object name cluster pool image id cluster_id monid user fsid options mount log
 		staging-path target-path health-port address node-topology max-volumes-per-node allow-nfs-export csi-mode sanity
-		set-node-id attach kubernetes-version logtostderr stderrthreshold alsologtostderr vmodule pidfile pid-file conf state no-lock`) {
-		out[f] = true
-	}
-	return out
-}()
+		set-node-id attach kubernetes-version logtostderr stderrthreshold alsologtostderr vmodule pidfile pid-file conf state no-lock`)
 
 // words are positional arguments that say what a program does.
-var words = func() map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(`agent server daemon start run controller replica engine process-manager instance-manager sync-agent backing-image-manager
+var words = wordSet(`agent server daemon start run controller replica engine process-manager instance-manager sync-agent backing-image-manager
 		share-manager longhorn-manager kubelet csi deploy-driver uninstall tgt-blockdev iscsi nvmf ublk map unmap mount umount attach detach show list
 		luksOpen luksClose luksFormat luksDump open close resize isLuks -o ext4 ext3 xfs btrfs nfs nfs4 cifs ceph ganesha.nfsd system-upgrade
 		new update delete target conn logicalunit node session discovery sendtargets --login --logout init nbd-server simple add remove
-		create scan vgscan vgchange pvscan lvchange pvs vgs lvs dump-to bind rbd start-all wait watch block fs`) {
-		out[w] = true
-	}
-	return out
-}()
+		create scan vgscan vgchange pvscan lvchange pvs vgs lvs dump-to bind rbd start-all wait watch block fs`)
 
 // ofStorage are programs whose arguments name what they work on: "rbd map POOL/IMAGE",
 // "zfs mount POOL/DATASET". None takes a secret as a word of its own.
-var ofStorage = map[string]bool{"rbd": true, "rbd-nbd": true, "zfs": true, "zpool": true, "lvs": true, "vgs": true, "drbdsetup": true, "drbdadm": true}
+var ofStorage = wordSet(`rbd rbd-nbd zfs zpool lvs vgs drbdsetup drbdadm`)
 
 var objects = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.@-]+){0,3}$`)
 

@@ -7,28 +7,22 @@ import (
 )
 
 // secretParts are words that make a name one of a secret when they are a part of it.
-var secretParts = map[string]bool{
-	"token": true, "tokens": true, "secret": true, "secrets": true, "pass": true, "passwd": true, "password": true, "passwords": true,
-	"passphrase": true, "pwd": true, "credential": true, "credentials": true, "cred": true, "creds": true,
-	"authorization": true, "authorisation": true, "key": true, "keys": true,
-}
+var secretParts = wordSet(`token tokens secret secrets pass passwd password passwords passphrase pwd credential credentials cred creds
+	authorization authorisation key keys`)
 
 // secretWords make a name one of a secret wherever they stand in it.
 var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "authkey", "userkey", "restkey"}
 
 // plainWords hold one of the parts by accident.
-var plainWords = map[string]bool{"monkey": true, "turkey": true, "hotkey": true, "bypass": true, "compass": true, "keyring": true, "keyslot": true, "keyslots": true}
+var plainWords = wordSet(`monkey turkey hotkey bypass compass keyring keyslot keyslots`)
 
 // tokenVolume is the volume of a service account's token, as the admission names it.
 var tokenVolume = regexp.MustCompile(`-token-[a-z0-9]{5}$`)
 
 // aboutWords end a name that tells about a secret and holds none: the name of a
 // Secret, the length of a key, a cipher.
-var aboutWords = map[string]bool{
-	"name": true, "names": true, "namespace": true, "ref": true, "refs": true, "type": true, "size": true, "length": true, "len": true,
-	"slot": true, "slots": true, "cipher": true, "hash": true, "provider": true, "mode": true, "count": true, "rotation": true,
-	"algorithm": true, "expiration": true, "seconds": true, "ttl": true, "alg": true, "timeout": true, "max": true, "min": true,
-}
+var aboutWords = wordSet(`name names namespace ref refs type size length len slot slots cipher hash provider mode count rotation
+	algorithm expiration seconds ttl alg timeout max min`)
 
 // Secret tells whether a name, such as of a parameter, an option or a variable,
 // is that of a secret.

@@ -10,21 +10,21 @@ var refuses = wordSet(`expired invalid required mismatch failed failure fails fa
 		unauthenticated forbidden unable cannot error errors timeout exceeded unknown unexpected unsupported malformed empty eof nil null`)
 
 // follows are words of prose behind "key" or "password": what they begin is a
-// sentence and no value.
-var follows = wordSet(`is was are were be been has have had not no for in of from with without to and or at by on as if that this the a an
-		could cannot can can't must should will would does doesn't did may might file files path authentication based expired expires invalid
-		required mismatch failed failure fails failing wrong incorrect available unavailable provided given missing found needed exists available: data
-		exchange agreement store management manager vault rotation refresh request requests review verification error errors because but when while
-		which who whose into under length derivation exchange agreement server type size ring name named names namespace keyring slot management used using set unset changed change
-		server client access mode policy agent objects object reference references created deleted updated revoked denied accepted rejected
-		correct matches match protected encrypted decrypted digest hash value values pair pairs id ids map through over pam unix only also all any
-		stored loaded added removed lookup retrieval quality format entry entries field fields list holds opens lacks names carries needs key keys
-		context deadline canceled cancelled rpc exec open read write dial lookup connect connection refused reset timed out permission operation unmarshal parse decode
-		http https status code response request received returned account login user identity signature region tenant audience issuer assume role caller get post put such valid`)
+// sentence and no value; so do those that refuse.
+var follows = wordSet(`is was are were be been has have had not no for in of from with without to and or at by on as if that this the a an could can can't must
+		should will would does doesn't did may might file files path authentication based expires available provided given found needed exists
+		available: data exchange agreement store management manager vault rotation refresh request requests review verification because but when
+		while which who whose into under length derivation server type size ring name named names namespace keyring slot used using set unset
+		changed change client access mode policy agent objects object reference references created deleted updated accepted correct matches match
+		protected encrypted decrypted digest hash value values pair pairs id ids map through over pam unix only also all any stored loaded added
+		removed lookup retrieval quality format entry entries field fields list holds opens lacks carries needs key keys context deadline canceled
+		cancelled rpc exec open read write dial connect connection refused reset timed out permission operation unmarshal parse decode http https
+		status code response received returned account login user identity signature region tenant audience issuer assume role caller get post put
+		such valid`)
 
 func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
+	for _, w := range strings.Fields(list) {
 		out[w] = true
 	}
 	return out
