@@ -55,7 +55,7 @@ func (o *diagnoseOptions) withoutPods(ctx context.Context, t target) ([]diagnosi
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &w); err != nil {
 		return nil, fmt.Errorf("read %s: %w", t, err)
 	}
-	has := fmt.Sprintf("%s in namespace %s has no pods (%s)", t, namespace, cmp.Or(w.why(), refused, "nothing says why: kubectl -n "+namespace+" describe "+t.String()))
+	has := printable(fmt.Sprintf("%s in namespace %s has no pods (%s)", t, namespace, cmp.Or(w.why(), refused, "nothing says why: kubectl -n "+namespace+" describe "+t.String())))
 	list, err := o.resolver.labelled(ctx, "pvc", namespace, labels.Everything())
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (o *diagnoseOptions) withoutPods(ctx context.Context, t target) ([]diagnosi
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s, and no claim of its template exists", has)
 	}
-	fmt.Fprintf(o.streams.ErrOut, "%s; asking about %s\n", printable(has), strings.Join(names, ", "))
+	fmt.Fprintf(o.streams.ErrOut, "%s; asking about %s\n", has, strings.Join(names, ", "))
 	return out, nil
 }
 

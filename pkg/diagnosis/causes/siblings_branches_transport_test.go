@@ -63,12 +63,17 @@ func TestBranchesOfMaking(t *testing.T) {
 		return making("rook-ceph.rbd.csi.ceph.com", words).Add(strings.Replace(sick, "%s", code, 1))
 	}
 	smb := func(words string) *world { return making("smb.csi.k8s.io", "Internal desc = "+words) }
+	// two provisioners, of which the second leads; the name of the first begins its name
+	const unreachable = "failed to mount smb server: mount failed: exit status 32\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(113): could not connect to 10.9.0.6Unable to find suitable address."
+	led := smb(unreachable).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: controller-01, uid: '60000000-0000-4000-8000-000000000002', creationTimestamp: '2025-11-07T13:25:00Z', labels: {app: controller}}\nspec: {nodeName: n2, containers: [{name: csi-provisioner, image: 'registry.k8s.io/sig-storage/csi-provisioner:v5.0.1', args: [--csi-address=/csi/csi.sock, --leader-election]}, {name: driver, image: 'registry.example/driver:v1', args: ['--drivername=smb.csi.k8s.io']}]}\nstatus: {phase: Running, startTime: '2025-11-07T13:25:00Z', conditions: [{type: Ready, status: 'True'}], containerStatuses: [{name: csi-provisioner, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}]}\n",
+		"apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: kube-system, name: smb-csi-k8s-io}\nspec: {holderIdentity: controller-01, leaseDurationSeconds: 15, renewTime: '2026-01-02T11:59:57.000000Z'}\n")
 	const hangs, failed = "DeadlineExceeded desc = context deadline exceeded", "broken: certain provisioning-failed PersistentVolumeClaim shop/data"
 	showEach(t, map[string]shown{
-		"Ceph says why it does not answer":   {ceph(hangs, "PG_AVAILABILITY"), "broken: likely ceph-backend-unreachable Node n3"},
-		"Ceph complains of something else":   {ceph(hangs, "RECENT_CRASH"), failed},
-		"Ceph answers, and refuses":          {ceph("InvalidArgument desc = no such pool", "PG_AVAILABILITY"), failed},
-		"the SMB server, by mount.cifs":      {smb("failed to mount smb server: rpc error: code = Internal desc = volume(x) mount \"//10.9.0.6/data\" on \"/tmp/x\" failed with mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(113): could not connect to 10.9.0.6Unable to find suitable address."), "broken: certain smb-server-unreachable Node n3"},
-		"the SMB server, by its number only": {smb("volume(x) mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(110): Connection timed out"), "broken: likely smb-server-unreachable Node n3"},
+		"Ceph says why it does not answer":      {ceph(hangs, "PG_AVAILABILITY"), "broken: likely ceph-backend-unreachable Node n3"},
+		"Ceph complains of something else":      {ceph(hangs, "RECENT_CRASH"), failed},
+		"Ceph answers, and refuses":             {ceph("InvalidArgument desc = no such pool", "PG_AVAILABILITY"), failed},
+		"the SMB server, by mount.cifs":         {smb("failed to mount smb server: rpc error: code = Internal desc = volume(x) mount \"//10.9.0.6/data\" on \"/tmp/x\" failed with mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(113): could not connect to 10.9.0.6Unable to find suitable address."), "broken: certain smb-server-unreachable Node n3"},
+		"the SMB server, of the one that leads": {led, "broken: certain smb-server-unreachable Node n2"},
+		"the SMB server, by its number only":    {smb("volume(x) mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t cifs -o <masked> //10.9.0.6/data /tmp/x\nOutput: mount error(110): Connection timed out"), "broken: likely smb-server-unreachable Node n3"},
 	})
 }

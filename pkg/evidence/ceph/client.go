@@ -26,12 +26,17 @@ var daemon = pattern.MustCompile(`\b((?:mon|osd|mds)\d+) (?:\([12]\))?([0-9.]+:\
 // kernel maps, or a CephFS that it mounts.
 func Of(v *snapshot.Volume) bool {
 	if v.PV == nil {
-		return strings.HasSuffix(v.Driver, "rbd.csi.ceph.com") || strings.HasSuffix(v.Driver, "cephfs.csi.ceph.com")
+		return false
 	}
 	if _, _, ok := v.RBDImage(); ok {
 		return v.Attribute("mounter") != "rbd-nbd"
 	}
 	return v.PV.Spec.CephFS != nil || strings.HasSuffix(v.CSIName(), "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse"
+}
+
+// Makes tells whether a driver of Ceph shall make the volume, which does not exist yet.
+func Makes(v *snapshot.Volume) bool {
+	return v.PV == nil && !v.Inline && (strings.HasSuffix(v.Driver, "rbd.csi.ceph.com") || strings.HasSuffix(v.Driver, "cephfs.csi.ceph.com"))
 }
 
 // Peer is a daemon that a node's client complains of.

@@ -83,10 +83,11 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 		return evidence.FromNode(pl.Node, "lib/modules/"+release+"/"+name, text)
 	}
 	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
+	if m.Loaded || m.BuiltIn {
+		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
+	}
 	other, replaced := Replaced(pl.View)
 	switch {
-	case m.Loaded || m.BuiltIn:
-		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
 	case read && dep.Err == "" && !m.OnDisk && f.LoadedRead():
 		return Lack{"absent", "", evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
 	case other != "" && f.LoadedRead():

@@ -38,9 +38,9 @@ func Find(x *snapshot.Index, name, node string) Provisioner {
 	if m.Lease = lease; !proven && len(m.Pods)+len(m.Workloads) > 0 {
 		m.Lease = nil // somebody else's, who writes what he likes in his namespace
 	}
-	if len(m.Pods) == 0 && m.Lease != nil && m.Lease.Spec.HolderIdentity != nil {
+	if len(m.Pods) == 0 && m.Lease != nil {
 		for _, pod := range x.Cluster.Pods {
-			if pod.Namespace == m.Lease.Namespace && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name+"_") {
+			if pod.Namespace == m.Lease.Namespace && m.ledBy(pod) {
 				m.Pods, m.ByName = append(m.Pods, pod), !proven
 			}
 		}
@@ -63,12 +63,21 @@ func MadeOn(pl *evidence.Place) (*evidence.Place, bool) {
 	}
 	m := Find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
 	for _, pod := range m.Pods {
-		leads := m.Lease != nil && m.Lease.Spec.HolderIdentity != nil && strings.HasPrefix(*m.Lease.Spec.HolderIdentity, pod.Name)
-		if node := pod.Spec.NodeName; node != "" && !m.ByName && (leads || len(m.Pods) == 1) {
+		if node := pod.Spec.NodeName; node != "" && !m.ByName && (m.ledBy(pod) || len(m.Pods) == 1) {
 			return &evidence.Place{X: pl.X, Volume: pl.Volume, Node: node, View: pl.X.View(node), Texts: pl.Texts}, true
 		}
 	}
 	return nil, false
+}
+
+// ledBy tells whether a pod holds the lease: its name, or that with a suffix of its own behind
+// "_", as those that live in it write it.
+func (m Provisioner) ledBy(pod *corev1.Pod) bool {
+	if m.Lease == nil || m.Lease.Spec.HolderIdentity == nil {
+		return false
+	}
+	name, _, _ := strings.Cut(*m.Lease.Spec.HolderIdentity, "_")
+	return name == pod.Name
 }
 
 // ownNodeOnly tells whether every node has a provisioner of its own, which acts for claims

@@ -40,11 +40,14 @@ func Forbids(pl *evidence.Place) (Boolean, evidence.Answer) {
 	k := volume.KindOf(pl.X, pl.Volume).At(pl.X, pl.Volume, pl.Node)
 	for _, b := range booleans {
 		content, off := b.off(pl.View)
+		if !off {
+			continue
+		}
 		said := pl.Refused().Say(func(t evidence.Text) bool {
 			share := k&volume.Disk == 0 && k&b.kind != 0 || strings.Contains(t.Args, "-t "+b.fstype) || b.kind == volume.NFS && t.Is(message.NFSError)
 			return share && strings.HasPrefix(t.Op, "MountVolume") && t.Is(message.OperationNotPermitted)
 		})
-		if off && said.Yes() {
+		if said.Yes() {
 			return b, evidence.All(Enforcing(pl.View), evidence.Yes(evidence.FromNode(pl.Node, b.file(), content)), said)
 		}
 	}

@@ -24,11 +24,11 @@ var CephBackendUnreachable = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if !ceph.Of(pl.Volume) {
-			return nil
-		}
-		if pl.Node == "" {
+		if pl.Node == "" && ceph.Makes(pl.Volume) {
 			return notMade(pl)
+		}
+		if pl.Node == "" || !ceph.Of(pl.Volume) {
+			return nil
 		}
 		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
 		proof := func(says string, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
@@ -70,10 +70,10 @@ var CephBackendUnreachable = &diagnosis.Rule{
 // notMade is a volume that does not exist yet, while its cluster does not serve everybody.
 func notMade(pl *evidence.Place) []*diagnosis.Proof {
 	at, making := provision.MadeOn(pl)
-	code, is := ceph.Health(pl)
 	if !making {
 		return nil
 	}
+	code, is := ceph.Health(pl)
 	return []*diagnosis.Proof{{
 		Subject: diagnosis.NodeSubject(at.Node), Says: "making", AtMost: report.Likely,
 		With:  words.Fields{"node": at.Node, "volume": pl.Volume.Called(), "code": code},
