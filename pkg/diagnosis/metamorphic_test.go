@@ -84,23 +84,18 @@ func bytesOf(t *testing.T, r *report.Report) string {
 	return string(raw)
 }
 
-// TestSameAfterShuffle changes the order of all objects in a saved snapshot.
+// TestSameAfterShuffle changes the order of all objects: which of several equal ones is
+// named may change with it, what is wrong does not.
 func TestSameAfterShuffle(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		first := filepath.Join(t.TempDir(), "first")
-		if err := snapshot.Save(first, load(t, dir)); err != nil {
-			t.Fatal(err)
-		}
-		want := bytesOf(t, evaluate(c, load(t, first)))
-		s := load(t, dir)
-		shuffle(reflect.ValueOf(&s.Cluster).Elem(), rand.New(rand.NewPCG(1, 2)))
-		path := filepath.Join(t.TempDir(), "shuffled")
-		if err := snapshot.Save(path, s); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, bytesOf(t, evaluate(c, load(t, path)))); diff != "" {
-			t.Errorf("another order of objects changes the report (-want +got):\n%s", diff)
+		want := causesOf(recorded(t, c))
+		for seed := range uint64(2) {
+			s := load(t, dir)
+			shuffle(reflect.ValueOf(&s.Cluster).Elem(), rand.New(rand.NewPCG(seed, 2)))
+			if diff := cmp.Diff(want, causesOf(evaluate(c, s))); diff != "" {
+				t.Errorf("another order of objects changes the answer (-want +got):\n%s", diff)
+			}
 		}
 	})
 }

@@ -271,8 +271,7 @@ func (p *Pass) AddNoise(subject report.Subject, message, because string) {
 	}
 }
 
-// Found tells whether a cause was already found for a volume in this run. Rules run
-// in the order of their layers from the deepest; only look downwards with it.
+// sortFindings puts what was found into the order of the report.
 func (p *Pass) sortFindings() {
 	sort.SliceStable(p.findings, func(i, j int) bool { return less(p.findings[i], p.findings[j]) })
 }
