@@ -46,6 +46,9 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 
 func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *diagnosis.Proof {
 	plugin, unknown := n.Plugin, csi.Unknown(pl, n.Driver)
+	if wanted.No() {
+		return nil
+	}
 	with := words.Fields{"pod": plugin.Namespace + "/" + plugin.Name, "driver": n.Driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "said": ""}
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: "unknown", With: with, State: []evidence.Answer{wanted, kubelet.Ready(pl), unknown},
 		Last: []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing(), csi.Borne(pl, n.Driver, plugin)}}

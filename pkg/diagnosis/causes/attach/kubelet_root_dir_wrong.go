@@ -43,6 +43,9 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 
 // rootProof completes a proof: whom it is about, and what to do.
 func rootProof(pl *evidence.Place, n kubelet.Need, p *diagnosis.Proof, root string) *diagnosis.Proof {
+	if evidence.All(p.State...).No() {
+		return nil
+	}
 	p.Subject = diagnosis.PodSubject(n.Plugin)
 	look := remedy.Kubectl("-n", n.Plugin.Namespace, "get", "pod", n.Plugin.Name, "-o", "jsonpath={.spec.volumes[*].hostPath.path}")
 	if ds := pl.X.DriverDaemonSet(n.Driver); ds != nil {

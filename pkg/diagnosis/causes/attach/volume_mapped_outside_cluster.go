@@ -52,7 +52,7 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X),
 				evidence.Resource(pl.X, "/pods").And(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments")).Nothing())}
 		}
-		if name, said := cloud.Elsewhere(pl); !pl.Volume.IsLonghorn() {
+		if name, said := cloud.Elsewhere(pl); !pl.Volume.IsLonghorn() && !said.No() {
 			p := outside(pl, nil, "attached", name, said)
 			p.AtMost = report.Possible
 			out = append(out, p)

@@ -34,6 +34,10 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		}
 		pv := pl.X.PV(c.Spec.VolumeName) // of two claims that name it, it is the volume of one
 		why, differs := claims.Differs(c, pv)
+		other, taken := claims.Taken(pl.X, c, pv)
+		if differs.No() && taken.No() {
+			return nil
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
 			Says:    "differs",
@@ -46,7 +50,7 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 					remedy.Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec}")),
 			}, correct(c, pv, len(why))...),
 		}
-		if other, taken := claims.Taken(pl.X, c, pv); taken.Yes() {
+		if taken.Yes() {
 			r := pv.Spec.ClaimRef
 			p.Says, p.With["other"] = "taken", other
 			p.State, p.Last = []evidence.Answer{taken.With(claims.SaidBoundElsewhere(pl)...)}, []evidence.Answer{claims.Owns(pl.X, pv)}

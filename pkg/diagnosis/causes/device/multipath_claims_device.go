@@ -25,6 +25,10 @@ var MultipathClaimsDevice = &diagnosis.Rule{
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		marked, busy := multipath.SaysBusy(pl)
+		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
+		if pl.View == nil && busy.No() {
+			return out
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "unprobed", AtMost: report.Possible, With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume)},
 			State: []evidence.Answer{busy, evidence.Any(multipath.Reported(pl), evidence.When(marked))}, Last: []evidence.Answer{pl.Probed().Nothing()},
@@ -33,7 +37,6 @@ var MultipathClaimsDevice = &diagnosis.Rule{
 		if marked { // the mount tool's own reading of the disk
 			p.AtMost = report.Likely
 		}
-		out := []*diagnosis.Proof{diagnosis.Rest(pl.Tables(probes.Block, probes.Mounts))}
 		c, ok := multipath.ClaimOf(pl)
 		if pl.View == nil && volume.Belongs(pl) {
 			return append(out, p)

@@ -19,8 +19,9 @@ var MultipathOffForSAN = &diagnosis.Rule{
 	Asks:   diagnosis.EachPlace,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.Volume.IsLonghorn() || pl.Node == "" {
-			return nil // single path by design
+		failing := evidence.All(csi.WantedOn(pl, pl.Node), multipath.Failing(pl))
+		if pl.Volume.IsLonghorn() || pl.Node == "" || failing.No() {
+			return nil // single path by design, or at work
 		}
 		disks, plain := multipath.Plain(pl)
 		why, refused := multipath.Refusal(pl, disks)
@@ -29,7 +30,7 @@ var MultipathOffForSAN = &diagnosis.Rule{
 		with["driver"] = cmp.Or(with["driver"], pl.Volume.Driver)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), With: with, Last: []evidence.Answer{plain, refused},
-			State: []evidence.Answer{csi.WantedOn(pl, pl.Node), multipath.Failing(pl), evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume))},
+			State: []evidence.Answer{failing, evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume))},
 			Steps: []remedy.Step{
 				remedy.Check("See what multipath makes of the disks.", remedy.OnNode(pl.Node, "multipath", "-ll")),
 				remedy.Words("On node " + pl.Node + ": let multipath take this array's disks (a blacklist_exceptions section or a narrower blacklist for its vendor and product), start and enable multipathd, then run multipathd reconfigure."),

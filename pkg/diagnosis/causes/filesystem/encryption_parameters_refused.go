@@ -20,13 +20,16 @@ var EncryptionParametersRefused = &diagnosis.Rule{
 		if pl.Node == "" {
 			return nil
 		}
-		fips := crypt.FIPS(pl)
+		r, ok := crypt.RefusalOf(pl)
+		fips, cut := crypt.FIPS(pl), crypt.FormatFailed(pl)
+		if !ok && cut.No() {
+			return nil
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "said",
 			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "parameter": "", "sentence": "", "key": "", "fips": ""},
 			Steps: []remedy.Step{remedy.Words("For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (Longhorn; where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows. A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
 		}
-		r, ok := crypt.RefusalOf(pl)
 		if ok {
 			p.State = []evidence.Answer{r.Is}
 			p.With["parameter"], p.With["sentence"] = r.Parameter, r.Sentence
@@ -39,7 +42,7 @@ var EncryptionParametersRefused = &diagnosis.Rule{
 			}
 			return []*diagnosis.Proof{p}
 		}
-		p.Says, p.AtMost, p.State = "cut", report.Likely, []evidence.Answer{crypt.FormatFailed(pl), fips}
+		p.Says, p.AtMost, p.State = "cut", report.Likely, []evidence.Answer{cut, fips}
 		return []*diagnosis.Proof{p}
 	},
 }

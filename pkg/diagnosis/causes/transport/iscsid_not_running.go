@@ -27,11 +27,15 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 			return []*diagnosis.Proof{bootHangs(pl)}
 		}
 		code, said := iscsi.DaemonRefused(pl)
+		wanted, broken := iscsi.Wanted(pl), iscsi.Breaks(pl)
+		if wanted.No() && !broken.Yes() {
+			return nil
+		}
 		none, deaf := iscsi.NoDaemon(pl), iscsi.NoSocket(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "dead", Last: []evidence.Answer{deaf},
 			With:  words.Fields{"node": pl.Node, "why": "volume " + pl.Volume.Spoken() + " waits there for its iSCSI disk", "contained": iscsi.Contained(pl)},
-			State: []evidence.Answer{iscsi.Wanted(pl).With(said.Facts()...), evidence.Any(said, iscsi.Tried(pl)), none},
+			State: []evidence.Answer{wanted.With(said.Facts()...), evidence.Any(said, iscsi.Tried(pl)), none},
 			LookAlikes: []diagnosis.LookAlike{
 				{Cause: "iscsi-tools-missing", Is: iscsi.ToolMissing(pl)},
 				{Cause: "iscsi-initiator-name-invalid", Is: iscsi.Nameless(pl)},
@@ -39,7 +43,7 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 			},
 			Steps: []remedy.Step{startDaemon(pl)},
 		}
-		switch broken := iscsi.Breaks(pl); {
+		switch {
 		case broken.Yes():
 			p.With["why"] = "the session of volume " + pl.Volume.Spoken() + " broke, and only the daemon logs in again"
 			p.State, p.Last = []evidence.Answer{broken, none, deaf}, nil
