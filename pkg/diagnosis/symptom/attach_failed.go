@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -50,7 +51,7 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 	}
 	if e != nil {
 		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attachError", e.Message))
-		s.Message += fmt.Sprintf(" It says: %s", quote(e.Message))
+		s.Message += fmt.Sprintf(" It says: %s", evidence.Brief(e.Message))
 	}
 	s.Evidence = append(s.Evidence, facts...)
 	s.Pending = justUp(p, node, va.CreationTimestamp.Time)
@@ -72,7 +73,7 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 			s.Object("va", va.Name)
 			s.Past = s.Past || va.Status.Attached && t.Op == "AttachVolume.Attach"
 		}
-		s.Message = fmt.Sprintf("%s does not attach: %s", capital(name(v)), quote(t.Desc))
+		s.Message = fmt.Sprintf("%s does not attach: %s", capital(name(v)), evidence.Brief(t.Desc))
 		s.Volume(v)
 		s.Pod(pod)
 		s.At(t.Node)

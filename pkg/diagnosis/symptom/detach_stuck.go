@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -17,7 +18,7 @@ var detachStuck = &diagnosis.SymptomRule{Name: "detach-stuck", Run: func(p *diag
 	told(p, func(t diagnosis.Text) bool {
 		return t.Op == "DetachVolume.Detach" || is(t, message.StillInUsePerStatus, message.FailedToDetach)
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("%s does not detach: %s", capital(name(v)), quote(t.Desc))
+		return fmt.Sprintf("%s does not detach: %s", capital(name(v)), evidence.Brief(t.Desc))
 	})
 	owner := map[*storagev1.VolumeAttachment]*snapshot.Volume{}
 	for _, v := range p.Volumes() {
@@ -79,7 +80,7 @@ func staysAttached(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAt
 	case va.DeletionTimestamp != nil && p.Age(va.DeletionTimestamp.Time) > settle:
 		return "is being deleted since " + short(p.Age(va.DeletionTimestamp.Time))
 	case e != nil && (va.DeletionTimestamp != nil || p.Age(e.Time.Time) < 10*time.Minute):
-		return "does not detach: " + quote(e.Message)
+		return "does not detach: " + evidence.Brief(e.Message)
 	case v == nil || va.DeletionTimestamp != nil || !p.Collected("/pods"):
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -15,7 +16,7 @@ import (
 // exclusive open although nothing mounts it and a pod wants it.
 var mountBusy = &diagnosis.SymptomRule{Name: "mount-busy", Run: func(p *diagnosis.Pass) {
 	toldOf(p, mounting(saysBusy), func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("The device of %s is busy: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("The device of %s is busy: %s", name(v), evidence.Brief(t.Desc))
 	})
 	for _, v := range p.Volumes() {
 		for _, d := range p.Devices(v) {

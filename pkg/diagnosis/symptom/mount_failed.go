@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -25,7 +26,7 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 				continue
 			}
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}
-			s.Message = fmt.Sprintf("%s cannot mount: %s", capital(podName(i.pod)), quote(t.Desc))
+			s.Message = fmt.Sprintf("%s cannot mount: %s", capital(podName(i.pod)), evidence.Brief(t.Desc))
 			s.Past, s.Pending = !present(t, i.pod, all), pending
 			s.Shows = shown(t)
 			if kept < 3 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -12,7 +13,7 @@ import (
 // formatFailed: a new filesystem or LUKS header could not be written.
 var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *diagnosis.Pass) {
 	toldOf(p, mounting(formats), func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("The driver cannot format the device of %s: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("The driver cannot format the device of %s: %s", name(v), evidence.Brief(t.Desc))
 	})
 }}
 
@@ -20,7 +21,7 @@ var formatFailed = &diagnosis.SymptomRule{Name: "format-failed", Run: func(p *di
 // not work.
 var fsckFailed = &diagnosis.SymptomRule{Name: "fsck-failed", Run: func(p *diagnosis.Pass) {
 	toldOf(p, mounting(checks), func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("The filesystem check of %s fails: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("The filesystem check of %s fails: %s", name(v), evidence.Brief(t.Desc))
 	})
 }}
 

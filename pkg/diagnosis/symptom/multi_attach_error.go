@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -146,7 +147,7 @@ func refusedTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 		if pod != nil && handedOver(p, v, pod) {
 			continue
 		}
-		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), quote(t.Raw)))
+		s := onVolume(v, fmt.Sprintf("%s: %s", capital(name(v)), evidence.Brief(t.Raw)))
 		node := t.Node
 		if pod != nil {
 			s.Subject, s.Pending = diagnosis.PodSubject(pod), moves(p, v, pod)

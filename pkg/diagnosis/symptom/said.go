@@ -3,7 +3,6 @@ package symptom
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,20 +13,6 @@ import (
 
 // is tells whether a text has one of the meanings.
 func is(t diagnosis.Text, kinds ...message.Kind) bool { return slices.ContainsFunc(kinds, t.Is) }
-
-// quote shortens a text for a sentence; the evidence keeps it whole.
-func quote(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	const most = 240
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + " …"
-}
 
 // present tells whether a text about a pod still holds: it is fresh, or nothing
 // about the pod's volumes was said later and the pod still waits.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -15,7 +16,7 @@ import (
 var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p *diagnosis.Pass) {
 	still := func(v *snapshot.Volume, t diagnosis.Text) bool { return failsToUnmount(t) && !letGo(p, v, t) }
 	toldOf(p, still, func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("A node cannot unmount %s: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("A node cannot unmount %s: %s", name(v), evidence.Brief(t.Desc))
 	})
 	for _, v := range p.Volumes() {
 		for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {

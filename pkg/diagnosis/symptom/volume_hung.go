@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -28,7 +29,7 @@ var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagno
 	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool {
 		return probeHangs(v, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("Access to %s hangs: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("Access to %s hangs: %s", name(v), evidence.Brief(t.Desc))
 	})
 	for _, v := range p.Volumes() {
 		callHangs(p, v)

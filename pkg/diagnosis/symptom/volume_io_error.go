@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -30,7 +31,7 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 		faulted(p, v)
 	}
 	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool { return saysIOError(t) && !elsewhere(v, t) }, func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("Access to %s fails: %s", name(v), quote(t.Desc))
+		return fmt.Sprintf("Access to %s fails: %s", name(v), evidence.Brief(t.Desc))
 	})
 }}
 

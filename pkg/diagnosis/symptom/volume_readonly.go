@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -24,7 +25,7 @@ var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p
 		}
 	}
 	toldOf(p, saysReadOnly, func(v *snapshot.Volume, t diagnosis.Text) string {
-		return fmt.Sprintf("%s is read-only: %s", capital(name(v)), quote(t.Desc))
+		return fmt.Sprintf("%s is read-only: %s", capital(name(v)), evidence.Brief(t.Desc))
 	})
 }}
 

@@ -2,7 +2,6 @@ package provision
 
 import (
 	"cmp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -108,10 +107,5 @@ func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string)
 
 // Quoted is the innermost description, kept to a length that is read.
 func Quoted(t evidence.Text) string {
-	said := t.Desc
-	said = cmp.Or(said, t.Raw)
-	if r := []rune(said); len(r) > 300 {
-		said = string(r[:300]) + "…"
-	}
-	return `"` + strings.TrimSpace(said) + `"`
+	return `"` + evidence.Brief(cmp.Or(t.Desc, t.Raw)) + `"`
 }

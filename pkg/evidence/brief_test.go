@@ -1,0 +1,26 @@
+package evidence_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+)
+
+// TestBrief: both ends stay, whole words where there are words, whole runes always.
+func TestBrief(t *testing.T) {
+	path := "/var/lib/kubelet/plugins/kubernetes.io/csi/driver/" + strings.Repeat("0123456789abcdef", 4) + "/globalmount"
+	for name, c := range map[string]struct{ text, want string }{
+		"short":      {"mount failed:\n exit status 32", "mount failed: exit status 32"},
+		"a mount":    {"mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs -o vers=4.2,noresvport 10.0.0.9:/srv/export/of/data " + path + "\nOutput: mount.nfs: Connection timed out " + strings.Repeat("again and ", 9), "mount failed: exit status 32 Mounting command: mount Mounting arguments: -t nfs -o vers=4.2,noresvport … Output: mount.nfs: Connection timed out " + strings.TrimSpace(strings.Repeat("again and ", 9))},
+		"one word":   {strings.Repeat("é", 300), strings.Repeat("é", 110) + " … " + strings.Repeat("é", 170)},
+		"just fits":  {strings.Repeat("x", 280), strings.Repeat("x", 280)},
+		"empty text": {" \n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := evidence.Brief(c.text); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
