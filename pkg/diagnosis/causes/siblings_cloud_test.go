@@ -2,6 +2,14 @@ package causes
 
 import "testing"
 
+const denied = `MountVolume.SetUp failed for volume "pv-data" : rpc error: code = Internal desc = could not mount "b" at "/x": Forbidden: Access Denied`
+
+// tokens is a world whose driver asks for the tokens of pods.
+func tokens(w *world) *world {
+	return w.Waits().Edit("spec: {attachRequired: false,", "spec: {tokenRequests: [{audience: sts.example.com}], attachRequired: false,").
+		Edit("volumes: [{name: data, persistentVolumeClaim", "serviceAccountName: reader, volumes: [{name: data, persistentVolumeClaim")
+}
+
 // TestSiblingsOfClouds: what backends say in words of their own, and what lists that were not
 // read leave open.
 func TestSiblingsOfClouds(t *testing.T) {
@@ -44,6 +52,9 @@ func TestSiblingsOfClouds(t *testing.T) {
 		{"a limit in a cloud's own words", "broken: likely attach-limit-exceeded Node n1", attaches("dobs.csi.digitalocean.com", "5a1b2c3d-1111-4222-8333-123456789012", "rpc error: code = ResourceExhausted desc = volume limit (7) has been reached")},
 		{"attached, and nobody says where", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", hetzner("volume is attached")},
 		{"a bucket that denies its mount", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", vol("s3.csi.aws.com", "bucket", "").Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount \"b\" at \"/x\": Mount failed: Failed to start service output: Error: Failed to create S3 client  Caused by: 0: initial ListObjectsV2 failed for bucket b in region us-east-1 1: Client error 2: Forbidden: Access Denied")},
+		{"a bucket that the pod's own account may not read", "broken: likely csi-credentials-wrong ServiceAccount shop/reader", tokens(vol("gcsfuse.csi.storage.gke.io", "bucket", "")).FailedMount(denied)},
+		{"a bucket that denies the driver's own account", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", tokens(vol("s3.csi.aws.com", "bucket", "")).FailedMount(denied)},
+		{"a bucket whose volume chooses the pod's account", "broken: likely csi-credentials-wrong ServiceAccount shop/reader", tokens(vol("s3.csi.aws.com", "bucket", "").Edit("volumeHandle: 'bucket'", "volumeHandle: bucket, volumeAttributes: {authenticationSource: pod}")).FailedMount(denied)},
 		{"a rate of changes", "waiting: certain backend-throttled PersistentVolumeClaim shop/data waiting", grows},
 		{"a number, and nothing is attached", "broken: likely attach-limit-exceeded Node n1", ec2("https response error StatusCode: 400, api error AttachmentLimitExceeded: You may attach up to 27 devices for this instance type.")},
 		{"no identity at all", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", ec2("get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded")},

@@ -54,7 +54,7 @@ func ofSidecar(t evidence.Text, name string) bool { return strings.HasPrefix(t.C
 // this step, else the account of the workload that makes it.
 type Identity struct {
 	Kind, Namespace, Name string // Secret or ServiceAccount; empty: not known
-	Pod                   string // the workload's pod
+	Pod                   string // the workload's pod; empty: the account of the volume's own pod
 	Fact                  report.Evidence
 }
 
@@ -63,14 +63,44 @@ func IdentityFor(pl *evidence.Place, call Call, node string) Identity {
 	if ns, name, where := secretFor(pl.Volume, call); name != "" {
 		return Identity{"Secret", ns, name, "", evidence.FromAPI(where, "", ns+"/"+name)}
 	}
-	pod := caller(pl.X, driverOf(pl.Volume), call, node)
+	driver := driverOf(pl.Volume)
+	if user := bearer(pl, driver, call, node); user != nil {
+		return accountOf(user, "", evidence.FromAPI("CSIDriver "+driver, "spec.tokenRequests", "the kubelet gives the driver a token of the pod's own account"))
+	}
+	pod := caller(pl.X, driver, call, node)
 	if pod == nil {
 		return Identity{}
 	}
-	account := pod.Spec.ServiceAccountName
-	account = cmp.Or(account, "default")
 	full := pod.Namespace + "/" + pod.Name
-	return Identity{"ServiceAccount", pod.Namespace, account, full, evidence.FromAPI("Pod "+full, "spec.serviceAccountName", account)}
+	return accountOf(pod, full, evidence.FromAPI("Pod "+full, "spec.serviceAccountName", cmp.Or(pod.Spec.ServiceAccountName, "default")))
+}
+
+func accountOf(pod *corev1.Pod, full string, fact report.Evidence) Identity {
+	return Identity{"ServiceAccount", pod.Namespace, cmp.Or(pod.Spec.ServiceAccountName, "default"), full, fact}
+}
+
+// chosen are drivers that ask for the tokens of pods and use them only where an attribute of
+// the volume says so (mountpoint-s3-csi-driver, docs/CONFIGURATION.md; azurefile- and
+// blob-csi-driver, docs/workload-identity-static-pv-mount.md).
+var chosen = map[string]func(v *snapshot.Volume) bool{
+	"s3.csi.aws.com":     func(v *snapshot.Volume) bool { return v.Attribute("authenticationSource") == "pod" },
+	"file.csi.azure.com": func(v *snapshot.Volume) bool { return v.Attribute("clientID") != "" },
+	"blob.csi.azure.com": func(v *snapshot.Volume) bool { return v.Attribute("clientID") != "" },
+}
+
+// bearer is the pod with whose own token a driver mounts: one that asks for the tokens of
+// pods (CSIDriver spec.tokenRequests, KEP 1855) gets them when it publishes a volume.
+func bearer(pl *evidence.Place, driver string, call Call, node string) *corev1.Pod {
+	d := pl.X.CSIDriver(driver)
+	if asks := chosen[driver]; call != Stage || d == nil || len(d.Spec.TokenRequests) == 0 || asks != nil && !asks(pl.Volume) {
+		return nil
+	}
+	for _, w := range pl.Volume.Waiting() {
+		if node == "" || w.Node() == node {
+			return w.Pod
+		}
+	}
+	return nil
 }
 
 func driverOf(v *snapshot.Volume) string {

@@ -64,6 +64,14 @@ func refusedIdentity(pl *evidence.Place, r csi.Refusal) *diagnosis.Proof {
 	return p
 }
 
+// afterwards says when a changed account counts.
+func afterwards(who csi.Identity) string {
+	if who.Pod == "" {
+		return "The driver is given a new token of the pod's own account for each mount: nothing has to be restarted. The next attempt comes within two minutes."
+	}
+	return "After the change restart the pod that makes the call (" + who.Pod + "): its token may be cached. The next attempt comes within five minutes."
+}
+
 // stepOf is what a call breaks.
 var stepOf = map[csi.Call][]diagnosis.Step{csi.Provision: {diagnosis.Provisioning}, csi.Attach: {diagnosis.Attaching}, csi.Detach: {diagnosis.Detaching},
 	csi.Expand: {diagnosis.Resizing}, csi.Modify: {diagnosis.Modifying}, csi.Stage: {diagnosis.Staging, diagnosis.Publishing}}
@@ -93,7 +101,7 @@ func credentials(pl *evidence.Place, who csi.Identity, call csi.Call, says, what
 		p.Steps = []remedy.Step{
 			remedy.Check(fmt.Sprintf("Add what is refused to the role that ServiceAccount %s/%s uses in the storage or the cloud. Its annotations name that role; without one the node's own role or a mounted Secret counts.", who.Namespace, who.Name),
 				remedy.Kubectl("-n", who.Namespace, "get", "serviceaccount", who.Name, "-o", "jsonpath={.metadata.annotations}")),
-			remedy.Words("After the change restart the pod that makes the call (" + who.Pod + "): its token may be cached. The next attempt comes within five minutes."),
+			remedy.Words(afterwards(who)),
 		}
 	default:
 		p.Subject = diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName())
