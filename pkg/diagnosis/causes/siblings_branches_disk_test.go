@@ -22,15 +22,31 @@ func TestBranchesOfLocalPools(t *testing.T) {
 		return localDir("/mnt/raid").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/raid\" does not exist").
 			Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\n/dev/md0 /mnt/raid xfs defaults,nofail 0 2", "proc/mdstat", "Personalities : [raid1]\nunused devices: <none>")
 	}
-	const certain = "broken: certain local-pool-inactive Node n1"
+	const certain, likely = "broken: certain local-pool-inactive Node n1", "broken: likely local-pool-inactive Node n1"
+	making := func(driver, parameter, words string) *world {
+		w := pendingClaim(vol(driver, "pvc-33cc", ""), "WaitForFirstConsumer", anno(driver)+on("n1")).Edit("reclaimPolicy: Delete\nvolumeBindingMode", "parameters: {"+parameter+"}\nreclaimPolicy: Delete\nvolumeBindingMode")
+		return pvcEvent(w, "Warning", "ProvisioningFailed", driver+"_controller-0_1", "failed to provision volume with StorageClass \"fast\": rpc error: code = Internal desc = "+words)
+	}
+	cut := func() *world {
+		return making("local.csi.openebs.io", "volgroup: datavg", "the operation did not succeed")
+	}
+	lvmNode := strings.NewReplacer("zfs.openebs.io", "local.openebs.io", "ZFSNode", "LVMNode", "pools:", "volumeGroups:").Replace(zfsNode)
+	tank := func() *world {
+		return zfsModule(making("zfs.csi.openebs.io", "poolname: tank/k8s", "the operation did not succeed").Waits())
+	}
 	showEach(t, map[string]shown{
-		"LVM on a disk that is locked":              {locked(lvm()), certain},
-		"LVM, another volume of the group is there": {lvm().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-other", "dm/uuid", "LVM-abcdef"), "broken: likely local-pool-inactive Node n1"},
-		"ZFS on a disk that is locked":              {locked(zfs(noDataset)), certain},
-		"ZFS, the dataset's key":                    {zfs(noKey).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), certain},
-		"ZFS, the dataset's key, not looked at":     {zfs(noKey).Unprobed("n1", "PodRejected"), "broken: likely local-pool-inactive Node n1"},
-		"md on a disk that is locked":               {locked(array()), certain},
-		"md, nothing of it was seen":                {array(), certain},
+		"LVM on a disk that is locked":                 {locked(lvm()), certain},
+		"LVM, another volume of the group is there":    {lvm().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-other", "dm/uuid", "LVM-abcdef"), "broken: likely local-pool-inactive Node n1"},
+		"ZFS on a disk that is locked":                 {locked(zfs(noDataset)), certain},
+		"ZFS, the dataset's key":                       {zfs(noKey).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), certain},
+		"ZFS, the dataset's key, not looked at":        {zfs(noKey).Unprobed("n1", "PodRejected"), "broken: likely local-pool-inactive Node n1"},
+		"ZFS, a volume that is to be made":             {tank(), likely},
+		"ZFS, it is to be made, the pool is there":     {tank().Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), "broken: certain provisioning-failed PersistentVolumeClaim shop/data"},
+		"LVM, it is to be made, the node lists it not": {cut().Waits().Add(lvmNode), likely},
+		"LVM, it is to be made, the node lists it":     {cut().Waits().Add(strings.Replace(lvmNode, "name: other", "name: datavg", 1)), "broken: certain provisioning-failed PersistentVolumeClaim shop/data"},
+		"LVM, it is to be made, said":                  {making("topolvm.io", "a: b", "Volume group \"datavg\" not found").Waits(), likely},
+		"md on a disk that is locked":                  {locked(array()), certain},
+		"md, nothing of it was seen":                   {array(), certain},
 	})
 }
 

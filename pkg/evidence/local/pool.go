@@ -63,6 +63,12 @@ func mapped(name string) (group, volume string, ok bool) {
 	return strings.ReplaceAll(parts[0], double, "-"), strings.ReplaceAll(parts[1], double, "-"), true
 }
 
+// rootOfDataset is the pool that a dataset lies in: what stands before its first slash.
+func rootOfDataset(name string) string {
+	pool, _, _ := strings.Cut(name, "/")
+	return pool
+}
+
 // PoolOf finds the pool of the place's volume: named by the PV, by the entry that mounts
 // its directory, or by a text.
 func PoolOf(pl *evidence.Place) (Pool, bool) {
@@ -74,8 +80,7 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 		return Pool{"lvm", g, v.CSIHandle(), pv("openebs.io/volgroup")}, true
 	}
 	if z := v.Attribute("openebs.io/poolname"); z != "" {
-		z, _, _ = strings.Cut(z, "/")
-		return Pool{"zfs", z, v.CSIHandle(), pv("openebs.io/poolname")}, true
+		return Pool{"zfs", rootOfDataset(z), v.CSIHandle(), pv("openebs.io/poolname")}, true
 	}
 	if pv := pl.Volume.PV; pv != nil && pv.Spec.Local != nil {
 		if p, ok := poolAt(pv.Spec.Local.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.local.path", pv.Spec.Local.Path))); ok {

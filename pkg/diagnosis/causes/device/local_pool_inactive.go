@@ -8,20 +8,24 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/local"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // LocalPoolInactive finds a volume whose pool or logical volume is not there on its node.
 var LocalPoolInactive = &diagnosis.Rule{
 	Name: "local-pool-inactive", Layer: diagnosis.Device, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	LeadsTo:  []string{"local-disk-not-mounted"},
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Provisioning},
+	LeadsTo:  []string{"local-disk-not-mounted", "provisioning-failed"},
 	YieldsTo: []string{"kernel-module-missing", "topology-conflict", "multipath-claims-device"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Node == "" {
+			return poolToCut(pl)
+		}
 		pool, ok := local.PoolOf(pl)
-		if !ok || pl.Node == "" {
+		if !ok {
 			return nil
 		}
 		but, absent := pool.Absent(pl)
@@ -41,14 +45,34 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if but != "" {
 			p.Says, p.AtMost = but, report.Likely // it may be inactive or deleted; the disk may be another group's
 		}
-		show, help := poolHelp(pool, cmp.Or(but, why.Says))
-		commands := evidence.Each(show, func(c []string) remedy.Command { return remedy.OnNode(pl.Node, c...) })
-		p.Steps = []remedy.Step{
-			remedy.Check("See the pool and its disks.", commands...),
-			remedy.Words(help + " Do not make a new pool over the old disks, and take no missing disk out of it: the data are on them."),
-		}
+		p.Steps = poolSteps(pl.Node, pool, cmp.Or(but, why.Says))
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// poolToCut is of a claim whose volume shall be cut from a pool that its node does not have.
+func poolToCut(pl *evidence.Place) []*diagnosis.Proof {
+	pool, at, ok := local.PoolFor(pl)
+	if !ok {
+		return nil
+	}
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(at.Node), Says: "making", AtMost: report.Likely,
+		With:  words.Fields{"node": at.Node, "pool": pool.Name, "volume": pl.Volume.Called()},
+		State: []evidence.Answer{provision.Pending(pl), pool.Named, pool.NotThere(at)},
+		Steps: poolSteps(at.Node, pool, ""),
+	}
+	p.Users(pl.Volume.Waiting()...)
+	return []*diagnosis.Proof{p}
+}
+
+func poolSteps(node string, pool local.Pool, why string) []remedy.Step {
+	show, help := poolHelp(pool, why)
+	commands := evidence.Each(show, func(c []string) remedy.Command { return remedy.OnNode(node, c...) })
+	return []remedy.Step{
+		remedy.Check("See the pool and its disks.", commands...),
+		remedy.Words(help + " Do not make a new pool over the old disks, and take no missing disk out of it: the data are on them."),
+	}
 }
 
 // poolHelp is what shows the state of a pool, and what brings it back.
