@@ -27,7 +27,7 @@ type want struct {
 
 // key tells two wants apart.
 func (w want) key() string {
-	return strings.Join([]string{w.res.group, w.res.plural, w.namespace, w.name, w.fields, w.labels, strconv.FormatBool(w.try)}, "|")
+	return strings.Join([]string{w.res.group, w.res.plural, w.namespace, w.name, w.fields, w.labels, strconv.Itoa(w.pages), strconv.FormatBool(w.try)}, "|")
 }
 
 // refusal is what a failed want has in common with others that would fail alike.

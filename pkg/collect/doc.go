@@ -27,7 +27,9 @@
 //     old node stands nowhere else. For a node always: an attachment whose
 //     volume is gone is named by nothing.
 //   - Nodes, for a pod without a node, for a claim without a volume, and for a
-//     volume without VolumeAttachments that a pod waits for: status.volumesInUse.
+//     volume without VolumeAttachments that a pod waits for: status.volumesInUse. One that
+//     nobody waits for is looked for on the first page of them, and on the nodes of which an
+//     event says that they were lost.
 //   - VolumeAttachments, Nodes and CSINodes, when a backend refuses an attach or a
 //     node has too many volumes: any node may be the one that is named or counted.
 //   - PersistentVolumes and CSIStorageCapacities, for a claim without a volume.

@@ -15,6 +15,7 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 	for _, v := range volumes {
 		c.widenUnbound(v)
 		c.widenHolder(x, v)
+		c.widenLost(x, v)
 		c.widenLonghorn(x, v)
 		c.widenRights(v)
 		c.widenRefused(x, v)
@@ -64,6 +65,7 @@ func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
 		return
 	}
 	if len(v.Waiting()) == 0 {
+		c.want(want{res: nodes, pages: 1}) // nobody waits: a bounded look
 		return
 	}
 	for _, n := range x.OtherNodes(v) {
@@ -73,6 +75,35 @@ func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
 	}
 	c.want(want{res: nodes})
 }
+
+// mostLost is how many lost nodes are read by name; where there are more, one list is cheaper.
+const mostLost = 4
+
+// widenLost: a volume that was taken from a lost node by force is named by nothing but that
+// node's status.volumesInUse. Which nodes were lost lately the node controller has told in events.
+func (c *collector) widenLost(x *snapshot.Index, v *snapshot.Volume) {
+	if v.PV == nil || !v.Exclusive() || !attaches(x, v) {
+		return
+	}
+	c.want(want{res: events, fields: "involvedObject.kind=Node,reason=" + nodeNotReady})
+	var lost []string
+	for _, e := range x.Cluster.Events {
+		if e.Kind == "Node" && e.Reason == nodeNotReady && !slices.Contains(lost, e.ObjName) {
+			lost = append(lost, e.ObjName)
+		}
+	}
+	if len(lost) > mostLost {
+		c.want(want{res: nodes})
+		return
+	}
+	for _, n := range lost {
+		c.byName(nodes, "", n)
+	}
+}
+
+// nodeNotReady is the reason of the node controller's event about a node that stopped to report
+// (RecordNodeStatusChange in pkg/controller/util/node of Kubernetes).
+const nodeNotReady = "NodeNotReady"
 
 // attaches tells whether a volume is attached to a node before it is mounted.
 func attaches(x *snapshot.Index, v *snapshot.Volume) bool {
