@@ -49,6 +49,7 @@ var rules = []*diagnosis.Rule{
 	attach.AttachmentStaleInBackend,
 	attach.BackendNodeUnknown,
 	attach.BackendThrottled,
+	attach.ControllerManagerSilent,
 	attach.CSICredentialsWrong,
 	attach.CSIDriverObjectWrong,
 	attach.CSIPluginHostPathMissing,

@@ -61,3 +61,9 @@ func Asked(v *snapshot.Volume) string {
 	}
 	return csi
 }
+
+// Uncalled tells whether somebody outside of the PV controller shall make the volume now, and
+// that has not been called.
+func Uncalled(v *snapshot.Volume) bool {
+	return dynamic(v.Claim, v.Class) && provisionerOf(v.Claim) == ""
+}
