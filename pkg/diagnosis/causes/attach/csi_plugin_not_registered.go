@@ -22,13 +22,17 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	YieldsTo: []string{"driver-not-installed", "kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached", "kernel-module-missing", "driver-configuration-wrong"},
 	LeadsTo:  []string{"provisioning-failed"},
 	Offers:   []string{"delete-pod"},
-	Asks:     diagnosis.EachPod | diagnosis.EachPlace | diagnosis.EachVolume,
+	Asks:     diagnosis.EachPod | diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachSweep,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		if pl.Pod != nil {
 			for _, n := range kubelet.NeedsOf(pl) {
 				out = append(out, notRegistered(pl, n, kubelet.Wanted(pl)))
+			}
+		} else if pl.Volume == nil { // whether or not anybody waits
+			for _, f := range nodeplugin.FailingOn(pl.X, pl.Node) {
+				out = append(out, failing(pl, f))
 			}
 		} else if pl.Node == "" { // where the volume shall be made
 			for _, u := range nodeplugin.Uses(pl) {
@@ -92,6 +96,16 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 		with["registrar"], p.State[2] = text, unknown.With(fact)
 	}
 	p.Steps = registrationSteps(pl, n, p.Waiting)
+	return p
+}
+
+func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
+	n := f.Plugin.Spec.NodeName
+	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(f.Plugin), Says: "failing", State: f.State, Severity: report.Degraded,
+		With: words.Fields{"pod": pods.Name(f.Plugin), "driver": f.Driver, "node": n, "state": pods.Doing(pl.X, f.Plugin), "said": pods.LastWords(pl.X, f.Plugin).Text}}
+	p.Pod(f.Plugin)
+	p.At(n)
+	p.Steps = registrationSteps(&evidence.Place{X: pl.X, Node: n, View: pl.X.View(n)}, kubelet.Need{Driver: f.Driver, Plugin: f.Plugin}, false)
 	return p
 }
 
