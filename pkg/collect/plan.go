@@ -90,6 +90,7 @@ func (c *collector) start(x *snapshot.Index) {
 			c.want(want{res: claims, namespace: c.q.Namespace, pages: 1})
 			c.want(want{res: claims, fields: "metadata.name=" + c.q.Name})
 			c.want(want{res: pvs, pages: 1})
+			c.eventsIn(c.q.Namespace, notMade)
 		}
 	case "pod":
 		c.byName(pods, c.q.Namespace, c.q.Name)
@@ -99,6 +100,7 @@ func (c *collector) start(x *snapshot.Index) {
 		} else if c.wasAsked(pods, c.q.Namespace, c.q.Name) && c.later() {
 			c.want(want{res: pods, namespace: c.q.Namespace, pages: 1})
 			c.want(want{res: pods, fields: "metadata.name=" + c.q.Name})
+			c.eventsIn(c.q.Namespace, notMade)
 		}
 	case "volume":
 		c.byName(pvs, "", c.q.Name)
@@ -113,6 +115,9 @@ func (c *collector) start(x *snapshot.Index) {
 		c.namespace(x)
 	}
 }
+
+// notMade selects what controllers say of a pod or claim that they were not allowed to make.
+const notMade = "reason=FailedCreate"
 
 // maxSiblings is how many pods of one owner are compared.
 const maxSiblings = 20

@@ -29,7 +29,22 @@ func (p *Pass) notFound() string {
 	if g, missing := p.GapFor(resourceOf[q.Kind]); missing {
 		return fmt.Sprintf("%s %s: the resource could not be read (%s) %s", q.Kind, name, g.Reason, g.Detail)
 	}
-	return fmt.Sprintf("%s %s does not exist%s%s", q.Kind, name, p.leftOver(), p.nearby())
+	return fmt.Sprintf("%s %s does not exist%s%s%s", q.Kind, name, p.notMade(), p.leftOver(), p.nearby())
+}
+
+// notMade quotes the controller that should have made the asked pod or claim and may not: a
+// StatefulSet's names both in its event (stateful_pod_control.go).
+func (p *Pass) notMade() string {
+	if p.Question.Kind != "pvc" && p.Question.Kind != "pod" {
+		return ""
+	}
+	for _, e := range slices.Backward(p.Cluster.Events) {
+		named := slices.Contains(strings.FieldsFunc(e.Message, func(r rune) bool { return strings.ContainsRune(" \"',:;", r) }), p.Question.Name)
+		if e.Reason == "FailedCreate" && e.ObjNamespace == p.Question.Namespace && named {
+			return fmt.Sprintf("; %s %s could not make it %s ago: %s", e.Kind, e.ObjName, Duration(p.Age(e.Last)), e.Message)
+		}
+	}
+	return ""
 }
 
 // leftOver names the volumes that were bound to a claim of the asked name.

@@ -95,7 +95,8 @@ func (o *diagnoseOptions) behind(ctx context.Context, t target) ([]diagnosis.Que
 	for _, p := range chosen {
 		out = append(out, diagnosis.Question{Kind: "pod", Namespace: p.Namespace, Name: p.Name})
 	}
-	return out, nil
+	missing, err := o.missing(ctx, t, pods)
+	return append(out, missing...), err
 }
 
 // worst are the pods that are not ready, at most mostPods, those that wait longest

@@ -22,6 +22,9 @@ type workload struct {
 	Spec struct {
 		Replicas *int32 `json:"replicas"`
 		Suspend  bool   `json:"suspend"`
+		Ordinals struct {
+			Start int32 `json:"start"`
+		} `json:"ordinals"`
 		Template struct {
 			Spec corev1.PodSpec `json:"spec"`
 		} `json:"template"`
@@ -72,6 +75,38 @@ func (o *diagnoseOptions) withoutPods(ctx context.Context, t target) ([]diagnosi
 	}
 	fmt.Fprintf(o.streams.ErrOut, "%s; asking about %s\n", has, strings.Join(names, ", "))
 	return out, nil
+}
+
+// missing is the question about the first pod of a StatefulSet that is not there although its
+// controller was told to make it: of one that was refused, or whose claim was, nothing else tells.
+func (o *diagnoseOptions) missing(ctx context.Context, t target, pods []*corev1.Pod) ([]diagnosis.Question, error) {
+	if t.kind != "statefulset" {
+		return nil, nil
+	}
+	object, refused, err := o.resolver.workload(ctx, o.question.Namespace, t)
+	if err != nil || object == nil || refused == "" {
+		return nil, err
+	}
+	var w workload
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &w); err != nil {
+		return nil, fmt.Errorf("read %s: %w", t, err)
+	}
+	for i := range w.wanted() {
+		name := fmt.Sprintf("%s-%d", t.name, w.Spec.Ordinals.Start+i)
+		if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Name == name }) {
+			fmt.Fprintf(o.streams.ErrOut, "%s has no pod %s (%s)\n", t, name, printable(refused))
+			return []diagnosis.Question{{Kind: "pod", Namespace: o.question.Namespace, Name: name}}, nil
+		}
+	}
+	return nil, nil
+}
+
+// wanted is how many pods there shall be.
+func (w *workload) wanted() int32 {
+	if w.Spec.Replicas == nil {
+		return 1
+	}
+	return *w.Spec.Replicas
 }
 
 // uses tells whether a claim is one of a template's pods. That of a StatefulSet is named
