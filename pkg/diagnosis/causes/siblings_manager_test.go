@@ -1,0 +1,33 @@
+package causes
+
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+// TestNobodyBegins: what kube-controller-manager begins alone is late, and who was kept from it
+// has another reason.
+func TestNobodyBegins(t *testing.T) {
+	t.Parallel()
+	led := func(w *world, renewed string) *world {
+		return w.Add("\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: kube-system, name: kube-controller-manager}\nspec: {holderIdentity: master_1, leaseDurationSeconds: 15, renewTime: '" + renewed + "'}\n")
+	}
+	managed := func(w *world) *world {
+		return w.Edit("metadata: {name: n1, uid: 'f0000000-0000-4000-8000-000000000001',", "metadata: {name: n1, annotations: {volumes.kubernetes.io/controller-managed-attach-detach: 'true'}, uid: 'f0000000-0000-4000-8000-000000000001',")
+	}
+	waits := func() *world { return managed(cinderW().Waits()) }
+	const stale, fresh = "2026-01-02T11:29:00.000000Z", "2026-01-02T11:59:58.000000Z"
+	const silent = "controller-manager-silent Lease kube-system/kube-controller-manager"
+	showEach(t, map[string]shown{
+		"attach, the lease is old":      {led(waits(), stale), "broken: certain " + silent},
+		"attach, the lease is renewed":  {led(waits(), fresh), "broken: likely " + silent},
+		"attach, no lease":              {waits(), "broken: likely " + silent},
+		"the kubelet attaches":          {led(cinderW().Waits(), stale), "broken: unexplained pod-waiting-for-volume"},
+		"events were not read":          {led(waits(), stale).Gap("api//events", "Forbidden"), "broken: unexplained pod-waiting-for-volume"},
+		"the controller said something": {led(waits(), stale).Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:58:00Z", "AttachVolume.Attach failed for volume \"pv-data\" : no"), "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"},
+		"bind, the lease is old":        {led(pendingClaim(cinderW(), "Immediate", ""), stale), "broken: certain " + silent},
+		"bind, a consumer is missing":   {led(pendingClaim(cinderW(), "WaitForFirstConsumer", ""), stale), "waiting"},
+		"forget, the lease is old":      {led(cinderW().Edit("creationTimestamp: '2025-12-01T08:00:00Z', finalizers: [kubernetes.io/pvc-protection]", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T11:30:00Z', finalizers: [kubernetes.io/pvc-protection]"), stale), "broken: certain " + silent},
+	})
+}
