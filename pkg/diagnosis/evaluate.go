@@ -98,7 +98,7 @@ func (p *Pass) setNearness() {
 	}
 	asked := p.scope.volumes[0]
 	for _, f := range p.findings {
-		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) {
+		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) || f.Subject == p.scope.subject {
 			f.near += 2
 		}
 		for _, v := range p.scope.volumes {

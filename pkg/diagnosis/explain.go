@@ -118,6 +118,13 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
+	other := func(u report.Unexplained) int { // what was asked about comes first
+		if u.Subject == p.scope.subject {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.Unexplained, func(a, b report.Unexplained) int { return other(a) - other(b) })
 }
 
 // puzzles tells whether a symptom wants a cause that it does not have.

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -141,6 +142,9 @@ func (z puzzle) says() string {
 	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
 		return ""
 	}
+	if pod := z.unplaced(); pod != "" {
+		return "The scheduler finds no node for pod " + pod + "."
+	}
 	who := "The kubelet" // in-tree plugins are part of it
 	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
 		who = "The driver " + name
@@ -164,6 +168,16 @@ func (z puzzle) says() string {
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// unplaced is a pod that waits for the volume and that the scheduler has refused every node.
+func (z puzzle) unplaced() string {
+	for _, c := range z.volume.Waiting() {
+		if _, refused := pods.Unscheduled(c.Pod); refused && c.Node() == "" && z.node == "" && z.text == nil && z.volume.PV != nil {
+			return c.Pod.Namespace + "/" + c.Pod.Name
+		}
+	}
+	return ""
 }
 
 // ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a

@@ -60,6 +60,9 @@ func (p *Pass) otherwise() string {
 				why = "its container " + c.Name + " waits (" + w.Reason + ")"
 			}
 		}
+		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // by the kubelet or the node's controller: Evicted, NodeLost
+			return fmt.Sprintf("Pod %s/%s has ended (%s) and does not run again: %s", pod.Namespace, pod.Name, pod.Status.Reason, strings.TrimSpace(pod.Status.Message))
+		}
 		if why != "" && pod.DeletionTimestamp == nil && p.Age(pod.CreationTimestamp.Time) >= youngPod {
 			return fmt.Sprintf("Nothing is wrong with the volumes. Pod %s/%s does not run for another reason: %s.", pod.Namespace, pod.Name, strings.TrimSuffix(why, "."))
 		}

@@ -109,6 +109,7 @@ var rules = []*diagnosis.Rule{
 	mount.BlockVolumeUnmapStuck,
 	mount.KubeletInContainer,
 	mount.LocalDiskNotMounted,
+	mount.MountForbidsPrograms,
 	mount.MountLazilyDetached,
 	mount.MountMissingUnderPod,
 	mount.MountOfDeadDevice,

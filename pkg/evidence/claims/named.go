@@ -46,6 +46,21 @@ func Taken(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.Persis
 	return r.Namespace + "/" + r.Name, is
 }
 
+// MadeOtherwise asks whether a volume was made for a pending claim and lacks its class of
+// attributes: it is the claim's, and the controller binds no two that differ in this
+// (FindMatchingVolume in component-helpers/storage/volume). A provisioner that knows no such classes makes
+// one like that.
+func MadeOtherwise(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (why string, is evidence.Answer) {
+	r, have, want := pv.Spec.ClaimRef, deref(pv.Spec.VolumeAttributesClassName), deref(c.Spec.VolumeAttributesClassName)
+	if r == nil || r.UID == "" || r.UID != c.UID || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil || pv.DeletionTimestamp != nil || have == want {
+		return "", evidence.No()
+	}
+	return fmt.Sprintf("its volumeAttributesClassName is %s and that of the claim %s", cmp.Or(have, "empty"), cmp.Or(want, "empty")),
+		evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef", r.Namespace+"/"+r.Name),
+			evidence.FromAPI("PersistentVolume "+pv.Name, "spec.volumeAttributesClassName", cmp.Or(have, "empty")),
+			evidence.FromAPI(Object(c), "spec.volumeAttributesClassName", cmp.Or(want, "empty")))
+}
+
 // Owns asks whether the claim that a volume is reserved for is there; one that is reserved
 // by name alone waits for it.
 func Owns(x *snapshot.Index, pv *corev1.PersistentVolume) evidence.Answer {

@@ -2,6 +2,7 @@ package csi
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -84,6 +86,26 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 		return evidence.Yes(t.Evidence())
 	}
 	return Halted(pl, plugin)
+}
+
+// SocketGone asks whether the socket at which a call of the kubelet ended is not there, while the
+// directory in which the plugin made it is: somebody removed the file, and who listens on it
+// cannot be called any more (unix(7)).
+func SocketGone(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Refused() {
+		_, at, found := strings.Cut(t.Raw, "dial unix ")
+		at, _, cut := strings.Cut(at, ": ")
+		if !found || !cut || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node {
+			continue
+		}
+		whole := pl.Tables(probes.KubeletDirs)
+		if !whole.Complete() {
+			return evidence.Unseen(whole.Lacks()...)
+		}
+		k := pl.View.Facts.Kubelet
+		return evidence.When(slices.Contains(k.PluginDirs, path.Dir(at)) && !slices.Contains(k.Sockets, at), evidence.FromNode(pl.Node, strings.TrimPrefix(path.Dir(at), "/"), "no "+path.Base(at)))
+	}
+	return evidence.No()
 }
 
 // Halted asks whether a process of a plugin is stopped by a signal or a debugger: it can be ended.

@@ -49,19 +49,6 @@ func To(x *snapshot.Index, node string) (all, free List) {
 	return all, free
 }
 
-// Taken are the exclusive volumes that the kubelet of a silent node last reported in use, and that
-// nothing ties to it any more: neither an attachment nor a pod. The kubelet strikes a volume
-// off when it has unmounted it (volumesInUse of a Node), so these were taken away before.
-func Taken(x *snapshot.Index, node string) (l List, is evidence.Answer) {
-	var facts []report.Evidence
-	for _, v := range x.VolumesOn(node) {
-		if x.ReportedInUse(node, v) && v.Exclusive() && v.AttachmentOn(node) == nil && !x.ReportedAttached(node, v) && len(v.LiveConsumersOn(node)) == 0 && v.AttachRequired(x) {
-			l, facts = append(l, Attached{Volume: v}), append(facts, evidence.FromAPI("Node "+node, "status.volumesInUse", v.UniqueName()))
-		}
-	}
-	return l, evidence.All(evidence.When(len(l) > 0, facts...), evidence.Resource(x, "storage.k8s.io/volumeattachments").Nothing())
-}
-
 // Any asks whether there is one.
 func (l List) Any(x *snapshot.Index) evidence.Answer {
 	var facts []report.Evidence

@@ -49,11 +49,49 @@ func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 func KeptOn(x *snapshot.Index, name string) []Lost {
 	var out []Lost
 	for _, v := range x.VolumesOn(name) {
-		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (v.Exclusive() || sharedFrom(v, name)) && !l.usedElsewhere() {
+		if l, ok := lostOn(x, v, name); ok && l.kept() {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// Kept finds the nodes that do not report and to which a volume is attached that nobody wants
+// elsewhere yet.
+func Kept(x *snapshot.Index, v *snapshot.Volume) []Lost {
+	var out []Lost
+	for _, name := range x.NodesOf(v) {
+		if l, ok := lostOn(x, v, name); ok && l.kept() {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// kept tells whether a volume is with the node alone, and nobody wants it elsewhere yet.
+func (l Lost) kept() bool {
+	return !l.blocks() && (l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name)) && !l.usedElsewhere()
+}
+
+// TakenFrom finds the nodes that do not report, whose kubelet last said that it uses an
+// exclusive volume, and that nothing ties to it any more: neither an attachment nor a pod. The kubelet
+// strikes a volume off when it has unmounted it, so it was taken away before that.
+func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
+	var out []Lost
+	for _, name := range x.OtherNodes(v) {
+		n, r := x.Node(name), x.NodeReady(name)
+		_, tied := On(x, v, name)
+		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(LiveOn(v, name)) == 0 &&
+			!tainted(n, taintOutOfService) && !tainted(n, TaintShutdown) {
+			out = append(out, Lost{Name: name, Volume: v, Ready: r, x: x})
+		}
+	}
+	return out
+}
+
+// Taken asks whether nothing ties the volume to the node: its attachments were read, and its pods.
+func (l Lost) Taken() evidence.Answer {
+	return UsersRead(l.x, l.Volume).And(evidence.Resource(l.x, "storage.k8s.io/volumeattachments")).Nothing(evidence.FromAPI("Node "+l.Name, "status.volumesInUse", l.Volume.UniqueName()))
 }
 
 func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {

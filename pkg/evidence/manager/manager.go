@@ -29,6 +29,7 @@ const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detac
 // Idle is work on a volume that has not begun.
 type Idle struct {
 	Says  string // "attach", "bind", "forget"
+	Claim string // "namespace/name"
 	Node  string
 	Pod   *corev1.Pod // that waits
 	Age   time.Duration
@@ -39,6 +40,7 @@ type Idle struct {
 func IdleOf(pl *evidence.Place) (Idle, bool) {
 	for _, of := range []func(*evidence.Place) (Idle, bool){attach, bind, forget} {
 		if idle, ok := of(pl); ok {
+			idle.Claim = pl.Volume.Claim.Namespace + "/" + pl.Volume.Claim.Name
 			return idle, true
 		}
 	}

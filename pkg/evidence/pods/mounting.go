@@ -129,6 +129,12 @@ func (m BadMount) FileAgainstDirectory() evidence.Answer {
 	return evidence.When(m.Said.Is(message.NotADir) || m.Said.Is(message.IsADir), m.Said.Evidence())
 }
 
+// Unprepared asks whether the kubelet could not follow or make the subPath on its volume, and
+// says no more: why stands in its log alone (makeMounts in pkg/kubelet/kubelet_pods.go).
+func (m BadMount) Unprepared() evidence.Answer {
+	return evidence.When(m.SubPath != "" && m.Said.Is(message.SubPathFailed) && m.FileAgainstDirectory().No() && m.SourceGone().No() && m.ReadOnlyRoot().No(), m.Said.Evidence())
+}
+
 // SourceGone asks whether what was mounted before is not there any more.
 func (m BadMount) SourceGone() evidence.Answer {
 	return evidence.When(m.Said.Is(message.NoSuchFile) || strings.Contains(m.Said.Raw, "//deleted"), m.Said.Evidence())

@@ -15,7 +15,7 @@ import (
 // has to begin and has not begun.
 var ControllerManagerSilent = &diagnosis.Rule{
 	Name: "controller-manager-silent", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Deleting},
 	YieldsTo: []string{"attach-state-out-of-step", "csidriver-object-wrong"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
@@ -27,7 +27,7 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		why, silent := manager.Silent(pl.X)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Lease", "kube-system", manager.Name), Says: i.Says, State: i.State, Last: []evidence.Answer{silent},
-			With: words.Fields{"volume": volume.Name(pl.Volume), "node": i.Node, "pod": "", "age": words.Ago(i.Age), "why": why},
+			With: words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": words.Ago(i.Age), "why": why},
 		}
 		if silent.No() { // it leads, and does not do this
 			p.State, p.Last, p.AtMost = append(p.State, evidence.Yes(silent.Facts()...)), nil, report.Likely
@@ -35,12 +35,6 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		if i.Pod != nil {
 			p.With["pod"] = pods.Name(i.Pod)
 			p.Pod(i.Pod)
-		}
-		switch i.Says {
-		case "bind":
-			p.Breaks = []diagnosis.Step{diagnosis.Provisioning}
-		case "forget":
-			p.Breaks = []diagnosis.Step{diagnosis.Deleting}
 		}
 		p.Steps = []remedy.Step{
 			remedy.Check("See who leads, since when, and whether its pods run (in a managed cluster its provider's status page tells).",

@@ -77,7 +77,10 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 	roots := kubelet.RootsOf(pl, n.Driver, plugin)
 	switch {
 	case unknown.No(): // registered: nobody listens, or nobody answers
-		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), csi.Stopped(pl, plugin)
+		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), evidence.Any(csi.SocketGone(pl), csi.Stopped(pl, plugin))
+		if csi.SocketGone(pl).Yes() {
+			p.Says = "removed"
+		}
 	case csi.Starting(pl.X, plugin):
 		p.Says, p.Waiting = "starting", true
 		if !csi.Started(plugin).IsZero() {
@@ -121,7 +124,7 @@ func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool) []remedy.
 	}
 	// A new pod of one that is not ready would fail as this one does; and an event alone, which
 	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, or that it is stopped.
-	if !csi.Halted(pl, plugin).Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
+	if !csi.Halted(pl, plugin).Yes() && !csi.SocketGone(pl).Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
 		return []remedy.Step{read}
 	}
 	s := remedy.DeletePod(plugin).Note("It registers again when it starts.")

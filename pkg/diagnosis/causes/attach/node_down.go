@@ -28,6 +28,12 @@ var NodeDown = &diagnosis.Rule{
 			return nodesDown(pl, holder.KeptOn(pl.X, pl.Node))
 		}
 		out := nodesDown(pl, holder.LostNodes(pl.X, pl.Volume))
+		if !pl.Swept {
+			out = append(out, nodesDown(pl, holder.Kept(pl.X, pl.Volume))...)
+		}
+		for _, l := range holder.TakenFrom(pl.X, pl.Volume) {
+			out = append(out, nodeTook(pl, l))
+		}
 		if open := holder.Open(pl, "/nodes"); open != nil {
 			out = append(out, &diagnosis.Proof{State: open})
 		}
@@ -60,6 +66,14 @@ func nodesDown(pl *evidence.Place, lost []holder.Lost) []*diagnosis.Proof {
 		out = append(out, ofNode(l, p))
 	}
 	return out
+}
+
+// nodeTook is about a volume that was taken from the node without an unmount.
+func nodeTook(pl *evidence.Place, l holder.Lost) *diagnosis.Proof {
+	return ofNode(l, &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: "taken", Severity: report.Degraded,
+		With:  words.Fields{"node": l.Name, "silence": l.Silence(), "volume": l.Volume.PVName(), "life": holder.LifeOn(pl.X, l).Said},
+		State: []evidence.Answer{evidence.Yes(l.Facts()...), l.Taken()}, Last: []evidence.Answer{holder.LifeOn(pl.X, l).Alive},
+		Steps: []remedy.Step{remedy.Words("See in the hypervisor or at the machine that " + l.Name + " is off, or was started anew since, before anybody mounts the volume elsewhere: who writes there at the same time destroys the filesystem. Bring the node back; its kubelet then unmounts by itself.")}})
 }
 
 // nodeUnread judges by pods alone when nodes could not be read.

@@ -23,11 +23,13 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
-		if c != nil && c.Spec.VolumeName == "" {
-			return nearest(pl, c)
-		}
-		if c == nil {
+		switch {
+		case c == nil:
 			return nil
+		case c.Spec.VolumeName == "" && pl.Volume.PV != nil:
+			return made(pl, c)
+		case c.Spec.VolumeName == "":
+			return nearest(pl, c)
 		}
 		if pl.X.PV(c.Spec.VolumeName) == nil {
 			return absent(pl, c)
@@ -62,6 +64,23 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		p.Keys.Users(pl.Volume.Waiting()...)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// made is of a claim for which a volume was made that it cannot have.
+func made(pl *evidence.Place, c *corev1.PersistentVolumeClaim) []*diagnosis.Proof {
+	pv := pl.Volume.PV
+	why, is := claims.MadeOtherwise(c, pv)
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "made",
+		With:    words.Fields{"claim": c.Namespace + "/" + c.Name, "pv": pv.Name, "why": why},
+		Waiting: pl.X.Age(pv.CreationTimestamp.Time) < time.Minute, State: []evidence.Answer{is},
+		Steps: []remedy.Step{
+			remedy.Check("See which classes of attributes there are, and of which driver.", remedy.Kubectl("get", "volumeattributesclasses")),
+			remedy.Words("Make the claim anew without a VolumeAttributesClass, or with one that exists and that the driver's provisioner knows (the feature gate VolumeAttributesClass of external-provisioner, and the driver's MODIFY_VOLUME). The claim is Pending and holds no data; its volume goes with it."),
+		},
+	}
+	p.Keys.Users(pl.Volume.Waiting()...)
+	return []*diagnosis.Proof{p}
 }
 
 // absent is of a claim that names a volume which does not exist.

@@ -20,7 +20,7 @@ var SubpathTypeMismatch = &diagnosis.Rule{
 		var out []*diagnosis.Proof
 		ns, name := pl.Pod.Namespace, pl.Pod.Name
 		for _, m := range pods.BadMounts(pl) {
-			out = append(out, &diagnosis.Proof{
+			p := &diagnosis.Proof{
 				Subject: diagnosis.PodSubject(pl.Pod),
 				With:    words.Fields{"pod": ns + "/" + name, "container": m.Container, "volume": m.Volume, "path": m.Path, "sub": m.SubPath},
 				State:   []evidence.Answer{m.FileAgainstDirectory()},
@@ -36,7 +36,12 @@ var SubpathTypeMismatch = &diagnosis.Rule{
 					remedy.Words("Correct the subPath or the key in the pod's template, or mount the whole directory without a subPath. The keys of a ConfigMap or Secret are listed by kubectl describe. A new pod from the same template changes nothing."),
 					remedy.Words("Where the volume is a persistent one, kubelet has left an empty directory of that name on it: remove it with rmdir, from a pod that mounts the volume whole, before the next try."),
 				},
-			})
+			}
+			if unprepared := m.Unprepared(); unprepared.Yes() {
+				p.Says, p.State, p.AtMost = "unprepared", []evidence.Answer{unprepared}, report.Possible
+				p.Steps = []remedy.Step{remedy.Words("Read the log of the kubelet on node " + pl.Node + ": its line about this subPath ends with the reason. Then correct the subPath, or what lies on the volume under this name, from a pod that mounts the volume whole.")}
+			}
+			out = append(out, p)
 		}
 		return out
 	},

@@ -85,23 +85,16 @@ func TestForceDetachImminent(t *testing.T) {
 	inUse := func(s *snapshot.Snapshot) {
 		s.Cluster.Nodes[0].Status.VolumesInUse = []corev1.UniqueVolumeName{"kubernetes.io/csi/d.example.com^h"}
 	}
-	noAttachment := func(s *snapshot.Snapshot) { s.Cluster.Attachments = nil }
 	certain, likely := []string{"certain Node a"}, []string{"likely Node a"}
 	for name, c := range map[string]struct {
 		change func(*snapshot.Snapshot)
 		want   []string
 	}{
-		"the clock runs, the machine lives":        {alive(time.Second), certain},
-		"the clock runs, the machine was not seen": {all(), likely},
-		"the clock runs, an old recording":         {alive(-time.Hour), likely},
-		"a pod object is still there":              {func(s *snapshot.Snapshot) { s.Cluster.Pods = append(s.Cluster.Pods, consumer("old", "a")) }, nil},
-		"detached already":                         {gone, nil},
-		"taken away, and not unmounted":            {all(inUse, noAttachment), likely},
-		"taken away, and the machine lives":        {all(inUse, noAttachment, alive(0)), certain},
-		"taken away after an unmount":              {noAttachment, nil},
-		"attachments were not read": {all(inUse, noAttachment, func(s *snapshot.Snapshot) {
-			s.Gaps = []snapshot.Gap{{Need: "api/storage.k8s.io/volumeattachments", Reason: snapshot.Forbidden}}
-		}), nil},
+		"the clock runs, the machine lives":         {alive(time.Second), certain},
+		"the clock runs, the machine was not seen":  {all(), likely},
+		"the clock runs, an old recording":          {alive(-time.Hour), likely},
+		"a pod object is still there":               {func(s *snapshot.Snapshot) { s.Cluster.Pods = append(s.Cluster.Pods, consumer("old", "a")) }, nil},
+		"detached already":                          {gone, nil},
 		"shown off by the cloud":                    {taint("node.cloudprovider.kubernetes.io/shutdown"), nil},
 		"shown off by the cloud, yet it lives":      {all(taint("node.cloudprovider.kubernetes.io/shutdown"), alive(0)), certain},
 		"out of service and Ready":                  {all(taint("node.kubernetes.io/out-of-service"), readyNode), certain},

@@ -9,8 +9,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// ForceDetachImminent finds nodes that may live while Kubernetes is about to take, takes at
-// once, or has taken their volumes away.
+// ForceDetachImminent finds nodes that may live while Kubernetes is about to take, or
+// takes at once, their volumes away.
 var ForceDetachImminent = &diagnosis.Rule{
 	Name: "force-detach-imminent", Layer: diagnosis.RiskLayer, Severity: report.Risk,
 	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-needs-fsck"},
@@ -21,7 +21,6 @@ var ForceDetachImminent = &diagnosis.Rule{
 		attached, free := detach.To(x, node)
 		said, lives := detach.Lives(x, node)
 		list, sign, p := free, "the machine lives: "+said, &diagnosis.Proof{Subject: diagnosis.NodeSubject(node)}
-		taken, was := detach.Taken(x, node)
 		switch reports := detach.Reports(x, node); {
 		case detach.DeclaredOff(x, node).Yes():
 			if list, p.Says = attached, "taint"; reports.Yes() {
@@ -33,10 +32,6 @@ var ForceDetachImminent = &diagnosis.Rule{
 			list, p.Says, p.AtMost = free.Unmounted(x, node), "old", report.Likely
 			p.State = []evidence.Answer{list.Any(x), detach.SparesNobody(x)}
 			p.Steps = []remedy.Step{remedy.Words("Find what keeps the volume mounted on " + node + " before the time is up; the kubelet then unmounts it by itself.")}
-		case len(free) == 0 && len(taken) > 0:
-			list, p.Says, p.Last = taken, "taken", []evidence.Answer{lives}
-			p.State = []evidence.Answer{was, detach.Silent(x, node), evidence.Not(detach.ShownOff(x, node))}
-			p.Steps = []remedy.Step{remedy.Words("See in the hypervisor or at the machine that " + node + " is off, or has restarted, before anybody else mounts these volumes. Whoever writes there at the same time destroys the filesystem.")}
 		default:
 			p.Says, p.Last = "clock", []evidence.Answer{lives}
 			p.State = []evidence.Answer{free.Any(x), detach.Silent(x, node), evidence.Not(detach.Disabled(x))}
@@ -51,9 +46,7 @@ var ForceDetachImminent = &diagnosis.Rule{
 		}
 		for _, a := range list {
 			p.Volume(a.Volume)
-			if a.Attachment != nil {
-				p.Object("va", a.Attachment.Name)
-			}
+			p.Object("va", a.Attachment.Name)
 		}
 		p.With = words.Fields{"node": node, "volumes": words.List(list.Names(), 5), "life": said, "sign": sign, "left": list.Left(x), "server": x.Server}
 		return []*diagnosis.Proof{p}
