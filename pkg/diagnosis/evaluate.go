@@ -91,6 +91,12 @@ func (c *Catalog) order() []*Rule {
 	return out
 }
 
+// isAsked tells whether something is about the very object of the question, on whatever node.
+func (p *Pass) isAsked(s report.Subject) bool {
+	s.Node = p.scope.subject.Node
+	return s == p.scope.subject
+}
+
 // setNearness marks findings on the asked volume and on the nodes of its waiting pods.
 func (p *Pass) setNearness() {
 	if p.Sweep() || len(p.scope.volumes) == 0 {
@@ -98,7 +104,7 @@ func (p *Pass) setNearness() {
 	}
 	asked := p.scope.volumes[0]
 	for _, f := range p.findings {
-		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) || f.Subject == p.scope.subject {
+		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) || p.isAsked(f.Subject) {
 			f.near += 2
 		}
 		for _, v := range p.scope.volumes {

@@ -119,7 +119,7 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 		}
 	}
 	other := func(u report.Unexplained) int { // what was asked about comes first
-		if u.Subject == p.scope.subject {
+		if p.isAsked(u.Subject) {
 			return 0
 		}
 		return 1

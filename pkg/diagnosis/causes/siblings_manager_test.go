@@ -26,6 +26,7 @@ func TestNobodyBegins(t *testing.T) {
 		"the kubelet attaches":          {led(cinderW().Waits(), stale), "broken: unexplained pod-waiting-for-volume"},
 		"events were not read":          {led(waits(), stale).Gap("api//events", "Forbidden"), "broken: unexplained pod-waiting-for-volume"},
 		"the controller said something": {led(waits(), stale).Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:58:00Z", "AttachVolume.Attach failed for volume \"pv-data\" : no"), "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"},
+		"attached, nobody lists it":     {led(managed(cinderW().Waits().Attached("n1")).Edit("volumesAttached: [{name: \"kubernetes.io/csi/cinder.csi.openstack.org^0e6dd0a8-1111-4222-8333-123456789012\", devicePath: ''}]", "volumesAttached: []"), stale), "broken: certain " + silent},
 		"bind, the lease is old":        {led(pendingClaim(cinderW(), "Immediate", ""), stale), "broken: certain " + silent},
 		"bind, a consumer is missing":   {led(pendingClaim(cinderW(), "WaitForFirstConsumer", ""), stale), "waiting"},
 		"forget, the lease is old":      {led(cinderW().Edit("creationTimestamp: '2025-12-01T08:00:00Z', finalizers: [kubernetes.io/pvc-protection]", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T11:30:00Z', finalizers: [kubernetes.io/pvc-protection]"), stale), "broken: certain " + silent},

@@ -30,6 +30,9 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 			continue
 		}
 		s := onVolume(v, why)
+		if d := v.Claim.DeletionTimestamp; d != nil && len(v.Waiting()) == 0 && p.Age(d.Time) < released && len(v.Claim.Finalizers) > 0 {
+			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), short(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
+		}
 		s.Evidence = append(s.Evidence, claimState(v)...)
 		for _, t := range p.Texts(v) {
 			if t.Pod == "" && t.Source == "event" && len(s.Evidence) < 3 && !is(t, message.WaitFirstConsumer) {
@@ -130,6 +133,9 @@ func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
 // reclaimed is how long the deletion of a released volume may take: it has to be detached
 // first.
 const reclaimed = 10 * time.Minute
+
+// released is how long the owners of a claim's finalizers may take to let it go.
+const released = 5 * time.Minute
 
 // lingers is how long a deletion may take before it counts as held up.
 const lingers = time.Minute

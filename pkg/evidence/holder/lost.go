@@ -49,28 +49,11 @@ func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 func KeptOn(x *snapshot.Index, name string) []Lost {
 	var out []Lost
 	for _, v := range x.VolumesOn(name) {
-		if l, ok := lostOn(x, v, name); ok && l.kept() {
+		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (v.Exclusive() || sharedFrom(v, name)) && !l.usedElsewhere() {
 			out = append(out, l)
 		}
 	}
 	return out
-}
-
-// Kept finds the nodes that do not report and to which a volume is attached that nobody wants
-// elsewhere yet.
-func Kept(x *snapshot.Index, v *snapshot.Volume) []Lost {
-	var out []Lost
-	for _, name := range x.NodesOf(v) {
-		if l, ok := lostOn(x, v, name); ok && l.kept() {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// kept tells whether a volume is with the node alone, and nobody wants it elsewhere yet.
-func (l Lost) kept() bool {
-	return !l.blocks() && (l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name)) && !l.usedElsewhere()
 }
 
 // TakenFrom finds the nodes that do not report, whose kubelet last said that it uses an

@@ -24,6 +24,7 @@ type Step struct {
 	Node   *corev1.Node
 	Waiter *corev1.Pod
 	Name   string // of the attachment
+	Tries  bool   // the controller failed a moment ago, and sees at its next try what was done since
 	Age    string // of the Node object, when it is younger than the attachment
 	State  []evidence.Answer
 	Last   []evidence.Answer
@@ -69,7 +70,7 @@ func (s *Step) judge(pl *evidence.Place) bool {
 		if !here || !va.Status.Attached || va.DeletionTimestamp != nil || listed || pl.X.Age(va.CreationTimestamp.Time) <= settled {
 			return false
 		}
-		s.Says, s.Name = "unlisted", va.Name
+		s.Says, s.Name, s.Tries = "unlisted", va.Name, triesAgain(pl, s.Waiter)
 		s.State = append(s.State, evidence.Yes(AttachedFact(va), lists))
 		if n.CreationTimestamp.After(va.CreationTimestamp.Time) {
 			s.Age = pods.Ago(pl.X, n.CreationTimestamp.Time)
@@ -91,6 +92,15 @@ func (s *Step) judge(pl *evidence.Place) bool {
 	// Where attachments could not be read, the kubelet's word stands for them.
 	s.Says = "unread"
 	return listed && here && toldMissing(pl, n.Name)
+}
+
+// triesAgain tells whether the attach-detach controller failed so lately that it still waits before
+// its next try: up to 2m2s (pkg/util/goroutinemap/exponentialbackoff of Kubernetes). Since when an
+// attachment is made nothing tells; it may be older than its result by far.
+func triesAgain(pl *evidence.Place, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool {
+		return t.Reason == "FailedAttachVolume" && t.Pod == pods.Name(pod) && pl.X.Age(t.At) < settled+10*time.Second
+	})
 }
 
 // toldMissing tells whether a kubelet was told freshly that its attachment does not exist:

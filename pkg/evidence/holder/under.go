@@ -62,6 +62,9 @@ func (u *Under) judge(pl *evidence.Place) bool {
 	va := pl.Volume.AttachmentOn(u.Node)
 	if va == nil {
 		u.Says, u.Name = "gone", snapshot.AttachmentName(pl.Volume.CSIHandle(), pl.Volume.CSIName(), u.Node)
+		if pl.X.Attachment(u.Name) != nil { // of another PersistentVolume with the same handle: to the controller both are one
+			return false
+		}
 		u.State = append(u.State, evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "collected; none of the volume is for node "+u.Node)))
 		return true
 	}

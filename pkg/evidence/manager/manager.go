@@ -28,7 +28,7 @@ const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detac
 
 // Idle is work on a volume that has not begun.
 type Idle struct {
-	Says  string // "attach", "bind", "forget"
+	Says  string // "attach", "list", "bind", "forget"
 	Claim string // "namespace/name"
 	Node  string
 	Pod   *corev1.Pod // that waits
@@ -38,7 +38,7 @@ type Idle struct {
 
 // IdleOf finds what one of the manager's controllers should have begun with the place's volume.
 func IdleOf(pl *evidence.Place) (Idle, bool) {
-	for _, of := range []func(*evidence.Place) (Idle, bool){attach, bind, forget} {
+	for _, of := range []func(*evidence.Place) (Idle, bool){attach, list, bind, forget} {
 		if idle, ok := of(pl); ok {
 			idle.Claim = pl.Volume.Claim.Namespace + "/" + pl.Volume.Claim.Name
 			return idle, true
@@ -56,7 +56,7 @@ func attach(pl *evidence.Place) (Idle, bool) {
 	}
 	for _, c := range v.Waiting() {
 		on, began := pl.X.Node(c.Node()), c.Pod.Status.StartTime
-		if on == nil || began == nil || pl.X.Age(began.Time) < patience || on.Annotations[controllerManaged] != "true" || v.AttachmentOn(on.Name) != nil || heard(pl, "attachdetach-controller", pods.Name(c.Pod)) {
+		if on == nil || began == nil || pl.X.Age(began.Time) < patience || on.Annotations[controllerManaged] != "true" || pl.X.Attachment(snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), on.Name)) != nil || pl.X.ReportedAttached(on.Name, v) || heard(pl, c.Pod) {
 			continue
 		}
 		i := Idle{Says: "attach", Node: on.Name, Pod: c.Pod, Age: pl.X.Age(began.Time)}
@@ -66,6 +66,21 @@ func attach(pl *evidence.Place) (Idle, bool) {
 			evidence.Yes(evidence.FromAPI("Pod "+pods.Name(c.Pod), "status.startTime", began.UTC().Format(time.RFC3339))),
 		}
 		return i, true
+	}
+	return Idle{}, false
+}
+
+// list: a volume was attached, and its node's status.volumesAttached, for which the kubelet waits, does not say so,
+// while no manager leads: only its attach-detach controller writes that.
+func list(pl *evidence.Place) (Idle, bool) {
+	_, silent := Silent(pl.X)
+	for _, c := range pl.Volume.Waiting() {
+		va := pl.Volume.AttachmentOn(c.Node())
+		if va == nil || !va.Status.Attached || pl.X.Node(c.Node()) == nil || pl.X.ReportedAttached(c.Node(), pl.Volume) || !silent.Yes() {
+			continue
+		}
+		return Idle{Says: "list", Node: c.Node(), Pod: c.Pod, Age: pl.X.Age(c.Pod.CreationTimestamp.Time), State: []evidence.Answer{
+			evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"), evidence.FromAPI("Node "+c.Node(), "status.volumesAttached", "does not list it"))}}, true
 	}
 	return Idle{}, false
 }
@@ -83,12 +98,12 @@ func free(pl *evidence.Place) bool {
 }
 
 // bind: a claim is Pending, and the PV controller has neither bound it to the volume that it
-// names, nor called a provisioner, nor said why. Its annotations call the provisioner
+// names, nor called a provisioner, nor said why; who was called would have spoken, too. Its annotations call the provisioner
 // (setClaimProvisioner in pv_controller.go).
 func bind(pl *evidence.Place) (Idle, bool) {
 	c := pl.Volume.Claim
 	if c == nil || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil || pl.X.Age(c.CreationTimestamp.Time) < patience ||
-		heard(pl, "persistentvolume-controller", "") {
+		slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool { return t.Source == "event" && t.Pod == "" }) {
 		return Idle{}, false
 	}
 	i := Idle{Says: "bind", Age: pl.X.Age(c.CreationTimestamp.Time)}
@@ -121,9 +136,11 @@ func forget(pl *evidence.Place) (Idle, bool) {
 	}}, true
 }
 
-// heard tells whether a controller said anything, of a pod or, for an empty name, of the claim.
-func heard(pl *evidence.Place, controller, pod string) bool {
-	return slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool { return t.Component == controller && t.Pod == pod })
+// heard tells whether the attach-detach controller said anything of a pod.
+func heard(pl *evidence.Place, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool {
+		return t.Component == "attachdetach-controller" && t.Pod == pods.Name(pod)
+	})
 }
 
 // Name is that of the manager, of the lease by which its instances elect a leader, and of

@@ -35,6 +35,9 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 					remedy.Words("If it stays: restart kube-controller-manager, which rebuilds its picture of attached volumes from the API. Give nodes no further permissions: none is missing."),
 				},
 			}
+			if s.Tries {
+				p.Waiting, p.AtMost = true, report.Possible
+			}
 			p.Object("va", s.Name)
 			p.At(s.Node.Name)
 			p.Pod(s.Waiter)

@@ -16,7 +16,8 @@ import (
 var ControllerManagerSilent = &diagnosis.Rule{
 	Name: "controller-manager-silent", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Deleting},
-	YieldsTo: []string{"attach-state-out-of-step", "csidriver-object-wrong"},
+	LeadsTo:  []string{"attach-state-out-of-step"},
+	YieldsTo: []string{"csidriver-object-wrong"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -28,9 +28,6 @@ var NodeDown = &diagnosis.Rule{
 			return nodesDown(pl, holder.KeptOn(pl.X, pl.Node))
 		}
 		out := nodesDown(pl, holder.LostNodes(pl.X, pl.Volume))
-		if !pl.Swept {
-			out = append(out, nodesDown(pl, holder.Kept(pl.X, pl.Volume))...)
-		}
 		for _, l := range holder.TakenFrom(pl.X, pl.Volume) {
 			out = append(out, nodeTook(pl, l))
 		}

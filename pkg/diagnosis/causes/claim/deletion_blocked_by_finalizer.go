@@ -49,8 +49,8 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.BoundClaim(pl)}
 		p.Steps = append(p.Steps, remedy.Words("It goes when the claim goes, and until then the claim works as before. A deletion cannot be taken back: where the data shall stay, copy it, or set the volume's reclaim policy to Retain before the claim goes, and make the object anew afterwards."))
 	case g.Foreign() != "":
-		p.Says, p.Waiting = "foreign", !old.Yes()
-		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.Unprotected(pl)}
+		p.Says = "foreign"
+		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
 		p.Steps = append(p.Steps, foreignSteps(g.Foreign())...)
 	case g.Attacher() != "":
 		p.Says, p.AtMost, p.With["finalizer"] = "gone", report.Likely, g.Attacher()

@@ -45,7 +45,8 @@ func TestDeletionBlockedByFinalizer(t *testing.T) {
 		want   []string
 	}{
 		"foreign":                      {going(since("11:00:00Z", "backup.example.com/keep"), "", "Succeeded"), []string{"certain " + pvc}},
-		"foreign, a moment ago":        {going(since("11:57:00Z", "backup.example.com/keep"), "", "Succeeded"), []string{}},
+		"foreign, a moment ago":        {going(since("11:59:30Z", "backup.example.com/keep"), "", "Succeeded"), []string{}},
+		"foreign, three minutes ago":   {going(since("11:57:00Z", "backup.example.com/keep"), "", "Succeeded"), []string{}},
 		"foreign, and not deleted":     {going(", finalizers: [backup.example.com/keep]", "", "Succeeded"), []string{}},
 		"foreign, and a pod uses it":   {going(since("11:00:00Z", "backup.example.com/keep, kubernetes.io/pvc-protection"), "", "Running"), []string{"certain " + pvc + " waiting"}},
 		"foreign, and a clone is made": {going(since("11:00:00Z", "backup.example.com/keep, provisioner.storage.kubernetes.io/cloning-protection"), "", "Succeeded"), []string{}},

@@ -13,9 +13,10 @@ import (
 // single key, joins a file with a directory.
 var SubpathTypeMismatch = &diagnosis.Rule{
 	Name: "subpath-type-mismatch", Layer: diagnosis.Mount, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Publishing},
-	Asks:   diagnosis.EachPod,
-	Docs:   docs,
+	Breaks:   []diagnosis.Step{diagnosis.Publishing},
+	YieldsTo: []string{"subpath-bind-stale", "nfs-handle-stale"},
+	Asks:     diagnosis.EachPod,
+	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		ns, name := pl.Pod.Namespace, pl.Pod.Name
