@@ -88,15 +88,9 @@ func AttachRefused(pl *evidence.Place, node string) []evidence.Text {
 	var out []evidence.Text
 	for _, t := range pl.Refused() {
 		attach := t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume"
-		if attach && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is) && !ofCSINode(t) {
+		if attach && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is) {
 			out = append(out, t)
 		}
 	}
 	return out
-}
-
-// ofCSINode tells whether a text is the attacher's own word that the API does not tell it how the
-// driver calls a node (GetNodeIDFromCSINode in external-attacher's pkg/controller): no backend was asked.
-func ofCSINode(t evidence.Text) bool {
-	return slices.ContainsFunc([]string{"csinode.storage.k8s.io", "CSINode ", "has no NodeID annotation"}, func(s string) bool { return strings.Contains(t.Raw, s) })
 }

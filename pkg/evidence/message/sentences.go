@@ -71,7 +71,7 @@ var networkSentences = []sentence{
 // kubernetesSentences are what the components of Kubernetes and Longhorn say.
 var kubernetesSentences = []sentence{
 	says(DriverNotRegistered, `driver name \S+ not found in the list of registered CSI drivers`),
-	says(CSINodeLacksDriver, `CSINode \S+ does not contain driver`),
+	says(CSINodeLacksDriver, `CSINode \S+ does not contain driver|csinodes?\.storage\.k8s\.io "[^"]+" not found|has no NodeID annotation`),
 	says(NoRelationship, `no relationship found between node`),
 	says(MultiAttachExclusive, `already exclusively attached to one node`),
 	says(MultiAttachPods, `already used by pod\(?s?\)?|Multi-Attach.*in different namespaces`),
