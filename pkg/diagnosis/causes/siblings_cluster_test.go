@@ -26,7 +26,17 @@ func TestMadeByHand(t *testing.T) {
 		}
 		return notReady(w, "n2", ready).Unprobed("n2", "NodeNotReady")
 	}
+	dial := func(w *world) *world {
+		return w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /var/lib/kubelet/plugins/" + w.Driver + "/csi.sock: connect: no such file or directory\"")
+	}
+	const socket = "var/lib/kubelet/plugins/cinder.csi.openstack.org/csi.sock"
+	gold := pendingClaim(cinderW(), "Immediate", "volume.kubernetes.io/storage-provisioner: cinder.csi.openstack.org").
+		Edit("status: {phase: Pending}", "status: {phase: Pending}").Edit("storageClassName: fast, resources", "storageClassName: fast, volumeAttributesClassName: gold, resources").
+		Add("\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pvc-c, uid: 'a1000000-0000-4000-8000-000000000009', creationTimestamp: '2026-01-02T11:31:00Z'}\nspec: {capacity: {storage: 10Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Delete, storageClassName: fast, claimRef: {kind: PersistentVolumeClaim, namespace: shop, name: data, uid: 'c0000000-0000-4000-8000-000000000001'}, csi: {driver: cinder.csi.openstack.org, volumeHandle: h}}\nstatus: {phase: Bound}\n")
 	showEach(t, map[string]shown{
+		"the socket was removed":                        {dial(cinderW().Waits().Attached("n1")).Without("n1", socket).Entries("n1", "var/lib/kubelet/plugins/cinder.csi.openstack.org", "@dir"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"the socket is there":                           {dial(cinderW().Waits().Attached("n1")), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"its volume has no class of attributes":         {gold, "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
 		"CSINode is gone, the attacher says so":         {va(cinderW().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:59:00Z', message: '"+strings.ReplaceAll(refused, "'", "")+"'}").Drop("kind: CSINode\nmetadata: {name: n1,"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"attached late, the controller tries again":     {attachFailed(va(cinderW().Waits(), "csi-a", "n1", "", "attached: true"), "AttachVolume.Attach failed for volume \"pv-data\" : timed out waiting for external-attacher of cinder.csi.openstack.org CSI driver to attach volume"), "waiting: possible attach-state-out-of-step Node n1 waiting"},
 		"a program on a mount with noexec":              {mounted(ended("126"), "rw,noexec,relatime"), "broken: likely mount-forbids-programs Pod shop/web-0"},
@@ -35,4 +45,18 @@ func TestMadeByHand(t *testing.T) {
 		"taken from a node that is silent":              {taken("2026-01-02T11:20:00Z"), "degraded: likely node-down Node n2"},
 		"in use on a node that reports":                 {taken(""), "healthy"},
 	})
+}
+
+// TestPluginThatFailsAlone: a node's plugin that ends over and over is a fault of the node, though
+// nobody has a volume of it there.
+func TestPluginThatFailsAlone(t *testing.T) {
+	t.Parallel()
+	const runs = "{name: driver, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}"
+	fails := func() *world {
+		return ebsMounted(ebs().Runs(0).Attached("n1"), "n1", 0).Answers("n1", ebs().Publish(0)).EditIn("name: plugin-3,", runs, "{name: driver, ready: false, restartCount: 9, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 3, startedAt: '2026-01-02T11:57:00Z', finishedAt: '2026-01-02T11:57:01Z'}}}").
+			EditIn("name: plugin-3,", "conditions: [{type: Ready, status: 'True'}]", "conditions: [{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:20:00Z'}]")
+	}
+	show(t, fails(), "node n3", "degraded: certain csi-plugin-not-registered Pod kube-system/plugin-3")
+	show(t, fails(), "node n2", "healthy")
+	show(t, fails(), "pvc shop/data", "healthy")
 }
