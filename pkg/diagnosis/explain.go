@@ -118,11 +118,11 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
-	other := func(u report.Unexplained) int { // what was asked about comes first
-		if p.isAsked(u.Subject) {
-			return 0
+	other := func(u report.Unexplained) int { // the asked pod comes before others that share a volume with it
+		if p.Question.Kind == "pod" && u.Subject.Kind == "Pod" && !p.isAsked(u.Subject) {
+			return 1
 		}
-		return 1
+		return 0
 	}
 	slices.SortStableFunc(r.Unexplained, func(a, b report.Unexplained) int { return other(a) - other(b) })
 }
