@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,9 +25,37 @@ func (x *Index) indexDrivers() {
 	}
 }
 
-// driversOf are the CSI drivers that a node plugin registers: what the registrar
-// is told, else the directories below plugins/ that it mounts from the host.
+// driversOf are the CSI drivers that a node plugin registers: the directories of its
+// sockets, or, where these are no names of drivers, the names that it is started with.
 func driversOf(spec *corev1.PodSpec) []string {
+	dirs := socketDirs(spec)
+	if len(dirs) == 0 || slices.ContainsFunc(dirs, namesDriver) {
+		return dirs
+	}
+	var named []string
+	for _, c := range spec.Containers {
+		for _, a := range append(slices.Clone(c.Command), c.Args...) {
+			if d := cmp.Or(flagValue(a, "drivername"), flagValue(a, "driver-name")); namesDriver(d) && !slices.Contains(named, d) {
+				named = append(named, d)
+			}
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return dirs
+}
+
+// namesDriver tells whether a word can be the name of a driver, which has the form of a domain's
+// (CSI specification, GetPluginInfo). A socket may lie anywhere: that of nfs.csi.k8s.io in
+// csi-nfsplugin, that of secrets-store.csi.k8s.io in csi-secrets-store.
+func namesDriver(word string) bool {
+	return strings.Contains(word, ".") && !strings.ContainsAny(word, "$(")
+}
+
+// socketDirs are the directories below plugins/ that a node plugin serves in: what the
+// registrar is told, else those that it mounts from the host.
+func socketDirs(spec *corev1.PodSpec) []string {
 	var byArg, byPath []string
 	for _, c := range spec.Containers {
 		for _, a := range append(slices.Clone(c.Command), c.Args...) {
@@ -51,7 +80,7 @@ func driversOf(spec *corev1.PodSpec) []string {
 // OwnSocket tells whether a path in a text can be the socket of a plugin's pod: one in a
 // directory of plugins/ that another driver has is none (Manila's plugin calls that of NFS).
 func OwnSocket(plugin *corev1.Pod, text string) bool {
-	dir, own := pluginDir(text), driversOf(&plugin.Spec)
+	dir, own := pluginDir(text), socketDirs(&plugin.Spec)
 	return dir == "" || len(own) == 0 || slices.Contains(own, dir)
 }
 
@@ -142,7 +171,7 @@ func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
 func looksCSI(specs []*corev1.PodSpec) bool {
 	found := false
 	for _, s := range specs {
-		if len(driversOf(s)) > 0 {
+		if slices.ContainsFunc(driversOf(s), namesDriver) {
 			return false // it registers another driver
 		}
 		found = found || slices.ContainsFunc(s.Containers, func(c corev1.Container) bool {

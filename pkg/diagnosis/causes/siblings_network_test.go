@@ -171,6 +171,10 @@ func TestSiblingsSMB(t *testing.T) {
 		"password expired": {smb().Waits().FailedMount(smbFailed("mount error(127): Key has expired")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").
 			Kernel("n1", "60|CIFS: Attempting to mount //10.9.0.6/data", "60|Status code returned 0xc0000071 STATUS_PASSWORD_EXPIRED", `60|CIFS VFS: \\10.9.0.6 Send error in SessSetup = -127`, `60|CIFS VFS: cifs_mount failed w/return code = -127`),
 			"broken: certain smb-access-denied Secret shop/smb-user"},
+		"a server of the cluster, which the node's rules cut off": {smb().Waits().FailedMount(smbFailed("mount error(115): Operation now in progress")).Without("n1", "@dial/").Entries("n1", "@dial/10.9.0.6:445", "timeout 3s", "@dial/10.42.12.6:445", "timeout 3s").
+			Add("apiVersion: v1\nkind: Service\nmetadata: {namespace: store, name: samba}\nspec: {clusterIP: 10.9.0.6, selector: {app: samba}, ports: [{port: 445}]}\n",
+				"apiVersion: v1\nkind: Pod\nmetadata: {namespace: store, name: samba-0, uid: samba-0, labels: {app: samba}}\nspec: {nodeName: n2, containers: [{name: samba, image: samba}]}\nstatus: {phase: Running, podIP: 10.42.12.6, conditions: [{type: Ready, status: 'True', lastTransitionTime: '2025-12-01T08:00:00Z'}], containerStatuses: [{name: samba, ready: true, state: {running: {startedAt: '2025-12-01T08:00:00Z'}}}]}\n"),
+			"broken: certain network-host-to-pod-blocked Node n1"},
 		"password changed under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EACCES", "@statfs"+smb().Stage(), "@error EACCES").
 			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting...", "500|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", "500|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13"),
 			"broken: certain smb-access-denied Secret shop/smb-user"},

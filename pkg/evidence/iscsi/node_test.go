@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -145,6 +148,21 @@ func TestTwins(t *testing.T) {
 		_, _, drops := Drops(pl.X, []string{"a", "b"})
 		if twins := TwinsOf(pl); twins.Is.String() != c.twin || drops.String() != c.drops {
 			t.Errorf("%s: twins %s, drops %s", what, twins.Is.String(), drops.String())
+		}
+	}
+}
+
+// TestEveryone: a node that did not let itself be looked at may have the name of another; one that
+// nobody asked is not missed.
+func TestEveryone(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]bool{"PodRejected": false, snapshot.NotRequested: true, "": true} {
+		s := &snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n2"}}}}}
+		if reason != "" {
+			s.Gaps = []snapshot.Gap{{Need: "node/n2", Reason: reason}}
+		}
+		if got := Everyone(snapshot.NewIndex(s)).Complete(); got != want {
+			t.Errorf("%q: complete %v", reason, got)
 		}
 	}
 }

@@ -205,14 +205,19 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	return Breaks(pl)
 }
 
-// Everyone says whether the sessions of every node were read that was looked at: any of them
-// can have the name of another.
+// Everyone says whether the sessions of every node were read that was looked at, or should have
+// been: any of them can have the name of another.
 func Everyone(x *snapshot.Index) evidence.Reading {
 	return x.Memo("iscsi.Everyone", func() any {
 		var r evidence.Reading
 		for _, n := range slices.Sorted(maps.Keys(x.Nodes)) {
 			if x.View(n) != nil && !evidence.NotAsked(x, n, probes.Sessions) {
 				r = r.And(evidence.Tables(x, n, probes.Sessions))
+			}
+		}
+		for _, n := range x.Cluster.Nodes {
+			if gap, lost := x.Gap("node/" + n.Name); lost && x.View(n.Name) == nil && gap.Reason != snapshot.NotRequested {
+				r = r.And(evidence.Tables(x, n.Name, probes.Sessions))
 			}
 		}
 		return r

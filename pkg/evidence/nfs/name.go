@@ -111,6 +111,8 @@ func (n Name) Judge(pl *evidence.Place) (how string, is evidence.Answer, last []
 	switch {
 	case n.Plugin != nil:
 		return "plugin", n.Said, missing("what the resolver of pod "+n.PluginName()+" makes of the name now", "it was not asked")
+	case pl.Volume.CSIName() != "" && !pl.Volume.IsLonghorn() && pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node) == nil && n.Unknown.Yes():
+		return "unknown", both, missing("the plugin that mounts there", "it was not found, and it may have a resolver of its own")
 	case n.Denied():
 		return "unknown", both, nil
 	case n.Unknown.Yes() && !n.Said.Yes():

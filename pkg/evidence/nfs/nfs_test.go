@@ -75,18 +75,26 @@ func file(path, content string) func(*probes.Facts) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	const protocol, option = "mount.nfs: Protocol not supported", "mount.nfs: an incorrect mount option was specified"
+	mounts := func(version string) *probes.Facts { // of another pod
+		return seen(func(f *probes.Facts) {
+			f.Namespaces[0].Mounts[1].Point = "/var/lib/kubelet/pods/uid-other/volumes/kubernetes.io~nfs/other"
+		}, version)
+	}
 	config := func(l string) *probes.Facts { return seen(file("boot/config-6.1.0", "CONFIG_NFS_FS=m\n"+l)) }
 	for name, c := range map[string]struct {
 		facts           *probes.Facts
 		text            string
 		missing, option string
 	}{
-		"built without it":            {config("# CONFIG_NFS_V4_1 is not set"), option, "yes", "no"},
-		"built with it":               {config("CONFIG_NFS_V4_1=y"), option, "unseen", "yes"},
-		"built with it, and refused":  {config("CONFIG_NFS_V4_1=y"), protocol, "unseen", "no"},
-		"pinned to another":           {seen(file("etc/nfsmount.conf", "Nfsvers=3")), protocol, "yes", "no"},
-		"its configuration is unread": {seen(nil), option, "unseen", "no"},
-		"nobody looked":               {nil, protocol, "unseen", "no"},
+		"built without it":             {config("# CONFIG_NFS_V4_1 is not set"), option, "yes", "no"},
+		"built with it":                {config("CONFIG_NFS_V4_1=y"), option, "unseen", "yes"},
+		"built with it, and refused":   {config("CONFIG_NFS_V4_1=y"), protocol, "unseen", "no"},
+		"pinned to another":            {seen(file("etc/nfsmount.conf", "Nfsvers=3")), protocol, "yes", "no"},
+		"its configuration is unread":  {seen(nil), option, "unseen", "no"},
+		"a later one is mounted there": {mounts("vers=4.2"), option, "unseen", "yes"},
+		"an earlier one is":            {mounts("vers=4.0"), option, "unseen", "no"},
+		"an earlier protocol is":       {mounts("vers=3"), option, "unseen", "no"},
+		"nobody looked":                {nil, protocol, "unseen", "no"},
 	} {
 		pl := place(corev1.PodPending, c.facts, c.text)
 		pl.Volume.PV.Spec.MountOptions = []string{"vers=4.1"}

@@ -2,6 +2,7 @@ package nfs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -57,6 +58,9 @@ func clientLacks(pl *evidence.Place, want string) evidence.Answer {
 	if pl.View == nil {
 		return pl.Probed().Nothing()
 	}
+	if doneThere(pl, want).Yes() {
+		return evidence.No()
+	}
 	path := "boot/config-" + pl.View.Facts.Identity.Kernel
 	file, ok := pl.View.Facts.Files[path]
 	unread := evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Files), Node: pl.Node, Why: "the kernel's configuration (" + path + ") was not read"})
@@ -76,6 +80,15 @@ func clientLacks(pl *evidence.Place, want string) evidence.Answer {
 		}
 	}
 	return evidence.Yes(evidence.FromNode(pl.Node, path, "no "+name))
+}
+
+// doneThere asks whether the kernel of the place's node has a share mounted with the version, or
+// with a later one of NFS 4: CONFIG_NFS_V4_2 needs V4_1, and that needs V4 (fs/nfs/Kconfig).
+func doneThere(pl *evidence.Place, want string) evidence.Answer {
+	return evidence.When(want != "" && slices.ContainsFunc(MountsOn(pl.X, pl.View), func(m Mount) bool {
+		v := m.SuperValue("vers")
+		return v == want || strings.HasPrefix(want, "4") && strings.HasPrefix(v, "4") && v > want
+	}))
 }
 
 var defaultVersion = pattern.MustCompile(`(?i)^\s*(?:Defaultvers|Nfsvers|vers)\s*=\s*([0-9.]+)`)

@@ -3,16 +3,20 @@
 package storagepath
 
 import (
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -57,6 +61,16 @@ func needed(pl *evidence.Place) []Path {
 	if server := shareServer(pl); server != nil {
 		out = append(out, Path{pl: pl, Server: server, service: address(pl, server), Port: v.NFSPort()})
 	}
+	if share, ok := smb.ShareOf(pl); ok && csi.InHostNetwork(pl).Yes() {
+		svc := reach.ServiceOf(pl.X, share.Server)
+		if server := behind(pl.X, svc, share.Server, share.Port); server != nil {
+			p := Path{pl: pl, Server: server, service: share.Server, Port: share.Port}
+			if svc.Service != nil && net.ParseIP(share.Server) == nil {
+				p.service = svc.Spec.ClusterIP
+			}
+			out = append(out, p)
+		}
+	}
 	return out
 }
 
@@ -71,7 +85,7 @@ func address(pl *evidence.Place, server *corev1.Pod) string {
 }
 
 // shareServer is the pod that offers a volume over NFS: the share-manager, or what stands
-// behind the Service that the PV names. An NFS server has one active pod.
+// behind the Service that the PV names.
 func shareServer(pl *evidence.Place) *corev1.Pod {
 	if sm := pl.X.ShareManagerPod(pl.Volume); sm != nil {
 		return sm
@@ -81,10 +95,16 @@ func shareServer(pl *evidence.Place) *corev1.Pod {
 	if server == "" && named == "" {
 		return nil
 	}
-	svc := reach.ServiceOf(pl.X, server, named)
+	return behind(pl.X, reach.ServiceOf(pl.X, server, named), server, nfsPort)
+}
+
+const nfsPort = "2049"
+
+// behind is the pod of a Service, or with an address, that serves a share: such a server has one active pod.
+func behind(x *snapshot.Index, svc reach.Service, address, port string) *corev1.Pod {
 	var first *corev1.Pod
-	for _, pod := range pl.X.Cluster.Pods {
-		if pod.DeletionTimestamp != nil || !(svc.Selects(pod) || pod.Status.PodIP != "" && pod.Status.PodIP == server && offersNFS(pod)) {
+	for _, pod := range x.Cluster.Pods {
+		if pod.DeletionTimestamp != nil || !(svc.Selects(pod) || pod.Status.PodIP != "" && pod.Status.PodIP == address && offers(pod, port)) {
 			continue
 		}
 		if snapshot.PodServes(pod) {
@@ -97,11 +117,11 @@ func shareServer(pl *evidence.Place) *corev1.Pod {
 	return first
 }
 
-// offersNFS tells whether a pod declares the port: the address of a server that died
+// offers tells whether a pod declares the port: the address of a server that died
 // may be another pod's now.
-func offersNFS(pod *corev1.Pod) bool {
+func offers(pod *corev1.Pod, port string) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.Ports, func(q corev1.ContainerPort) bool { return q.ContainerPort == 2049 })
+		return slices.ContainsFunc(c.Ports, func(q corev1.ContainerPort) bool { return strconv.Itoa(int(q.ContainerPort)) == port })
 	})
 }
 

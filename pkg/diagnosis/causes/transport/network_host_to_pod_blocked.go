@@ -16,7 +16,7 @@ import (
 var NetworkHostToPodBlocked = &diagnosis.Rule{
 	Name: "network-host-to-pod-blocked", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
-	LeadsTo: []string{"iscsi-session-lost", "nfs-server-unreachable", "longhorn-share-manager-down", "longhorn-control-plane-down"},
+	LeadsTo: []string{"iscsi-session-lost", "nfs-server-unreachable", "smb-server-unreachable", "longhorn-share-manager-down", "longhorn-control-plane-down"},
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

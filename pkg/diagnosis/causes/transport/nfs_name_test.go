@@ -17,9 +17,12 @@ func TestNFSServerNameUnresolvable(t *testing.T) {
 	named := func(name string) *world {
 		return newWorld(corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: name, Path: "/export/data"}}).pod("web", "n1", corev1.PodPending)
 	}
-	viaCSI := func(policy corev1.DNSPolicy) *world {
-		w := newWorld(corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "nfs.csi.k8s.io", VolumeHandle: "h",
+	viaUnknown := func() *world {
+		return newWorld(corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "nfs.csi.k8s.io", VolumeHandle: "h",
 			VolumeAttributes: map[string]string{"server": inside, "share": "/export/data"}}}).pod("web", "n1", corev1.PodPending)
+	}
+	viaCSI := func(policy corev1.DNSPolicy) *world {
+		w := viaUnknown()
 		plugin := &corev1.Pod{ObjectMeta: meta("kube-system", "csi-nfs-node-x")}
 		plugin.Spec = corev1.PodSpec{NodeName: "n1", HostNetwork: true, DNSPolicy: policy,
 			Containers: []corev1.Container{{Name: "registrar", Args: []string{"--kubelet-registration-path=/var/lib/kubelet/plugins/nfs.csi.k8s.io/csi.sock"}}}}
@@ -53,6 +56,7 @@ func TestNFSServerNameUnresolvable(t *testing.T) {
 		}), clean},
 		{"plugin with the cluster's resolver, node does not know the name", viaCSI(corev1.DNSClusterFirstWithHostNet).probed("n1", answers(inside, "NXDOMAIN")), clean},
 		{"plugin with the cluster's resolver says so itself", viaCSI(corev1.DNSClusterFirstWithHostNet).says("web", refused(inside)).probed("n1", answers(inside, "10.9.9.9")), likely},
+		{"plugin that was not found", viaUnknown().probed("n1", answers(inside, "NXDOMAIN")), likely},
 		{"plugin with the host's resolver", viaCSI(corev1.DNSDefault).probed("n1", answers(inside, "NXDOMAIN")), certain},
 	})
 }
