@@ -61,6 +61,17 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 	record := func(state string) *world {
 		return waits().EditIn(im1Doc, "instanceEngines: {}", "instanceEngines: {"+lhVol+"-e-0: {spec: {name: "+lhVol+"-e-0}, status: {state: "+state+"}}}")
 	}
+	crash := func(w *world) *world { // every manager
+		for _, n := range []string{"n1", "n2", "n3"} {
+			pod := "name: longhorn-manager-" + n + ", uid"
+			w = w.EditIn(pod, "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 30, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error, finishedAt: '2026-01-02T11:56:00Z'}}").
+				EditIn(pod, "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T10:20:10Z'")
+		}
+		return w
+	}
+	twin := func() *world { // a second instance-manager of n1, without instances
+		return waits().Add(lhDoc + "InstanceManager\nmetadata: {name: instance-manager-twin, namespace: longhorn-system, uid: twin, creationTimestamp: '2026-01-02T11:00:00Z'}\nspec: {nodeID: n1, type: aio, dataEngine: v1, image: 'longhornio/longhorn-instance-manager:v1.8.1'}\nstatus: {currentState: running, ip: 10.42.11.77, ownerID: n1, instanceEngines: {}, instanceReplicas: {}}\n")
+	}
 	noTicket := func() *world {
 		id := ticketID("n1")
 		return runs().EditIn(tktDoc, id+": {id: "+id+", type: csi-attacher, nodeID: n1, generation: 0, parameters: {disableFrontend: 'false'}}", "").
@@ -109,6 +120,9 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"no ticket for its node":              {"broken: certain longhorn-volume-driven-twice Volume " + object, noTicket()},
 		"tickets not readable":                {"unknown", noTicket().Drop(tktDoc).Gap("api/longhorn.io/volumeattachments", "Forbidden")},
 		"record of an ended engine":           {"broken: certain longhorn-engine-record-stale Engine " + object + "-e-0", record("stopped")},
+		"the same, and nobody writes records": {"broken: likely longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n1", crash(record("stopped"))},
+		"two instance-managers of a kind":     {"broken: certain longhorn-instance-manager-stuck InstanceManager longhorn-system/instance-manager-twin", twin()},
+		"two of a kind, and nobody chooses":   {"broken: likely longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n1", crash(twin())},
 		"record of an engine that starts":     {lhStuck, record("starting")},
 		"record, managers not readable":       {lhStuck, record("stopped").Drop("kind: InstanceManager").Gap("api/longhorn.io/instancemanagers", "Forbidden")},
 		"engine image away":                   {"broken: certain " + image, waits().EditIn(eiDoc, "n1: true", "n1: false")},

@@ -17,8 +17,11 @@ import (
 // reach, so that nothing of Longhorn is reconciled.
 var ControlPlaneDown = &diagnosis.Rule{
 	Name: "longhorn-control-plane-down", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Serving, diagnosis.Detaching},
-	LeadsTo:  []string{"longhorn-share-manager-down", "csi-plugin-not-registered", "provisioning-failed"},
+	Breaks: []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Serving, diagnosis.Detaching},
+	LeadsTo: []string{"longhorn-share-manager-down", "csi-plugin-not-registered", "provisioning-failed",
+		// records that nobody brings up to date
+		"longhorn-engine-record-stale", "longhorn-replica-not-in-engine", "longhorn-engine-upgrade-stuck", "longhorn-disk-unusable",
+		"longhorn-engine-orphaned", "longhorn-drain-blocked", "longhorn-restore-stalled", "longhorn-volume-status-leftover"},
 	YieldsTo: []string{"iscsi-tools-missing", "mount-propagation-off", "network-host-to-pod-blocked"},
 	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:     docs,

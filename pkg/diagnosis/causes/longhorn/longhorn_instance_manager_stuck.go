@@ -22,13 +22,15 @@ var InstanceManagerStuck = &diagnosis.Rule{
 	Asks:    diagnosis.EachVolume,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		out := evidence.Each(lh.TwinsOf(pl), func(t lh.Twins) *diagnosis.Proof { return twinManagers(pl, t) })
+		_, _, nobody := lh.NoManager(pl.X)
+		dead := []diagnosis.LookAlike{{Cause: "longhorn-control-plane-down", Is: nobody}}
+		out := evidence.Each(lh.TwinsOf(pl), func(t lh.Twins) *diagnosis.Proof { return twinManagers(pl, t, dead) })
 		for _, h := range lh.HangsOf(pl) {
 			im, rest := h.Manager, lh.Others(h.Manager, "")
 			p := &diagnosis.Proof{
 				Subject: diagnosis.ObjectSubject("InstanceManager", im.Namespace, im.Name), Says: "hangs",
 				With:  words.Fields{"im": im.Name, "node": im.NodeID, "stuck": fmt.Sprint(h.Stuck), "traces": strings.Join(h.Traces, " ")},
-				State: []evidence.Answer{h.Hangs()}, Last: []evidence.Answer{h.Sure()},
+				State: []evidence.Answer{h.Hangs()}, Last: []evidence.Answer{h.Sure()}, LookAlikes: dead,
 				Steps: []remedy.Step{remedy.Words("Scale down the workloads whose engines run on node " + im.NodeID + ", and look at the log and the processes of the instance-manager pod (a process in D state, sockets without an answer).")},
 			}
 			if rest == 0 {
@@ -44,10 +46,10 @@ var InstanceManagerStuck = &diagnosis.Rule{
 	},
 }
 
-func twinManagers(pl *evidence.Place, t lh.Twins) *diagnosis.Proof {
+func twinManagers(pl *evidence.Place, t lh.Twins, not []diagnosis.LookAlike) *diagnosis.Proof {
 	rest := lh.Others(t.Surplus, "")
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("InstanceManager", t.Surplus.Namespace, t.Surplus.Name), Says: "twins", State: []evidence.Answer{t.Are},
+		Subject: diagnosis.ObjectSubject("InstanceManager", t.Surplus.Namespace, t.Surplus.Name), Says: "twins", State: []evidence.Answer{t.Are}, LookAlikes: not,
 		With: words.Fields{"node": t.Waits.NodeID, "type": lh.OrNone(t.Surplus.Type), "surplus": t.Surplus.Name, "few": fmt.Sprint(rest), "keep": t.Keep.Name,
 			"many": fmt.Sprint(lh.Others(t.Keep, "")), "kind": t.Waits.Kind, "instance": t.Waits.Name, "volume": pl.Volume.LH().Name},
 		Steps: []remedy.Step{remedy.Words("Both run instances. Scale down the workloads whose engines or replicas one of them runs, and remove that one when its lists are empty.")},
