@@ -128,18 +128,17 @@ func (x *Index) indexDriverNodes() {
 	}
 }
 
-// setByPresence finds the only DaemonSet with a CSI look whose pods exist
-// exactly where CSINode lists the driver.
+// setByPresence finds the DaemonSet with a CSI look whose pods exist exactly where CSINode
+// lists the driver; of several, or where the driver is lost on a node, the only one whose
+// socket's directory speaks of the driver.
 func (x *Index) setByPresence(driver string) *appsv1.DaemonSet {
 	return x.setOfDriver.get(driver, x.findSetByPresence)
 }
 
 func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
 	want := x.DriverNodes(driver)
-	if len(want) == 0 {
-		return nil
-	}
-	var found *appsv1.DaemonSet
+	label, _, _ := strings.Cut(strings.TrimPrefix(driver, "csi."), ".")
+	var exact, both, named []*appsv1.DaemonSet
 	for _, ds := range x.Cluster.DaemonSets {
 		if ds == nil {
 			continue
@@ -156,15 +155,26 @@ func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
 			continue
 		}
 		slices.Sort(nodes)
-		if !slices.Equal(slices.Compact(nodes), want) {
-			continue
+		there := len(want) > 0 && slices.Equal(slices.Compact(nodes), want)
+		speaks := slices.ContainsFunc(specs, func(s *corev1.PodSpec) bool {
+			return slices.ContainsFunc(socketDirs(s), func(dir string) bool { return strings.Contains(dir, label) })
+		})
+		if there {
+			exact = append(exact, ds)
 		}
-		if found != nil {
-			return nil
+		if speaks {
+			named = append(named, ds)
 		}
-		found = ds
+		if there && speaks {
+			both = append(both, ds)
+		}
 	}
-	return found
+	for _, found := range [][]*appsv1.DaemonSet{both, exact, named} {
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
 }
 
 // looksCSI judges a DaemonSet by its template and its pods.

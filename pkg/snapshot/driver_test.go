@@ -34,17 +34,20 @@ func TestDriverDaemonSet(t *testing.T) {
 	present := daemonSet("present", corev1.Container{Name: "csi-node"}, "")
 	elsewhere := daemonSet("elsewhere", corev1.Container{Name: "registrar", Args: []string{"--kubelet-registration-path=/var/lib/kubelet/plugins/csi-plugin/csi.sock"}}, "")
 	named := daemonSet("named", corev1.Container{Name: "driver", Args: []string{"--drivername=f.io"}}, "/var/lib/kubelet/plugins/csi-named")
+	lost := daemonSet("lost", corev1.Container{Name: "registrar"}, "/var/lib/kubelet/plugins/csi-gplugin")
 	other := daemonSet("kube-proxy", corev1.Container{Name: "kube-proxy"}, "")
 	node := &storagev1.CSINode{ObjectMeta: meta("", "n1")}
 	node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "c.io"}}
 	second := &storagev1.CSINode{ObjectMeta: meta("", "n3")}
 	second.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "e.io"}}
+	third := &storagev1.CSINode{ObjectMeta: meta("", "n4")}
+	third.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "csi.gplug.io"}}
 	x := NewIndex(&Snapshot{Cluster: Cluster{
-		DaemonSets: []*appsv1.DaemonSet{byArg, byPath, present, elsewhere, named, other},
-		Pods:       []*corev1.Pod{daemonPod(byArg, "n1"), daemonPod(present, "n1"), daemonPod(elsewhere, "n3"), daemonPod(other, "n1")},
-		CSINodes:   []*storagev1.CSINode{node, second},
+		DaemonSets: []*appsv1.DaemonSet{byArg, byPath, present, elsewhere, named, lost, other},
+		Pods:       []*corev1.Pod{daemonPod(byArg, "n1"), daemonPod(present, "n1"), daemonPod(elsewhere, "n3"), daemonPod(lost, "n3"), daemonPod(lost, "n4"), daemonPod(other, "n1")},
+		CSINodes:   []*storagev1.CSINode{node, second, third},
 	}})
-	for driver, want := range map[string]string{"e.io": "elsewhere", "f.io": "named", "csi-plugin": "elsewhere", "a.io": "by-arg", "b.io": "by-path", "c.io": "present", "wrong.io": "", "d.io": ""} {
+	for driver, want := range map[string]string{"e.io": "elsewhere", "csi.gplug.io": "lost", "csi.other.io": "", "f.io": "named", "csi-plugin": "elsewhere", "a.io": "by-arg", "b.io": "by-path", "c.io": "present", "wrong.io": "", "d.io": ""} {
 		got := ""
 		if ds := x.DriverDaemonSet(driver); ds != nil {
 			got = ds.Name
