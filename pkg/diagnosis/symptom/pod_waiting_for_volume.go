@@ -54,11 +54,19 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	return s
 }
 
-// passing tells whether a text only says that a volume comes from another node, or that
-// the pod is new to its node.
+// passing tells whether a text only says that a volume comes from another node, or is just
+// being made, or that the pod is new to its node.
 func passing(p *diagnosis.Pass, i involved, t diagnosis.Text) bool {
-	return newToKubelet(p, i, t) || is(t, message.MultiAttachExclusive, message.MultiAttachPods) &&
+	return newToKubelet(p, i, t) || is(t, message.UnboundClaims) && beingMade(p, i) || is(t, message.MultiAttachExclusive, message.MultiAttachPods) &&
 		slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool { return handedOver(p, v, i.pod) })
+}
+
+// beingMade tells whether every claim of a young pod that is not bound is as young, and nobody
+// refused it: the scheduler looks before the volume can be there.
+func beingMade(p *diagnosis.Pass, i involved) bool {
+	return !slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool {
+		return v.Claim != nil && v.Claim.Status.Phase != corev1.ClaimBound && (p.Age(v.Claim.CreationTimestamp.Time) >= settle || failedToProvision(p, v))
+	})
 }
 
 // newToKubelet tells whether a text only says that the kubelet may not yet read what a

@@ -92,6 +92,12 @@ var tests = []struct {
 		c.pod.CreationTimestamp = ago(6 * time.Second)
 		c.says("FailedMount", notRelated, 2*time.Second)
 	}, nil, nil},
+	{"a young pod's claim is being made", func(c *cluster) { unbound(c, 20*time.Second) }, nil, nil},
+	{"a young pod's claim is not made", func(c *cluster) { unbound(c, time.Hour) }, []string{"claim-pending", "pod-waiting-for-volume"}, nil},
+	{"a young pod's claim is refused", func(c *cluster) {
+		unbound(c, 20*time.Second)
+		c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "PersistentVolumeClaim", ObjNamespace: "shop", ObjName: c.claim.Name, Reason: "ProvisioningFailed", Type: "Warning", Message: "no", First: now.Add(-time.Second), Last: now.Add(-time.Second), Count: 1})
+	}, []string{"claim-pending", "pod-waiting-for-volume"}, nil},
 	{"a pod's ConfigMaps never come", func(c *cluster) {
 		c.says("FailedMount", cacheNotSynced, 2*time.Second)
 	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
@@ -211,6 +217,14 @@ func unbind(c *cluster) {
 const notRelated = `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC shop/data: failed to fetch PVC from API server: persistentvolumeclaims "data" is forbidden: User "system:node:new" cannot get resource "persistentvolumeclaims" in API group "" in the namespace "shop": no relationship found between node 'new' and this object`
 
 const cacheNotSynced = `MountVolume.SetUp failed for volume "kube-api-access-x7k2p" : failed to sync configmap cache: timed out waiting for the condition`
+
+// unbound lets a young pod wait for a claim of an age for which no volume was made.
+func unbound(c *cluster, age time.Duration) {
+	c.pod.CreationTimestamp, c.claim.CreationTimestamp = ago(20*time.Second), ago(age)
+	c.pod.Spec.NodeName, c.claim.Spec.VolumeName, c.claim.Status.Phase = "", "", corev1.ClaimPending
+	c.Cluster.PVs, c.Cluster.Attachments = nil, nil
+	c.says("FailedScheduling", "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.", 5*time.Second)
+}
 
 // moved lets the pod wait for a volume that node old has, whose pod was deleted so long ago.
 func moved(c *cluster, deleted time.Duration) {

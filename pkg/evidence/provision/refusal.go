@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 )
@@ -20,8 +21,12 @@ func Pending(pl *evidence.Place) evidence.Answer {
 }
 
 // Refusal is the newest word of a provisioner that it could not make the claim's volume. A
-// class that does not exist is no refusal of a provisioner.
+// class that does not exist is no refusal of a provisioner, nor is what Kubernetes says of a
+// class without one (pv_controller.go: no volume plugin matched name).
 func Refusal(pl *evidence.Place) (evidence.Text, bool) {
+	if class := pl.Volume.Class; class != nil && class.Provisioner == claims.NoProvisioner {
+		return evidence.Text{}, false
+	}
 	return pl.Texts.First(func(t evidence.Text) bool {
 		return t.Pod == "" && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound)
 	})

@@ -162,9 +162,13 @@ func TestProvisioningFailed(t *testing.T) {
 		}
 	}
 	try(t, claim.ProvisioningFailed, wanted, map[string]variant{
-		"a fresh refusal":                     {refuses(quota, time.Minute), certain},
-		"the class is unknown":                {refuses(`storageclass.storage.k8s.io "fast" not found`, time.Minute), ""},
-		"another failure of provisioning":     {refuses("no volume plugin matched name: example.com/x", time.Minute), likely},
+		"a fresh refusal":                 {refuses(quota, time.Minute), certain},
+		"the class is unknown":            {refuses(`storageclass.storage.k8s.io "fast" not found`, time.Minute), ""},
+		"another failure of provisioning": {refuses("no volume plugin matched name: example.com/x", time.Minute), likely},
+		"volumes are made by hand": {func(s *snapshot.Snapshot) {
+			s.Cluster.StorageClasses[0].Provisioner = "kubernetes.io/no-provisioner"
+			refuses("no volume plugin matched name: kubernetes.io/no-provisioner", time.Minute)(s)
+		}, ""},
 		"an old refusal":                      {refuses(quota, 40*time.Minute), likely},
 		"an old refusal, nobody is there now": {func(s *snapshot.Snapshot) { refuses(quota, 40*time.Minute)(s); down(s) }, ""},
 		"nobody refused":                      {unchanged, ""},
