@@ -53,6 +53,11 @@ func namesDriver(word string) bool {
 	return strings.Contains(word, ".") && !strings.ContainsAny(word, "$(")
 }
 
+// isDriver tells whether a word is a driver's name by its form, or as the cluster knows it.
+func (x *Index) isDriver(word string) bool {
+	return namesDriver(word) || x.CSIDriver(word) != nil || len(x.DriverNodes(word)) > 0
+}
+
 // socketDirs are the directories below plugins/ that a node plugin serves in: what the
 // registrar is told, else those that it mounts from the host.
 func socketDirs(spec *corev1.PodSpec) []string {
@@ -151,13 +156,13 @@ func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
 			}
 			specs = append(specs, &p.Spec)
 		}
-		if !looksCSI(specs) {
+		if !x.looksCSI(specs) {
 			continue
 		}
 		slices.Sort(nodes)
 		there := len(want) > 0 && slices.Equal(slices.Compact(nodes), want)
 		speaks := slices.ContainsFunc(specs, func(s *corev1.PodSpec) bool {
-			return slices.ContainsFunc(socketDirs(s), func(dir string) bool { return strings.Contains(dir, label) })
+			return slices.ContainsFunc(socketDirs(s), func(dir string) bool { return len(label) > 2 && strings.Contains(dir, label) })
 		})
 		if there {
 			exact = append(exact, ds)
@@ -178,10 +183,10 @@ func (x *Index) findSetByPresence(driver string) *appsv1.DaemonSet {
 }
 
 // looksCSI judges a DaemonSet by its template and its pods.
-func looksCSI(specs []*corev1.PodSpec) bool {
+func (x *Index) looksCSI(specs []*corev1.PodSpec) bool {
 	found := false
 	for _, s := range specs {
-		if slices.ContainsFunc(driversOf(s), namesDriver) {
+		if slices.ContainsFunc(driversOf(s), x.isDriver) {
 			return false // it registers another driver
 		}
 		found = found || slices.ContainsFunc(s.Containers, func(c corev1.Container) bool {

@@ -96,7 +96,7 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (servi
 		switch {
 		case x.servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
 			sure = append(sure, p)
-		case namesOtherDriver(p, driver):
+		case x.namesOtherDriver(p, driver):
 		case slices.Contains(plugin, p.Namespace) && slices.Contains(proven, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
 			perhaps = append(perhaps, p)
 		}
@@ -156,14 +156,22 @@ func (x *Index) indexSpeakers() {
 }
 
 func (x *Index) servesDriver(p *corev1.Pod, driver string) bool {
-	if slices.Contains(driversNamed(p), driver) {
+	if slices.Contains(driversNamed(p), driver) || x.sharesSocket(p, driver) {
 		return true
 	}
 	return driver == LonghornDriver && p.Namespace == x.longhornNS && strings.HasPrefix(p.Labels["app"], "csi-")
 }
 
-func namesOtherDriver(p *corev1.Pod, driver string) bool {
-	named := driversNamed(p)
+// sharesSocket tells whether a pod mounts the directory in which the driver's node plugin serves.
+func (x *Index) sharesSocket(p *corev1.Pod, driver string) bool {
+	dirs := socketDirs(&p.Spec)
+	return slices.ContainsFunc(x.DriverPods(driver), func(plugin *corev1.Pod) bool {
+		return slices.ContainsFunc(socketDirs(&plugin.Spec), func(d string) bool { return slices.Contains(dirs, d) })
+	})
+}
+
+func (x *Index) namesOtherDriver(p *corev1.Pod, driver string) bool {
+	named := slices.DeleteFunc(driversNamed(p), func(d string) bool { return !x.isDriver(d) })
 	return len(named) > 0 && !slices.Contains(named, driver)
 }
 

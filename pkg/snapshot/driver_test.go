@@ -71,11 +71,17 @@ func TestSidecarPods(t *testing.T) {
 	holder := "held-0"
 	lease := &coordinationv1.Lease{ObjectMeta: meta("kube-system", "external-attacher-leader-b-io")}
 	lease.Spec.HolderIdentity = &holder
+	plugin := daemonSet("plugin", corev1.Container{Name: "registrar"}, "/var/lib/kubelet/plugins/csi-socket")
+	beside := controller("beside-0")
+	beside.Spec.Volumes = plugin.Spec.Template.Spec.Volumes
+	node := &storagev1.CSINode{ObjectMeta: meta("", "n1")}
+	node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "d.io"}}
 	x := NewIndex(&Snapshot{Cluster: Cluster{
-		Pods:   []*corev1.Pod{controller("named-0", "--csi-address=/var/lib/kubelet/plugins/a.io/csi.sock"), controller("held-0")},
-		Leases: []*coordinationv1.Lease{lease},
+		Pods:       []*corev1.Pod{controller("named-0", "--csi-address=/var/lib/kubelet/plugins/a.io/csi.sock"), controller("held-0"), beside, daemonPod(plugin, "n1")},
+		Leases:     []*coordinationv1.Lease{lease},
+		DaemonSets: []*appsv1.DaemonSet{plugin}, CSINodes: []*storagev1.CSINode{node},
 	}})
-	for driver, want := range map[string]string{"a.io": "named-0", "b.io": "held-0", "c.io": ""} {
+	for driver, want := range map[string]string{"d.io": "beside-0", "a.io": "named-0", "b.io": "held-0", "c.io": ""} {
 		got := ""
 		for _, p := range x.SidecarPods(driver, "csi-attacher") {
 			got += p.Name
