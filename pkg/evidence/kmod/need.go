@@ -20,6 +20,9 @@ func Needs(pl *evidence.Place) []string {
 	case ofV2(pl):
 		return []string{"nvme_tcp"}
 	case strings.HasPrefix(driver, "linstor.csi"):
+		if v.Class != nil && storageOnly(v.Class.Parameters) {
+			return nil
+		}
 		return []string{"drbd"}
 	case driver == "zfs.csi.openebs.io":
 		return []string{"zfs"}
@@ -33,6 +36,17 @@ func Needs(pl *evidence.Place) []string {
 		return []string{"rbd"}
 	}
 	return nil
+}
+
+// storageOnly tells whether LINSTOR makes the volumes of a class without DRBD: the layers of a class
+// are named below its own prefix or without one (linstor-csi: pkg/volume/parameter.go).
+func storageOnly(parameters map[string]string) bool {
+	for key, layers := range parameters {
+		if i := strings.LastIndexByte(key, '/'); strings.EqualFold(key[i+1:], "layerList") && layers != "" {
+			return !strings.Contains(strings.ToLower(layers), "drbd")
+		}
+	}
+	return false
 }
 
 // Fails asks whether a mount of the volume on the place's node failed lately; a v2 volume

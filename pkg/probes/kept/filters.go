@@ -62,7 +62,7 @@ func realInterface(l string) bool { return !podInterface.MatchString(l) }
 
 // storageModule are modules that probes and rules look up, and those beside them.
 var storageModule = regexp.MustCompile(`^(?:iscsi_tcp|libiscsi.*|scsi_.*|sd_mod|ib_iser|nfs|nfsv[0-9]|nfsd|nfs_.*|sunrpc|lockd|auth_rpcgss|rpcsec.*|cifs|smb.*|ceph|libceph|rbd|nbd` +
-	`|nvme.*|dm_.*|md_mod|raid.*|loop|fuse|xfs|ext[34]|btrfs|jbd2|drbd.*|bcache|ublk.*|target_core.*|iscsi_target.*|tcm_.*|uio_pci_generic|vfio.*|zfs|9p|virtio_(?:blk|scsi)|hv_storvsc` +
+	`|nvme.*|dm_.*|md_mod|raid.*|loop|fuse|xfs|ext[34]|btrfs|f2fs|lustre|ocfs2|gfs2|jbd2|drbd.*|bcache|ublk.*|target_core.*|iscsi_target.*|tcm_.*|uio_pci_generic|vfio.*|zfs|9p|virtio_(?:blk|scsi)|hv_storvsc` +
 	`|aes.*|xts|cryptd|algif.*|af_alg)$`)
 
 // processor keeps of the flags of the first processor the one that is asked for: all have
