@@ -205,9 +205,9 @@ var (
 		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm): .{0,80}?(?:permission denied|operation not permitted)`)
 	// sizes are refusals by amount: clouds answer them with the 403 of a right, too.
 	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
-	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, and
-	// what the API server denies to an account.
-	others = pattern.MustCompile(`(?i)\bcifs\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
+	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, what a
+	// security module of the node denies, and what the API server denies to an account.
+	others = pattern.MustCompile(`(?i)\bcifs\b|\bselinux\b|\bapparmor\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
 )
 
 // Refusal is the storage's fresh word that it turns an identity down.
