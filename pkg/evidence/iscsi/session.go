@@ -2,6 +2,7 @@
 package iscsi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -40,6 +41,17 @@ func Free(x *snapshot.Index, on, target string) evidence.Answer {
 	}
 	fact := evidence.FromNode(on, "sys/class/iscsi_session", "the disks at "+target+" are "+strings.Join(names, ", "))
 	return evidence.All(append([]evidence.Answer{whole.Nothing(fact)}, out...)...)
+}
+
+// LoggedOut asks whether the node has no session to the target that the volume names: the disk comes
+// with the login, which its driver makes when it stages the volume.
+func LoggedOut(pl *evidence.Place) evidence.Answer {
+	targets, _ := pl.Volume.ISCSITargets(pl.Node)
+	if len(targets) == 0 || pl.View == nil || pl.Volume.IsLonghorn() ||
+		slices.ContainsFunc(pl.View.Facts.ISCSI.Sessions, func(s probes.ISCSISession) bool { return slices.Contains(targets, s.Target) }) {
+		return evidence.No()
+	}
+	return pl.Tables(probes.Sessions).Nothing()
 }
 
 // unwanted asks whether no pod on the node uses a volume of which a disk is a path.

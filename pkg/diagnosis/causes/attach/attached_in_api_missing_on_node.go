@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -80,6 +81,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
+			{Cause: "a disk that comes with a login which was not made", Is: iscsi.LoggedOut(pl)},
 			{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},
 			{Cause: "a volume of Longhorn that has no block device yet", Is: evidence.When(v.IsLonghorn() && !pl.X.BlockDeviceUp(v))},
 		},
