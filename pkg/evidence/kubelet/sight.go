@@ -70,7 +70,7 @@ func (s Sight) Missed() evidence.Answer {
 		if !slices.ContainsFunc(absent, func(w string) bool { return strings.Contains(t.Raw, w) }) {
 			continue
 		}
-		for _, w := range strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" \t\"'`,;()", r) }) {
+		for _, w := range strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" \t\n\r\"'`,;()", r) }) {
 			p := strings.TrimRight(w, ":.")
 			if slices.ContainsFunc(s.handed(), func(h string) bool { return below(h, p) && h != p }) {
 				return evidence.All(evidence.Yes(t.Evidence()), s.onHost(p))
