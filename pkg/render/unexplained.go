@@ -30,7 +30,7 @@ func (p *page) puzzle(list []report.Unexplained) {
 		p.title("UNEXPLAINED")
 		p.hang("  "+u.Name+"  ", "    ", p.names.prose(answer))
 	}
-	p.facts(slices.DeleteFunc(mixed(quotedOnce(list), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }))
+	p.facts(slices.DeleteFunc(mixed(wordsFirst(quotedOnce(list)), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }), wholeWords)
 	p.alsoUnexplained(list)
 	if len(p.r.RootCauses) > 0 {
 		for _, m := range u.Next[:min(len(u.Next), 1)] {
@@ -80,6 +80,22 @@ func (p *page) unexplainedWords(u report.Unexplained) []string {
 		words = append(words, "volume "+brief(v))
 	}
 	return words
+}
+
+// wholeWords is how many lines the complaint may take: nothing else says what is wrong.
+const wholeWords = 4
+
+// wordsFirst puts what somebody said before what an object shows.
+func wordsFirst(list []report.Evidence) []report.Evidence {
+	state := func(e report.Evidence) int {
+		said := e.Source == "event" || e.Source == "log" || strings.HasSuffix(e.Locator, "Error") || strings.HasSuffix(e.Locator, ".state.waiting")
+		if said {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b report.Evidence) int { return state(a) - state(b) })
+	return list
 }
 
 // mixed puts what was seen behind the first complaint, so that both are shown.

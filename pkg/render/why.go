@@ -15,7 +15,7 @@ const shownFacts = 3
 func (p *page) why(c report.Cause) {
 	p.title("WHY")
 	p.path()
-	p.facts(c.Evidence)
+	p.facts(c.Evidence, 2)
 }
 
 // path prints the chain as one line: what works up to what is broken.
@@ -51,8 +51,8 @@ func (p *page) marked(line string) string {
 }
 
 // facts prints where something was read and what stood there: in columns where it
-// fits, else below its place and behind a bar.
-func (p *page) facts(list []report.Evidence) {
+// fits, else below its place and behind a bar. A long text that comes first takes some lines.
+func (p *page) facts(list []report.Evidence, first int) {
 	shown := telling(list)
 	where, place := 0, 0
 	for _, e := range shown {
@@ -69,21 +69,17 @@ func (p *page) facts(list []report.Evidence) {
 		if lines >= enoughLines && !inline || lines > enoughLines {
 			continue // -o wide has it
 		}
-		p.quote(e, where, place, quoted(lines))
+		most := 1
+		if lines == 0 {
+			most = first
+		}
+		p.quote(e, where, place, most)
 		p.said[quoteKey(e)] = true
 		lines += 3
 		if inline {
 			lines -= 2
 		}
 	}
-}
-
-// quoted is how many lines a long text may take: two at first, one below other facts.
-func quoted(above int) int {
-	if above > 0 {
-		return 1
-	}
-	return 2
 }
 
 // quoteKey is equal for what was read at one place once.

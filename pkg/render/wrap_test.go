@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 func TestWrap(t *testing.T) {
@@ -113,5 +115,23 @@ func TestLastLines(t *testing.T) {
 		if got := quotable(text); !strings.HasSuffix(got, "message=no disk") {
 			t.Error(got)
 		}
+	}
+}
+
+// TestWordsFirst: what somebody said comes before what an object shows, each in its order.
+func TestWordsFirst(t *testing.T) {
+	t.Parallel()
+	var list []report.Evidence
+	for _, l := range []string{"api Pod a/b status.phase", "api VolumeAttachment v status.attachError", "event Event Pod a/b",
+		"api Pod a/b status.containerStatuses[app].state.waiting.reason", "api Pod a/b status.containerStatuses[app].state.waiting"} {
+		source, place, _ := strings.Cut(l, " ")
+		list = append(list, report.Evidence{Source: source, Locator: place})
+	}
+	got := ""
+	for _, e := range wordsFirst(list) {
+		got += e.Locator[strings.LastIndexAny(e.Locator, " .")+1:] + " "
+	}
+	if got != "attachError a/b waiting phase reason " {
+		t.Error(got)
 	}
 }
