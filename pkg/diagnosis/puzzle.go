@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
@@ -157,6 +159,9 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
+	if z.text == nil && z.ofRuntime() {
+		return "The container runtime" + on + " refuses to make a container with the volume."
+	}
 	if z.text == nil {
 		return "The volume is " + silent + on + ", and nobody says why."
 	}
@@ -180,10 +185,20 @@ func (z puzzle) unplaced() string {
 	return ""
 }
 
+// ofRuntime tells whether it is the runtime that fails: the pod's volumes are mounted, and one of its
+// containers cannot be made of them.
+func (z puzzle) ofRuntime() bool {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	return z.s.Subject.Kind == "Pod" && pod != nil && slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
+		w := c.State.Waiting
+		return w != nil && (w.Reason == "CreateContainerError" || w.Reason == "RunContainerError")
+	})
+}
+
 // ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a
 // code of gRPC.
 func (z puzzle) ofKubelet() bool {
-	return z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
+	return z.text == nil && z.ofRuntime() || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
 }
 
 // actsOf names a step as an act, and as what does not happen.
@@ -236,8 +251,8 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Suspended(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node),
-		around.Unready(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
+	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Suspended(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
+		around.Kernel(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)

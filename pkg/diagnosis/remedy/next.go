@@ -94,9 +94,14 @@ func owner(x *snapshot.Index, v *snapshot.Volume, add func(string, ...Command)) 
 	return pod != nil
 }
 
-// sidecar shows the log of a driver's sidecar, where one pod of it was seen.
+// sidecar shows the log of a driver's sidecar, where one pod of it was seen. What was not made yet
+// names its driver by its class.
 func sidecar(x *snapshot.Index, v *snapshot.Volume, name string, add func(string, ...Command)) {
-	if pods := x.SidecarPods(v.CSIName(), name); len(pods) > 0 {
+	driver := v.CSIName()
+	if driver == "" && v.PV == nil && v.Class != nil {
+		driver = v.Class.Provisioner
+	}
+	if pods := x.SidecarPods(driver, name); len(pods) > 0 {
 		add("The words of "+name+".", Kubectl("-n", pods[0].Namespace, "logs", pods[0].Name, "-c", name, "--since=15m"))
 	}
 }
@@ -117,7 +122,9 @@ func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
 		return nil
 	}
 	words, ok := stateOf[kind]
-	if !ok {
+	if !ok && v.CSIName() != "" && !v.AttachRequired(x) { // it may have no disk
+		words = []string{"grep", "-s", "kubernetes.io.csi", "/proc/1/mountinfo"}
+	} else if !ok {
 		words = []string{"lsblk", "-o", "NAME,MAJ:MIN,SIZE,FSTYPE,SERIAL,MOUNTPOINT"}
 	}
 	return []Step{Check("The state on the node.", OnNode(node, words...))}

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,9 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), short(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
 		}
 		s.Evidence = append(s.Evidence, claimState(v)...)
-		for _, t := range p.Texts(v) {
+		texts := slices.Clone(p.Texts(v))
+		slices.SortStableFunc(texts, func(a, b diagnosis.Text) int { return asked(a) - asked(b) })
+		for _, t := range texts {
 			if t.Pod == "" && t.Source == "event" && len(s.Evidence) < 3 && !is(t, message.WaitFirstConsumer) {
 				s.Evidence = append(s.Evidence, t.Evidence())
 			}
@@ -42,6 +45,15 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 		p.AddSymptom(s)
 	}
 }}
+
+// asked puts the standing notice that a provisioner is asked (persistentvolume-controller) behind what
+// that one said itself.
+func asked(t diagnosis.Text) int {
+	if is(t, message.WaitExternalProvision) {
+		return 1
+	}
+	return 0
+}
 
 // goingPV: a PV without a claim that is to be deleted and does not go.
 func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {

@@ -31,6 +31,10 @@ func TestKindOf(t *testing.T) {
 		"LINSTOR":         {csi("linstor.csi.linbit.com"), DRBD},
 		"SMB":             {csi("smb.csi.k8s.io"), SMB},
 		"EBS":             {csi("ebs.csi.aws.com"), Cloud},
+		"Mayastor":        {csi("io.openebs.csi-mayastor"), NVMe},
+		"Hetzner":         {csi("csi.hetzner.cloud"), Cloud},
+		"a target's name": {corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h", VolumeAttributes: map[string]string{"iqn": "iqn.2005-10.org.example:v"}}}, ISCSI},
+		"a subsystem":     {corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h", VolumeAttributes: map[string]string{"subsystem": "nqn.2019-05.io.example:v"}}}, NVMe},
 		"nobody knows it": {csi("frobnicator.example.com"), Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +86,28 @@ func TestLongTool(t *testing.T) {
 	} {
 		if got := longTool(x, &probes.Process{Comm: c.comm, Started: at.Add(-c.age)}); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestKernelOfKind finds the lines of sessions and controllers of a volume that has no disk yet.
+func TestKernelOfKind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ driver, line, want string }{
+		"a session":               {"csi.san.synology.com", " connection1:0: detected conn error (1020)", " connection1:0: detected conn error (1020)"},
+		"a controller":            {"io.openebs.csi-mayastor", "nvme nvme0: failed to connect socket: -111", "nvme nvme0: failed to connect socket: -111"},
+		"silence":                 {"io.openebs.csi-mayastor", "EXT4-fs (sda2): mounted filesystem", "nothing about NVMe since 1970-01-01T00:01:40Z"},
+		"nobody knows what it is": {"frobnicator.example.com", " connection1:0: detected conn error (1020)", ""},
+	} {
+		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: c.driver, VolumeHandle: "h"}}}}
+		node := &snapshot.NodeRecord{Name: "n", Facts: &probes.Facts{Kernel: []probes.KernelLine{{At: time.Unix(900, 0), Text: c.line}}}}
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1000, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}, Nodes: map[string]*snapshot.NodeRecord{"n": node}})
+		got := ""
+		for _, e := range Kernel(x, x.Volumes[0], "n") {
+			got += e.Text
+		}
+		if got != c.want && !(strings.HasPrefix(c.want, "nothing") && strings.HasPrefix(got, "nothing")) {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -94,6 +94,9 @@ func Times(x *snapshot.Index, v *snapshot.Volume, t *evidence.Text) int {
 // ofKind are the words of the kernel about volumes of a kind that have no device of their
 // own in its lines.
 var ofKind = map[Kind][]string{
+	ISCSI:  {"connection", "session", "iscsi"},
+	FC:     {"rport-", "qla2xxx", "lpfc"},
+	NVMe:   {"nvme nvme", "nvme_fabrics: "},
 	RBD:    {"rbd: ", "libceph: "},
 	CephFS: {"ceph: ", "libceph: "},
 	NFS:    {"nfs: server ", "NFS: ", "lockd: "},

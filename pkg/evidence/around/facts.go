@@ -18,6 +18,9 @@ import (
 // back-off between two attempts, three times.
 const recently = 15 * time.Minute
 
+// endedLately is how long ago a container of the driver may have ended to be told of.
+const endedLately = time.Hour
+
 // Kernel is what the kernel of a node said of the volume's devices since its pod was
 // made, equal lines once; silence is a fact, too, where the log was read.
 func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
@@ -68,10 +71,13 @@ func deviceNames(x *snapshot.Index, v *snapshot.Volume, node string) []string {
 }
 
 func speaksOf(l probes.KernelLine, names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(l.Names, n) })
+	return slices.ContainsFunc(names, func(n string) bool {
+		return slices.Contains(l.Names, n) || strings.Contains(l.Text, `dev="`+n+`"`) // a denial of SELinux
+	})
 }
 
 func beginsWith(text string, words []string) bool {
+	text = strings.TrimSpace(text) // those of iSCSI's sessions begin with a blank
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(text, w) })
 }
 
@@ -138,7 +144,8 @@ func Inside(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 	return out
 }
 
-// Unready are the containers of the driver's pod on a node that are not ready.
+// Unready are the containers of the driver's pod on a node that are not ready, or ended within the
+// hour: one that is killed again and again is ready in between, and fails what it does then.
 func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	pod := x.DriverPodOn(v.CSIName(), node)
 	if pod == nil {
@@ -147,11 +154,14 @@ func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Eviden
 	var out []report.Evidence
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
-		if s.Ready {
+		t := s.LastTerminationState.Terminated
+		if s.Ready && (t == nil || x.Age(t.FinishedAt.Time) > endedLately) {
 			continue
 		}
 		text := "not ready"
-		if t := s.LastTerminationState.Terminated; t != nil {
+		if s.Ready {
+			text = fmt.Sprintf("ended: %s (%d), %d restarts", t.Reason, t.ExitCode, s.RestartCount)
+		} else if t != nil {
 			text = fmt.Sprintf("not ready, ended with %d (%s), %d restarts", t.ExitCode, t.Reason, s.RestartCount)
 		} else if w := s.State.Waiting; w != nil {
 			text = "waiting: " + w.Reason

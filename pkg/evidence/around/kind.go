@@ -51,6 +51,9 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume, node string) Kind {
 	if k := seen(x, v, node); k != Unknown {
 		return k
 	}
+	if k := ofTarget(v, node); k != Unknown {
+		return k
+	}
 	if v.PV != nil {
 		if k := ofSource(&v.PV.Spec.PersistentVolumeSource); k != Unknown {
 			return k
@@ -83,6 +86,21 @@ func seen(x *snapshot.Index, v *snapshot.Volume, node string) Kind {
 	for _, m := range x.VolumeMounts(v, node) {
 		if k := ofFilesystem(m.Mount.FSType); k != Unknown {
 			return k
+		}
+	}
+	return Unknown
+}
+
+// ofTarget is what the name of the volume's target is of, as its attributes and its attacher tell.
+func ofTarget(v *snapshot.Volume, node string) Kind {
+	if targets, _ := v.ISCSITargets(node); len(targets) > 0 {
+		return ISCSI
+	}
+	if v.PV != nil && v.PV.Spec.CSI != nil {
+		for _, value := range v.PV.Spec.CSI.VolumeAttributes {
+			if strings.HasPrefix(value, "nqn.") {
+				return NVMe
+			}
 		}
 	}
 	return Unknown
@@ -133,8 +151,8 @@ var drivers = []struct {
 	kind Kind
 }{
 	{"cephfs", CephFS}, {"rbd.csi", RBD}, {"smb", SMB}, {"file.csi.azure", SMB}, {"nfs", NFS}, {"efs.csi", NFS}, {"filestore", NFS}, {"linstor", DRBD},
-	{"iscsi", ISCSI}, {"juicefs", FUSE}, {"blob.csi", FUSE}, {"gcsfuse", FUSE}, {"s3.csi", FUSE}, {"topolvm", Local}, {"lvm", Local}, {"zfs", Local}, {"local", Local},
-	{"hostpath", Local}, {"nvme", NVMe}, {"ebs.csi", Cloud}, {"pd.csi", Cloud}, {"disk.csi", Cloud}, {"cinder", Cloud}, {"vsphere", Cloud}, {"hcloud", Cloud},
+	{"iscsi", ISCSI}, {"san.synology", ISCSI}, {"csi.synology", ISCSI}, {"jiva", ISCSI}, {"cstor", ISCSI}, {"mayastor", NVMe}, {"juicefs", FUSE}, {"blob.csi", FUSE}, {"gcsfuse", FUSE}, {"s3.csi", FUSE}, {"topolvm", Local}, {"lvm", Local}, {"zfs", Local}, {"local", Local},
+	{"hostpath", Local}, {"nvme", NVMe}, {"ebs.csi", Cloud}, {"pd.csi", Cloud}, {"disk.csi", Cloud}, {"cinder", Cloud}, {"vsphere", Cloud}, {"hcloud", Cloud}, {"hetzner", Cloud},
 	{"linode", Cloud}, {"digitalocean", Cloud}, {"block.csi", Cloud}, {"diskplugin", Cloud},
 }
 

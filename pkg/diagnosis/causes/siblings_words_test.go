@@ -1,0 +1,93 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// TestSiblingsWords: the same error in the words of other drivers and tools, and words that only
+// sound like it.
+func TestSiblingsWords(t *testing.T) {
+	t.Parallel()
+	const mp, su = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = ", "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = "
+	shared := func(driver string) *world {
+		return sketch.NewWorld(driver, "h-1", "accessModes: [ReadWriteMany]\ncsi: {driver: "+driver+", volumeHandle: h-1}")
+	}
+	truenas := func() *world {
+		return sketch.NewWorld("csi.truenas.io", "v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.truenas.io, fsType: ext4, volumeHandle: v-1, volumeAttributes: {portal: 'nas.example:3260', iqn: 'iqn.2005-10.org.freenas.ctl:v-1'}}").
+			Attached("n1").Waits().Entries("n1", "usr/sbin/iscsiadm", "@hex\n7f454c46", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:a",
+			"lib/modules/6.1.0-18-amd64/modules.builtin", "kernel/drivers/scsi/iscsi_tcp.ko\nkernel/drivers/scsi/scsi_transport_iscsi.ko").Process("n1", 1301, "", "iscsid", 4026531841, "21 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw").
+			Entries("n1", "proc/1301/cgroup", "0::/system.slice/iscsid.service", "proc/1301/cmdline", "/usr/sbin/iscsid␀")
+	}
+	discovery := mp + "failed to find device path: [], last error seen: failed to sendtargets to portal nas.example:3260, err: exit status 15"
+	lustre := su + "Failed to run cmd: mount -t   lustre 10.9.0.9@tcp:/fs /t, with out: mount: mounting 10.9.0.9@tcp:/fs on /t failed: No such device\n, with error: exit status 255"
+	thin := linstor().Waits().Attached("n1").FailedMount(su + "NodePublishVolume failed for pvc-77aa: failed to stat source device: stat : no such file or directory")
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"BusyBox names the type in the command":   {shared("lustre.example").Waits().FailedMount(lustre), "broken: certain kernel-module-missing Node n1"},
+		"its module is loaded":                    {shared("lustre.example").Waits().FailedMount(lustre).Entries("n1", "proc/modules", "lustre 28672 0 - Live 0x0\noverlay 28672 0 - Live 0x0"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"LINSTOR with DRBD, and no module":        {thin, "broken: certain kernel-module-missing Node n1"},
+		"LINSTOR without DRBD needs none":         {linstor().Waits().Attached("n1").FailedMount(su+"NodePublishVolume failed for pvc-77aa: failed to stat source device: stat : no such file or directory").Edit("allowVolumeExpansion: true", "parameters: {linstor.csi.linbit.com/layerList: storage}\nallowVolumeExpansion: true"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a policy of the node denies, no account": {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Failed to start systemd unit on host: SELinux policy denies access: Permission denied output: "), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"the storage denies":                      {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Error: Failed to create S3 client  Caused by: Forbidden: Access Denied"), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
+		"a disk that comes with the login":        {truenas().FailedMount(discovery), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a word without blanks":                   {sketch.NewWorld("csi.huawei.com", "dorado.v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.huawei.com, fsType: ext4, volumeHandle: dorado.v-1}").Attached("n1").Waits().FailedMount(mp + "VolumeDeviceNotFound"), "broken: likely attached-in-api-missing-on-node VolumeAttachment csi-9e6f0b635ad3742709da5eb9c47542acd25604c289fa323ead31e5e6154ad059"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}
+
+func efs() *world {
+	return sketch.NewWorld("efs.csi.aws.com", "fs-1::fsap-1", "accessModes: [ReadWriteMany]\ncsi: {driver: efs.csi.aws.com, volumeHandle: 'fs-1::fsap-1'}")
+}
+
+// TestUnexplainedIsSaid: who refuses, and where to look, is right without a cause, too.
+func TestUnexplainedIsSaid(t *testing.T) {
+	t.Parallel()
+	pending := ebs().Waits().Drop("name: pv-data, uid").Edit("volumeName: pv-data, ", "").Edit("status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: Pending}").
+		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "Provisioning", "ebs.csi.aws.com_controller-0", "", "2026-01-02T11:59:30Z", "External provisioner is provisioning volume for claim \"shop/data\"").
+		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ExternalProvisioning", "persistentvolume-controller", "", "2026-01-02T11:59:40Z", "Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
+	relabel := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerError, message: 'failed to generate container \"bf\" spec: relabel \"/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv-data/mount\" with \"system_u:object_r:data_t:s0:c63,c833\" failed: lsetxattr /m/agent: operation not permitted'}")
+	killed := func(ago string) *world {
+		return efs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 255 Output: ").
+			EditIn("name: plugin-1", "{name: driver, ready: true, restartCount: 0,", "{name: driver, ready: true, restartCount: 14, lastState: {terminated: {exitCode: 137, reason: OOMKilled, finishedAt: '"+ago+"'}},")
+	}
+	const refuses = "The driver efs.csi.aws.com on node n1 refuses to publish the volume."
+	for name, c := range map[string]struct {
+		w                  *world
+		answer, next, said string
+	}{
+		"the runtime":             {relabel, "The container runtime on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "relabel"},
+		"a driver that is killed": {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
+		"the provisioner is mute": {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+			var u report.Unexplained
+			for _, o := range r.Unexplained {
+				if o.Name != "pod-waiting-for-volume" {
+					u = o
+				}
+			}
+			commands, words := "", ""
+			for _, n := range u.Next {
+				commands += strings.Join(n.Commands, "\n") + "\n"
+			}
+			for _, e := range append(u.Evidence, u.Seen...) {
+				words += e.Text + "\n"
+			}
+			if u.Answer != c.answer || !strings.Contains(commands, c.next) || !strings.Contains(words, c.said) {
+				t.Errorf("says %q of\n%slooks next:\n%s", u.Answer, words, commands)
+			}
+		})
+	}
+}
