@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
@@ -159,8 +157,8 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if z.text == nil && z.ofRuntime() {
-		return "The container runtime" + on + " refuses to make a container with the volume."
+	if by := z.containerRefused(); z.text == nil && by != "" {
+		return by + on + " refuses to make a container with the volume."
 	}
 	if z.text == nil {
 		return "The volume is " + silent + on + ", and nobody says why."
@@ -185,20 +183,30 @@ func (z puzzle) unplaced() string {
 	return ""
 }
 
-// ofRuntime tells whether it is the runtime that fails: the pod's volumes are mounted, and one of its
-// containers cannot be made of them.
-func (z puzzle) ofRuntime() bool {
+// containerRefused names who fails where the pod's volumes are mounted, and one of its containers
+// cannot be made of them; it is empty elsewhere.
+func (z puzzle) containerRefused() string {
 	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
-	return z.s.Subject.Kind == "Pod" && pod != nil && slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
-		w := c.State.Waiting
-		return w != nil && (w.Reason == "CreateContainerError" || w.Reason == "RunContainerError")
-	})
+	if z.s.Subject.Kind != "Pod" || pod == nil {
+		return ""
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := c.State.Waiting; w != nil {
+			switch w.Reason {
+			case "CreateContainerConfigError":
+				return "The kubelet"
+			case "CreateContainerError", "RunContainerError":
+				return "The container runtime"
+			}
+		}
+	}
+	return ""
 }
 
 // ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a
 // code of gRPC.
 func (z puzzle) ofKubelet() bool {
-	return z.text == nil && z.ofRuntime() || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
+	return z.text == nil && z.containerRefused() != "" || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
 }
 
 // actsOf names a step as an act, and as what does not happen.

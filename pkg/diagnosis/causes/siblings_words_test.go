@@ -22,6 +22,21 @@ func TestSiblingsWords(t *testing.T) {
 			"lib/modules/6.1.0-18-amd64/modules.builtin", "kernel/drivers/scsi/iscsi_tcp.ko\nkernel/drivers/scsi/scsi_transport_iscsi.ko").Process("n1", 1301, "", "iscsid", 4026531841, "21 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw").
 			Entries("n1", "proc/1301/cgroup", "0::/system.slice/iscsid.service", "proc/1301/cmdline", "/usr/sbin/iscsid␀")
 	}
+	oracle := func(bare, daemon, module bool, said string) *world {
+		const driver = "blockvolume.csi.oraclecloud.com"
+		w := sketch.NewWorld(driver, "ocid1.volume.oc1.x", "accessModes: [ReadWriteOnce]\ncsi: {driver: "+driver+", fsType: ext4, volumeHandle: ocid1.volume.oc1.x}").Attached("n1").Waits().
+			FailedMount(mp + "iscsi: " + said)
+		if !bare {
+			w.Entries("n1", "usr/sbin/iscsiadm", "@hex\n7f454c46", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:a")
+		}
+		if module {
+			w.Entries("n1", "lib/modules/6.1.0-18-amd64/modules.builtin", "kernel/drivers/scsi/iscsi_tcp.ko\nkernel/drivers/scsi/scsi_transport_iscsi.ko")
+		}
+		if daemon {
+			w.Process("n1", 1301, "", "iscsid", 4026531841, "21 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw").Entries("n1", "proc/1301/cgroup", "0::/system.slice/iscsid.service", "proc/1301/cmdline", "/usr/sbin/iscsid␀")
+		}
+		return w
+	}
 	discovery := mp + "failed to find device path: [], last error seen: failed to sendtargets to portal nas.example:3260, err: exit status 15"
 	lustre := su + "Failed to run cmd: mount -t   lustre 10.9.0.9@tcp:/fs /t, with out: mount: mounting 10.9.0.9@tcp:/fs on /t failed: No such device\n, with error: exit status 255"
 	thin := linstor().Waits().Attached("n1").FailedMount(su + "NodePublishVolume failed for pvc-77aa: failed to stat source device: stat : no such file or directory")
@@ -36,6 +51,10 @@ func TestSiblingsWords(t *testing.T) {
 		"a policy of the node denies, no account": {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Failed to start systemd unit on host: SELinux policy denies access: Permission denied output: "), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the storage denies":                      {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Error: Failed to create S3 client  Caused by: Forbidden: Access Denied"), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
 		"a disk that comes with the login":        {truenas().FailedMount(discovery), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"no credentials":                          {shared("blob.csi.azure.com").Waits().FailedMount(su + "Mount failed with error: exit status 1, output: Unable to start blobfuse due to a lack of credentials. Please check the readme for valid auth setups."), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
+		"iscsi: of a driver, 127":                 {oracle(true, false, true, "error adding node record to db: exit status 127"), "broken: certain iscsi-tools-missing Node n1"},
+		"iscsi: of a driver, 20":                  {oracle(false, false, true, "error logging in target: exit status 20"), "broken: certain iscsid-not-running Node n1"},
+		"iscsi: of a driver, 12":                  {oracle(false, true, false, "error logging in target: exit status 12"), "broken: certain iscsi-module-missing Node n1"},
 		"a word without blanks":                   {sketch.NewWorld("csi.huawei.com", "dorado.v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.huawei.com, fsType: ext4, volumeHandle: dorado.v-1}").Attached("n1").Waits().FailedMount(mp + "VolumeDeviceNotFound"), "broken: likely attached-in-api-missing-on-node VolumeAttachment csi-9e6f0b635ad3742709da5eb9c47542acd25604c289fa323ead31e5e6154ad059"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +75,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "Provisioning", "ebs.csi.aws.com_controller-0", "", "2026-01-02T11:59:30Z", "External provisioner is provisioning volume for claim \"shop/data\"").
 		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ExternalProvisioning", "persistentvolume-controller", "", "2026-01-02T11:59:40Z", "Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
 	relabel := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerError, message: 'failed to generate container \"bf\" spec: relabel \"/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv-data/mount\" with \"system_u:object_r:data_t:s0:c63,c833\" failed: lsetxattr /m/agent: operation not permitted'}")
+	config := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerConfigError, message: 'failed to prepare subPath for volumeMount \"data\" of container \"app\"'}")
 	killed := func(ago string) *world {
 		return efs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 255 Output: ").
 			EditIn("name: plugin-1", "{name: driver, ready: true, restartCount: 0,", "{name: driver, ready: true, restartCount: 14, lastState: {terminated: {exitCode: 137, reason: OOMKilled, finishedAt: '"+ago+"'}},")
@@ -66,6 +86,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		answer, next, said string
 	}{
 		"the runtime":             {relabel, "The container runtime on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "relabel"},
+		"the kubelet":             {config, "The kubelet on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "failed to prepare subPath"},
 		"a driver that is killed": {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
 		"the provisioner is mute": {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
 	} {

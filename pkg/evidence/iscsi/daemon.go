@@ -13,7 +13,7 @@ import (
 // about NETLINK_ISCSI instead.
 var (
 	refusedCode = pattern.MustCompile(`(?i)can ?not connect to iSCSI daemon ?\(111\)`)
-	refusedAll  = pattern.MustCompile(refusedCode.String() + `|(?i)can ?not connect to iSCSI daemon|could not connect to iscsid|(?s)iscsiadm.*exit status (18|20)\b`)
+	refusedAll  = pattern.MustCompile(refusedCode.String() + `|(?i)can ?not connect to iSCSI daemon|could not connect to iscsid|(?s)iscsi(?:adm|:).*exit status (18|20)\b`)
 	netlink     = pattern.MustCompile(`NETLINK_ISCSI`)
 	nameWords   = pattern.MustCompile(`(?i)Invalid Initiatorname|Initiatorname required|InitiatorName file \S+ does not exist`)
 )

@@ -15,8 +15,8 @@ import (
 // The words of iscsiadm for a login that the target answered with no (usr/iscsi_err.c:
 // 19 ISCSI_ERR_FATAL_LOGIN, 24 ISCSI_ERR_LOGIN_AUTH_FAILED, 5 ISCSI_ERR_LOGIN), and of iscsid.
 var (
-	refusedFatal = pattern.MustCompile(`(?i)initiator reported error \((?:19|24)\b|non-retryable iSCSI login failure|login failed due to authorization failure|iscsi(?:adm|[ _-]?login)(?s:.*)exit status (?:19|24)\b`)
-	refusedAny   = pattern.MustCompile(`(?i)initiator reported error \(5\b|conn \d+ login rejected|iscsi(?:adm|[ _-]?login)(?s:.*)exit status 5\b`)
+	refusedFatal = pattern.MustCompile(`(?i)initiator reported error \((?:19|24)\b|non-retryable iSCSI login failure|login failed due to authorization failure|iscsi(?:adm|:|[ _-]?login)(?s:.*)exit status (?:19|24)\b`)
+	refusedAny   = pattern.MustCompile(`(?i)initiator reported error \(5\b|conn \d+ login rejected|iscsi(?:adm|:|[ _-]?login)(?s:.*)exit status 5\b`)
 	refusedAuth  = pattern.MustCompile(`(?i)\(24\b|exit status 24\b|authori[sz]ation|authentication|CHAP`)
 	refusedPlace = pattern.MustCompile(`target: ([^\s,\]]+), portal: ([^\s\]]+?),\d+`)
 )

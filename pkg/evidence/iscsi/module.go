@@ -10,11 +10,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// The words of open-iscsi (usr/transport.c), kmod and modprobe(8). Only those of the first
+// The words of open-iscsi (usr/transport.c), kmod and modprobe(8); 12 is
+// ISCSI_ERR_TRANS_NOT_FOUND of include/iscsi_err.h. Only those of the first
 // line say that the kernel has no such module.
 var (
 	moduleGone  = pattern.MustCompile(`Module iscsi_tcp not found|Could not insert module tcp\. Kmod error -2|could not find module by name='iscsi_tcp'`)
-	moduleWords = pattern.MustCompile(moduleGone.String() + `|iSCSI driver (tcp is not loaded|not found)|NETLINK_ISCSI socket \[Protocol not supported\]`)
+	moduleWords = pattern.MustCompile(moduleGone.String() + `|iSCSI driver (tcp is not loaded|not found)|NETLINK_ISCSI socket \[Protocol not supported\]|iscsi(?:adm|:)(?s:.*)exit status 12\b`)
 )
 
 // ModuleSaid asks whether iscsiadm, iscsid or modprobe miss the initiator over TCP in their

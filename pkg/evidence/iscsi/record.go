@@ -125,7 +125,7 @@ func (d Database) Removal(view *snapshot.NodeView) string {
 var (
 	unknownParameter = pattern.MustCompile(`Unknown parameter name ([A-Za-z0-9_.\[\]-]+)`)
 	invalidFile      = pattern.MustCompile(`config file (\S+?) invalid`)
-	databaseStatus   = pattern.MustCompile(`(?s)iscsiadm.*exit status [67]\b|_idbm_recs_read`)
+	databaseStatus   = pattern.MustCompile(`(?s)iscsi(?:adm|:).*exit status [67]\b|_idbm_recs_read`)
 )
 
 // Complaint is what iscsiadm of a node said about its database.

@@ -13,7 +13,7 @@ import (
 // the word of who looked for it.
 var (
 	toolChecked = pattern.MustCompile(`make sure you have iscsiadm/open-iscsi installed`)
-	toolWords   = pattern.MustCompile(toolChecked.String() + `|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsiadm.*exit status 127\b`)
+	toolWords   = pattern.MustCompile(toolChecked.String() + `|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsi(?:adm|:).*exit status 127\b`)
 )
 
 // NoTool asks whether the host of the place's node has no iscsiadm where it is looked

@@ -5,14 +5,19 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// usesWords are those of open-iscsi and its names, and of a driver about its own calls of
+// it ("iscsi: error logging in target: exit status 20" of Oracle's).
+var usesWords = pattern.MustCompile(`iscsiadm|iqn\.|(?i)\biscsi(?::| (?:login|session|target)\b)`)
+
 // Uses tells whether a volume reaches its nodes over iSCSI: Longhorn's v1 engine, an
 // in-tree source, a target or the protocol among what the PV and the attacher say of it,
 // by value, because drivers spell the keys differently; a session that has its disk; or
-// a call of iscsiadm for it just now. A driver that names another protocol is taken at
+// words about it just now. A driver that names another protocol is taken at
 // its word.
 func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 	if v.IsLonghorn() {
@@ -45,7 +50,7 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 		}
 	}
 	for _, t := range texts {
-		if t.Fresh && may(x, v) && (strings.Contains(t.Raw, "iscsiadm") || strings.Contains(t.Raw, "iqn.")) {
+		if t.Fresh && usesWords.MatchString(t.Raw) && may(x, v) {
 			return true
 		}
 	}
