@@ -259,7 +259,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Suspended(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
+	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
 		around.Kernel(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)

@@ -59,7 +59,7 @@ var suspects = []suspect{
 	{"driver-not-installed", "a driver that is not installed", slices.Concat([]Step{Provisioning}, toTheNode), nil},
 	{"attacher-not-working", "an attacher that is down", toTheNode, nil},
 	{"csi-plugin-not-registered", "a driver that is not registered on the node", append([]Step{Attaching}, onTheNode...), nil},
-	{"volumeattachment-stale", "an attachment that is left over", toTheNode, nil},
+	{"volumeattachment-stale", "an attachment that is left over", []Step{Attaching}, nil},
 	{"attach-limit-exceeded", "the node's limit of disks", []Step{Attaching}, nil},
 	{"longhorn-volume-faulted", "a faulted volume", slices.Concat(toTheNode, onTheNode), is(around.Longhorn, around.LonghornV2)},
 	{"provisioner-not-responding", "a provisioner that is down", []Step{Provisioning}, nil},

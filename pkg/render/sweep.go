@@ -15,7 +15,7 @@ func (p *page) node() {
 		p.answer(faults[0])
 		p.fix(faults[0].Remedies)
 		p.title("WHY")
-		p.facts(faults[0].Evidence, 2)
+		p.facts(faults[0].Evidence, 2, enoughLines)
 		p.others(faults[1:])
 	}
 	p.puzzle(p.r.Unexplained)

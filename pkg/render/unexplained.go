@@ -30,7 +30,7 @@ func (p *page) puzzle(list []report.Unexplained) {
 		p.title("UNEXPLAINED")
 		p.hang("  "+u.Name+"  ", "    ", p.names.prose(answer))
 	}
-	p.facts(slices.DeleteFunc(mixed(wordsFirst(quotedOnce(list)), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }), wholeWords)
+	p.facts(slices.DeleteFunc(mixed(wordsFirst(quotedOnce(list)), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }), wholeWords, 2*enoughLines) // the complaint, and what was seen
 	p.alsoUnexplained(list)
 	if len(p.r.RootCauses) > 0 {
 		for _, m := range u.Next[:min(len(u.Next), 1)] {

@@ -15,7 +15,7 @@ const shownFacts = 3
 func (p *page) why(c report.Cause) {
 	p.title("WHY")
 	p.path()
-	p.facts(c.Evidence, 2)
+	p.facts(c.Evidence, 2, enoughLines)
 }
 
 // path prints the chain as one line: what works up to what is broken.
@@ -51,8 +51,9 @@ func (p *page) marked(line string) string {
 }
 
 // facts prints where something was read and what stood there: in columns where it
-// fits, else below its place and behind a bar. A long text that comes first takes some lines.
-func (p *page) facts(list []report.Evidence, first int) {
+// fits, else below its place and behind a bar. A long text that comes first takes some lines,
+// and after enough lines no long one follows.
+func (p *page) facts(list []report.Evidence, first, enough int) {
 	shown := telling(list)
 	where, place := 0, 0
 	for _, e := range shown {
@@ -66,7 +67,7 @@ func (p *page) facts(list []report.Evidence, first int) {
 	lines := 0
 	for _, e := range shown {
 		inline := p.inline(e, where, shortPlace)
-		if lines >= enoughLines && !inline || lines > enoughLines {
+		if lines >= enough && !inline || lines > enough {
 			continue // -o wide has it
 		}
 		most := 1
@@ -85,7 +86,7 @@ func (p *page) facts(list []report.Evidence, first int) {
 // quoteKey is equal for what was read at one place once.
 func quoteKey(e report.Evidence) string { return e.Source + e.Node + e.Locator + "\x00" + e.Text }
 
-// enoughLines is after how many lines of facts no long one follows.
+// enoughLines are enough where the facts prove an answer.
 const enoughLines = 3
 
 // shortPlace is how far a place may be shortened so that its fact fits the line.

@@ -76,6 +76,9 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ExternalProvisioning", "persistentvolume-controller", "", "2026-01-02T11:59:40Z", "Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
 	relabel := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerError, message: 'failed to generate container \"bf\" spec: relabel \"/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv-data/mount\" with \"system_u:object_r:data_t:s0:c63,c833\" failed: lsetxattr /m/agent: operation not permitted'}")
 	config := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerConfigError, message: 'failed to prepare subPath for volumeMount \"data\" of container \"app\"'}")
+	readOnly := sketch.NewWorld("lvm.hwameistor.io", "pvc-5b47", "accessModes: [ReadWriteOnce]\ncsi: {driver: lvm.hwameistor.io, fsType: xfs, volumeHandle: pvc-5b47}").Attached("n1").Waits().
+		FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unknown desc = format of disk \"/dev/LocalStorage_PoolHDD-HA/pvc-5b47\" failed: type:(\"xfs\") options:(\"defaults\") errcode:(exit status 1) output:(mkfs.xfs: cannot open /dev/LocalStorage_PoolHDD-HA/pvc-5b47: Read-only file system\n)").
+		Disk("n1", "drbd1000", "147:1000", "ro", "1").Entries("n1", "dev/LocalStorage_PoolHDD-HA/pvc-5b47", "@link ../drbd1000", "@content/147:1000", "TYPE=")
 	killed := func(ago string) *world {
 		return efs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 255 Output: ").
 			EditIn("name: plugin-1", "{name: driver, ready: true, restartCount: 0,", "{name: driver, ready: true, restartCount: 14, lastState: {terminated: {exitCode: 137, reason: OOMKilled, finishedAt: '"+ago+"'}},")
@@ -85,10 +88,11 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		w                  *world
 		answer, next, said string
 	}{
-		"the runtime":             {relabel, "The container runtime on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "relabel"},
-		"the kubelet":             {config, "The kubelet on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "failed to prepare subPath"},
-		"a driver that is killed": {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
-		"the provisioner is mute": {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
+		"the runtime":                 {relabel, "The container runtime on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "relabel"},
+		"the kubelet":                 {config, "The kubelet on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "failed to prepare subPath"},
+		"a disk that takes no writes": {readOnly, "The driver lvm.hwameistor.io on node n1 refuses to publish the volume.", "logs plugin-1 -c driver", "sys/class/block/drbd1000/ro"},
+		"a driver that is killed":     {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
+		"the provisioner is mute":     {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +108,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 				commands += strings.Join(n.Commands, "\n") + "\n"
 			}
 			for _, e := range append(u.Evidence, u.Seen...) {
-				words += e.Text + "\n"
+				words += e.Locator + " " + e.Text + "\n"
 			}
 			if u.Answer != c.answer || !strings.Contains(commands, c.next) || !strings.Contains(words, c.said) {
 				t.Errorf("says %q of\n%slooks next:\n%s", u.Answer, words, commands)

@@ -109,9 +109,10 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 	return out
 }
 
-// Suspended are the maps of the volume's disk that hold all requests back: a tool that made a
-// snapshot, or enlarged the volume, did not come to its end (dmsetup suspend).
-func Suspended(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+// Withheld tells what of the volume's disk takes no requests, or none that write: a map that a
+// tool, which made a snapshot or enlarged the volume, left suspended (dmsetup suspend), and a disk
+// that the kernel calls read-only.
+func Withheld(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	d, ok := x.DeviceOn(v, node)
 	if !ok {
 		return nil
@@ -120,6 +121,9 @@ func Suspended(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evid
 	for _, b := range []*probes.BlockDevice{d.Block, d.Mapper} {
 		if b != nil && b.DM != nil && b.DM.Suspended {
 			out = append(out, evidence.FromNode(node, "sys/class/block/"+b.Name+"/dm/suspended", "1"))
+		}
+		if b != nil && b.ReadOnly {
+			out = append(out, evidence.FromNode(node, "sys/class/block/"+b.Name+"/ro", "1"))
 		}
 	}
 	return out

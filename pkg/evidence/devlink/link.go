@@ -57,7 +57,7 @@ func Of(pl *evidence.Place) (Missing, bool) {
 	}
 	if d, found := pl.X.DeviceOn(pl.Volume, pl.Node); found && d.Block != nil && d.Proven {
 		m.Disk, m.Names, m.How, m.Identity = d.Block, d.Block.Name, d.How, evidence.Yes(evidence.FromNode(pl.Node, d.Locator, d.How))
-		m.proven(strings.HasPrefix(d.How, "link ")) // of another directory than by-id: DRBD's, LVM's
+		m.proven(strings.HasPrefix(d.How, "link ") || strings.HasPrefix(d.How, "/dev/")) // of another directory than by-id (DRBD, LVM), or in the words of who uses it
 	} else {
 		m.fitting()
 	}
