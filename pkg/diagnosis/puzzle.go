@@ -139,6 +139,13 @@ func (z puzzle) waitsAt() Step {
 // says is the answer of the doctor who does not know: where it hurts, and who says so. It is
 // empty where the symptom itself says that.
 func (z puzzle) says() string {
+	on := ""
+	if z.node != "" {
+		on = " on node " + z.node
+	}
+	if by := z.containerRefused(); z.text == nil && by != "" {
+		return by + on + " refuses to make a container with the volumes of the pod."
+	}
 	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
 		return ""
 	}
@@ -149,16 +156,9 @@ func (z puzzle) says() string {
 	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
 		who = "The driver " + name
 	}
-	on := ""
-	if z.node != "" {
-		on = " on node " + z.node
-	}
 	does, silent := actsOf(z.step)
 	if does == "" {
 		return ""
-	}
-	if by := z.containerRefused(); z.text == nil && by != "" {
-		return by + on + " refuses to make a container with the volume."
 	}
 	if z.text == nil {
 		return "The volume is " + silent + on + ", and nobody says why."

@@ -30,7 +30,19 @@ func (p *page) puzzle(list []report.Unexplained) {
 		p.title("UNEXPLAINED")
 		p.hang("  "+u.Name+"  ", "    ", p.names.prose(answer))
 	}
-	p.facts(slices.DeleteFunc(mixed(wordsFirst(quotedOnce(list)), u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] }), wholeWords, 2*enoughLines) // the complaint, and what was seen
+	said, alone := quotedOnce(list), len(p.r.RootCauses) == 0 && u.Answer != "" // without an answer the symptom itself says it
+	if alone {
+		said = wordsFirst(said)
+	}
+	facts := slices.DeleteFunc(mixed(said, u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] })
+	if len(facts) > 1 { // that a pod waits says nothing beside a complaint
+		facts = slices.DeleteFunc(facts, func(e report.Evidence) bool { return e.Text == "ContainerCreating" })
+	}
+	if alone {
+		p.facts(facts, wholeWords, 2*enoughLines) // the complaint, and what was seen
+	} else {
+		p.facts(facts, 2, enoughLines)
+	}
 	p.alsoUnexplained(list)
 	if len(p.r.RootCauses) > 0 {
 		for _, m := range u.Next[:min(len(u.Next), 1)] {
@@ -82,7 +94,7 @@ func (p *page) unexplainedWords(u report.Unexplained) []string {
 	return words
 }
 
-// wholeWords is how many lines the complaint may take: nothing else says what is wrong.
+// wholeWords is how many lines the complaint may take where nothing else says what is wrong.
 const wholeWords = 4
 
 // wordsFirst puts what somebody said before what an object shows.

@@ -88,8 +88,8 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		w                  *world
 		answer, next, said string
 	}{
-		"the runtime":                 {relabel, "The container runtime on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "relabel"},
-		"the kubelet":                 {config, "The kubelet on node n1 refuses to make a container with the volume.", "journalctl -u kubelet", "failed to prepare subPath"},
+		"the runtime":                 {relabel, "The container runtime on node n1 refuses to make a container with the volumes of the pod.", "journalctl -u kubelet", "relabel"},
+		"the kubelet":                 {config, "The kubelet on node n1 refuses to make a container with the volumes of the pod.", "journalctl -u kubelet", "failed to prepare subPath"},
 		"a disk that takes no writes": {readOnly, "The driver lvm.hwameistor.io on node n1 refuses to publish the volume.", "logs plugin-1 -c driver", "sys/class/block/drbd1000/ro"},
 		"a driver that is killed":     {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
 		"the provisioner is mute":     {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
