@@ -76,7 +76,7 @@ func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
 	c.want(want{res: nodes})
 }
 
-// mostLost is how many lost nodes are read by name; where there are more, one list is cheaper.
+// mostLost is how many lost nodes are read by name; where there are more, one page of all is.
 const mostLost = 4
 
 // widenLost: a volume that was taken from a lost node by force is named by nothing but that
@@ -93,7 +93,7 @@ func (c *collector) widenLost(x *snapshot.Index, v *snapshot.Volume) {
 		}
 	}
 	if len(lost) > mostLost {
-		c.want(want{res: nodes})
+		c.want(want{res: nodes, pages: 1})
 		return
 	}
 	for _, n := range lost {
