@@ -19,7 +19,6 @@ type NotExecuted struct {
 	Volume    *snapshot.Volume
 	Point     string
 	Is        evidence.Answer // the mount forbids it, and the container failed so
-	There     evidence.Answer // what it starts lies on the volume
 }
 
 // NotExecutedIn finds them: execve(2) says EACCES for a program on a mount with noexec, of which a
@@ -33,11 +32,10 @@ func NotExecutedIn(pl *evidence.Place) []NotExecuted {
 		}
 		for _, v := range pl.X.VolumesOfPod(pl.Pod) {
 			for _, m := range pl.X.VolumeMounts(v, pl.Node) {
-				at, mounted := mountedAt(pl.Pod, cs.Name, v)
-				if m.Path.PodUID != string(pl.Pod.UID) || !m.Mount.HasOption("noexec") || !mounted {
+				if m.Path.PodUID != string(pl.Pod.UID) || !m.Mount.HasOption("noexec") || !mountedIn(pl.Pod, cs.Name, v) {
 					continue
 				}
-				out = append(out, NotExecuted{Container: cs.Name, Volume: v, Point: m.Mount.Point, There: startsFrom(pl.Pod, cs.Name, at),
+				out = append(out, NotExecuted{Container: cs.Name, Volume: v, Point: m.Mount.Point,
 					Is: evidence.Yes(said, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))})
 			}
 		}
@@ -56,26 +54,14 @@ func notExecuted(pod *corev1.Pod, cs corev1.ContainerStatus) (said report.Eviden
 	return said, false
 }
 
-// mountedAt are the paths at which a container has a volume.
-func mountedAt(pod *corev1.Pod, container string, v *snapshot.Volume) (paths []string, ok bool) {
+// mountedIn tells whether a container has a volume.
+func mountedIn(pod *corev1.Pod, container string, v *snapshot.Volume) bool {
 	for k := range snapshot.Containers(pod) {
 		for _, m := range k.VolumeMounts {
 			if k.Name == container && slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == pod && c.Volume == m.Name }) {
-				paths = append(paths, strings.TrimSuffix(m.MountPath, "/")+"/")
+				return true
 			}
 		}
 	}
-	return paths, len(paths) > 0
-}
-
-// startsFrom asks whether the words with which a container starts name a path below one of these.
-func startsFrom(pod *corev1.Pod, container string, paths []string) evidence.Answer {
-	for k := range snapshot.Containers(pod) {
-		for _, word := range slices.Concat(k.Command, k.Args) {
-			if k.Name == container && slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(word, p) }) {
-				return evidence.Yes()
-			}
-		}
-	}
-	return evidence.Unseen(evidence.Lack{Need: "which program container " + container + " starts", Why: "its command names nothing on the volume"})
+	return false
 }

@@ -20,7 +20,7 @@ var MountForbidsPrograms = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		return evidence.Each(pods.NotExecutedIn(pl), func(n pods.NotExecuted) *diagnosis.Proof {
 			p := &diagnosis.Proof{
-				Subject: diagnosis.PodSubject(pl.Pod), State: []evidence.Answer{n.Is}, Last: []evidence.Answer{n.There},
+				Subject: diagnosis.PodSubject(pl.Pod), State: []evidence.Answer{n.Is}, AtMost: report.Likely, // where the program lies nobody says
 				With: words.Fields{"pod": pods.Name(pl.Pod), "container": n.Container, "volume": volume.Name(n.Volume), "point": n.Point, "node": pl.Node},
 				Steps: []remedy.Step{
 					remedy.Words("See whether noexec stands in spec.mountOptions of the PersistentVolume or in mountOptions of its class. A volume keeps the options that it was made with: correct both, and let the pod end so that the volume is mounted anew. Where neither has it, somebody mounted it so on the node."),
