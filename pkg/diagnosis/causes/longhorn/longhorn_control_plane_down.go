@@ -11,6 +11,7 @@ import (
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // ControlPlaneDown finds Longhorn's managers, their service or its name out of
@@ -71,6 +72,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 		if p.Subject.Kind == "" {
 			p.Subject = diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), p.With["service"])
 		}
+		p.Pods(pl.X.DriverPods(snapshot.LonghornDriver)...) // they wait for the managers when they start
 		return []*diagnosis.Proof{p}
 	},
 }
