@@ -28,7 +28,6 @@ func (c *collector) drivers(x *snapshot.Index, volumes []*snapshot.Volume, near 
 	}
 	if len(seen) > 0 {
 		c.want(want{res: pods, namespace: metav1.NamespaceSystem, labels: "component=" + managerName})
-		c.byName(leases, metav1.NamespaceSystem, managerName)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -14,6 +15,7 @@ import (
 func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []string) {
 	for _, v := range volumes {
 		c.widenUnbound(v)
+		c.widenIdle(v)
 		c.widenHolder(x, v)
 		c.widenLost(x, v)
 		c.widenLonghorn(x, v)
@@ -44,6 +46,15 @@ func (c *collector) widenUnbound(v *snapshot.Volume) {
 	if unbound || unscheduled {
 		c.want(want{res: nodes})
 		c.want(want{res: csiNodes})
+	}
+}
+
+// widenIdle: of work that only kube-controller-manager begins, its lease tells whether somebody is
+// there to begin it.
+func (c *collector) widenIdle(v *snapshot.Volume) {
+	unattached := slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return v.AttachmentOn(w.Node()) == nil })
+	if unattached || v.Claim != nil && (v.Claim.Status.Phase != corev1.ClaimBound || v.Claim.DeletionTimestamp != nil) {
+		c.byName(leases, metav1.NamespaceSystem, managerName)
 	}
 }
 
