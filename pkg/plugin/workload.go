@@ -131,7 +131,7 @@ func (w *workload) why() string {
 		}
 	}
 	switch {
-	case w.Spec.Replicas != nil && *w.Spec.Replicas == 0:
+	case w.wanted() == 0:
 		return "spec.replicas is 0"
 	case w.Spec.Suspend:
 		return "spec.suspend is true"

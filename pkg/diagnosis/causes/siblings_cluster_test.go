@@ -36,6 +36,7 @@ func TestMadeByHand(t *testing.T) {
 	showEach(t, map[string]shown{
 		"the socket was removed":                        {dial(cinderW().Waits().Attached("n1")).Without("n1", socket).Entries("n1", "var/lib/kubelet/plugins/cinder.csi.openstack.org", "@dir"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"the socket is there":                           {dial(cinderW().Waits().Attached("n1")), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"a file that was never a socket of its":         {dial(cinderW().Waits().Attached("n1")).Edit("/csi.sock: connect", "/gone.sock: connect"), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"its volume has no class of attributes":         {gold, "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
 		"CSINode is gone, the attacher says so":         {va(cinderW().Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:59:00Z', message: '"+strings.ReplaceAll(refused, "'", "")+"'}").Drop("kind: CSINode\nmetadata: {name: n1,"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
 		"attached late, the controller tries again":     {attachFailed(va(cinderW().Waits(), "csi-a", "n1", "", "attached: true"), "AttachVolume.Attach failed for volume \"pv-data\" : timed out waiting for external-attacher of cinder.csi.openstack.org CSI driver to attach volume"), "waiting: possible attach-state-out-of-step Node n1 waiting"},

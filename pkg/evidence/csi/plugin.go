@@ -89,21 +89,22 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 }
 
 // SocketGone asks whether the socket at which a call of the kubelet ended is not there, while the
-// directory in which the plugin made it is: somebody removed the file, and who listens on it
-// cannot be called any more (unix(7)).
-func SocketGone(pl *evidence.Place) evidence.Answer {
+// directory in which the plugin made it is, with no other: somebody removed the file, and who listens
+// on it cannot be called any more (unix(7)). An event alone, which a tenant can write, names any file.
+func SocketGone(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
 		_, at, found := strings.Cut(t.Raw, "dial unix ")
 		at, _, cut := strings.Cut(at, ": ")
-		if !found || !cut || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node {
+		if !found || !cut || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node || !snapshot.OwnSocket(plugin, t.Raw) {
 			continue
 		}
 		whole := pl.Tables(probes.KubeletDirs)
 		if !whole.Complete() {
 			return evidence.Unseen(whole.Lacks()...)
 		}
-		k := pl.View.Facts.Kubelet
-		return evidence.When(slices.Contains(k.PluginDirs, path.Dir(at)) && !slices.Contains(k.Sockets, at), evidence.FromNode(pl.Node, strings.TrimPrefix(path.Dir(at), "/"), "no "+path.Base(at)))
+		k, dir := pl.View.Facts.Kubelet, path.Dir(at)
+		serves := slices.ContainsFunc(k.Sockets, func(s string) bool { return path.Dir(s) == dir })
+		return evidence.When(slices.Contains(k.PluginDirs, dir) && !serves, evidence.FromNode(pl.Node, strings.TrimPrefix(dir, "/"), "no "+path.Base(at)))
 	}
 	return evidence.No()
 }

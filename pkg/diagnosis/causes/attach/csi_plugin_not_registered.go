@@ -71,14 +71,15 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 		with["said"] = last.Text
 		p.State[0] = wanted.With(last)
 	}
-	if csi.Halted(pl, plugin).Yes() {
+	halted, gone := csi.Halted(pl, plugin), csi.SocketGone(pl, plugin)
+	if halted.Yes() {
 		with["state"] += ", with a process that is stopped"
 	}
 	roots := kubelet.RootsOf(pl, n.Driver, plugin)
 	switch {
 	case unknown.No(): // registered: nobody listens, or nobody answers
-		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), evidence.Any(csi.SocketGone(pl), csi.Stopped(pl, plugin))
-		if csi.SocketGone(pl).Yes() {
+		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), evidence.Any(gone, csi.Stopped(pl, plugin))
+		if gone.Yes() {
 			p.Says = "removed"
 		}
 	case csi.Starting(pl.X, plugin):
@@ -98,7 +99,7 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 		text, fact := csi.Registrar(pl, n.Driver)
 		with["registrar"], p.State[2] = text, unknown.With(fact)
 	}
-	p.Steps = registrationSteps(pl, n, p.Waiting)
+	p.Steps = registrationSteps(pl, n, p.Waiting, evidence.Any(halted, gone))
 	return p
 }
 
@@ -108,11 +109,12 @@ func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
 		With: words.Fields{"pod": pods.Name(f.Plugin), "driver": f.Driver, "node": n, "state": pods.Doing(pl.X, f.Plugin), "said": pods.LastWords(pl.X, f.Plugin).Text}}
 	p.Pod(f.Plugin)
 	p.At(n)
-	p.Steps = registrationSteps(&evidence.Place{X: pl.X, Node: n, View: pl.X.View(n)}, kubelet.Need{Driver: f.Driver, Plugin: f.Plugin}, false)
+	at := &evidence.Place{X: pl.X, Node: n, View: pl.X.View(n)}
+	p.Steps = registrationSteps(at, kubelet.Need{Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
 	return p
 }
 
-func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool) []remedy.Step {
+func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool, dead evidence.Answer) []remedy.Step {
 	plugin := n.Plugin
 	if waits {
 		return []remedy.Step{remedy.Words("Wait: the kubelet tries again at least every two minutes and succeeds as soon as the driver has registered.")}
@@ -123,8 +125,9 @@ func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool) []remedy.
 		read = remedy.Check("See what keeps the plugin's pod from starting, and cure that.", remedy.Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
 	}
 	// A new pod of one that is not ready would fail as this one does; and an event alone, which
-	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, or that it is stopped.
-	if !csi.Halted(pl, plugin).Yes() && !csi.SocketGone(pl).Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
+	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, that it is stopped, or that the
+	// node has lost its socket.
+	if !dead.Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
 		return []remedy.Step{read}
 	}
 	s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
