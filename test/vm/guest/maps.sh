@@ -44,7 +44,8 @@ continue_as multipath-map-orphaned
 map=$(cat /sys/block/"$disk"/holders/*/dev 2>/dev/null || cat /sys/block/dm-*/dev)
 fact map "$map"
 detach
-sleep 1
+wait_for disk_gone
+udevadm settle -t 10
 examine
 multipath_away
 

@@ -17,13 +17,13 @@ attach
 stage_mount && publish_mount
 cp /bin/sleep "$publish/reader"
 (cd "$publish" && in_group "$(pod_group "$pod_uid" 3)" app infinity) &
-sleep 0.5
+wait_for started app
 umount -l "$publish"
 umount -l "$stage"
 format ext4
 examine
 end $(pgrep -x app)
-sleep 1
+wait_for ended app
 detach
 
 scenario new-disk-old-mount
@@ -32,7 +32,7 @@ attach
 stage_mount && publish_mount && pod_up
 sync
 detach
-sleep 1
+wait_for disk_gone
 attach
 examine
 end $pid_app

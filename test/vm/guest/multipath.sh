@@ -33,10 +33,8 @@ multipathd_up() {
 
 multipathd_down() {
 	multipathd shutdown >/dev/null 2>&1
-	wait_for no_multipathd
+	wait_for ended multipathd
 }
-
-no_multipathd() { ! pgrep -x multipathd; }
 
 multipath_away() {
 	pgrep -x multipathd >/dev/null && multipathd_down

@@ -52,13 +52,19 @@ in_group() {
 process() {
 	local name=$1 group=$2 propagation=$3
 	shift 3
+	local program=$1
 	if [ -n "$propagation" ]; then set -- unshare --mount --propagation "$propagation" "$@"; fi
 	in_group "$group" "$@" &
 	eval "pid_$name=$!"
-	sleep 0.5 # until it has its namespace and name
+	wait_for started "$program"
 }
 
+# started PROGRAM: it runs, so it has its namespace and its control group.
+started() { pgrep -x "${1:0:15}"; }
+
 end() { kill -9 "$1" 2>/dev/null && wait "$1" 2>/dev/null; }
+
+ended() { ! pgrep -x "$1"; }
 
 # wait_for COMMAND...: until it succeeds, a minute at most.
 wait_for() {

@@ -15,7 +15,7 @@ wait_for mountpoint -q "$stage"
 publish_mount && pod_up
 echo data >"$publish/file"
 kill -9 $(pgrep -x bindfs)
-sleep 1
+wait_for ended bindfs
 ls "$publish" 2>"$out/refused"
 examine
 end $pid_app
@@ -74,7 +74,7 @@ mkfs.ext4 -q "/dev/lvmvg/$volume"
 vgchange -q -an lvmvg
 slot=$(readlink -f /sys/block/vdb/device/..)
 echo 1 >"$slot/remove"
-sleep 1
+disk=vdb wait_for disk_gone
 echo 1 >/sys/bus/pci/rescan
 wait_for test -b /dev/vdb
 udevadm settle -t 10

@@ -110,11 +110,12 @@ publish_mount() { mount --bind "$stage" "$publish"; }
 pod_up() {
 	in_group "$(pod_group "$pod_uid" 3)" unshare --mount --propagation slave app infinity &
 	pid_app=$!
-	sleep 0.5
+	wait_for started app
 }
 
 unmount() { umount "$publish" 2>/dev/null; umount "$stage"; }
 
 session_is() { [ "$(cat /sys/class/iscsi_session/session*/state)" = "$1" ]; }
+disk_gone() { [ ! -e "/sys/block/$disk" ]; }
 disk_is() { [ "$(cat "/sys/block/$disk/device/state")" = "$1" ]; }
 not_blocked() { ! disk_is blocked; }
