@@ -71,46 +71,63 @@ const (
 	Clone      = "clone"
 )
 
-// Lacks asks whether a volume has not got its data yet, and of which kind these are.
-func Lacks(v *snapshot.LHVolume) (kind string, a evidence.Answer) {
+// Filling is the data that a volume has not got yet, and the engine that gets them; a nil engine
+// was not read.
+type Filling struct {
+	Kind     string
+	Engine   *snapshot.LHEngine
+	Progress Progress
+	volume   *snapshot.LHVolume
+}
+
+// FillingOf asks whether a volume has not got its data yet, and of which kind these are.
+func FillingOf(x *snapshot.Index, vol *snapshot.Volume) (f Filling, lacks evidence.Answer) {
+	v := vol.LH()
+	kind, facts := unfilled(v)
+	if kind == "" {
+		return f, evidence.No()
+	}
+	e := x.EngineActive(vol)
+	return Filling{kind, e, ProgressOf(e), v}, evidence.Yes(facts...)
+}
+
+// unfilled is the kind of the data that a volume lacks, with what says so.
+func unfilled(v *snapshot.LHVolume) (kind string, facts []report.Evidence) {
 	object := "Volume " + v.Name
 	restore, _ := v.Status.Conditions.Get("Restore")
-	var facts []report.Evidence
 	if restore.Status == "True" {
 		facts = append(facts, evidence.FromAPI(object, "status.conditions[Restore]", strings.TrimSpace("True "+restore.Reason+" "+restore.Message)))
 	}
 	switch state := v.Status.CloneState; {
-	case v.Standby || v.Status.IsStandby:
-		kind = Standby
-		if !v.Standby {
-			kind = Activation
-		}
-		facts = append(facts, evidence.FromAPI(object, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", v.Standby, v.Status.IsStandby)))
+	case v.Standby:
+		return Standby, append(facts, standby(v))
+	case v.Status.IsStandby:
+		return Activation, append(facts, standby(v))
 	case v.Status.RestoreRequired || len(facts) > 0:
-		kind = Restore
-		facts = append(facts, evidence.FromAPI(object, "status.restoreRequired", fmt.Sprint(v.Status.RestoreRequired)))
+		return Restore, append(facts, evidence.FromAPI(object, "status.restoreRequired", fmt.Sprint(v.Status.RestoreRequired)))
 	case state == "initiated" || state == "copy-completed-awaiting-healthy" || state == "failed":
-		kind, facts = Clone, append(facts, evidence.FromAPI(object, "status.cloneStatus.state", state))
-	default:
-		return "", evidence.No()
+		return Clone, append(facts, evidence.FromAPI(object, "status.cloneStatus.state", state))
 	}
-	return kind, evidence.Yes(facts...)
+	return "", nil
+}
+
+func standby(v *snapshot.LHVolume) report.Evidence {
+	return evidence.FromAPI("Volume "+v.Name, "spec.Standby / status.isStandby", fmt.Sprintf("%t / %t", v.Standby, v.Status.IsStandby))
 }
 
 // Unfilled asks whether the data that a volume lacks are not there yet. An activation
 // has ended when the field says so; until then a replica that failed can hold it up,
 // although all others are at 100 %.
-func Unfilled(x *snapshot.Index, kind string, e *snapshot.LHEngine) evidence.Answer {
-	p := ProgressOf(e)
+func (f Filling) Unfilled(x *snapshot.Index) evidence.Answer {
 	switch {
-	case kind == Standby || kind == Activation || kind == Clone:
-		return evidence.Yes(p.Facts...)
-	case p.Known:
-		return evidence.When(!p.Finished, p.Facts...)
-	case e == nil:
+	case f.Kind == Standby || f.Kind == Activation || f.Kind == Clone:
+		return evidence.Yes(f.Progress.Facts...)
+	case f.Progress.Known:
+		return evidence.When(!f.Progress.Finished, f.Progress.Facts...)
+	case f.Engine == nil:
 		return evidence.Unseen(append(Read(x, "engines").Lacks(), evidence.Lack{Need: "api/longhorn.io/engines", Why: "its progress: no engine of the volume was read"})...)
 	}
-	return evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.restoreStatus", "no replica has begun"))
+	return evidence.Yes(evidence.FromAPI("Engine "+f.Engine.Name, "status.restoreStatus", "no replica has begun"))
 }
 
 // beginning is how long a restore or a clone may show no progress.
@@ -120,16 +137,16 @@ const beginning = 30 * time.Minute
 const bound = 24 * time.Hour
 
 // Ends extrapolates when a restore or clone will have ended: as fast as it went until
-// now. ok: it moves, and the end, as far as one can tell, is near. The start of an
+// now. near: it moves, and the end, as far as one can tell, is near. The start of an
 // increment is not known: at is zero then.
-func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEngine) (at time.Time, ok bool) {
-	p := ProgressOf(e)
-	if kind == Clone { // its end cannot be told; only that somebody is at it, or that it has just begun
-		rebuilds := e != nil && slices.Contains(slices.Collect(maps.Values(e.ReplicaModes)), "WO")
+func (f Filling) Ends(x *snapshot.Index) (at time.Time, near bool) {
+	p, v := f.Progress, f.volume
+	if f.Kind == Clone { // its end cannot be told; only that somebody is at it, or that it has just begun
+		rebuilds := f.Engine != nil && slices.Contains(slices.Collect(maps.Values(f.Engine.ReplicaModes)), "WO")
 		young := x.Age(v.CreationTimestamp.Time) < beginning
 		return time.Time{}, v.Status.CloneState != "failed" && (p.Moving || rebuilds || young)
 	}
-	if kind == Activation {
+	if f.Kind == Activation {
 		return time.Time{}, p.Known && !p.Finished && (p.Lowest > 0 || p.Moving)
 	}
 	began := v.CreationTimestamp.Time
@@ -145,6 +162,17 @@ func Ends(x *snapshot.Index, kind string, v *snapshot.LHVolume, e *snapshot.LHEn
 	}
 	left := time.Duration(float64(age) * float64(100-p.Lowest) / float64(p.Lowest))
 	return x.TakenAt.Add(left), left < bound
+}
+
+// Failed tells whether a replica says that it failed, or Longhorn gave the clone up.
+func (f Filling) Failed() bool {
+	return f.Progress.Failure != "" || f.volume.Status.CloneState == "failed"
+}
+
+// OnlyTime tells whether nothing is left to do but to wait.
+func (f Filling) OnlyTime(x *snapshot.Index) bool {
+	_, near := f.Ends(x)
+	return f.Kind != Standby && near && f.Progress.Failure == ""
 }
 
 // FailedReplicas are those that an activation still waits for.
