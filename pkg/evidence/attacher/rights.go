@@ -16,8 +16,14 @@ import (
 // Refusal is what the Kubernetes API does not let the attacher do.
 type Refusal struct{ User, Verb, Resource string }
 
-// Reads tells whether it may not even see attachments.
-func (r Refusal) Reads() bool { return r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" }
+// Says is what it cannot do with attachments: it may not even see them ("unread"), or not write
+// down what it did ("unwritten").
+func (r Refusal) Says() string {
+	if r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" {
+		return "unread"
+	}
+	return "unwritten"
+}
 
 var mayNot = pattern.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
 

@@ -20,10 +20,7 @@ var AttachStateOutOfStep = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "/nodes", "storage.k8s.io/volumeattachments"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/nodes", "storage.k8s.io/volumeattachments"))}
 		for _, s := range holder.Steps(pl) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(s.Node.Name), Says: s.Says,

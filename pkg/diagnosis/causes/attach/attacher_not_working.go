@@ -21,10 +21,8 @@ var AttacherNotWorking = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		a, ok := attacher.Of(pl)
-		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); !ok && open != nil {
-			return []*diagnosis.Proof{{State: open}}
-		} else if !ok {
-			return nil
+		if !ok {
+			return []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		}
 		p := &diagnosis.Proof{With: words.Fields{"driver": a.Driver, "pod": "", "state": "", "account": "", "verb": "", "resource": "", "workload": "", "wants": "", "why": "", "va": "", "age": ""},
 			State: []evidence.Answer{a.Nothing()}, Last: []evidence.Answer{a.Whole()}}
@@ -54,10 +52,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	switch {
 	case forbidden.Yes():
 		p.With["account"], p.With["verb"], p.With["resource"] = refused.User, refused.Verb, refused.Resource
-		step("unwritten", "Grant the verb "+refused.Verb+" on "+refused.Resource+" to the ClusterRole of "+refused.User+", as the driver's current manifest does. The attacher succeeds at its next attempt.", forbidden)
-		if refused.Reads() {
-			p.Says = "unread"
-		}
+		step(refused.Says(), "Grant the verb "+refused.Verb+" on "+refused.Resource+" to the ClusterRole of "+refused.User+", as the driver's current manifest does. The attacher succeeds at its next attempt.", forbidden)
 	case lacks.Yes():
 		p.With["account"] = "system:serviceaccount:" + a.Leader.Namespace + ":" + a.Leader.Spec.ServiceAccountName
 		step("roles", "Grant patch on volumeattachments/status to the ClusterRole of "+p.With["account"]+", as the driver's current manifest does.", lacks)
@@ -65,23 +60,20 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 		p.With["why"], p.Last = why, append(p.Last, a.Known())
 		p.LookAlikes = []diagnosis.LookAlike{{Cause: "longhorn-control-plane-down", Is: a.Together()}}
 		step("down", "Repair the attacher: read the state and the last log of pod "+pods.Name(a.Leader)+". When a dead pod still holds the lease, removing that pod lets another one lead.", down)
-	case !empty.No() && wants == 0:
-		step("scaled", "Scale "+w.String()+" up again, after a look why it was scaled down.", empty)
 	case !empty.No():
-		step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
+		p.Subject, p.With["workload"], p.With["wants"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), words.Count(int(wants), "pod"), append(p.Last, a.Known())
+		if wants == 0 {
+			step("scaled", "Scale "+w.String()+" up again, after a look why it was scaled down.", empty)
+		} else {
+			step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
+		}
 	case muteIs.Yes():
 		// Its log, which was not read, may tell of a slow driver: a read one would end this.
 		p.AtMost, p.With["va"], p.With["age"] = report.Possible, mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
-		if p.Last = append(p.Last, a.Log()); lacks.Unseen() {
-			p.Last = append(p.Last, lacks)
-		}
+		p.Last = append(p.Last, a.Log(), evidence.Not(lacks))
 		step("mute", "Read the log of the csi-attacher container of pod "+pods.Name(a.Leader)+": a refusal (forbidden) wants a right, silence a restart of the pod.", muteIs)
 	default:
 		p.Subject, p.AtMost, p.Last = diagnosis.ObjectSubject("CSIDriver", "", a.Driver), report.Likely, append(p.Last, a.Outside())
 		step("nowhere", "Install or start the controller of driver "+a.Driver+" with its csi-attacher, or, if the driver needs no attachments, install its CSIDriver object with attachRequired false.", nowhere, a.Known())
-	}
-	if !empty.No() {
-		p.Subject, p.With["workload"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), append(p.Last, a.Known())
-		p.With["wants"] = words.Count(int(wants), "pod")
 	}
 }

@@ -27,10 +27,7 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweep,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "/nodes"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/nodes"))}
 		for _, u := range nodeplugin.Uses(pl) {
 			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && (pl.X.Node(u.Node) != nil || !pl.X.Collected("/nodes")) {
 				out = append(out, notOnNode(pl, u, a))

@@ -30,10 +30,7 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 		if pl.Pod != nil {
 			return evidence.Each(csi.Inline(pl), func(i csi.InlineUse) *diagnosis.Proof { return inlineRefused(pl, i) })
 		}
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		v, none := pl.Volume, csi.NoObject(pl.X, pl.Volume.Driver)
 		if v.PV != nil && v.PV.Spec.CSI != nil && !none.No() {
 			for _, va := range v.Attachments {

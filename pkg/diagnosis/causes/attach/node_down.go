@@ -31,9 +31,7 @@ var NodeDown = &diagnosis.Rule{
 		for _, l := range holder.TakenFrom(pl.X, pl.Volume) {
 			out = append(out, nodeTook(pl, l))
 		}
-		if open := holder.Open(pl, "/nodes"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out = append(out, diagnosis.Rest(holder.Open(pl, "/nodes")))
 		unread, marked := holder.UnreadNodes(pl.X, pl.Volume)
 		for i, l := range unread {
 			out = append(out, nodeUnread(pl, l, marked[i]))

@@ -24,10 +24,7 @@ var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 		if pl.Volume != nil {
 			lost = holder.LostNodes(pl.X, pl.Volume)
 		}
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "/nodes"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/nodes"))}
 		for _, l := range lost {
 			if l.Holds() || len(l.Waiters) > 0 { // else nobody is kept from the volume: what ails the kubelet is another question
 				out = append(out, kubeletDown(pl, l))

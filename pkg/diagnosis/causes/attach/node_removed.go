@@ -29,10 +29,7 @@ var NodeRemoved = &diagnosis.Rule{
 		if pl.Volume == nil && pl.X.Node(pl.Node) != nil {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		if pl.Volume != nil {
 			for _, va := range pl.Volume.Attachments {
 				out = append(out, goneAttachment(pl, va))

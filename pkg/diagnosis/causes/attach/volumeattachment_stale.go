@@ -26,10 +26,7 @@ var VolumeAttachmentStale = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		for _, va := range pl.Volume.Attachments {
 			out = append(out, staleAttachment(pl, va))
 		}

@@ -23,10 +23,7 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume | diagnosis.EachSweep,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "storage.k8s.io/volumeattachments"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		if pl.Volume == nil {
 			for _, va := range holder.Orphaned(pl.X, pl.Node) {
 				out = append(out, withoutVolume(pl, va))

@@ -17,10 +17,7 @@ var ClaimrefStale = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if open := holder.Open(pl, "/persistentvolumes"); open != nil {
-			out = append(out, &diagnosis.Proof{State: open})
-		}
+		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/persistentvolumes"))}
 		for _, pair := range claims.Pairs(pl) {
 			if remembers := pair.Remembers(pl.X); remembers.Yes() {
 				out = append(out, staleRef(pl, pair, remembers))
