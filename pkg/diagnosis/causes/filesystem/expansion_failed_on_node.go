@@ -59,7 +59,7 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 			{Cause: "filesystem-needs-fsck", Is: claims.NeedsCheck(pl)},
 			{Cause: "a mount that is read-only on purpose", Is: claims.ReadOnly(pl)},
 		},
-		Steps: []remedy.Step{remedy.Check("Compare the sizes of disk, mapper and file system on the node.", remedy.OnNode(pl.Node, "lsblk", "-b", "-o", "NAME,SIZE,MOUNTPOINT"))},
+		Steps: remedy.Grow(pl.Node, sizes.Part),
 	}
 	if sizes.Part != disk.Unread {
 		p.Says = string(sizes.Part)
@@ -68,15 +68,5 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 		p.Severity = report.Blocking // it is grown before it is handed to the pod
 	}
 	p.At(pl.Node)
-	p.Steps = append(p.Steps, remedy.Words(cures[sizes.Part]),
-		remedy.Words("Never run a resize tool on a device that is mounted elsewhere, never make a file system smaller, and do not edit status.capacity of the claim."))
 	return p
-}
-
-// cures are the ways to let each part take its new size.
-var cures = map[disk.Behind]string{
-	disk.Unread:     "Read what the driver's node plugin says, cure that, and kubelet tries again. A driver that cannot grow a mounted volume does so when it is unmounted and mounted again: replace the pod at a quiet time.",
-	disk.Device:     "Let the node read the size of the disk again (1 into sys/class/block/DISK/device/rescan, iscsiadm -m session -R, nvme ns-rescan: they only read), then kubelet tries again.",
-	disk.Map:        "Let the mapping take the new size of its disks (multipathd resize map NAME; for a LUKS mapping cryptsetup resize, which asks for its passphrase), then kubelet tries again. Where the driver's plugin runs a multipathd of its own, that one must see udev's data of the host.",
-	disk.Filesystem: "Disk and mapping have the new size, only the file system was not grown: cure what the tool says in the text of kubelet or in the kernel log; kubelet tries again. Else replace the pod at a quiet time, so that the volume is mounted anew.",
 }

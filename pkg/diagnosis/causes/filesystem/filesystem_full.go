@@ -30,13 +30,9 @@ var Full = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeOwner(pl.Volume), Says: "said", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty},
-			With: words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "point": s.Point, "lacks": s.Lacks, "type": ""},
+			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "point": s.Point, "lacks": s.Lacks, "type": ""},
+			Steps: remedy.VolumeRoom(pl.Volume),
 		}
-		grow := "Give the claim more room: raise spec.resources.requests.storage (more inodes come with it)."
-		if c := pl.Volume.Class; c != nil && (c.AllowVolumeExpansion == nil || !*c.AllowVolumeExpansion) {
-			grow = "The class " + c.Name + " does not allow expansion (allowVolumeExpansion): a larger volume means a new claim and a copy, or a class that allows it."
-		}
-		p.Steps = []remedy.Step{remedy.Words("Delete what the application can spare, from inside its pod."), remedy.Words(grow)}
 		if s.Mount == nil { // its pod says so
 			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a filesystem that has room by now", Is: filesystem.Room(pl)}}
 			return []*diagnosis.Proof{p}
@@ -47,7 +43,7 @@ var Full = &diagnosis.Rule{
 		}
 		switch {
 		case s.Shared(pl):
-			p.Says, p.Subject, p.Steps = "shared", diagnosis.NodeSubject(pl.Node), nodeRoom(pl)
+			p.Says, p.Subject, p.Steps = "shared", diagnosis.NodeSubject(pl.Node), remedy.NodeRoom(pl.Node)
 		case strings.HasPrefix(s.Mount.FSType, "nfs"):
 			p.Says = "server"
 		}
@@ -63,7 +59,7 @@ func nodeFull(pl *evidence.Place) []*diagnosis.Proof {
 	if s.Is.No() || pl.Node == "" || pl.Pod != nil && !s.Said.Yes() && !filesystem.Troubled(pl) {
 		return nil
 	}
-	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty}, Steps: nodeRoom(pl),
+	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty}, Steps: remedy.NodeRoom(pl.Node),
 		With: words.Fields{"node": pl.Node, "root": s.Point, "on": s.On, "lacks": s.Lacks, "pressure": ""}}
 	if pl.View == nil {
 		p.Says = "node-said"
@@ -72,11 +68,4 @@ func nodeFull(pl *evidence.Place) []*diagnosis.Proof {
 	}
 	p.Node(pl.Node)
 	return []*diagnosis.Proof{p}
-}
-
-func nodeRoom(pl *evidence.Place) []remedy.Step {
-	return []remedy.Step{
-		remedy.Check("See what fills the disk of node "+pl.Node+", bytes and inodes, without entering the volumes that are mounted below it.", remedy.OnNode(pl.Node, "du", "-x", "--inodes", "-d", "3", "/var/lib")),
-		remedy.Words("Make room there: old images and logs, containers' scratch directories and emptyDir volumes of pods that may go. Never delete anything below pods/*/volumes: volumes are mounted there."),
-	}
 }

@@ -32,7 +32,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Says: "closed", LookAlikes: []diagnosis.LookAlike{{Cause: "a mount that was asked to be read-only", Is: filesystem.AskedReadOnly(pl)}},
 			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "pods": words.List(diagnosis.PodNames(pl.Volume.LiveConsumersOn(pl.Node)), 0)},
-			Steps: restartAll(pl),
+			Steps: remedy.MountAnew(pl),
 		}
 		if e.Yes() { // Longhorn's word, where the node was not probed
 			lh := pl.X.EngineActive(pl.Volume)
@@ -68,27 +68,4 @@ func nodeClosed(pl *evidence.Place) []*diagnosis.Proof {
 	}
 	p.Node(pl.Node)
 	return []*diagnosis.Proof{p}
-}
-
-// restartAll lets every pod of the volume on the node go, because only then is the
-// filesystem unmounted.
-func restartAll(pl *evidence.Place) []remedy.Step {
-	last := remedy.Words("Find the outage that made the error. The filesystem wants a check later, while nothing mounts it; most drivers make one before the next mount.")
-	if n := filesystem.MountedElsewhere(pl); n != "" {
-		return []remedy.Step{remedy.Words("Node " + n + " has the same filesystem mounted, too: two nodes write to one disk. Stop the workloads of both first. A new pod here would replay the journal under the other writer."), last}
-	}
-	var out []remedy.Step
-	all := pl.Volume.LiveConsumersOn(pl.Node)
-	for _, x := range all {
-		if !x.Terminating() {
-			step := remedy.DeletePod(x.Pod).If(remedy.OnlyHere(pl.Volume, pl.Node))
-			if len(all) > 1 {
-				step = step.Note("It is one of %d on node %s that use the volume; the filesystem is unmounted only when all of them are gone at one time.", len(all), pl.Node)
-			} else {
-				step = step.Note("No other pod uses the volume on node %s, so the filesystem is unmounted and mounted anew.", pl.Node)
-			}
-			out = append(out, step)
-		}
-	}
-	return append(out, last)
 }
