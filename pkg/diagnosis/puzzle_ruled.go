@@ -130,6 +130,8 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return p.silent(z)
 	case "csi-plugin-not-registered":
 		return p.unregistered(z)
+	case "filesystem-needs-fsck":
+		return around.FilesystemRefused(p.Index, z.volume, z.node)
 	case "longhorn-volume-faulted":
 		lh := z.volume.LH()
 		return lh != nil && lh.Status.Robustness == "faulted"

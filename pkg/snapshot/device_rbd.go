@@ -1,12 +1,22 @@
 package snapshot
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
+
+// ofImage is the UUID at the end of a handle of ceph-csi.
+var ofImage = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// OnRBD tells whether a volume is an image of RBD, also when nothing says which one.
+func (v *Volume) OnRBD() bool {
+	_, _, named := v.RBDImage()
+	return named || v != nil && strings.Contains(v.Driver, "rbd.csi")
+}
 
 // RBDImage is the pool and image of a volume on RBD; the pool is empty when the
 // PV does not tell it. ceph-csi names the image in the PV's attributes, older
@@ -29,9 +39,8 @@ func (v *Volume) RBDImage() (pool, image string, ok bool) {
 	if image = s.CSI.VolumeAttributes["imageName"]; image != "" {
 		return pool, image, true
 	}
-	const uuid = 36
-	if h := s.CSI.VolumeHandle; len(h) > uuid && h[len(h)-uuid-1] == '-' {
-		return pool, "csi-vol-" + h[len(h)-uuid:], true
+	if id := ofImage.FindString(s.CSI.VolumeHandle); id != "" {
+		return pool, "csi-vol" + id, true
 	}
 	// A static PV has the image's name as its handle.
 	return pool, s.CSI.VolumeHandle, s.CSI.VolumeAttributes["staticVolume"] == "true"

@@ -174,13 +174,34 @@ func (x *Index) MapsOf(v *Volume, node string) []*probes.BlockDevice {
 	return out
 }
 
-func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
-	if v.PV.Spec.CSI == nil {
-		return match{}, false
+// NVMeSubsystems are the subsystems of NVMe over a fabric that the volume's source and, for a
+// node, its attacher name: by value, alone or at the end of an address
+// ("nvmf://10.1.0.6:8420/nqn.2019-05.io.openebs:vol", Mayastor's). A host's own name is none.
+func (v *Volume) NVMeSubsystems(node string) []string {
+	if v == nil || v.PV == nil {
+		return nil
 	}
+	var out []string
+	for _, values := range v.spokenOn(node) {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if k := strings.ToLower(key); strings.Contains(k, "host") || strings.Contains(k, "initiator") {
+				continue
+			}
+			for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"?", r) }) {
+				if a = a[strings.LastIndexByte(a, '/')+1:]; strings.HasPrefix(a, "nqn.") && !slices.Contains(out, a) {
+					out = append(out, a)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
+	named := v.NVMeSubsystems(view.Name)
 	for i := range view.Facts.NVMe {
 		s := &view.Facts.NVMe[i]
-		if s.NQN == "" || !hasValue(v.PV.Spec.CSI.VolumeAttributes, s.NQN) || len(s.Namespaces) != 1 {
+		if len(s.Namespaces) != 1 || !slices.Contains(named, s.NQN) {
 			continue
 		}
 		if b := view.ByName(s.Namespaces[0]); b != nil && !b.Dev.IsZero() {
@@ -188,15 +209,6 @@ func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
 		}
 	}
 	return match{}, false
-}
-
-func hasValue(m map[string]string, want string) bool {
-	for _, v := range m {
-		if v == want {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *match) addPath(b *probes.BlockDevice) {

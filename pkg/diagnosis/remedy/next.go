@@ -115,7 +115,7 @@ func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
 		}
 		return nil
 	}
-	if pool, image, ok := v.RBDImage(); ok && kind == around.RBD {
+	if pool, image, ok := v.RBDImage(); ok && pool != "" && kind == around.RBD {
 		return []Step{CephLook(v, "Who watches the image", "rbd", "status", pool+"/"+image)}
 	}
 	if node == "" {
@@ -140,6 +140,7 @@ var stateOf = map[around.Kind][]string{
 	around.FUSE:  {"grep", "-s", " fuse", "/proc/1/mountinfo"},
 	around.Loop:  {"losetup", "-a"},
 	around.Local: {"lsblk", "-f"},
+	around.RBD:   {"sh", "-c", "head -n 1 /sys/bus/rbd/devices/*/pool /sys/bus/rbd/devices/*/name"},
 	// The files of the ceph client are below debugfs, by cluster and client.
 	around.CephFS: {"sh", "-c", "head -n 20 /sys/kernel/debug/ceph/*/mdsc /sys/kernel/debug/ceph/*/osdc"},
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -29,12 +30,7 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 	if view == nil || len(names)+len(words) == 0 {
 		return nil
 	}
-	since := x.TakenAt.Add(-recently)
-	for _, c := range v.Live() {
-		if t := c.Pod.CreationTimestamp.Time; c.Node() == node && !t.IsZero() && t.Before(since) {
-			since = t
-		}
-	}
+	since := asked(x, v, node)
 	var out []report.Evidence
 	for _, l := range slices.Backward(view.Facts.Kernel) {
 		if l.At.IsZero() || l.At.Before(since) || !speaksOf(l, names) && !beginsWith(l.Text, words) {
@@ -55,6 +51,33 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 		out = append(out, evidence.FromNode(node, "@kmsg", "nothing about "+about+" since "+since.UTC().Format(time.RFC3339)))
 	}
 	return out
+}
+
+// asked is since when the volume is tried on a node: its oldest pod there, or recently.
+func asked(x *snapshot.Index, v *snapshot.Volume, node string) time.Time {
+	since := x.TakenAt.Add(-recently)
+	for _, c := range v.Live() {
+		if t := c.Pod.CreationTimestamp.Time; c.Node() == node && !t.IsZero() && t.Before(since) {
+			since = t
+		}
+	}
+	return since
+}
+
+// refusals are the kinds of the kernel's words with which a filesystem is not mounted, or no more.
+var refusals = []string{kmsg.Ext4Error, kmsg.Ext4Aborted, kmsg.XFSShutdown, kmsg.XFSCorruption, kmsg.BadSuperblock, kmsg.BadJournal, kmsg.MountRefused, kmsg.BtrfsError, kmsg.BeyondEnd}
+
+// FilesystemRefused tells whether the kernel refused the filesystem on the volume's device since a
+// pod asks for it there, for whatever reason.
+func FilesystemRefused(x *snapshot.Index, v *snapshot.Volume, node string) bool {
+	view := x.View(node)
+	if view == nil {
+		return false
+	}
+	names, since := deviceNames(x, v, node), asked(x, v, node)
+	return slices.ContainsFunc(view.Facts.Kernel, func(l probes.KernelLine) bool {
+		return slices.Contains(refusals, l.Kind) && !l.At.Before(since) && speaksOf(l, names)
+	})
 }
 
 // deviceNames are the disk of a volume on a node and what rightfully lies on it.
@@ -173,18 +196,6 @@ func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Eviden
 		out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+s.Name+"]", text))
 	}
 	return out
-}
-
-// Said are the last lines of the driver's log on a node that name the volume and do
-// not call themselves ordinary.
-func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.Text) []report.Evidence {
-	pod := x.DriverPodOn(v.CSIName(), node)
-	if pod == nil {
-		return nil
-	}
-	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
-		return t.Source == "log" && !t.Ordinary && strings.HasPrefix(t.Locator, "logs/"+pod.Namespace+"/"+pod.Name+"/")
-	}).Facts()
 }
 
 // Works compares: another node that has the volume mounted, and another volume of the

@@ -96,12 +96,8 @@ func ofTarget(v *snapshot.Volume, node string) Kind {
 	if targets, _ := v.ISCSITargets(node); len(targets) > 0 {
 		return ISCSI
 	}
-	if v.PV != nil && v.PV.Spec.CSI != nil {
-		for _, value := range v.PV.Spec.CSI.VolumeAttributes {
-			if strings.HasPrefix(value, "nqn.") {
-				return NVMe
-			}
-		}
+	if len(v.NVMeSubsystems(node)) > 0 {
+		return NVMe
 	}
 	return Unknown
 }

@@ -28,7 +28,7 @@ func Of(v *snapshot.Volume) bool {
 	if v.PV == nil {
 		return false
 	}
-	if _, _, ok := v.RBDImage(); ok {
+	if v.OnRBD() {
 		return v.Attribute("mounter") != "rbd-nbd"
 	}
 	return v.PV.Spec.CephFS != nil || strings.HasSuffix(v.CSIName(), "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse"

@@ -28,7 +28,7 @@ const checkedLately = 5 * time.Minute
 // Health asks whether the volume's own cluster says now that it does not serve everybody.
 func Health(pl *evidence.Place) (code string, a evidence.Answer) {
 	codes := unserved
-	if _, _, image := pl.Volume.RBDImage(); !image && !strings.HasSuffix(pl.Volume.Driver, "rbd.csi.ceph.com") {
+	if !pl.Volume.OnRBD() {
 		codes = slices.Concat(ofFiles, unserved)
 	}
 	for _, c := range clustersOf(pl.X, pl.Volume) {

@@ -61,7 +61,7 @@ func imageIn(t evidence.Text) string {
 func OfImage(v *snapshot.Volume, t evidence.Text) bool {
 	_, own, known := v.RBDImage()
 	named := imageIn(t)
-	return onRBD(v) && (!known || named == "" || path.Base(named) == own)
+	return v.OnRBD() && (!known || named == "" || path.Base(named) == own)
 }
 
 var imageForm = pattern.MustCompile(`rbd image (\S+?/\S+) `)

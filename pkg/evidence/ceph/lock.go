@@ -37,7 +37,7 @@ type Lock struct {
 func LockOf(pl *evidence.Place) (Lock, bool) {
 	v := pl.Volume
 	l := Lock{pl: pl, kernel: lockLines(pl)}
-	if !onRBD(v) || len(v.Waiting()) == 0 {
+	if !v.OnRBD() || len(v.Waiting()) == 0 {
 		return l, false
 	}
 	for _, t := range pl.Refused() {

@@ -20,7 +20,7 @@ var (
 // it does not know. Two first-hand statements count: rbd's own sentence while it is fresh,
 // and the kernel's line for this image. The hint is the command that rbd proposes.
 func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
-	if !onRBD(pl.Volume) || !pl.Lacking() {
+	if !pl.Volume.OnRBD() || !pl.Lacking() {
 		return "", evidence.No()
 	}
 	var facts []report.Evidence
@@ -47,12 +47,6 @@ func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
 		}
 	}
 	return hint, evidence.When(len(facts) > 0, facts...)
-}
-
-// onRBD tells whether a volume is an image of RBD.
-func onRBD(v *snapshot.Volume) bool {
-	_, _, image := v.RBDImage()
-	return image || strings.Contains(v.Driver, "rbd")
 }
 
 // isImage tells whether a name is that of the volume's image.

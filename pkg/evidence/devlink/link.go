@@ -35,7 +35,7 @@ type Missing struct {
 // Of asks about the disk of a place's volume that a pod waits for on the node.
 func Of(pl *evidence.Place) (Missing, bool) {
 	m := Missing{pl: pl, Said: evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})}
-	if _, _, mapped := pl.Volume.RBDImage(); mapped || pl.Volume.IsLonghorn() || len(pl.Volume.WaitingOn(pl.Node)) == 0 {
+	if pl.Volume.OnRBD() || pl.Volume.IsLonghorn() || len(pl.Volume.WaitingOn(pl.Node)) == 0 {
 		return m, false // an image is mapped when it is staged, not linked
 	}
 	for _, t := range pl.Refused() {

@@ -109,11 +109,11 @@ func heldData(pl *evidence.Place) evidence.Answer {
 
 // attempt asks for a fresh word about a format of the volume here. Where the disk was read
 // any such word counts; where it was not, mkfs must have failed for I/O errors, or the
-// volume must have held data. One that was kept off by a holder wrote nothing; a log tells
-// that and the attempt in lines of their own.
+// volume must have held data. One that was kept off by a holder wrote nothing, nor one whose
+// program is not there; a log tells that and the attempt in lines of their own.
 func attempt(pl *evidence.Place, data evidence.Answer, read bool) evidence.Answer {
 	keptOff := func(t evidence.Text) bool {
-		return Here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev))
+		return Here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
 	}
 	wrote := data.Yes() && !slices.ContainsFunc(pl.Refused(), keptOff)
 	for _, t := range pl.Refused() {

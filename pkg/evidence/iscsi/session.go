@@ -43,12 +43,24 @@ func Free(x *snapshot.Index, on, target string) evidence.Answer {
 	return evidence.All(append([]evidence.Answer{whole.Nothing(fact)}, out...)...)
 }
 
-// LoggedOut asks whether the node has no session to the target that the volume names: the disk comes
-// with the login, which its driver makes when it stages the volume.
+// LoggedOut asks whether the node has no session to the target that the volume names, and no
+// connection to its NVMe subsystem: the disk comes with it, and its driver makes it when it stages
+// the volume. Of a volume that names none that is not seen, unless the node has none at all.
 func LoggedOut(pl *evidence.Place) evidence.Answer {
+	if pl.View == nil || pl.Volume.IsLonghorn() {
+		return evidence.No()
+	}
+	if named := pl.Volume.NVMeSubsystems(pl.Node); len(named) > 0 || overNVMe(pl.Volume) {
+		return unconnected(pl, named)
+	}
 	targets, _ := pl.Volume.ISCSITargets(pl.Node)
-	if len(targets) == 0 || pl.View == nil || pl.Volume.IsLonghorn() ||
-		slices.ContainsFunc(pl.View.Facts.ISCSI.Sessions, func(s probes.ISCSISession) bool { return slices.Contains(targets, s.Target) }) {
+	sessions := pl.View.Facts.ISCSI.Sessions
+	switch {
+	case len(targets) == 0 && !Uses(pl.X, pl.Volume, pl.Texts):
+		return evidence.No()
+	case len(targets) == 0 && len(sessions) > 0:
+		return evidence.Unseen(evidence.Lack{Need: "the target of the volume", Node: pl.Node, Why: "nothing names it"})
+	case slices.ContainsFunc(sessions, func(s probes.ISCSISession) bool { return slices.Contains(targets, s.Target) }):
 		return evidence.No()
 	}
 	return pl.Tables(probes.Sessions).Nothing()

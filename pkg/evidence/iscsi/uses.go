@@ -60,8 +60,7 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 // may tells whether a volume can come over iSCSI as far as its own source says: then a text
 // may say so.
 func may(x *snapshot.Index, v *snapshot.Volume) bool {
-	_, _, image := v.RBDImage()
-	return !image && !volume.OfHypervisor(v) && volume.KindOf(x, v)&volume.Disk != 0
+	return !v.OnRBD() && !volume.OfHypervisor(v) && volume.KindOf(x, v)&volume.Disk != 0
 }
 
 func anyValue(said []map[string]string, words ...string) bool {

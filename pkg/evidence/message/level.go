@@ -7,8 +7,19 @@ import "strings"
 // (level=info), JSON ("level":"info"), klog (I1122 08:31:36…), glog-like brackets
 // ([info], INFO).
 func Ordinary(line string) bool {
+	ordinary, _ := level(line)
+	return ordinary
+}
+
+// Complains tells whether a log line calls itself a warning, an error or worse.
+func Complains(line string) bool {
+	ordinary, known := level(line)
+	return known && !ordinary
+}
+
+func level(line string) (ordinary, known bool) {
 	if level := jsonField(line, "level"); level != "" {
-		return calm(strings.ToLower(level))
+		return calm(strings.ToLower(level)), true
 	}
 	if len(line) > 400 {
 		line = line[:400]
@@ -16,22 +27,22 @@ func Ordinary(line string) bool {
 	low := strings.ToLower(line)
 	for _, form := range []string{"level=", `level="`} {
 		if _, rest, ok := strings.Cut(low, form); ok {
-			return calm(rest)
+			return calm(rest), true
 		}
 	}
 	if klogDate.MatchString(line) {
 		i := klogDate.FindStringIndex(line)[0]
-		return line[i] == 'I'
+		return line[i] == 'I', true
 	}
 	for _, w := range strings.Fields(low)[:min(6, len(strings.Fields(low)))] {
 		switch w = strings.Trim(w, "[]<>():|"); w {
 		case "info", "debug", "trace", "notice", "dbg", "inf":
-			return true
+			return true, true
 		case "warn", "warning", "error", "err", "fatal", "panic", "crit", "critical", "emerg", "alert", "wrn":
-			return false
+			return false, true
 		}
 	}
-	return false
+	return false, false
 }
 
 func calm(level string) bool {

@@ -41,7 +41,7 @@ func ToolOf(pl *evidence.Place, plugin *corev1.Pod) Tool {
 	if pl.View == nil {
 		lack := evidence.Unseen(pl.Probed().Lacks()...)
 		out := Tool{Waits: lack, Device: lack}
-		if _, _, mapped := pl.Volume.RBDImage(); mapped {
+		if pl.Volume.OnRBD() {
 			out.Lacks = lacking(plugin, "rbd")
 		}
 		return out

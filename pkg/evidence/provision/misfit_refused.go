@@ -79,7 +79,8 @@ var unknownFS = pattern.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkf
 
 // filesystemUnknown: the class asks for a filesystem that neither the node's kernel nor
 // the driver's tools know. Where another node uses one of this kind, it is that node's
-// kernel, and not the class.
+// kernel, and not the class; where a kernel has it and mkfs alone is missing, it is the
+// image of the driver.
 func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	fs := v.FSType()
 	if v.PV == nil || fs == "" || len(failing(pl, v)) == 0 || usedAnywhere(pl, fs) {
@@ -90,7 +91,7 @@ func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 			continue
 		}
 		m := unknownFS.FindStringSubmatch(t.Raw)
-		if m == nil || m[1]+m[2] != fs {
+		if m == nil || m[1]+m[2] != fs || m[2] != "" && knownAnywhere(pl.X, fs) {
 			continue
 		}
 		return Misfit{Key: "fsType", Value: fs, Instead: "with a filesystem that the nodes and the driver know (ext4, xfs)", Missing: "whether the kernel of any node knows this filesystem",
@@ -98,6 +99,14 @@ func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 			Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.fsType", fs)}}, true
 	}
 	return Misfit{}, false
+}
+
+// knownAnywhere tells whether the kernel of a node that was looked at has a filesystem, or its module.
+func knownAnywhere(x *snapshot.Index, fs string) bool {
+	return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool {
+		view := x.View(n.Name)
+		return view != nil && (slices.Contains(view.Facts.NFS.Filesystems, fs) || view.Facts.Module(fs).Available())
+	})
 }
 
 func usedAnywhere(pl *evidence.Place, fs string) bool {

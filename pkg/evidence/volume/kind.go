@@ -44,7 +44,7 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 	if k := bySource(x, v); k != Anything {
 		return k
 	}
-	if _, _, image := v.RBDImage(); image || OfHypervisor(v) || slices.ContainsFunc(x.Devices(v), func(d snapshot.VolumeDevice) bool { return d.Proven }) {
+	if v.OnRBD() || OfHypervisor(v) || slices.ContainsFunc(x.Devices(v), func(d snapshot.VolumeDevice) bool { return d.Proven }) {
 		return Disk
 	}
 	for _, node := range x.NodesOf(v) {

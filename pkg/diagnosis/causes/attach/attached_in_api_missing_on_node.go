@@ -30,9 +30,8 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		va := pl.Volume.AttachmentOn(pl.Node)
-		_, _, mapped := pl.Volume.RBDImage() // an image is mapped when it is staged: attaching makes no disk
-		if va == nil || mapped {
-			return nil
+		if va == nil || pl.Volume.OnRBD() {
+			return nil // an image is mapped when it is staged: attaching makes no disk
 		}
 		if undone := lh.Undone(pl, va); undone.Yes() {
 			return []*diagnosis.Proof{undoneAttach(pl, va, undone)}
@@ -81,7 +80,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosi
 		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
-			{Cause: "a disk that comes with a login which was not made", Is: iscsi.LoggedOut(pl)},
+			{Cause: "a disk that comes with a login or a connection which was not made", Is: iscsi.LoggedOut(pl)},
 			{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},
 			{Cause: "a volume of Longhorn that has no block device yet", Is: evidence.When(v.IsLonghorn() && !pl.X.BlockDeviceUp(v))},
 		},

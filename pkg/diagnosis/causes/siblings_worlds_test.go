@@ -1,0 +1,121 @@
+package causes
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
+)
+
+const (
+	stageUnknown   = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	stagingLog     = "logs/kube-system/plugin-1/driver.log"
+	fabricNQN      = "nqn.2003-01.org.linux-nvme:pvc-3b1c"
+	fabricIdentity = "77777777-1111-4222-8333-444444444444"
+)
+
+// fabric is a volume over NVMe/TCP that the API calls attached, and whose disk is not there.
+func fabric(attributes string) *world {
+	return vol("csi.fabric-san.example", "vol-7", "").Edit("volumeHandle: 'vol-7'}", "volumeHandle: 'vol-7', volumeAttributes: {"+attributes+"}}").
+		Waits().Attached("n1").FailedMount(stageFails("device /dev/disk/by-id/nvme-uuid." + fabricIdentity + " does not exist"))
+}
+
+// controller adds a controller of an NVMe subsystem to n1.
+func controller(w *world, nqn, state string) *world {
+	return w.Entries("n1", "sys/class/nvme/nvme1/subsysnqn", nqn, "sys/class/nvme/nvme1/state", state, "sys/class/nvme/nvme1/transport", "tcp", "sys/class/nvme/nvme1/address", "traddr=10.7.0.5,trsvcid=4420")
+}
+
+// TestSiblingsOverFabrics: a disk comes with the connection, which the driver makes when it
+// stages the volume.
+func TestSiblingsOverFabrics(t *testing.T) {
+	t.Parallel()
+	const named, missing = "model: '" + fabricNQN + "'", " attached-in-api-missing-on-node VolumeAttachment csi-c9ddc91883e5487f3272b9c860c9fcc4d132f355cc32a0085169858774f4cb5a"
+	showEach(t, map[string]shown{
+		"never connected":                    {fabric(named), stageUnknown},
+		"the subsystem in an address":        {fabric("uri: 'nvmf://10.7.0.5:8420/" + fabricNQN + "?hostnqn=nqn.2019-05.io.openebs:node-name:n1'"), stageUnknown},
+		"it is connecting":                   {controller(fabric(named), fabricNQN, "connecting"), stageUnknown},
+		"only the transport is said":         {fabric("transport: nvme-tcp"), stageUnknown},
+		"connected, and the disk is missing": {controller(fabric(named), fabricNQN, "live"), "broken: certain" + missing},
+		"which subsystem, nobody says":       {controller(fabric("transport: nvme-tcp"), "nqn.2003-01.org.other:a", "live"), "broken: likely" + missing},
+	})
+}
+
+// TestSiblingsOfImages: a value that was parsed out of a handle is never printed in part.
+func TestSiblingsOfImages(t *testing.T) {
+	t.Parallel()
+	image := func(handle, attributes string) *world {
+		return sketchWorld("rook-ceph.rbd.csi.ceph.com", handle, "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: rook-ceph.rbd.csi.ceph.com, fsType: ext4, volumeHandle: '"+handle+"', volumeAttributes: {"+attributes+"}}").
+			Waits().Attached("n1").FailedMount(stageFails("disk not found: something went wrong"))
+	}
+	const id = "8d4b3f4c-1111-4222-8333-123456789012"
+	sayEach(t, map[string]said{
+		"whole":                {image("0001-0009-rook-ceph-0000000000000002-"+id, "clusterID: rook-ceph, pool: kube"), []string{"rbd status kube/csi-vol-" + id}, nil},
+		"no pool":              {image("0001-0009-rook-ceph-0000000000000002-"+id, "clusterID: rook-ceph"), []string{"/sys/bus/rbd/devices"}, []string{"rbd status", "lsblk"}},
+		"a handle without id":  {image("some-handle-that-is-long-enough-to-end-in-36-characters", "clusterID: rook-ceph, pool: kube"), []string{"/sys/bus/rbd/devices"}, []string{"rbd status", "lsblk", "names its disks"}},
+		"static without image": {image("mine", "clusterID: rook-ceph, staticVolume: 'true'"), nil, []string{"rbd status"}},
+	})
+}
+
+// TestSiblingsOfMakers: a program that the driver's image lacks, and a filesystem that the kernel
+// refuses.
+func TestSiblingsOfMakers(t *testing.T) {
+	t.Parallel()
+	lacks := func(fs string) *world {
+		return attachedEBS().Edit("fsType: ext4", "fsType: "+fs).Without("n1", "@content/259:1").Entries("n1", "@content/259:1", "TYPE=none").
+			FailedMount(stageFails("format of disk \"/dev/nvme1n1\" failed: type:(\"" + fs + "\") target:(\"/globalmount\") options:(\"defaults\") errcode:(exec: \"mkfs." + fs + "\": executable file not found in $PATH) output:() "))
+	}
+	showEach(t, map[string]shown{
+		"the kernel knows it, the image lacks mkfs": {lacks("xfs"), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"nobody knows it": {lacks("f2fs"), "broken: likely storageclass-parameter-wrong StorageClass fast; unexplained format-failed"},
+	})
+	w := attachedEBS().FailedMount(stageFails("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/nvme1n1 /globalmount\nOutput: mount: /globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error.")).
+		Kernel("n1", "61|EXT4-fs (nvme1n1): bad geometry: block count 5242880 exceeds size of device (2621440 blocks)")
+	sayEach(t, map[string]said{"larger than its device": {w, []string{"bad geometry"}, []string{"a damaged filesystem"}}})
+}
+
+// TestSiblingsOfLogs: the driver says why without naming the volume.
+func TestSiblingsOfLogs(t *testing.T) {
+	t.Parallel()
+	logs := func(lines string) *world {
+		return sketchWorld("objects.example.com", "v-77712345", "accessModes: [ReadWriteMany]\ncsi: {driver: objects.example.com, volumeHandle: v-77712345}").Waits().
+			FailedMount(mountFails("pv-data", "mounter did not come up")).File(stagingLog, lines)
+	}
+	const answer = "E0102 11:58:59.500000       1 server.go:120] GRPC error: rpc error: code = Internal desc = mounter did not come up\n"
+	sayEach(t, map[string]said{
+		"just before the answer":      {logs("E0102 11:58:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), []string{"SignatureDoesNotMatch"}, nil},
+		"before a line of the volume": {logs("time=\"2026-01-02T11:50:58Z\" level=warning msg=\"certificate has expired\"\ntime=\"2026-01-02T11:50:59Z\" level=error msg=\"v-77712345: mounter did not come up\"\n"), []string{"certificate has expired"}, nil},
+		"long before":                 {logs("E0102 11:38:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), nil, []string{"SignatureDoesNotMatch"}},
+		"as usual":                    {logs("I0102 11:58:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), nil, []string{"SignatureDoesNotMatch"}},
+	})
+}
+
+// said is a world, and what the short report of its claim says and does not say.
+type said struct {
+	world     *world
+	has, lack []string
+}
+
+func sayEach(t *testing.T, rows map[string]said) {
+	t.Helper()
+	for name, c := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.world.Verdict(t, catalog(t), "pvc shop/data")
+			var b bytes.Buffer
+			if err := render.Text(&b, r, render.Options{Width: 400}); err != nil {
+				t.Fatal(err)
+			}
+			for _, words := range c.has {
+				if !strings.Contains(b.String(), words) {
+					t.Errorf("%q is not said:\n%s", words, b.String())
+				}
+			}
+			for _, words := range c.lack {
+				if strings.Contains(b.String(), words) {
+					t.Errorf("%q is said:\n%s", words, b.String())
+				}
+			}
+		})
+	}
+}
