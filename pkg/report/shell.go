@@ -43,7 +43,8 @@ func words(s string) map[string]bool {
 }
 
 // Shell joins words into a line that a POSIX shell, bash or zsh takes apart into the same
-// words. A word with a dash that no command of ours has becomes NoWord.
+// words. A word with a dash that no command of ours has becomes NoWord, and so does an empty one: a
+// name that could not be read leaves another command.
 func Shell(line ...string) string {
 	out := make([]string, len(line))
 	known, before := options, ""
@@ -53,7 +54,7 @@ func Shell(line ...string) string {
 	}
 	for i, w := range line {
 		dash := strings.HasPrefix(w, "-")
-		if dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) && !(isImage(w) && line[1] == "debug") || ours && valued[before]) {
+		if w == "" || dash && (!known[strings.TrimRight(w, "0123456789")] && !known[w] && !strings.HasPrefix(w, account) && !(isImage(w) && line[1] == "debug") || ours && valued[before]) {
 			w = NoWord
 		}
 		if w == "--" {

@@ -19,6 +19,8 @@ func TestShell(t *testing.T) {
 		{[]string{"umount", "-l", Operand("-l")}, ""},
 		{[]string{"umount", "-l", Operand("/a-l")}, "umount -l /a-l"},
 		{[]string{"x", "a\nb"}, ""},
+		{[]string{"vgchange", "-ay", ""}, ""},
+		{[]string{"kubectl", "-n", "", "get", "pods"}, ""},
 	} {
 		got := Shell(tt.line...)
 		if Hidden(got) {

@@ -129,6 +129,20 @@ func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Ans
 	return first, how, evidence.ResourceIn(x, "/pods", x.LonghornNamespace()).Nothing(facts...)
 }
 
+// Stale tells whether what Longhorn's objects say of the instances of a node may be of yesterday:
+// no manager works, or not the node's own, and nobody else writes it.
+func Stale(x *snapshot.Index, node string) bool {
+	if _, _, nobody := NoManager(x); !nobody.No() {
+		return true
+	}
+	pod := ManagerOn(x, node)
+	if pod == nil {
+		return false
+	}
+	_, fails := Fails(x, pod)
+	return fails.Yes()
+}
+
 // ManagerAway tells why the longhorn-manager of a node cannot act, or nothing.
 func ManagerAway(x *snapshot.Index, node string) string {
 	if n := x.LHNode(node); n != nil {

@@ -60,7 +60,7 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 		if use, ok := ceph.SaidInUse(pl); ok {
 			p := outside(pl, nil, "unnamed", use.Image(), evidence.All(use.LivesOn(pl), volume.Probed(pl.X, pl.X.DriverNodes(pl.Volume.CSIName())...)))
 			p.AtMost, p.LookAlikes = report.Possible, []diagnosis.LookAlike{{Cause: "a daemon that mirrors the image", Is: evidence.Not(ceph.NotMirrored(pl.X))}}
-			p.Steps = []remedy.Step{remedy.Words(fmt.Sprintf("Ask Ceph who watches the image (rbd status %s) and compare the addresses with the nodes. Fence nobody who is not known and known to be off: the client lives.", use.Image()))}
+			p.Steps = []remedy.Step{remedy.Words("Ask Ceph who watches the image (" + remedy.Inline("rbd", "status", use.Image()) + ") and compare the addresses with the nodes. Fence nobody who is not known and known to be off: the client lives.")}
 			out = append(out, p)
 		}
 		return out

@@ -6,12 +6,14 @@ import (
 	"testing"
 )
 
+// manager is the longhorn-manager of n1, Ready or not for an hour.
+func manager(ready string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-n1, labels: {app: longhorn-manager}, creationTimestamp: '2026-01-01T00:00:00Z'}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\n" +
+		"status: {phase: Running, conditions: [{type: Ready, status: '" + ready + "', lastTransitionTime: '2026-01-02T11:00:00Z'}]}\n"
+}
+
 func TestControlPlaneDown(t *testing.T) {
 	t.Parallel()
-	manager := func(ready string) string {
-		return "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-n1, labels: {app: longhorn-manager}, creationTimestamp: '2026-01-01T00:00:00Z'}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\n" +
-			"status: {phase: Running, conditions: [{type: Ready, status: '" + ready + "', lastTransitionTime: '2026-01-02T11:00:00Z'}]}\n"
-	}
 	other := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-n2, labels: {app: longhorn-manager}}\nspec: {nodeName: n2, containers: [{name: m, image: m}]}\n" +
 		"status: {phase: Running, conditions: [{type: Ready, status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}]}\n"
 	down := func(reason, ready string) *scene {

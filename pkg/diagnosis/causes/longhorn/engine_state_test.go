@@ -30,6 +30,8 @@ func TestReplicaNotInEngine(t *testing.T) {
 		{"it began a moment ago", blocked().edit("replica-2", "creationTimestamp: '2026-01-01T00:00:00Z'", "creationTimestamp: '2026-01-02T11:58:00Z'"), silent},
 		{"healthy", blocked().edit("volume", "robustness: degraded", "robustness: healthy"), silent},
 		{"v2", blocked().edit("volume", "spec: {", "spec: {dataEngine: v2, "), []string{"likely Replica " + vol + "-r-2"}},
+		{"no manager works", blocked().add("m1", manager("False")), []string{"likely Replica " + vol + "-r-2"}},
+		{"a manager works", blocked().add("m1", manager("True")), found},
 	})
 }
 

@@ -65,6 +65,9 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 	default:
 		p.Says, p.AtMost = "stale", report.Likely
 	}
+	if lh.Stale(pl.X, pl.Node) {
+		p.AtMost = report.Likely
+	}
 	if cure == "" {
 		cure = "None of Longhorn's own reasons holds: restart the longhorn-manager pod of node " + pl.Node + ", which should have taken the budget away."
 	}

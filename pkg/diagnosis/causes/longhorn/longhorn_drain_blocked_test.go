@@ -41,6 +41,7 @@ func TestDrainBlocked(t *testing.T) {
 		"budgets were not read":       {cordoned().Edit("PodDisruptionBudget\nmetadata: {name: im-n1", "PodDisruptionBudget\nmetadata: {name: other").Gap("api/policy/poddisruptionbudgets", "Forbidden"), []string{}},
 		"a volume is attached":        {cordoned().Add(object).Edit("nodeID: n1, type: aio}\nstatus: {currentState: running, instanceEngines: {}", "nodeID: n1, type: aio}\nstatus: {currentState: running, "+engine), []string{"certain " + n1}},
 		"an engine without an object": {cordoned().Edit("nodeID: n1, type: aio}\nstatus: {currentState: running, instanceEngines: {}", "nodeID: n1, type: aio}\nstatus: {currentState: running, "+engine), []string{}},
+		"no manager works":            {cordoned().Add(policy("block-for-eviction"), manager("False")).Edit("kind: Node\nmetadata: {name: n1}\nspec: {unschedulable: true}\n", "kind: Node\nmetadata: {name: n1}\nspec: {unschedulable: true}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"), []string{"likely " + n1}},
 		"the other copy has failed":   {cordoned().Edit("nodeID: n2, active: true, healthyAt: '2026-01-01T00:00:00Z', failedAt: ''", "nodeID: n2, active: true, healthyAt: '', failedAt: '2026-01-01T00:00:00Z'"), []string{"certain " + n1}},
 		"the other node is cordoned":  {cordoned().Edit("podCIDR: 10.2.0.0/24", "unschedulable: true"), []string{"certain " + n1}},
 		"the other Node is gone":      {cordoned().Edit("kind: Node\nmetadata: {name: n2}", "kind: Node\nmetadata: {name: n3}"), []string{"certain " + n1}},

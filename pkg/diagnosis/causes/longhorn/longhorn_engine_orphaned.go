@@ -48,6 +48,9 @@ func engineOrphaned(pl *evidence.Place, process lh.EngineProcess, why string, un
 	if v := pl.Volume.LH(); v != nil && v.Status.State == "attached" && len(pl.Volume.Waiting()) == 0 {
 		p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Detaching} // nobody waits for it
 	}
+	if lh.Stale(pl.X, pl.Node) {
+		p.AtMost = report.Likely
+	}
 	p.Object("im", im.Name)
 	return p
 }

@@ -51,8 +51,8 @@ func replicaLoose(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 	if blocked.No() {
 		p.Says, p.State[2] = "ghost", haunted
 	}
-	if lh.IsV2(v) {
-		p.AtMost = report.Likely // the map is changed in another order there
+	if lh.IsV2(v) || lh.Stale(pl.X, e.NodeID) {
+		p.AtMost = report.Likely // the map is changed in another order there; or nobody changes it
 	}
 	return p
 }

@@ -62,6 +62,7 @@ func TestEngineOrphaned(t *testing.T) {
 		{"nobody wants the volume, time unknown", quiet(), []string{"likely Engine " + engine}},
 		{"detached an hour ago", quiet().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:00:00Z"), []string{"certain Engine " + engine}},
 		{"detached a moment ago", quiet().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:59:30Z"), []string{"likely Engine " + engine}},
+		{"detached an hour ago, and no manager works since", quiet().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:00:00Z").add("m1", manager("False")), []string{"likely Engine " + engine}},
 		{"Engine object is gone", left().drop("engine"), []string{"certain InstanceManager im-n2"}},
 		{"detach in progress", left().edit("volume", "state: detached", "state: detaching"), silent},
 		{"instance-manager does not answer", left().edit("im-n2", "currentState: running", "currentState: unknown"), silent},
