@@ -3,6 +3,7 @@ package remedy
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // MountAnew lets every pod of the volume on the node go, because only then is the
@@ -26,4 +27,13 @@ func MountAnew(pl *evidence.Place) []Step {
 		}
 	}
 	return append(out, last)
+}
+
+// AttachAnew ends the pods that wait for a volume, so that its attachment is undone and made again.
+func AttachAnew(waits []*snapshot.Consumer) []Step {
+	var out []Step
+	if len(waits) > 0 {
+		out = []Step{DeletePod(waits[0].Pod).Note("It waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod.")}
+	}
+	return append(out, Words("Look in the storage backend for a detach of this volume that ended after the attach, and leave the attachment's finalizer alone: the attacher must undo what the API says."))
 }

@@ -26,16 +26,13 @@ var (
 )
 
 // ClientLives asks whether the storage said lately, refusing to detach a volume from a
-// machine whose Node object is gone, that this machine works with it. text is what it said.
-func ClientLives(x *snapshot.Index, va *storagev1.VolumeAttachment) (text string, a evidence.Answer) {
+// machine whose Node object is gone, that this machine works with it.
+func ClientLives(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
 	e := va.Status.DetachError
-	if e == nil || x.Node(va.Spec.NodeName) != nil || x.Age(e.Time.Time) > fresh || !uses.MatchString(e.Message) || idle.MatchString(e.Message) {
-		return "", evidence.No()
+	if e == nil || x.Node(va.Spec.NodeName) != nil || x.Age(e.Time.Time) > fresh || !uses.MatchString(e.Message) || idle.MatchString(e.Message) || !namesMachine(x, va, e.Message) {
+		return evidence.No()
 	}
-	if !namesMachine(x, va, e.Message) {
-		return "", evidence.No()
-	}
-	return e.Message, evidence.Yes(evidence.FromAPI(vaObject(va), "status.detachError.message", e.Message))
+	return evidence.Yes(evidence.FromAPI(vaObject(va), "status.detachError.message", e.Message))
 }
 
 // namesMachine tells whether a text names the machine of an attachment, or one by an

@@ -36,7 +36,7 @@ func TestClientLives(t *testing.T) {
 	} {
 		va := &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{NodeName: c.node},
 			Status: storagev1.VolumeAttachmentStatus{DetachError: &storagev1.VolumeError{Time: metav1.NewTime(now.Add(-c.age)), Message: c.text}}}
-		if _, a := ClientLives(x, va); a.Yes() != c.want {
+		if a := ClientLives(x, va); a.Yes() != c.want {
 			t.Errorf("%s: got %t, want %t", name, a.Yes(), c.want)
 		}
 	}

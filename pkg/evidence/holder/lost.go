@@ -29,6 +29,7 @@ type Lost struct {
 	Pods     []*corev1.Pod // of the volume on that node, also those being deleted
 	Waiters  []*corev1.Pod // of the volume on other nodes
 	Shutdown bool          // the cloud provider's taint says that the machine is off
+	Marked   *corev1.Pod   // that carries the mark of a lost node, where the node could not be read
 	x        *snapshot.Index
 }
 
@@ -149,6 +150,11 @@ func (l Lost) Silent() evidence.Answer {
 		return evidence.Unseen(evidence.Lack{Need: "the Ready condition of node " + l.Name, Node: l.Name, Why: "it still says True"})
 	}
 	return evidence.Yes()
+}
+
+// JustNow tells whether the node fell silent within the last minute, as one does that starts anew.
+func (l Lost) JustNow() bool {
+	return !l.Quiet && l.x.Age(l.Ready.Since) < time.Minute && l.Ready.LeaseAge < time.Minute
 }
 
 // Tied asks whether the volume is attached to, or shared from, the node.

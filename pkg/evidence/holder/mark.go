@@ -14,14 +14,14 @@ import (
 
 // UnreadNodes finds the nodes that could not be read and that the node lifecycle controller
 // marks as lost on a pod of the volume, with that pod.
-func UnreadNodes(x *snapshot.Index, v *snapshot.Volume) (lost []Lost, marked []*corev1.Pod) {
+func UnreadNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
+	var out []Lost
 	for _, c := range v.Terminating() {
 		if MarkedLost(x, c.Pod).Yes() {
-			lost = append(lost, Lost{Name: c.Node(), Volume: v, Pods: LiveOn(v, c.Node()), Waiters: WaitersAway(v, c.Node()), x: x})
-			marked = append(marked, c.Pod)
+			out = append(out, Lost{Name: c.Node(), Volume: v, Pods: LiveOn(v, c.Node()), Waiters: WaitersAway(v, c.Node()), Marked: c.Pod, x: x})
 		}
 	}
-	return lost, marked
+	return out
 }
 
 // MarkedLost asks, where its Node could not be read, whether the node lifecycle controller

@@ -150,3 +150,12 @@ func (r GoneRef) Known(x *snapshot.Index) string {
 	}
 	return "Longhorn's own object of the node still exists."
 }
+
+// Reconciler is who brings the volume up to date, in words.
+func (r GoneRef) Reconciler(x *snapshot.Index) string {
+	owner := r.Volume.LH().Status.OwnerID
+	if x.Node(owner) == nil {
+		return "the longhorn-manager pods, one of which takes over a volume whose owner is gone"
+	}
+	return "the longhorn-manager pod on node " + owner + ", which reconciles this volume"
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,12 @@ func Renews(x *snapshot.Index, name string) evidence.Answer {
 		return evidence.ResourceIn(x, "coordination.k8s.io/leases", corev1.NamespaceNodeLease).Nothing()
 	}
 	return evidence.When(!r.LeaseOld(), evidence.FromAPI("Lease "+corev1.NamespaceNodeLease+"/"+name, "spec.renewTime", evidence.Duration(r.LeaseAge)+" ago"))
+}
+
+// Evicts tells whether a taint of a node ends the pods there that do not tolerate it.
+func Evicts(x *snapshot.Index, name string) bool {
+	n := x.Node(name)
+	return n != nil && slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute })
 }
 
 // Kernel is the release of a node's kernel, from itself or from its Node object.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -65,4 +66,12 @@ func Ago(x *snapshot.Index, at time.Time) string {
 		return "an unknown time"
 	}
 	return evidence.Duration(x.Age(at))
+}
+
+// Deleting says for how long an object has been deleted and is still there; empty: it is not.
+func Deleting(x *snapshot.Index, o metav1.Object) string {
+	if d := o.GetDeletionTimestamp(); d != nil {
+		return Ago(x, d.Time)
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -33,62 +34,43 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 		if va == nil || pl.Volume.OnRBD() {
 			return nil // an image is mapped when it is staged: attaching makes no disk
 		}
-		if undone := lh.Undone(pl, va); undone.Yes() {
-			return []*diagnosis.Proof{undoneAttach(pl, va, undone)}
+		waits, state := pl.Volume.WaitingOn(pl.Node), []evidence.Answer{csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, va.Spec.NodeName)}
+		if evidence.All(state...).No() {
+			return nil
 		}
-		return missingDisk(pl, va)
+		p := &diagnosis.Proof{
+			Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), State: state, Steps: remedy.AttachAnew(waits),
+			With: words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
+		}
+		if undone := lh.Undone(pl, va); undone.Yes() { // the storage itself says that it has none
+			p.Says, p.State = "undone", append(p.State, undone)
+		} else {
+			missingDisk(pl, va, p)
+		}
+		if len(waits) > 0 {
+			p.With["pod"] = pods.Name(waits[0].Pod)
+		}
+		p.Users(waits...)
+		p.Attachment(va)
+		return []*diagnosis.Proof{p}
 	},
 }
 
-// undoneAttach is an attachment of which the storage itself says that it has none.
-func undoneAttach(pl *evidence.Place, va *storagev1.VolumeAttachment, undone evidence.Answer) *diagnosis.Proof {
-	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "undone",
-		With:  words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
-		State: []evidence.Answer{csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, va.Spec.NodeName), undone},
-	}
-	attachAnew(p, pl)
-	p.Object("va", va.Name)
-	return p
-}
-
-// attachAnew ends the pods that wait, so that the attachment is undone and made again.
-func attachAnew(p *diagnosis.Proof, pl *evidence.Place) {
-	for _, w := range pl.Volume.WaitingOn(pl.Node) {
-		p.Pod(w.Pod)
-		if p.With["pod"] == "" {
-			p.With["pod"] = w.Pod.Namespace + "/" + w.Pod.Name
-			p.Steps = append(p.Steps, remedy.DeletePod(w.Pod).Note("It waits and mounts nothing; when it is gone the attachment is undone, and made again for the next pod."))
-		}
-	}
-	p.Steps = append(p.Steps, remedy.Words("Look in the storage backend for a detach of this volume that ended after the attach, and leave the attachment's finalizer alone: the attacher must undo what the API says."))
-}
-
-func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment) []*diagnosis.Proof {
-	attached, wanted := csi.AttachedFor(pl.X, va, time.Minute), csi.WantedOn(pl, va.Spec.NodeName)
-	if attached.No() || wanted.No() {
-		return nil
-	}
+// missingDisk compares an attachment with the disks of its node.
+func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment, p *diagnosis.Proof) {
 	v, told := pl.Volume, disk.ToldOn(pl)
 	compared, none := disk.NoneOf(pl, va.CreationTimestamp.Time)
 	names, said := disk.NamesDisks(pl), disk.SaidMissing(pl, told)
-	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "unseen",
-		With: words.Fields{"va": va.Name, "volume": v.PVName(), "node": pl.Node, "count": fmt.Sprint(compared.Count),
-			"age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "blank": words.List(compared.Blank, 4), "stranger": compared.Stranger, "pod": ""},
-		State: []evidence.Answer{attached, wanted, evidence.Any(said, names), none},
-		Last:  []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()},
-		LookAlikes: []diagnosis.LookAlike{
-			{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
-			{Cause: "a disk that comes with a login or a connection which was not made", Is: iscsi.LoggedOut(pl)},
-			{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},
-			{Cause: "a volume of Longhorn that has no block device yet", Is: evidence.When(v.IsLonghorn() && !pl.X.BlockDeviceUp(v))},
-		},
+	p.Says, p.With["count"], p.With["blank"], p.With["stranger"] = "unseen", fmt.Sprint(compared.Count), words.List(compared.Blank, 4), compared.Stranger
+	p.State = append(p.State, evidence.Any(said, names), none)
+	p.Last = []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()}
+	p.LookAlikes = []diagnosis.LookAlike{
+		{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
+		{Cause: "a disk that comes with a login or a connection which was not made", Is: iscsi.LoggedOut(pl)},
+		{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},
+		{Cause: "a volume of Longhorn that has no block device yet", Is: evidence.When(v.IsLonghorn() && !pl.X.BlockDeviceUp(v))},
 	}
 	if len(compared.Blank) > 0 || compared.Stranger != "" && !names.Yes() {
 		p.AtMost = report.Possible
 	}
-	attachAnew(p, pl)
-	p.Object("va", va.Name)
-	return []*diagnosis.Proof{p}
 }

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,12 +37,13 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 }
 
 func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diagnosis.Proof {
-	n, name := pl.X.Node(u.Node), "the driver's DaemonSet"
+	n := pl.X.Node(u.Node)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(u.Node), Says: a.Says,
 		With:  words.Fields{"driver": u.Driver, "node": u.Node, "why": a.Why, "know": "", "set": "", "age": "", "holds": u.HoldsUp(pl.X)},
 		State: []evidence.Answer{a.None},
 		Last:  []evidence.Answer{a.Known, csi.Undisputed(pl.X, u.Driver).Nothing()},
+		Steps: remedy.PluginBack(pl.X, u, a),
 	}
 	if ready := node.Ready(pl.X, u.Node); n == nil { // nobody may read nodes
 		n, p.Last[0] = &corev1.Node{}, evidence.All(a.Known, ready)
@@ -57,7 +57,6 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	}
 	if a.Set != nil {
 		p.With["set"] = a.Set.Namespace + "/" + a.Set.Name
-		name = "DaemonSet " + p.With["set"]
 	}
 	if age := pl.X.Age(n.CreationTimestamp.Time); !n.CreationTimestamp.IsZero() && age < nodeplugin.NewNode {
 		p.AtMost, p.Waiting, p.With["age"] = report.Possible, true, words.Ago(age)
@@ -66,20 +65,8 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	p.Volume(u.Volume)
 	p.Pods(u.Pods...)
 	p.Attachment(u.Volume.AttachmentOn(u.Node))
-	evicts := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute })
-	step := "Let " + name + " run on node " + u.Node + ": give it a toleration for the taint (or fix its selector), or remove the taint; or move the pod to a node that has the plugin."
-	if evicts && len(holder.Going(u.Pods)) > 0 {
-		step = "Remove the NoExecute taint from node " + u.Node + " (or give " + name + " a toleration for it): the plugin comes back, the kubelet unmounts, and the old pod ends by itself. " +
-			"Next time drain the node before it is tainted. Do not remove the Terminating pod by force (its mounts would stay) and do not detach while the node is Ready and mounts the volume."
-	}
 	if a.Says == "refused" {
 		p.State = slices.Insert(p.State, 0, a.Known)
-		step = "Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace must be privileged for a plugin; a quota or a webhook wants its own cure)."
 	}
-	p.Steps = append(p.Steps, remedy.Words(step))
-	if a.Says != "refused" && strings.HasSuffix(u.Driver, "longhorn.io") {
-		p.Steps = append(p.Steps, remedy.Words("For Longhorn set the toleration in the setting taint-toleration and in the chart's values; the setting is applied only while all volumes are detached."))
-	}
-	p.Steps = append(p.Steps, remedy.Words("Verify: CSINode "+u.Node+" lists driver "+u.Driver+"."))
 	return p
 }

@@ -1,10 +1,6 @@
 package attach
 
 import (
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -32,11 +28,7 @@ var NodeDown = &diagnosis.Rule{
 			out = append(out, nodeTook(pl, l))
 		}
 		out = append(out, diagnosis.Rest(holder.Open(pl, "/nodes")))
-		unread, marked := holder.UnreadNodes(pl.X, pl.Volume)
-		for i, l := range unread {
-			out = append(out, nodeUnread(pl, l, marked[i]))
-		}
-		return out
+		return append(out, evidence.Each(holder.UnreadNodes(pl.X, pl.Volume), func(l holder.Lost) *diagnosis.Proof { return nodeUnread(pl, l) })...)
 	},
 }
 
@@ -48,15 +40,10 @@ func nodesDown(pl *evidence.Place, lost []holder.Lost) []*diagnosis.Proof {
 		}
 		p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: "silent",
 			With:  words.Fields{"silence": l.Silence(), "attached": l.Attached(), "waits": l.WhoWaits(), "power": l.Power(), "evict": l.Eviction(), "node": l.Name},
-			State: []evidence.Answer{evidence.Yes(l.Facts()...)}, Last: []evidence.Answer{l.Silent(), l.Tied(), l.Free()}}
-		if !l.Quiet && pl.X.Age(l.Ready.Since) < time.Minute && l.Ready.LeaseAge < time.Minute {
+			State: []evidence.Answer{evidence.Yes(l.Facts()...)}, Last: []evidence.Answer{l.Silent(), l.Tied(), l.Free()},
+			Steps: remedy.NodeBack(l)}
+		if l.JustNow() {
 			p.AtMost, p.Waiting = report.Possible, true // perhaps a reboot
-		}
-		p.Steps = []remedy.Step{
-			remedy.Words("Bring node " + l.Name + " back (power, network, kubelet): the old pod then ends normally and the volume moves by itself."),
-			remedy.Words("If node " + l.Name + " cannot come back: " + l.Fenced() + " Two nodes that write one filesystem destroy it. Only then " + l.Mark() +
-				"remove the old pod object by force and wait 6 minutes for the forced detach; removing the attachment by hand is the last step, not the first. " +
-				"Verify: the attachment to the old node is gone and the waiting pod's node has the volume."),
 		}
 		out = append(out, ofNode(l, p))
 	}
@@ -72,14 +59,14 @@ func nodeTook(pl *evidence.Place, l holder.Lost) *diagnosis.Proof {
 }
 
 // nodeUnread judges by pods alone when nodes could not be read.
-func nodeUnread(pl *evidence.Place, l holder.Lost, marked *corev1.Pod) *diagnosis.Proof {
-	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: "unread",
+func nodeUnread(pl *evidence.Place, l holder.Lost) *diagnosis.Proof {
+	marked := l.Marked
+	return ofNode(l, &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: "unread",
 		With:  words.Fields{"node": l.Name, "pod": pods.Name(marked), "age": pods.Ago(pl.X, marked.DeletionTimestamp.Time), "waits": l.WhoWaits()},
 		State: []evidence.Answer{holder.MarkedLost(pl.X, marked).With(pods.State(marked)).With(pods.States(l.Waiters)...)},
 		Last:  []evidence.Answer{evidence.Resource(pl.X, "/nodes").Nothing(), evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing()},
 		Steps: []remedy.Step{remedy.Words("Ask somebody who may read nodes whether node " + l.Name + " reports, and have it brought back. Nothing that lets a second node write may be done before it is known to be off.")},
-	}
-	return ofNode(l, p)
+	})
 }
 
 func ofNode(l holder.Lost, p *diagnosis.Proof) *diagnosis.Proof {

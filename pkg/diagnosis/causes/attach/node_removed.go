@@ -49,16 +49,13 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 	}
 	node, name, kept := va.Spec.NodeName, volume.Name(pl.Volume), holder.KeptFrom(pl.Volume, va)
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(node), Says: "attachment",
-		With:  words.Fields{"node": node, "va": va.Name, "volume": name, "age": "", "finalizers": strings.Join(va.Finalizers, ", "), "waits": holder.Waits(kept)},
+		With:  words.Fields{"node": node, "va": va.Name, "volume": name, "age": pods.Deleting(pl.X, va), "finalizers": strings.Join(va.Finalizers, ", "), "waits": holder.Waits(kept)},
 		State: []evidence.Answer{gone, holder.InTheWay(pl.Volume, va)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + node + " still exists, let it join again under its name: the detach then finishes by itself."),
 			remedy.Words("Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume " + name + " is attached to no running machine, " +
 				"take the attacher's finalizer off VolumeAttachment " + va.Name + "; deleting it again, also by force, changes nothing. Never while the old machine may run.")}}
 	if holder.UsedBeside(pl.Volume, va) {
 		p.Severity = report.Degraded // what remains to be cleared keeps nobody from it
-	}
-	if d := va.DeletionTimestamp; d != nil {
-		p.With["age"] = pods.Ago(pl.X, d.Time)
 	}
 	p.Attachment(va)
 	p.At(node)
@@ -68,16 +65,12 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 
 func goneReference(pl *evidence.Place, ref longhorn.GoneRef) *diagnosis.Proof {
 	v := ref.Volume
-	manager := "the longhorn-manager pod on node " + v.LH().Status.OwnerID + ", which reconciles this volume"
-	if pl.X.Node(v.LH().Status.OwnerID) == nil {
-		manager = "the longhorn-manager pods, one of which takes over a volume whose owner is gone"
-	}
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(ref.Node), Says: "longhorn",
 		With: words.Fields{"node": ref.Node, "object": ref.Object, "field": ref.Field, "volume": v.LH().Name, "state": v.LH().Status.State,
 			"waits": holder.Waits(holder.Waiters(v)), "known": ref.Known(pl.X)},
 		State: []evidence.Answer{ref.Gone(pl.X)}, Last: []evidence.Answer{ref.Needed(pl.X)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + ref.Node + " still exists, let it join again under its name."),
-			remedy.Words("Otherwise restart " + manager + ", so that it forgets the missing instance manager. " +
+			remedy.Words("Otherwise restart " + ref.Reconciler(pl.X) + ", so that it forgets the missing instance manager. " +
 				"Remove Longhorn's object of node " + ref.Node + " only when it holds no replica that is still needed.")}}
 	p.Volume(v)
 	p.At(ref.Node)

@@ -1,8 +1,6 @@
 package attach
 
 import (
-	"fmt"
-
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -32,21 +30,19 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 		told := false
 		for _, va := range pl.Volume.Attachments {
 			left, gone := volume.LeftOn(pl.X, va), va.Spec.NodeName
-			if _, said := csi.ClientLives(pl.X, va); said.Yes() {
+			switch said := csi.ClientLives(pl.X, va); {
+			case said.Yes():
 				told = true
 				out = append(out, outside(pl, va, "named", gone, said, volume.Probed(pl.X), volume.Probed(pl.X, gone)))
-				continue
+			case !left.No():
+				where, mounted := volume.MountedOnLost(pl.X, pl.Volume, gone)
+				other, renamed := cloud.Renamed(pl.X, va)
+				lives := outside(pl, va, "lives", gone, evidence.All(left, mounted))
+				lives.With["where"], lives.AtMost = where, report.Likely
+				again := outside(pl, va, "renamed", gone, evidence.All(left, renamed))
+				again.With["where"], again.AtMost = other, report.Possible
+				out = append(out, lives, again)
 			}
-			if left.No() {
-				continue
-			}
-			where, mounted := volume.MountedOnLost(pl.X, pl.Volume, gone)
-			other, renamed := cloud.Renamed(pl.X, va)
-			lives := outside(pl, va, "lives", gone, evidence.All(left, mounted))
-			lives.With["where"], lives.AtMost = where, report.Likely
-			again := outside(pl, va, "renamed", gone, evidence.All(left, renamed))
-			again.With["where"], again.AtMost = other, report.Possible
-			out = append(out, lives, again)
 		}
 		if c, ok := cloud.ForeignClient(pl); ok && !told {
 			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X),
@@ -60,7 +56,7 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 		if use, ok := ceph.SaidInUse(pl); ok {
 			p := outside(pl, nil, "unnamed", use.Image(), evidence.All(use.LivesOn(pl), volume.Probed(pl.X, pl.X.DriverNodes(pl.Volume.CSIName())...)))
 			p.AtMost, p.LookAlikes = report.Possible, []diagnosis.LookAlike{{Cause: "a daemon that mirrors the image", Is: evidence.Not(ceph.NotMirrored(pl.X))}}
-			p.Steps = []remedy.Step{remedy.Words("Ask Ceph who watches the image (" + remedy.Inline("rbd", "status", use.Image()) + ") and compare the addresses with the nodes. Fence nobody who is not known and known to be off: the client lives.")}
+			p.Steps = remedy.AskWatchers(use.Image())
 			out = append(out, p)
 		}
 		return out
@@ -75,10 +71,7 @@ func outside(pl *evidence.Place, va *storagev1.VolumeAttachment, says, who strin
 		With:  words.Fields{"volume": pl.Volume.PVName(), "who": who, "where": ""},
 		State: []evidence.Answer{uses, evidence.Any(csi.Wanted(pl), csi.Going(pl))},
 		Last:  last,
-		Steps: []remedy.Step{
-			remedy.Words(fmt.Sprintf("Find the machine %s and end the use of the volume there first: stop what runs with it, unmount and unmap it. A Node object that is missing does not mean that the machine is off. The next attempt here then succeeds by itself.", who)),
-			remedy.Words("Only once you have made sure that this machine is off for good, its client may be fenced in the storage; a client that lives loses what it has not written, and two writers destroy the filesystem."),
-		},
+		Steps: remedy.EndOutside(who),
 	}
 	if va != nil {
 		p.Subject = diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)

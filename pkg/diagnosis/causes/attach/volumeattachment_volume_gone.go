@@ -44,16 +44,13 @@ var VolumeAttachmentVolumeGone = &diagnosis.Rule{
 func withoutVolume(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosis.Proof {
 	pv, node := holder.SourceOf(va), va.Spec.NodeName
 	p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "gone",
-		With:  words.Fields{"va": va.Name, "node": node, "pv": pv, "age": "", "finalizers": strings.Join(va.Finalizers, ", ")},
+		With:  words.Fields{"va": va.Name, "node": node, "pv": pv, "age": pods.Deleting(pl.X, va), "finalizers": strings.Join(va.Finalizers, ", ")},
 		State: []evidence.Answer{holder.VolumeGone(pl.X, va)},
 		Steps: []remedy.Step{
 			remedy.Words("Check first that node " + node + " neither mounts nor maps the volume of " + pv + ", and look in the storage backend of driver " + va.Spec.Attacher +
 				" whether it is still attached there; detach it in the backend. Without this the volume leaks."),
 			remedy.Words("Once the backend shows the volume attached to no running machine, take the attacher's finalizer off VolumeAttachment " + va.Name + "."),
 		}}
-	if d := va.DeletionTimestamp; d != nil {
-		p.With["age"] = pods.Ago(pl.X, d.Time)
-	}
 	p.Attachment(va)
 	p.At(node)
 	return p
@@ -62,12 +59,9 @@ func withoutVolume(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnosi
 func keptVolume(pl *evidence.Place, va *storagev1.VolumeAttachment, keeps evidence.Answer) *diagnosis.Proof {
 	pv := pl.Volume.PV
 	p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "kept",
-		With:  words.Fields{"va": va.Name, "node": va.Spec.NodeName, "pv": pv.Name, "age": ""},
+		With:  words.Fields{"va": va.Name, "node": va.Spec.NodeName, "pv": pv.Name, "age": pods.Deleting(pl.X, pv)},
 		State: []evidence.Answer{keeps},
 		Steps: []remedy.Step{remedy.DeleteVolumeAttachment(va, pl.Volume).Note("It was never made. Do not take the PV's finalizers off first.")}}
-	if d := pv.DeletionTimestamp; d != nil {
-		p.With["age"] = pods.Ago(pl.X, d.Time)
-	}
 	p.Attachment(va)
 	p.At(va.Spec.NodeName)
 	return p
