@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -20,18 +21,53 @@ func (c *chain) mark(roots []*Finding) {
 	if len(roots) > 0 {
 		return
 	}
+	var shown []*Symptom // by objects that suffer, and no step
+	stops := false
+	for _, z := range c.first() {
+		if c.markStep(z) {
+			stops = true
+		} else {
+			shown = append(shown, z.s)
+		}
+	}
+	for _, s := range shown {
+		for i := range c.rows {
+			c.rows[i].Broken = c.rows[i].Broken || !stops && c.rows[i].subject == s.Subject.String()
+		}
+	}
+}
+
+// first are the symptoms with which the volumes stop, one of each: one with words of who acted
+// before the mere waiting of a pod, and what does not leave a node before what cannot come to
+// another.
+func (c *chain) first() []puzzle {
+	rank := func(z puzzle) int {
+		n := 0
+		if z.text == nil {
+			n += 4
+		}
+		if z.s.Name == "pod-waiting-for-volume" {
+			n += 2
+		}
+		if z.step != Detaching {
+			n++
+		}
+		return n
+	}
+	var out []puzzle
 	for _, s := range c.p.symptoms {
 		if s.Past || s.quiet() {
 			continue
 		}
-		if !c.markStep(c.p.puzzleOf(s)) {
-			for i := range c.rows {
-				if c.rows[i].subject == s.Subject.String() {
-					c.rows[i].Broken = true
-				}
-			}
+		z := c.p.puzzleOf(s)
+		switch i := slices.IndexFunc(out, func(o puzzle) bool { return o.volume == z.volume && z.volume != nil }); {
+		case i < 0:
+			out = append(out, z)
+		case rank(z) < rank(out[i]):
+			out[i] = z
 		}
 	}
+	return out
 }
 
 // stepRows are the rows at which steps show that nobody explains.

@@ -90,6 +90,72 @@ func TestSiblingsOfLogs(t *testing.T) {
 	})
 }
 
+const subdirProvisioner = "k8s-sigs.io/nfs-subdir-external-provisioner"
+
+// ownShare is a claim whose provisioner waits for the share that it serves.
+func ownShare() *world {
+	w := sketchWorld("", "", "accessModes: [ReadWriteOnce]\nnfs: {server: 10.9.0.5, path: /export/data}")
+	w = pendingClaim(w, "Immediate", anno(subdirProvisioner)).Edit("provisioner: \"\"", "provisioner: "+subdirProvisioner)
+	w.Add(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: nfs, name: nfs-client-provisioner, uid: 'de000000-0000-4000-8000-000000000001', creationTimestamp: '2025-12-01T08:00:00Z'}
+spec: {replicas: 1, selector: {matchLabels: {app: nfsp}}, template: {metadata: {labels: {app: nfsp}}, spec: {containers: [{name: nfs-client-provisioner, image: 'registry.k8s.io/sig-storage/nfs-subdir-external-provisioner:v4.0.2'}]}}}
+status: {replicas: 1, unavailableReplicas: 1}
+`, `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: nfs, name: nfs-client-provisioner-5d, uid: 'de000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-01T08:00:00Z', ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: nfs-client-provisioner, uid: 'de000000-0000-4000-8000-000000000001', controller: true}]}
+spec: {replicas: 1, selector: {matchLabels: {app: nfsp}}, template: {metadata: {labels: {app: nfsp}}, spec: {containers: [{name: nfs-client-provisioner, image: i}]}}}
+status: {replicas: 1}
+`, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: nfs, name: nfs-client-provisioner-5d-x1, uid: 'de000000-0000-4000-8000-000000000003', creationTimestamp: '2026-01-02T11:30:00Z', labels: {app: nfsp}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: nfs-client-provisioner-5d, uid: 'de000000-0000-4000-8000-000000000002', controller: true}]}
+spec: {nodeName: n1, serviceAccountName: nfs-client-provisioner, volumes: [{name: nfs-client-root, nfs: {server: 10.9.0.5, path: /export/data}}], containers: [{name: nfs-client-provisioner, image: 'registry.k8s.io/sig-storage/nfs-subdir-external-provisioner:v4.0.2', env: [{name: PROVISIONER_NAME, value: k8s-sigs.io/nfs-subdir-external-provisioner}], volumeMounts: [{name: nfs-client-root, mountPath: /persistentvolumes}]}]}
+status: {phase: Pending, startTime: '2026-01-02T11:30:00Z', conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}, {type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:30:00Z'}], containerStatuses: [{name: nfs-client-provisioner, ready: false, restartCount: 0, image: i, imageID: '', state: {waiting: {reason: ContainerCreating}}}]}
+`, `
+apiVersion: v1
+kind: Event
+metadata: {namespace: nfs, name: ev1, creationTimestamp: '2026-01-02T11:59:00Z'}
+involvedObject: {kind: Pod, namespace: nfs, name: nfs-client-provisioner-5d-x1, uid: 'de000000-0000-4000-8000-000000000003'}
+type: Warning
+reason: FailedMount
+message: "MountVolume.SetUp failed for volume \"nfs-client-root\" : mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs 10.9.0.5:/export/data /var/lib/kubelet/pods/de000000-0000-4000-8000-000000000003/volumes/kubernetes.io~nfs/nfs-client-root\nOutput: mount.nfs: access denied by server while mounting 10.9.0.5:/export/data\n"
+count: 7
+firstTimestamp: '2026-01-02T11:31:00Z'
+lastTimestamp: '2026-01-02T11:59:00Z'
+source: {component: kubelet, host: n1}
+`)
+	w.Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms")
+	return pvcEvent(w, "Normal", "ExternalProvisioning", "persistentvolume-controller", "Waiting for a volume to be created either by the external provisioner '"+subdirProvisioner+"' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
+}
+
+// undetached is an attachment whose deletion the backend refuses.
+func undetached(text string) *world {
+	w := va(cinderW().Waits().Edit("nodeName: n1, restartPolicy", "nodeName: n2, restartPolicy"), "csi-old", "n1", ", deletionTimestamp: '2026-01-02T11:32:00Z'", "attached: true, detachError: {time: '2026-01-02T11:58:00Z', message: '"+text+"'}")
+	return w.Event("Pod", "web-0", "1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:59:00Z", "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another")
+}
+
+// TestSiblingsThatStop: the report leads to the volume that keeps a provisioner, and its chain stops
+// at one place.
+func TestSiblingsThatStop(t *testing.T) {
+	t.Parallel()
+	io := attachedEBS().FailedMount(stageFails("could not mount: input/output error")).Kernel("n1", "300|I/O error, dev nvme1n1, sector 2048 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 0")
+	sayEach(t, map[string]said{
+		"a provisioner that waits for its own share": {ownShare(), []string{"it waits for a volume of its own", "kubectl mountdoctor pod nfs-client-provisioner-5d-x1 -n nfs", "access denied by server"}, nil},
+		"a mount fails, and the disk has errors":     {io, []string{"pod web-0 → PVC → PV → attached to n1 → nvme1n1 ✗ mount on n1"}, nil},
+		"a detach fails, and another node waits":     {undetached("rpc error: code = Internal desc = unexpected reply of the array"), []string{"pod web-0 → PVC → PV ✗ detach"}, nil},
+	})
+	const stale = "broken: certain volumeattachment-stale VolumeAttachment csi-old"
+	showEach(t, map[string]shown{
+		"the backend has no attachment":  {undetached("rpc error: code = Internal desc = ControllerUnpublishVolume Detach Volume failed with error disk 0e6d has no attachments in compute or attachment not found"), stale},
+		"the backend says not attached":  {undetached("rpc error: code = FailedPrecondition desc = volume is not attached to node n1"), stale},
+		"the backend has another reason": {undetached("rpc error: code = Internal desc = unexpected reply of the array"), "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume"},
+		"nobody looked at the old node":  {undetached("rpc error: code = Internal desc = volume not attached").Unprobed("n1", "PodRejected"), "broken: likely volumeattachment-stale VolumeAttachment csi-old"},
+	})
+}
+
 // said is a world, and what the short report of its claim says and does not say.
 type said struct {
 	world     *world

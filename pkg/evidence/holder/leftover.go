@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -20,7 +21,7 @@ const DetachBackoff = 5 * time.Minute
 func LeftOver(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) (waiters []*corev1.Pod, a evidence.Answer) {
 	waiters = KeptFrom(v, va)
 	switch {
-	case len(waiters) == 0, !va.Status.Attached, va.Status.DetachError != nil:
+	case len(waiters) == 0, !va.Status.Attached, va.Status.DetachError != nil && !Denied(va).Yes():
 		return nil, evidence.No()
 	case x.Age(va.CreationTimestamp.Time) <= DetachBackoff, x.Age(waiters[0].CreationTimestamp.Time) <= DetachBackoff:
 		return nil, evidence.No()
@@ -60,9 +61,26 @@ func OnlyTicket(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttac
 	return out
 }
 
+// noAttachment is how backends say that there is nothing to detach; a driver has to take that for done
+// (CSI specification, ControllerUnpublishVolume), and some do not.
+var noAttachment = pattern.MustCompile(`(?i)\b(?:is|was|are) not (?:currently )?attached\b|\bnot attached to (?:an?y? |the )?(?:node|server|instance|vm|host|machine|droplet)|\bhas no attachments?\b|\bno attachments? (?:was |were )?found\b|\battachment (?:was )?not found\b|\bvolume not attached\b`)
+
+// Denied asks whether the backend says, since the deletion of an attachment was asked for, that it
+// has none.
+func Denied(va *storagev1.VolumeAttachment) evidence.Answer {
+	e := va.Status.DetachError
+	if va.DeletionTimestamp == nil || e == nil || e.Time.Before(va.DeletionTimestamp) || !noAttachment.MatchString(e.Message) {
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status.detachError", e.Message))
+}
+
 // NotAsked asks whether nobody has asked to undo an attachment: why a deletion does not
-// finish is another question.
+// finish is another question, which the backend may answer.
 func NotAsked(va *storagev1.VolumeAttachment) evidence.Answer {
+	if denied := Denied(va); denied.Yes() {
+		return denied
+	}
 	if va.DeletionTimestamp != nil {
 		return evidence.Unseen(evidence.Lack{Need: "why the deletion of VolumeAttachment " + va.Name + " does not finish", Node: va.Spec.NodeName, Why: "the attacher says nothing"})
 	}

@@ -26,9 +26,11 @@ type Silence struct {
 	Account  string // "namespace/name", of one that is barred
 	Workload snapshot.Owner
 	Waiting  bool
-	State    []evidence.Answer
-	Last     []evidence.Answer
-	pl       *evidence.Place
+	// OwnVolume says that the pod cannot start for a volume of its own: that one's cause is the root.
+	OwnVolume bool
+	State     []evidence.Answer
+	Last      []evidence.Answer
+	pl        *evidence.Place
 }
 
 // Wanted asks whether somebody shall make a volume for the place's claim now and has had a
@@ -132,7 +134,12 @@ func (s *Silence) down(pod *corev1.Pod) {
 	if s.ByName {
 		s.miss("whether pod "+pod.Namespace+"/"+pod.Name+" is the provisioner "+s.Name, "only its name says so")
 	}
-	s.State = append(s.State, evidence.Yes(lastWord(x, pod)))
+	said := lastWord(x, pod)
+	if own := ownVolume(x, pod); own.Text != "" {
+		s.OwnVolume, said = true, own
+		s.Why += "; it waits for a volume of its own"
+	}
+	s.State = append(s.State, evidence.Yes(said))
 	if _, at := ready(pod); !at.IsZero() && x.Age(at) < time.Minute {
 		s.Waiting = true
 	}

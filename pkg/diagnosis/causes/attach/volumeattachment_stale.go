@@ -43,7 +43,7 @@ func staleAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagno
 	looked, unused := holder.Unused(pl.X, v, on)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
-		With: words.Fields{"va": va.Name, "volume": volume.Name(v), "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time), "looked": looked,
+		With: words.Fields{"va": va.Name, "volume": volume.Name(v), "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time), "looked": looked, "denied": "",
 			"waiter": pods.Name(waiters[0]), "where": waiters[0].Spec.NodeName},
 		State: []evidence.Answer{left, volume.NotInUse(pl.X, v, on), node.Ready(pl.X, on), holder.NoneLives(pl.X, v, on)},
 		Last:  []evidence.Answer{unused, holder.OnlyTicket(pl.X, v, va), holder.NotAsked(va)},
@@ -52,9 +52,13 @@ func staleAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagno
 	p.Attachment(va)
 	p.At(on)
 	p.Pods(waiters...)
-	if evidence.All(append(p.Last, p.State...)...).Yes() {
+	switch {
+	case holder.Denied(va).Yes(): // deleted it is already
+		p.With["denied"] = "says"
+		p.Steps = append(p.Steps, remedy.Words("The attacher ends the object as soon as its driver takes that answer for done: update the driver, or ask its vendor. Node "+on+" is Ready, so leave the finalizer alone until the backend itself shows that the disk is attached nowhere."))
+	case evidence.All(append(p.Last, p.State...)...).Yes():
 		p.Steps = append(p.Steps, remedy.DeleteVolumeAttachment(va, v))
-	} else {
+	default:
 		p.Steps = append(p.Steps, remedy.Words("Before the attachment is removed, check on node "+on+" that no mount namespace mounts the volume and that no map, holder or process keeps its device."))
 	}
 	return p

@@ -50,6 +50,10 @@ func silenceStep(s provision.Silence) remedy.Step {
 	case "barred":
 		return remedy.Words("Give ServiceAccount " + s.Account + " the roles of the driver's release (often a chart of another version, or a RoleBinding for another namespace). The provisioner tries again by itself.")
 	case "pod":
+		if s.OwnVolume {
+			return remedy.Check("Ask why the volume of pod "+s.Pod.Namespace+"/"+s.Pod.Name+" does not come, and cure that: the pod takes the claim up by itself as soon as it runs.",
+				remedy.Kubectl("mountdoctor", "pod", s.Pod.Name, "-n", s.Pod.Namespace))
+		}
 		return remedy.Words("Repair pod " + s.Pod.Namespace + "/" + s.Pod.Name + ": read its state and the last line of its log. It takes the claim up by itself as soon as it runs.")
 	case "workload":
 		return remedy.Words("Start the provisioner: give " + s.Workload.String() + " its replicas back, or see why its pods are not made.")
