@@ -1,6 +1,10 @@
 package remedy
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+import (
+	sentence "github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/slots"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
 
 // VolumeRoom gives the filesystem of a volume room again, as far as its class lets it grow.
 func VolumeRoom(v *snapshot.Volume) []Step {
@@ -17,4 +21,16 @@ func NodeRoom(node string) []Step {
 		Check("See what fills the disk of node "+node+", bytes and inodes, without entering the volumes that are mounted below it.", OnNode(node, "du", "-x", "--inodes", "-d", "3", "/var/lib")),
 		Words("Make room there: old images and logs, containers' scratch directories and emptyDir volumes of pods that may go. Never delete anything below pods/*/volumes: volumes are mounted there."),
 	}
+}
+
+// IdleSlots is where full nodes have volumes attached that no pod uses there: remarks, because why they
+// are attached is another question.
+func IdleSlots(x *snapshot.Index, full ...slots.Taken) []string {
+	var out []string
+	for _, t := range full {
+		if names := t.Idle(x); len(names) > 0 {
+			out = append(out, titled("%d of the volumes attached to node %s are used by no pod there (%s): look why they are still attached, their slots would be free.", len(names), t.Node, sentence.List(names, 5)))
+		}
+	}
+	return out
 }

@@ -78,15 +78,30 @@ type Last struct {
 	Gone    bool   // that node has no Node object: then the whole check fails
 }
 
+// Lasts are the last copies on one node.
+type Lasts []Last
+
+// Words are the names of the copies, and a node with another copy that does not count, with the
+// reason; of a node that is gone first.
+func (list Lasts) Words() (names []string, other, why string) {
+	for _, l := range list {
+		names = append(names, l.Replica.Name)
+		if l.Other != "" && (other == "" || l.Gone) {
+			other, why = l.Other, l.Why
+		}
+	}
+	return names, other, why
+}
+
 // LastCopies lists the used replicas on a node whose volume has no healthy copy on
 // another node that is schedulable and has a running, protected instance-manager
 // (longhorn-manager: controller/instance_manager_controller.go, canDeleteInstanceManagerPDB).
-func LastCopies(x *snapshot.Index, node, policy string) []Last {
+func LastCopies(x *snapshot.Index, node, policy string) Lasts {
 	byVolume := map[string][]*snapshot.LHReplica{}
 	for _, r := range x.Cluster.Longhorn.Replicas {
 		byVolume[r.VolumeName] = append(byVolume[r.VolumeName], r)
 	}
-	var out []Last
+	var out Lasts
 	for _, r := range x.Cluster.Longhorn.Replicas {
 		used := r.HealthyAt != "" || r.FailedAt != ""
 		stopped := policy == "allow-if-replica-is-stopped" && r.CurrentState == "stopped"
@@ -141,12 +156,6 @@ func unreachable(x *snapshot.Index, node string) (why string, gone bool) {
 
 // Evictable lists the replicas of a node, all of which an eviction has to move first.
 func Evictable(x *snapshot.Index, node string) []string {
-	var out []string
-	for _, r := range x.Cluster.Longhorn.Replicas {
-		if r.NodeID == node {
-			out = append(out, r.Name)
-		}
-	}
-	slices.Sort(out)
-	return out
+	there := evidence.Keep(x.Cluster.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID == node })
+	return slices.Sorted(slices.Values(evidence.Each(there, func(r *snapshot.LHReplica) string { return r.Name })))
 }

@@ -49,12 +49,22 @@ func WithoutImage(x *snapshot.Index, v *snapshot.Volume, ei *snapshot.LHEngineIm
 	return out
 }
 
-// ImageMissing asks whether the image is missing on one of the nodes.
-func ImageMissing(ei *snapshot.LHEngineImage, nodes []Imageless) evidence.Answer {
-	facts := evidence.Each(nodes, func(n Imageless) report.Evidence {
+// Incompatible asks whether this version of Longhorn cannot work with an engine image.
+func Incompatible(ei *snapshot.LHEngineImage) evidence.Answer {
+	return evidence.When(ei.Incompatible, evidence.FromAPI("EngineImage "+ei.Name, "status.incompatible", "true"))
+}
+
+// ImageMissing asks whether the image is missing on one of the nodes, and says what keeps it from each.
+func ImageMissing(x *snapshot.Index, ei *snapshot.LHEngineImage, nodes []Imageless) (why string, is evidence.Answer) {
+	is = evidence.When(len(nodes) > 0, evidence.Each(nodes, func(n Imageless) report.Evidence {
 		return evidence.FromAPI("EngineImage "+ei.Name, "status.nodeDeploymentMap["+n.Node+"]", n.said)
-	})
-	return evidence.When(len(nodes) > 0, facts...)
+	})...)
+	var reasons []string
+	for _, n := range nodes {
+		reason, facts := whyNoImage(x, ei, n.Node)
+		reasons, is = append(reasons, "on node "+n.Node+", where "+n.Part+" must start: "+reason), is.With(facts...)
+	}
+	return strings.Join(reasons, "; "), is
 }
 
 // AnyDown asks whether one of the nodes may be down or without Longhorn's manager: then the
@@ -69,8 +79,8 @@ func AnyDown(x *snapshot.Index, nodes []Imageless) evidence.Answer {
 	return evidence.Not(whole.Nothing())
 }
 
-// WhyNoImage looks at the DaemonSet's pod on a node, and says what keeps the image away.
-func WhyNoImage(x *snapshot.Index, ei *snapshot.LHEngineImage, node string) (string, []report.Evidence) {
+// whyNoImage looks at the DaemonSet's pod on a node, and says what keeps the image away.
+func whyNoImage(x *snapshot.Index, ei *snapshot.LHEngineImage, node string) (string, []report.Evidence) {
 	ds := "engine-image-" + ei.Name
 	for _, pod := range x.PodsOn(node) {
 		if pod.Namespace != ei.Namespace || !strings.HasPrefix(pod.Name, ds+"-") {

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,19 +74,37 @@ func SizeRefused(pl *evidence.Place) evidence.Answer {
 	return refusal(pl, sizeRefused, "a fresh refusal that names the two sizes")
 }
 
-// OfWrongSize are the replicas whose volume.meta is larger than the volume, and the nodes
-// on which none was read.
-func OfWrongSize(x *snapshot.Index, v *snapshot.Volume) (list []*snapshot.LHReplica, facts []report.Evidence, unread []string) {
+// WrongSize are the replicas whose volume.meta is larger than their volume.
+type WrongSize struct {
+	First  *snapshot.LHReplica // nil: none is
+	Words  string
+	Facts  []report.Evidence
+	Unread []string // where none is: the nodes on which no volume.meta was read
+}
+
+// OfWrongSize finds them.
+func OfWrongSize(x *snapshot.Index, v *snapshot.Volume) WrongSize {
+	var out WrongSize
+	var which []string
 	for _, r := range v.Longhorn.Replicas {
 		switch d := DirectoryOf(x, r); {
 		case d.Size > v.LH().Size:
-			list = append(list, r)
-			facts = append(facts, evidence.FromNode(r.NodeID, d.path+"/volume.meta", d.Meta))
+			out.First = cmp.Or(out.First, r)
+			which = append(which, fmt.Sprintf("replica %s on node %s has %s in its volume.meta", r.Name, r.NodeID, Bytes(d.Size)))
+			out.Facts = append(out.Facts, evidence.FromNode(r.NodeID, d.path+"/volume.meta", d.Meta))
 		case d.Meta == "" && r.NodeID != "":
-			unread = append(unread, r.NodeID)
+			out.Unread = append(out.Unread, r.NodeID)
 		}
 	}
-	return list, facts, unread
+	if out.Words = strings.Join(which, "; "); out.First != nil {
+		out.Unread = nil
+	}
+	return out
+}
+
+// Shown is a replica with its node and the times that decide about it, as a sentence names it.
+func Shown(r *snapshot.LHReplica) string {
+	return fmt.Sprintf("%s on %s (healthyAt %s, failedAt %s)", r.Name, OrNone(r.NodeID), OrNone(r.HealthyAt), OrNone(r.FailedAt))
 }
 
 // Half is a replica that counts as usable although its rebuild never ended.

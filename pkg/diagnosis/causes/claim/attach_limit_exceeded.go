@@ -49,13 +49,11 @@ func nodeFull(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
 		State: []evidence.Answer{away, full.Is},
 		Last:  []evidence.Answer{full.Sure},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes. Then let the scheduler know the limit: the driver's volumeAttachLimit or reserved attachments. Attachments of mounted volumes are no place to make room.")},
-		Also:  idle(pl.X, full.Taken),
+		Also:  remedy.IdleSlots(pl.X, full.Taken),
 	}
-	if va := pl.Volume.AttachmentOn(w.Node()); va != nil {
-		p.Object("va", va.Name)
-	}
-	p.Keys.Pod(w.Pod)
-	p.Keys.At(w.Node())
+	p.Attachment(pl.Volume.AttachmentOn(w.Node()))
+	p.Users(w)
+	p.At(w.Node())
 	return p
 }
 
@@ -74,20 +72,9 @@ func noNodeHasRoom(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
 		State: []evidence.Answer{room.Said},
 		Last:  []evidence.Answer{room.Is, room.Others},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes that the pod may use; look whether attachments there are left over. Attachments of mounted volumes are no place to make room.")},
+		Also:  remedy.IdleSlots(pl.X, room.Full...),
 	}
-	for _, t := range room.Full {
-		p.Also = append(p.Also, idle(pl.X, t)...)
-	}
-	p.Keys.Pod(w.Pod)
-	p.Keys.At(first.Node)
+	p.Users(w)
+	p.At(first.Node)
 	return p
-}
-
-// idle names volumes that are attached to a full node for nobody.
-func idle(x *snapshot.Index, t slots.Taken) []string {
-	names := t.Idle(x)
-	if len(names) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of the volumes attached to node %s are used by no pod there (%s): look why they are still attached, their slots would be free.", len(names), t.Node, words.List(names, 5))}
 }

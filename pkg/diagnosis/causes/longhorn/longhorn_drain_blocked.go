@@ -58,7 +58,8 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 		p.State = append(p.State, lh.Read(pl.X, "replicas").And(lh.Read(pl.X, "instancemanagers")).Nothing())
 		cure = "Let Longhorn move these replicas: other nodes need space and a disk that takes them; a detached volume is only rebuilt while it is attached."
 	case len(last) > 0:
-		lastCopy(p, last)
+		names, other, why := last.Words()
+		p.Says, p.With["replicas"], p.With["other"], p.With["why"] = "last", words.List(names, 3), other, why
 		p.State = append(p.State, lh.Read(pl.X, "replicas", "instancemanagers").And(evidence.Resource(pl.X, "/nodes")).Nothing(
 			evidence.FromAPI("Replica "+last[0].Replica.Name, "spec.nodeID", pl.Node)))
 		cure = "Give the volume a second healthy replica that Longhorn can reach: uncordon or repair the other node, or attach the volume so that it is rebuilt elsewhere. The policy block-for-eviction-if-contains-last-replica lets Longhorn move it by itself. A record of a node that is gone for good is removed in Longhorn's UI, once another healthy copy exists."
@@ -74,17 +75,4 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 	p.Steps = append(p.Steps, remedy.Words(cure), remedy.Words("The policy always-allow, or taking the budget away, loses the volume if this node does not come back: only with a backup, and never as a habit."))
 	p.Object("im", im.Name)
 	return p
-}
-
-// lastCopy fills in which copies keep the node, and why others do not count.
-func lastCopy(p *diagnosis.Proof, last []lh.Last) {
-	var names []string
-	p.Says = "last"
-	for _, l := range last {
-		names = append(names, l.Replica.Name)
-		if l.Other != "" && (p.With["other"] == "" || l.Gone) {
-			p.With["other"], p.With["why"] = l.Other, l.Why
-		}
-	}
-	p.With["replicas"] = words.List(names, 3)
 }

@@ -1,8 +1,6 @@
 package longhorn
 
 import (
-	"strings"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -60,20 +58,15 @@ func imageNotReady(pl *evidence.Place, ei *snapshot.LHEngineImage) *diagnosis.Pr
 		With:    words.Fields{"name": ei.Name, "image": ei.Image, "volume": v.Name, "state": lh.OrNone(v.Status.State), "why": ""},
 		State:   []evidence.Answer{lh.WantedUnattached(pl.X, pl.Volume)},
 	}
-	if ei.Incompatible {
-		p.Says, p.State = "incompatible", append(p.State, evidence.Yes(evidence.FromAPI("EngineImage "+ei.Name, "status.incompatible", "true")))
+	if old := lh.Incompatible(ei); old.Yes() {
+		p.Says, p.State = "incompatible", append(p.State, old)
 		p.Steps = []remedy.Step{remedy.Words("Upgrade the engine of the volume while it is detached, to an image that this version of Longhorn supports.")}
 		return p
 	}
 	nodes := lh.WithoutImage(pl.X, pl.Volume, ei)
-	missing := lh.ImageMissing(ei, nodes)
-	var why []string
-	for _, n := range nodes {
-		p.At(n.Node)
-		reason, facts := lh.WhyNoImage(pl.X, ei, n.Node)
-		why, missing = append(why, "on node "+n.Node+", where "+n.Part+" must start: "+reason), missing.With(facts...)
-	}
-	p.Says, p.With["why"] = "missing", strings.Join(why, "; ")
+	why, missing := lh.ImageMissing(pl.X, ei, nodes)
+	p.Says, p.With["why"] = "missing", why
+	p.At(evidence.Each(nodes, func(n lh.Imageless) string { return n.Node })...)
 	p.State = append(p.State, missing.With(lh.ImageWords(pl, ei)...))
 	p.LookAlikes = []diagnosis.LookAlike{{Cause: "a node that is down or whose manager is", Is: lh.AnyDown(pl.X, nodes)}}
 	p.Steps = []remedy.Step{

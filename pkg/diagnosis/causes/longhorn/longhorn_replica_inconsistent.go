@@ -41,41 +41,29 @@ var ReplicaInconsistent = &diagnosis.Rule{
 }
 
 func tooMany(pl *evidence.Place, v *snapshot.LHVolume) *diagnosis.Proof {
-	var names []string
-	for _, r := range pl.Volume.Longhorn.Replicas {
-		names = append(names, fmt.Sprintf("%s on %s (healthyAt %s, failedAt %s)", r.Name, lh.OrNone(r.NodeID), lh.OrNone(r.HealthyAt), lh.OrNone(r.FailedAt)))
-	}
+	all := pl.Volume.Longhorn.Replicas
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "count",
-		With:  words.Fields{"volume": v.Name, "count": fmt.Sprint(len(names)), "replicas": strings.Join(names, "; ")},
+		With:  words.Fields{"volume": v.Name, "count": fmt.Sprint(len(all)), "replicas": strings.Join(evidence.Each(all, lh.Shown), "; ")},
 		State: []evidence.Answer{lh.TooMany(pl)}, Last: []evidence.Answer{lh.LocalityRefused(pl)},
 		Steps: []remedy.Step{remedy.Words("Copy the replica directories first. Then remove the replica that holds no data.")},
 	}
-	for _, r := range pl.Volume.Longhorn.Replicas {
-		if lh.WithoutData(pl.X, r) {
-			p.Steps = append(p.Steps, remedy.DeleteReplica(pl.Volume, r))
-			break
-		}
+	if r := evidence.First(all, func(r *snapshot.LHReplica) bool { return lh.WithoutData(pl.X, r) }); r != nil {
+		p.Steps = append(p.Steps, remedy.DeleteReplica(pl.Volume, r))
 	}
 	return p
 }
 
 func tooLarge(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *diagnosis.Proof {
-	wrong, facts, unread := lh.OfWrongSize(pl.X, pl.Volume)
+	wrong := lh.OfWrongSize(pl.X, pl.Volume)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "size",
-		With:  words.Fields{"volume": v.Name, "has": lh.Bytes(e.CurrentSize), "size": lh.Bytes(v.Size), "replicas": "", "unread": ""},
-		State: []evidence.Answer{lh.TooLarge(e, v)}, Last: []evidence.Answer{lh.SizeRefused(pl).With(facts...)},
+		With:  words.Fields{"volume": v.Name, "has": lh.Bytes(e.CurrentSize), "size": lh.Bytes(v.Size), "replicas": wrong.Words, "unread": words.List(wrong.Unread, 3)},
+		State: []evidence.Answer{lh.TooLarge(e, v)}, Last: []evidence.Answer{lh.SizeRefused(pl).With(wrong.Facts...)},
 		Steps: []remedy.Step{remedy.Words("Copy the directories of all replicas first. Then follow the version notes of Longhorn (1.3.2 to 1.5.0) for the replica whose size is wrong, while the others have the right one; or restore a backup. This is no unfinished resize: do not enlarge the volume to match.")},
 	}
-	var which []string
-	for _, r := range wrong {
-		p.Subject = diagnosis.ObjectSubject("Replica", wrong[0].Namespace, wrong[0].Name)
-		which = append(which, fmt.Sprintf("replica %s on node %s has %s in its volume.meta", r.Name, r.NodeID, lh.Bytes(lh.DirectoryOf(pl.X, r).Size)))
-	}
-	p.With["replicas"] = strings.Join(which, "; ")
-	if len(which) == 0 {
-		p.With["unread"] = words.List(unread, 3)
+	if r := wrong.First; r != nil {
+		p.Subject = diagnosis.ObjectSubject("Replica", r.Namespace, r.Name)
 	}
 	p.At(e.NodeID)
 	return p

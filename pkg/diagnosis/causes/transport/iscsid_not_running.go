@@ -41,7 +41,7 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 				{Cause: "iscsi-initiator-name-invalid", Is: iscsi.Nameless(pl)},
 				{Cause: "iscsi-module-missing", Is: iscsi.Driverless(pl)},
 			},
-			Steps: []remedy.Step{startDaemon(pl)},
+			Steps: remedy.DaemonBack(pl),
 		}
 		switch {
 		case broken.Yes():
@@ -61,16 +61,6 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 	},
 }
 
-func startDaemon(pl *evidence.Place) remedy.Step {
-	switch {
-	case iscsi.Contained(pl) != "":
-		return remedy.Words("Run iscsid inside the container that is node " + pl.Node + "; a daemon of the machine around it does not serve it.")
-	case pl.View == nil:
-		return remedy.Words("On node " + pl.Node + " see first that /etc/iscsi/initiatorname.iscsi holds a name and that modprobe iscsi_tcp works, then start the daemon and keep it: systemctl enable --now iscsid. Its own words say what keeps it from running.")
-	}
-	return remedy.Words("On node " + pl.Node + " start the daemon and keep it: systemctl enable --now iscsid. The next attempt succeeds by itself.")
-}
-
 // bootHangs finds a node whose boot waits for iscsi.service: it logs in to every record
 // with node.startup = automatic, and Longhorn's portals are pods that can only start
 // after the boot. The console is no part of a recording, so that is never more than likely.
@@ -80,14 +70,10 @@ func bootHangs(pl *evidence.Place) *diagnosis.Proof {
 	if len(records) == 0 {
 		return nil
 	}
-	n := strconv.Itoa(len(records))
 	return &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(pl.Node), Says: "boot", AtMost: report.Likely,
-		With:  words.Fields{"node": pl.Node, "unit": unit, "records": n, "where": path.Dir(path.Dir(path.Dir(records[0].Path))), "target": records[0].Target},
+		With:  words.Fields{"node": pl.Node, "unit": unit, "records": strconv.Itoa(len(records)), "where": path.Dir(path.Dir(path.Dir(records[0].Path))), "target": records[0].Target},
 		State: []evidence.Answer{iscsi.Booting(pl), enabled, stale},
-		Steps: []remedy.Step{
-			remedy.Words("Wait for the time-outs (about two minutes for each of the " + n + " records), or on the console of node " + pl.Node + " remove the records of Longhorn's targets that have no session."),
-			remedy.Words("Then disable " + unit + " (not iscsid), unless the node needs automatic logins to real targets: Longhorn logs in by itself."),
-		},
+		Steps: remedy.BootOn(pl.Node, unit, len(records)),
 	}
 }
