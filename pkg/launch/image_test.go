@@ -62,6 +62,13 @@ func newWorld(drivers ...string) *world {
 	return w
 }
 
+// elsewhere registers a driver on another node.
+func (w *world) elsewhere(driver string) *world {
+	w.s.Cluster.CSINodes = append(w.s.Cluster.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "m"},
+		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver}}}})
+	return w
+}
+
 func (w *world) with(ds *appsv1.DaemonSet, pod *corev1.Pod) *world {
 	w.s.Cluster.DaemonSets = append(w.s.Cluster.DaemonSets, ds)
 	w.s.Cluster.Pods = append(w.s.Cluster.Pods, pod)
@@ -109,6 +116,7 @@ func TestChoice(t *testing.T) {
 			with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, nil)), Options{}, []Image{pinnedManager, pinnedCeph, fallback}},
 		{"a manager where Longhorn has no object", newWorld().with(plugin("storage", "longhorn-manager", manager, "none", nil)), Options{}, []Image{fallback}},
 		{"a driver that is registered", newWorld(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, nil)), Options{}, []Image{pinnedCeph, fallback}},
+		{"a driver that only another node's kubelet still knows", newWorld().elsewhere(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, nil)), Options{}, []Image{pinnedCeph, fallback}},
 		{"a driver that is not", newWorld().with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, nil)), Options{}, []Image{fallback}},
 		{"a pod without the kubelet's directory", newWorld(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, func(_ *appsv1.DaemonSet, p *corev1.Pod) {
 			p.Spec.Volumes = nil

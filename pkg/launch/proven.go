@@ -67,18 +67,10 @@ type workload struct {
 func workloads(x *snapshot.Index, node string, o Options) ([]workload, *Disagreement) {
 	space, refused := longhornSpace(x, o)
 	out := longhornsOwn(x, node, space)
-	registered := x.CSINode(node)
-	if registered == nil {
-		return out, refused
-	}
-	var drivers []string
-	for _, d := range registered.Spec.Drivers {
-		if d.Name != snapshot.LonghornDriver || space == "" && refused == nil {
-			drivers = append(drivers, d.Name)
+	for _, d := range registered(x, node) {
+		if d == snapshot.LonghornDriver && (space != "" || refused != nil) {
+			continue
 		}
-	}
-	slices.Sort(drivers)
-	for _, d := range drivers {
 		some, no := serving(x, node, d)
 		out = append(out, some...)
 		if refused == nil {
@@ -86,6 +78,27 @@ func workloads(x *snapshot.Index, node string, o Options) ([]workload, *Disagree
 		}
 	}
 	return out, refused
+}
+
+// registered are the drivers that kubelets know: first those of the node, then those of other
+// nodes, whose plugin may run on this one and be no longer known.
+func registered(x *snapshot.Index, node string) []string {
+	var own, others []string
+	for _, n := range x.Cluster.CSINodes {
+		if n == nil {
+			continue
+		}
+		for _, d := range n.Spec.Drivers {
+			if n.Name == node {
+				own = append(own, d.Name)
+			} else {
+				others = append(others, d.Name)
+			}
+		}
+	}
+	slices.Sort(own)
+	slices.Sort(others)
+	return append(own, slices.DeleteFunc(slices.Compact(others), func(d string) bool { return slices.Contains(own, d) })...)
 }
 
 // longhornsOwn are the manager and the CSI plugin in the proven namespace.
