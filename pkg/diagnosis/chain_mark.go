@@ -38,19 +38,23 @@ func (c *chain) mark(roots []*Finding) {
 }
 
 // first are the symptoms with which the volumes stop, one of each: one with words of who acted
-// before the mere waiting of a pod, and what does not leave a node before what cannot come to
-// another.
+// before the mere waiting of a pod, and what does not leave a node, mount first, before what cannot
+// come to another.
 func (c *chain) first() []puzzle {
 	rank := func(z puzzle) int {
 		n := 0
 		if z.text == nil {
-			n += 4
+			n += 8
 		}
 		if z.s.Name == "pod-waiting-for-volume" {
-			n += 2
+			n += 4
 		}
-		if z.step != Detaching {
+		switch z.step {
+		case Unmounting:
+		case Detaching:
 			n++
+		default:
+			n += 2
 		}
 		return n
 	}

@@ -37,17 +37,18 @@ var stepOfSymptom = map[string]Step{
 }
 
 // puzzleOf finds the place of a symptom: of several volumes the one that was refused,
-// else the first that is not in its pod yet.
+// else the first that is not in its pod yet, or not out of it.
 func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	z := puzzle{p: p, s: s, step: stepOfSymptom[s.Name], node: s.Subject.Node}
 	if z.node == "" && len(s.at.list) > 0 {
 		z.node = s.at.list[0]
 	}
 	for _, v := range p.volumesOf(&s.Keys) {
-		if s.Subject.Kind == "Pod" && p.published(v, s.Subject) {
+		t := p.refusal(v, z.node, z.stepOf(v))
+		if s.Subject.Kind == "Pod" && t == nil && z.step != Unmounting && p.published(v, s.Subject) {
 			continue
 		}
-		if t := p.refusal(v, z.node, z.stepOf(v)); t != nil && z.text == nil || z.volume == nil {
+		if t != nil && z.text == nil || z.volume == nil {
 			z.volume, z.text = v, t
 		}
 	}
@@ -160,6 +161,9 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
+	if kept := z.keptObject(); kept != "" {
+		return kept
+	}
 	if z.text == nil {
 		return "The volume is " + silent + on + ", and nobody says why."
 	}
@@ -171,6 +175,15 @@ func (z puzzle) says() string {
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// keptObject names the finalizers for which the object of a pod stays whose containers have ended.
+func (z puzzle) keptObject() string {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	if z.s.Subject.Kind != "Pod" || z.step != Unmounting || z.text != nil || pod == nil || len(pod.Finalizers) == 0 || pods.Runs(pod) || z.p.published(z.volume, z.s.Subject) {
+		return ""
+	}
+	return "Pod " + pods.Name(pod) + " has ended, and its object stays until finalizer " + strings.Join(pod.Finalizers, ", ") + " is taken off."
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

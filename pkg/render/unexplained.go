@@ -58,18 +58,22 @@ func (p *page) puzzle(list []report.Unexplained) {
 
 // mostTelling puts the symptom first that tells most: one with words of who acted, and
 // any before the mere waiting of a pod, and, where looks are shown, before one without. A volume that does not leave one node cannot come
-// to another: of those that tell equally much, that comes first.
+// to another, and one that is not unmounted is not detached: of those that tell equally much, that comes first.
 func mostTelling(list []report.Unexplained, looks bool) []report.Unexplained {
 	rank := func(u report.Unexplained) int {
 		n := 0
 		if u.Last == "" {
-			n += 4
+			n += 8
 		}
 		if u.Name == waiting || looks && len(u.Next) == 0 {
-			n += 2
+			n += 4
 		}
-		if u.Step != "detach" {
+		switch u.Step {
+		case "unmount":
+		case "detach":
 			n++
+		default:
+			n += 2
 		}
 		return n
 	}

@@ -66,6 +66,12 @@ func TestSiblingsPastAndUnseen(t *testing.T) {
 	}
 }
 
+// ended is a pod whose containers have ended since it was deleted ten minutes ago.
+func ended(w *world) *world {
+	return w.Without("n1", "proc/5000/").Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z', deletionGracePeriodSeconds: 30, uid").
+		Edit("ready: true, restartCount: 0, image: i, imageID: '', containerID: 'containerd://"+strings.Repeat("ab", 31)+"00', state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "ready: false, restartCount: 0, image: i, imageID: '', state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:50:05Z'}}")
+}
+
 func attachedEBS() *world { return ebsDisk(ebs().Waits().Attached("n1"), "n1") }
 
 func TestSiblingsMountMore(t *testing.T) {
@@ -76,10 +82,6 @@ func TestSiblingsMountMore(t *testing.T) {
 	}
 	runs := func() *world {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
-	}
-	ended := func(w *world) *world {
-		return w.Without("n1", "proc/5000/").Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z', deletionGracePeriodSeconds: 30, uid").
-			Edit("ready: true, restartCount: 0, image: i, imageID: '', containerID: 'containerd://"+strings.Repeat("ab", 31)+"00', state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "ready: false, restartCount: 0, image: i, imageID: '', state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:50:05Z'}}")
 	}
 	for name, c := range map[string]struct {
 		w    *world

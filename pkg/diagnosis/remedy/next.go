@@ -50,12 +50,16 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		}
 	case "serve", "replicate":
 		owner(x, v, add)
+	case "unmount": // of which kubelet makes no event
+		if node != "" {
+			add("The kubelet's words.", KubeletLog(node))
+		}
 	}
 	if len(out) > 1 || step == "replicate" && len(out) > 0 {
 		// The controller's side has spoken; the node's has nothing to do with it.
 	} else if pod, container := around.Plugin(x, v, node); pod != nil && !kubelet {
 		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
-	} else if node != "" {
+	} else if node != "" && step != "unmount" {
 		add("The kubelet's words.", KubeletLog(node))
 	}
 	for _, s := range state(x, v, node) {

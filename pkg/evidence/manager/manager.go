@@ -56,6 +56,9 @@ func attach(pl *evidence.Place) (Idle, bool) {
 	}
 	for _, c := range v.Waiting() {
 		on, began := pl.X.Node(c.Node()), c.Pod.Status.StartTime
+		if pods.Borrows(c, v.Claim) {
+			continue // the controller refuses the pod before it looks at the volume
+		}
 		if on == nil || began == nil || pl.X.Age(began.Time) < patience || on.Annotations[controllerManaged] != "true" || pl.X.Attachment(snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), on.Name)) != nil || pl.X.ReportedAttached(on.Name, v) || heard(pl, c.Pod) {
 			continue
 		}

@@ -36,8 +36,7 @@ func WrongModes(v *snapshot.Volume) []WrongMode {
 		if c.Node() == "" || c.Inline || !snapshot.PodProvided(c.Pod).IsZero() {
 			continue
 		}
-		own := slices.ContainsFunc(c.Pod.Spec.Volumes, func(o corev1.Volume) bool { return o.Name == c.Volume && o.Ephemeral != nil })
-		w := WrongMode{Pod: c.Pod, Volume: c.Volume, Field: field, Ephemeral: own}
+		w := WrongMode{Pod: c.Pod, Volume: c.Volume, Field: field, Ephemeral: ephemeral(c)}
 		facts := []report.Evidence{modeOf(v, mode)}
 		for k := range snapshot.Containers(c.Pod) {
 			if at, ok := usedAt(k, c.Volume, field); ok {
@@ -84,6 +83,17 @@ func usedAt(k *corev1.Container, volume, field string) (string, bool) {
 // refuses that first, whatever the mode.
 func (w WrongMode) Borrowed(c *corev1.PersistentVolumeClaim) evidence.Answer {
 	return evidence.When(w.Ephemeral && w.Pod.UID != "" && !ownedBy(c, w.Pod))
+}
+
+// Borrows tells whether a pod names a claim by a generic ephemeral volume, and it was not made for
+// that pod: neither controllers nor kubelet give it to the pod (VolumeIsForPod in
+// k8s.io/component-helpers/storage/ephemeral).
+func Borrows(c *snapshot.Consumer, claim *corev1.PersistentVolumeClaim) bool {
+	return WrongMode{Pod: c.Pod, Ephemeral: ephemeral(c)}.Borrowed(claim).Yes()
+}
+
+func ephemeral(c *snapshot.Consumer) bool {
+	return slices.ContainsFunc(c.Pod.Spec.Volumes, func(o corev1.Volume) bool { return o.Name == c.Volume && o.Ephemeral != nil })
 }
 
 // Reason asks whether kubelet gives this as its reason. Where nobody gives one it was not

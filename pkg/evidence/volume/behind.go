@@ -20,11 +20,12 @@ type Behind struct {
 	Stage  *snapshot.Use // its staging mount in the host's table; nil: it is only mapped
 }
 
-// Deserted tells whether a volume of one node has no pod that lives on the place's node
-// and nobody who waits for it there.
+// Deserted tells whether a volume of one node has no pod that lives on the place's node, none
+// there that the kubelet still takes down, and nobody who waits for it there.
 func Deserted(pl *evidence.Place) bool {
 	v := pl.Volume
-	return v.Exclusive() && !v.RegularRWX() && len(v.LiveConsumersOn(pl.Node)) == 0 && !Awaited(pl.X, v, pl.Node)
+	going := slices.ContainsFunc(v.Terminating(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
+	return v.Exclusive() && !v.RegularRWX() && !going && len(v.LiveConsumersOn(pl.Node)) == 0 && !Awaited(pl.X, v, pl.Node)
 }
 
 // BehindOf finds the device that was left; false when it is not there, or is mounted below

@@ -17,7 +17,7 @@ import (
 // ClaimInUseRWOP finds a second pod for a claim that only one pod may use.
 var ClaimInUseRWOP = &diagnosis.Rule{
 	Name: "claim-in-use-rwop", Layer: diagnosis.Claim, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Publishing},
+	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing}, // between two nodes the attachment is refused first
 	Offers: []string{"delete-pod"},
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,

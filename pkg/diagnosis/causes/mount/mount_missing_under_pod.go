@@ -36,7 +36,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 		for _, m := range mounts.MissingOf(pl) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.PodSubject(m.Pod), Says: "runs",
-				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": strconv.Itoa(len(m.Files))},
+				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files))},
 				State:      []evidence.Answer{m.Is()},
 				Last:       []evidence.Answer{evidence.Resources(pl.X, "/pods", "/persistentvolumes").Nothing(), whole.Nothing()},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "a pod that has its volume all the same", Is: m.Elsewhere()}},
@@ -67,4 +67,12 @@ var MountMissingUnderPod = &diagnosis.Rule{
 		}
 		return out
 	},
+}
+
+// lie is how many files are there, with the verb.
+func lie(n int) string {
+	if n == 1 {
+		return "lies 1 file"
+	}
+	return "lie " + strconv.Itoa(n) + " files"
 }

@@ -1,0 +1,76 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+// TestOfARealCluster: what a cluster showed that was made and broken by hand.
+func TestOfARealCluster(t *testing.T) {
+	t.Parallel()
+	rwop := mulattach(second(cinderW().Waits().Edit("accessModes: [ReadWriteOnce]", "accessModes: [ReadWriteOncePod]"), "other", "n2", "", "Running", "").Attached("n2"), "other")
+	borrowed := ebs().Waits().Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce]}}}}]").
+		Edit("namespace: shop, name: web-0, uid", "namespace: shop, name: da, uid").Edit("name: scratch, ephemeral", "name: ta, ephemeral").Edit("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: da-ta")
+	left := func() *world {
+		return ebsDisk(ebs().Runs(0).Attached("n1"), "n1").LiveExt4("n1", "nvme1n1").Mounts("n1", "259:1 / "+ebs().Stage()+" rw,relatime shared:71 - ext4 /dev/nvme1n1 rw")
+	}
+	show(t, rwop, "pvc shop/data", "broken: certain claim-in-use-rwop PersistentVolumeClaim shop/data")
+	show(t, borrowed, "pod shop/da", "broken: certain volume-source-missing PersistentVolumeClaim shop/da-ta")
+	show(t, ended(left()), "pvc shop/data", "broken: unexplained pod-stuck-terminating; unexplained unmount-blocked") // kubelet is not done with the pod: nobody left the mount behind
+}
+
+// TestWhereTheUnmountStops: of an unmount kubelet makes no event. Where nobody says a word the step is told
+// all the same, and who would know.
+func TestWhereTheUnmountStops(t *testing.T) {
+	t.Parallel()
+	held := func(w *world) *world {
+		return ended(w).Edit("name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z'", "name: web-0, finalizers: [example.com/hold], deletionTimestamp: '2026-01-02T11:57:30Z'")
+	}
+	for name, c := range map[string]struct {
+		w                     *world
+		answer, step, looksAt string
+	}{
+		"the mount in the pod's directory stays": {ended(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))), "The volume is not unmounted on node n1, and nobody says why.", "unmount", "kubelet"},
+		"only the object stays":                  {held(ebs().Runs(0).Attached("n1")), "Pod shop/web-0 has ended, and its object stays until finalizer example.com/hold is taken off.", "unmount", "kubelet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			if len(r.Unexplained) == 0 {
+				t.Fatalf("nothing is unexplained: %+v", r.RootCauses)
+			}
+			for _, u := range r.Unexplained {
+				if u.Name != "pod-stuck-terminating" {
+					continue
+				}
+				looks := ""
+				for _, n := range u.Next {
+					looks += strings.Join(n.Commands, "\n")
+				}
+				if u.Answer != c.answer || u.Step != c.step || !strings.Contains(looks, c.looksAt) {
+					t.Errorf("%q at %q, looks %s", u.Answer, u.Step, looks)
+				}
+				return
+			}
+			t.Errorf("no pod is stuck: %+v", r.Unexplained)
+		})
+	}
+}
+
+// TestWhereAMapStops: a driver without raw block volumes mounts something where kubelet wants a device. That
+// this is there is no reason to leave the volume out.
+func TestWhereAMapStops(t *testing.T) {
+	t.Parallel()
+	const publish = "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/" + sketch.UID + "00"
+	w := ebsDisk(ebs().Edit("volumeMode: Filesystem", "volumeMode: Block").Waits().Attached("n1"), "n1").LiveExt4("n1", "nvme1n1").Mounts("n1", "259:1 / "+publish+" rw,relatime shared:71 - ext4 /dev/nvme1n1 rw").
+		Event("Pod", "web-0", sketch.UID+"00", "FailedMapVolume", "kubelet", "n1", "2026-01-02T11:59:00Z", "MapVolume.MapBlockVolume failed for volume \"pv-data\" : blkUtil.MapDevice failed. devicePath: "+publish+": failed to bind mount devicePath: mount failed: exit status 32")
+	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	for _, u := range r.Unexplained {
+		if u.Name == "mount-failed" && u.Answer == "The kubelet on node n1 refuses to mount the volume." && len(u.Next) > 1 {
+			return
+		}
+	}
+	t.Errorf("%+v", r.Unexplained)
+}
