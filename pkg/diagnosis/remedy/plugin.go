@@ -3,9 +3,13 @@ package remedy
 import (
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -29,4 +33,27 @@ func PluginBack(x *snapshot.Index, u nodeplugin.Use, a nodeplugin.Absence) []Ste
 		out = append(out, Words("For Longhorn set the toleration in the setting taint-toleration and in the chart's values; the setting is applied only while all volumes are detached."))
 	}
 	return append(out, Words("Verify: CSINode "+u.Node+" lists driver "+u.Driver+"."))
+}
+
+// Register lets a driver's plugin register at its kubelet, or answer it again. dead: it cannot do so as
+// it is, and a new pod of it can.
+func Register(n kubelet.Need, waits bool, dead evidence.Answer) []Step {
+	plugin, node := n.Plugin, n.At.Node
+	if waits {
+		return []Step{Words("Wait: the kubelet tries again at least every two minutes and succeeds as soon as the driver has registered.")}
+	}
+	read := Check("Read the driver's and the registrar's own words, and cure what they say.",
+		Kubectl("-n", plugin.Namespace, "logs", plugin.Name, "--all-containers", "--tail=20"))
+	if !pods.Started(plugin) {
+		read = Check("See what keeps the plugin's pod from starting, and cure that.", Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
+	}
+	// A new pod of one that is not ready would fail as this one does; and an event alone, which
+	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, that it is stopped, or that the
+	// node has lost its socket.
+	if !dead.Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(n.At.X, node, n.Driver).No()) {
+		return []Step{read}
+	}
+	s := DeletePod(plugin).Note("It registers again when it starts.")
+	s.Verify = []Command{Kubectl("get", "csinode", node, "-o", "jsonpath={.spec.drivers[*].name}")}
+	return []Step{read, s}
 }

@@ -7,40 +7,63 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Need is a CSI driver that a pod needs on its node, and the pod of it there.
 type Need struct {
+	At     *evidence.Place
 	Driver string
 	Plugin *corev1.Pod
 	Volume *snapshot.Volume // nil for one that stands in the pod itself
+	Wanted evidence.Answer  // it is needed now
+}
+
+// NeedsAt are the drivers whose plugins must answer at a place: for its pod, for its volume on the node,
+// or where the volume shall be made.
+func NeedsAt(pl *evidence.Place) []Need {
+	switch {
+	case pl.Pod != nil:
+		return NeedsOf(pl)
+	case pl.Node != "":
+		return add(nil, Need{At: pl, Driver: pl.Volume.CSIName(), Volume: pl.Volume, Wanted: csi.ToRelease(pl)})
+	case pl.Volume.PV != nil:
+		return nil
+	}
+	var out []Need
+	for _, u := range nodeplugin.Uses(pl) {
+		out = add(out, Need{At: u.Place(pl), Driver: u.Driver, Volume: pl.Volume, Wanted: provision.Pending(pl)})
+	}
+	return out
 }
 
 // NeedsOf are the drivers of a pod's volumes that have a plugin on its node.
 func NeedsOf(pl *evidence.Place) []Need {
 	var out []Need
-	add := func(driver string, v *snapshot.Volume) {
-		if plugin := pl.X.DriverPodOn(driver, pl.Node); driver != "" && plugin != nil && !ended(plugin) {
-			out = append(out, Need{driver, plugin, v})
-		}
-	}
 	if pl.Node == "" {
 		return nil
 	}
 	for _, v := range pl.X.VolumesOfPod(pl.Pod) {
-		add(v.CSIName(), v)
+		out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: Wanted(pl)})
 	}
 	for _, v := range pl.Pod.Spec.Volumes {
 		if v.CSI != nil {
-			add(v.CSI.Driver, nil)
+			out = add(out, Need{At: pl, Driver: v.CSI.Driver, Wanted: Wanted(pl)})
 		}
 	}
 	return out
 }
 
-func ended(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+// add adds a driver of which a pod is on the node.
+func add(list []Need, n Need) []Need {
+	n.Plugin = n.At.X.DriverPodOn(n.Driver, n.At.Node)
+	if n.Driver == "" || n.Plugin == nil || pods.Finished(n.Plugin).Yes() {
+		return list
+	}
+	return append(list, n)
 }
 
 // Wanted asks whether the pod needs its drivers to act now: it waits to start, or to end.
@@ -49,7 +72,7 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	switch {
 	case pl.Pod.DeletionTimestamp != nil:
 		return evidence.Yes(evidence.FromAPI(object, "metadata.deletionTimestamp", pl.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
-	case ended(pl.Pod):
+	case pods.Finished(pl.Pod).Yes():
 		return evidence.No()
 	}
 	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending && snapshot.PodProvided(pl.Pod).IsZero(), evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))

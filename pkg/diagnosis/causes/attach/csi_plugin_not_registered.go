@@ -9,7 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -25,30 +24,15 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Asks:     diagnosis.EachPod | diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachSweep,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		if pl.Pod != nil {
-			for _, n := range kubelet.NeedsOf(pl) {
-				out = append(out, notRegistered(pl, n, kubelet.Wanted(pl)))
-			}
-		} else if pl.Volume == nil { // whether or not anybody waits
-			for _, f := range nodeplugin.FailingOn(pl.X, pl.Node) {
-				out = append(out, failing(pl, f))
-			}
-		} else if pl.Node == "" { // where the volume shall be made
-			for _, u := range nodeplugin.Uses(pl) {
-				at := u.Place(pl)
-				if plugin := pl.X.DriverPodOn(u.Driver, u.Node); plugin != nil && pods.Finished(plugin).No() && pl.Volume.PV == nil {
-					out = append(out, notRegistered(at, kubelet.Need{Driver: u.Driver, Plugin: plugin, Volume: pl.Volume}, provision.Pending(pl)))
-				}
-			}
-		} else if plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node); plugin != nil && pods.Finished(plugin).No() {
-			out = append(out, notRegistered(pl, kubelet.Need{Driver: pl.Volume.CSIName(), Plugin: plugin, Volume: pl.Volume}, csi.ToRelease(pl)))
+		if pl.Pod == nil && pl.Volume == nil { // whether or not anybody waits
+			return evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), func(f nodeplugin.Failing) *diagnosis.Proof { return failing(pl, f) })
 		}
-		return out
+		return evidence.Each(kubelet.NeedsAt(pl), notRegistered)
 	},
 }
 
-func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *diagnosis.Proof {
+func notRegistered(n kubelet.Need) *diagnosis.Proof {
+	pl, wanted := n.At, n.Wanted
 	plugin, unknown := n.Plugin, csi.Unknown(pl, n.Driver)
 	if wanted.No() {
 		return nil
@@ -61,11 +45,7 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 	if pl.Pod != nil {
 		with["waiter"] = pl.Pod.Namespace + "/" + pl.Pod.Name
 	}
-	if n.Volume != nil {
-		if va := n.Volume.AttachmentOn(pl.Node); va != nil {
-			p.Object("va", va.Name)
-		}
-	}
+	p.Attachment(n.Volume.AttachmentOn(pl.Node))
 	if pods.Restless(pl.X, plugin) {
 		last := pods.LastWords(pl.X, plugin)
 		with["said"] = last.Text
@@ -99,7 +79,7 @@ func notRegistered(pl *evidence.Place, n kubelet.Need, wanted evidence.Answer) *
 		text, fact := csi.Registrar(pl, n.Driver)
 		with["registrar"], p.State[2] = text, unknown.With(fact)
 	}
-	p.Steps = registrationSteps(pl, n, p.Waiting, evidence.Any(halted, gone))
+	p.Steps = remedy.Register(n, p.Waiting, evidence.Any(halted, gone))
 	return p
 }
 
@@ -110,27 +90,6 @@ func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
 	p.Pod(f.Plugin)
 	p.At(n)
 	at := &evidence.Place{X: pl.X, Node: n, View: pl.X.View(n)}
-	p.Steps = registrationSteps(at, kubelet.Need{Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
+	p.Steps = remedy.Register(kubelet.Need{At: at, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
 	return p
-}
-
-func registrationSteps(pl *evidence.Place, n kubelet.Need, waits bool, dead evidence.Answer) []remedy.Step {
-	plugin := n.Plugin
-	if waits {
-		return []remedy.Step{remedy.Words("Wait: the kubelet tries again at least every two minutes and succeeds as soon as the driver has registered.")}
-	}
-	read := remedy.Check("Read the driver's and the registrar's own words, and cure what they say.",
-		remedy.Kubectl("-n", plugin.Namespace, "logs", plugin.Name, "--all-containers", "--tail=20"))
-	if !pods.Started(plugin) {
-		read = remedy.Check("See what keeps the plugin's pod from starting, and cure that.", remedy.Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
-	}
-	// A new pod of one that is not ready would fail as this one does; and an event alone, which
-	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, that it is stopped, or that the
-	// node has lost its socket.
-	if !dead.Yes() && (!snapshot.PodReady(plugin) || !csi.Listed(pl.X, pl.Node, n.Driver).No()) {
-		return []remedy.Step{read}
-	}
-	s := remedy.DeletePod(plugin).Note("It registers again when it starts.")
-	s.Verify = []remedy.Command{remedy.Kubectl("get", "csinode", pl.Node, "-o", "jsonpath={.spec.drivers[*].name}")}
-	return []remedy.Step{read, s}
 }

@@ -25,7 +25,7 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 			with := words.Fields{"driver": n.Driver, "plugin": n.Plugin.Namespace + "/" + n.Plugin.Name, "node": pl.Node, "theirs": r.Plugin, "root": r.Kubelet, "how": r.How, "pod": pl.Pod.Namespace + "/" + pl.Pod.Name}
 			registers := &diagnosis.Proof{
 				Says: "registration", With: with, Last: []evidence.Answer{r.Seen},
-				State: []evidence.Answer{kubelet.Wanted(pl), r.Differ, csi.NotRegistered(pl, pl.Node, n.Driver), kubelet.Settled(pl.X, n.Plugin)},
+				State: []evidence.Answer{n.Wanted, r.Differ, csi.NotRegistered(pl, pl.Node, n.Driver), kubelet.Settled(pl.X, n.Plugin)},
 			}
 			out = append(out, rootProof(pl, n, registers, r.Kubelet))
 			if s, ok := kubelet.SightOf(pl, n.Volume, n.Plugin); ok && n.Volume != nil {
