@@ -54,6 +54,15 @@ func DeleteReplica(v *snapshot.Volume, r *snapshot.LHReplica) Step {
 	}
 }
 
+// RemoveEmpty leaves a volume that may have one replica the one with data.
+func RemoveEmpty(x *snapshot.Index, v *snapshot.Volume) []Step {
+	out := Sentences("Copy the replica directories first. Then remove the replica that holds no data.")
+	if r := evidence.First(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return longhorn.WithoutData(x, r) }); r != nil {
+		out = append(out, DeleteReplica(v, r))
+	}
+	return out
+}
+
 // DeleteEngine removes the stale one of two active engines.
 func DeleteEngine(v *snapshot.Volume, e *snapshot.LHEngine) Step {
 	look := []Command{Kubectl("-n", e.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+e.VolumeName, "-o", "wide")}

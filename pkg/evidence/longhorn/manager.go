@@ -143,6 +143,15 @@ func Stale(x *snapshot.Index, node string) bool {
 	return fails.Yes()
 }
 
+// NoneWorks says that none of the managers works.
+func NoneWorks(x *snapshot.Index) string {
+	n := len(Managers(x))
+	if n == 1 {
+		return "its only longhorn-manager pod on a Ready node does not work"
+	}
+	return fmt.Sprintf("none of its %d longhorn-manager pods on Ready nodes works", n)
+}
+
 // ManagerAway tells why the longhorn-manager of a node cannot act, or nothing.
 func ManagerAway(x *snapshot.Index, node string) string {
 	if n := x.LHNode(node); n != nil {

@@ -82,6 +82,12 @@ func WantedNodes(v *snapshot.Volume) []string {
 	return out
 }
 
+// NodesAt are the nodes on which Longhorn has something to do for a volume: where it is to be attached,
+// and where it is.
+func NodesAt(v *snapshot.Volume) []string {
+	return slices.DeleteFunc(evidence.Once(WantedNodes(v), v.LH().Status.CurrentNodeID), func(n string) bool { return n == "" })
+}
+
 // NodeWorks tells whether the kubelet of a node reports, as far as that is known.
 func NodeWorks(x *snapshot.Index, node string) bool { return nodeDown(x, node) == "" }
 

@@ -1,9 +1,6 @@
 package longhorn
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -35,14 +32,9 @@ var ControlPlaneDown = &diagnosis.Rule{
 		}
 		said := lh.Complains(pl)
 		p := &diagnosis.Proof{
-			Last: []evidence.Answer{said.Answer().With(lh.Served(pl.X))},
-			With: words.Fields{"service": said.Service(), "how": "", "port": "", "last": "", "dns": "", "managers": nobody(len(lh.Managers(pl.X)))},
-			Steps: []remedy.Step{
-				remedy.Check("Read the last log of the longhorn-manager pods, and of the cluster's DNS pods when a name is not resolved (CoreDNS: its upstream resolv.conf, a forwarding loop); look at firewall rules between nodes and pods for the webhook. Leave webhook configurations and custom resource definitions alone.",
-					remedy.Kubectl("-n", pl.X.LonghornNamespace(), "get", "pods,endpoints", "-o", "wide"),
-					remedy.Kubectl("-n", pl.X.LonghornNamespace(), "logs", "-l", "app=longhorn-manager", "--previous", "--tail=20")),
-				remedy.Words("Verify: " + lh.Backend + " has endpoints, the longhorn-csi-plugin pods become Ready, and CSINode lists driver.longhorn.io again."),
-			},
+			Last:  []evidence.Answer{said.Answer().With(lh.Served(pl.X))},
+			With:  words.Fields{"service": said.Service(), "how": "", "port": "", "last": "", "dns": "", "managers": lh.NoneWorks(pl.X)},
+			Steps: remedy.ManagersBack(pl.X),
 		}
 		first, how, broken := lh.NoManager(pl.X)
 		empty, gone := lh.NoEndpoints(pl.X)
@@ -77,14 +69,6 @@ var ControlPlaneDown = &diagnosis.Rule{
 	},
 }
 
-// nobody says that none of the managers works.
-func nobody(n int) string {
-	if n == 1 {
-		return "its only longhorn-manager pod on a Ready node does not work"
-	}
-	return fmt.Sprintf("none of its %d longhorn-manager pods on Ready nodes works", n)
-}
-
 // managersDown handles one manager that is down on a node which a volume needs: Longhorn
 // refuses to attach there, while the other managers work.
 func managersDown(pl *evidence.Place) []*diagnosis.Proof {
@@ -92,12 +76,8 @@ func managersDown(pl *evidence.Place) []*diagnosis.Proof {
 	if v == nil {
 		return nil
 	}
-	nodes := lh.WantedNodes(pl.Volume)
-	if n := v.Status.CurrentNodeID; n != "" && !slices.Contains(nodes, n) {
-		nodes = append(nodes, n)
-	}
 	var out []*diagnosis.Proof
-	for _, node := range nodes {
+	for _, node := range lh.NodesAt(pl.Volume) {
 		if p := managerDown(pl, node, lh.RefusedAt(pl, node)); p != nil {
 			p.With["volume"], p.Severity = v.Name, ""
 			out = append(out, p)
@@ -115,7 +95,7 @@ func managerDown(pl *evidence.Place, node string, refused evidence.Answer) *diag
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), lh.Backend), Says: "missing", State: []evidence.Answer{down}, Last: []evidence.Answer{refused}, Severity: report.Degraded,
 		With:  words.Fields{"node": node, "volume": "", "pod": "", "how": "", "last": ""},
-		Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Read the last log of the longhorn-manager on node %s and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node %s is True.", node, node))},
+		Steps: []remedy.Step{remedy.Words("Read the last log of the longhorn-manager on node " + node + " and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node " + node + " is True.")},
 	}
 	if pod != nil {
 		how, _ := lh.Fails(pl.X, pod)

@@ -42,16 +42,12 @@ var ReplicaInconsistent = &diagnosis.Rule{
 
 func tooMany(pl *evidence.Place, v *snapshot.LHVolume) *diagnosis.Proof {
 	all := pl.Volume.Longhorn.Replicas
-	p := &diagnosis.Proof{
+	return &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "count",
 		With:  words.Fields{"volume": v.Name, "count": fmt.Sprint(len(all)), "replicas": strings.Join(evidence.Each(all, lh.Shown), "; ")},
 		State: []evidence.Answer{lh.TooMany(pl)}, Last: []evidence.Answer{lh.LocalityRefused(pl)},
-		Steps: []remedy.Step{remedy.Words("Copy the replica directories first. Then remove the replica that holds no data.")},
+		Steps: remedy.RemoveEmpty(pl.X, pl.Volume),
 	}
-	if r := evidence.First(all, func(r *snapshot.LHReplica) bool { return lh.WithoutData(pl.X, r) }); r != nil {
-		p.Steps = append(p.Steps, remedy.DeleteReplica(pl.Volume, r))
-	}
-	return p
 }
 
 func tooLarge(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *diagnosis.Proof {

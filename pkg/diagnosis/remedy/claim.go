@@ -1,0 +1,72 @@
+package remedy
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+)
+
+// Fit lets a claim and the volume that it names fit in the n points in which they differ. It says what to
+// write anew in the claim, or else in the volume: a pending claim cannot be changed, size, class and access
+// modes of a volume can (pkg/apis/core/validation, ValidatePersistentVolumeUpdate).
+func Fit(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, n int) []Step {
+	out := []Step{Check("Compare the two objects.",
+		Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"), Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec}"))}
+	have := claims.ClassOf(pv)
+	want, _ := claims.ClassName(c)
+	switch have {
+	case want:
+	case "":
+		n--
+		out = append(out, Words("Make the claim anew with an empty storageClassName, written out (left out, it becomes the default class): it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
+	default:
+		n--
+		out = append(out, Words("Make the claim anew with storageClassName: "+have+": it is Pending and holds no data. Or set the class of PersistentVolume "+pv.Name+" to that of the claim, which can be done in place."))
+	}
+	if n > 0 { // in more than the class
+		out = append(out, Words("Make the claim anew with a size and modes that the volume has: it is Pending and holds no data. Or correct size or access modes of PersistentVolume "+pv.Name+", its size never beyond what the storage has."))
+	}
+	return out
+}
+
+// AnotherVolume gives a claim another volume than the one that belongs to somebody else.
+func AnotherVolume(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) []Step {
+	r := pv.Spec.ClaimRef
+	return []Step{
+		Check("See whose the volume is, and which pods use it.", Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec.claimRef}"), Kubectl("-n", r.Namespace, "describe", "pvc", r.Name)),
+		Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on " + pv.Name + " belongs to claim " + r.Namespace + "/" + r.Name + "; leave its claimRef alone while that claim is wanted."),
+	}
+}
+
+// AnotherAttributesClass lets a volume be made for a claim that it can have.
+func AnotherAttributesClass() []Step {
+	return []Step{
+		Check("See which classes of attributes there are, and of which driver.", Kubectl("get", "volumeattributesclasses")),
+		Words("Make the claim anew without a VolumeAttributesClass, or with one that exists and that the driver's provisioner knows (the feature gate VolumeAttributesClass of external-provisioner, and the driver's MODIFY_VOLUME). The claim is Pending and holds no data; its volume goes with it."),
+	}
+}
+
+// NamedVolume lets the volume that a claim names exist.
+func NamedVolume(c *corev1.PersistentVolumeClaim) []Step {
+	return []Step{
+		Check("See which volumes there are, and whose they are.", Kubectl("get", "pv")),
+		Words("Make PersistentVolume " + c.Spec.VolumeName + ", or make the claim anew with the name of one that exists, or without spec.volumeName for a class that makes volumes: it is Pending and holds no data."),
+	}
+}
+
+// FittingVolume makes a volume for a claim that only one made by hand can serve.
+func FittingVolume() []Step {
+	return []Step{
+		Check("See which volumes there are, of which class, and whose they are.",
+			Kubectl("get", "pv", "-o", "custom-columns=NAME:.metadata.name,CLASS:.spec.storageClassName,SIZE:.spec.capacity.storage,PHASE:.status.phase,CLAIM:.spec.claimRef.name")),
+		Words("Make a PersistentVolume that fits, or let the static provisioner find a disk for one; or make the claim anew with a class that makes volumes (it is Pending and holds no data)."),
+	}
+}
+
+// Correct corrects the volume that is nearest to what a claim asks for.
+func Correct(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) []Step {
+	return []Step{
+		Check("Compare the two objects.", Kubectl("-n", c.Namespace, "get", "pvc", c.Name, "-o", "jsonpath={.spec}"), Kubectl("get", "pv", pv.Name, "-o", "yaml")),
+		Words("Correct PersistentVolume " + pv.Name + " or the claim in what is named (a pending claim holds no data and may be made anew), or make a volume that fits. Whose data lie on a volume that was released must be known before it is given to another claim."),
+	}
+}
