@@ -148,7 +148,7 @@ func (p *Pass) someUnprobed() bool {
 func (p *Pass) recognised(z puzzle) bool {
 	return !slices.ContainsFunc(p.nodesOf(z), func(n string) bool {
 		_, there := p.Index.DeviceOn(z.volume, n)
-		return !there && !disk.NamesDisks(&evidence.Place{X: p.Index, Volume: z.volume, Node: n, View: p.View(n)}).Yes()
+		return !there && !disk.NamesDisks((&evidence.Place{X: p.Index, Volume: z.volume}).On(n)).Yes()
 	})
 }
 
@@ -162,7 +162,7 @@ func (p *Pass) silent(z puzzle) bool {
 
 // unregistered tells whether the node does not know the driver, whyever.
 func (p *Pass) unregistered(z puzzle) bool {
-	at := &evidence.Place{X: p.Index, Volume: z.volume, Node: z.node, View: p.View(z.node), Texts: p.Texts(z.volume)}
+	at := (&evidence.Place{X: p.Index, Volume: z.volume, Texts: p.Texts(z.volume)}).On(z.node)
 	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
 }
 

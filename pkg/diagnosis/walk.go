@@ -145,7 +145,7 @@ func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	if !ok {
 		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
 		for _, n := range p.findNodes(v) {
-			at.nodes = append(at.nodes, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Volume: v, Node: n, View: p.View(n), Texts: evidence.Texts(p.Texts(v)).At(n)})
+			at.nodes = append(at.nodes, at.whole.On(n))
 			at.kinds = append(at.kinds, p.kindOf(v).At(p.Index, v, n))
 		}
 		p.placesBy[v] = at

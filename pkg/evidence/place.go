@@ -59,7 +59,7 @@ func (p *Place) AtConsumers() []*Place {
 	for _, c := range p.Volume.Live() {
 		if n := c.Node(); !seen[n] {
 			seen[n] = true
-			out = append(out, p.on(n))
+			out = append(out, p.On(n))
 		}
 	}
 	return out
@@ -73,7 +73,7 @@ func (p *Place) AtNodes() []*Place {
 		if !p.X.Traced(p.Volume, n) {
 			continue
 		}
-		at := p.on(n)
+		at := p.On(n)
 		if slices.ContainsFunc(p.Volume.LiveConsumersOn(n), func(c *snapshot.Consumer) bool { return c.Waiting() || c.Terminating() }) {
 			first = append(first, at)
 		} else {
@@ -83,9 +83,14 @@ func (p *Place) AtNodes() []*Place {
 	return append(first, rest...)
 }
 
-// on is the place of the volume on a node.
-func (p *Place) on(node string) *Place {
-	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Texts: p.Texts.At(node)}
+// On is the place of the volume on a node, without what was said about others.
+func (p *Place) On(node string) *Place {
+	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node)}
+}
+
+// NodePlace is a node as a whole, apart from what was said about it.
+func NodePlace(x *snapshot.Index, node string) *Place {
+	return &Place{X: x, Node: node, View: x.View(node)}
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever

@@ -131,8 +131,7 @@ func smbModule(t target) finding { return module(t, "cifs", "no SMB share can be
 // kubeletDirectory compares the directory of the kubelet with those for which the plugins
 // of drivers on the node are set up.
 func kubeletDirectory(t target) finding {
-	view := t.x.View(t.node)
-	pl := &evidence.Place{X: t.x, Node: t.node, View: view}
+	pl := evidence.NodePlace(t.x, t.node)
 	f := finding{good: evidence.Unseen(evidence.Lack{Node: t.node, Why: "the kubelet's directory was not read"}), passed: "drivers are set up for the kubelet's directory"}
 	for _, driver := range t.x.Drivers() {
 		plugin := t.x.DriverPodOn(driver, t.node)
@@ -150,7 +149,7 @@ func kubeletDirectory(t target) finding {
 			f.good = evidence.Yes(r.Differ.Facts()...)
 		}
 	}
-	if f.good.Unseen() && view != nil {
+	if view := pl.View; f.good.Unseen() && view != nil {
 		f.good = directoryAlone(t, view)
 		f.passed = "the kubelet's directory is " + view.KubeletRoot()
 		f.says = "The kubelet's directory is " + view.KubeletRoot() + " and not the usual one."

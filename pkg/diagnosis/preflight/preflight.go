@@ -68,7 +68,7 @@ func node(t target) report.PreflightNode {
 		out.System = cmp.Or(v.Facts.Identity.OSRelease["PRETTY_NAME"], out.System)
 		out.Kernel = cmp.Or(v.Facts.Identity.Kernel, out.Kernel)
 	}
-	if r := (&evidence.Place{X: t.x, Node: t.node, View: t.x.View(t.node)}).Probed(); !r.Complete() {
+	if r := evidence.NodePlace(t.x, t.node).Probed(); !r.Complete() {
 		out.Reason = r.Lacks()[0].Why
 		if g, ok := t.x.NodeGap(t.node); ok && g.Detail != "" {
 			out.Reason += ": " + g.Detail

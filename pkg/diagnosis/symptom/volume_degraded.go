@@ -49,7 +49,7 @@ func peersLost(p *diagnosis.Pass, v *snapshot.Volume) {
 			continue
 		}
 		seen[c.Node()] = true
-		at := &evidence.Place{X: p.Index, Volume: v, Node: c.Node(), View: view}
+		at := (&evidence.Place{X: p.Index, Volume: v}).On(c.Node())
 		r, ok := drbd.ResourceOf(at)
 		if !ok || !r.InUse(at).Yes() {
 			continue

@@ -54,8 +54,7 @@ func (a Attacher) Mute() (va *storagev1.VolumeAttachment, is evidence.Answer) {
 // attacher keeps from being made.
 func (a Attacher) overdue(va *storagev1.VolumeAttachment) bool {
 	x, v, node := a.pl.X, a.pl.Volume, va.Spec.NodeName
-	at := &evidence.Place{X: x, Volume: v, Node: node, View: x.View(node), Texts: a.pl.Texts}
-	if csi.NotRegistered(at, node, a.Driver).Yes() {
+	if csi.NotRegistered(a.pl.On(node), node, a.Driver).Yes() {
 		return false // it has no id of the node before the driver is registered there
 	}
 	return va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > patience(a.Leader) && len(holder.WaitersOn(v, node)) > 0 &&

@@ -174,8 +174,7 @@ func MountedAnywhere(pl *evidence.Place) evidence.Answer {
 	whole := pl.Mounts()
 	for _, n := range pl.X.NodesOf(pl.Volume) {
 		whole = whole.And(evidence.TablesFor(pl.X, pl.Volume, n, probes.Mounts))
-		at := &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)}
-		if c, ok := CarrierOf(at); ok && len(c.Uses) > 0 {
+		if c, ok := CarrierOf(pl.On(n)); ok && len(c.Uses) > 0 {
 			return evidence.Yes(c.MountLine(c.Uses[0]))
 		}
 	}
@@ -185,7 +184,7 @@ func MountedAnywhere(pl *evidence.Place) evidence.Answer {
 // SeenAnywhere tells whether a node showed the volume's device.
 func SeenAnywhere(pl *evidence.Place) bool {
 	return slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool {
-		_, ok := CarrierOf(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)})
+		_, ok := CarrierOf(pl.On(n))
 		return ok
 	})
 }

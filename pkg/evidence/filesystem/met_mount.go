@@ -110,7 +110,7 @@ func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
 	}
 	first, facts := "", []report.Evidence(nil)
 	for _, n := range pl.X.NodesOf(pl.Volume) {
-		c, ok := CarrierOf(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n)})
+		c, ok := CarrierOf(pl.On(n))
 		if !ok {
 			continue
 		}

@@ -98,7 +98,7 @@ func (b *Backend) judge(pl *evidence.Place) {
 	}
 	b.Says = "node"
 	d, ok := x.DeviceOn(v, on)
-	switch probed := (&evidence.Place{X: x, Node: on, View: x.View(on)}).Probed(); {
+	switch probed := evidence.NodePlace(x, on).Probed(); {
 	case ok && d.Proven && d.Block != nil:
 		b.Disk, b.There = d.Block.Name, evidence.Yes(evidence.FromNode(on, d.Locator, d.How))
 	case !probed.Complete():

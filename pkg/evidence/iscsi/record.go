@@ -206,7 +206,7 @@ func Refused(x *snapshot.Index) []string {
 			}
 		}
 		for _, node := range slices.Sorted(maps.Keys(x.NodeViews)) {
-			for _, at := range HostLogs(&evidence.Place{X: x, Node: node, View: x.View(node)}) {
+			for _, at := range HostLogs(evidence.NodePlace(x, node)) {
 				for line := range strings.Lines(x.View(node).Facts.Files[at].Content) {
 					fresh(line)
 				}

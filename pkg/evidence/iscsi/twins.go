@@ -70,7 +70,7 @@ func GroupsAt(pl *evidence.Place) []Group {
 	var out []Group
 	var seen []string
 	for _, name := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
-		at := &evidence.Place{X: pl.X, Node: name, View: pl.X.View(name)}
+		at := evidence.NodePlace(pl.X, name)
 		if t := TwinsOf(at); len(t.Nodes) > 0 && !slices.Contains(seen, name) {
 			out, seen = append(out, Group{at, t}), append(seen, t.Nodes...)
 		}
@@ -138,7 +138,7 @@ func dropsOn(x *snapshot.Index, view *snapshot.NodeView) []drop {
 		return most
 	}
 	by = map[string][]drop{}
-	for _, at := range HostLogs(&evidence.Place{X: x, Node: view.Name, View: view}) {
+	for _, at := range HostLogs(evidence.NodePlace(x, view.Name)) {
 		for i, line := range strings.Split(view.Facts.Files[at].Content, "\n") {
 			if !strings.Contains(line, "Kernel reported iSCSI") {
 				continue

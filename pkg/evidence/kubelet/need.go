@@ -35,7 +35,7 @@ func NeedsAt(pl *evidence.Place) []Need {
 	}
 	var out []Need
 	for _, u := range nodeplugin.Uses(pl) {
-		out = add(out, Need{At: u.Place(pl), Driver: u.Driver, Volume: pl.Volume, Wanted: provision.Pending(pl)})
+		out = add(out, Need{At: pl.On(u.Node), Driver: u.Driver, Volume: pl.Volume, Wanted: provision.Pending(pl)})
 	}
 	return out
 }

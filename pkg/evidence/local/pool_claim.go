@@ -27,8 +27,7 @@ func PoolFor(pl *evidence.Place) (p Pool, at *evidence.Place, ok bool) {
 			p = Pool{Kind: "lvm", Name: m[1], Named: evidence.Yes(t.Evidence())}
 		}
 	}
-	at = &evidence.Place{X: pl.X, Volume: v, Node: node, View: pl.X.View(node), Texts: pl.Texts}
-	return p, at, node != "" && p.Name != ""
+	return p, pl.On(node), node != "" && p.Name != ""
 }
 
 // NotThere asks whether the node of a volume that is to be made lacks the pool: by what the

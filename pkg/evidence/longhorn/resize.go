@@ -134,8 +134,7 @@ func (r Resize) Lags() evidence.Answer {
 	a := evidence.Yes(r.facts[:sizes]...).With(r.refused).With(r.facts[sizes:]...)
 	have := r.pl.Volume.Claim.Status.Capacity[corev1.ResourceStorage]
 	for _, node := range r.pl.X.DeviceNodes(r.pl.Volume) {
-		at := &evidence.Place{X: r.pl.X, Volume: r.pl.Volume, Node: node, View: r.pl.X.View(node)}
-		a = a.With(disk.SizesOf(at, have.Value(), r.pl.Volume.LH().Size).Facts...)
+		a = a.With(disk.SizesOf(r.pl.On(node), have.Value(), r.pl.Volume.LH().Size).Facts...)
 	}
 	return a
 }

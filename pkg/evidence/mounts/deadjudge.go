@@ -94,7 +94,7 @@ func (d *DeadMount) replaced(x *snapshot.Index, b *probes.BlockDevice) bool {
 		d.reason = "that number was given to another disk after the mount was made" + ofVolume(owner)
 	case now.After(began):
 		d.reason = "the volume is another disk now, which appeared after the mount was made"
-	case known && owner == nil && !(&evidence.Place{X: x, Node: d.view.Name, View: d.view}).LogFrom(began).Complete():
+	case known && owner == nil && !evidence.NodePlace(x, d.view.Name).LogFrom(began).Complete():
 		d.reason = "the volume is another disk now"
 		d.unsure = "when that disk appeared (the kernel log does not tell): after the mount, or before it"
 		return true

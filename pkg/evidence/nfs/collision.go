@@ -62,7 +62,7 @@ func CollisionOf(pl *evidence.Place) (Collision, bool) {
 func (c *Collision) Others() evidence.Answer {
 	var out evidence.Reading
 	for _, n := range c.unseen {
-		out = out.And((&evidence.Place{X: c.pl.X, Node: n}).Probed())
+		out = out.And(evidence.NodePlace(c.pl.X, n).Probed())
 	}
 	return out.Nothing()
 }
@@ -165,7 +165,7 @@ func (c *Collision) fromLog() bool {
 		var lacks []evidence.Lack
 		for _, n := range append(slices.Clone(nodes), c.unseen...) {
 			if c.pl.X.View(n) == nil {
-				lacks = append(lacks, (&evidence.Place{X: c.pl.X, Node: n}).Probed().Lacks()...)
+				lacks = append(lacks, evidence.NodePlace(c.pl.X, n).Probed().Lacks()...)
 			}
 		}
 		c.Is, c.Names = evidence.Yes(facts...), evidence.Unseen(append(lacks, evidence.Lack{Need: "the host names of nodes " + strings.Join(nodes, ", "), Node: nodes[0], Why: "not all were read"})...)

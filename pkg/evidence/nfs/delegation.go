@@ -45,7 +45,7 @@ func IllegalOf(pl *evidence.Place) (Illegal, bool) {
 				continue
 			}
 			out := Illegal{Node: c.Node(), Release: release, Pod: pod, Is: evidence.Yes(t.Evidence(), fact, server)}
-			for _, n := range WorksOn(&evidence.Place{X: pl.X, Volume: pl.Volume, Node: c.Node()}) {
+			for _, n := range WorksOn(pl.On(c.Node())) {
 				if k, _ := nodes.Kernel(pl.X, n); k != "" && !asksDelegations(k) {
 					out.Older = append(out.Older, n)
 				}

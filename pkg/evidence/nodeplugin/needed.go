@@ -85,13 +85,6 @@ func chosen(pl *evidence.Place) []Use {
 	return nil
 }
 
-// Place is the place of a use whose volume is asked about as a whole.
-func (u Use) Place(pl *evidence.Place) *evidence.Place {
-	at := *pl
-	at.Node, at.View = u.Node, pl.X.View(u.Node)
-	return &at
-}
-
 func waiting(v *snapshot.Volume) (out []*corev1.Pod) {
 	for _, c := range v.Waiting() {
 		out = append(out, c.Pod)

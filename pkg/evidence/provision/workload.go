@@ -64,7 +64,7 @@ func MadeOn(pl *evidence.Place) (*evidence.Place, bool) {
 	m := Find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
 	for _, pod := range m.Pods {
 		if node := pod.Spec.NodeName; node != "" && !m.ByName && (m.ledBy(pod) || len(m.Pods) == 1) {
-			return &evidence.Place{X: pl.X, Volume: pl.Volume, Node: node, View: pl.X.View(node), Texts: pl.Texts}, true
+			return pl.On(node), true
 		}
 	}
 	return nil, false

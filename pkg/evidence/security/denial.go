@@ -20,7 +20,7 @@ func Places(pl *evidence.Place) (seen []*evidence.Place, all evidence.Reading) {
 		if n == "" || slices.Contains(nodes[:i], n) {
 			continue
 		}
-		at := &evidence.Place{X: pl.X, Volume: pl.Volume, Node: n, View: pl.X.View(n), Texts: pl.Texts}
+		at := pl.On(n)
 		if all = all.And(at.Probed()); at.View != nil {
 			seen = append(seen, at)
 		}

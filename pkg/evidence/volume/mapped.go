@@ -41,7 +41,7 @@ func Probed(x *snapshot.Index, nodes ...string) evidence.Answer {
 		}
 	}
 	for _, n := range nodes {
-		whole = whole.And((&evidence.Place{X: x, Node: n, View: x.View(n)}).Probed())
+		whole = whole.And(evidence.NodePlace(x, n).Probed())
 	}
 	return whole.Nothing()
 }

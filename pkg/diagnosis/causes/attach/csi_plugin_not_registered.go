@@ -89,7 +89,7 @@ func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
 		With: words.Fields{"pod": pods.Name(f.Plugin), "driver": f.Driver, "node": n, "state": pods.Doing(pl.X, f.Plugin), "said": pods.LastWords(pl.X, f.Plugin).Text}}
 	p.Pod(f.Plugin)
 	p.At(n)
-	at := &evidence.Place{X: pl.X, Node: n, View: pl.X.View(n)}
+	at := evidence.NodePlace(pl.X, n)
 	p.Steps = remedy.Register(kubelet.Need{At: at, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
 	return p
 }

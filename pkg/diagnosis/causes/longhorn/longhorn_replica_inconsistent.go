@@ -30,9 +30,8 @@ var ReplicaInconsistent = &diagnosis.Rule{
 		out := []*diagnosis.Proof{tooMany(pl, v)}
 		if e := pl.X.EngineActive(pl.Volume); e != nil {
 			if lh.TooLarge(e, v).Yes() {
-				return append(out, tooLarge(pl, v, e))
-			}
-			if h := lh.HalfBuilt(pl, e); h != nil {
+				out = append(out, tooLarge(pl, v, e))
+			} else if h := lh.HalfBuilt(pl, e); h != nil {
 				out = append(out, halfBuilt(pl, v, h))
 			}
 		}
