@@ -147,12 +147,29 @@ func TestSiblingsThatStop(t *testing.T) {
 		"a mount fails, and the disk has errors":     {io, []string{"pod web-0 → PVC → PV → attached to n1 → nvme1n1 ✗ mount on n1"}, nil},
 		"a detach fails, and another node waits":     {undetached("rpc error: code = Internal desc = unexpected reply of the array"), []string{"pod web-0 → PVC → PV ✗ detach"}, nil},
 	})
+	full := pvcEvent(unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", ""), "0/3 nodes are available: 3 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."), "Normal", "WaitForPodScheduled", "persistentvolume-controller", "waiting for pod web-0 to be scheduled")
+	showEach(t, map[string]shown{"no node has room": {full, "broken: likely provisioning-failed PersistentVolumeClaim shop/data"}})
 	const stale = "broken: certain volumeattachment-stale VolumeAttachment csi-old"
 	showEach(t, map[string]shown{
 		"the backend has no attachment":  {undetached("rpc error: code = Internal desc = ControllerUnpublishVolume Detach Volume failed with error disk 0e6d has no attachments in compute or attachment not found"), stale},
 		"the backend says not attached":  {undetached("rpc error: code = FailedPrecondition desc = volume is not attached to node n1"), stale},
 		"the backend has another reason": {undetached("rpc error: code = Internal desc = unexpected reply of the array"), "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume"},
 		"nobody looked at the old node":  {undetached("rpc error: code = Internal desc = volume not attached").Unprobed("n1", "PodRejected"), "broken: likely volumeattachment-stale VolumeAttachment csi-old"},
+	})
+}
+
+// TestSiblingsOfWindows: what a node with Windows says of a share.
+func TestSiblingsOfWindows(t *testing.T) {
+	t.Parallel()
+	windows := func(words, number string) *world {
+		return smb().Waits().Unprobed("n1", "Unsupported").Edit("kubernetes.io/hostname: n1, kubernetes.io/os: linux", "kubernetes.io/hostname: n1, kubernetes.io/os: windows").
+			FailedMount(stageFails("volume(nas-data) mount \"//10.9.0.6/data\" on \"x\" failed with NewSmbGlobalMapping failed. output: \"New-SmbGlobalMapping : " + words + " \\r\\n + FullyQualifiedErrorId : Windows System Error " + number + ",New-SmbGlobalMapping\", err: exit status 1"))
+	}
+	showEach(t, map[string]shown{
+		"the password is wrong":   {windows("The user name or password is incorrect.", "1326"), "broken: likely smb-access-denied Secret shop/smb-user"},
+		"the path was not found":  {windows("The network path was not found.", "53"), "broken: likely smb-server-unreachable Node n1"},
+		"there is no such share":  {windows("The network name cannot be found.", "67"), "broken: possible smb-mount-refused PersistentVolume pv-data; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a number without a name": {windows("A device attached to the system is not functioning.", "31"), stageUnknown},
 	})
 }
 

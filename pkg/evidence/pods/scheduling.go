@@ -82,13 +82,25 @@ func (p Placing) ByVolume() evidence.Answer {
 func (p Placing) ByNodes() evidence.Answer {
 	_, list, known := strings.Cut(p.Words, " available: ")
 	for _, reason := range reasons(list) {
-		known = known && slices.ContainsFunc(ofNodes, func(s string) bool { return strings.Contains(reason, s) }) && !ShortOf(reason, p.driver)
+		known = known && p.ofNode(reason)
 	}
 	known = known || strings.HasPrefix(p.Words, "no nodes available")
 	if known || len(p.Gates) > 0 {
 		return evidence.Yes()
 	}
 	return evidence.Unseen(evidence.Lack{Need: "that the scheduler's words have nothing to do with the volume", Why: "it is not known who says them"})
+}
+
+// Mixed tells whether the scheduler's sentence names a reason that has nothing to do with volumes,
+// beside others; one that is no list of reasons may.
+func (p Placing) Mixed() bool {
+	_, list, known := strings.Cut(p.Words, " available: ")
+	return !known || slices.ContainsFunc(reasons(list), p.ofNode)
+}
+
+func (p Placing) ofNode(reason string) bool {
+	ofVolume := strings.Contains(reason, "volume node affinity") || strings.Contains(reason, "PersistentVolume's node affinity")
+	return slices.ContainsFunc(ofNodes, func(s string) bool { return strings.Contains(reason, s) }) && !ofVolume && !ShortOf(reason, p.driver)
 }
 
 // ofNodes are what the plugins of kube-scheduler beside those for volumes say (pkg/scheduler/framework/plugins/

@@ -21,12 +21,30 @@ var (
 	noFit        = []int{2, 5, 11, 22, 95, 112, 126}
 )
 
-// Code is the number with which the newest mount of the share failed; 0: none is known.
+// windowsError is how New-SmbGlobalMapping ends, which csi-proxy runs on nodes with Windows.
+var windowsError = pattern.MustCompile(`Windows System Error (\d+)\b`)
+
+// ofWindows are its numbers (winerror.h) as those of mount.cifs that say the same: a path that was
+// not found (53) may be a name as well as a network.
+var ofWindows = map[int]int{
+	5: 13, 65: 13, 86: 13, 1326: 13, 1327: 13, 1909: 13, 1330: 127, 1907: 127, 1331: 128,
+	53: 115, 51: 115, 1231: 101, 121: 110, 1225: 111, 67: 2, 2: 2, 3: 2, 87: 22,
+}
+
+// Code is the number of mount.cifs with which the newest mount of the share failed; 0: none is known.
 func (s Share) Code() int {
 	if s.Text == nil {
 		return 0
 	}
-	m := mountError.FindAllStringSubmatch(s.Text.Raw, -1)
+	if n := last(mountError, s.Text.Raw); n != 0 {
+		return n
+	}
+	return ofWindows[last(windowsError, s.Text.Raw)]
+}
+
+// last is the last number that a form finds in a text; 0: none.
+func last(form *pattern.Pattern, text string) int {
+	m := form.FindAllStringSubmatch(text, -1)
 	if m == nil {
 		return 0
 	}

@@ -20,7 +20,7 @@ var ConsumerUnschedulable = &diagnosis.Rule{
 	Name: "consumer-unschedulable", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	YieldsTo: []string{"topology-conflict", "attach-limit-exceeded", "claim-in-use-rwop", "claim-volume-mismatch", "csi-plugin-not-on-node",
-		"driver-never-serves-node", "wffc-bypassed-by-nodename"},
+		"driver-never-serves-node", "wffc-bypassed-by-nodename", "provisioning-failed"},
 	Asks: diagnosis.EachVolume,
 	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -57,6 +57,8 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		},
 	}
 	switch silent := placing.Silent(pl, w.Pod); {
+	case placing.ByVolume().Yes() && !placing.Mixed():
+		return nil
 	case placing.ByVolume().Yes():
 		p.Says, p.AtMost = "words", report.Possible
 		p.State = append(all, placing.Unplaced(w.Pod))

@@ -49,8 +49,9 @@ func TestConsumerUnschedulable(t *testing.T) {
 	}{
 		"no room":                {unplaced(cpu), []string{"certain Pod db-0"}},
 		"volume predicate":       {unplaced("0/3 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 2 Insufficient cpu."), []string{"possible Pod db-0"}},
-		"older volume predicate": {unplaced("0/3 nodes are available: 3 node(s) had volume node affinity conflict."), []string{"possible Pod db-0"}},
-		"too many volumes":       {unplaced("0/3 nodes are available: 3 node(s) exceed max volume count."), []string{"possible Pod db-0"}},
+		"older volume predicate": {unplaced("0/3 nodes are available: 1 node(s) had volume node affinity conflict, 2 Too many pods."), []string{"possible Pod db-0"}},
+		"too many volumes":       {unplaced("0/3 nodes are available: 3 node(s) exceed max volume count."), []string{}},
+		"nothing but the volume": {unplaced("0/3 nodes are available: 3 node(s) had volume node affinity conflict."), []string{}},
 		"gated":                  {unplaced("").Edit("spec:\n  volumes", "spec:\n  schedulingGates: [{name: quota.example.com/gate}]\n  volumes"), []string{"certain Pod db-0"}},
 		"nobody speaks":          {unplaced(""), []string{"likely Pod db-0"}},
 		"events were not read":   {unplaced("").Gap("api//events", "Forbidden"), []string{}},
