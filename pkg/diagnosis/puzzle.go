@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
@@ -153,6 +154,9 @@ func (z puzzle) says() string {
 	if pod := z.unplaced(); pod != "" {
 		return "The scheduler finds no node for pod " + pod + "."
 	}
+	if z.dark() {
+		return "Node " + z.node + " has not reported for " + Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
+	}
 	who := "The kubelet" // in-tree plugins are part of it
 	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
 		who = "The driver " + name
@@ -222,6 +226,12 @@ func (z puzzle) ofKubelet() bool {
 	return z.text == nil && z.containerRefused() != "" || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
 }
 
+// dark tells whether the step is one of a node whose kubelet does not report.
+func (z puzzle) dark() bool {
+	r := z.p.NodeReady(z.node)
+	return slices.Contains(onTheNode, z.step) && z.node != "" && r.Known && !r.Ready
+}
+
 // actsOf names a step as an act, and as what does not happen.
 func actsOf(s Step) (does, silent string) {
 	switch s {
@@ -243,6 +253,15 @@ func actsOf(s Step) (does, silent string) {
 		return "delete", "not deleted"
 	}
 	return "", ""
+}
+
+// silence is what says that the node does not report.
+func (z puzzle) silence() []report.Evidence {
+	if !z.dark() {
+		return nil
+	}
+	r := z.p.NodeReady(z.node)
+	return []report.Evidence{evidence.FromAPI("Node "+z.node, "status.conditions[Ready]", strings.TrimSpace("not True since "+r.Since.UTC().Format(time.RFC3339)+" "+r.Reason))}
 }
 
 // away are Longhorn's processes that would have to run for the step.
@@ -272,11 +291,14 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	u.Seen = slices.Concat(z.away(), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
+	u.Seen = slices.Concat(z.silence(), z.away(), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
 		around.Kernel(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
+	if z.dark() { // neither a log nor a program of it can be had
+		next = []remedy.Step{remedy.Check("What is known of the node.", remedy.Kubectl("describe", "node", z.node))}
+	}
 	u.Next = slices.Grow(u.Next, len(next))
 	for _, step := range next {
 		if r, ok := step.Decide(p.Index); ok {

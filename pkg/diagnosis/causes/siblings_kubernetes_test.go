@@ -63,7 +63,7 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a webhook that takes no PersistentVolume", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", pendingClaim(vol("topolvm.io", "h", ""), "Immediate", anno("topolvm.io")).File("logs/kube-system/controller-0/csi-provisioner.log",
 			"E0102 11:58:10.000000       1 volume_store.go:146] \"Unhandled Error\" err=\"error saving volume pvc-c0000000-0000-4000-8000-000000000001: Internal error occurred: failed calling webhook \\\"pv.policy.example.com\\\": failed to call webhook: Post \\\"https://policy.svc/pv\\\": context deadline exceeded\" logger=\"UnhandledError\"\n")}, ""},
 		{row{"a class for a zone without nodes", "broken: certain topology-conflict StorageClass fast", zoned("c")}, ""},
-		{row{"a class for a zone with nodes", "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume", zoned("b")}, ""},
+		{row{"a class for a zone with nodes", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume", zoned("b")}, ""},
 		{row{"a claim that Kubernetes may not make", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", ephemeral}, "pod shop/web-0"},
 		{row{"a claim that is another's, in a pod of a minute", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().
 			Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").EditIn("metadata: {namespace: shop, name: data", "name: data", "name: web-0-ws").

@@ -145,7 +145,9 @@ func TestSiblingsThatStop(t *testing.T) {
 	sayEach(t, map[string]said{
 		"a provisioner that waits for its own share": {ownShare(), []string{"it waits for a volume of its own", "kubectl mountdoctor pod nfs-client-provisioner-5d-x1 -n nfs", "access denied by server"}, nil},
 		"a mount fails, and the disk has errors":     {io, []string{"pod web-0 → PVC → PV → attached to n1 → nvme1n1 ✗ mount on n1"}, nil},
-		"a detach fails, and another node waits":     {undetached("rpc error: code = Internal desc = unexpected reply of the array"), []string{"pod web-0 → PVC → PV ✗ detach"}, nil},
+		"the node does not report": {notReady(nfs().Waits().Unprobed("n1", "NodeNotReady"), "n1", "2026-01-02T11:31:00Z").Event("Pod", "web-0", sketchUID, "FailedMount", "kubelet", "n1", "2026-01-02T11:31:00Z", nfsFailed("mount.nfs: Connection timed out")),
+			[]string{"Node n1 has not reported for 29m", "kubectl describe node n1"}, []string{"kubectl debug", "logs plugin-1"}},
+		"a detach fails, and another node waits": {undetached("rpc error: code = Internal desc = unexpected reply of the array"), []string{"pod web-0 → PVC → PV ✗ detach"}, nil},
 	})
 	full := pvcEvent(unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", ""), "0/3 nodes are available: 3 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."), "Normal", "WaitForPodScheduled", "persistentvolume-controller", "waiting for pod web-0 to be scheduled")
 	showEach(t, map[string]shown{"no node has room": {full, "broken: likely provisioning-failed PersistentVolumeClaim shop/data"}})
@@ -155,6 +157,22 @@ func TestSiblingsThatStop(t *testing.T) {
 		"the backend says not attached":  {undetached("rpc error: code = FailedPrecondition desc = volume is not attached to node n1"), stale},
 		"the backend has another reason": {undetached("rpc error: code = Internal desc = unexpected reply of the array"), "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume"},
 		"nobody looked at the old node":  {undetached("rpc error: code = Internal desc = volume not attached").Unprobed("n1", "PodRejected"), "broken: likely volumeattachment-stale VolumeAttachment csi-old"},
+	})
+}
+
+// TestSiblingsOfDRBD: an open that DRBD refuses, with no word of its peers.
+func TestSiblingsOfDRBD(t *testing.T) {
+	t.Parallel()
+	fails := func(w *world, words string) *world {
+		return w.Waits().Attached("n1").FailedMount(stageFails("NodePublishVolume failed for pvc-77aa: " + words))
+	}
+	const medium = "mount failed: exit status 32 Output: mount: /x: mount(2) system call failed: Wrong medium type."
+	showEach(t, map[string]shown{
+		"its own word, and no peer's": {drbdDevice(fails(linstor(), "mount failed: exit status 32"), "n1").Kernel("n1", "60|drbd pvc-77aa: Auto-promote failed: Multiple primaries not allowed by config (-1)"), "broken: likely drbd-state-blocks Device n1/147:1000"},
+		"the driver's words":          {drbdDevice(fails(linstor(), medium), "n1"), "broken: likely drbd-state-blocks Device n1/147:1000"},
+		"nobody looked":               {fails(linstor(), medium).Unprobed("n1", "PodRejected"), "broken: likely drbd-state-blocks PersistentVolume pv-data"},
+		"other words":                 {drbdDevice(fails(linstor(), "mount failed: exit status 32"), "n1"), stageUnknown},
+		"there is no device":          {fails(linstor(), medium).Entries("n1", "proc/modules", "drbd 28672 0 - Live 0x0"), stageUnknown},
 	})
 }
 

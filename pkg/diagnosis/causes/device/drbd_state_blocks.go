@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -22,7 +23,10 @@ var DRBDStateBlocks = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		r, ok := drbd.ResourceOf(pl)
-		if !ok && drbd.Of(pl.Volume) {
+		refused, sure := r.Refused(pl)
+		if drbd.Of(pl.Volume) && refused.Yes() {
+			return []*diagnosis.Proof{drbdRefuses(pl, r, refused, sure)}
+		} else if !ok && drbd.Of(pl.Volume) {
 			return diagnosis.Open(pl, probes.KernelLog)
 		} else if !ok {
 			return nil
@@ -70,11 +74,30 @@ var DRBDStateBlocks = &diagnosis.Rule{
 			p.Hint = tainted
 		}
 		p.Device(pl.Node, r.Dev)
-		p.Steps = []remedy.Step{
-			remedy.Check("See role, disk, connections and quorum of the resource, on both sides.",
-				remedy.OnSatellite(pl.X, pl.Node, "drbdsetup", "status", r.Name, "--verbose"), remedy.Kubectl("linstor", "resource", "list", "-r", r.Name)),
-			remedy.Words(help + " No filesystem check and no formatting of the volume below: what cannot be opened here says nothing about its content."),
-		}
+		p.Steps = drbdSteps(pl, r.Name, help)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+func drbdSteps(pl *evidence.Place, resource, help string) []remedy.Step {
+	return []remedy.Step{
+		remedy.Check("See role, disk, connections and quorum of the resource, on both sides.",
+			remedy.OnSatellite(pl.X, pl.Node, "drbdsetup", "status", resource, "--verbose"), remedy.Kubectl("linstor", "resource", "list", "-r", resource)),
+		remedy.Words(help + " No filesystem check and no formatting of the volume below: what cannot be opened here says nothing about its content."),
+	}
+}
+
+// drbdRefuses is a device that DRBD does not open, where nothing was seen of the peers.
+func drbdRefuses(pl *evidence.Place, r drbd.Resource, refused, sure evidence.Answer) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.VolumeSubject(pl.Volume), Says: "refused", State: []evidence.Answer{refused}, Last: []evidence.Answer{sure},
+		With:  words.Fields{"node": pl.Node, "resource": cmp.Or(r.Name, pl.Volume.CSIHandle()), "volume": pl.Volume.PVName()},
+		Steps: drbdSteps(pl, cmp.Or(r.Name, pl.Volume.CSIHandle()), "A Primary elsewhere lets go when nothing holds the device there; a lost quorum, or a copy that is up to date, comes back with the peers. Do not force a role."),
+	}
+	if !r.Dev.IsZero() {
+		p.Subject = diagnosis.DeviceSubject(pl.Node, r.Dev)
+		p.Device(pl.Node, r.Dev)
+	}
+	p.At(pl.Node)
+	return p
 }
