@@ -148,6 +148,9 @@ func (z puzzle) says() string {
 	if by := z.containerRefused(); z.text == nil && by != "" {
 		return by + on + " refuses to make a container with the volumes of the pod."
 	}
+	if own, source, ok := z.ofPod(); ok {
+		return "The kubelet" + on + " cannot set up volume " + own + " of pod " + z.s.Subject.Namespace + "/" + z.s.Subject.Name + " (" + source + ")."
+	}
 	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
 		return ""
 	}
@@ -284,10 +287,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	}
 	u.CouldBe, u.Answer = c.couldBe(p, s), z.says()
 	if z.volume == nil {
-		if look, ok := remedy.Show(p.Index, s.Subject, s.Evidence); ok {
-			r, _ := look.Decide(p.Index)
-			u.Next = append(u.Next, r)
-		}
+		u.Next = z.looksAtPod()
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)

@@ -92,7 +92,8 @@ func (p *page) unexplainedWords(u report.Unexplained) []string {
 		}
 		words = append(words, said)
 	}
-	if v := p.names.volume; v != "" {
+	ofPod := strings.Contains(u.Answer, " of pod "+u.Subject.Namespace+"/"+u.Subject.Name) // a volume of its own
+	if v := p.names.volume; v != "" && !ofPod {
 		words = append(words, "volume "+brief(v))
 	}
 	return words

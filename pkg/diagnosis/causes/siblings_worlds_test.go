@@ -160,6 +160,16 @@ func TestSiblingsThatStop(t *testing.T) {
 	})
 }
 
+// TestVolumeOfThePodItself: a ConfigMap that the kubelet cannot mount, beside a claim that is there.
+func TestVolumeOfThePodItself(t *testing.T) {
+	t.Parallel()
+	w := ebsMounted(ebs().Waits(), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0), ebs().Stage()).
+		Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: settings}}]").
+		Add("apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: shop, name: settings, uid: 'cf000000-0000-4000-8000-000000000001'}").
+		FailedMount("MountVolume.SetUp failed for volume \"conf\" : failed to sync configmap cache: timed out waiting for the condition")
+	sayOf(t, "pod shop/web-0", said{w, []string{"The kubelet on node n1 cannot set up volume conf of pod shop/web-0 (ConfigMap settings).", "journalctl -u kubelet"}, []string{"volume pv-data"}})
+}
+
 // TestSiblingsOfDRBD: an open that DRBD refuses, with no word of its peers.
 func TestSiblingsOfDRBD(t *testing.T) {
 	t.Parallel()
@@ -202,21 +212,26 @@ func sayEach(t *testing.T, rows map[string]said) {
 	for name, c := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := c.world.Verdict(t, catalog(t), "pvc shop/data")
-			var b bytes.Buffer
-			if err := render.Text(&b, r, render.Options{Width: 400}); err != nil {
-				t.Fatal(err)
-			}
-			for _, words := range c.has {
-				if !strings.Contains(b.String(), words) {
-					t.Errorf("%q is not said:\n%s", words, b.String())
-				}
-			}
-			for _, words := range c.lack {
-				if strings.Contains(b.String(), words) {
-					t.Errorf("%q is said:\n%s", words, b.String())
-				}
-			}
+			sayOf(t, "pvc shop/data", c)
 		})
+	}
+}
+
+func sayOf(t *testing.T, question string, c said) {
+	t.Helper()
+	_, r := c.world.Verdict(t, catalog(t), question)
+	var b bytes.Buffer
+	if err := render.Text(&b, r, render.Options{Width: 400}); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range c.has {
+		if !strings.Contains(b.String(), words) {
+			t.Errorf("%q is not said:\n%s", words, b.String())
+		}
+	}
+	for _, words := range c.lack {
+		if strings.Contains(b.String(), words) {
+			t.Errorf("%q is said:\n%s", words, b.String())
+		}
 	}
 }
