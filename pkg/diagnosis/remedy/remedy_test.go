@@ -19,7 +19,7 @@ func TestQuote(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, word, want string }{
 		{"plain", "/dev/mapper/mpatha", "/dev/mapper/mpatha"},
-		{"empty", "", "''"},
+		{"empty: it is not printed", "", report.Quote(report.NoWord)},
 		{"space", "a b", "'a b'"},
 		{"command", "x;reboot", "'x;reboot'"},
 		{"quote", "it's", `'it'\''s'`},

@@ -28,7 +28,7 @@ func TestCommandsAreConstructed(t *testing.T) {
 		}
 		switch name := called(call); {
 		case slices.Contains(makers, name):
-			program := ""
+			program := "program"
 			if first, _ := literal(call.Args[0]); name == "Kubectl" || first == "kubectl" {
 				program = "kubectl"
 			}
