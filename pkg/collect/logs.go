@@ -129,7 +129,7 @@ func (c *collector) tailsOf(x *snapshot.Index, volumes []*snapshot.Volume) []tai
 		add(helpers(x, v)...)
 	}
 	for _, pod := range x.Cluster.Pods {
-		if pod.Labels["component"] == "kube-controller-manager" || pod.Labels["k8s-app"] == "kube-dns" && !snapshot.PodReady(pod) {
+		if pod.Labels["component"] == snapshot.ControllerManager || pod.Labels["k8s-app"] == "kube-dns" && !snapshot.PodReady(pod) {
 			add(pod)
 		}
 	}

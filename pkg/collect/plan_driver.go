@@ -27,7 +27,7 @@ func (c *collector) drivers(x *snapshot.Index, volumes []*snapshot.Volume, near 
 		}
 	}
 	if len(seen) > 0 {
-		c.want(want{res: pods, namespace: metav1.NamespaceSystem, labels: "component=" + managerName})
+		c.want(want{res: pods, namespace: metav1.NamespaceSystem, labels: "component=" + snapshot.ControllerManager})
 	}
 }
 
@@ -169,7 +169,3 @@ func runsSidecar(spec *corev1.PodSpec) bool {
 		return false
 	})
 }
-
-// managerName is the lease by which the instances of kube-controller-manager elect a leader, and
-// the label of its pods where kubeadm runs them.
-const managerName = "kube-controller-manager"

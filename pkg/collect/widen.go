@@ -54,7 +54,7 @@ func (c *collector) widenUnbound(v *snapshot.Volume) {
 func (c *collector) widenIdle(v *snapshot.Volume) {
 	unattached := slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return v.AttachmentOn(w.Node()) == nil })
 	if unattached || v.Claim != nil && (v.Claim.Status.Phase != corev1.ClaimBound || v.Claim.DeletionTimestamp != nil) {
-		c.byName(leases, metav1.NamespaceSystem, managerName)
+		c.byName(leases, metav1.NamespaceSystem, snapshot.ControllerManager)
 	}
 }
 

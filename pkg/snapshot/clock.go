@@ -74,6 +74,10 @@ func (x *Index) written(note func(...time.Time)) {
 	}
 }
 
+// ControllerManager is the name of kube-controller-manager, of the lease in kube-system by which its
+// instances elect a leader, and of the label component of its pods where kubeadm runs them.
+const ControllerManager = "kube-controller-manager"
+
 // LeaseAge is for how long the cluster went on without a renewal of a lease.
 func (x *Index) LeaseAge(l *coordinationv1.Lease) time.Duration {
 	return max(0, x.lastWritten().Sub(l.Spec.RenewTime.Time))

@@ -146,15 +146,11 @@ func heard(pl *evidence.Place, pod *corev1.Pod) bool {
 	})
 }
 
-// Name is that of the manager, of the lease by which its instances elect a leader, and of
-// the label component of its pods where kubeadm runs them.
-const Name = "kube-controller-manager"
-
 // Silent asks whether no instance of the manager leads or runs; why says what shows it. A lease
 // is renewed every few seconds (--leader-elect-retry-period).
 func Silent(x *snapshot.Index) (why string, is evidence.Answer) {
 	for _, l := range x.Cluster.Leases {
-		if l == nil || l.Namespace != metav1.NamespaceSystem || l.Name != Name || l.Spec.RenewTime == nil {
+		if l == nil || l.Namespace != metav1.NamespaceSystem || l.Name != snapshot.ControllerManager || l.Spec.RenewTime == nil {
 			continue
 		}
 		fact := evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339))
@@ -166,7 +162,7 @@ func Silent(x *snapshot.Index) (why string, is evidence.Answer) {
 	var down *corev1.Pod
 	for _, pod := range x.PodsIn(metav1.NamespaceSystem) {
 		switch {
-		case pod.Labels["component"] != Name:
+		case pod.Labels["component"] != snapshot.ControllerManager:
 		case snapshot.PodServes(pod):
 			return "", evidence.No(pods.State(pod))
 		default:
@@ -176,5 +172,5 @@ func Silent(x *snapshot.Index) (why string, is evidence.Answer) {
 	if down != nil {
 		return "Its pod " + pods.Name(down) + " does not run", evidence.Yes(pods.State(down))
 	}
-	return "", evidence.Unseen(evidence.Lack{Need: "Lease " + metav1.NamespaceSystem + "/" + Name, Why: "neither it nor a pod of the manager was found"})
+	return "", evidence.Unseen(evidence.Lack{Need: "Lease " + metav1.NamespaceSystem + "/" + snapshot.ControllerManager, Why: "neither it nor a pod of the manager was found"})
 }

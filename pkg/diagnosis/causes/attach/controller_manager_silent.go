@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // ControllerManagerSilent finds work on a volume that a controller of kube-controller-manager
@@ -27,7 +28,7 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		}
 		why, silent := manager.Silent(pl.X)
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("Lease", "kube-system", manager.Name), Says: i.Says, State: i.State, Last: []evidence.Answer{silent},
+			Subject: diagnosis.ObjectSubject("Lease", "kube-system", snapshot.ControllerManager), Says: i.Says, State: i.State, Last: []evidence.Answer{silent},
 			With: words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": words.Ago(i.Age), "why": why},
 		}
 		if silent.No() { // it leads, and does not do this
@@ -39,8 +40,8 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		}
 		p.Steps = []remedy.Step{
 			remedy.Check("See who leads, since when, and whether its pods run (in a managed cluster its provider's status page tells).",
-				remedy.Kubectl("get", "lease", manager.Name, "-n", "kube-system", "-o", "yaml"),
-				remedy.Kubectl("get", "pods", "-n", "kube-system", "-l", "component="+manager.Name)),
+				remedy.Kubectl("get", "lease", snapshot.ControllerManager, "-n", "kube-system", "-o", "yaml"),
+				remedy.Kubectl("get", "pods", "-n", "kube-system", "-l", "component="+snapshot.ControllerManager)),
 			remedy.Words("Start kube-controller-manager again, or restart its leader when it leads and does nothing; its log says what it misses. It takes up what was left by itself: " +
 				"no VolumeAttachment is made by hand, no finalizer taken away."),
 		}
