@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // settle puts what the nodes hold into the sketch.
@@ -29,6 +30,12 @@ func (w *World) settle() *Sketch {
 		w.sketch.Node(node, all...)
 	}
 	return w.sketch
+}
+
+// Snapshot is the cluster as it would be collected.
+func (w *World) Snapshot(t testing.TB) *snapshot.Snapshot {
+	t.Helper()
+	return w.settle().Index(t).Snapshot
 }
 
 // Verdict evaluates a question: the verdict, then root causes, then what is unexplained.

@@ -7,7 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -123,7 +125,9 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 			said = slices.DeleteFunc(slices.Clone(said), other)
 		}
 		said = stale(said, func(x *Text) bool {
-			return x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node()))
+			return x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node()) ||
+				x.Reason == "FailedScheduling" && c.Node() != "" ||
+				snapshot.BeforeSandbox(x.Reason) && (t.has(v, c) || isUnmade(v)))
 		})
 		if known := t.byVolume[v]; len(known) > 0 {
 			said = slices.Concat(known, said)
@@ -132,6 +136,24 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 			t.byVolume[v] = slices.Clip(said)
 		}
 	}
+}
+
+// has tells whether a pod has a volume: the kubelet begins containers with all volumes mounted, the
+// node shows the mount where it was looked at, and a driver is asked again only where it wants that
+// (CSIDriver spec.requiresRepublish, KEP 1855). What an event says of mounting it is past then, or forged.
+func (t *texts) has(v *snapshot.Volume, c *snapshot.Consumer) bool {
+	d := t.x.CSIDriver(v.CSIName())
+	again := d != nil && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
+	if again || !c.Live() || !snapshot.PodBegun(c.Pod) {
+		return false
+	}
+	at := evidence.Place{X: t.x, Volume: v, Node: c.Node()}
+	return at.Published(c) || !at.Tables(probes.Mounts).Complete()
+}
+
+// isUnmade tells whether a claim has no volume yet, so that nobody attaches or mounts one.
+func isUnmade(v *snapshot.Volume) bool {
+	return v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName == ""
 }
 
 // attachedSince tells whether a volume is attached to a node, as its VolumeAttachment says, so

@@ -125,6 +125,7 @@ func (t *texts) fromLogs(s scope) {
 		id := l.Namespace + "/" + l.Pod
 		own, pod := owners[id], t.x.Pod(l.Namespace, l.Pod)
 		node, vouched := "", evidence.Vouches(t.x, l)
+		tenants := !vouched && len(own) > 0 && !slices.ContainsFunc(own, func(o logOwner) bool { return o.all })
 		if pod != nil {
 			node = pod.Spec.NodeName
 		}
@@ -135,7 +136,7 @@ func (t *texts) fromLogs(s scope) {
 		rec := record{}
 		for i, line := range l.Lines {
 			rec = rec.next(t, names, line)
-			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary,
+			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary, OwnWord: tenants,
 				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: t.freshLine(rec.at) && !l.Previous}
 			found := evidence.Keep(rec.volumes, func(v *snapshot.Volume) bool {
 				return vouched || slices.ContainsFunc(own, func(o logOwner) bool { return o.volume == v })

@@ -40,10 +40,16 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 	return out
 }
 
+// ranOnce tells whether a container that ended was started at all: else it is the runtime that says why not.
+func ranOnce(e *corev1.ContainerStateTerminated) bool {
+	return e.Reason != "StartError" && e.Reason != "ContainerCannotRun"
+}
+
 // podStatus is present state: why a container waits or ended, and the conditions
 // that are not true.
 func (t *texts) podStatus(pod *corev1.Pod) []Text {
 	var out []Text
+	own := false // the text is a container's last word (terminationMessagePath), which it chose
 	say := func(field, reason, text string, at time.Time, fresh bool) {
 		if strings.TrimSpace(text) == "" {
 			return
@@ -51,21 +57,25 @@ func (t *texts) podStatus(pod *corev1.Pod) []Text {
 		name := pod.Namespace + "/" + pod.Name
 		out = append(out, t.parse(Text{
 			Source: "api", Component: "kubelet", Locator: "Pod " + name + " " + field, Node: pod.Spec.NodeName,
-			Reason: reason, Pod: name, At: at, Fresh: fresh, Raw: text,
+			Reason: reason, Pod: name, At: at, Fresh: fresh, Raw: text, OwnWord: own,
 		}))
 	}
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		own = false
 		field := "status.containerStatuses[" + cs.Name + "]"
 		if w := cs.State.Waiting; w != nil {
 			say(field+".state.waiting", w.Reason, w.Message, t.x.TakenAt, true)
 		}
 		if e := cs.State.Terminated; e != nil {
+			own = ranOnce(e)
 			say(field+".state.terminated", e.Reason, e.Message, e.FinishedAt.Time, true)
 		}
 		if e := cs.LastTerminationState.Terminated; e != nil {
+			own = ranOnce(e)
 			say(field+".lastState.terminated", e.Reason, e.Message, e.FinishedAt.Time, t.x.Age(e.FinishedAt.Time) < freshText)
 		}
 	}
+	own = false
 	for _, k := range pod.Status.Conditions {
 		if k.Status != corev1.ConditionTrue {
 			say("status.conditions["+string(k.Type)+"]", k.Reason, k.Message, k.LastTransitionTime.Time, true)

@@ -93,16 +93,19 @@ func NodePlace(x *snapshot.Index, node string) *Place {
 	return &Place{X: x, Node: node, View: x.View(node)}
 }
 
-// Refused are the fresh texts of the place that say that a step failed, whatever
-// their words.
+// Refused are the fresh texts of the place that say that a step failed, whatever their words.
+// What a container of a pod that uses the volume prints is none of them: its owner chose it.
 func (p *Place) Refused() Texts {
 	if p.refused == nil {
-		if p.refused = p.Texts.only(func(t Text) bool { return t.Fresh }); p.refused == nil {
+		if p.refused = p.Felt().only(func(t Text) bool { return !t.OwnWord }); p.refused == nil {
 			p.refused = Texts{}
 		}
 	}
 	return p.refused
 }
+
+// Felt are the fresh texts of the place with what its containers print of the files that they have.
+func (p *Place) Felt() Texts { return p.Texts.only(func(t Text) bool { return t.Fresh }) }
 
 // Published tells whether the node of a consumer shows the mount of the place's volume for it.
 func (p *Place) Published(c *snapshot.Consumer) bool {

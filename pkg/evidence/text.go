@@ -30,6 +30,15 @@ func (t Text) Evidence() report.Evidence {
 	return report.Evidence{Source: t.Source, Node: t.Node, Locator: t.Locator, Text: t.Raw}
 }
 
+// ofContainers are the reasons of events about making and running a pod's containers.
+var ofContainers = []string{"Failed", "BackOff", "Unhealthy", "FailedSync", "FailedCreatePodSandBox", "FailedCreatePodContainer", "FailedScheduling", "FailedPostStartHook", "FailedPreStopHook", "FailedKillPod"}
+
+// OfContainer tells whether an event is about a container, or the place of its pod: nobody speaks of a
+// volume's step there, whatever the words.
+func (t Text) OfContainer() bool {
+	return t.Source == "event" && slices.Contains(ofContainers, t.Reason)
+}
+
 // Texts is what was said, newest first.
 type Texts []Text
 

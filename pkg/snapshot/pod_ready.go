@@ -39,6 +39,14 @@ func PodProvided(pod *corev1.Pod) time.Time {
 	return first
 }
 
+// PodBegun tells whether a pod has its sandbox now, or a container that runs, and so all of its volumes.
+func PodBegun(pod *corev1.Pod) bool {
+	if k := PodCondition(pod, corev1.PodReadyToStartContainers); k.Status != "" {
+		return k.Status == corev1.ConditionTrue
+	}
+	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
+}
+
 // startOf is when a container was started that runs or has ended; zero of one that waits.
 func startOf(c corev1.ContainerStatus) time.Time {
 	switch {
@@ -69,12 +77,15 @@ func PodStarted(pod *corev1.Pod) time.Time {
 // beforeSandbox are the reasons of events that tell why a pod does not get its volumes.
 var beforeSandbox = []string{"FailedMount", "FailedMapVolume", "FailedAttachVolume", "FailedMountOnFilesystemMismatch"}
 
+// BeforeSandbox tells whether an event with this reason says why a pod does not get its volumes.
+func BeforeSandbox(reason string) bool { return slices.Contains(beforeSandbox, reason) }
+
 // PodAsksSince is from when an event of the kubelet or its runtime with this reason speaks
 // of the present: the pod's creation, or when it got what the reason is about.
 func PodAsksSince(pod *corev1.Pod, reason string) time.Time {
 	since, got := pod.CreationTimestamp.Time, time.Time{}
 	switch {
-	case slices.Contains(beforeSandbox, reason):
+	case BeforeSandbox(reason):
 		got = PodProvided(pod)
 	case reason == "Failed":
 		got = PodStarted(pod)

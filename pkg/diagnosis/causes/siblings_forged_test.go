@@ -67,7 +67,40 @@ func TestWordsAgainstTheState(t *testing.T) {
 		"not registered, the pod has its mounts":        {mount(provided(kept(smb().Waits()), image), unregistered("smb.csi.k8s.io")), past},
 		"a configuration that the volume named":         {rbd().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\""), "broken: certain driver-configuration-wrong PersistentVolume pv-data"},
 		"a volume that was made anew since":             {rbd().Waits().EditIn("kind: PersistentVolume\n", "2025-12-01T08:00:00Z", "2026-01-02T11:59:20Z").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\""), waits},
+		"a Secret that the volume does not name":        {mount(share(), "fetching NodeStageSecretRef kube-system/ceph-secret failed: kubernetes.io/csi: failed to find the secret ceph-secret in the namespace kube-system with error: secrets \"ceph-secret\" not found"), waits},
+		"a Secret, the pod has the mount":               {mount(has(), "fetching NodeStageSecretRef a/b failed: failed to find the secret b in the namespace a: not found"), past},
+		"a configuration of Ceph, it is a share":        {mount(share(), "missing configuration for cluster ID \"rook-ceph\""), "broken: likely driver-configuration-wrong PersistentVolume pv-data"},
+		"another server's name":                         {mount(share(), "mount.nfs: Failed to resolve server nas.shop.svc.cluster.local: Name or service not known"), waits},
+		"another server's name, SMB":                    {mount(smb().Waits().Entries("n1", "@dial/10.9.0.6:445", "ok 1.2ms"), "mount error: could not resolve address for other.example: Unknown error"), waits},
+		"a tunnel, the volume names its server":         {mount(share(), "mount.nfs4: access denied by server while mounting 127.0.0.1:/"), waits},
+		"a module for another kind of volume":           {mount(share(), "modprobe: FATAL: Module drbd not found"), waits},
+		"a module, said of a container":                 {says(has(), "Failed", "Error: fuse: device not found"), "healthy"},
+		"maps, it is a cloud's disk":                    {mount(disk().Entries("n1", "@multipathd/show maps json", "ECONNREFUSED"), "multipathd is not running"), waits},
+		"xfs_repair, it is an ext4":                     {mount(disk(), "'xfs_repair' found errors on device /dev/nvme1n1 but could not correct them: ERROR: The filesystem has valuable metadata changes in a log which needs to be replayed."), waits},
+		"another filesystem than the volume asks for":   {mount(disk(), "failed to mount the volume as \"xfs\", it already contains ext4. Mount error: x"), waits},
+		"held elsewhere, said of a share that mounts":   {mount(share(), elsewhere), waits},
+		"features of an image that is mapped":           {mount(rbdMapped(rbd().Waits().Attached("n1"), "n1"), features), waits},
+		"a refusal to mount, the claim is not bound":    {mount(pendingClaim(ebs().Waits(), "Immediate", anno("ebs.csi.aws.com")), "mount.nfs: access denied by server while mounting 10.9.9.9:/other"), "broken: unexplained claim-pending; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a sandbox, the node does not show the volume":  {says(share(), "FailedCreatePodSandBox", "failed to create pod sandbox"), "broken: unexplained pod-waiting-for-volume"},
+		"the scheduler, its condition says otherwise":   {says(pendingClaim(unscheduled(ebs(), "0/3 nodes are available: 3 Insufficient cpu."), "WaitForFirstConsumer", anno("ebs.csi.aws.com")), "FailedScheduling", "0/3 nodes are available: 3 node(s) had volume node affinity conflict."), "broken: certain consumer-unschedulable Pod shop/web-0"},
+		"a volume group that nothing of it names":       {mount(localDir("/mnt/disks/vol1").Waits(), "Volume group \"datavg\" not found"), "broken: likely local-pool-inactive Node n1"},
 		"another driver of a longer name":               {mount(rbdMapped(rbd().Waits().Attached("n1"), "n1"), unregistered("rook-ceph.rbd.csi.ceph.com")), waits},
+	})
+}
+
+// TestLastWordsOfAContainer: what a container leaves as its last word is its owner's, also where the API
+// calls it a message.
+func TestLastWordsOfAContainer(t *testing.T) {
+	t.Parallel()
+	dies := func(w *world, reason string) *world {
+		return w.EditIn("name: web-0, uid", "restartCount: 0", "restartCount: 3, lastState: {terminated: {exitCode: 1, reason: "+reason+", startedAt: '2026-01-02T11:59:00Z', finishedAt: '2026-01-02T11:59:20Z', message: 'modprobe: FATAL: Module nfs not found in directory /lib/modules/6.1.0-18-amd64'}}")
+	}
+	share := func() *world {
+		return nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "proc/modules", "overlay 28672 0 - Live 0x0")
+	}
+	showEach(t, map[string]shown{
+		"its own":       {dies(share(), "Error"), "healthy"},
+		"the runtime's": {dies(share(), "StartError"), "broken: certain kernel-module-missing Node n1"},
 	})
 }
 

@@ -42,8 +42,8 @@ func TestPodThatGotItsVolumesSince(t *testing.T) {
 	showEach(t, map[string]shown{
 		"a Secret that was missing, it runs":           {provided(says(ceph(), "58:50", secret), running), "healthy"},
 		"a Secret that was missing, its image":         {provided(says(ceph(), "58:50", secret), image), "healthy"},
-		"a Secret that is missing for the next mount":  {provided(says(ceph(), "59:50", secret), image), "broken: certain csi-credentials-wrong Secret kube-system/ceph-secret"},
-		"a Secret that is missing, it was restarted":   {provided(says(ceph(), "58:50", secret), image).EditIn("name: web-0, uid", "restartCount: 0", "restartCount: 3"), "broken: certain csi-credentials-wrong Secret kube-system/ceph-secret"},
+		"a Secret that is missing for the next mount":  {provided(says(ceph(), "59:50", secret), image), "broken: unexplained mount-failed"},
+		"a Secret that is missing, it was restarted":   {provided(says(ceph(), "58:50", secret), image).EditIn("name: web-0, uid", "restartCount: 0", "restartCount: 3"), "broken: unexplained mount-failed"},
 		"a driver that was not registered, its image":  {provided(says(disk(), "58:50", unregistered), image), "healthy"},
 		"owners that the server refused, its image":    {provided(says(share(), "58:50", lchown), image), "healthy"},
 		"a server that refused, its ConfigMap":         {provided(says(share(), "58:50", nfsFailed("mount.nfs: access denied by server while mounting 10.9.0.5:/export/data")), "CreateContainerConfigError"), "healthy"},

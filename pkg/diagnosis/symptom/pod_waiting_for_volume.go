@@ -8,8 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -39,7 +41,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		return nil
 	case len(said) == 0 && !hasVolumes(i):
 		return nil
-	case len(said) == 0 && otherTrouble(texts):
+	case len(said) == 0 && otherTrouble(texts) && !lacks(p, i):
 		return nil
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
@@ -161,6 +163,17 @@ func unscheduledForVolume(p *diagnosis.Pass, i involved, said []diagnosis.Text) 
 func otherTrouble(texts []diagnosis.Text) bool {
 	return slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
 		return t.Fresh && t.Source == "event" && (is(t, message.SandboxFailed) || strings.Contains(t.Reason, "Image") || t.Reason == "FailedCreatePodSandBox")
+	})
+}
+
+// lacks tells whether the pod's node was looked at and does not show one of its volumes mounted for it:
+// the kubelet is not at what comes after the volumes then, whatever events say.
+func lacks(p *diagnosis.Pass, i involved) bool {
+	return slices.ContainsFunc(i.volumes, func(v *snapshot.Volume) bool {
+		return slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
+			at := evidence.Place{X: p.Index, Volume: v, Node: c.Node()}
+			return c.Pod == i.pod && at.Tables(probes.Mounts).Complete() && !at.Published(c)
+		})
 	})
 }
 

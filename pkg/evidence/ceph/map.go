@@ -25,7 +25,7 @@ func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
 	}
 	var facts []report.Evidence
 	for _, t := range pl.Refused() {
-		if body := t.Raw + "\n" + t.Desc; strings.Contains(body, mismatch) {
+		if body := t.Raw + "\n" + t.Desc; strings.Contains(body, mismatch) && !isMapped(pl, t.Node) {
 			facts = append(facts, t.Evidence())
 			hint = strings.TrimSpace(strings.TrimRight(disableHint.FindString(body), `".`))
 			break
@@ -47,6 +47,12 @@ func Unsupported(pl *evidence.Place) (hint string, a evidence.Answer) {
 		}
 	}
 	return hint, evidence.When(len(facts) > 0, facts...)
+}
+
+// isMapped tells whether a node has the image, so that its kernel knows the features.
+func isMapped(pl *evidence.Place, node string) bool {
+	d, ok := pl.X.DeviceOn(pl.Volume, node)
+	return ok && d.Proven && d.Block != nil
 }
 
 // isImage tells whether a name is that of the volume's image.

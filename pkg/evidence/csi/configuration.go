@@ -15,15 +15,18 @@ import (
 // nothing for this volume. The first group, where there is one, is the key that was
 // looked for (ceph-csi internal/util/csiconfig.go; csi-driver-smb, csi-driver-nfs,
 // lvm-localpv).
-var configured = []*pattern.Pattern{
-	pattern.MustCompile(`missing configuration for cluster ID [("]+([^")]+)`),
-	pattern.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`),
-	pattern.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`),
-	pattern.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`),
-	pattern.MustCompile(`unmarshal failed \(.*\), raw buffer response`),
-	pattern.MustCompile(`source field is missing, current context`),
-	pattern.MustCompile(`(server|share) is a required parameter`),
-	pattern.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`),
+var configured = []struct {
+	of string // stands in the driver's name; another's word has no single meaning
+	re *pattern.Pattern
+}{
+	{"ceph", pattern.MustCompile(`missing configuration for cluster ID [("]+([^")]+)`)},
+	{"ceph", pattern.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`)},
+	{"ceph", pattern.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`)},
+	{"ceph", pattern.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`)},
+	{"ceph", pattern.MustCompile(`unmarshal failed \(.*\), raw buffer response`)},
+	{"smb", pattern.MustCompile(`source field is missing, current context`)},
+	{"nfs", pattern.MustCompile(`(server|share) is a required parameter`)},
+	{"openebs", pattern.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`)},
 }
 
 // similar is the same thing in the words of other drivers: no entry, section, backend or
@@ -38,12 +41,12 @@ var elsewhere = pattern.MustCompile(`(?i)secret|credential|password|/dev/|connec
 // nothing for this volume. first tells whether its words have a single meaning.
 func Misconfigured(pl *evidence.Place) (key string, first bool, a evidence.Answer) {
 	for _, t := range pl.Refused() {
-		if t.Ordinary {
+		if t.Ordinary || t.OfContainer() {
 			continue
 		}
-		for _, re := range configured {
-			if m := re.FindStringSubmatch(t.Raw); m != nil {
-				return strings.Join(m[1:], ""), true, evidence.Yes(t.Evidence())
+		for _, c := range configured {
+			if m := c.re.FindStringSubmatch(t.Raw); m != nil {
+				return strings.Join(m[1:], ""), strings.Contains(driverOf(pl.Volume), c.of), evidence.Yes(t.Evidence())
 			}
 		}
 		if m := similar.FindStringSubmatch(t.Desc); m != nil && (t.Code == "InvalidArgument" || t.Code == "NotFound") && !elsewhere.MatchString(t.Desc) {

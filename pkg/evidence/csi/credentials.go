@@ -30,7 +30,7 @@ const (
 // CallOf is the call of which a text speaks; empty for what is no failure of one.
 func CallOf(t evidence.Text) Call {
 	switch {
-	case t.Ordinary:
+	case t.Ordinary, t.OfContainer():
 		return ""
 	case t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed):
 		return Provision
@@ -167,6 +167,25 @@ var (
 	secretTree  = pattern.MustCompile(`(?i)\bcould(?:n't| not) get secret "?([\w.-]+)/([\w.-]+)"?`) // in-tree plugins
 	secretOf    = pattern.MustCompile(`secrets "[^"]+" is forbidden`)
 )
+
+// byReference is the kubelet that reads a Secret which the PersistentVolume names.
+var byReference = pattern.MustCompile(`fetching Node(Stage|Publish)SecretRef `)
+
+// OfNone tells whether a text speaks of a Secret that the volume would name, and does not.
+func OfNone(v *snapshot.Volume, t evidence.Text, namespace, name string) bool {
+	if t.OfContainer() {
+		return true
+	}
+	m := byReference.FindStringSubmatch(t.Raw)
+	if m == nil || v.PV == nil || v.PV.Spec.CSI == nil {
+		return false
+	}
+	ref := v.PV.Spec.CSI.NodeStageSecretRef
+	if m[1] == "Publish" {
+		ref = v.PV.Spec.CSI.NodePublishSecretRef
+	}
+	return ref == nil || ref.Namespace != namespace || ref.Name != name
+}
 
 // AbsentSecret reads the first-hand word of who wanted a secret. A refusal is not an
 // absence, unless it is the node authorizer's: "no relationship" means no object.

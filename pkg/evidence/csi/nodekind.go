@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -89,7 +90,8 @@ func FargateRefused(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	if pod.Spec.NodeName != "" {
 		return evidence.No()
 	}
+	why, said := pods.Unscheduled(pod) // which the scheduler writes with each event
 	return pl.Texts.Say(func(t evidence.Text) bool {
-		return t.Pod == pod.Namespace+"/"+pod.Name && t.Is(message.FargateRefuses) && (t.Fresh || t.Source == "api")
+		return (!said || strings.HasPrefix(why, t.Raw) || strings.HasPrefix(t.Raw, why)) && t.Pod == pod.Namespace+"/"+pod.Name && t.Is(message.FargateRefuses) && (t.Fresh || t.Source == "api")
 	})
 }

@@ -52,7 +52,7 @@ func (k *Check) seen(pl *evidence.Place, said Repair) {
 		} else {
 			k.Words = fmt.Sprintf("An application: %q.", said.text.Raw)
 		}
-	case said.Refused():
+	case said.Refused() && !said.ofOther(c.FSType()):
 		k.Says, k.Is, k.Sure = "free", said.Said.With(signs.Facts()...), c.Readable()
 		k.Past, k.Earlier = MountedAnywhere(pl), first
 	case signs.Yes():

@@ -30,7 +30,7 @@ type Repair struct {
 // RepairOf is the newest fresh one about the place's volume. A tool that does not know the
 // filesystem's features found no damage.
 func RepairOf(pl *evidence.Place) Repair {
-	for _, t := range pl.Refused() {
+	for _, t := range pl.Felt() {
 		low := strings.ToLower(t.Raw)
 		if !strings.Contains(low, "fsck") && !strings.Contains(low, "cleaning") && !strings.Contains(low, "found errors") || t.Is(message.FsckUnsupported) || t.Node != "" && t.Node != pl.Node {
 			continue
@@ -65,6 +65,13 @@ func (r Repair) Unclean() evidence.Answer {
 		return r.Said
 	}
 	return evidence.No()
+}
+
+// ofOther tells whether the words are those of a check that is never run on a filesystem like the one
+// that is there: XFS has xfs_repair, and fsck does nothing to it (fsck.xfs(8)).
+func (r Repair) ofOther(fstype string) bool {
+	low := strings.ToLower(r.text.Raw)
+	return fstype == "xfs" && strings.Contains(low, "fsck") && !strings.Contains(low, "xfs") || strings.HasPrefix(fstype, "ext") && strings.Contains(low, "xfs_repair")
 }
 
 // Refused tells whether a tool says it that was to make the filesystem ready. What a container of the
@@ -163,7 +170,7 @@ func (c Carrier) formerDamage() []probes.KernelLine {
 // MountFails tells whether a mount or a check of the place's volume fails now, in whatever
 // words.
 func MountFails(pl *evidence.Place) bool {
-	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+	return slices.ContainsFunc(pl.Felt(), func(t evidence.Text) bool {
 		return strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.WrongFSType) || t.Is(message.CantReadSuperblock) || t.Is(message.FsckUncorrected) || t.Is(message.FsckUnsupported) || t.Is(message.FsckMounted)
 	})
 }

@@ -2,6 +2,7 @@ package filesystem
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -130,17 +131,22 @@ func (m Mismatch) contradicts(v *snapshot.Volume, holds string) bool {
 		return false
 	case slices.Contains(noFilesystem, holds):
 		return !(holds == "crypto_LUKS" && v.Encrypted())
+	case holds == v.FSType() && !slices.Contains(attributes(v), m.Want): // a text asked for another
+		return false
 	case m.Want == "" || strings.HasPrefix(m.Want, "ext") && strings.HasPrefix(holds, "ext"):
 		return false
 	case v.PV.Spec.CSI == nil:
 		return true
 	}
-	for _, a := range v.PV.Spec.CSI.VolumeAttributes {
-		if a == holds {
-			return false
-		}
+	return !slices.Contains(attributes(v), holds)
+}
+
+// attributes are the values of those that a volume's driver was told.
+func attributes(v *snapshot.Volume) []string {
+	if v.PV == nil || v.PV.Spec.CSI == nil {
+		return nil
 	}
-	return true
+	return slices.Collect(maps.Values(v.PV.Spec.CSI.VolumeAttributes))
 }
 
 // Mountable tells whether what the device holds is a filesystem that a PV can name.

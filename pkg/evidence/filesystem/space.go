@@ -106,7 +106,7 @@ func (s *Space) at(pl *evidence.Place, path string) {
 
 // noSpace asks for a fresh ENOSPC whose words fit.
 func noSpace(pl *evidence.Place, fits func(evidence.Text) bool) evidence.Answer {
-	return pl.Refused().Say(func(t evidence.Text) bool {
+	return pl.Felt().Say(func(t evidence.Text) bool {
 		return t.Is(message.NoSpace) && !watchWords.MatchString(t.Raw) && fits(t)
 	})
 }
@@ -129,7 +129,7 @@ func Room(pl *evidence.Place) evidence.Answer {
 
 // Met tells whether somebody has met it yet: a step fails in whatever words, or waits.
 func (s Space) Met(pl *evidence.Place) bool {
-	return s.Said.Yes() || len(pl.Volume.Waiting()) > 0 || slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
+	return s.Said.Yes() || len(pl.Volume.Waiting()) > 0 || slices.ContainsFunc(pl.Felt(), func(t evidence.Text) bool { return !t.Ordinary })
 }
 
 // Shared tells whether the mount is a directory of the filesystem that the kubelet's own

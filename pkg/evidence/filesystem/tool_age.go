@@ -29,7 +29,7 @@ func ToolOf(pl *evidence.Place) OldTool {
 		if !strings.Contains(t.Raw, "nsupported f") && !strings.Contains(t.Raw, "newer version") && !strings.Contains(t.Raw, "more recent") {
 			continue
 		}
-		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && Here(pl, t) {
+		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && Here(pl, t) && !t.OfContainer() && !t.OwnWord {
 			return OldTool{Feature: strings.TrimSpace(m[1]), Program: program(pl, t), Fresh: t.Fresh, Said: evidence.Yes(t.Evidence())}
 		}
 	}
@@ -64,7 +64,7 @@ func (o OldTool) Today(pl *evidence.Place) evidence.Answer {
 // mounted now, is past.
 func (o OldTool) Since(pl *evidence.Place) evidence.Answer {
 	c, seen := CarrierOf(pl)
-	if o.Fresh || !seen {
+	if !seen {
 		return evidence.No()
 	}
 	return c.Mounted()

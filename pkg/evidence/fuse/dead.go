@@ -138,7 +138,7 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 		return evidence.No(), evidence.No()
 	}
 	said, named = evidence.No(), evidence.No()
-	for _, t := range pl.Refused() {
+	for _, t := range pl.Felt() {
 		if !t.Is(message.NotConnected) {
 			continue
 		}

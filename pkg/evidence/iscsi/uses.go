@@ -50,7 +50,7 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 		}
 	}
 	for _, t := range texts {
-		if t.Fresh && usesWords.MatchString(t.Raw) && may(x, v) {
+		if t.Fresh && !t.OwnWord && usesWords.MatchString(t.Raw) && may(x, v) {
 			return true
 		}
 	}

@@ -1,10 +1,12 @@
 package kmod
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -36,6 +38,40 @@ func Needs(pl *evidence.Place) []string {
 		return []string{"rbd"}
 	}
 	return nil
+}
+
+// filesystems are modules that mount what comes from a server.
+var filesystems = map[string]volume.Kind{"nfs": volume.NFS, "cifs": volume.SMB, "ceph": volume.Ceph, "fuse": volume.FUSE}
+
+// devices are modules that make disks of what is no disk of the machine; clustered are filesystems
+// on such disks.
+var (
+	devices   = []string{"rbd", "nbd", "drbd", "zfs", "nvme_fabrics", "nvme_tcp", "dm_thin_pool", "dm_snapshot", "dm_cache", "dm_raid"}
+	clustered = []string{"ocfs2", "gfs2", "xfs", "btrfs", "f2fs"}
+)
+
+// mayNeed tells whether a volume can be of the kind for which a module is there: another's words
+// are none about it.
+func mayNeed(pl *evidence.Place, module, words string) bool {
+	v, is := pl.Volume, volume.KindOf(pl.X, pl.Volume)
+	_, _, image := v.RBDImage()
+	of, share := filesystems[module]
+	server, _ := v.NFSServer()
+	switch {
+	case share:
+		return is&of != 0
+	case module == "lustre":
+		return is&volume.Share != 0 || server != "" && strings.Contains(words, server) || v.Handle != "" && strings.Contains(words, v.Handle)
+	case slices.Contains(clustered, module):
+		return is&volume.Disk != 0
+	case !slices.Contains(devices, module):
+		return true
+	case image:
+		return strings.HasSuffix(module, "bd") && module != "drbd"
+	case v.IsLonghorn():
+		return strings.HasPrefix(module, "nvme")
+	}
+	return is&volume.Disk != 0 && !volume.OfHypervisor(v)
 }
 
 // storageOnly tells whether LINSTOR makes the volumes of a class without DRBD: the layers of a class

@@ -88,7 +88,7 @@ func (s Said) Open() bool { return noLayer.MatchString(s.Raw) }
 // of the last run of the driver's plugin on the node, which ends when it cannot load it.
 func SaidOf(pl *evidence.Place) (Said, bool) {
 	for _, t := range pl.Refused() {
-		if m := named(t.Raw); m != "" && !t.Ordinary {
+		if m := named(t.Raw); m != "" && !t.Ordinary && !t.OfContainer() && mayNeed(pl, m, t.Raw) {
 			return Said{m, t.Evidence(), t.Raw}, true
 		}
 	}

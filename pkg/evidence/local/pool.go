@@ -15,6 +15,7 @@ type Pool struct {
 	Name   string
 	Volume string // the logical volume or dataset; empty: not known by name
 	Named  evidence.Answer
+	Told   bool // by a text alone
 }
 
 // What a text misses: "special device /dev/vg/lv does not exist", "Volume group "vg" not
@@ -37,15 +38,15 @@ func poolAt(dev string, named evidence.Answer) (Pool, bool) {
 	case !ok:
 		return Pool{}, false
 	case array.MatchString(rest), dir == "md" && name != "":
-		return Pool{"md", rest, "", named}, true
+		return Pool{Kind: "md", Name: rest, Named: named}, true
 	case dir == "zvol" && strings.Contains(name, "/"):
 		pool, volume, _ := strings.Cut(name, "/")
-		return Pool{"zfs", pool, volume, named}, true
+		return Pool{Kind: "zfs", Name: pool, Volume: volume, Named: named}, true
 	case dir == "mapper":
 		group, volume, ok := mapped(name)
-		return Pool{"lvm", group, volume, named}, ok
+		return Pool{Kind: "lvm", Name: group, Volume: volume, Named: named}, ok
 	case name != "" && !strings.Contains(name, "/") && !slices.Contains(notGroups, dir):
-		return Pool{"lvm", dir, name, named}, true
+		return Pool{Kind: "lvm", Name: dir, Volume: name, Named: named}, true
 	}
 	return Pool{}, false
 }
@@ -77,10 +78,10 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.volumeAttributes["+key+"]", v.Attribute(key)))
 	}
 	if g := v.Attribute("openebs.io/volgroup"); g != "" {
-		return Pool{"lvm", g, v.CSIHandle(), pv("openebs.io/volgroup")}, true
+		return Pool{Kind: "lvm", Name: g, Volume: v.CSIHandle(), Named: pv("openebs.io/volgroup")}, true
 	}
 	if z := v.Attribute("openebs.io/poolname"); z != "" {
-		return Pool{"zfs", rootOfDataset(z), v.CSIHandle(), pv("openebs.io/poolname")}, true
+		return Pool{Kind: "zfs", Name: rootOfDataset(z), Volume: v.CSIHandle(), Named: pv("openebs.io/poolname")}, true
 	}
 	if pv := pl.Volume.PV; pv != nil && pv.Spec.Local != nil {
 		if p, ok := poolAt(pv.Spec.Local.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.local.path", pv.Spec.Local.Path))); ok {
@@ -98,14 +99,15 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 		said := evidence.Yes(t.Evidence())
 		if m := noDevice.FindStringSubmatch(t.Raw); m != nil {
 			if p, ok := poolAt(m[1], said); ok {
+				p.Told = true
 				return p, true
 			}
 		}
 		if m := vgOf.FindStringSubmatch(t.Raw); m != nil {
-			return Pool{"lvm", m[1], "", said}, true
+			return Pool{Kind: "lvm", Name: m[1], Named: said, Told: true}, true
 		}
 		if m := dsOf.FindStringSubmatch(t.Raw); m != nil {
-			return Pool{"zfs", m[1] + m[3], m[2] + m[4], said}, true
+			return Pool{Kind: "zfs", Name: m[1] + m[3], Volume: m[2] + m[4], Named: said, Told: true}, true
 		}
 	}
 	return Pool{}, false

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -27,6 +28,13 @@ func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw+"\n"+t.Desc) || 
 
 // AsksDaemon tells whether a text asks for the daemon that makes maps.
 func AsksDaemon(t evidence.Text) bool { return asksDaemon.MatchString(t.Raw + "\n" + t.Desc) }
+
+// SinglePath tells whether a volume has one path by its kind, whatever is said: Longhorn's, an image
+// of RBD, a disk that comes from below the machine, and what is no disk.
+func SinglePath(pl *evidence.Place) bool {
+	_, _, image := pl.Volume.RBDImage()
+	return image || pl.Volume.IsLonghorn() || volume.OfHypervisor(pl.Volume) || volume.KindOf(pl.X, pl.Volume)&volume.Disk == 0
+}
 
 // AskedFor asks whether the driver wants a map for the place's volume, in its own fresh words.
 func AskedFor(pl *evidence.Place) evidence.Answer {

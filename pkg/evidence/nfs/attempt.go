@@ -116,7 +116,7 @@ func deserted(pl *evidence.Place) Attempt {
 // Suffers asks whether a fresh text tells of errors below the volume on the place's node, or
 // tasks of its pods hang in NFS.
 func Suffers(pl *evidence.Place) evidence.Answer {
-	if said := pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary && t.Is(message.InputOutputError) }); said.Yes() {
+	if said := pl.Felt().Say(func(t evidence.Text) bool { return !t.Ordinary && t.Is(message.InputOutputError) }); said.Yes() {
 		return said
 	}
 	if pl.View == nil {

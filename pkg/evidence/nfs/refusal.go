@@ -22,7 +22,7 @@ type Refusal struct {
 // the place's node and has no mount yet. Owners are changed after the mount.
 func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool) {
 	for _, t := range pl.Texts {
-		if !t.Fresh || !match(t) || ofAnother(pl.Volume, t) {
+		if !t.Fresh || t.OwnWord || t.OfContainer() || !match(t) || ofAnother(pl.Volume, t) {
 			continue
 		}
 		for _, c := range pl.Volume.Waiting() {
@@ -38,11 +38,21 @@ func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool)
 	return Refusal{pl: pl, Is: evidence.No()}, false
 }
 
+// whileMounting is the source in the words of mount.nfs.
+var whileMounting = pattern.MustCompile(`while mounting (\[[^\]]+\]|[\w.-]+):`)
+
 // ofAnother tells whether a text is about a mount from another server than the volume's.
 func ofAnother(v *snapshot.Volume, t evidence.Text) bool {
 	own, _ := v.NFSServer()
 	host, _, named := strings.Cut(t.MountSource, ":/")
-	return own != "" && named && !strings.EqualFold(strings.Trim(host, "[]"), strings.Trim(own, "[]"))
+	if m := whileMounting.FindStringSubmatch(t.Raw); !named && m != nil {
+		host, named = m[1], true
+	}
+	return own != "" && named && !sameHost(host, own)
+}
+
+func sameHost(a, b string) bool {
+	return strings.EqualFold(strings.Trim(a, "[]."), strings.Trim(b, "[]."))
 }
 
 // Source is what should be mounted: what mount(8) was told, else what the PV says.

@@ -29,7 +29,8 @@ func Unscheduled(pod *corev1.Pod) (why string, ok bool) {
 	return c.Message, c.Status == corev1.ConditionFalse && c.Message != ""
 }
 
-// PlacingOf reads the condition PodScheduled, which outlives the events, and the events.
+// PlacingOf reads the condition PodScheduled, which outlives the events, and the events. The scheduler
+// writes both at each attempt, and others may write events: those that say something else are not heard.
 func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
 	var out Placing
 	if pl.Volume != nil && pl.Volume.Class != nil {
@@ -49,6 +50,9 @@ func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
 		}
 	}
 	out.Words, _, _ = strings.Cut(out.Words, " preemption:")
+	if _, ok := Unscheduled(pod); ok {
+		out.Said = slices.DeleteFunc(out.Said, func(t evidence.Text) bool { return !strings.HasPrefix(t.Raw, out.Words) })
+	}
 	return out
 }
 

@@ -44,7 +44,7 @@ func OfMount(pl *evidence.Place) evidence.Answer {
 		return evidence.No()
 	}
 	var refused time.Time // the newest refusal and what led to it
-	if said := pl.Refused(); len(said) > 0 {
+	if said := pl.Felt(); len(said) > 0 {
 		refused = said[0].At
 	}
 	return pl.LogFrom(refused).Found()
@@ -113,7 +113,7 @@ func (l Line) onPath(pl *evidence.Place) bool {
 // container mounts it there, and says of that very path that it fails.
 func (l Line) inContainer(pl *evidence.Place) bool {
 	name := l.fields["name"]
-	return !l.SELinux && name != "" && slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+	return !l.SELinux && name != "" && slices.ContainsFunc(pl.Felt(), func(t evidence.Text) bool {
 		return t.Source == "log" && strings.Contains(t.Raw, name) && pods.Inside(pl.Volume, t)
 	})
 }
@@ -139,7 +139,7 @@ func directories(pl *evidence.Place) []string {
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		out = append(out, m.Mount.Point)
 	}
-	for _, t := range pl.Refused() {
+	for _, t := range pl.Felt() {
 		out = append(out, t.MountTarget)
 	}
 	return slices.DeleteFunc(out, func(d string) bool { return len(d) < 2 || !strings.HasPrefix(d, "/") })
@@ -190,7 +190,7 @@ func (l Line) elsewhere() bool {
 // whenFailed tells whether a mount of the volume failed at that time. An event has whole
 // seconds.
 func (l Line) whenFailed(pl *evidence.Place) bool {
-	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
+	return slices.ContainsFunc(pl.Felt(), func(t evidence.Text) bool {
 		d := t.At.Sub(l.At)
 		return !t.At.IsZero() && d > -3*time.Second && d < 3*time.Second
 	})

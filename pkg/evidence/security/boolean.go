@@ -43,7 +43,7 @@ func Forbids(pl *evidence.Place) (Boolean, evidence.Answer) {
 		if !off {
 			continue
 		}
-		said := pl.Refused().Say(func(t evidence.Text) bool {
+		said := pl.Felt().Say(func(t evidence.Text) bool {
 			share := k&volume.Disk == 0 && k&b.kind != 0 || strings.Contains(t.Args, "-t "+b.fstype) || b.kind == volume.NFS && t.Is(message.NFSError)
 			return share && strings.HasPrefix(t.Op, "MountVolume") && t.Is(message.OperationNotPermitted)
 		})

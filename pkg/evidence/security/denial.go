@@ -76,5 +76,5 @@ func onlyUser(pl *evidence.Place) *corev1.Pod {
 
 // Fails asks whether a step of the volume fails at the place now, in whatever words.
 func Fails(pl *evidence.Place) evidence.Answer {
-	return pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary })
+	return pl.Felt().Say(func(t evidence.Text) bool { return !t.Ordinary })
 }

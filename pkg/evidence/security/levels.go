@@ -25,8 +25,8 @@ var labelWords = []string{"conflicting SELinux labels of volume", "different SEL
 // LabelsSaid finds what the kubelet or a controller freshly says of two labels that pods
 // want of the place's volume, and the pod that it concerns.
 func LabelsSaid(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
-	for _, t := range pl.Refused() {
-		if t.Reason != "SELinuxLabelConflict" && !slices.ContainsFunc(labelWords, func(w string) bool { return strings.Contains(t.Raw, w) }) {
+	for _, t := range pl.Felt() {
+		if t.Reason != "SELinuxLabelConflict" && (t.OfContainer() || t.OwnWord || !slices.ContainsFunc(labelWords, func(w string) bool { return strings.Contains(t.Raw, w) })) {
 			continue
 		}
 		for _, c := range append(pl.Volume.Waiting(), pl.Volume.Live()...) {
@@ -42,7 +42,7 @@ func LabelsSaid(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
 // than the volume's mount on that node has: one superblock has one (selinux_set_mnt_opts,
 // security/selinux/hooks.c).
 func ContextsDiffer(pl *evidence.Place) (pod *snapshot.Consumer, wants string, a evidence.Answer) {
-	for _, t := range pl.Refused() {
+	for _, t := range pl.Felt() {
 		wants := contextOf(t.Raw)
 		if wants == "" || !strings.HasPrefix(t.Op, "MountVolume") {
 			continue
@@ -193,7 +193,7 @@ func (l Labelled) denied(x *snapshot.Index) evidence.Answer {
 
 // complains asks for the application's own fresh complaint.
 func (l Labelled) complains(pl *evidence.Place) evidence.Answer {
-	return pl.Refused().Say(func(t evidence.Text) bool {
+	return pl.Felt().Say(func(t evidence.Text) bool {
 		return t.Pod == l.Pod.Namespace+"/"+l.Pod.Name && t.Is(message.PermissionDenied)
 	})
 }

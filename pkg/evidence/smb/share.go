@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -24,19 +25,17 @@ type Share struct {
 
 const port = "445"
 
-// ShareOf finds the share of the place's volume: what mount was called with, its mount
-// line, the attributes of the PV. ok is false when the volume is none of SMB.
+// ShareOf finds the share of the place's volume: the attributes of the PV, its mount line, what
+// mount was called with. ok is false when the volume is none of SMB.
 func ShareOf(pl *evidence.Place) (Share, bool) {
 	s := Share{Port: port}
 	if volume.KindOf(pl.X, pl.Volume)&volume.SMB == 0 {
 		return s, false
 	}
-	for _, t := range pl.Refused() {
-		if ofShare(t) {
-			s.Text = &t
-			s.learn(t.MountSource)
-			break
-		}
+	source, asked := pl.Volume.SMBShare()
+	s.learn(source)
+	if asked != port {
+		s.Port = asked
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		if isSMB(m.Mount.FSType) {
@@ -48,22 +47,24 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 			break
 		}
 	}
-	source, asked := pl.Volume.SMBShare()
-	s.learn(source)
-	if asked != port {
-		s.Port = asked
+	for _, t := range pl.Refused() {
+		if ofShare(t) && !s.ofAnother(t) {
+			s.Text = &t
+			s.learn(t.MountSource)
+			break
+		}
 	}
 	if s.Text == nil && s.Server != "" {
-		s.Text = unmounted(pl)
+		s.Text = s.unmounted(pl)
 	}
 	return s, s.Server != ""
 }
 
 // unmounted is the newest fresh text that says that the volume does not get mounted, in
 // words that leave open what was called: a deadline, the driver's own sentence.
-func unmounted(pl *evidence.Place) *evidence.Text {
+func (s Share) unmounted(pl *evidence.Place) *evidence.Text {
 	for _, t := range pl.Refused() {
-		if !t.Ordinary && (strings.HasPrefix(t.Op, "MountVolume.") || t.Is(message.Deadline)) && !t.Is(message.AbortedPending) {
+		if !t.Ordinary && !s.ofAnother(t) && (strings.HasPrefix(t.Op, "MountVolume.") || t.Is(message.Deadline)) && !t.Is(message.AbortedPending) {
 			return &t
 		}
 	}
@@ -79,6 +80,20 @@ func ofShare(t evidence.Text) bool {
 		return false
 	}
 	return strings.HasPrefix(t.MountSource, "//") || strings.Contains(t.Args, "-t cifs") || strings.Contains(t.Args, "-t smb3") || mountError.MatchString(t.Raw)
+}
+
+// whom is the server in the words of mount.cifs.
+var whom = pattern.MustCompile(`could not resolve address for ([\w.-]+)`)
+
+// ofAnother tells whether a text is about another server's share than one that is known.
+func (s Share) ofAnother(t evidence.Text) bool {
+	var other Share
+	if other.learn(t.MountSource); other.Server == "" {
+		if m := whom.FindStringSubmatch(t.Raw); m != nil {
+			other.Server = strings.TrimRight(m[1], ".")
+		}
+	}
+	return s.Server != "" && other.Server != "" && !strings.EqualFold(s.Server, other.Server)
 }
 
 // learn takes a source, unless one is known.

@@ -38,6 +38,8 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 		return Disk
 	case v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName != "" && !x.Collected("/persistentvolumes"):
 		return Anything // made, and nobody may read what it is
+	case v.PV == nil && v.Class != nil && slices.Contains(hypervisors, v.Class.Provisioner):
+		return Disk | Unmade
 	case v.PV == nil:
 		return Anything | Unmade
 	}

@@ -2,10 +2,12 @@
 package xfs
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
@@ -47,7 +49,7 @@ func WaitingOf(pl *evidence.Place) Waiting {
 			w.Dev, w.Name = top.Dev, top.Name
 		}
 	}
-	if t, found := said(pl); found {
+	if t, found := said(pl); found && !w.other(pl) {
 		w.Says, w.Is = "checker", evidence.Yes(t.Evidence())
 	}
 	if w.Name == "" || w.Is.Yes() {
@@ -66,6 +68,15 @@ func WaitingOf(pl *evidence.Place) Waiting {
 		w.Says, w.Is = "readonly", evidence.Yes(lines...)
 	}
 	return w
+}
+
+// other tells whether another filesystem was read on the device: no xfs_repair spoke of that.
+func (w Waiting) other(pl *evidence.Place) bool {
+	if pl.View == nil {
+		return false
+	}
+	holds := pl.View.Facts.Contents[w.Dev].Type
+	return holds != "xfs" && slices.Contains(disk.Filesystems, holds)
 }
 
 func line(pl *evidence.Place, l probes.KernelLine) report.Evidence {

@@ -27,7 +27,7 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			return nil
 		}
 		var out []*diagnosis.Proof
-		told := false
+		told, mapped := false, !pl.Volume.IsLonghorn() && volume.KindOf(pl.X, pl.Volume)&volume.Disk != 0
 		for _, va := range pl.Volume.Attachments {
 			left, gone := volume.LeftOn(pl.X, va), va.Spec.NodeName
 			switch said := csi.ClientLives(pl.X, va); {
@@ -44,11 +44,11 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 				out = append(out, lives, again)
 			}
 		}
-		if c, ok := cloud.ForeignClient(pl); ok && !told {
+		if c, ok := cloud.ForeignClient(pl); ok && !told && mapped {
 			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X),
 				evidence.Resource(pl.X, "/pods").And(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments")).Nothing())}
 		}
-		if name, said := cloud.Elsewhere(pl); !pl.Volume.IsLonghorn() && !said.No() {
+		if name, said := cloud.Elsewhere(pl); mapped && !said.No() {
 			p := outside(pl, nil, "attached", name, said)
 			p.AtMost = report.Possible
 			out = append(out, p)

@@ -20,8 +20,8 @@ var MultipathOffForSAN = &diagnosis.Rule{
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		failing := evidence.All(csi.WantedOn(pl, pl.Node), multipath.Failing(pl))
-		if pl.Volume.IsLonghorn() || pl.Node == "" || failing.No() {
-			return nil // single path by design, or at work
+		if multipath.SinglePath(pl) || pl.Node == "" || failing.No() {
+			return nil // by design, or at work
 		}
 		disks, plain := multipath.Plain(pl)
 		why, refused := multipath.Refusal(pl, disks)
