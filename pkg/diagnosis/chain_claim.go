@@ -15,9 +15,15 @@ const shownPods = 6
 
 // claim adds pods, claim, PV, class and driver.
 func (c *chain) claim(v *snapshot.Volume) {
-	for i, w := range v.Live() {
+	users := v.Live()
+	for _, w := range v.Terminating() { // one that has ended is there until its object goes
+		if !w.Live() {
+			users = append(users, w)
+		}
+	}
+	for i, w := range users {
 		if i == shownPods {
-			c.add(row{Link: report.Link{Kind: "Pod", Name: "…", State: count(len(v.Live())-i, "more pod", "more pods")}})
+			c.add(row{Link: report.Link{Kind: "Pod", Name: "…", State: count(len(users)-i, "more pod", "more pods")}})
 			break
 		}
 		c.pod(w.Pod)

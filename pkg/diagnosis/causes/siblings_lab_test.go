@@ -74,3 +74,18 @@ func TestWhereAMapStops(t *testing.T) {
 	}
 	t.Errorf("%+v", r.Unexplained)
 }
+
+// TestThePodThatOnlyStays: the chain is broken at the object that stays, although its pod has ended.
+func TestThePodThatOnlyStays(t *testing.T) {
+	t.Parallel()
+	w := ended(ebs().Runs(0)).Edit("name: web-0, deletionTimestamp", "name: web-0, finalizers: [example.com/hold], deletionTimestamp").Edit("status: {phase: Running", "status: {phase: Failed")
+	got, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	if want := "broken: certain deletion-blocked-by-finalizer Pod shop/web-0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, l := range r.Chain {
+		if l.Broken != (l.Kind == "Pod") {
+			t.Errorf("%s %s: broken %t", l.Kind, l.Name, l.Broken)
+		}
+	}
+}
