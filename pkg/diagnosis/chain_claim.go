@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,12 +87,7 @@ func (c *chain) class(v *snapshot.Volume) {
 
 // accused tells whether a root cause names the object; it gets a row then.
 func (c *chain) accused(subject string) bool {
-	for _, f := range c.roots {
-		if f.Subject.String() == subject {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.roots, func(f *Finding) bool { return f.Subject.String() == subject })
 }
 
 // registration says on which of the waiting pods' nodes the driver is missing.

@@ -76,12 +76,7 @@ func (f *Finding) declares(symptom string) bool {
 	if symptom != "pod-waiting-for-volume" {
 		return false
 	}
-	for _, s := range bringsWaiting {
-		if slices.Contains(list, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(bringsWaiting, func(s string) bool { return slices.Contains(list, s) })
 }
 
 // explained lists the names of the symptoms that a root explains, sorted.

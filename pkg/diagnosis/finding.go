@@ -250,11 +250,7 @@ func VolumeOwner(v *snapshot.Volume) report.Subject {
 
 // PodNames are the names of consumers' pods, as a sentence lists them.
 func PodNames(list []*snapshot.Consumer) []string {
-	var out []string
-	for _, c := range list {
-		out = append(out, c.Pod.Namespace+"/"+c.Pod.Name)
-	}
-	return out
+	return evidence.Each(list, func(c *snapshot.Consumer) string { return c.Pod.Namespace + "/" + c.Pod.Name })
 }
 
 // Evidence constructors.

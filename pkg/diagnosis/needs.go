@@ -86,11 +86,7 @@ func (p *Pass) volumesOf(k *Keys) []*snapshot.Volume {
 			at.add(i)
 		}
 	}
-	var out []*snapshot.Volume
-	for _, i := range slices.Sorted(slices.Values(at.list)) {
-		out = append(out, p.scope.volumes[i])
-	}
-	return out
+	return evidence.Each(slices.Sorted(slices.Values(at.list)), func(i int) *snapshot.Volume { return p.scope.volumes[i] })
 }
 
 // partial lists what the probes of the question's nodes could not read and that can

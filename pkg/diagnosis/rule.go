@@ -174,12 +174,7 @@ func (c *Catalog) leads(a, b string, through map[string]bool) bool {
 			return false
 		}
 		seen[name] = true
-		for _, n := range r.LeadsTo {
-			if n == b || (through == nil || through[n]) && walk(n) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.LeadsTo, func(n string) bool { return n == b || (through == nil || through[n]) && walk(n) })
 	}
 	return walk(a)
 }

@@ -182,12 +182,7 @@ func (t *texts) othersOf(v *snapshot.Volume, c *snapshot.Consumer) []string {
 }
 
 func namesOnly(text string, others []string) bool {
-	for _, o := range others {
-		if strings.Contains(text, o) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(o string) bool { return strings.Contains(text, o) })
 }
 
 func (t *texts) event(e *snapshot.Event, changed time.Time) Text {

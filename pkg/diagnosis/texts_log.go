@@ -214,12 +214,7 @@ var ioWords = []string{
 
 func speaksOfIO(line string) bool {
 	low := strings.ToLower(line)
-	for _, w := range ioWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ioWords, func(w string) bool { return strings.Contains(low, w) })
 }
 
 // logFiles are text logs of a host in which the kubelet or an initiator speaks.

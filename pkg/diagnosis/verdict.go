@@ -65,12 +65,7 @@ func SymptomSeverity(name string) report.Severity {
 }
 
 func blockedBySymptom(list []report.Unexplained) bool {
-	for _, u := range list {
-		if !u.Past && SymptomSeverity(u.Name) == report.Blocking {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(u report.Unexplained) bool { return !u.Past && SymptomSeverity(u.Name) == report.Blocking })
 }
 
 // onlyGuessed tells whether a present symptom has no better explanation than a mere

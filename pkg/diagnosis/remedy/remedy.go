@@ -73,11 +73,7 @@ func Words(title string) Step { return Step{Title: title} }
 
 // Sentences are several steps of words.
 func Sentences(titles ...string) []Step {
-	var out []Step
-	for _, t := range titles {
-		out = append(out, Words(t))
-	}
-	return out
+	return evidence.Each(titles, Words)
 }
 
 // Check is advice in words with read-only commands that complete the picture.

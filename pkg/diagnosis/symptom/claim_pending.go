@@ -208,12 +208,7 @@ func waitsForConsumer(v *snapshot.Volume) bool {
 
 // wantedLong tells whether a pod waits for the claim longer than starting takes.
 func wantedLong(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	for _, c := range v.Waiting() {
-		if p.Age(c.Pod.CreationTimestamp.Time) >= settle {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Waiting(), func(c *snapshot.Consumer) bool { return p.Age(c.Pod.CreationTimestamp.Time) >= settle })
 }
 
 func failedToProvision(p *diagnosis.Pass, v *snapshot.Volume) bool {

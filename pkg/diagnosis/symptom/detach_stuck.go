@@ -176,10 +176,7 @@ func workingTicket(v *snapshot.Volume) bool {
 	if a == nil {
 		return false
 	}
-	for _, t := range a.Tickets {
-		if t.Type != "csi-attacher" && t.Type != "longhorn-api" && t.Type != "longhorn-upgrader" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Tickets, func(t snapshot.LHTicket) bool {
+		return t.Type != "csi-attacher" && t.Type != "longhorn-api" && t.Type != "longhorn-upgrader"
+	})
 }

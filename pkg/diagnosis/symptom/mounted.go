@@ -83,12 +83,9 @@ func (m mounted) lines(kinds ...string) []probes.KernelLine {
 
 // used tells whether a running pod uses the volume on the node.
 func used(v *snapshot.Volume, node string) bool {
-	for _, c := range v.Live() {
-		if c.Pod.Status.Phase == corev1.PodRunning && (c.Node() == node || v.RegularRWX()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+		return c.Pod.Status.Phase == corev1.PodRunning && (c.Node() == node || v.RegularRWX())
+	})
 }
 
 // onMount starts a symptom about one mount.

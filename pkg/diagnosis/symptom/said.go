@@ -29,12 +29,9 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	if pod == nil || !waiting(pod) {
 		return false
 	}
-	for _, o := range all {
-		if o.Source == "event" && aboutStep(o) && o.At.After(t.At) && (t.Op != o.Op || o.Fresh) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(o diagnosis.Text) bool {
+		return o.Source == "event" && aboutStep(o) && o.At.After(t.At) && (t.Op != o.Op || o.Fresh)
+	})
 }
 
 // got tells whether a pod has its volumes, or its containers, since a text said what kept

@@ -27,8 +27,8 @@ const (
 	Modify    Call = "modify"
 )
 
-// CallOf is the call of which a text speaks; empty for what is no failure of one.
-func CallOf(t evidence.Text) Call {
+// callOf is the call of which a text speaks; empty for what is no failure of one.
+func callOf(t evidence.Text) Call {
 	switch {
 	case t.Ordinary, t.OfContainer():
 		return ""
@@ -58,8 +58,8 @@ type Identity struct {
 	Fact                  report.Evidence
 }
 
-// IdentityFor finds it.
-func IdentityFor(pl *evidence.Place, call Call, node string) Identity {
+// identityFor finds it.
+func identityFor(pl *evidence.Place, call Call, node string) Identity {
 	if ns, name, where := secretFor(pl.Volume, call); name != "" {
 		return Identity{"Secret", ns, name, "", evidence.FromAPI(where, "", ns+"/"+name)}
 	}
@@ -171,8 +171,8 @@ var (
 // byReference is the kubelet that reads a Secret which the PersistentVolume names.
 var byReference = pattern.MustCompile(`fetching Node(Stage|Publish)SecretRef `)
 
-// OfNone tells whether a text speaks of a Secret that the volume would name, and does not.
-func OfNone(v *snapshot.Volume, t evidence.Text, namespace, name string) bool {
+// ofNone tells whether a text speaks of a Secret that the volume would name, and does not.
+func ofNone(v *snapshot.Volume, t evidence.Text, namespace, name string) bool {
 	if t.OfContainer() {
 		return true
 	}
@@ -187,9 +187,9 @@ func OfNone(v *snapshot.Volume, t evidence.Text, namespace, name string) bool {
 	return ref == nil || ref.Namespace != namespace || ref.Name != name
 }
 
-// AbsentSecret reads the first-hand word of who wanted a secret. A refusal is not an
+// absentSecret reads the first-hand word of who wanted a secret. A refusal is not an
 // absence, unless it is the node authorizer's: "no relationship" means no object.
-func AbsentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
+func absentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
 	if m := secretFetch.FindStringSubmatch(t.Raw); m != nil {
 		namespace, name = m[1], m[2]
 	} else if m := secretInNS.FindStringSubmatch(t.Raw); m != nil {
@@ -237,9 +237,9 @@ type Refusal struct {
 	None  bool   // the driver has no identity to show
 }
 
-// RefusalIn tells whether a text is one.
-func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
-	call := CallOf(t)
+// refusalIn tells whether a text is one.
+func refusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
+	call := callOf(t)
 	refused, none := refuses.MatchString(t.Raw), without.MatchString(t.Raw)
 	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
@@ -254,9 +254,9 @@ func RefusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	return out, true
 }
 
-// WorkedSince asks whether the same driver got an attachment of another volume done after
+// workedSince asks whether the same driver got an attachment of another volume done after
 // a refusal to attach: then the identity may do it.
-func WorkedSince(pl *evidence.Place, r Refusal) evidence.Answer {
+func workedSince(pl *evidence.Place, r Refusal) evidence.Answer {
 	if r.Call != Attach {
 		return evidence.No()
 	}

@@ -18,8 +18,8 @@ type Denial struct {
 func DenialOf(pl *evidence.Place) (Denial, bool) {
 	what, malformed := Malformed(pl)
 	for _, t := range pl.Refused() {
-		call, said := CallOf(t), evidence.Yes(t.Evidence())
-		if ns, name, known, ok := AbsentSecret(t); ok && !OfNone(pl.Volume, t, ns, name) {
+		call, said := callOf(t), evidence.Yes(t.Evidence())
+		if ns, name, known, ok := absentSecret(t); ok && !ofNone(pl.Volume, t, ns, name) {
 			d := Denial{Who: Identity{Kind: "Secret", Namespace: ns, Name: name}, Call: call, Says: "missing", Said: []evidence.Answer{said}, Over: evidence.No()}
 			if !known {
 				d.Says, d.Sure = "closed", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "whether the secret exists", Why: "nobody says why it was not read"})}
@@ -27,9 +27,9 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 			return d, true
 		}
 		if call != "" && malformed.Yes() {
-			return denial(IdentityFor(pl, call, t.Node), call, "malformed", what, said, malformed), true
+			return denial(identityFor(pl, call, t.Node), call, "malformed", what, said, malformed), true
 		}
-		if r, ok := RefusalIn(pl, t); ok {
+		if r, ok := refusalIn(pl, t); ok {
 			return denied(pl, r), true
 		}
 	}
@@ -38,8 +38,8 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 
 // denied is a refusal: sure when the storage names what it refuses or to whom.
 func denied(pl *evidence.Place, r Refusal) Denial {
-	d := denial(IdentityFor(pl, r.Call, r.Text.Node), r.Call, "refused", r.Named, evidence.Yes(r.Text.Evidence()))
-	d.Over = WorkedSince(pl, r)
+	d := denial(identityFor(pl, r.Call, r.Text.Node), r.Call, "refused", r.Named, evidence.Yes(r.Text.Evidence()))
+	d.Over = workedSince(pl, r)
 	if r.None {
 		d.Says = "none"
 	}
@@ -51,7 +51,7 @@ func denied(pl *evidence.Place, r Refusal) Denial {
 
 // Turned is what the kernel's client of a storage says in a line when it mounts with an identity.
 func Turned(pl *evidence.Place, line string, said, sure evidence.Answer) Denial {
-	d := denial(IdentityFor(pl, Stage, ""), Stage, "turned", line, said)
+	d := denial(identityFor(pl, Stage, ""), Stage, "turned", line, said)
 	d.Sure = []evidence.Answer{sure}
 	return d
 }

@@ -93,7 +93,7 @@ func (b *Backend) judge(pl *evidence.Place) {
 	}
 	on := b.Node.Name
 	wanted := on == b.Waiter.Spec.NodeName || v.AttachmentOn(on) != nil || len(v.LiveConsumersOn(on)) > 0 || sharedHandle(x, v, on)
-	b.Idle = evidence.All(evidence.When(!wanted), evidence.Resources(x, "storage.k8s.io/volumeattachments").And(UsersRead(x, v)).Nothing())
+	b.Idle = evidence.All(evidence.When(!wanted), evidence.Resources(x, "storage.k8s.io/volumeattachments").And(evidence.ConsumersOf(x, v)).Nothing())
 	if b.Listed = x.ReportedAttached(on, v); b.Listed {
 		b.Refused = b.Refused.With(evidence.FromAPI("Node "+on, "status.volumesAttached", v.UniqueName()))
 	}

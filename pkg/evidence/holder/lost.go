@@ -75,7 +75,7 @@ func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
 
 // Taken asks whether nothing ties the volume to the node: its attachments were read, and its pods.
 func (l Lost) Taken() evidence.Answer {
-	return UsersRead(l.x, l.Volume).And(evidence.Resource(l.x, "storage.k8s.io/volumeattachments")).Nothing(evidence.FromAPI("Node "+l.Name, "status.volumesInUse", l.Volume.UniqueName()))
+	return evidence.ConsumersOf(l.x, l.Volume).And(evidence.Resource(l.x, "storage.k8s.io/volumeattachments")).Nothing(evidence.FromAPI("Node "+l.Name, "status.volumesInUse", l.Volume.UniqueName()))
 }
 
 func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
@@ -167,16 +167,7 @@ func (l Lost) Tied() evidence.Answer {
 
 // Free asks whether nobody else works with the volume: all its users and their nodes were read.
 func (l Lost) Free() evidence.Answer {
-	return UsersRead(l.x, l.Volume).And(evidence.Resource(l.x, "/nodes")).Nothing()
-}
-
-// UsersRead says whether all pods were read that can use a volume. Which claim one of
-// another namespace uses stands in its claims.
-func UsersRead(x *snapshot.Index, v *snapshot.Volume) evidence.Reading {
-	if v != nil && v.Claim != nil {
-		return evidence.ResourceIn(x, "/pods", v.Claim.Namespace)
-	}
-	return evidence.Resources(x, "/pods", "/persistentvolumeclaims")
+	return evidence.ConsumersOf(l.x, l.Volume).And(evidence.Resource(l.x, "/nodes")).Nothing()
 }
 
 // Facts quote the node's condition, its lease and taints, and the pods.

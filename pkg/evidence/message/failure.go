@@ -2,6 +2,8 @@
 // into events, errors and logs.
 package message
 
+import "slices"
+
 // Failure is one message taken apart. Fields that the message does not have are empty.
 type Failure struct {
 	Op      string   // MountVolume.MountDevice, AttachVolume.Attach …
@@ -28,10 +30,5 @@ type Kind string
 
 // Is tells whether the message has a meaning.
 func (f Failure) Is(k Kind) bool {
-	for _, x := range f.Kinds {
-		if x == k {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.Kinds, k)
 }

@@ -1,6 +1,9 @@
 package message
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Ordinary tells whether a log line calls itself information or debugging: it tells of
 // work as usual and is no complaint, whatever words it contains. Forms: logfmt
@@ -46,10 +49,5 @@ func level(line string) (ordinary, known bool) {
 }
 
 func calm(level string) bool {
-	for _, l := range []string{"info", "debug", "trace", "notice"} {
-		if strings.HasPrefix(level, l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"info", "debug", "trace", "notice"}, func(l string) bool { return strings.HasPrefix(level, l) })
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -49,8 +50,7 @@ func Find(x *snapshot.Index, name, node string) Provisioner {
 		m.Pods, m.ByName = namesakes(x, name), true
 	}
 	m.Pods = slices.DeleteFunc(slices.Clone(m.Pods), func(pod *corev1.Pod) bool {
-		finished := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		return finished || node != "" && pod.Spec.NodeName != node && ownNodeOnly(pod)
+		return pods.Finished(pod).Yes() || node != "" && pod.Spec.NodeName != node && ownNodeOnly(pod)
 	})
 	return m
 }
