@@ -86,6 +86,7 @@ func TestSiblingsOfLogs(t *testing.T) {
 		"just before the answer":      {logs("E0102 11:58:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), []string{"SignatureDoesNotMatch"}, nil},
 		"before a line of the volume": {logs("time=\"2026-01-02T11:50:58Z\" level=warning msg=\"certificate has expired\"\ntime=\"2026-01-02T11:50:59Z\" level=error msg=\"v-77712345: mounter did not come up\"\n"), []string{"certificate has expired"}, nil},
 		"long before":                 {logs("E0102 11:38:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), nil, []string{"SignatureDoesNotMatch"}},
+		"about another volume":        {logs("E0102 11:58:58.000000       1 s3.go:31] v-99912345: SignatureDoesNotMatch\n" + answer).Add(pvOf("objects.example.com", "v-99912345")), nil, []string{"SignatureDoesNotMatch"}},
 		"as usual":                    {logs("I0102 11:58:58.000000       1 s3.go:31] SignatureDoesNotMatch\n" + answer), nil, []string{"SignatureDoesNotMatch"}},
 	})
 }

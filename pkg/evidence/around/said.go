@@ -32,13 +32,13 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool { return l.Namespace == pod.Namespace && l.Pod == pod.Name && !l.Previous })
 	for l := range evidence.Lines(logs) {
 		e, when := l.Evidence(), message.Date(l.Text, x.TakenAt)
-		if when.IsZero() || !message.Complains(l.Text) || repeats(l.Text) || ofAnother(x, v, node, l.Text) ||
+		if when.IsZero() || !message.Complains(l.Text) || repeats(l.Text) ||
 			slices.ContainsFunc(texts, func(t evidence.Text) bool { return t.Locator == e.Locator }) {
 			continue
 		}
 		if !slices.ContainsFunc(texts, func(t evidence.Text) bool {
 			return (own(t) || t.Fresh && t.Op != "" && t.Node == node) && !when.After(t.At) && t.At.Sub(when) <= before
-		}) {
+		}) || ofAnother(x, v, l.Text) {
 			continue
 		}
 		if len(named) > 0 && !repeats(named[0].Text) {
@@ -49,9 +49,9 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 	return named
 }
 
-// ofAnother tells whether a line names another volume of the node.
-func ofAnother(x *snapshot.Index, v *snapshot.Volume, node, line string) bool {
-	return slices.ContainsFunc(x.VolumesOn(node), func(o *snapshot.Volume) bool {
-		return o != v && (o.PVName() != "" && strings.Contains(line, o.PVName()) || o.Handle != "" && strings.Contains(line, o.Handle))
+// ofAnother tells whether a line names another volume of the driver.
+func ofAnother(x *snapshot.Index, v *snapshot.Volume, line string) bool {
+	return slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
+		return o != v && o.Driver == v.Driver && (o.PVName() != "" && strings.Contains(line, o.PVName()) || o.Handle != "" && strings.Contains(line, o.Handle))
 	})
 }
