@@ -15,7 +15,8 @@ const Hidden = "********"
 // hints are what a text must hold before it is looked at closely: most have none. In
 // lower case.
 var hints = []string{"token", "secret", "pass", "pwd", "cred", "authori", "bearer", "key", "user=", "username=", "eyj", "akia", "private", "mysql", "mariadb", "mongo",
-	"redis-cli", "pg_dump", "cookie:", "sig=", "signature=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"}
+	"redis-cli", "pg_dump", "curl", "cookie:", "sig=", "signature=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "dckr_pat_", "npm_", "xox", "hvs.", "asia", "aiza",
+	"auth=", "auth:", "pw=", "pw:", "pw ", "jwt", "connection"}
 
 // byFirst are the hints by their first letter.
 var byFirst = func() (out ['z' + 1][]string) {
@@ -26,7 +27,7 @@ var byFirst = func() (out ['z' + 1][]string) {
 }()
 
 func hinted(s string) bool {
-	if strings.Contains(s, "://") && strings.Contains(s, "@") {
+	if strings.Contains(s, "@") && (strings.Contains(s, "//") || strings.Contains(s, "iscsi:") || strings.Contains(s, "@tcp(") || strings.Contains(s, "@unix(")) {
 		return true
 	}
 	for i := range len(s) {
@@ -53,22 +54,28 @@ func hinted(s string) bool {
 var (
 	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1). Alone
 	// it may be a token in HTTP; in s3://BUCKET@REGION/ it is none.
-	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@|(https?://)[^/\s@"'<>]+@`)
+	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@|(https?://)[^/\s@"'<>]+@|((?:^|[^:])//)[^/\s@"'<>:\[]+:[^\s@"'<>/]+@`)
+	// account is the same without slashes: a source name of a database (go-sql-driver), a root over
+	// iSCSI (dracut.cmdline(7)).
+	account = regexp.MustCompile(`[^\s@"'<>:=/]+:[^\s@"'<>]+(@(?:tcp|unix)\()|(\biscsi:)[^\s@"'<>:]+:[^\s@"'<>]+(@)`)
 	// percent is the form user%password of mount.cifs(8).
 	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%)[^,\s"']+`)
 	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
 	// scheme is what follows the scheme in an Authorization header (RFC 7235, 2.1), one word or
 	// parameters up to the end of the line; and what a Cookie header holds.
-	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+`)
+	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+|(\bauth\s*[:=]\s*basic\s+)\S+`)
 	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs).
-	signed = regexp.MustCompile(`(?i)([?&](?:sig|signature|x-amz-signature|x-goog-signature)=)[^&\s"']+`)
+	signed = regexp.MustCompile(`(?i)((?:[?&]sig|\b(?:x-amz-|x-goog-)?signature)=)[^&\s"']+`)
 	// shapes are values that say themselves what they are.
-	shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|\bAKIA[0-9A-Z]{12,}|\bgh[pousr]_[A-Za-z0-9]{16,}`)
-	pem    = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|\bA[KS]IA[0-9A-Z]{12,}|\bAIza[0-9A-Za-z_-]{30,}|` +
+		`\b(?:gh[pousr]_|github_pat_|glpat-|dckr_pat_|npm_|hvs\.|xox[abeprs]-)[A-Za-z0-9_-]{16,}`)
+	pem = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----).*?(-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`)
 	// glued is the password right behind its option (mysql(1), mongo(1), sshpass(1)).
 	glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
+	// behind is one that is the next word (sshpass(1), redis-cli), or stands behind a user (curl(1)).
+	behind = regexp.MustCompile(`(\b(?:sshpass|redis-cli)\b[^\n]*?\s-[pa]\s+|\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?[^\s:]+:)[^\s-]\S*`)
 	// named is a word that may name a secret.
-	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key)[a-z0-9_.-]*`)
+	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b)[a-z0-9_.-]*`)
 )
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
@@ -84,12 +91,14 @@ func text(s string, words bool) string {
 		return s
 	}
 	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
-	s = userinfo.ReplaceAllString(s, "${1}${2}"+Hidden+"@")
+	s = userinfo.ReplaceAllString(s, "${1}${2}${3}"+Hidden+"@")
+	s = account.ReplaceAllString(s, "${2}"+Hidden+"${1}${3}")
 	s = percent.ReplaceAllString(s, "${1}"+Hidden)
-	s = scheme.ReplaceAllString(s, "${1}${2}"+Hidden)
+	s = scheme.ReplaceAllString(s, "${1}${2}${3}"+Hidden)
 	s = signed.ReplaceAllString(s, "${1}"+Hidden)
 	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
 	s = shapes.ReplaceAllString(s, Hidden)
+	s = behind.ReplaceAllString(s, "${1}"+Hidden)
 	s = glued.ReplaceAllString(s, "${1}"+Hidden)
 	return values(s, words)
 }
@@ -183,6 +192,12 @@ func separator(s string, i int) (at int, assigned bool) {
 	for blank < len(s) && (s[blank] == ' ' || s[blank] == '\t') {
 		blank++
 	}
+	if len(s)-blank > 2 && strings.EqualFold(s[blank:blank+3], "%3D") { // in a form or a URL
+		return blank + 3, true
+	}
+	if strings.HasPrefix(s[blank:], "-> ") {
+		return blank + 3, true
+	}
 	if blank < len(s) && (s[blank] == '=' || s[blank] == ':') {
 		at = blank + 1
 		if at < len(s) && (s[at] == '>' || s[at] == '=') {
@@ -190,6 +205,17 @@ func separator(s string, i int) (at int, assigned bool) {
 		}
 		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
 			at++
+		}
+		if at > blank+1 || blank+1 == len(s) || s[blank+1] != '\n' || i == blank {
+			return at, true
+		}
+		for next := at; next < len(s); next++ { // a quoted value below its quoted name
+			if strings.IndexByte(" \t\n", s[next]) < 0 {
+				if s[next] == '"' {
+					at = next
+				}
+				break
+			}
 		}
 		return at, true
 	}
@@ -199,6 +225,9 @@ func separator(s string, i int) (at int, assigned bool) {
 	return blank, false
 }
 
+// block is a value of several lines in YAML: all that stands further in.
+var block = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
+
 // value is the extent of one value: a quoted text, a bracketed list, or a word.
 func value(s string, at int) (from, to int) {
 	if strings.HasPrefix(s[at:], `\"`) {
@@ -206,10 +235,18 @@ func value(s string, at int) (from, to int) {
 			return at + 2, at + 2 + n
 		}
 	}
+	if m := block.FindStringIndex(s[at:]); m != nil {
+		return at, at + m[1]
+	}
 	switch c := s[at]; c {
 	case '"', '\'':
-		if n := strings.IndexByte(s[at+1:], c); n >= 0 {
-			return at + 1, at + 1 + n
+		for i := at + 1; i < len(s); i++ {
+			switch {
+			case s[i] == '\\' && c == '"':
+				i++
+			case s[i] == c:
+				return at + 1, i
+			}
 		}
 	case '[', '{':
 		closing := map[byte]byte{'[': ']', '{': '}'}[c]

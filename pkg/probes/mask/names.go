@@ -8,10 +8,10 @@ import (
 
 // secretParts are words that make a name one of a secret when they are a part of it.
 var secretParts = wordSet(`token tokens secret secrets pass passwd password passwords passphrase pwd credential credentials cred creds
-	authorization authorisation key keys`)
+	authorization authorisation key keys pw bindpw jwt dsn`)
 
 // secretWords make a name one of a secret wherever they stand in it.
-var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "authkey", "userkey", "restkey"}
+var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "authkey", "userkey", "restkey", "connectionstring"}
 
 // plainWords hold one of the parts by accident.
 var plainWords = wordSet(`monkey turkey hotkey bypass compass keyring keyslot keyslots`)
@@ -35,6 +35,9 @@ func Secret(name string) bool {
 		return false
 	}
 	for i, p := range parts {
+		if p == "string" && i > 0 && parts[i-1] == "connection" {
+			return true
+		}
 		if p == "kmskey" || p == "key" && i > 0 && parts[i-1] == "kms" {
 			continue // which key of a key service, by its name: the key never leaves the service
 		}
