@@ -134,7 +134,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/rbac/v1.RoleRef":                           {"Name"},
 	"k8s.io/api/rbac/v1.Subject":                           {"Kind", "Name", "Namespace"},
 	"k8s.io/api/storage/v1.CSIDriver":                      {"ObjectMeta", "Spec"},
-	"k8s.io/api/storage/v1.CSIDriverSpec":                  {"AttachRequired", "FSGroupPolicy", "SELinuxMount", "StorageCapacity", "TokenRequests", "VolumeLifecycleModes"},
+	"k8s.io/api/storage/v1.CSIDriverSpec":                  {"AttachRequired", "FSGroupPolicy", "RequiresRepublish", "SELinuxMount", "StorageCapacity", "TokenRequests", "VolumeLifecycleModes"},
 	"k8s.io/api/storage/v1.CSINode":                        {"ObjectMeta", "Spec"},
 	"k8s.io/api/storage/v1.CSINodeDriver":                  {"Allocatable", "Name", "NodeID"},
 	"k8s.io/api/storage/v1.CSINodeSpec":                    {"Drivers"},
