@@ -9,7 +9,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -127,7 +126,7 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 		said = stale(said, func(x *Text) bool {
 			return x.Source == "event" && (!changed.IsZero() && !x.At.After(changed) || x.Reason == "FailedAttachVolume" && t.attachedSince(v, c.Node()) ||
 				x.Reason == "FailedScheduling" && c.Node() != "" ||
-				snapshot.BeforeSandbox(x.Reason) && (t.has(v, c) || isUnmade(v)))
+				snapshot.BeforeSandbox(x.Reason) && (t.has(v, c) && !ofUse(x) || isUnmade(v)))
 		})
 		if known := t.byVolume[v]; len(known) > 0 {
 			said = slices.Concat(known, said)
@@ -139,7 +138,7 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 }
 
 // has tells whether a pod has a volume: the kubelet begins containers with all volumes mounted, the
-// node shows the mount where it was looked at, and a driver is asked again only where it wants that
+// node shows the mount, and a driver is asked again only where it wants that
 // (CSIDriver spec.requiresRepublish, KEP 1855). What an event says of mounting it is past then, or forged.
 func (t *texts) has(v *snapshot.Volume, c *snapshot.Consumer) bool {
 	d := t.x.CSIDriver(v.CSIName())
@@ -148,7 +147,12 @@ func (t *texts) has(v *snapshot.Volume, c *snapshot.Consumer) bool {
 		return false
 	}
 	at := evidence.Place{X: t.x, Volume: v, Node: c.Node()}
-	return at.Published(c) || !at.Tables(probes.Mounts).Complete()
+	return at.Published(c)
+}
+
+// ofUse tells whether a text speaks of a volume that is mounted.
+func ofUse(x *Text) bool {
+	return slices.ContainsFunc([]message.Kind{message.FsckMounted, message.StaleHandle, message.InputOutputError, message.NotConnected, message.ReadOnlyFilesystem, message.DeviceBusy}, x.Is)
 }
 
 // isUnmade tells whether a claim has no volume yet, so that nobody attaches or mounts one.

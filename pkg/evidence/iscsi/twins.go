@@ -197,7 +197,7 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 	if pl.Volume == nil {
 		return evidence.Yes()
 	}
-	if said := pl.Refused().Say(func(t evidence.Text) bool {
+	if said := pl.Felt().Say(func(t evidence.Text) bool {
 		return !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume"))
 	}); said.Yes() {
 		return said
