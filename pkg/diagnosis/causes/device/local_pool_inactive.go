@@ -45,7 +45,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		if but != "" {
 			p.Says, p.AtMost = but, report.Likely // it may be inactive or deleted; the disk may be another group's
 		}
-		if pool.Told && pl.Volume.PV.Spec.Local != nil { // whose pool that is, nothing of the directory says
+		if pv := pl.Volume.PV; pool.Told && pv != nil && pv.Spec.Local != nil { // whose pool that is, nothing of the directory says
 			p.AtMost = report.Likely
 		}
 		p.Steps = remedy.PoolBack(pl.Node, pool, cmp.Or(but, why.Says))
