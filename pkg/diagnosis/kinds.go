@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -95,12 +96,7 @@ func (p *Pass) only(list []*snapshot.Volume) []*snapshot.Volume {
 	if kept, ok := p.bearing[k]; ok && kept.of == len(list) {
 		return kept.volumes
 	}
-	var out []*snapshot.Volume
-	for _, v := range list {
-		if p.rule.can(p.kindOf(v)) {
-			out = append(out, v)
-		}
-	}
+	out := evidence.Keep(list, func(v *snapshot.Volume) bool { return p.rule.can(p.kindOf(v)) })
 	if len(out) == len(list) {
 		out = list
 	}

@@ -165,10 +165,7 @@ func spared(p *corev1.Pod) Guard {
 // Proven is the guard of a cause that was not: what would have made it certain has to
 // be seen first.
 func Proven(cause string, missing []string) Guard {
-	var lacks []evidence.Lack
-	for _, m := range missing {
-		lacks = append(lacks, evidence.Lack{Need: "cause/" + cause, Why: m})
-	}
+	lacks := evidence.Each(missing, func(m string) evidence.Lack { return evidence.Lack{Need: "cause/" + cause, Why: m} })
 	return Guard{
 		Question: "proven", Fact: cause + " is the cause",
 		Ask:  func(*snapshot.Index) evidence.Answer { return evidence.Unseen(lacks...) },

@@ -41,10 +41,7 @@ var unwritable = pattern.MustCompile("(/[\\w./+@%~-]*\\w)[\"'`]?:? (?i:read-only
 // Elsewhere tells whether a pod's log says so of a path that is not in the volume: the root
 // of a container can be read-only or full by itself.
 func Elsewhere(v *snapshot.Volume, t evidence.Text) bool {
-	var paths []string
-	for _, m := range unwritable.FindAllStringSubmatch(t.Raw, -1) {
-		paths = append(paths, m[1]+m[2])
-	}
+	paths := evidence.Each(unwritable.FindAllStringSubmatch(t.Raw, -1), func(m []string) string { return m[1] + m[2] })
 	return t.Source == "log" && len(paths) > 0 && !holds(v, t, paths)
 }
 

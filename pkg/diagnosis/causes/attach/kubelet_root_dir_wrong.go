@@ -55,9 +55,7 @@ func rootProof(pl *evidence.Place, n kubelet.Need, p *diagnosis.Proof, root stri
 	p.Pod(n.Plugin)
 	p.Volume(n.Volume)
 	if n.Volume != nil {
-		if va := n.Volume.AttachmentOn(pl.Node); va != nil {
-			p.Object("va", va.Name)
-		}
+		p.Attachment(n.Volume.AttachmentOn(pl.Node))
 	}
 	p.Steps = append(p.Steps,
 		remedy.Check("See the directories of the plugin.", look),

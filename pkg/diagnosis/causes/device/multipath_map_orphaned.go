@@ -65,9 +65,7 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 			}
 			p.State, p.With["volume"] = []evidence.Answer{o.IsDead(), pins}, volume.Name(pl.Volume)
 			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a map that is mounted", Is: o.Mounted()}}
-			if va := pl.Volume.AttachmentOn(pl.Node); va != nil {
-				p.Object("va", va.Name)
-			}
+			p.Attachment(pl.Volume.AttachmentOn(pl.Node))
 			if !sure { // tied to the volume by its stuck attachment only, or not even by that
 				p.AtMost = report.Likely
 			}
