@@ -50,22 +50,26 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		}
 	case "serve", "replicate":
 		owner(x, v, add)
-	case "unmount": // of which kubelet makes no event
-		if node != "" {
-			add("The kubelet's words.", KubeletLog(node))
-		}
 	}
-	if len(out) > 1 || step == "replicate" && len(out) > 0 {
-		// The controller's side has spoken; the node's has nothing to do with it.
-	} else if pod, container := around.Plugin(x, v, node); pod != nil && !kubelet {
-		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
-	} else if node != "" && step != "unmount" {
-		add("The kubelet's words.", KubeletLog(node))
+	if len(out) < 2 && (step != "replicate" || len(out) == 0) { // else the controller's side has spoken; the node's has nothing to do with it
+		onNode(x, v, node, step, kubelet, add)
 	}
 	for _, s := range state(x, v, node) {
 		add(s.Title, s.Commands...)
 	}
 	return out[:min(len(out), 3)]
+}
+
+// onNode shows the words of who acts on a node: the driver's plugin, and kubelet where it failed by itself,
+// where there is no plugin, and of an unmount, of which it makes no event.
+func onNode(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool, add func(string, ...Command)) {
+	pod, container := around.Plugin(x, v, node)
+	if node != "" && (step == "unmount" || kubelet || pod == nil) {
+		add("The kubelet's words.", KubeletLog(node))
+	}
+	if pod != nil && !kubelet {
+		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
+	}
 }
 
 // attachment shows what is said of a volume's attachment to a node: who refused it by name

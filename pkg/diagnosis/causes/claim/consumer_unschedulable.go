@@ -20,7 +20,7 @@ var ConsumerUnschedulable = &diagnosis.Rule{
 	Name: "consumer-unschedulable", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Provisioning},
 	YieldsTo: []string{"topology-conflict", "attach-limit-exceeded", "claim-in-use-rwop", "claim-volume-mismatch", "csi-plugin-not-on-node",
-		"driver-never-serves-node", "wffc-bypassed-by-nodename", "provisioning-failed"},
+		"driver-never-serves-node", "wffc-bypassed-by-nodename"},
 	Asks: diagnosis.EachVolume,
 	Docs: docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
