@@ -95,10 +95,15 @@ func (s *Symptom) quiet() bool { return s.Informal || s.Pending != "" }
 // replica on the asked node are for the symptoms and for Longhorn's own rules.
 func (p *Pass) Volumes() []*snapshot.Volume {
 	if p.noise != "" || p.rule != nil && p.rule.Layer != Longhorn {
-		n := len(p.scope.volumes) - p.scope.alsoStored
-		return p.only(p.scope.volumes[:n:n])
+		return p.only(p.inQuestion())
 	}
 	return p.only(p.scope.volumes)
+}
+
+// inQuestion are the volumes of the question, whatever a rule can say of them.
+func (p *Pass) inQuestion() []*snapshot.Volume {
+	n := len(p.scope.volumes) - p.scope.alsoStored
+	return p.scope.volumes[:n:n]
 }
 
 // InScope tells whether a volume belongs to the question.

@@ -194,7 +194,7 @@ func (p *Pass) pods() []*corev1.Pod {
 			}
 		}
 	}
-	for _, v := range p.Volumes() {
+	for _, v := range p.inQuestion() { // what a pod suffers from may be of another volume's kind
 		for _, c := range v.Consumers {
 			put(c.Pod)
 		}

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // TestOfARealCluster: what a cluster showed that was made and broken by hand.
@@ -87,5 +90,18 @@ func TestThePodThatOnlyStays(t *testing.T) {
 		if l.Broken != (l.Kind == "Pod") {
 			t.Errorf("%s %s: broken %t", l.Kind, l.Name, l.Broken)
 		}
+	}
+}
+
+// TestAKubeletThatHangs: what hangs is a share; what waits for the kubelet is a disk, and its claim is asked about.
+func TestAKubeletThatHangs(t *testing.T) {
+	t.Parallel()
+	s, err := snapshot.Load("../../../testdata/cases/k8s-nfs-server-died-kubelet-stuck")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := catalog(t).Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "frontend-cache"})
+	if len(r.RootCauses) != 1 || r.RootCauses[0].Name != "nfs-server-unreachable" || r.RootCauses[0].Certainty != report.Certain {
+		t.Errorf("%+v", r.RootCauses)
 	}
 }
