@@ -37,27 +37,8 @@ func (c *chain) mark(roots []*Finding) {
 	}
 }
 
-// first are the symptoms with which the volumes stop, one of each: one with words of who acted
-// before the mere waiting of a pod, and what does not leave a node, mount first, before what cannot
-// come to another.
+// first are the symptoms with which the volumes stop, of each volume the one that tells most.
 func (c *chain) first() []puzzle {
-	rank := func(z puzzle) int {
-		n := 0
-		if z.text == nil {
-			n += 8
-		}
-		if z.s.Name == "pod-waiting-for-volume" {
-			n += 4
-		}
-		switch z.step {
-		case Unmounting:
-		case Detaching:
-			n++
-		default:
-			n += 2
-		}
-		return n
-	}
 	var out []puzzle
 	for _, s := range c.p.symptoms {
 		if s.Past || s.quiet() {
@@ -67,7 +48,7 @@ func (c *chain) first() []puzzle {
 		switch i := slices.IndexFunc(out, func(o puzzle) bool { return o.volume == z.volume && z.volume != nil }); {
 		case i < 0:
 			out = append(out, z)
-		case rank(z) < rank(out[i]):
+		case z.telling() < out[i].telling():
 			out[i] = z
 		}
 	}

@@ -113,13 +113,14 @@ func (c *Catalog) listSymptoms(p *Pass, r *report.Report) {
 			r.Unexplained = append(r.Unexplained, c.unexplained(p, s, out))
 		}
 	}
-	other := func(u report.Unexplained) int { // the asked pod comes before others that share a volume with it
+	rank := func(u report.Unexplained) int {
+		n := 2 * telling(u.Name, Step(u.Step), u.Last != "", p.Question.Outline || len(u.Next) > 0)
 		if p.Question.Kind == "pod" && u.Subject.Kind == "Pod" && !p.isAsked(u.Subject) {
-			return 1
+			n++ // the asked pod comes before others that share a volume with it
 		}
-		return 0
+		return n
 	}
-	slices.SortStableFunc(r.Unexplained, func(a, b report.Unexplained) int { return other(a) - other(b) })
+	slices.SortStableFunc(r.Unexplained, func(a, b report.Unexplained) int { return rank(a) - rank(b) })
 }
 
 // puzzles tells whether a symptom wants a cause that it does not have.

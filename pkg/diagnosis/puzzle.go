@@ -73,6 +73,29 @@ func (p *Pass) puzzleOf(s *Symptom) puzzle {
 	return z
 }
 
+// telling orders symptoms: one with words of who acted comes before one without, and any before the mere
+// waiting of a pod, or where nobody knows where to look. A volume that does not leave one node cannot come to
+// another, and one that is not unmounted is not detached: of those that tell equally much, that comes first.
+func telling(name string, step Step, words, looks bool) int {
+	n := 0
+	if !words {
+		n += 8
+	}
+	if name == "pod-waiting-for-volume" || !looks {
+		n += 4
+	}
+	switch step {
+	case Unmounting:
+	case Detaching:
+		n++
+	default:
+		n += 2
+	}
+	return n
+}
+
+func (z puzzle) telling() int { return telling(z.s.Name, z.step, z.text != nil, true) }
+
 // stepOf is the step of the symptom for a volume: what is left to do with one whose claim is
 // gone, or goes and was bound, is to delete it.
 func (z puzzle) stepOf(v *snapshot.Volume) Step {

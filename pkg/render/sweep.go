@@ -26,9 +26,8 @@ func (p *page) node() {
 // cluster prints one line a fault, worst first, and how to go deeper.
 func (p *page) cluster() {
 	faults, hazards := p.bySeverity()
-	unexplained := mostTelling(p.r.Unexplained, false)
 	var rows [][]string
-	for _, r := range append(faultRows(faults), unexplainedRows(unexplained)...) {
+	for _, r := range append(faultRows(faults), unexplainedRows(p.r.Unexplained)...) {
 		rows = append(rows, r.cells())
 	}
 	if len(rows) > 0 {
@@ -43,7 +42,7 @@ func (p *page) cluster() {
 		p.table(head, rows, 2)
 	}
 	p.hazards(hazards)
-	p.deeper(faults, unexplained)
+	p.deeper(faults, p.r.Unexplained)
 }
 
 // fewAlike is how many objects that fail alike get a row each.

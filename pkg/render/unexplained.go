@@ -15,7 +15,6 @@ func (p *page) puzzle(list []report.Unexplained) {
 	if len(list) == 0 {
 		return
 	}
-	list = mostTelling(list, true)
 	u := list[0]
 	answer := u.Answer
 	if answer == "" {
@@ -54,32 +53,6 @@ func (p *page) puzzle(list []report.Unexplained) {
 	p.around(u)
 	p.unseen(list)
 	p.next(u.Next)
-}
-
-// mostTelling puts the symptom first that tells most: one with words of who acted, and
-// any before the mere waiting of a pod, and, where looks are shown, before one without. A volume that does not leave one node cannot come
-// to another, and one that is not unmounted is not detached: of those that tell equally much, that comes first.
-func mostTelling(list []report.Unexplained, looks bool) []report.Unexplained {
-	rank := func(u report.Unexplained) int {
-		n := 0
-		if u.Last == "" {
-			n += 8
-		}
-		if u.Name == waiting || looks && len(u.Next) == 0 {
-			n += 4
-		}
-		switch u.Step {
-		case "unmount":
-		case "detach":
-			n++
-		default:
-			n += 2
-		}
-		return n
-	}
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b report.Unexplained) int { return rank(a) - rank(b) })
-	return out
 }
 
 // unexplainedWords are the line below the answer.

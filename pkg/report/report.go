@@ -92,7 +92,7 @@ type Report struct {
 	RootCauses  []Cause       `json:"rootCauses"`
 	Findings    []Cause       `json:"findings"` // nested under a root: see CausedBy
 	Symptoms    []Symptom     `json:"symptoms"`
-	Unexplained []Unexplained `json:"unexplained"`
+	Unexplained []Unexplained `json:"unexplained"` // the one that tells most first
 	Noise       []Noise       `json:"noise"`
 	Chain       []Link        `json:"chain"`
 	Volumes     []VolumeRow   `json:"volumes,omitempty"` // of a node
