@@ -110,7 +110,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 		f.Fact(a.Facts()...)
 	}
 	f.ownWord = len(f.facts.list) > 0 && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool {
-		return !place.Texts.Say(func(t evidence.Text) bool { return t.OwnWord && t.Evidence() == e }).Yes()
+		return !place.Own.Say(func(t evidence.Text) bool { return t.Evidence() == e }).Yes()
 	})
 	p.missing(f, proof)
 	f.Advise(proof.Steps...)

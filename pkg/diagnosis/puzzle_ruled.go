@@ -162,7 +162,9 @@ func (p *Pass) silent(z puzzle) bool {
 
 // unregistered tells whether the node does not know the driver, whyever.
 func (p *Pass) unregistered(z puzzle) bool {
-	at := (&evidence.Place{X: p.Index, Volume: z.volume, Texts: p.Texts(z.volume)}).On(z.node)
+	whole := &evidence.Place{X: p.Index, Volume: z.volume}
+	whole.Texts, _ = evidence.Heard(p.Texts(z.volume))
+	at := whole.On(z.node)
 	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
 }
 

@@ -108,7 +108,8 @@ func (p *Pass) podPlaces() []*evidence.Place {
 	for _, pod := range p.pods() {
 		at, ok := p.podPlace[pod]
 		if !ok {
-			at = &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName), Texts: p.PodTexts(pod)}
+			at = &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Pod: pod, Node: pod.Spec.NodeName, View: p.View(pod.Spec.NodeName)}
+			at.Texts, at.Own = evidence.Heard(p.PodTexts(pod))
 			p.podPlace[pod] = at
 		}
 		out = append(out, at)
@@ -119,7 +120,9 @@ func (p *Pass) podPlaces() []*evidence.Place {
 func (p *Pass) nodePlaces() []*evidence.Place {
 	var out []*evidence.Place
 	for _, n := range p.Nodes() {
-		out = append(out, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Node: n, View: p.View(n), Texts: p.TextsOn(n)})
+		out = append(out, &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Node: n, View: p.View(n)})
+		at := out[len(out)-1]
+		at.Texts, at.Own = evidence.Heard(p.TextsOn(n))
 	}
 	return out
 }
@@ -143,7 +146,8 @@ type volumePlaces struct {
 func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	at, ok := p.placesBy[v]
 	if !ok {
-		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v, Texts: p.Texts(v)}}
+		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v}}
+		at.whole.Texts, at.whole.Own = evidence.Heard(p.Texts(v))
 		for _, n := range p.findNodes(v) {
 			at.nodes = append(at.nodes, at.whole.On(n))
 			at.kinds = append(at.kinds, p.kindOf(v).At(p.Index, v, n))

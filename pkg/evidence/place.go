@@ -25,6 +25,7 @@ type Place struct {
 	Swept  bool                        // the question is about nodes: each of them has a cause of its own
 	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
 	Texts  Texts                       // about the volume, newest first; of a Place with a node: those of that node and those of none
+	Own    Texts                       // what containers print that have the volume: their owner chose it, so only Felt hears it
 
 	refused  Texts    // of Texts, made when first asked for
 	unprobed *Reading // the same for every rule and every place of the node
@@ -85,7 +86,7 @@ func (p *Place) AtNodes() []*Place {
 
 // On is the place of the volume on a node, without what was said about others.
 func (p *Place) On(node string) *Place {
-	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node)}
+	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node), Own: p.Own.At(node)}
 }
 
 // NodePlace is a node as a whole, apart from what was said about it.
@@ -94,10 +95,9 @@ func NodePlace(x *snapshot.Index, node string) *Place {
 }
 
 // Refused are the fresh texts of the place that say that a step failed, whatever their words.
-// What a container of a pod that uses the volume prints is none of them: its owner chose it.
 func (p *Place) Refused() Texts {
 	if p.refused == nil {
-		if p.refused = p.Felt().only(func(t Text) bool { return !t.OwnWord }); p.refused == nil {
+		if p.refused = p.Texts.only(func(t Text) bool { return t.Fresh }); p.refused == nil {
 			p.refused = Texts{}
 		}
 	}
@@ -105,7 +105,23 @@ func (p *Place) Refused() Texts {
 }
 
 // Felt are the fresh texts of the place with what its containers print of the files that they have.
-func (p *Place) Felt() Texts { return p.Texts.only(func(t Text) bool { return t.Fresh }) }
+func (p *Place) Felt() Texts {
+	own := p.Own.only(func(t Text) bool { return t.Fresh })
+	if len(own) == 0 {
+		return p.Refused()
+	}
+	all := slices.Concat(p.Refused(), own)
+	slices.SortStableFunc(all, func(a, b Text) int { return b.At.Compare(a.At) })
+	return all
+}
+
+// Heard parts what was said from what containers print.
+func Heard(all Texts) (said, own Texts) {
+	if !slices.ContainsFunc(all, func(t Text) bool { return t.OwnWord }) {
+		return all, nil
+	}
+	return all.only(func(t Text) bool { return !t.OwnWord }), all.only(func(t Text) bool { return t.OwnWord })
+}
 
 // Published tells whether the node of a consumer shows the mount of the place's volume for it.
 func (p *Place) Published(c *snapshot.Consumer) bool {

@@ -50,7 +50,7 @@ func HasFilesystem(pl *evidence.Place) bool {
 // NeedsCheck asks whether the filesystem refuses to grow because it has errors.
 func NeedsCheck(pl *evidence.Place) evidence.Answer {
 	said := pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.OwnWord && (strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck))
+		return strings.Contains(t.Raw, "errors in the filesystem") || t.Is(message.NeedsFsck)
 	})
 	if said.Yes() {
 		return said

@@ -23,7 +23,7 @@ type Tree struct {
 
 // TreeOf is the volume v for one of its consumers, at the place's node.
 func TreeOf(pl *evidence.Place, v *snapshot.Volume, c *snapshot.Consumer) Tree {
-	t := Tree{pl: &evidence.Place{X: pl.X, Volume: v, Pod: c.Pod, Node: c.Node(), View: pl.View, Texts: pl.Texts}, c: c}
+	t := Tree{pl: &evidence.Place{X: pl.X, Volume: v, Pod: c.Pod, Node: c.Node(), View: pl.View, Texts: pl.Texts, Own: pl.Own}, c: c}
 	for _, m := range pl.X.VolumeMounts(v, c.Node()) {
 		if m.Path.Kind == snapshot.Publish && strings.EqualFold(m.Path.PodUID, string(c.Pod.UID)) {
 			t.mount = &m.Mount

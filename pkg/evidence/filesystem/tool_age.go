@@ -29,7 +29,7 @@ func ToolOf(pl *evidence.Place) OldTool {
 		if !strings.Contains(t.Raw, "nsupported f") && !strings.Contains(t.Raw, "newer version") && !strings.Contains(t.Raw, "more recent") {
 			continue
 		}
-		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && Here(pl, t) && !t.OfContainer() && !t.OwnWord {
+		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && Here(pl, t) && !t.OfContainer() {
 			return OldTool{Feature: strings.TrimSpace(m[1]), Program: program(pl, t), Fresh: t.Fresh, Said: evidence.Yes(t.Evidence())}
 		}
 	}

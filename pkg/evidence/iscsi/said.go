@@ -22,7 +22,7 @@ func Said(pl *evidence.Place) []evidence.Text {
 	var out []evidence.Text
 	seen := map[string]bool{}
 	add := func(t evidence.Text) {
-		if t.Fresh && !t.OwnWord && !seen[t.Raw] && strings.Contains(strings.ToLower(t.Raw), "iscsi") && !served(pl, t) {
+		if t.Fresh && !seen[t.Raw] && strings.Contains(strings.ToLower(t.Raw), "iscsi") && !served(pl, t) {
 			seen[t.Raw] = true
 			out = append(out, t)
 		}

@@ -124,7 +124,7 @@ func ServiceIn(text string) string {
 func Complains(pl *evidence.Place) Complaint {
 	var out Complaint
 	for _, t := range pl.Texts {
-		if !t.Ordinary && !t.OwnWord && !t.OfContainer() {
+		if !t.Ordinary && !t.OfContainer() {
 			out.hear(t.Evidence(), t.Fresh)
 		}
 	}

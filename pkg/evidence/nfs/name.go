@@ -46,7 +46,7 @@ func ServerName(pl *evidence.Place) (n Name, ok bool) {
 	server, _ := pl.Volume.NFSServer()
 	n = Name{Pod: w.Pod.Namespace + "/" + w.Pod.Name, Said: evidence.No(), Plugin: ownResolver(pl)}
 	for _, t := range pl.Texts {
-		if !t.Fresh || t.OwnWord || !t.Is(message.NFSResolve) || t.Pod != "" && t.Pod != n.Pod || t.Pod == "" && t.Node != pl.Node && t.OnNode != pl.Node {
+		if !t.Fresh || !t.Is(message.NFSResolve) || t.Pod != "" && t.Pod != n.Pod || t.Pod == "" && t.Node != pl.Node && t.OnNode != pl.Node {
 			continue
 		}
 		if m := unresolved.FindStringSubmatch(t.Raw); m != nil && (server == "" || sameHost(m[1], server)) {

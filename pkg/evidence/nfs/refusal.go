@@ -22,7 +22,7 @@ type Refusal struct {
 // the place's node and has no mount yet. Owners are changed after the mount.
 func refused(pl *evidence.Place, match func(evidence.Text) bool) (Refusal, bool) {
 	for _, t := range pl.Texts {
-		if !t.Fresh || t.OwnWord || t.OfContainer() || !match(t) || ofAnother(pl.Volume, t) {
+		if !t.Fresh || t.OfContainer() || !match(t) || ofAnother(pl.Volume, t) {
 			continue
 		}
 		for _, c := range pl.Volume.Waiting() {

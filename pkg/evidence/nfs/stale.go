@@ -112,8 +112,8 @@ func SaidStale(pl *evidence.Place) (client *corev1.Pod, a evidence.Answer) {
 	if server, _ := pl.Volume.NFSServer(); pl.Volume == nil || server == "" && !pl.Volume.RegularRWX() || answered(pl) {
 		return nil, evidence.No()
 	}
-	for _, t := range pl.Texts {
-		if !t.Fresh || !t.Is(message.StaleHandle) {
+	for _, t := range pl.Felt() {
+		if !t.Is(message.StaleHandle) {
 			continue
 		}
 		for i, c := range live {

@@ -80,7 +80,7 @@ func frontendWithoutDevice(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool
 // freshly is the newest fresh text of some kinds. What these parameters break is tried
 // again every few minutes, so its words are always fresh while it lasts.
 func freshly(pl *evidence.Place, v *snapshot.Volume, kinds ...message.Kind) (evidence.Text, bool) {
-	return pl.Texts.First(func(t evidence.Text) bool { return t.Fresh && !t.OwnWord && slices.ContainsFunc(kinds, t.Is) })
+	return pl.Texts.First(func(t evidence.Text) bool { return t.Fresh && slices.ContainsFunc(kinds, t.Is) })
 }
 
 // withoutPassphrase is said when the node plugin got no secret. That a passphrase does
@@ -103,7 +103,7 @@ func encryptedWithoutSecret(pl *evidence.Place, v *snapshot.Volume) (Misfit, boo
 		if !strings.Contains(low, "passphrase") && !strings.Contains(low, "secret") {
 			continue
 		}
-		if !t.Fresh || t.OwnWord || !strings.HasPrefix(t.Op, "MountVolume") || !withoutPassphrase.MatchString(t.Raw) {
+		if !t.Fresh || !strings.HasPrefix(t.Op, "MountVolume") || !withoutPassphrase.MatchString(t.Raw) {
 			continue
 		}
 		return Misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",

@@ -48,7 +48,7 @@ func mountOptionRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 func optionWords(pl *evidence.Place, v *snapshot.Volume) []report.Evidence {
 	var out []report.Evidence
 	for _, t := range pl.Texts {
-		if t.Fresh && !t.OwnWord && strings.HasPrefix(t.Op, "MountVolume") {
+		if t.Fresh && strings.HasPrefix(t.Op, "MountVolume") {
 			out = append(out, t.Evidence())
 		}
 	}
@@ -87,7 +87,7 @@ func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	for _, t := range pl.Texts {
-		if !t.Fresh || t.OwnWord || !strings.Contains(t.Raw, "unknown filesystem") && !strings.Contains(t.Raw, "mkfs.") {
+		if !t.Fresh || !strings.Contains(t.Raw, "unknown filesystem") && !strings.Contains(t.Raw, "mkfs.") {
 			continue
 		}
 		m := unknownFS.FindStringSubmatch(t.Raw)

@@ -28,7 +28,7 @@ func Refusal(pl *evidence.Place) (evidence.Text, bool) {
 		return evidence.Text{}, false
 	}
 	return pl.Texts.First(func(t evidence.Text) bool {
-		return t.Pod == "" && !t.OwnWord && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound)
+		return t.Pod == "" && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)) && !t.Is(message.ClassNotFound)
 	})
 }
 

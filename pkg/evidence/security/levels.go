@@ -25,8 +25,8 @@ var labelWords = []string{"conflicting SELinux labels of volume", "different SEL
 // LabelsSaid finds what the kubelet or a controller freshly says of two labels that pods
 // want of the place's volume, and the pod that it concerns.
 func LabelsSaid(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
-	for _, t := range pl.Felt() {
-		if t.Reason != "SELinuxLabelConflict" && (t.OfContainer() || t.OwnWord || !slices.ContainsFunc(labelWords, func(w string) bool { return strings.Contains(t.Raw, w) })) {
+	for _, t := range pl.Refused() {
+		if t.Reason != "SELinuxLabelConflict" && (t.OfContainer() || !slices.ContainsFunc(labelWords, func(w string) bool { return strings.Contains(t.Raw, w) })) {
 			continue
 		}
 		for _, c := range append(pl.Volume.Waiting(), pl.Volume.Live()...) {
