@@ -27,6 +27,9 @@ var ofDisks = []string{
 // the node stays where it is: it is the volume, whoever else looks at it.
 var ofNodes = []string{"mount-pinned-in-namespace", "mount-lazily-detached", "device-held-by-process"}
 
+// ofKubelet are causes by which a kubelet itself hangs: its pods wait then, whatever their volumes are.
+var ofKubelet = []string{"nfs-server-unreachable"}
+
 // ofProtocol are the causes of layer transport that are one protocol's, by the first part
 // of their names.
 var ofProtocol = map[string]volume.Kind{
@@ -146,7 +149,7 @@ func (c *Catalog) offeredBy(p *Pass, o offer) []*Rule {
 	out, ok := p.offers[o]
 	if !ok {
 		for _, r := range c.explaining[o.symptom] {
-			if r.can(o.kind) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
+			if (r.can(o.kind) || slices.Contains(ofKubelet, r.Name)) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
 				out = append(out, r)
 			}
 		}
