@@ -149,7 +149,7 @@ func (c *Catalog) offeredBy(p *Pass, o offer) []*Rule {
 	out, ok := p.offers[o]
 	if !ok {
 		for _, r := range c.explaining[o.symptom] {
-			if (r.can(o.kind) || slices.Contains(ofKubelet, r.Name)) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
+			if (r.can(o.kind) || o.symptom == "pod-waiting-for-volume" && slices.Contains(ofKubelet, r.Name)) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
 				out = append(out, r)
 			}
 		}
