@@ -67,8 +67,9 @@ type workload struct {
 func workloads(x *snapshot.Index, node string, o Options) ([]workload, *Disagreement) {
 	space, refused := longhornSpace(x, o)
 	out := longhornsOwn(x, node, space)
+	decided := space != "" || refused != nil // about Longhorn
 	for _, d := range registered(x, node) {
-		if d == snapshot.LonghornDriver && (space != "" || refused != nil) {
+		if d == snapshot.LonghornDriver && decided {
 			continue
 		}
 		some, no := serving(x, node, d)
