@@ -5,10 +5,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // youngPod is the age below which a pod that waits without an error is only
@@ -139,7 +139,7 @@ func (p *Pass) unconsumed() string {
 		return ""
 	}
 	v := p.scope.volumes[0]
-	if len(v.Live()) > 0 || v.Class == nil || v.Class.VolumeBindingMode == nil || *v.Class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+	if len(v.Live()) > 0 || !snapshot.BindsLate(v.Class) {
 		return ""
 	}
 	if !evidence.ResourceIn(p.Index, "/pods", v.Claim.Namespace).Complete() {

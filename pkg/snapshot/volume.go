@@ -68,6 +68,12 @@ func (v *Volume) Exclusive() bool {
 	return len(modes) > 0 && !slices.Contains(modes, corev1.ReadWriteMany) && !slices.Contains(modes, corev1.ReadOnlyMany)
 }
 
+// BindsLate tells whether a class binds its claims only when a pod uses them (docs: StorageClass,
+// volumeBindingMode).
+func BindsLate(class *storagev1.StorageClass) bool {
+	return class != nil && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+}
+
 // Abandoned tells whether the volume's claim is gone: the PV is what is left of it.
 func (v *Volume) Abandoned() bool {
 	return v.Claim == nil && v.PV != nil && (v.PV.Status.Phase == corev1.VolumeReleased || v.PV.Status.Phase == corev1.VolumeFailed)

@@ -57,8 +57,8 @@ func TestSiblingsAgain(t *testing.T) {
 		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Edit("capacity: {storage: 10Gi}\n  persistentVolumeReclaimPolicy", "capacity: {storage: 20Gi}\n  persistentVolumeReclaimPolicy").Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}")
 		return w.Edit("accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]}")
 	}
-	single := nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
-		Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]")
+	single := func() *world { return nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
+		Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]") }
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
@@ -68,7 +68,8 @@ func TestSiblingsAgain(t *testing.T) {
 		"SELinux denies a directory with a short name":               {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},
 		"grown by the backend, the node was not looked at":           {grown().Unprobed("n1", "PodRejected"), "", "degraded: likely expansion-failed-on-node PersistentVolumeClaim shop/data"},
 		"a daemon that died, the application says so, nobody looked": {sketch.NewWorld("csi.juicefs.com", "jfs-1", "accessModes: [ReadWriteMany]\ncsi: {driver: csi.juicefs.com, volumeHandle: jfs-1}").Runs(0).Unprobed("n1", "PodRejected").File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z open /data/x: transport endpoint is not connected\n"), "", "broken: possible fuse-daemon-dead Pod shop/web-0; unexplained volume-io-error"},
-		"crun: a key that is a directory":                            {cannotStart(single, "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
+		"crun: a share cannot be mapped for a user namespace":        {cannotStart(single(), "container create failed: mount_setattr `/data` (maybe the file system used does not support idmap mounts on this kernel?): Invalid argument"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"crun: a key that is a directory":                            {cannotStart(single(), "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
 		"an ephemeral volume is not mounted":                         {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"an ephemeral volume is mounted":                             {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
 		"an ephemeral volume of a class that is not there":           {ephemeral(nfs().Waits(), "certs").Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").FailedMount("MountVolume.SetUp failed for volume \"certs\" : rpc error: code = Unknown desc = failed to get secretproviderclass shop/app, error: SecretProviderClass.secrets-store.csi.x-k8s.io \"app\" not found"), "pod shop/web-0", "broken: likely volume-source-missing SecretProviderClass shop/app"},

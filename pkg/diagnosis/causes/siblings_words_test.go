@@ -71,9 +71,11 @@ func efs() *world {
 // TestUnexplainedIsSaid: who refuses, and where to look, is right without a cause, too.
 func TestUnexplainedIsSaid(t *testing.T) {
 	t.Parallel()
-	pending := ebs().Waits().Drop("name: pv-data, uid").Edit("volumeName: pv-data, ", "").Edit("status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: Pending}").
-		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "Provisioning", "ebs.csi.aws.com_controller-0", "", "2026-01-02T11:59:30Z", "External provisioner is provisioning volume for claim \"shop/data\"").
-		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ExternalProvisioning", "persistentvolume-controller", "", "2026-01-02T11:59:40Z", "Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
+	const aws = "volume.kubernetes.io/storage-provisioner: ebs.csi.aws.com"
+	pending := pvcEvent(pvcEvent(pendingClaim(ebs(), "Immediate", aws).Waits(), "Normal", "Provisioning", "ebs.csi.aws.com_controller-0", "External provisioner is provisioning volume for claim \"shop/data\""),
+		"Normal", "ExternalProvisioning", "persistentvolume-controller", "Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.")
+	populated := pvcEvent(pvcEvent(pendingClaim(ebs(), "WaitForFirstConsumer", aws+", volume.kubernetes.io/selected-node: n1").Edit("storageClassName: fast, resources", "storageClassName: fast, dataSourceRef: {apiGroup: hello.example.com, kind: Hello, name: example}, resources").Waits(), "Normal", "Provisioning", "ebs.csi.aws.com_controller-0", "Assuming an external populator will provision the volume"),
+		"Warning", "UnrecognizedDataSourceKind", "data-source-validator", "The datasource for this PVC does not match any registered VolumePopulator")
 	relabel := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerError, message: 'failed to generate container \"bf\" spec: relabel \"/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv-data/mount\" with \"system_u:object_r:data_t:s0:c63,c833\" failed: lsetxattr /m/agent: operation not permitted'}")
 	config := ebsDisk(ebs().Waits(), "n1").Attached("n1").Edit("waiting: {reason: ContainerCreating}", "waiting: {reason: CreateContainerConfigError, message: 'failed to prepare subPath for volumeMount \"data\" of container \"app\"'}")
 	readOnly := sketch.NewWorld("lvm.hwameistor.io", "pvc-5b47", "accessModes: [ReadWriteOnce]\ncsi: {driver: lvm.hwameistor.io, fsType: xfs, volumeHandle: pvc-5b47}").Attached("n1").Waits().
@@ -92,7 +94,8 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		"the kubelet":                 {config, "The kubelet on node n1 refuses to make a container with the volumes of the pod.", "journalctl -u kubelet", "failed to prepare subPath"},
 		"a disk that takes no writes": {readOnly, "The driver lvm.hwameistor.io on node n1 refuses to publish the volume.", "logs plugin-1 -c driver", "sys/class/block/drbd1000/ro"},
 		"a driver that is killed":     {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
-		"the provisioner is mute":     {pending, "The volume is not made on node n1, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
+		"the provisioner is mute":     {pending, "The volume is not made, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
+		"nobody fills the volume":     {populated, "The volume is not made on node n1, and data-source-validator warns about its claim.", "describe pvc data", "does not match any registered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

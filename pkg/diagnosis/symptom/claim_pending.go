@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -192,18 +191,13 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		return ""
 	}
 	age := p.Age(claim.CreationTimestamp.Time)
-	if waitsForConsumer(v) && !wantedLong(p, v) && !failedToProvision(p, v) {
+	if snapshot.BindsLate(v.Class) && !wantedLong(p, v) && !failedToProvision(p, v) {
 		return ""
 	}
 	if age < settle && !failedToProvision(p, v) {
 		return ""
 	}
 	return fmt.Sprintf("%s is not bound since %s.", who, short(age))
-}
-
-// waitsForConsumer tells whether binding waits for a pod by design.
-func waitsForConsumer(v *snapshot.Volume) bool {
-	return v.Class != nil && v.Class.VolumeBindingMode != nil && *v.Class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 
 // wantedLong tells whether a pod waits for the claim longer than starting takes.

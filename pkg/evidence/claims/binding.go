@@ -33,7 +33,5 @@ func lateBinding(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	if v.Class == nil {
 		return evidence.Not(evidence.Resource(x, "storage.k8s.io/storageclasses").Nothing())
 	}
-	mode := v.Class.VolumeBindingMode
-	late := mode != nil && *mode == storagev1.VolumeBindingWaitForFirstConsumer
-	return evidence.When(late, evidence.FromAPI("StorageClass "+v.Class.Name, "volumeBindingMode", string(storagev1.VolumeBindingWaitForFirstConsumer)))
+	return evidence.When(snapshot.BindsLate(v.Class), evidence.FromAPI("StorageClass "+v.Class.Name, "volumeBindingMode", string(storagev1.VolumeBindingWaitForFirstConsumer)))
 }

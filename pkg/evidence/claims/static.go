@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -28,7 +27,7 @@ func Static(pl *evidence.Place, c *corev1.PersistentVolumeClaim) evidence.Answer
 	if class == nil || class.Provisioner != NoProvisioner {
 		return evidence.No()
 	}
-	if m := class.VolumeBindingMode; m != nil && *m == storagev1.VolumeBindingWaitForFirstConsumer && len(pl.Volume.Live()) == 0 {
+	if snapshot.BindsLate(class) && len(pl.Volume.Live()) == 0 {
 		return evidence.No()
 	}
 	return evidence.Yes(evidence.FromAPI("StorageClass "+name, "provisioner", class.Provisioner))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -118,7 +117,7 @@ func Affinity(v *snapshot.Volume) *corev1.NodeSelector {
 	switch {
 	case v.PV != nil && v.PV.Spec.NodeAffinity != nil:
 		return v.PV.Spec.NodeAffinity.Required
-	case v.PV == nil && v.Claim != nil && v.Class != nil && v.Class.VolumeBindingMode != nil && *v.Class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer:
+	case v.PV == nil && v.Claim != nil && snapshot.BindsLate(v.Class):
 		return topologies(v.Class.AllowedTopologies)
 	}
 	return nil

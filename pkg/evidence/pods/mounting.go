@@ -43,10 +43,22 @@ func BadMounts(pl *evidence.Place) []BadMount {
 // Blames tells whether the status of a container that does not run names a mount of it.
 func Blames(pod *corev1.Pod, t evidence.Text) bool {
 	name, ok := failedContainer(pod, t)
-	if ok {
-		_, ok = blamed(pod, name, t)
+	if !ok {
+		return false
 	}
-	return ok
+	_, ok = blamed(pod, name, t)
+	return ok || namesPath(pod, name, t)
+}
+
+// namesPath tells whether a text about mounting has the path of a mount of the container.
+func namesPath(pod *corev1.Pod, container string, t evidence.Text) bool {
+	words := strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" `'\"\\:,;()", r) })
+	for k := range snapshot.Containers(pod) {
+		if k.Name == container && strings.Contains(t.Raw, "mount") {
+			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool { return slices.Contains(words, m.MountPath) })
+		}
+	}
+	return false
 }
 
 // failedContainer is the container whose present or last try a text of its status speaks

@@ -37,8 +37,7 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 	if class.Provisioner == "" || class.Provisioner == claims.NoProvisioner {
 		return false
 	}
-	late := class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
-	return !late || c.Annotations[selectedNode] != ""
+	return !snapshot.BindsLate(class) || c.Annotations[selectedNode] != ""
 }
 
 // populated tells whether a volume populator works for the claim: then the provisioner

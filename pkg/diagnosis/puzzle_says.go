@@ -1,0 +1,148 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+)
+
+// says is the answer of the doctor who does not know: where it hurts, and who says so. It is
+// empty where the symptom itself says that.
+func (z puzzle) says() string {
+	on := ""
+	if z.node != "" {
+		on = " on node " + z.node
+	}
+	if by := z.containerRefused(); z.text == nil && by != "" {
+		return by + on + " refuses to make a container with the volumes of the pod."
+	}
+	if own, source, ok := z.ofPod(); ok {
+		return "The kubelet" + on + " cannot set up volume " + own + " of pod " + z.s.Subject.Namespace + "/" + z.s.Subject.Name + " (" + source + ")."
+	}
+	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
+		return ""
+	}
+	if pod := z.unplaced(); pod != "" {
+		return "The scheduler finds no node for pod " + pod + "."
+	}
+	if z.dark() {
+		return "Node " + z.node + " has not reported for " + Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
+	}
+	who := "The kubelet" // in-tree plugins are part of it
+	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
+		who = "The driver " + name
+	}
+	does, silent := actsOf(z.step)
+	if does == "" {
+		return ""
+	}
+	if kept := z.keptObject(); kept != "" {
+		return kept
+	}
+	if z.text == nil {
+		return "The volume is " + silent + on + cmp.Or(z.warner(), ", and nobody says why") + "."
+	}
+	act := does + " the volume"
+	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
+		act, on = act+strings.Replace(on, " on", to, 1), ""
+	}
+	if z.text.Is(message.Deadline) { // who hangs has refused nothing
+		return who + on + " is asked to " + act + ", and does not answer in time."
+	}
+	return who + on + " refuses to " + act + "."
+}
+
+// warner tells who warns about the claim where nobody refuses a step: the symptom shows the words.
+func (z puzzle) warner() string {
+	c := z.volume.Claim
+	if c == nil {
+		return ""
+	}
+	for _, e := range slices.Backward(z.p.Events("PersistentVolumeClaim", c.Namespace, c.Name)) {
+		if who, _, _ := strings.Cut(e.Component, "_"); who != "" && e.Type == corev1.EventTypeWarning && slices.Contains(z.s.Evidence, evidence.FromEvent(claims.Object(c), e)) {
+			return ", and " + who + " warns about its claim"
+		}
+	}
+	return ""
+}
+
+// keptObject names the finalizers for which the object of a pod stays whose containers have ended.
+func (z puzzle) keptObject() string {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	if z.s.Subject.Kind != "Pod" || z.step != Unmounting || z.text != nil || pod == nil || len(pod.Finalizers) == 0 || pods.Runs(pod) || z.p.published(z.volume, z.s.Subject) {
+		return ""
+	}
+	return "Pod " + pods.Name(pod) + " has ended, and its object stays until finalizer " + strings.Join(pod.Finalizers, ", ") + " is taken off."
+}
+
+// unplaced is a pod that waits for the volume and that the scheduler has refused every node.
+func (z puzzle) unplaced() string {
+	for _, c := range z.volume.Waiting() {
+		if _, refused := pods.Unscheduled(c.Pod); refused && c.Node() == "" && z.node == "" && z.text == nil && z.volume.PV != nil {
+			return c.Pod.Namespace + "/" + c.Pod.Name
+		}
+	}
+	return ""
+}
+
+// containerRefused names who fails where the pod's volumes are mounted, and one of its containers
+// cannot be made of them; it is empty elsewhere.
+func (z puzzle) containerRefused() string {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	if z.s.Subject.Kind != "Pod" || pod == nil {
+		return ""
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := c.State.Waiting; w != nil {
+			switch w.Reason {
+			case "CreateContainerConfigError":
+				return "The kubelet"
+			case "CreateContainerError", "RunContainerError":
+				return "The container runtime"
+			}
+		}
+	}
+	return ""
+}
+
+// ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a
+// code of gRPC.
+func (z puzzle) ofKubelet() bool {
+	return z.text == nil && z.containerRefused() != "" || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
+}
+
+// dark tells whether the step is one of a node whose kubelet does not report.
+func (z puzzle) dark() bool {
+	r := z.p.NodeReady(z.node)
+	return slices.Contains(onTheNode, z.step) && z.node != "" && r.Known && !r.Ready
+}
+
+// actsOf names a step as an act, and as what does not happen.
+func actsOf(s Step) (does, silent string) {
+	switch s {
+	case Provisioning:
+		return "make", "not made"
+	case Attaching:
+		return "attach", "not attached"
+	case Staging:
+		return "mount", "not mounted"
+	case Publishing:
+		return "publish", "not published to the pod"
+	case Unmounting:
+		return "unmount", "not unmounted"
+	case Detaching:
+		return "detach", "not detached"
+	case Resizing:
+		return "resize", "not resized"
+	case Deleting:
+		return "delete", "not deleted"
+	}
+	return "", ""
+}
