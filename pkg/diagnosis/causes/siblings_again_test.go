@@ -57,8 +57,10 @@ func TestSiblingsAgain(t *testing.T) {
 		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Edit("capacity: {storage: 10Gi}\n  persistentVolumeReclaimPolicy", "capacity: {storage: 20Gi}\n  persistentVolumeReclaimPolicy").Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}")
 		return w.Edit("accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}]}")
 	}
-	single := func() *world { return nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
-		Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]") }
+	single := func() *world {
+		return nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
+			Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]")
+	}
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
