@@ -23,6 +23,9 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 		c.widenRefused(x, v)
 		c.widenAttacher(x, v)
 		c.widenDriver(x, v.CSIName(), near)
+		for _, w := range v.Waiting() { // of a node in question a pod may wait elsewhere
+			c.widenDriver(x, v.CSIName(), []string{w.Node()})
+		}
 	}
 	for _, driver := range c.inline(x) {
 		c.widenDriver(x, driver, near)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // summary is the answer in one sentence.
@@ -56,8 +57,8 @@ func (p *Pass) otherwise() string {
 			why = "it has no node, and no scheduler says why (it asks for " + pods.SchedulerOf(pod) + ")"
 		}
 		for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if w := c.State.Waiting; why == "" && w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-				why = "its container " + c.Name + " waits (" + w.Reason + ")"
+			if waits := snapshot.Hindered(c); why == "" && waits != "" {
+				why = "its container " + c.Name + " waits (" + waits + ")"
 			}
 		}
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // by the kubelet or the node's controller: Evicted, NodeLost

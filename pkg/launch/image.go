@@ -102,11 +102,12 @@ func (w workload) images(namespace string) []Image {
 	return append(first, rest...)
 }
 
-// templated tells whether the DaemonSet itself asks for this container with this
-// image, by its whole name: a pod may have been changed on its way.
+// templated tells whether the DaemonSet itself asks for this container with an image of
+// this repository: a pod may have been changed on its way. The tag may be another one while
+// the DaemonSet is being updated; what runs is pinned by its digest.
 func (w workload) templated(c *corev1.Container) bool {
 	return slices.ContainsFunc(w.set.Spec.Template.Spec.Containers, func(t corev1.Container) bool {
-		return t.Name == c.Name && t.Image == c.Image
+		return t.Name == c.Name && repository(t.Image) == repository(c.Image)
 	})
 }
 

@@ -133,6 +133,9 @@ func TestChoice(t *testing.T) {
 		{"an image that the DaemonSet does not name", newWorld(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, func(_ *appsv1.DaemonSet, p *corev1.Pod) {
 			p.Spec.Containers[1].Image = "registry.tenant.example/cephcsi/cephcsi:v3.14.2"
 		})), Options{}, []Image{fallback}},
+		{"a DaemonSet that is being updated", newWorld(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, func(ds *appsv1.DaemonSet, _ *corev1.Pod) {
+			ds.Spec.Template.Spec.Containers[1].Image = "quay.io/cephcsi/cephcsi:v3.15.0"
+		})), Options{}, []Image{pinnedCeph, fallback}},
 		{"an image whose digest nobody knows", newWorld(rbd).with(plugin("rook-ceph", "csi-rbdplugin", cephcsi, rbd, func(_ *appsv1.DaemonSet, p *corev1.Pod) {
 			p.Status.ContainerStatuses = nil
 		})), Options{}, []Image{fallback}},

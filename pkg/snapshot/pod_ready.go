@@ -104,3 +104,12 @@ func HasAddress(n *corev1.Node, address string) bool {
 // PodServes tells whether a pod is Ready and stays: one that is being deleted is taken
 // out of its Services and ends soon.
 func PodServes(pod *corev1.Pod) bool { return PodReady(pod) && pod.DeletionTimestamp == nil }
+
+// Hindered is why a container waits that is not merely being made, such as ImagePullBackOff; empty
+// for one that runs, has ended, or waits for its volumes.
+func Hindered(c corev1.ContainerStatus) string {
+	if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+		return w.Reason
+	}
+	return ""
+}

@@ -120,9 +120,7 @@ func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
 		}
 	}
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		w := cs.State.Waiting
-		if cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil ||
-			w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" && w.Reason != "" {
+		if cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil || snapshot.Hindered(cs) != "" {
 			return false
 		}
 	}

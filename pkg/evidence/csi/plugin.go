@@ -54,11 +54,14 @@ func Registrar(pl *evidence.Place, driver string) (words string, fact report.Evi
 // did a moment ago and have not ended over and over.
 func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 	const young = 5 * time.Minute
+	if slices.ContainsFunc(plugin.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return snapshot.Hindered(c) != "" }) {
+		return false
+	}
 	for _, c := range plugin.Status.ContainerStatuses {
 		last := c.LastTerminationState.Terminated
 		crashed := c.RestartCount > 0 && c.State.Running == nil || c.State.Terminated != nil
 		flaps := c.RestartCount >= 3 && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < young
-		if crashed || flaps {
+		if crashed || flaps || snapshot.Hindered(c) != "" {
 			return false
 		}
 	}

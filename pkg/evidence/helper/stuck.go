@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Stuck is the state of a helper that does not finish.
@@ -55,7 +56,7 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 			evidence.Yes(evidence.FromAPI(object, "status", strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message)))}, true
 	}
 	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
-		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" && w.Reason != "" {
+		if w := c.State.Waiting; snapshot.Hindered(c) != "" {
 			return Stuck{"its container " + c.Name + " waits (" + strings.TrimSuffix(strings.TrimSpace(w.Reason+": "+w.Message), ":") + ")",
 				evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true
 		}

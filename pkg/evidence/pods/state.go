@@ -21,8 +21,8 @@ func State(pod *corev1.Pod) report.Evidence {
 		text += ", " + pod.Status.Reason
 	}
 	for _, c := range pod.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" { // which every pod that is Pending says
-			text += ", container " + c.Name + " waiting: " + w.Reason
+		if why := snapshot.Hindered(c); why != "" {
+			text += ", container " + c.Name + " waiting: " + why
 			break
 		}
 	}
