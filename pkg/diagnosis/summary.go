@@ -2,14 +2,12 @@ package diagnosis
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // summary is the answer in one sentence.
@@ -56,10 +54,8 @@ func (p *Pass) otherwise() string {
 		if why == "" && pod.Spec.NodeName == "" && pod.Status.Phase == corev1.PodPending {
 			why = "it has no node, and no scheduler says why (it asks for " + pods.SchedulerOf(pod) + ")"
 		}
-		for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if waits := snapshot.Hindered(c); why == "" && waits != "" {
-				why = "its container " + c.Name + " waits (" + waits + ")"
-			}
+		if why == "" {
+			why = pods.Hindrance(pod)
 		}
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // by the kubelet or the node's controller: Evicted, NodeLost
 			return fmt.Sprintf("Pod %s/%s has ended (%s) and does not run again: %s", pod.Namespace, pod.Name, pod.Status.Reason, strings.TrimSpace(pod.Status.Message))

@@ -36,13 +36,17 @@ func (p *Pass) timeline(roots []*Finding) []report.Moment {
 type moment struct {
 	at   time.Time
 	what string
+	said string // what a log repeats, without what numbers and dates its lines
 }
 
 type story struct{ moments []moment }
 
 func (s *story) add(at time.Time, format string, args ...any) {
-	m := moment{at, fmt.Sprintf(format, args...)}
-	if !at.IsZero() && !slices.Contains(s.moments, m) {
+	s.keep(moment{at: at, what: fmt.Sprintf(format, args...)})
+}
+
+func (s *story) keep(m moment) {
+	if !m.at.IsZero() && !slices.Contains(s.moments, m) {
 		s.moments = append(s.moments, m)
 	}
 }
@@ -92,8 +96,53 @@ func (s *story) longhorn(v *snapshot.Volume) {
 
 func (s *story) texts(list []Text) {
 	for _, t := range list {
-		s.add(t.At, "%s: %s", strings.TrimSpace(t.Component+" "+t.Locator), t.Raw)
+		m := moment{at: t.At, what: strings.TrimSpace(t.Component+" "+t.Locator) + ": " + t.Raw}
+		if t.Source == "log" {
+			log, _, _ := strings.Cut(t.Locator, ":")
+			m.said = log + " " + undated(t.Raw)
+		}
+		s.keep(m)
 	}
+}
+
+// header is how much of a log's line may be its date, process and place in the program.
+const header = 48
+
+// undated is a log's line without the digits of its header.
+func undated(line string) string {
+	n := min(len(line), header)
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, line[:n]) + line[n:]
+}
+
+// once keeps of what a log repeats the first and the last time.
+func once(list []moment) []moment {
+	times := map[string]int{}
+	first := map[string]time.Time{}
+	for _, m := range list {
+		if times[m.said]++; times[m.said] == 1 {
+			first[m.said] = m.at
+		}
+	}
+	seen := map[string]int{}
+	var out []moment
+	for _, m := range list {
+		n := times[m.said]
+		seen[m.said]++
+		switch k := seen[m.said]; {
+		case m.said == "" || k == 1 || n < 3:
+		case k < n:
+			continue
+		default:
+			m.what += fmt.Sprintf(" (%d times since %s)", n, first[m.said].UTC().Format(time.TimeOnly))
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 func (s *story) nodes(p *Pass) {
@@ -129,7 +178,8 @@ func (s *story) told() []report.Moment {
 		}
 		return s.moments[i].what < s.moments[j].what
 	})
-	list := s.moments[max(0, len(s.moments)-longestStory):]
+	list := once(s.moments)
+	list = list[max(0, len(list)-longestStory):]
 	out := []report.Moment{}
 	for _, m := range list {
 		out = append(out, report.Moment{At: m.at.UTC().Format(time.RFC3339), What: m.what})

@@ -157,7 +157,7 @@ func (m Missing) At() string {
 // Directory is the directory of the node's own disk that the pod has instead.
 func (m Missing) Directory() string {
 	if m.Bound() {
-		return m.mount.Root
+		return Bound(m.pl.View, m.mount)
 	}
 	return m.At()
 }

@@ -82,3 +82,25 @@ func TestNothingBelow(t *testing.T) {
 		}
 	}
 }
+
+// TestBound: a root in the mount table is a path of its filesystem, not of the node.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	disk, other := probes.Dev{Major: 8, Minor: 2}, probes.Dev{Major: 8, Minor: 3}
+	for name, tt := range map[string]struct {
+		mounts []probes.Mount
+		want   string
+	}{
+		"one disk":           {[]probes.Mount{{Dev: disk, Root: "/", Point: "/"}}, "/lib/kubelet/x"},
+		"a disk for /var":    {[]probes.Mount{{Dev: other, Root: "/", Point: "/"}, {Dev: disk, Root: "/", Point: "/var"}}, "/var/lib/kubelet/x"},
+		"a bound directory":  {[]probes.Mount{{Dev: disk, Root: "/", Point: "/data"}, {Dev: disk, Root: "/lib/kubelet", Point: "/var/lib/kubelet"}}, "/var/lib/kubelet/x"},
+		"seen nowhere else":  {[]probes.Mount{{Dev: other, Root: "/", Point: "/"}}, "/lib/kubelet/x"},
+		"bound once more":    {[]probes.Mount{{Dev: disk, Root: "/lib/kubelet/x", Point: "/pods/2"}, {Dev: disk, Root: "/", Point: "/var"}}, "/var/lib/kubelet/x"},
+		"another's root too": {[]probes.Mount{{Dev: disk, Root: "/lib/kube", Point: "/k"}, {Dev: disk, Root: "/", Point: "/var"}}, "/var/lib/kubelet/x"},
+	} {
+		x := index(func(f *probes.Facts) { f.Namespaces[0].Mounts = tt.mounts })
+		if got := Bound(x.View("n"), &probes.Mount{Dev: disk, Root: "/lib/kubelet/x", Point: "/pods/1"}); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

@@ -49,6 +49,18 @@ func OnRoot(view *snapshot.NodeView, dev probes.Dev) bool {
 	return m != nil && m.Dev == dev
 }
 
+// Bound is the path at which the node shows the directory that is mounted at m: its root is a path of
+// the filesystem, which may have a mount point of its own, such as /var (proc_pid_mountinfo(5)).
+func Bound(view *snapshot.NodeView, m *probes.Mount) string {
+	root, at := "", m.Root
+	for _, o := range view.Init.Mounts {
+		if o.Dev == m.Dev && o.Root != m.Root && len(o.Root) > len(root) && Covers(o.Root, m.Root) {
+			root, at = o.Root, path.Join(o.Point, strings.TrimPrefix(m.Root, o.Root))
+		}
+	}
+	return at
+}
+
 // OfKubelet tells whether a namespace is that of a kubelet in a container: what it mounts
 // counts like what the host mounts.
 func OfKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {

@@ -77,6 +77,16 @@ func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
 	})
 }
 
+// Hindrance names the first container that cannot be made, and why; empty where none says so.
+func Hindrance(pod *corev1.Pod) string {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if why := snapshot.Hindered(c); why != "" {
+			return "its container " + c.Name + " waits (" + why + ")"
+		}
+	}
+	return ""
+}
+
 // Doing says how the containers of a pod do, in words: waiting reasons, restarts, age.
 func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 	var parts []string

@@ -37,7 +37,7 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 	if wanted.No() {
 		return nil
 	}
-	with := words.Fields{"pod": plugin.Namespace + "/" + plugin.Name, "driver": n.Driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "said": ""}
+	with := words.Fields{"pod": plugin.Namespace + "/" + plugin.Name, "driver": n.Driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "said": "", "waits": pods.Hindrance(plugin)}
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: "unknown", With: with, State: []evidence.Answer{wanted, kubelet.Ready(pl), unknown},
 		Last: []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing(), csi.Borne(pl, n.Driver, plugin)}}
 	p.Pod(plugin)
