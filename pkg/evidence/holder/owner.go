@@ -29,10 +29,10 @@ func OwnerOf(x *snapshot.Index, pod *corev1.Pod) snapshot.Owner {
 	return snapshot.Owner{Kind: "Deployment", Namespace: pod.Namespace, Name: name}
 }
 
-// OwnerWords names a workload as kubectl would.
+// OwnerWords names a workload as kubectl would; empty for a pod that nobody owns.
 func OwnerWords(o snapshot.Owner) string {
 	if o.Pod {
-		return "the bare pod " + o.Namespace + "/" + o.Name
+		return ""
 	}
 	return o.String()
 }
