@@ -105,6 +105,9 @@ func (c *collector) start(x *snapshot.Index) {
 	case "volume":
 		c.byName(pvs, "", c.q.Name)
 		c.want(want{res: lhVolumes, fields: "metadata.name=" + c.q.Name})
+		if v := x.VolumeOfPV(c.q.Name); v != nil && v.PV.Spec.ClaimRef == nil {
+			c.want(want{res: claims, pages: 1}) // one may name it and not get it
+		}
 	case "node":
 		c.byName(nodes, "", c.q.Name)
 		if x.Node(c.q.Name) == nil && c.wasAsked(nodes, "", c.q.Name) && c.later() {
@@ -173,7 +176,7 @@ func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
 		add(x.VolumeOfPV(c.q.Name))
 		add(x.VolumeOfLonghorn(c.q.Name))
 	case "node":
-		for _, v := range x.VolumesOn(c.q.Name) {
+		for _, v := range slices.Concat(x.VolumesOn(c.q.Name), unwell(x.StoredOn(c.q.Name))) {
 			add(v)
 		}
 	case "cluster":

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -18,8 +19,9 @@ func (c *collector) near(x *snapshot.Index, volumes []*snapshot.Volume) []string
 		}
 	}
 	switch c.q.Kind {
-	case "node":
-		return []string{c.q.Name}
+	case "node": // of what is well on it only this node matters
+		add(c.q.Name)
+		volumes = unwell(volumes)
 	case "pod":
 		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
 			add(pod.Spec.NodeName)
@@ -58,4 +60,27 @@ func affinityNodes(pv *corev1.PersistentVolume) []string {
 		}
 	}
 	return out
+}
+
+// maxUnwell is how many volumes of a node are looked at on their other nodes, too.
+const maxUnwell = 20
+
+// unwell are the volumes that wait for something or are not well: why, another node may tell.
+func unwell(volumes []*snapshot.Volume) []*snapshot.Volume {
+	var out []*snapshot.Volume
+	for _, v := range volumes {
+		if len(out) < maxUnwell && isUnwell(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func isUnwell(v *snapshot.Volume) bool {
+	if lh := v.LH(); lh != nil && (!slices.Contains([]string{"", "attached", "detached"}, lh.Status.State) || slices.Contains([]string{"degraded", "faulted"}, lh.Status.Robustness)) {
+		return true
+	}
+	return len(v.Waiting()) > 0 || len(v.Terminating()) > 0 || slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		return va.Status.AttachError != nil || va.Status.DetachError != nil || va.DeletionTimestamp != nil
+	})
 }

@@ -196,7 +196,12 @@ const csiVolume = "kubernetes.io/csi/"
 // nodeVolumes asks for the volumes of the node in question.
 func (c *collector) nodeVolumes(x *snapshot.Index) {
 	for _, pod := range x.PodsOn(c.q.Name) {
-		c.claimsOf(pod)
+		if c.claimsOf(pod); pod.Status.Phase == corev1.PodPending {
+			c.pod(x, pod)
+		}
+		if volume, ok := strings.CutPrefix(pod.Name, "share-manager-"); ok {
+			c.want(want{res: lhVolumes, fields: "metadata.name=" + volume})
+		}
 		for i := range pod.Spec.Volumes {
 			if claim := claimName(pod, &pod.Spec.Volumes[i]); claim != "" {
 				if v := x.VolumeOfClaim(pod.Namespace, claim); v != nil {
@@ -207,11 +212,19 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 	}
 	// An attachment whose volume is gone is named by nothing but itself.
 	c.want(want{res: attachments})
+	for _, va := range x.Cluster.Attachments {
+		if va.Spec.NodeName == c.q.Name && va.Spec.Source.PersistentVolumeName != nil {
+			c.byName(pvs, "", *va.Spec.Source.PersistentVolumeName)
+		}
+	}
 	c.want(want{res: lhEngines, labels: "longhornnode=" + c.q.Name})
 	c.want(want{res: lhReplicas, labels: "longhornnode=" + c.q.Name})
 	c.instances(x)
 	for _, e := range x.Cluster.Longhorn.Engines {
 		c.want(want{res: lhVolumes, fields: "metadata.name=" + e.VolumeName})
+	}
+	for _, r := range x.Cluster.Longhorn.Replicas {
+		c.want(want{res: lhVolumes, fields: "metadata.name=" + r.VolumeName})
 	}
 	node := x.Node(c.q.Name)
 	if node == nil {
@@ -225,11 +238,6 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 		c.byName(attachments, "", snapshot.AttachmentName(handle, driver, c.q.Name))
 		if driver == snapshot.LonghornDriver {
 			c.want(want{res: lhVolumes, fields: "metadata.name=" + handle})
-		}
-	}
-	for _, va := range x.Cluster.Attachments {
-		if va.Spec.NodeName == c.q.Name && va.Spec.Source.PersistentVolumeName != nil {
-			c.byName(pvs, "", *va.Spec.Source.PersistentVolumeName)
 		}
 	}
 	if len(x.Cluster.Longhorn.Volumes) > 0 {

@@ -152,11 +152,8 @@ func (s *scope) addSiblings(x *snapshot.Index) {
 // can be the reason why they fail.
 func (s *scope) addStored(x *snapshot.Index, node string) {
 	s.stored = map[string]bool{}
-	for _, v := range x.Volumes {
-		if !v.IsLonghorn() || slices.Contains(s.volumes, v) {
-			continue
-		}
-		if slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID == node }) {
+	for _, v := range x.StoredOn(node) {
+		if !slices.Contains(s.volumes, v) {
 			s.volumes = append(s.volumes, v)
 			s.stored[v.Key()] = true
 			s.alsoStored++

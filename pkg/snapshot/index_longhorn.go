@@ -195,3 +195,14 @@ func VolumeOfEngine(engine string) string {
 	}
 	return ""
 }
+
+// StoredOn are the Longhorn volumes that have a replica on a node.
+func (x *Index) StoredOn(node string) []*Volume {
+	var out []*Volume
+	for _, v := range x.Volumes {
+		if v.IsLonghorn() && slices.ContainsFunc(v.Longhorn.Replicas, func(r *LHReplica) bool { return r.NodeID == node }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
