@@ -53,8 +53,13 @@ func ToolSaid(pl *evidence.Place) (looked bool, a evidence.Answer) {
 // ToolFound asks whether Longhorn's own check of the node found the program: where nobody
 // attaches, that speaks against a list of programs.
 func ToolFound(pl *evidence.Place) evidence.Answer {
-	status, text := packages(pl.X, pl.Node)
-	return evidence.When(pl.Volume == nil && status == "True", evidence.FromAPI("nodes.longhorn.io "+pl.Node, "status.conditions[RequiredPackages]", text))
+	if pl.Volume != nil {
+		return evidence.No()
+	}
+	if status, text := packages(pl.X, pl.Node); status == "True" {
+		return evidence.Yes(evidence.FromAPI("nodes.longhorn.io "+pl.Node, "status.conditions[RequiredPackages]", text))
+	}
+	return evidence.Resource(pl.X, "longhorn.io/nodes").Found()
 }
 
 func packages(x *snapshot.Index, node string) (status, text string) {

@@ -194,7 +194,7 @@ func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
 	said := evidence.Yes(evidence.FromAPI("Node.longhorn.io "+node, "status.conditions[Ready]", strings.TrimSpace("False "+c.Reason+" "+c.Message)))
 	pod := ManagerOn(x, node)
 	if pod == nil {
-		return said
+		return evidence.All(said, evidence.ResourceIn(x, "/pods", n.Namespace).Nothing())
 	}
 	_, fails := Fails(x, pod)
 	return evidence.All(said, fails)
