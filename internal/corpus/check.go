@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -230,6 +231,19 @@ func symptomNames(r *report.Report) []string {
 		}
 		if !slices.Contains(out, n) {
 			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Acting are the commands above read-only of a report.
+func Acting(r *report.Report) []string {
+	var out []string
+	for _, f := range slices.Concat(r.RootCauses, r.Findings) {
+		for _, m := range f.Remedies {
+			if m.Risk != "" && m.Risk != remedy.ReadOnly {
+				out = append(out, m.Commands...)
+			}
 		}
 	}
 	return out

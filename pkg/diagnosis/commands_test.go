@@ -8,22 +8,7 @@ import (
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
-
-// acting are the commands above read-only of a report.
-func acting(r *report.Report) []string {
-	var out []string
-	for _, f := range slices.Concat(r.RootCauses, r.Findings) {
-		for _, m := range f.Remedies {
-			if m.Risk != "" && m.Risk != remedy.ReadOnly {
-				out = append(out, m.Commands...)
-			}
-		}
-	}
-	return out
-}
 
 // TestLossPrintsNoCommand takes evidence away in every way in which it can be missing:
 // no command appears that the whole evidence did not give.
@@ -51,12 +36,12 @@ func losesCommands(t *testing.T, dir string, i int) {
 		t.Fatal(err)
 	}
 	c, s := &corpus.Case{Name: filepath.Base(dir), Dir: dir, Ask: ask}, load(t, dir)
-	whole := acting(recorded(t, c))
+	whole := corpus.Acting(recorded(t, c))
 	for n, l := range corpus.Losses(s, ask) {
 		if os.Getenv("ALL_LOSSES") == "" && (n+i+sampled/2)%sampled != 0 {
 			continue
 		}
-		for _, command := range acting(evaluate(c, l.Take())) {
+		for _, command := range corpus.Acting(evaluate(c, l.Take())) {
 			if !slices.Contains(whole, command) {
 				t.Errorf("without %s there is a new command: %s", l.Name, command)
 			}
@@ -85,7 +70,7 @@ func TestHostileSnapshots(t *testing.T) {
 			if len(r.RootCauses) == 0 {
 				t.Error("no cause is reported")
 			}
-			if commands := acting(r); len(commands) > 0 {
+			if commands := corpus.Acting(r); len(commands) > 0 {
 				t.Errorf("commands are printed:\n%s", strings.Join(commands, "\n"))
 			}
 			settle := ""

@@ -33,10 +33,10 @@ func TestForgedEventsPrintNoCommand(t *testing.T) {
 		if c.Ask.Namespace == "" {
 			return
 		}
-		want := acting(recorded(t, c))
+		want := corpus.Acting(recorded(t, c))
 		for from := len(c.Name) * 7 % len(said); from < len(said); from += len(said) / 2 {
 			few := said[from:min(from+each, len(said))]
-			for _, command := range acting(evaluate(c, corpus.Forged(s, c.Ask.Namespace, few))) {
+			for _, command := range corpus.Acting(evaluate(c, corpus.Forged(s, c.Ask.Namespace, few))) {
 				own := strings.Contains(command, "kubectl -n "+c.Ask.Namespace+" delete pod ") // which he may do himself
 				if !own && !slices.Contains(want, command) {
 					t.Errorf("events alone print: %s", command)

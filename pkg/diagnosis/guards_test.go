@@ -69,7 +69,7 @@ func guardsHold(t *testing.T, dir string, tried, printed map[string]bool) {
 				}
 				tried[key+"/"+mode] = true
 				x := snapshot.NewIndex(s)
-				for _, command := range acting(causes.Catalog().Evaluate(x, ask)) {
+				for _, command := range corpus.Acting(causes.Catalog().Evaluate(x, ask)) {
 					if slices.Contains(seen.Commands, command) {
 						t.Errorf("%s: %s is %s, and still there is %s", filepath.Base(dir), key, mode, command)
 					}

@@ -114,8 +114,8 @@ func TestTenantsWorkloadServesNoDriver(t *testing.T) {
 					t.Errorf("%s: with a tenant's workloads %s is certain", name, key(f))
 				}
 			}
-			for _, command := range acting(got) {
-				if !slices.Contains(acting(want), command) {
+			for _, command := range corpus.Acting(got) {
+				if !slices.Contains(corpus.Acting(want), command) {
 					t.Errorf("%s: there is a new command: %s", name, command)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -53,7 +54,7 @@ func TestUnownedMap(t *testing.T) {
 		if first := f.Remedies[0]; first.Risk != "read-only" || !strings.Contains(strings.Join(first.Commands, "\n"), "multipath -ll") {
 			t.Errorf("%s: the first step does not look: %+v", kind, first)
 		}
-		if commands := acting(r); len(commands) > 0 {
+		if commands := corpus.Acting(r); len(commands) > 0 {
 			t.Errorf("%s: nobody knows whether its storage comes back: %v", kind, commands)
 		}
 	}

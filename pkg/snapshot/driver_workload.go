@@ -209,7 +209,7 @@ func (x *Index) DriverPodOn(driver, node string) *corev1.Pod {
 // life orders pods: ended, being deleted, alive.
 func life(p *corev1.Pod) int {
 	switch {
-	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+	case PodFinished(p):
 		return 0
 	case p.DeletionTimestamp != nil:
 		return 1

@@ -113,3 +113,8 @@ func Hindered(c corev1.ContainerStatus) string {
 	}
 	return ""
 }
+
+// PodFinished tells whether a pod has ended for good.
+func PodFinished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

@@ -17,8 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -64,7 +64,7 @@ func TestForgedWordsProveNothing(t *testing.T) {
 						t.Errorf("%s is not certain any more (%s): %s", name, f, said[n/len(forgeries)])
 					}
 				}
-				if got, had := acts(is), acts(was); len(got) > len(had) {
+				if got, had := corpus.Acting(is), corpus.Acting(was); len(got) > len(had) {
 					t.Errorf("words alone print %v (%s): %s", got, f, said[n/len(forgeries)])
 				}
 				if is.Verdict == report.Healthy && was.Verdict != report.Healthy {
@@ -85,19 +85,6 @@ func certain(r *report.Report) []string {
 	for _, c := range slices.Concat(r.RootCauses, r.Findings) {
 		if c.Certainty == report.Certain {
 			out = append(out, c.Name)
-		}
-	}
-	return out
-}
-
-// acts are the commands of a report above read-only.
-func acts(r *report.Report) []string {
-	var out []string
-	for _, c := range slices.Concat(r.RootCauses, r.Findings) {
-		for _, m := range c.Remedies {
-			if m.Risk != "" && m.Risk != remedy.ReadOnly {
-				out = append(out, m.Commands...)
-			}
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -113,7 +114,7 @@ func waiting(pod *corev1.Pod) bool {
 func unstarted(pod *corev1.Pod) string {
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		w := cs.State.Waiting
-		if w != nil && slices.Contains(createErrors, w.Reason) {
+		if w != nil && evpods.Unmade(w.Reason) {
 			return w.Reason
 		}
 		if loopsOverMount(cs) {
@@ -138,10 +139,6 @@ func loopsOverMount(cs corev1.ContainerStatus) bool {
 func podLoops(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), loopsOverMount)
 }
-
-// createErrors are reasons under which a container could not be made; the last is
-// that of dockershim.
-var createErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun"}
 
 // volumeSubject names the most natural object of a volume.
 func volumeSubject(v *snapshot.Volume) report.Subject {

@@ -101,7 +101,7 @@ func blamesVolume(t diagnosis.Text) bool {
 
 // namesMount tells whether a runtime's complaint is about a mount.
 func namesMount(t diagnosis.Text) bool {
-	creation := slices.Contains(createErrors, t.Reason) || t.Reason == "Failed" || t.Reason == "FailedCreatePodSandBox" || t.Reason == "FailedSync"
+	creation := evpods.Unmade(t.Reason) || t.Reason == "Failed" || t.Reason == "FailedCreatePodSandBox" || t.Reason == "FailedSync"
 	return creation && (is(t, message.RootfsMount, message.SubPathFailed, message.NotSharedMount) ||
 		is(t, message.DeviceBusy, message.InputOutputError, message.StaleHandle, message.NotConnected) ||
 		strings.Contains(t.Raw, "/volumes/") || strings.Contains(t.Raw, "volume-subpaths") ||
@@ -138,7 +138,7 @@ func unfinished(i involved, texts []diagnosis.Text) bool {
 
 // createTimedOut tells whether the runtime did not make a container in time.
 func createTimedOut(t diagnosis.Text) bool {
-	return (t.Reason == "Failed" || slices.Contains(createErrors, t.Reason)) && strings.Contains(t.Raw, "context deadline exceeded") && !strings.Contains(t.Raw, "image")
+	return (t.Reason == "Failed" || evpods.Unmade(t.Reason)) && strings.Contains(t.Raw, "context deadline exceeded") && !strings.Contains(t.Raw, "image")
 }
 
 // unscheduledForVolume tells whether a volume keeps the scheduler from placing

@@ -76,7 +76,7 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager,
 	if snapshot.PodReady(pod) && pod.Status.Phase == corev1.PodRunning && sm.State == "running" {
 		return "", false
 	}
-	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	ended := snapshot.PodFinished(pod)
 	if !ended && sm.State == "running" && (!sick || x.Age(since) <= tolerated) {
 		return "", false
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -163,7 +162,7 @@ func emptied(x *snapshot.Index, node string) evidence.Answer {
 		switch {
 		case owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node"):
 			daemons++
-		case pod.Namespace == x.LonghornNamespace(), pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
+		case pod.Namespace == x.LonghornNamespace(), snapshot.PodFinished(pod):
 		default:
 			return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", node))
 		}

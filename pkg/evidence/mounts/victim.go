@@ -38,7 +38,7 @@ func VictimOf(pl *evidence.Place) *corev1.Pod {
 func refused(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		w := s.State.Waiting
-		return w != nil && slices.Contains([]string{"ContainerCreating", "CreateContainerError", "RunContainerError", "CreateContainerConfigError"}, w.Reason)
+		return w != nil && (w.Reason == "ContainerCreating" || pods.Unmade(w.Reason))
 	})
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// startErrors are the reasons under which a runtime could not make or start a container;
+// Unmade tells whether a reason is one under which a container could not be made or started;
 // the last is that of dockershim.
-var startErrors = []string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun"}
+func Unmade(reason string) bool {
+	return slices.Contains([]string{"CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError", "ContainerCannotRun"}, reason)
+}
 
 // BadMount is a mount of a container that the runtime or kubelet could not make.
 type BadMount struct {
@@ -64,7 +66,7 @@ func namesPath(pod *corev1.Pod, container string, t evidence.Text) bool {
 // failedContainer is the container whose present or last try a text of its status speaks
 // of, unless it runs now.
 func failedContainer(pod *corev1.Pod, t evidence.Text) (string, bool) {
-	if t.Source != "api" || !slices.Contains(startErrors, t.Reason) {
+	if t.Source != "api" || !Unmade(t.Reason) {
 		return "", false
 	}
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

@@ -177,7 +177,7 @@ func unused(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 		return evidence.No()
 	}
 	for _, o := range x.PodsOn(p.Spec.NodeName) {
-		if o.Status.Phase == corev1.PodSucceeded || o.Status.Phase == corev1.PodFailed {
+		if snapshot.PodFinished(o) {
 			continue
 		}
 		for _, v := range x.VolumesOfPod(o) {

@@ -88,7 +88,7 @@ func WhoseOwned(x *snapshot.Index, who snapshot.Who) string {
 // carries its UID.
 func Ended(x *snapshot.Index, on, uid string) evidence.Answer {
 	pod := x.PodByUID(uid)
-	if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && (!Overdue(x, pod) || Runs(pod)) {
+	if pod != nil && !snapshot.PodFinished(pod) && (!Overdue(x, pod) || Runs(pod)) {
 		return evidence.No(phase(pod))
 	}
 	return Over(x, on, uid)

@@ -77,7 +77,7 @@ func Over(x *snapshot.Index, on, uid string) evidence.Answer {
 	switch {
 	case p == nil:
 		return Gone(x, on, uid)
-	case p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed:
+	case p.DeletionTimestamp == nil && !snapshot.PodFinished(p):
 		return evidence.No(phase(p))
 	}
 	return Silent(x, on, uid).With(phase(p))
@@ -111,7 +111,7 @@ func phase(p *corev1.Pod) report.Evidence {
 
 // Finished asks whether a pod has ended by itself.
 func Finished(p *corev1.Pod) evidence.Answer {
-	return evidence.When(p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed, phase(p))
+	return evidence.When(snapshot.PodFinished(p), phase(p))
 }
 
 // NoneWorks asks whether no pod works with a volume on a node: one that waits for it,
