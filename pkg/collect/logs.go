@@ -91,16 +91,16 @@ func (c *collector) tail(ctx context.Context, t tail) ([]string, error) {
 }
 
 // tails lists the containers whose logs matter to the question. Of a sweep with more volumes
-// than logs can be read for, those count for which somebody waits.
+// than logs can be read for, those count that are not well.
 func (c *collector) tails() []tail {
 	x := snapshot.NewIndex(c.snap)
 	if c.q.Kind == "cluster" && c.q.Namespace == "" {
-		return c.tailsOf(x, troubled(x.Volumes))
+		return c.tailsOf(x, unwell(x.Volumes))
 	}
 	volumes := c.volumes(x)
 	out := c.tailsOf(x, volumes)
 	if c.q.Kind == "cluster" && len(out) > maxLogs {
-		return c.tailsOf(x, troubled(volumes))
+		return c.tailsOf(x, unwell(volumes))
 	}
 	return out
 }
@@ -149,13 +149,6 @@ func (t tail) less(o tail) bool {
 		return a < b
 	}
 	return !t.previous && o.previous
-}
-
-// troubled are the volumes of a sweep for which somebody waits.
-func troubled(volumes []*snapshot.Volume) []*snapshot.Volume {
-	return slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool {
-		return len(v.Waiting()) == 0 && len(v.Terminating()) == 0
-	})
 }
 
 // consumers are the pods that use a volume.

@@ -176,7 +176,7 @@ func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
 		add(x.VolumeOfPV(c.q.Name))
 		add(x.VolumeOfLonghorn(c.q.Name))
 	case "node":
-		for _, v := range slices.Concat(x.VolumesOn(c.q.Name), unwell(x.StoredOn(c.q.Name))) {
+		for _, v := range slices.Concat(x.VolumesOn(c.q.Name), few(unwell(x.StoredOn(c.q.Name)))) {
 			add(v)
 		}
 	case "cluster":

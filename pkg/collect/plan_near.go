@@ -21,7 +21,7 @@ func (c *collector) near(x *snapshot.Index, volumes []*snapshot.Volume) []string
 	switch c.q.Kind {
 	case "node": // of what is well on it only this node matters
 		add(c.q.Name)
-		volumes = unwell(volumes)
+		volumes = few(unwell(volumes))
 	case "pod":
 		if pod := x.Pod(c.q.Namespace, c.q.Name); pod != nil {
 			add(pod.Spec.NodeName)
@@ -65,22 +65,22 @@ func affinityNodes(pv *corev1.PersistentVolume) []string {
 // maxUnwell is how many volumes of a node are looked at on their other nodes, too.
 const maxUnwell = 20
 
-// unwell are the volumes that wait for something or are not well: why, another node may tell.
-func unwell(volumes []*snapshot.Volume) []*snapshot.Volume {
-	var out []*snapshot.Volume
-	for _, v := range volumes {
-		if len(out) < maxUnwell && isUnwell(v) {
-			out = append(out, v)
-		}
-	}
-	return out
+// few are the first of some volumes.
+func few(volumes []*snapshot.Volume) []*snapshot.Volume {
+	return volumes[:min(len(volumes), maxUnwell)]
 }
 
-func isUnwell(v *snapshot.Volume) bool {
-	if lh := v.LH(); lh != nil && (!slices.Contains([]string{"", "attached", "detached"}, lh.Status.State) || slices.Contains([]string{"degraded", "faulted"}, lh.Status.Robustness)) {
-		return true
-	}
-	return len(v.Waiting()) > 0 || len(v.Terminating()) > 0 || slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
-		return va.Status.AttachError != nil || va.Status.DetachError != nil || va.DeletionTimestamp != nil
+// unwell are the volumes that wait for something, or of which somebody says that they are not well:
+// why, another node may tell.
+func unwell(volumes []*snapshot.Volume) []*snapshot.Volume {
+	return slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool {
+		return len(v.Waiting()) == 0 && len(v.Terminating()) == 0 && !unwellLonghorn(v.LH()) && !grows(v) &&
+			!slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+				return va.Status.AttachError != nil || va.Status.DetachError != nil || va.DeletionTimestamp != nil
+			})
 	})
+}
+
+func unwellLonghorn(lh *snapshot.LHVolume) bool {
+	return lh != nil && (!slices.Contains([]string{"", "attached", "detached"}, lh.Status.State) || lh.Status.Robustness == "degraded" || lh.Status.Robustness == "faulted")
 }
