@@ -81,6 +81,20 @@ func left(pl *evidence.Place, v *snapshot.Volume, m snapshot.VolumeMount) bool {
 	return !ok || st.Err == ""
 }
 
+// Asked asks whether it is known of each share that is left whether it answers: one whose server is gone
+// stays for that reason.
+func Asked(pl *evidence.Place, list []Orphan) evidence.Answer {
+	for _, o := range list {
+		if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool {
+			_, ok := pl.View.Statfs(m.Mount.Point)
+			return !ok && m.Mount.Dev.Anonymous()
+		}) {
+			return evidence.Ended(pl.X, pl.Node, probes.Contents).Nothing()
+		}
+	}
+	return evidence.Yes()
+}
+
 // Unknown asks whether nothing knows the pods any more: not the API, with the pods read
 // that can use the place's volume, and no process of the node.
 func Unknown(pl *evidence.Place, list []Orphan) evidence.Answer {

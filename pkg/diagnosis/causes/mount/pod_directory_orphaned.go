@@ -48,7 +48,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 			}
 			return []*diagnosis.Proof{rest, p}
 		}
-		p.State = []evidence.Answer{mounts.Unknown(pl, mounted)}
+		p.State, p.Last = []evidence.Answer{mounts.Unknown(pl, mounted)}, append(p.Last, mounts.Asked(pl, mounted))
 		p.LookAlikes = []diagnosis.LookAlike{{Cause: "a mount in which somebody has a file open", Is: mounts.InUse(pl, mounted)}}
 		for _, o := range mounted {
 			for _, m := range o.Mounts {
