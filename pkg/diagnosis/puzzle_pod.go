@@ -6,29 +6,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // ofPod is the volume of a pod itself (of a Secret, a ConfigMap, a token, a directory of the node)
-// of which the kubelet last said that it cannot be set up. It has no PersistentVolume.
+// of which the kubelet last said that it cannot be set up, or pull its image. It has no PersistentVolume.
 func (z puzzle) ofPod() (volume, source string, ok bool) {
 	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
 	if z.volume != nil || z.s.Subject.Kind != "Pod" || pod == nil {
 		return "", "", false
 	}
-	var newest *snapshot.Event
-	for _, e := range z.p.Events("Pod", pod.Namespace, pod.Name) {
-		if e.Reason == "FailedMount" && (newest == nil || e.Last.After(newest.Last)) && message.Parse(e.Message).Spec != "" {
-			newest = e
-		}
-	}
-	if newest == nil {
+	said := z.p.PodTexts(pod)
+	newest := slices.IndexFunc(said, func(t Text) bool { return t.Spec != "" && (t.Reason == "FailedMount" || t.Source == "api") })
+	if newest < 0 {
 		return "", "", false
 	}
-	own := message.Parse(newest.Message).Spec
-	i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == own })
+	i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == said[newest].Spec })
 	if i < 0 {
 		return "", "", false
 	}
@@ -46,6 +39,8 @@ func (z puzzle) ofPod() (volume, source string, ok bool) {
 		source = "emptyDir"
 	case v.HostPath != nil:
 		source = v.HostPath.Path + " of the node"
+	case v.Image != nil:
+		source = "image " + v.Image.Reference
 	}
 	return v.Name, source, source != ""
 }

@@ -120,7 +120,9 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 		others := t.othersOf(v, c)
 		changed := t.x.VolumeChanged(v, c.Pod.Spec.NodeName)
 		said := t.ofPod(c.Pod)
-		if other := func(x Text) bool { return namesOnly(x.Raw, others) }; slices.ContainsFunc(said, other) {
+		if other := func(x Text) bool {
+			return namesOnly(x.Raw, others) || x.Source == "api" && x.Spec != "" && x.Spec != c.Volume && x.Spec != v.PVName()
+		}; slices.ContainsFunc(said, other) {
 			said = slices.DeleteFunc(slices.Clone(said), other)
 		}
 		said = stale(said, func(x *Text) bool {

@@ -1,12 +1,14 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -55,10 +57,12 @@ func (t *texts) podStatus(pod *corev1.Pod) []Text {
 			return
 		}
 		name := pod.Namespace + "/" + pod.Name
-		out = append(out, t.parse(Text{
+		x := t.parse(Text{
 			Source: "api", Component: "kubelet", Locator: "Pod " + name + " " + field, Node: pod.Spec.NodeName,
 			Reason: reason, Pod: name, At: at, Fresh: fresh, Raw: text, OwnWord: own,
-		}))
+		})
+		x.Spec = cmp.Or(x.Spec, pods.VolumeImage(pod, x))
+		out = append(out, x)
 	}
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		own = false

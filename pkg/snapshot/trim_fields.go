@@ -57,6 +57,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.HostPathVolumeSource":              {"Path", "Type"},
 	"k8s.io/api/core/v1.ISCSIPersistentVolumeSource":       {"FSType", "IQN", "Lun", "Portals", "ReadOnly", "TargetPortal"},
 	"k8s.io/api/core/v1.ISCSIVolumeSource":                 {"FSType", "IQN", "ISCSIInterface", "InitiatorName", "Lun", "Portals", "ReadOnly", "SecretRef", "TargetPortal"},
+	"k8s.io/api/core/v1.ImageVolumeSource":                 {"Reference"},
 	"k8s.io/api/core/v1.KeyToPath":                         {"Key"},
 	"k8s.io/api/core/v1.LocalObjectReference":              {"Name"},
 	"k8s.io/api/core/v1.LocalVolumeSource":                 {"FSType", "Path"},

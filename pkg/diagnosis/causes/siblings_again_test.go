@@ -61,10 +61,16 @@ func TestSiblingsAgain(t *testing.T) {
 		return nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: conf, configMap: {name: conf}}]").
 			Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /etc/app/app.ini, subPath: app.ini}]")
 	}
+	imaged := func(image string) *world {
+		w := nfsMounted(nfs().Waits(), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: model, image: {reference: registry.example/model, pullPolicy: IfNotPresent}}]")
+		return w.Edit("waiting: {reason: ContainerCreating}", `waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image "`+image+`": ErrImagePull: rpc error: code = NotFound desc = failed to resolve reference "`+image+`": not found'}`)
+	}
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
 	}{
+		"the image of a volume cannot be pulled":                     {imaged("registry.example/model:latest"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"the image of a container cannot be":                         {imaged("registry.example/app:1"), "pod shop/web-0", "healthy"},
 		"an inline share of Azure":                                   {inline, "pod shop/web-0", "broken: certain smb-access-denied Secret shop/azure-secret"},
 		"AppArmor denies the mount, mount.nfs blames the server":     {armored, "", "broken: certain security-module-denies Pod kube-system/plugin-1"},
 		"SELinux denies a directory with a short name":               {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},

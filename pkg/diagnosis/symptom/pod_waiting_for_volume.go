@@ -185,9 +185,13 @@ func hasVolumes(i involved) bool {
 	})
 }
 
-// unmounted narrows the pod's volumes to those that the newest texts call missing.
+// unmounted narrows the pod's volumes to those that the newest texts call missing: none when
+// the image of a volume (KEP-4639) is, which comes after all that is mounted.
 func unmounted(i involved, said []diagnosis.Text) []*snapshot.Volume {
 	for _, t := range said {
+		if evpods.VolumeImage(i.pod, t) != "" {
+			return nil
+		}
 		if len(t.Unmounted) == 0 {
 			continue
 		}

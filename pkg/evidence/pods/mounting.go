@@ -42,8 +42,12 @@ func BadMounts(pl *evidence.Place) []BadMount {
 	return out
 }
 
-// Blames tells whether the status of a container that does not run names a mount of it.
+// Blames tells whether the status of a container that does not run names a mount of it, or the image of
+// a volume.
 func Blames(pod *corev1.Pod, t evidence.Text) bool {
+	if VolumeImage(pod, t) != "" {
+		return true
+	}
 	name, ok := failedContainer(pod, t)
 	if !ok {
 		return false

@@ -1,0 +1,36 @@
+package pods
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// VolumeImage is the volume of a pod (KEP-4639) of whose image a container's status says that it
+// cannot be pulled. The kubelet pulls it as it does a container's own, and under the same reasons
+// (getImageVolumes of pkg/kubelet/kuberuntime/kuberuntime_manager.go), so an image that a
+// container has, too, is the container's trouble.
+func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
+	if t.Source != "api" || !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}, t.Reason) {
+		return ""
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.Image == nil || v.Image.Reference == "" || !namesImage(t.Raw, v.Image.Reference) {
+			continue
+		}
+		if !snapshot.AnyContainer(pod, func(c *corev1.Container) bool { return c.Image == v.Image.Reference }) {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// namesImage tells whether a text quotes an image as it is asked for, or with the tag that the kubelet adds.
+func namesImage(text, image string) bool {
+	quoted := `"` + image
+	return strings.Contains(text, quoted+`"`) || strings.Contains(text, quoted+`:latest"`)
+}
