@@ -83,6 +83,11 @@ func saidType(pl *evidence.Place) (t evidence.Text, want, holds string) {
 func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	c := m.Carrier
 	x, _ := c.Content()
+	if parts := pl.View.PartitionsOf(c.Block.Dev); said == "" && x.Type == "none" && len(parts) > 0 {
+		if whole := slices.IndexFunc(pl.Refused(), c.refusedWhole); whole >= 0 {
+			t, said, m.Holds = pl.Refused()[whole], "partitions", "a partition table with "+parts[0].Name
+		}
+	}
 	silent := x.Type == "" || x.Type == "none" && strings.Contains(said, "partitions")
 	switch {
 	case m.contradicts(pl.Volume, x.Type):
@@ -107,6 +112,15 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 		m.Known = evidence.Yes()
 	}
 	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.Gone()))
+}
+
+// refusedWhole tells whether mount(8) found no filesystem at the beginning of the device
+// itself, not of a partition of it.
+func (c Carrier) refusedWhole(t evidence.Text) bool {
+	return t.Is(message.WrongFSType) && slices.ContainsFunc(t.Devices, func(path string) bool {
+		dev, ok := c.Place.View.NumberAt(path)
+		return ok && dev == c.Block.Dev
+	})
 }
 
 // held asks whether something lies on the device, or it is swapped to.

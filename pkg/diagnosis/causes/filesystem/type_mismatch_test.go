@@ -18,6 +18,10 @@ func TestTypeMismatch(t *testing.T) {
 	unknown := func(holds string) string {
 		return "MountVolume.MountDevice failed for volume \"pv-data\" : mount failed: exit status 32\nOutput: mount: /x: unknown filesystem type '" + holds + "'."
 	}
+	whole := "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = could not format \"/dev/sdb\" and mount it at \"/x\": mount failed: exit status 32\nOutput: mount: /x: wrong fs type, bad option, bad superblock on /dev/sdb, missing codepage or helper program, or other error."
+	divided := func(h *host) { // a snapshot of a disk with a partition table (kubernetes-sigs/aws-ebs-csi-driver#1168)
+		h.f.Block = append(h.f.Block, probes.BlockDevice{Name: "sdb1", Dev: probes.Dev{Major: 8, Minor: 17}, Sectors: 8, Partition: 1, Parent: "sdb"})
+	}
 	byName := func(h *host) { // only the mount path ties a disk to the volume, and it is gone: a link by name stays
 		h.f.ISCSI.Sessions = nil
 		h.f.DevLinks = []probes.DevLink{{Path: "/dev/disk/by-path/ip-10.1.1.8:3260-iscsi-" + iqn + "-lun-0", Target: "../../sdb", Dev: sdb}}
@@ -30,6 +34,9 @@ func TestTypeMismatch(t *testing.T) {
 		{"another filesystem, said and read", waiting("xfs").says(said("ext4", "xfs")), certain},
 		{"a physical volume of LVM", waiting("LVM2_member").says(unknown("LVM2_member")), certain},
 		{"a partition table has no type of its own", waiting("none").says(said("ext4", "unknown data, probably partitions")), certain},
+		{"a disk with partitions is mounted whole", waiting("none").change(divided).says(whole), certain},
+		{"a disk with partitions, refused for something else", waiting("none").change(divided).says(unknown("xfs")), clean},
+		{"no partitions", waiting("none").says(whole), clean},
 		{"LUKS where nothing is encrypted", waiting("crypto_LUKS"), certain},
 		{"LUKS as it should be", luks().says(unknown("crypto_LUKS")), clean},
 		{"words without the node", waiting("xfs").says(said("ext4", "xfs")).unprobed(), []string{"filesystem-type-mismatch possible PersistentVolume pv-data"}},
