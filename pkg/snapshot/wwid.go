@@ -1,6 +1,16 @@
 package snapshot
 
-import "strings"
+import (
+	"encoding/hex"
+	"strings"
+)
+
+// ONTAP's LUNs have a serial of twelve characters (page 0x80), and their NAA id is NetApp's
+// number before those in hexadecimal; Trident notes the serial (core: iscsiLunSerial).
+const (
+	ontapSerial = 12
+	ontapNAA    = "600a0980"
+)
 
 // BareWWID reduces the ways in which one identity is written (naa.6…, eui.…, the
 // leading 3 of scsi_id for NAA ids, wwn-0x…, dashes) to the digits themselves.
@@ -45,7 +55,10 @@ func (v *Volume) WWIDs() []string {
 		}
 	}
 	for _, va := range v.Attachments {
-		for _, value := range va.Status.AttachmentMetadata {
+		for key, value := range va.Status.AttachmentMetadata {
+			if strings.HasSuffix(strings.ToLower(key), "lunserial") && len(value) == ontapSerial {
+				out.add(ontapNAA + hex.EncodeToString([]byte(value)))
+			}
 			if !strings.Contains(value, "-") {
 				take(value)
 			}
