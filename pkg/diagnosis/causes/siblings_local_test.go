@@ -73,6 +73,8 @@ func TestSiblingsLocal(t *testing.T) {
 			"broken: certain local-pool-inactive Node n1"},
 		"ZFS: imported, the dataset is gone": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist")).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"ZFS: another dataset of the pool is mounted": {zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", "mount failed: exit status 1\\nOutput: zfs_mount_at() failed: mountpoint or dataset is busy")).Mounts("n1", "0:80 / /srv/media rw,relatime shared:71 - zfs tank/media rw,xattr,noacl"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"ZFS: no module": {zfsLocal().Waits().FailedMount(mountFails("pvc-22bb", "The ZFS modules cannot be auto-loaded.")),
 			"broken: certain kernel-module-missing Node n1"},
 		"ZFS: nobody looked, the node object lacks the pool": {zfsLocal().Waits().FailedMount(mountFails("pvc-22bb", "zfs get mountpoint failed, cannot open 'tank/pvc-22bb': dataset does not exist")).Unprobed("n1", "PodRejected").Add(zfsNode),

@@ -69,7 +69,10 @@ func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
 			return evidence.No()
 		}
 	}
-	if !pl.View.Facts.Module("zfs").Loaded {
+	mounted := func(u snapshot.Use) bool {
+		return u.Mount.FSType == "zfs" && rootOfDataset(u.Mount.Source) == p.Name
+	}
+	if slices.ContainsFunc(pl.View.Under("/"), mounted) || !pl.View.Facts.Module("zfs").Loaded {
 		return evidence.No() // no ZFS at all: kernel-module-missing
 	}
 	return pl.Tables(probes.Files).Nothing(evidence.FromNode(pl.Node, dir, "no "+p.Name))
