@@ -213,7 +213,7 @@ var (
 	// helper is how mount.ceph and mount.cifs begin what the kernel answered them.
 	helper = pattern.MustCompile(`\bmount error(?:\(| \d)`)
 	// without is how the clouds' libraries say that a driver has no identity to call with.
-	without = pattern.MustCompile(`(?i)\bno EC2 IMDS role found|NoCredentialProviders|(?:retrieve|refresh cached|find default|no valid|obtain|load) credentials\b|failed to (?:acquire|get|fetch|obtain) (?:a |an )?(?:access )?token\b|CredentialUnavailableError|(?:lack of|missing|without) credentials\b`)
+	without = pattern.MustCompile(`(?i)\bno EC2 IMDS role found|NoCredentialProviders|\bno (?:\w+ )?credentials\b|(?:find|locate|determine|retrieve|refresh|obtain|load)(?: \w+){0,5} credentials\b|failed to (?:acquire|get|fetch|obtain) (?:a |an )?(?:access )?token\b|CredentialUnavailableError|(?:lack of|missing|without) credentials\b`)
 	// called is where a refusal names what it refuses, or to whom.
 	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\b(?:the client|application) ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
 	// inPath is said of a file: the node, a squash, a security module or a fenced client
