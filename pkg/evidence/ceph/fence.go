@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // shutOut are the lines in which an existing RBD client learns that it is blocklisted:
@@ -119,12 +120,10 @@ func (f *Fence) used(pl *evidence.Place, at time.Time) bool {
 	if va := pl.Volume.AttachmentOn(pl.Node); va != nil && va.CreationTimestamp.Add(10*time.Second).Before(at) {
 		return true
 	}
-	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if t := c.Pod.Status.StartTime; t != nil && t.Add(10*time.Second).Before(at) && !c.Waiting() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) bool {
+		t := c.Pod.Status.StartTime
+		return t != nil && t.Add(10*time.Second).Before(at) && !c.Waiting()
+	})
 }
 
 // Objected asks whether a NetworkFence that is in force names an address of the place's

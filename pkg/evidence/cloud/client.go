@@ -129,10 +129,7 @@ func Renamed(x *snapshot.Index, va *storagev1.VolumeAttachment) (other string, a
 // Elsewhere asks for the backend's fresh word that the volume is attached to a machine that
 // is none of ours, while Kubernetes has it nowhere but where it is wanted.
 func Elsewhere(pl *evidence.Place) (machine string, a evidence.Answer) {
-	wanted := []string{}
-	for _, w := range pl.Volume.Waiting() {
-		wanted = append(wanted, w.Node())
-	}
+	wanted := evidence.Each(pl.Volume.Waiting(), (*snapshot.Consumer).Node)
 	for _, va := range pl.Volume.Attachments {
 		if !slices.Contains(wanted, va.Spec.NodeName) {
 			return "", evidence.No()

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -214,10 +215,5 @@ func everyNode(x *snapshot.Index, driver string) evidence.Answer {
 	if len(failing) < 2 {
 		return evidence.No()
 	}
-	var facts []report.Evidence
-	for _, f := range failing {
-		facts = append(facts, f)
-	}
-	slices.SortFunc(facts, func(a, b report.Evidence) int { return strings.Compare(a.Locator, b.Locator) })
-	return evidence.Yes(facts...)
+	return evidence.Yes(slices.SortedFunc(maps.Values(failing), func(a, b report.Evidence) int { return strings.Compare(a.Locator, b.Locator) })...)
 }

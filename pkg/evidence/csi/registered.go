@@ -115,9 +115,7 @@ func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 	if has, known := x.HasDriver(node, driver); known {
 		var names []string
 		if c := x.CSINode(node); c != nil {
-			for _, d := range c.Spec.Drivers {
-				names = append(names, d.Name)
-			}
+			names = evidence.Each(c.Spec.Drivers, func(d storagev1.CSINodeDriver) string { return d.Name })
 		}
 		return evidence.When(has, evidence.FromAPI("CSINode "+node, "spec.drivers", cmp.Or(strings.Join(names, " "), "empty")))
 	}

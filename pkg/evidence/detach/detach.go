@@ -51,10 +51,9 @@ func To(x *snapshot.Index, node string) (all, free List) {
 
 // Any asks whether there is one.
 func (l List) Any(x *snapshot.Index) evidence.Answer {
-	var facts []report.Evidence
-	for _, a := range l {
-		facts = append(facts, evidence.FromAPI("VolumeAttachment "+a.Attachment.Name, "status.attached", "true, to node "+a.Attachment.Spec.NodeName))
-	}
+	facts := evidence.Each(l, func(a Attached) report.Evidence {
+		return evidence.FromAPI("VolumeAttachment "+a.Attachment.Name, "status.attached", "true, to node "+a.Attachment.Spec.NodeName)
+	})
 	return evidence.Resource(x, "storage.k8s.io/volumeattachments").Found(facts...)
 }
 

@@ -148,10 +148,8 @@ func otherBelow(pl *evidence.Place, dev probes.Dev) *snapshot.Volume {
 // OwnerOf is another volume than v whose device on a node is, by its own identity, the one
 // of a number; or nil.
 func OwnerOf(x *snapshot.Index, v *snapshot.Volume, on string, dev probes.Dev) *snapshot.Volume {
-	for _, o := range x.Volumes {
-		if d, ok := x.DeviceOn(o, on); ok && d.Proven && slices.Contains(d.Numbers(), dev) && !o.Same(v) {
-			return o
-		}
-	}
-	return nil
+	return evidence.First(x.Volumes, func(o *snapshot.Volume) bool {
+		d, ok := x.DeviceOn(o, on)
+		return ok && d.Proven && slices.Contains(d.Numbers(), dev) && !o.Same(v)
+	})
 }

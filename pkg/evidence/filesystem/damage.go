@@ -21,19 +21,12 @@ func (c Carrier) DamageLines() []probes.KernelLine {
 	if len(c.FailedRequests()) > 0 {
 		return nil
 	}
-	var out []probes.KernelLine
-	for _, l := range c.Lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock) {
-		if speaksOfDamage(l) {
-			out = append(out, l)
-		}
-	}
 	since := c.since()
-	for _, l := range c.Place.View.Facts.Kernel {
-		if l.Micros >= since && strings.Contains(l.Text, noGrowth) && strings.Contains(l.Text, "EXT4-fs") && strings.Contains(l.Text, "(device "+c.Block.Name+")") {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.Concat(
+		evidence.Keep(c.Lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock), speaksOfDamage),
+		evidence.Keep(c.Place.View.Facts.Kernel, func(l probes.KernelLine) bool {
+			return l.Micros >= since && strings.Contains(l.Text, noGrowth) && strings.Contains(l.Text, "EXT4-fs") && strings.Contains(l.Text, "(device "+c.Block.Name+")")
+		}))
 }
 
 // speaksOfDamage leaves out aborts and shutdowns that name no damage.

@@ -23,13 +23,10 @@ func SourceOf(va *storagev1.VolumeAttachment) string {
 
 // Orphaned are the attachments, of one node or of all, whose PersistentVolume is not there.
 func Orphaned(x *snapshot.Index, node string) []*storagev1.VolumeAttachment {
-	var out []*storagev1.VolumeAttachment
-	for _, va := range x.Cluster.Attachments {
-		if name := SourceOf(va); name != "" && x.PV(name) == nil && (node == "" || va.Spec.NodeName == node) {
-			out = append(out, va)
-		}
-	}
-	return out
+	return evidence.Keep(x.Cluster.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		name := SourceOf(va)
+		return name != "" && x.PV(name) == nil && (node == "" || va.Spec.NodeName == node)
+	})
 }
 
 // VolumeGone asks whether the PersistentVolume of an attachment does not exist.

@@ -1,6 +1,7 @@
 package holder
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -119,12 +120,6 @@ func saidMissing(pl *evidence.Place) []report.Evidence {
 
 // list prints what the node's status lists.
 func list(n *corev1.Node) string {
-	names := make([]string, 0, len(n.Status.VolumesAttached))
-	for _, a := range n.Status.VolumesAttached {
-		names = append(names, string(a.Name))
-	}
-	if len(names) == 0 {
-		return "empty"
-	}
-	return strings.Join(names, " ")
+	names := evidence.Each(n.Status.VolumesAttached, func(a corev1.AttachedVolume) string { return string(a.Name) })
+	return cmp.Or(strings.Join(names, " "), "empty")
 }

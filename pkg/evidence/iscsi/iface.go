@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // The words of open-iscsi when a connection fails (usr/io.c, usr/initiator.c).
@@ -62,12 +63,10 @@ func ofTarget(pl *evidence.Place, addr string) bool {
 	if !pl.Volume.IsLonghorn() {
 		return true
 	}
-	for _, im := range pl.X.Cluster.Longhorn.InstanceManagers {
-		if pod := pl.X.Pod(pl.X.LonghornNamespace(), im.Name); pod != nil && pod.Status.PodIP == addr || im.IP == addr {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.X.Cluster.Longhorn.InstanceManagers, func(im *snapshot.LHInstanceManager) bool {
+		pod := pl.X.Pod(pl.X.LonghornNamespace(), im.Name)
+		return pod != nil && pod.Status.PodIP == addr || im.IP == addr
+	})
 }
 
 // Binding is an interface record that binds logins to a NIC or an address.

@@ -48,12 +48,10 @@ func damaged(problem string) bool {
 // works tells whether the node's own iscsiadm reads records with the parameter: a session
 // of such a record's target is logged in since the boot.
 func works(view *snapshot.NodeView, bad []Record) bool {
-	for _, r := range bad {
-		if s := view.Session(r.Target); s != nil && s.State == "LOGGED_IN" && !r.Damaged {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(bad, func(r Record) bool {
+		s := view.Session(r.Target)
+		return s != nil && s.State == "LOGGED_IN" && !r.Damaged
+	})
 }
 
 // Database is how the database of a node that was looked at is judged.

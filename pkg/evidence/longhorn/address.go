@@ -19,14 +19,9 @@ func Dialled(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 	if pod := x.ShareManagerPod(v); pod != nil && v.RegularRWX() {
 		out = append(out, pod)
 	}
-	nodes := slices.Concat(x.DeviceNodes(v), WantedNodes(v))
-	for _, e := range v.Longhorn.Engines {
-		nodes = append(nodes, e.NodeID)
-	}
-	for _, r := range v.Longhorn.Replicas {
-		nodes = append(nodes, r.NodeID)
-	}
-	for _, node := range nodes {
+	engines := evidence.Each(v.Longhorn.Engines, func(e *snapshot.LHEngine) string { return e.NodeID })
+	replicas := evidence.Each(v.Longhorn.Replicas, func(r *snapshot.LHReplica) string { return r.NodeID })
+	for _, node := range slices.Concat(x.DeviceNodes(v), WantedNodes(v), engines, replicas) {
 		for _, im := range x.InstanceManagersOn(node) {
 			if pod := x.Pod(im.Namespace, im.Name); pod != nil && !slices.Contains(out, pod) {
 				out = append(out, pod)

@@ -213,11 +213,10 @@ func twins(pl *evidence.Place, i Instance, a, b *snapshot.LHInstanceManager) Twi
 	if younger := b.CreationTimestamp.After(a.CreationTimestamp.Time); Others(b, "") < Others(a, "") || Others(a, "") == Others(b, "") && younger {
 		out.Surplus, out.Keep = b, a
 	}
-	var facts []report.Evidence
-	for _, im := range []*snapshot.LHInstanceManager{out.Surplus, out.Keep} {
-		facts = append(facts, evidence.FromAPI("InstanceManager "+im.Name, "spec", fmt.Sprintf("node %s, type %s, image %s", im.NodeID, im.Type, im.Image)))
+	spec := func(im *snapshot.LHInstanceManager) report.Evidence {
+		return evidence.FromAPI("InstanceManager "+im.Name, "spec", fmt.Sprintf("node %s, type %s, image %s", im.NodeID, im.Type, im.Image))
 	}
-	facts = append(facts, pl.Texts.Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "only available instance manager") }).Facts()...)
-	out.Are = evidence.Yes(facts...)
+	said := pl.Texts.Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "only available instance manager") })
+	out.Are = evidence.Yes(spec(out.Surplus), spec(out.Keep)).With(said.Facts()...)
 	return out
 }

@@ -46,17 +46,9 @@ func (i Instance) Serves(im *snapshot.LHInstanceManager) bool {
 
 // PartNodes are the nodes with a part of a volume, present or wanted.
 func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
-	all := WantedNodes(v)
-	for _, i := range Instances(v) {
-		all = append(all, i.NodeID)
-	}
-	var once []string
-	for _, n := range append(all, x.DeviceNodes(v)...) {
-		if n != "" && !slices.Contains(once, n) {
-			once = append(once, n)
-		}
-	}
-	return once
+	parts := evidence.Each(Instances(v), func(i Instance) string { return i.NodeID })
+	all := slices.Concat(WantedNodes(v), parts, x.DeviceNodes(v))
+	return evidence.Once(nil, evidence.Keep(all, func(n string) bool { return n != "" })...)
 }
 
 // Away quotes that Longhorn has no such volume, or the instance-managers that do not run and in which something of a volume has to

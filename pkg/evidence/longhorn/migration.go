@@ -134,12 +134,8 @@ func (m Migration) TwoActive() (active []*snapshot.LHEngine, a evidence.Answer) 
 // single one out.
 func (m Migration) Stale() *snapshot.LHEngine {
 	active, _ := m.TwoActive()
-	var stale []*snapshot.LHEngine
-	for _, e := range active {
-		if current := m.v.Status.CurrentNodeID; current != "" && e.NodeID != current {
-			stale = append(stale, e)
-		}
-	}
+	current := m.v.Status.CurrentNodeID
+	stale := evidence.Keep(active, func(e *snapshot.LHEngine) bool { return current != "" && e.NodeID != current })
 	if len(stale) != 1 || len(active) != 2 {
 		return nil
 	}

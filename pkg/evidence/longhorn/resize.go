@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,15 +154,9 @@ func (r Resize) NeedsCheck() evidence.Answer { return r.dirty }
 // Usable tells whether the volume can be used at its old size: what is not enlarged yet
 // can be mounted, unless something refuses it.
 func (r Resize) Usable() bool {
-	if r.Said != "" || r.Engine {
-		return false
-	}
-	for _, t := range r.pl.Texts { // how the CSI plugin meets a volume that is being expanded offline
-		if strings.Contains(t.Raw, "frontend is disabled") {
-			return false
-		}
-	}
-	return true
+	// How the CSI plugin meets a volume that is being expanded offline.
+	offline := slices.ContainsFunc(r.pl.Texts, func(t evidence.Text) bool { return strings.Contains(t.Raw, "frontend is disabled") })
+	return r.Said == "" && !r.Engine && !offline
 }
 
 // MistakenBy names the release of Longhorn whose share-manager is mistaken; empty: none is,

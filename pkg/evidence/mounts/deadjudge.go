@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -61,7 +62,7 @@ func (d *DeadMount) lost(m snapshot.VolumeMount, b *probes.BlockDevice) bool {
 // foreignHere tells whether another volume that is attached to the node has this
 // number by its identity: also a volume whose own disk is gone can have lost it so.
 func foreignHere(x *snapshot.Index, d *DeadMount) bool {
-	o := ownerOf(x, d)
+	o := disk.OwnerOf(x, d.Volume, d.view.Name, d.Dev)
 	return o != nil && (o.AttachmentOn(d.view.Name) != nil || x.ReportedInUse(d.view.Name, o) || len(o.LiveConsumersOn(d.view.Name)) > 0)
 }
 
@@ -80,7 +81,7 @@ func (d *DeadMount) replaced(x *snapshot.Index, b *probes.BlockDevice) bool {
 		return false // a map, mapper or partition of the volume's own disk
 	}
 	d.Alive = true
-	owner := ownerOf(x, d)
+	owner := disk.OwnerOf(x, d.Volume, d.view.Name, d.Dev)
 	began, sure := mountedBefore(x, d)
 	came, now := appeared(x, d.view, b.Name, owner), time.Time{}
 	if known {
@@ -111,16 +112,6 @@ func (d *DeadMount) replaced(x *snapshot.Index, b *probes.BlockDevice) bool {
 		d.unsure = "when the mount was made (its pod has restarted containers)"
 	}
 	return true
-}
-
-// ownerOf is the other volume whose proven disk has the number now, or nil.
-func ownerOf(x *snapshot.Index, d *DeadMount) *snapshot.Volume {
-	for _, v := range x.Volumes {
-		if o, ok := x.DeviceOn(v, d.view.Name); ok && o.Proven && o.Dev == d.Dev && !v.Same(d.Volume) {
-			return v
-		}
-	}
-	return nil
 }
 
 func ofVolume(v *snapshot.Volume) string {

@@ -104,11 +104,7 @@ func (d DeadMount) users(list []*corev1.Pod) string {
 	if len(list) == 0 {
 		return " No pod of the API uses these mounts."
 	}
-	names := make([]string, 0, len(list))
-	for _, pod := range list {
-		names = append(names, pods.Name(pod))
-	}
-	return " Whatever pod " + commas(names) + " reads or writes there fails or is lost."
+	return " Whatever pod " + commas(evidence.Each(list, pods.Name)) + " reads or writes there fails or is lost."
 }
 
 // commas lists words.

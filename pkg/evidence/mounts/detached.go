@@ -88,13 +88,12 @@ func (d Detached) Covered() evidence.Answer {
 
 // KeptBy names those who keep something in it open, as a sentence.
 func (d Detached) KeptBy() string {
-	var list []string
-	for _, o := range d.Holders {
-		list = append(list, fmt.Sprintf("process %d (%s%s) by %s", o.Process.PID, o.Process.Comm, pods.WhoseOwned(d.pl.X, d.pl.X.WhoIs(d.pl.View, o.Process)), o.Descriptor.Path))
-	}
-	if len(list) == 0 {
+	if len(d.Holders) == 0 {
 		return "No process that keeps it was found."
 	}
+	list := evidence.Each(d.Holders, func(o snapshot.Opener) string {
+		return fmt.Sprintf("process %d (%s%s) by %s", o.Process.PID, o.Process.Comm, pods.WhoseOwned(d.pl.X, d.pl.X.WhoIs(d.pl.View, o.Process)), o.Descriptor.Path)
+	})
 	return "It is kept by " + strings.Join(list, ", ") + "."
 }
 

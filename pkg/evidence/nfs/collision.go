@@ -196,10 +196,8 @@ func ownsAddress(n *corev1.Node, addr netip.Addr) bool {
 	if snapshot.HasAddress(n, addr.String()) {
 		return true
 	}
-	for _, cidr := range append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...) {
-		if p, err := netip.ParsePrefix(cidr); err == nil && p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...), func(cidr string) bool {
+		p, err := netip.ParsePrefix(cidr)
+		return err == nil && p.Contains(addr)
+	})
 }

@@ -85,11 +85,8 @@ func chosen(pl *evidence.Place) []Use {
 	return nil
 }
 
-func waiting(v *snapshot.Volume) (out []*corev1.Pod) {
-	for _, c := range v.Waiting() {
-		out = append(out, c.Pod)
-	}
-	return out
+func waiting(v *snapshot.Volume) []*corev1.Pod {
+	return evidence.Each(v.Waiting(), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 
 func add(list []Use, u Use) []Use {
@@ -97,11 +94,7 @@ func add(list []Use, u Use) []Use {
 	if i < 0 {
 		return append(list, u)
 	}
-	for _, p := range u.Pods {
-		if !slices.Contains(list[i].Pods, p) {
-			list[i].Pods = append(list[i].Pods, p)
-		}
-	}
+	list[i].Pods = evidence.Once(list[i].Pods, u.Pods...)
 	return list
 }
 

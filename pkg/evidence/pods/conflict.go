@@ -180,23 +180,18 @@ func nowhereKnown(x *snapshot.Index, v *snapshot.Volume) bool {
 
 // excludedBy lists the volumes whose node affinity excludes a node.
 func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
-	var out []*snapshot.Volume
-	for _, v := range volumes {
-		if a := Affinity(v); a != nil && !SelectorAllows(a, n) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return evidence.Keep(volumes, func(v *snapshot.Volume) bool {
+		a := Affinity(v)
+		return a != nil && !SelectorAllows(a, n)
+	})
 }
 
 // excluding lists the volumes that exclude a node which the pod could use.
 func excluding(fits []fit) []*snapshot.Volume {
 	var out []*snapshot.Volume
 	for _, f := range fits {
-		for _, v := range f.volumes {
-			if f.placed == "" && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
+		if f.placed == "" {
+			out = evidence.Once(out, f.volumes...)
 		}
 	}
 	return out

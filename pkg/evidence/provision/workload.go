@@ -112,12 +112,10 @@ func namesakes(x *snapshot.Index, name string) []*corev1.Pod {
 
 // Ready is the pod that can act, or nil.
 func (m Provisioner) Ready() *corev1.Pod {
-	for _, pod := range m.Pods {
-		if ok, _ := ready(pod); ok {
-			return pod
-		}
-	}
-	return nil
+	return evidence.First(m.Pods, func(pod *corev1.Pod) bool {
+		ok, _ := ready(pod)
+		return ok
+	})
 }
 
 // replicasReady tells whether a workload counts Ready pods that were not recognised.

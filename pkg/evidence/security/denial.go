@@ -1,23 +1,20 @@
 package security
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Places are the nodes on which somebody works at a volume: where it is or is wanted,
 // and where a helper makes it; those of them that were looked at, and whether that is all.
 func Places(pl *evidence.Place) (seen []*evidence.Place, all evidence.Reading) {
-	nodes := append([]string{helper.Node(pl)}, pl.X.NodesOf(pl.Volume)...)
-	for _, c := range pl.Volume.Live() {
-		nodes = append(nodes, c.Node())
-	}
-	for i, n := range nodes {
-		if n == "" || slices.Contains(nodes[:i], n) {
+	nodes := evidence.Once([]string{helper.Node(pl)}, pl.X.NodesOf(pl.Volume)...)
+	nodes = evidence.Once(nodes, evidence.Each(pl.Volume.Live(), (*snapshot.Consumer).Node)...)
+	for _, n := range nodes {
+		if n == "" {
 			continue
 		}
 		at := pl.On(n)

@@ -92,11 +92,7 @@ func NotAttached(pl *evidence.Place, node string) evidence.Answer {
 // Without asks which volumes of a driver a pod without a node needs, and whether the
 // scheduler's last word is that nodes have too many volumes (filter NodeVolumeLimits).
 func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, words string, a evidence.Answer) {
-	for _, v := range pl.X.VolumesOfPod(pod) {
-		if Driver(v) == Driver(pl.Volume) {
-			need = append(need, v)
-		}
-	}
+	need = evidence.Keep(pl.X.VolumesOfPod(pod), func(v *snapshot.Volume) bool { return Driver(v) == Driver(pl.Volume) })
 	name := "Pod " + pod.Namespace + "/" + pod.Name
 	const tooMany = "exceed max volume count"
 	if why, ok := pods.Unscheduled(pod); ok {

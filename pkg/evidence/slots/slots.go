@@ -161,14 +161,11 @@ func Crowded(x *snapshot.Index, t Taken) bool {
 // Idle are the volumes attached to the node that no pod uses there: letting them go frees
 // places. Empty unless pods and nodes were read whole.
 func (t Taken) Idle(x *snapshot.Index) []string {
-	var out []string
-	for _, name := range t.Attached {
-		if v := x.VolumeOfPV(name); v != nil && len(v.LiveConsumersOn(t.Node)) == 0 && !x.ReportedInUse(t.Node, v) {
-			out = append(out, name)
-		}
-	}
 	if !evidence.Resources(x, "/pods", "/nodes").Complete() {
 		return nil
 	}
-	return out
+	return evidence.Keep(t.Attached, func(name string) bool {
+		v := x.VolumeOfPV(name)
+		return v != nil && len(v.LiveConsumersOn(t.Node)) == 0 && !x.ReportedInUse(t.Node, v)
+	})
 }

@@ -121,11 +121,8 @@ func (s Share) addresses(view *snapshot.NodeView) []string {
 		}
 	}
 	if view != nil {
-		for _, a := range strings.Fields(view.Facts.Resolves[s.Server]) {
-			if net.ParseIP(a) != nil {
-				out = append(out, a)
-			}
-		}
+		resolved := strings.Fields(view.Facts.Resolves[s.Server])
+		out = append(out, evidence.Keep(resolved, func(a string) bool { return net.ParseIP(a) != nil })...)
 	}
 	return out
 }

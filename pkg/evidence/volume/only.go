@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -22,7 +23,7 @@ func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 			nodes = evidence.Once(nodes, n.Name)
 		}
 	}
-	for _, n := range slices.Sorted(slices.Values(append(nodes, views(x)...))) {
+	for _, n := range slices.Sorted(slices.Values(slices.AppendSeq(nodes, maps.Keys(x.NodeViews)))) {
 		if n == on {
 			continue
 		}
@@ -34,13 +35,4 @@ func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 		}
 	}
 	return whole.Nothing(evidence.FromAPI("VolumeAttachments, pods and node status", "node", "no node but "+on+" mounts the volume"))
-}
-
-// views are the nodes that were probed.
-func views(x *snapshot.Index) []string {
-	var out []string
-	for n := range x.NodeViews {
-		out = append(out, n)
-	}
-	return out
 }

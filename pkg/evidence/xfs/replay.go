@@ -91,14 +91,10 @@ func said(pl *evidence.Place) (evidence.Text, bool) {
 
 // since are the lines of the log about a device since it was attached.
 func since(pl *evidence.Place, name string) []probes.KernelLine {
-	var out []probes.KernelLine
 	begin := attached(pl.Volume, pl.Node)
-	for _, l := range pl.View.Facts.Kernel {
-		if !l.At.IsZero() && !l.At.Before(begin) && strings.Contains(l.Text, "("+name+")") || l.Kind == kmsg.IOError && strings.Contains(l.Text, "dev "+name+",") {
-			out = append(out, l)
-		}
-	}
-	return out
+	return evidence.Keep(pl.View.Facts.Kernel, func(l probes.KernelLine) bool {
+		return !l.At.IsZero() && !l.At.Before(begin) && strings.Contains(l.Text, "("+name+")") || l.Kind == kmsg.IOError && strings.Contains(l.Text, "dev "+name+",")
+	})
 }
 
 func attached(v *snapshot.Volume, node string) time.Time {
