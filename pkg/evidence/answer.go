@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -146,6 +148,18 @@ func Any(list ...Answer) Answer {
 // FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
 func FromAPI(object, field, text string) report.Evidence {
 	return report.Evidence{Source: "api", Locator: strings.TrimSpace(object + " " + field), Text: text}
+}
+
+// FromPod is a field of a pod.
+func FromPod(p *corev1.Pod, field, text string) report.Evidence {
+	return FromAPI("Pod "+p.Namespace+"/"+p.Name, field, text)
+}
+
+// Phases quotes how far each pod of a volume came.
+func Phases(list []*snapshot.Consumer) []report.Evidence {
+	return Each(list, func(c *snapshot.Consumer) report.Evidence {
+		return FromPod(c.Pod, "status.phase", string(c.Pod.Status.Phase))
+	})
 }
 
 // FromEvent is what an event says of an object ("Pod shop/db-0").

@@ -35,7 +35,7 @@ func Changed(x *snapshot.Index, v *snapshot.Volume, node string) []report.Eviden
 		for i := range pod.Status.ContainerStatuses {
 			s := &pod.Status.ContainerStatuses[i]
 			if r := s.State.Running; r != nil && since(x, r.StartedAt.Time) {
-				out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+s.Name+"].state.running.startedAt", stamp(r.StartedAt.Time)+", "+s.Image))
+				out = append(out, evidence.FromPod(pod, "status.containerStatuses["+s.Name+"].state.running.startedAt", stamp(r.StartedAt.Time)+", "+s.Image))
 				break
 			}
 		}

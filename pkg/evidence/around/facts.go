@@ -193,7 +193,7 @@ func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Eviden
 		} else if w := s.State.Waiting; w != nil {
 			text = "waiting: " + w.Reason
 		}
-		out = append(out, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.containerStatuses["+s.Name+"]", text))
+		out = append(out, evidence.FromPod(pod, "status.containerStatuses["+s.Name+"]", text))
 	}
 	return out
 }

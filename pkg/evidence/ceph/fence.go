@@ -182,7 +182,7 @@ func WorksElsewhere(pl *evidence.Place) evidence.Answer {
 func Before(pl *evidence.Place) evidence.Answer {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		if t := c.Pod.Status.StartTime; t != nil && !c.Waiting() {
-			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.startTime", t.UTC().Format(time.RFC3339)))
+			return evidence.Yes(evidence.FromPod(c.Pod, "status.startTime", t.UTC().Format(time.RFC3339)))
 		}
 	}
 	return evidence.No()

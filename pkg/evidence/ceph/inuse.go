@@ -90,7 +90,7 @@ func Owners(pl *evidence.Place) []Owner {
 	}
 	for _, c := range pl.Volume.Consumers {
 		if d := c.Pod.DeletionTimestamp; d != nil && !c.Waiting() {
-			out = append(out, Owner{"pod " + c.Pod.Namespace + "/" + c.Pod.Name + " on node " + c.Node(), d.Time, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", stamp(d.Time))})
+			out = append(out, Owner{"pod " + c.Pod.Namespace + "/" + c.Pod.Name + " on node " + c.Node(), d.Time, evidence.FromPod(c.Pod, "metadata.deletionTimestamp", stamp(d.Time))})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Owner) int { return b.Gone.Compare(a.Gone) })
@@ -167,7 +167,7 @@ func mirrors(c corev1.Container) bool {
 // NotMirrored asks whether no such daemon runs in the cluster.
 func NotMirrored(x *snapshot.Index) evidence.Answer {
 	for _, pod := range Mirrors(x) {
-		return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.containers", "runs rbd-mirror"))
+		return evidence.No(evidence.FromPod(pod, "spec.containers", "runs rbd-mirror"))
 	}
 	return evidence.Resource(x, "/pods").Nothing(evidence.FromAPI("Pods", "spec.containers", "none runs rbd-mirror"))
 }

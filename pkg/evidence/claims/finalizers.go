@@ -184,7 +184,7 @@ func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer
 			return nil, evidence.No()
 		}
 		names = append(names, c.Pod.Namespace+"/"+c.Pod.Name)
-		facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "spec.volumes["+c.Volume+"]", "claim "+g.Name))
+		facts = append(facts, evidence.FromPod(c.Pod, "spec.volumes["+c.Volume+"]", "claim "+g.Name))
 	}
 	return names, evidence.All(evidence.Reading{}.Found(facts...), evidence.Resource(pl.X, "/pods").Nothing())
 }

@@ -169,7 +169,7 @@ func TwiceIn(pl *evidence.Place) []Twice {
 		if len(t.Names) < 2 || early || OtherReason(pl, w) != nil || slices.ContainsFunc(out, func(o Twice) bool { return o.Pod == w }) {
 			continue
 		}
-		t.Is = evidence.Yes(evidence.FromAPI("Pod "+w.Namespace+"/"+w.Name, "spec.volumes", fmt.Sprintf("%s: persistentVolumeClaim %s", strings.Join(t.Names, ", "), v.Claim.Name)))
+		t.Is = evidence.Yes(evidence.FromPod(w, "spec.volumes", fmt.Sprintf("%s: persistentVolumeClaim %s", strings.Join(t.Names, ", "), v.Claim.Name)))
 		t.Waits = onlyOneWaits(pl, t.Names, w.Spec.NodeName)
 		out = append(out, t)
 	}

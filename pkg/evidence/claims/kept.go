@@ -42,7 +42,7 @@ func NamedByFinished(pl *evidence.Place) (names []string, a evidence.Answer) {
 			who += ", " + o.Kind + " " + o.Name
 		}
 		names = append(names, who+")")
-		facts = append(facts, evidence.FromAPI("Pod "+k.Pod.Namespace+"/"+k.Pod.Name, "status.phase", string(k.Pod.Status.Phase)))
+		facts = append(facts, evidence.FromPod(k.Pod, "status.phase", string(k.Pod.Status.Phase)))
 	}
 	return names, pl.Consumers().Found(facts...)
 }

@@ -9,25 +9,20 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // MountedHere asks whether a pod of the claim runs on the node of the place.
 func MountedHere(pl *evidence.Place) evidence.Answer {
-	var facts []report.Evidence
-	for _, c := range pl.Volume.Running() {
-		if c.Node() == pl.Node {
-			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
-		}
-	}
-	return evidence.Resource(pl.X, "/pods").Found(facts...)
+	here := evidence.Keep(pl.Volume.Running(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
+	return evidence.Resource(pl.X, "/pods").Found(evidence.Phases(here)...)
 }
 
 // WantedHere asks whether a live pod of the claim is on the node of the place.
 func WantedHere(pl *evidence.Place) evidence.Answer {
-	var facts []report.Evidence
-	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "spec.nodeName", pl.Node))
-	}
+	facts := evidence.Each(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) report.Evidence {
+		return evidence.FromPod(c.Pod, "spec.nodeName", pl.Node)
+	})
 	return evidence.Resource(pl.X, "/pods").Found(facts...)
 }
 

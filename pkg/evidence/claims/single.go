@@ -43,7 +43,7 @@ func UserBeside(pl *evidence.Place, w *corev1.Pod) (*corev1.Pod, evidence.Answer
 	if found == nil {
 		return nil, evidence.Not(pl.Consumers().Nothing())
 	}
-	facts := append(saidInUse(pl, w, false), evidence.FromAPI("Pod "+found.Namespace+"/"+found.Name, "",
+	facts := append(saidInUse(pl, w, false), evidence.FromPod(found, "",
 		fmt.Sprintf("phase %s on node %s, names the claim", found.Status.Phase, found.Spec.NodeName)))
 	return found, evidence.Yes(facts...)
 }

@@ -26,7 +26,7 @@ func AnsweredSince(pl *evidence.Place, node, driver string, since time.Time) evi
 	at := *pl
 	at.Node = node
 	if pod := servedSince(&at, driver, since); pod != nil {
-		return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", "started with a volume of the driver since "+since.UTC().Format(time.RFC3339)))
+		return evidence.Yes(evidence.FromPod(pod, "status", "started with a volume of the driver since "+since.UTC().Format(time.RFC3339)))
 	}
 	return evidence.No()
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -72,11 +71,7 @@ func RefusedWhileGoing(pl *evidence.Place, node string) evidence.Answer {
 
 // WantedOn asks whether a pod that shall run waits for a volume on a node.
 func WantedOn(pl *evidence.Place, node string) evidence.Answer {
-	var facts []report.Evidence
-	for _, w := range pl.Volume.WaitingOn(node) {
-		facts = append(facts, evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.phase", string(w.Pod.Status.Phase)))
-	}
-	return evidence.Resource(pl.X, "/pods").Found(facts...)
+	return evidence.Resource(pl.X, "/pods").Found(evidence.Phases(pl.Volume.WaitingOn(node))...)
 }
 
 // AttachRefused are the fresh texts in which the attacher's driver refuses to attach a

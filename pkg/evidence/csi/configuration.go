@@ -62,7 +62,7 @@ func Configuration(pl *evidence.Place, driver string) (namespace, name string, f
 	for _, pod := range slices.Concat(pl.X.SidecarPods(driver, "csi-provisioner"), pl.X.DriverPods(driver)) {
 		for _, v := range pod.Spec.Volumes {
 			if v.ConfigMap != nil && named(v, driver) {
-				return pod.Namespace, v.ConfigMap.Name, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes["+v.Name+"].configMap.name", v.ConfigMap.Name)
+				return pod.Namespace, v.ConfigMap.Name, evidence.FromPod(pod, "spec.volumes["+v.Name+"].configMap.name", v.ConfigMap.Name)
 			}
 		}
 	}

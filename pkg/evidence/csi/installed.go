@@ -32,7 +32,7 @@ func installed(x *snapshot.Index, driver string) evidence.Answer {
 	}
 	pods := slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner"))
 	for _, p := range pods {
-		facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec", "serves "+driver))
+		facts = append(facts, evidence.FromPod(p, "spec", "serves "+driver))
 	}
 	a := whole.And(Undisputed(x, driver)).Found(facts...)
 	if a.No() {
@@ -78,15 +78,10 @@ func Answered(pl *evidence.Place) evidence.Answer {
 			facts = append(facts, t.Evidence())
 		}
 	}
-	for _, c := range pl.Volume.Running() {
-		if started(c.Pod) {
-			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
-		}
-	}
+	started := evidence.Keep(pl.Volume.Running(), func(c *snapshot.Consumer) bool { return c.Pod.Status.Phase == corev1.PodRunning })
+	facts = append(facts, evidence.Phases(started)...)
 	return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Found(facts...)
 }
-
-func started(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
 
 // Similar are the installed drivers whose name looks like a given one: the same first
 // word, or all but its version.

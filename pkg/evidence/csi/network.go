@@ -17,5 +17,5 @@ func InHostNetwork(pl *evidence.Place) evidence.Answer {
 	if !pod.Spec.HostNetwork {
 		return evidence.Unseen(evidence.Lack{Need: "the network of pod " + pod.Namespace + "/" + pod.Name, Node: pl.Node, Why: "it is not the node's"})
 	}
-	return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.hostNetwork", "true"))
+	return evidence.Yes(evidence.FromPod(pod, "spec.hostNetwork", "true"))
 }

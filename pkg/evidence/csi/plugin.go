@@ -84,7 +84,7 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 			return evidence.No()
 		}
 		if pod := servedSince(pl, driver, t.At); pod != nil {
-			return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", "started with a volume of the driver since"))
+			return evidence.No(evidence.FromPod(pod, "status", "started with a volume of the driver since"))
 		}
 		return evidence.Yes(t.Evidence())
 	}

@@ -55,7 +55,7 @@ func (s Sidecar) Down() evidence.Answer {
 		if ready {
 			return evidence.No()
 		}
-		facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, field, text))
+		facts = append(facts, evidence.FromPod(p, field, text))
 	}
 	if len(s.Pods) == 0 {
 		for _, w := range s.Workloads {
@@ -125,7 +125,7 @@ func (s Sidecar) Absent() evidence.Answer {
 	var facts []report.Evidence
 	for _, other := range []string{"csi-attacher", "csi-provisioner"} {
 		for _, p := range s.x.SidecarPods(s.driver, other) {
-			facts = append(facts, evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "spec.containers", other+" and no "+s.Name))
+			facts = append(facts, evidence.FromPod(p, "spec.containers", other+" and no "+s.Name))
 		}
 	}
 	if len(facts) == 0 {

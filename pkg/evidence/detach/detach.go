@@ -106,7 +106,7 @@ func Disabled(x *snapshot.Index) evidence.Answer {
 		for _, c := range pod.Spec.Containers {
 			words := strings.Join(slices.Concat(c.Command, c.Args), " ")
 			if strings.Contains(words, "--disable-force-detach-on-timeout") && !strings.Contains(words, "--disable-force-detach-on-timeout=false") {
-				return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.containers["+c.Name+"]", "--disable-force-detach-on-timeout"))
+				return evidence.Yes(evidence.FromPod(pod, "spec.containers["+c.Name+"]", "--disable-force-detach-on-timeout"))
 			}
 		}
 	}

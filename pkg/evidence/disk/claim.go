@@ -24,7 +24,7 @@ func (t *Tower) Rightly() evidence.Answer {
 	if t.pl.Volume.Block() {
 		for _, c := range t.pl.Volume.Running() {
 			if c.Node() == t.pl.Node {
-				return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", "Running"))
+				return evidence.Yes(evidence.FromPod(c.Pod, "status.phase", "Running"))
 			}
 		}
 		return t.pl.Consumers().Found()

@@ -32,7 +32,7 @@ func (t Tree) OwnersChange() evidence.Answer {
 	if s.FSGroupChangePolicy != nil {
 		policy = string(*s.FSGroupChangePolicy)
 	}
-	says := evidence.FromAPI("Pod "+t.c.Pod.Namespace+"/"+t.c.Pod.Name, "spec.securityContext", fmt.Sprintf("fsGroup %d, fsGroupChangePolicy %s", *s.FSGroup, policy))
+	says := evidence.FromPod(t.c.Pod, "spec.securityContext", fmt.Sprintf("fsGroup %d, fsGroupChangePolicy %s", *s.FSGroup, policy))
 	return evidence.When(policy != string(corev1.FSGroupChangeOnRootMismatch) && t.driverLets(), says)
 }
 

@@ -26,7 +26,7 @@ func AskedReadOnly(pl *evidence.Place) evidence.Answer {
 	if len(live) == 0 {
 		return pl.Consumers().Found()
 	}
-	return evidence.Yes(evidence.FromAPI("Pod "+live[0].Pod.Namespace+"/"+live[0].Pod.Name, "spec.volumes["+live[0].Volume+"].persistentVolumeClaim.readOnly", "true"))
+	return evidence.Yes(evidence.FromPod(live[0].Pod, "spec.volumes["+live[0].Volume+"].persistentVolumeClaim.readOnly", "true"))
 }
 
 func sourceReadOnly(s *corev1.PersistentVolumeSource) bool {

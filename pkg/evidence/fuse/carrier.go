@@ -70,7 +70,7 @@ func Outlived(pl *evidence.Place) (*corev1.Pod, evidence.Answer) {
 }
 
 func started(p *corev1.Pod) report.Evidence {
-	return evidence.FromAPI("Pod "+p.Namespace+"/"+p.Name, "last start", pods.Began(p).UTC().Format(time.RFC3339))
+	return evidence.FromPod(p, "last start", pods.Began(p).UTC().Format(time.RFC3339))
 }
 
 // Carrier says which pod carried the process, in a sentence; empty: it is not known.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -26,10 +25,7 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 	if d, ok := pl.X.DeviceOn(v, pl.Node); ok && d.Block != nil {
 		return evidence.No()
 	}
-	facts := evidence.Each(waits, func(c *snapshot.Consumer) report.Evidence {
-		return evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase))
-	})
-	return evidence.When(len(facts) > 0, facts...)
+	return evidence.When(len(waits) > 0, evidence.Phases(waits)...)
 }
 
 // NeedOf says why the place's node must be able to log in, and asks whether somebody waits

@@ -122,7 +122,7 @@ func (p Portal) OfPod(x *snapshot.Index) evidence.Answer {
 	ip := p.Addr.Addr().String()
 	for _, pod := range x.Cluster.Pods {
 		if pod != nil && pod.Status.PodIP == ip && !pod.Spec.HostNetwork {
-			return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.podIP", ip))
+			return evidence.Yes(evidence.FromPod(pod, "status.podIP", ip))
 		}
 	}
 	return evidence.Resource(x, "/pods").Found()

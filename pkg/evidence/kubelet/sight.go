@@ -57,7 +57,7 @@ func (s Sight) Unnamed() evidence.Answer {
 		}
 	}
 	slices.Sort(mounts)
-	return evidence.Yes(evidence.FromAPI("Pod "+s.plugin.Namespace+"/"+s.plugin.Name, "volumeMounts", strings.Join(slices.Compact(mounts), " ")+": none is "+s.root))
+	return evidence.Yes(evidence.FromPod(s.plugin, "volumeMounts", strings.Join(slices.Compact(mounts), " ")+": none is "+s.root))
 }
 
 // absent are the words for a path that is not there.

@@ -60,7 +60,7 @@ func (i Initiator) Hangs(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answ
 		evidence.FromAPI(i.Kind+" "+i.Name, "status.currentState", strings.TrimSpace(OrNone(i.State)+" "+i.Endpoint))}
 	for _, c := range pl.Volume.Live() {
 		if pl.X.Age(c.Pod.CreationTimestamp.Time) > 3*time.Minute {
-			return evidence.Yes(append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))...)
+			return evidence.Yes(append(facts, evidence.FromPod(c.Pod, "status.phase", string(c.Pod.Status.Phase)))...)
 		}
 	}
 	return evidence.Not(evidence.Resource(pl.X, "/pods").Nothing())

@@ -53,7 +53,7 @@ func EnginesOn(x *snapshot.Index, im *snapshot.LHInstanceManager) (volumes []str
 		facts = append(facts, evidence.FromAPI("InstanceManager "+im.Name, "status.instanceEngines", e.Name))
 		if v := x.VolumeOfLonghorn(name); v != nil {
 			for _, c := range v.LiveConsumersOn(im.NodeID) {
-				facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "spec.nodeName", im.NodeID))
+				facts = append(facts, evidence.FromPod(c.Pod, "spec.nodeName", im.NodeID))
 			}
 		}
 	}

@@ -174,9 +174,7 @@ func (u Upgrade) TwinDown(v *snapshot.LHVolume) evidence.Answer {
 // Wanted asks whether Kubernetes wants a volume attached now and it is not: a pod waits,
 // or an attachment has no result.
 func Wanted(pl *evidence.Place) evidence.Answer {
-	facts := evidence.Each(pl.Volume.Waiting(), func(w *snapshot.Consumer) report.Evidence {
-		return evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.phase", "Pending")
-	})
+	facts := evidence.Phases(pl.Volume.Waiting())
 	for _, va := range pl.Volume.Attachments {
 		if !va.Status.Attached && va.DeletionTimestamp == nil {
 			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))

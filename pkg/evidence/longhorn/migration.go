@@ -96,7 +96,7 @@ func (m Migration) Unconfirmed() (by *snapshot.Consumer, waits time.Duration, a 
 	}
 	for _, c := range m.pl.Volume.Terminating() {
 		if c.Node() == m.v.Status.CurrentNodeID && m.pl.X.Age(c.Pod.DeletionTimestamp.Time) >= patience { // else it may be about to end
-			return c, waits, evidence.Yes(m.ticketsFact(), evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
+			return c, waits, evidence.Yes(m.ticketsFact(), evidence.FromPod(c.Pod, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
 		}
 	}
 	return nil, 0, evidence.No()

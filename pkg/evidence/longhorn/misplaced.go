@@ -17,7 +17,7 @@ func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) evidence.Ans
 	if sm == nil || sm.State == "running" || !Used(v) || !NodeWorks(x, pod.Spec.NodeName) {
 		return evidence.No()
 	}
-	return evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", pod.Spec.NodeName),
+	return evidence.Yes(evidence.FromPod(pod, "spec.nodeName", pod.Spec.NodeName),
 		evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State)))
 }
 

@@ -48,7 +48,7 @@ func RemountOf(pl *evidence.Place, pod *corev1.Pod) (Remount, bool) {
 func (r Remount) Older() evidence.Answer {
 	return evidence.When(r.Asked.After(r.Started),
 		evidence.FromAPI("Volume "+r.pl.Volume.LH().Name, "status.remountRequestedAt", r.At),
-		evidence.FromAPI("Pod "+r.pod.Namespace+"/"+r.pod.Name, "status.startTime", r.Started.UTC().Format(time.RFC3339)))
+		evidence.FromPod(r.pod, "status.startTime", r.Started.UTC().Format(time.RFC3339)))
 }
 
 // Recovers asks whether the pod needs no new mount: it has an NFS mount of a shared
@@ -87,7 +87,7 @@ func (r Remount) Blocker() (why string, a evidence.Answer) {
 	owner := metav1.GetControllerOf(r.pod)
 	if owner == nil {
 		return "The pod has no controller (a bare pod), and Longhorn recreates only pods that something creates again",
-			evidence.Yes(evidence.FromAPI("Pod "+r.pod.Namespace+"/"+r.pod.Name, "metadata.ownerReferences", "no controller"))
+			evidence.Yes(evidence.FromPod(r.pod, "metadata.ownerReferences", "no controller"))
 	}
 	if v, ok := SettingFor(r.pl.X, autoDelete, "v1"); ok && v == "false" {
 		return "The setting " + autoDelete + " is false", evidence.Yes(evidence.FromAPI("Setting "+autoDelete, "value", "false"))
@@ -111,7 +111,7 @@ func managerSick(x *snapshot.Index, node string) (why string, a evidence.Answer)
 	if m := ManagerOn(x, node); m != nil {
 		if _, sick := NotReadySince(m); sick {
 			return fmt.Sprintf("The longhorn-manager %s on node %s is not Ready (%s), and only it recreates pods of that node", m.Name, node, Trouble(m)),
-				evidence.Yes(evidence.FromAPI("Pod "+m.Namespace+"/"+m.Name, "status.conditions[Ready]", "not True: "+Trouble(m)))
+				evidence.Yes(evidence.FromPod(m, "status.conditions[Ready]", "not True: "+Trouble(m)))
 		}
 	}
 	return "Why Longhorn does not recreate the pod is open", evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/settings", Why: "what keeps Longhorn from recreating the pod"})

@@ -66,7 +66,7 @@ func priorityDiffers(x *snapshot.Index, pod *corev1.Pod) (string, report.Evidenc
 		return "", report.Evidence{}
 	}
 	return fmt.Sprintf("all %d instance-managers of the cluster are equally young, their pods have priority class %s (a default of the cluster: a PriorityClass with globalDefault true), and Longhorn's setting priority-class is empty, so it replaces them again and again",
-		young, pod.Spec.PriorityClassName), evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.priorityClassName", pod.Spec.PriorityClassName)
+		young, pod.Spec.PriorityClassName), evidence.FromPod(pod, "spec.priorityClassName", pod.Spec.PriorityClassName)
 }
 
 // booted tells whether the machine itself was started shortly before.

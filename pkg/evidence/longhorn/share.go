@@ -56,7 +56,7 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 			return "", evidence.No()
 		}
 		how = "is in state " + OrNone(sm.State) + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + state
-		return how, evidence.Yes(said, evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", state))
+		return how, evidence.Yes(said, evidence.FromPod(pod, "status", state))
 	}
 	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", OrNone(v.LH().Status.ShareState)))
 }

@@ -65,7 +65,7 @@ func noManagerFor(x *snapshot.Index, node string) (says string, facts []report.E
 				state += ": " + why
 			}
 			said += " (its pod: " + state + ")"
-			facts = append(facts, evidence.FromAPI("Pod "+im.Namespace+"/"+im.Name, "status", state))
+			facts = append(facts, evidence.FromPod(pod, "status", state))
 		}
 		why = append(why, said)
 	}

@@ -164,7 +164,7 @@ func emptied(x *snapshot.Index, node string) evidence.Answer {
 			daemons++
 		case pod.Namespace == x.LonghornNamespace(), snapshot.PodFinished(pod):
 		default:
-			return evidence.No(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.nodeName", node))
+			return evidence.No(evidence.FromPod(pod, "spec.nodeName", node))
 		}
 	}
 	if daemons == 0 {

@@ -66,7 +66,7 @@ func attach(pl *evidence.Place) (Idle, bool) {
 		i.State = []evidence.Answer{
 			evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "none of the volume is for node "+on.Name)),
 			evidence.Resource(pl.X, "/events").Nothing(),
-			evidence.Yes(evidence.FromAPI("Pod "+pods.Name(c.Pod), "status.startTime", began.UTC().Format(time.RFC3339))),
+			evidence.Yes(evidence.FromPod(c.Pod, "status.startTime", began.UTC().Format(time.RFC3339))),
 		}
 		return i, true
 	}

@@ -49,7 +49,7 @@ func SaidDeadOf(pl *evidence.Place) []SaidDead {
 		began := c.Pod.Status.StartTime.Time
 		out = append(out, SaidDead{Pod: c.Pod, Began: began, Attached: va.CreationTimestamp.Time, Is: evidence.All(complains(pl, deadWords), evidence.Yes(
 			evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.creationTimestamp", va.CreationTimestamp.UTC().Format(time.RFC3339)),
-			evidence.FromAPI("Pod "+pods.Name(c.Pod), "status.startTime", began.UTC().Format(time.RFC3339))))})
+			evidence.FromPod(c.Pod, "status.startTime", began.UTC().Format(time.RFC3339))))})
 	}
 	return out
 }

@@ -45,7 +45,7 @@ func CopyOf(pl *evidence.Place, pod *corev1.Pod) Copy {
 	if seen {
 		out.Table = evidence.No()
 	}
-	out.Spec = evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "spec.volumes[].hostPath.path", out.Host+" at "+out.At+", mountPropagation None"))
+	out.Spec = evidence.Yes(evidence.FromPod(pod, "spec.volumes[].hostPath.path", out.Host+" at "+out.At+", mountPropagation None"))
 	return out
 }
 

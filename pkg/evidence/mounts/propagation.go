@@ -144,7 +144,7 @@ func (d Demand) Harms() evidence.Answer {
 		for _, v := range d.pl.X.VolumesOfPod(pod) {
 			published := func(m snapshot.VolumeMount) bool { return SameUID(m.Path.PodUID, string(pod.UID)) }
 			if pod.Status.Phase == corev1.PodPending && d.pl.X.Age(pod.CreationTimestamp.Time) > stagingTime {
-				return evidence.Yes(evidence.FromAPI("Pod "+pods.Name(pod), "status.phase", string(pod.Status.Phase)))
+				return evidence.Yes(evidence.FromPod(pod, "status.phase", string(pod.Status.Phase)))
 			}
 			if pod.Status.Phase == corev1.PodRunning && !v.Block() && !BindsDirectories(v) && !slices.ContainsFunc(d.pl.X.VolumeMounts(v, d.pl.Node), published) {
 				return evidence.Yes(evidence.FromNode(d.pl.Node, "proc/1/mountinfo", "no mount of volume "+v.PVName()+" for pod "+pods.Name(pod)))

@@ -110,7 +110,7 @@ func (s Suspect) Words(pl *evidence.Place) map[string]string {
 
 // Is quotes the suspect's hostPath.
 func (s Suspect) Is() evidence.Answer {
-	return evidence.Yes(evidence.FromAPI("Pod "+pods.Name(s.Pod), "spec.volumes[].hostPath.path", s.Host+", mounted at "+s.At+" without mountPropagation"))
+	return evidence.Yes(evidence.FromPod(s.Pod, "spec.volumes[].hostPath.path", s.Host+", mounted at "+s.At+" without mountPropagation"))
 }
 
 // Kept asks whether the API shows that the node did not finish with the volume: the

@@ -199,7 +199,7 @@ func ServerAsked(pl *evidence.Place) evidence.Answer {
 func Troubled(pl *evidence.Place) evidence.Answer {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		if (volume.KindOf(pl.X, pl.Volume) == volume.NFS || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
-			return evidence.Yes(evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "status.phase", string(c.Pod.Status.Phase)))
+			return evidence.Yes(evidence.FromPod(c.Pod, "status.phase", string(c.Pod.Status.Phase)))
 		}
 	}
 	return evidence.No()

@@ -46,7 +46,7 @@ func ForwarderOf(x *snapshot.Index, node string, v *snapshot.Volume) Forwarder {
 	}
 	at := pods.Began(f.Plugin)
 	if !at.IsZero() {
-		f.Facts = append(f.Facts, evidence.FromAPI(pods.Object(f.Plugin), "last start", at.UTC().Format(time.RFC3339)))
+		f.Facts = append(f.Facts, evidence.FromPod(f.Plugin, "last start", at.UTC().Format(time.RFC3339)))
 	}
 	for _, c := range v.LiveConsumersOn(node) {
 		if s := c.Pod.Status.StartTime; s != nil && !at.IsZero() && at.After(s.Time) && f.Client == nil {

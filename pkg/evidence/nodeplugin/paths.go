@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -121,7 +120,7 @@ func Manifest(plugin *corev1.Pod) report.Evidence {
 	}
 	text := strings.Join(out, " ")
 	text = cmp.Or(text, "none")
-	return evidence.FromAPI(pods.Object(plugin), "spec.volumes[].hostPath", text)
+	return evidence.FromPod(plugin, "spec.volumes[].hostPath", text)
 }
 
 // Hangs asks whether the kubelet says freshly that a call of the driver does not return on

@@ -64,7 +64,7 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 	}
 	c.places(bound)
 	if c.Own != "" {
-		c.facts = append(c.facts, evidence.FromAPI(Object(pod), "spec", c.Own))
+		c.facts = append(c.facts, evidence.FromPod(pod, "spec", c.Own))
 	}
 	c.Is = evidence.Yes(c.facts...)
 	return c, true

@@ -34,7 +34,7 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 	}
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
-			return evidence.FromAPI(Object(pod), "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
+			return evidence.FromPod(pod, "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
 		}
 	}
 	if said := x.Events("Pod", pod.Namespace, pod.Name); !Started(pod) { // nothing of it can have said anything

@@ -41,7 +41,7 @@ func WrongModes(v *snapshot.Volume) []WrongMode {
 		for k := range snapshot.Containers(c.Pod) {
 			if at, ok := usedAt(k, c.Volume, field); ok {
 				w.Containers = append(w.Containers, k.Name)
-				facts = append(facts, evidence.FromAPI(Object(c.Pod), "containers["+k.Name+"]."+field+"["+c.Volume+"]", at))
+				facts = append(facts, evidence.FromPod(c.Pod, "containers["+k.Name+"]."+field+"["+c.Volume+"]", at))
 			}
 		}
 		if len(w.Containers) > 0 {

@@ -36,7 +36,7 @@ func Spares(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 	if owner != nil {
 		text = owner.Kind + " " + owner.Name
 	}
-	return whole.Nothing(evidence.FromAPI(Object(p), "metadata.ownerReferences", text))
+	return whole.Nothing(evidence.FromPod(p, "metadata.ownerReferences", text))
 }
 
 // static pods are the kubelet's: deleting the mirror ends nothing, and they are the
@@ -44,13 +44,13 @@ func Spares(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 func static(_ *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	const mirror, source = "kubernetes.io/config.mirror", "kubernetes.io/config.source"
 	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "Node" {
-		return evidence.FromAPI(Object(p), "metadata.ownerReferences", "Node "+owner.Name+": a static pod"), true
+		return evidence.FromPod(p, "metadata.ownerReferences", "Node "+owner.Name+": a static pod"), true
 	}
 	if v := p.Annotations[mirror]; v != "" {
-		return evidence.FromAPI(Object(p), "metadata.annotations["+mirror+"]", v), true
+		return evidence.FromPod(p, "metadata.annotations["+mirror+"]", v), true
 	}
 	v := p.Annotations[source]
-	return evidence.FromAPI(Object(p), "metadata.annotations["+source+"]", v), v != "" && v != "api"
+	return evidence.FromPod(p, "metadata.annotations["+source+"]", v), v != "" && v != "api"
 }
 
 // longhorns are the pods in which Longhorn's engines, replicas and NFS servers run;
@@ -58,7 +58,7 @@ func static(_ *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 func longhorns(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	for _, o := range p.OwnerReferences {
 		if strings.HasPrefix(o.APIVersion, "longhorn.io/") && (o.Kind == "InstanceManager" || o.Kind == "ShareManager") {
-			return evidence.FromAPI(Object(p), "metadata.ownerReferences", o.Kind+" "+o.Name+": engines, replicas or an export of others run in it"), true
+			return evidence.FromPod(p, "metadata.ownerReferences", o.Kind+" "+o.Name+": engines, replicas or an export of others run in it"), true
 		}
 	}
 	for _, im := range x.Cluster.Longhorn.InstanceManagers {
@@ -68,7 +68,7 @@ func longhorns(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	}
 	const component = "longhorn.io/component"
 	if c := p.Labels[component]; c == "instance-manager" || c == "share-manager" {
-		return evidence.FromAPI(Object(p), "metadata.labels["+component+"]", c), true
+		return evidence.FromPod(p, "metadata.labels["+component+"]", c), true
 	}
 	return report.Evidence{}, false
 }
@@ -77,10 +77,10 @@ func longhorns(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 // that the node must see.
 func plugins(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	for _, d := range driversOf(x, p) {
-		return evidence.FromAPI(Object(p), "spec", "serves driver "+d+" on the node"), true
+		return evidence.FromPod(p, "spec", "serves driver "+d+" on the node"), true
 	}
 	for _, m := range bidirectional(p) {
-		return evidence.FromAPI(Object(p), "spec.containers[].volumeMounts["+m+"].mountPropagation", "Bidirectional: it mounts for others"), true
+		return evidence.FromPod(p, "spec.containers[].volumeMounts["+m+"].mountPropagation", "Bidirectional: it mounts for others"), true
 	}
 	return report.Evidence{}, false
 }
@@ -126,14 +126,14 @@ func networks(_ *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 		}
 		for _, dir := range []string{"/etc/cni", "/opt/cni", "/var/lib/cni", "/run/xtables.lock"} {
 			if strings.HasPrefix(v.HostPath.Path, dir) {
-				return evidence.FromAPI(Object(p), "spec.volumes["+v.Name+"].hostPath", v.HostPath.Path+": it makes the network of the node"), true
+				return evidence.FromPod(p, "spec.volumes["+v.Name+"].hostPath", v.HostPath.Path+": it makes the network of the node"), true
 			}
 		}
 	}
 	for _, c := range p.Spec.Containers {
 		for _, w := range append(slices.Clone(c.Command), c.Args...) {
 			if w == "kube-proxy" || strings.HasSuffix(w, "/kube-proxy") {
-				return evidence.FromAPI(Object(p), "spec.containers["+c.Name+"].command", w), true
+				return evidence.FromPod(p, "spec.containers["+c.Name+"].command", w), true
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func storage(x *snapshot.Index, p *corev1.Pod) (report.Evidence, bool) {
 	if device == "" || !x.ServesStorage(p.Namespace) {
 		return report.Evidence{}, false
 	}
-	return evidence.FromAPI(Object(p), "spec", "privileged, with "+device+" of the node, beside a CSI driver: it serves storage"), true
+	return evidence.FromPod(p, "spec", "privileged, with "+device+" of the node, beside a CSI driver: it serves storage"), true
 }
 
 // deviceOf is the path below /dev of the node that a privileged pod works on.

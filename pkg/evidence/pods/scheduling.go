@@ -62,7 +62,7 @@ func (p Placing) Unplaced(pod *corev1.Pod) evidence.Answer {
 		return evidence.No()
 	}
 	if len(p.Gates) > 0 {
-		return evidence.Yes(evidence.FromAPI(Object(pod), "spec.schedulingGates", strings.Join(p.Gates, " ")))
+		return evidence.Yes(evidence.FromPod(pod, "spec.schedulingGates", strings.Join(p.Gates, " ")))
 	}
 	return evidence.Reading{}.Found(p.facts()...)
 }
@@ -70,7 +70,7 @@ func (p Placing) Unplaced(pod *corev1.Pod) evidence.Answer {
 // Silent asks whether nobody tries to place a pod that is over a minute old.
 func (p Placing) Silent(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	silent := pod.Spec.NodeName == "" && len(p.Said) == 0 && len(p.Gates) == 0 && !Young(pl.X, pod, time.Minute)
-	return evidence.All(evidence.When(silent, evidence.FromAPI(Object(pod), "spec.schedulerName", SchedulerOf(pod))),
+	return evidence.All(evidence.When(silent, evidence.FromPod(pod, "spec.schedulerName", SchedulerOf(pod))),
 		evidence.Resource(pl.X, "/events").Nothing())
 }
 

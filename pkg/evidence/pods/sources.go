@@ -53,7 +53,7 @@ func MissingSources(pl *evidence.Place) []Missing {
 func Unstarted(pod *corev1.Pod) evidence.Answer {
 	phase := pod.Status.Phase
 	return evidence.When((phase == corev1.PodPending || phase == "") && pod.DeletionTimestamp == nil,
-		evidence.FromAPI(Object(pod), "status.phase", string(phase)))
+		evidence.FromPod(pod, "status.phase", string(phase)))
 }
 
 // Object is how a pod is called in evidence.
@@ -76,7 +76,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 		return Missing{}, false
 	}
 	m := Missing{Kind: "PersistentVolumeClaim", Name: name, Volume: v.Name}
-	named := evidence.FromAPI(Object(pod), "spec.volumes["+v.Name+"]."+field, name)
+	named := evidence.FromPod(pod, "spec.volumes["+v.Name+"]."+field, name)
 	claim := pl.X.Claim(pod.Namespace, name)
 	switch {
 	case claim == nil:

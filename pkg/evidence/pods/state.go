@@ -29,7 +29,7 @@ func State(pod *corev1.Pod) report.Evidence {
 	if pod.DeletionTimestamp != nil {
 		text += ", deletionTimestamp " + pod.DeletionTimestamp.UTC().Format(time.RFC3339)
 	}
-	return evidence.FromAPI(Object(pod), "", text)
+	return evidence.FromPod(pod, "", text)
 }
 
 // States quotes several pods.

@@ -48,7 +48,7 @@ func NotExecutedIn(pl *evidence.Place) []NotExecuted {
 func notExecuted(pod *corev1.Pod, cs corev1.ContainerStatus) (said report.Evidence, is bool) {
 	for _, t := range []*corev1.ContainerStateTerminated{cs.State.Terminated, cs.LastTerminationState.Terminated} {
 		if t != nil && cs.State.Running == nil && (t.ExitCode == 126 || strings.Contains(t.Message, "exec") && strings.Contains(t.Message, "permission denied")) {
-			return evidence.FromAPI(Object(pod), "status.containerStatuses["+cs.Name+"] terminated", strings.TrimSpace(fmt.Sprintf("exit code %d %s", t.ExitCode, t.Message))), true
+			return evidence.FromPod(pod, "status.containerStatuses["+cs.Name+"] terminated", strings.TrimSpace(fmt.Sprintf("exit code %d %s", t.ExitCode, t.Message))), true
 		}
 	}
 	return said, false

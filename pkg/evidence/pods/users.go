@@ -91,7 +91,7 @@ func Exists(x *snapshot.Index, p *corev1.Pod) evidence.Answer {
 	case found == nil || found.UID != p.UID:
 		return evidence.Unseen(evidence.Lack{Need: "api//pods", Why: "the pod was not read"})
 	case found.DeletionTimestamp != nil:
-		return evidence.No(evidence.FromAPI(Object(p), "metadata.deletionTimestamp", found.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")))
+		return evidence.No(evidence.FromPod(p, "metadata.deletionTimestamp", found.DeletionTimestamp.UTC().Format("2006-01-02T15:04:05Z")))
 	}
 	for _, ns := range x.Cluster.Namespaces {
 		if ns.Name == p.Namespace && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating) {
@@ -106,7 +106,7 @@ func phase(p *corev1.Pod) report.Evidence {
 	if p.Spec.NodeName != "" {
 		text += " on " + p.Spec.NodeName
 	}
-	return evidence.FromAPI(Object(p), "status.phase", text)
+	return evidence.FromPod(p, "status.phase", text)
 }
 
 // Finished asks whether a pod has ended by itself.

@@ -35,7 +35,7 @@ func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
 			looks = evidence.Yes()
 		}
 		if (counted || strings.Contains(why, notEnough)) && facts == nil {
-			facts = append(facts, evidence.FromAPI(pods.Object(w.Pod), "status.conditions[PodScheduled]", why))
+			facts = append(facts, evidence.FromPod(w.Pod, "status.conditions[PodScheduled]", why))
 		}
 	}
 	if facts == nil {

@@ -160,7 +160,7 @@ func (m Provisioner) LeaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 // Facts quotes the pods, the workloads and the lease.
 func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
 	out := evidence.Each(m.Pods, func(pod *corev1.Pod) report.Evidence {
-		return evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status", podState(pod))
+		return evidence.FromPod(pod, "status", podState(pod))
 	})
 	for _, w := range m.Workloads {
 		wanted, isReady := replicas(w)

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -120,15 +119,13 @@ func Fails(pl *evidence.Place) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool { return !t.Ordinary }); said.Yes() {
 		return said
 	}
-	var facts []report.Evidence
-	for _, w := range pl.Volume.Waiting() {
-		if n := w.Pod.Spec.NodeName; (n == "" || pl.Node == "" || n == pl.Node || pl.Volume.Exclusive()) && pl.X.Age(w.Pod.CreationTimestamp.Time) > starts {
-			facts = append(facts, evidence.FromAPI("Pod "+w.Pod.Namespace+"/"+w.Pod.Name, "status.phase", string(w.Pod.Status.Phase)))
-		}
-	}
+	facts := evidence.Phases(evidence.Keep(pl.Volume.Waiting(), func(w *snapshot.Consumer) bool {
+		n := w.Node()
+		return (n == "" || pl.Node == "" || n == pl.Node || pl.Volume.Exclusive()) && pl.X.Age(w.Pod.CreationTimestamp.Time) > starts
+	}))
 	for _, c := range pl.Volume.Terminating() {
 		if d := c.Pod.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > time.Minute {
-			facts = append(facts, evidence.FromAPI("Pod "+c.Pod.Namespace+"/"+c.Pod.Name, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+			facts = append(facts, evidence.FromPod(c.Pod, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
 		}
 	}
 	for _, va := range pl.Volume.Attachments {

@@ -31,7 +31,7 @@ var IPFamilyUnsupported = &diagnosis.Rule{
 			}
 			p := &diagnosis.Proof{
 				Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name),
-				State:   []evidence.Answer{evidence.Yes(evidence.FromAPI("Pod "+pod.Namespace+"/"+pod.Name, "status.podIP", lh.FirstIP(pod))), glued, unserved},
+				State:   []evidence.Answer{evidence.Yes(evidence.FromPod(pod, "status.podIP", lh.FirstIP(pod))), glued, unserved},
 				AtMost:  report.Likely, // it proves a wrong address, not that nothing else is wrong
 				With:    words.Fields{"pod": pod.Namespace + "/" + pod.Name, "ip": lh.FirstIP(pod), "node": pod.Spec.NodeName, "version": pl.X.LonghornVersion()},
 				Steps:   []remedy.Step{remedy.Words("Upgrade Longhorn to a version that supports IPv6 for this component, or run the cluster dual-stack with IPv4 first. A new pod gets another IPv6 address and fails alike.")},
