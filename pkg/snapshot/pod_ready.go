@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -99,6 +100,14 @@ func PodAsksSince(pod *corev1.Pod, reason string) time.Time {
 // HasAddress tells whether a node has an address, or a host name, in its status.
 func HasAddress(n *corev1.Node, address string) bool {
 	return slices.ContainsFunc(n.Status.Addresses, func(a corev1.NodeAddress) bool { return a.Address == address })
+}
+
+// GivesOut tells whether an address is of a node's range for its pods.
+func GivesOut(n *corev1.Node, addr netip.Addr) bool {
+	return slices.ContainsFunc(append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...), func(cidr string) bool {
+		p, err := netip.ParsePrefix(cidr)
+		return err == nil && p.Contains(addr)
+	})
 }
 
 // PodServes tells whether a pod is Ready and stays: one that is being deleted is taken

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security"
 )
 
 // selinuxDenialUnrelated: denials of programs that have nothing to do with a
@@ -17,7 +17,7 @@ var selinuxDenialUnrelated = &diagnosis.NoiseRule{Name: "selinux-denial-unrelate
 		if view == nil {
 			continue
 		}
-		enforced := enforcing(view)
+		enforced := !security.Enforcing(view).No() // where it was not read, a denial counts
 		count, example := 0, ""
 		for _, l := range denials(view, "selinux-denied", "avc:") {
 			f := audit(l)
@@ -37,9 +37,3 @@ var selinuxDenialUnrelated = &diagnosis.NoiseRule{Name: "selinux-denial-unrelate
 		}
 	}
 }}
-
-// enforcing reads sys/fs/selinux/enforce; where it was not read, a denial counts.
-func enforcing(view *snapshot.NodeView) bool {
-	f, ok := view.Facts.Files["sys/fs/selinux/enforce"]
-	return !ok || strings.TrimSpace(f.Content) != "0"
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -136,14 +137,7 @@ func failed(what string) bool {
 
 // Dialled asks whether a peer does not answer a dial from the node now.
 func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
-	if pl.View == nil {
-		return pl.Probed().Nothing()
-	}
-	answer, ok := pl.View.Facts.Dials[p.Address]
-	if !ok {
-		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/reach", Node: pl.Node, Why: "a dial of " + p.Address + " was not asked"})
-	}
-	return evidence.When(!strings.HasPrefix(answer, "ok"), evidence.FromNode(pl.Node, "@dial/"+p.Address, answer))
+	return evidence.Not(reach.To(pl, p.Address))
 }
 
 // Stuck asks for a metadata server that hangs and did not come back (fs/ceph/mds_client.c):

@@ -29,13 +29,8 @@ func Ours(x *snapshot.Index, addr netip.Addr) bool {
 		return err == nil && a.Unmap() == addr
 	}
 	for _, n := range x.Cluster.Nodes {
-		if slices.ContainsFunc(n.Status.Addresses, func(a corev1.NodeAddress) bool { return same(a.Address) }) {
+		if snapshot.GivesOut(n, addr) || slices.ContainsFunc(n.Status.Addresses, func(a corev1.NodeAddress) bool { return same(a.Address) }) {
 			return true
-		}
-		for _, r := range append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...) {
-			if prefix, err := netip.ParsePrefix(r); err == nil && prefix.Contains(addr) {
-				return true
-			}
 		}
 	}
 	for _, pod := range x.Cluster.Pods {

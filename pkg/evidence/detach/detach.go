@@ -5,7 +5,6 @@ package detach
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -117,7 +117,7 @@ func Disabled(x *snapshot.Index) evidence.Answer {
 // node, too: before 1.26. Patch releases since then ask for the node's state, and the version
 // of a server does not tell which (kubernetes/kubernetes#110721).
 func SparesNobody(x *snapshot.Index) evidence.Answer {
-	return evidence.When(x.Server != "" && !serverAtLeast(x.Server, 1, 26))
+	return evidence.When(x.Server != "" && !node.ServerAtLeast(x, 1, 26))
 }
 
 // Left says in a sentence how much of the time remains. What a StatefulSet makes anew was
@@ -137,15 +137,4 @@ func (l List) Left(x *snapshot.Index) string {
 		}
 	}
 	return "When that was no object tells, so the time left is six minutes at most."
-}
-
-// serverAtLeast compares the version of the API server ("v1.25.3+k3s1").
-func serverAtLeast(version string, major, minor int) bool {
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) < 2 {
-		return false
-	}
-	a, errA := strconv.Atoi(parts[0])
-	b, errB := strconv.Atoi(strings.TrimRight(parts[1], "+"))
-	return errA == nil && errB == nil && (a > major || a == major && b >= minor)
 }

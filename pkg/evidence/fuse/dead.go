@@ -111,23 +111,9 @@ func (f Mounts) Words() string {
 			out = append(out, fmt.Sprintf("%d more", len(f.Dead)-i))
 			break
 		}
-		out = append(out, m.Mount.Point+" of "+f.whose(m))
+		out = append(out, m.Mount.Point+" of "+pods.WhoseMount(f.pl.X, m))
 	}
 	return strings.Join(out, ", ")
-}
-
-func (f Mounts) whose(m snapshot.VolumeMount) string {
-	name := m.Path.Volume
-	if m.Path.PV != "" {
-		name = m.Path.PV
-	}
-	switch pod := f.pl.X.PodByUID(m.Path.PodUID); {
-	case pod != nil:
-		return "pod " + pod.Namespace + "/" + pod.Name + " (volume " + name + ")"
-	case m.Path.PodUID != "":
-		return "a pod that is gone (UID " + m.Path.PodUID + ")"
-	}
-	return "the staged volume"
 }
 
 // Said asks whether the driver, kubelet or application complains freshly of an endpoint

@@ -45,15 +45,6 @@ func TestDeadlockOf(t *testing.T) {
 	}
 }
 
-func TestAtLeast(t *testing.T) {
-	t.Parallel()
-	for version, want := range map[string]bool{"v1.26.0": true, "v1.25.9": false, "v1.34.4+k3s1": true, "v2.0.0": true, "v1.9+": false, "v1.30+": true, "": false, "vx.y": false} {
-		if got := holder.AtLeast(version, 1, 26); got != want {
-			t.Errorf("%q: got %v", version, got)
-		}
-	}
-}
-
 const attachment = `
 apiVersion: storage.k8s.io/v1
 kind: VolumeAttachment

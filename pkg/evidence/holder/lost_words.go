@@ -2,10 +2,10 @@ package holder
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 )
@@ -86,26 +86,8 @@ func (l Lost) Fenced() string {
 
 // Mark says how a node is given up where the server knows the taint for it (1.26).
 func (l Lost) Mark() string {
-	if !AtLeast(l.x.Server, 1, 26) {
+	if !node.ServerAtLeast(l.x, 1, 26) {
 		return ""
 	}
 	return "mark the node as out of service with the taint of that name (its pods are then removed and its volumes detached at once; take the taint off after recovery), or "
-}
-
-// AtLeast compares the version of an API server ("v1.31.2", "v1.34.4+k3s1"); an unknown
-// version is not new enough.
-func AtLeast(version string, major, minor int) bool {
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) < 2 {
-		return false
-	}
-	a, err := strconv.Atoi(parts[0])
-	if err != nil {
-		return false
-	}
-	b, err := strconv.Atoi(strings.TrimRight(parts[1], "+"))
-	if err != nil {
-		return false
-	}
-	return a > major || a == major && b >= minor
 }

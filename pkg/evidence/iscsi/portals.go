@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -91,14 +92,7 @@ func speaksOfLogin(text string) bool {
 
 // Dead asks whether a connection from the node to a portal fails now. Not asked: not seen.
 func (p Portal) Dead(pl *evidence.Place) evidence.Answer {
-	if r := pl.Probed(); !r.Complete() {
-		return evidence.Unseen(r.Lacks()...)
-	}
-	said, asked := pl.View.Facts.Dials[p.Addr.String()]
-	if !asked {
-		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/reach", Node: pl.Node, Why: "a connection to " + p.Addr.String() + " was not tried"})
-	}
-	return evidence.When(!strings.HasPrefix(said, "ok"), evidence.FromNode(pl.Node, "@dial/"+p.Addr.String(), said))
+	return evidence.Not(reach.To(pl, p.Addr.String()))
 }
 
 // Session asks whether the node is logged in through a portal: a session that was there

@@ -184,20 +184,10 @@ func (c *Collision) comingFrom(x *Contest) []string {
 			continue
 		}
 		for _, n := range c.pl.X.Cluster.Nodes {
-			if ownsAddress(n, addr) && !slices.Contains(out, n.Name) {
+			if (snapshot.HasAddress(n, addr.String()) || snapshot.GivesOut(n, addr)) && !slices.Contains(out, n.Name) {
 				out = append(out, n.Name)
 			}
 		}
 	}
 	return out
-}
-
-func ownsAddress(n *corev1.Node, addr netip.Addr) bool {
-	if snapshot.HasAddress(n, addr.String()) {
-		return true
-	}
-	return slices.ContainsFunc(append([]string{n.Spec.PodCIDR}, n.Spec.PodCIDRs...), func(cidr string) bool {
-		p, err := netip.ParsePrefix(cidr)
-		return err == nil && p.Contains(addr)
-	})
 }

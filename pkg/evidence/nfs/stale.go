@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -87,17 +88,7 @@ func (s Stale) Words() string {
 			out = append(out, fmt.Sprintf("%d more", len(s.Mounts)-i))
 			break
 		}
-		name, whose := m.Path.Volume, "the staged volume"
-		if m.Path.PV != "" {
-			name = m.Path.PV
-		}
-		switch pod := s.Place.X.PodByUID(m.Path.PodUID); {
-		case pod != nil:
-			whose = "pod " + pod.Namespace + "/" + pod.Name + " (volume " + name + ")"
-		case m.Path.PodUID != "":
-			whose = "a pod that is gone (UID " + m.Path.PodUID + ")"
-		}
-		out = append(out, m.Mount.Point+" of "+whose+" on node "+s.Place.Node)
+		out = append(out, m.Mount.Point+" of "+pods.WhoseMount(s.Place.X, m)+" on node "+s.Place.Node)
 	}
 	return strings.Join(out, ", ")
 }

@@ -40,6 +40,17 @@ func States(list []*corev1.Pod) []report.Evidence {
 // Name is a pod as kubectl names it in all namespaces.
 func Name(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
+// WhoseMount names the pod at whose path a volume is mounted.
+func WhoseMount(x *snapshot.Index, m snapshot.VolumeMount) string {
+	switch pod := x.PodByUID(m.Path.PodUID); {
+	case pod != nil:
+		return "pod " + Name(pod) + " (volume " + cmp.Or(m.Path.PV, m.Path.Volume) + ")"
+	case m.Path.PodUID != "":
+		return "a pod that is gone (UID " + m.Path.PodUID + ")"
+	}
+	return "the staged volume"
+}
+
 // Where says which node a pod is on and for how long it has existed.
 func Where(x *snapshot.Index, pod *corev1.Pod) string {
 	return fmt.Sprintf("pod %s on node %s (%s old)", Name(pod), pod.Spec.NodeName, Ago(x, pod.CreationTimestamp.Time))

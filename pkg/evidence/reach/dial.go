@@ -36,6 +36,14 @@ func Of(view *snapshot.NodeView, port string, hosts ...string) Dial {
 	return Dial{}
 }
 
+// To asks whether a plain connection from the place's node to an address with its port works.
+func To(pl *evidence.Place, address string) evidence.Answer {
+	if pl.View == nil {
+		return evidence.Unseen(pl.Probed().Lacks()...)
+	}
+	return Dial{address, pl.View.Facts.Dials[address]}.Works(pl.Node, address)
+}
+
 // Answer is its word: "ok 0.4ms", "timeout 3s", "ECONNREFUSED".
 func (d Dial) Answer() string { return d.answer }
 
