@@ -103,7 +103,7 @@ func (c *Catalog) cause(p *Pass, f, root *Finding) report.Cause {
 	var yielded []string
 	for _, t := range f.took {
 		yielded = add(yielded, t.id())
-		f.Fact(t.facts.list...)
+		f.facts.add(t.facts.list...)
 	}
 	out := report.Cause{
 		Name: f.Cause, Certainty: f.Certainty, Severity: f.Severity, Layer: string(f.rule.Layer),

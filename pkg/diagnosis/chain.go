@@ -90,9 +90,6 @@ func (c *chain) links() []report.Link {
 	return out
 }
 
-// Duration writes a duration as every report does.
-func Duration(d time.Duration) string { return report.Duration(int64(d / time.Second)) }
-
 // since is a moment as a report has it.
 func (c *chain) since(t time.Time) string {
 	if t.IsZero() {

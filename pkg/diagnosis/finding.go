@@ -133,13 +133,13 @@ type Finding struct {
 	Severity     report.Severity // zero: that of the rule
 	Subject      report.Subject
 	Message      string
-	Steps        []remedy.Step
-	Refutation   string   // the fact that would refute it
-	NotConfirmed []string // facts that would have made it certain and could not be read
-	Waiting      bool     // needs only time: the verdict is "waiting"
-	Explains     []string // when set: only these of the rule's symptoms
-	NotTo        []string // causes to which the rule can lead and this finding does not
-	Also         []string // remarks: the same fault elsewhere, advice in words
+	Steps        []remedy.Step // safest first
+	Refutation   string        // the fact that would refute it
+	NotConfirmed []string      // facts that would have made it certain and could not be read
+	Waiting      bool          // needs only time: the verdict is "waiting"
+	Explains     []string      // when set: only these of the rule's symptoms
+	NotTo        []string      // causes to which the rule can lead and this finding does not
+	Also         []string      // remarks: the same fault elsewhere, advice in words
 
 	facts    set[report.Evidence]
 	rule     *Rule
@@ -153,45 +153,6 @@ type Finding struct {
 	risks    []*Finding
 	perhaps  []string
 }
-
-// Sayf sets the message: full sentences, present tense.
-func (f *Finding) Sayf(format string, args ...any) *Finding {
-	f.Message = fmt.Sprintf(format, args...)
-	return f
-}
-
-// Fact adds evidence.
-func (f *Finding) Fact(ev ...report.Evidence) *Finding {
-	for _, e := range ev {
-		if e.Locator != "" || e.Text != "" {
-			f.facts.add(e)
-		}
-	}
-	return f
-}
-
-// Advise adds steps, safest first. Their commands stand in the report only when the
-// engine saw what makes them safe.
-func (f *Finding) Advise(s ...remedy.Step) *Finding {
-	f.Steps = append(f.Steps, s...)
-	return f
-}
-
-// Unless names the fact that would refute the finding.
-func (f *Finding) Unless(fact string) *Finding { f.Refutation = fact; return f }
-
-// Missing notes a fact that could not be had; the certainty falls to likely.
-func (f *Finding) Missing(what string) *Finding {
-	f.NotConfirmed = add(f.NotConfirmed, what)
-	f.Certainty = f.Certainty.AtMost(report.Likely)
-	return f
-}
-
-// On ties the finding to a volume.
-func (f *Finding) On(v *snapshot.Volume) *Finding { f.Volume(v); return f }
-
-// Located says on which node it is.
-func (f *Finding) Located(node string) *Finding { f.At(node); return f }
 
 // id names a finding in its report: CAUSE@KIND/NAMESPACE/NAME.
 func (f *Finding) id() string { return f.Cause + "@" + f.Subject.ID() }
@@ -251,16 +212,4 @@ func VolumeOwner(v *snapshot.Volume) report.Subject {
 // PodNames are the names of consumers' pods, as a sentence lists them.
 func PodNames(list []*snapshot.Consumer) []string {
 	return evidence.Each(list, func(c *snapshot.Consumer) string { return c.Pod.Namespace + "/" + c.Pod.Name })
-}
-
-// Evidence constructors.
-
-// FromAPI is a field of an object: FromAPI("VolumeAttachment csi-…", "status.attached", "true").
-func FromAPI(object, field, text string) report.Evidence {
-	return evidence.FromAPI(object, field, text)
-}
-
-// FromNode is something read on a node, with its path there.
-func FromNode(node, locator, text string) report.Evidence {
-	return evidence.FromNode(node, locator, text)
 }

@@ -39,7 +39,7 @@ func hideInStruct(v reflect.Value) {
 		return
 	case *report.Evidence:
 		if strings.HasSuffix(was.Locator, "/cmdline") {
-			was.Text = Arguments(strings.Fields(was.Text))
+			was.Text = strings.Join(mask.Args(strings.Fields(was.Text)), " ")
 		}
 		was.Text = mask.Text(was.Text)
 		return
@@ -63,6 +63,3 @@ func hideInStruct(v reflect.Value) {
 		hideIn(v.Field(i))
 	}
 }
-
-// Arguments is a command line for a report: the values of unknown options are hidden.
-func Arguments(argv []string) string { return strings.Join(mask.Args(argv), " ") }

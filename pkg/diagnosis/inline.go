@@ -35,6 +35,6 @@ func (p *Pass) nameInline(f *Finding) {
 		if rest, ok := strings.CutPrefix(e.Locator, noPV); ok {
 			e.Locator = "Pod " + c.Pod.Namespace + "/" + c.Pod.Name + " spec.volumes[" + c.Volume + "]" + strings.TrimPrefix(rest, "spec")
 		}
-		f.Fact(e)
+		f.facts.add(e)
 	}
 }

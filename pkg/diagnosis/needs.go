@@ -35,7 +35,8 @@ func (p *Pass) capByLook(f *Finding) {
 		}
 	}
 	for _, l := range look.Lacks() {
-		f.Missing(l.String())
+		f.NotConfirmed = add(f.NotConfirmed, l.String())
+		f.Certainty = f.Certainty.AtMost(report.Likely)
 	}
 }
 

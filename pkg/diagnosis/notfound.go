@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 )
 
 // shownNames bounds the names that an error lists.
@@ -41,7 +43,7 @@ func (p *Pass) notMade() string {
 	for _, e := range slices.Backward(p.Cluster.Events) {
 		named := slices.Contains(strings.FieldsFunc(e.Message, func(r rune) bool { return strings.ContainsRune(" \"',:;", r) }), p.Question.Name)
 		if e.Reason == "FailedCreate" && e.ObjNamespace == p.Question.Namespace && named {
-			return fmt.Sprintf("; %s %s could not make it %s ago: %s", e.Kind, e.ObjName, Duration(p.Age(e.Last)), e.Message)
+			return fmt.Sprintf("; %s %s could not make it %s ago: %s", e.Kind, e.ObjName, evidence.Duration(p.Age(e.Last)), e.Message)
 		}
 	}
 	return ""

@@ -146,14 +146,8 @@ func (p *Pass) miss(l evidence.Lack) {
 	}
 }
 
-// Find starts a finding of the running rule.
-func (p *Pass) Find(c report.Certainty, subject report.Subject) *Finding {
-	return &Finding{Cause: p.rule.Name, Certainty: c, Subject: subject, rule: p.rule}
-}
-
-// Report adds a finding. The certainty is capped when its nodes were not looked at whole.
-func (p *Pass) Report(f *Finding) {
-	f.rule = p.rule
+// report adds a finding. The certainty is capped when its nodes were not looked at whole.
+func (p *Pass) report(f *Finding) {
 	if f.Severity == "" {
 		f.Severity = p.rule.Severity
 	}
@@ -177,7 +171,7 @@ func (f *Finding) join(o *Finding) {
 		f.Steps = stepsOfBoth(f.Steps, o.Steps)
 	}
 	f.merge(&o.Keys)
-	f.Fact(o.facts.list...)
+	f.facts.add(o.facts.list...)
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)
 	}

@@ -87,13 +87,10 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 		}
 		return
 	}
-	f := p.Find(certainty, proof.Subject)
-	f.Keys = proof.Keys
-	f.On(place.Volume)
+	f := &Finding{Cause: p.rule.Name, Certainty: certainty, Subject: proof.Subject, Steps: proof.Steps, rule: p.rule, Keys: proof.Keys}
+	f.Volume(place.Volume)
 	f.Pod(place.Pod)
-	if place.Node != "" {
-		f.Located(place.Node)
-	}
+	f.At(place.Node)
 	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects.list) == 0 {
 		f.Node(place.Node)
 	}
@@ -107,14 +104,13 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	}
 	f.Message, f.Refutation = p.fill(says.Message, proof.With), p.fill(says.Refuted, proof.With)
 	for _, a := range proof.answers() {
-		f.Fact(a.Facts()...)
+		f.facts.add(a.Facts()...)
 	}
 	f.ownWord = len(f.facts.list) > 0 && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool {
 		return !place.Own.Say(func(t evidence.Text) bool { return t.Evidence() == e }).Yes()
 	})
 	p.missing(f, proof)
-	f.Advise(proof.Steps...)
-	p.Report(f)
+	p.report(f)
 }
 
 // fill completes a sentence. A field that a rule forgot is a fault of the program that

@@ -33,7 +33,7 @@ func (z puzzle) says() string {
 		return "The scheduler finds no node for pod " + pod + "."
 	}
 	if z.dark() {
-		return "Node " + z.node + " has not reported for " + Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
+		return "Node " + z.node + " has not reported for " + evidence.Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
 	}
 	who := "The kubelet" // in-tree plugins are part of it
 	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {

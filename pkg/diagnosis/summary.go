@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -26,7 +27,7 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 	case r.Verdict == report.Waiting && p.pending() != "":
 		return p.pending()
 	case r.Verdict == report.Waiting && p.beingMade():
-		return fmt.Sprintf("The claim is not bound since %s, which is not long yet.", Duration(p.Age(p.unmade().CreationTimestamp.Time)))
+		return fmt.Sprintf("The claim is not bound since %s, which is not long yet.", evidence.Duration(p.Age(p.unmade().CreationTimestamp.Time)))
 	case r.Verdict == report.Waiting:
 		return "A pod has just been created and is still within the time that attaching and mounting take; nothing is wrong yet."
 	case r.Verdict == report.UnknownState:

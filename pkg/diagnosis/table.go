@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -69,12 +68,10 @@ func podsOn(v *snapshot.Volume, node string) string {
 	case 0:
 		return ""
 	case 1:
-		return name(list[0].Pod)
+		return pods.Name(list[0].Pod)
 	}
 	return count(len(list), "pod", "pods")
 }
-
-func name(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
 // stateOn says how far a volume came on a node.
 func (p *Pass) stateOn(v *snapshot.Volume, node string) string {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -115,8 +116,8 @@ func TestAge(t *testing.T) {
 		"0s": 0, "90s": 90 * time.Second, "2m": 2 * time.Minute, "2m3s": 123 * time.Second, "14m": 14*time.Minute + 40*time.Second,
 		"3h12m": 3*time.Hour + 12*time.Minute, "26h": 26 * time.Hour, "2d4h": 52 * time.Hour, "41d": 41 * 24 * time.Hour,
 	} {
-		if got := Duration(d); got != want {
-			t.Errorf("Duration(%s) = %s, want %s", d, got, want)
+		if got := evidence.Duration(d); got != want {
+			t.Errorf("evidence.Duration(%s) = %s, want %s", d, got, want)
 		}
 	}
 }

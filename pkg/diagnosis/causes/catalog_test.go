@@ -16,7 +16,7 @@ import (
 
 // remedies are the names that a rule may offer: those of which package remedy has a
 // constructor. Others are never offered, because what makes them safe cannot be seen
-// from a cluster (remedy.NameMkfs and its neighbours).
+// from a cluster: a machine that is off, an empty disk, a backend that shows no attachment.
 var remedies = []string{
 	"crypt-close", "delete-engine", "delete-instance-manager", "delete-orphan-directory", "delete-pod",
 	"delete-replica", "delete-share-manager", "delete-volumeattachment", "disable-multipathd", "fsck", "multipath-flush",

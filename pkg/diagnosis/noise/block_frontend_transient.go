@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 )
 
@@ -41,7 +42,7 @@ var blockFrontendTransient = &diagnosis.NoiseRule{Name: "block-frontend-transien
 			continue
 		}
 		p.AddNoise(diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name),
-			fmt.Sprintf("The CSI plugin found no block device frontend of volume %s for %s.", lh.Name, diagnosis.Duration(last.Sub(first))),
+			fmt.Sprintf("The CSI plugin found no block device frontend of volume %s for %s.", lh.Name, evidence.Duration(last.Sub(first))),
 			"the plugin retries until the engine's frontend is up, which takes seconds after an attach")
 	}
 }}

@@ -48,17 +48,15 @@ var packages = map[Package][]string{
 }
 
 var (
-	ofDebian  = family{name: "Debian or Ubuntu", install: words("apt-get install -y"), column: debian}
-	ofRedHat  = family{name: "Red Hat or its kin", install: words("dnf install -y"), column: redhat}
-	ofRedHat7 = family{name: "Red Hat or its kin", install: words("yum install -y"), column: redhat}
-	ofSUSE    = family{name: "SUSE", install: words("zypper --non-interactive install"), column: suse}
-	ofMicro   = family{name: "a transactional SUSE", install: words("transactional-update --non-interactive pkg install"), reboot: true, column: suse}
-	ofAlpine  = family{name: "Alpine", install: words("apk add"), column: alpine}
-	ofArch    = family{name: "Arch", install: words("pacman -S --noconfirm"), column: arch}
-	ofPhoton  = family{name: "Photon", install: words("tdnf install -y"), column: photon}
+	ofDebian  = family{name: "Debian or Ubuntu", install: strings.Fields("apt-get install -y"), column: debian}
+	ofRedHat  = family{name: "Red Hat or its kin", install: strings.Fields("dnf install -y"), column: redhat}
+	ofRedHat7 = family{name: "Red Hat or its kin", install: strings.Fields("yum install -y"), column: redhat}
+	ofSUSE    = family{name: "SUSE", install: strings.Fields("zypper --non-interactive install"), column: suse}
+	ofMicro   = family{name: "a transactional SUSE", install: strings.Fields("transactional-update --non-interactive pkg install"), reboot: true, column: suse}
+	ofAlpine  = family{name: "Alpine", install: strings.Fields("apk add"), column: alpine}
+	ofArch    = family{name: "Arch", install: strings.Fields("pacman -S --noconfirm"), column: arch}
+	ofPhoton  = family{name: "Photon", install: strings.Fields("tdnf install -y"), column: photon}
 )
-
-func words(s string) []string { return strings.Fields(s) }
 
 // familyOf tells how software comes onto a node, by os-release(5) where it was read, else
 // by what the kubelet reports. The answer carries the fact; not seen: an unknown system.

@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
@@ -86,9 +87,9 @@ func StartISCSI(x *snapshot.Index, node string) Step {
 	if Contained(x, node) {
 		return Words("The node is a container: run iscsid inside it. A daemon of the machine around it does not serve it.")
 	}
-	start := words("systemctl enable --now iscsid")
+	start := strings.Fields("systemctl enable --now iscsid")
 	if f.column == alpine {
-		start = words("rc-service iscsid start")
+		start = strings.Fields("rc-service iscsid start")
 	}
 	return Step{
 		Name: "start-iscsid", Title: "Start the iSCSI daemon and keep it.", Risk: Reversible,

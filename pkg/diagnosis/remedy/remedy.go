@@ -21,19 +21,6 @@ const (
 	DataLoss   = "data-loss"  // loses data when what was seen is no longer so
 )
 
-// Steps that no cause offers by name. What makes them safe (a machine that is off, an
-// empty disk, a backend that shows no attachment) cannot be seen from a cluster, so
-// they have no constructor; the names serve documents and prohibitions.
-const (
-	NameTaintOutOfService = "taint-out-of-service"
-	NameForceDeletePod    = "force-delete-pod"
-	NameDeleteNode        = "delete-node"
-	NameMkfs              = "mkfs"
-	NameRemoveFinalizer   = "remove-finalizer"
-	NameBlocklistClient   = "blocklist-client"
-	NameXFSNewUUID        = "xfs-new-uuid"
-)
-
 // Step is what a rule advises.
 type Step struct {
 	Name     string // of the catalog; empty for words and for a look

@@ -38,19 +38,19 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 	}
 	node := va.Spec.NodeName
 	s := &diagnosis.Symptom{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)}
-	s.Message = fmt.Sprintf("%s is not attached to node %s since %s.", capital(name(v)), node, short(age))
+	s.Message = fmt.Sprintf("%s is not attached to node %s since %s.", capital(name(v)), node, evidence.Duration(age))
 	s.Volume(v)
 	s.Object("va", va.Name)
 	s.At(node)
 	s.Users(v.WaitingOn(node)...)
 	object := "VolumeAttachment " + va.Name
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", "false"))
+	s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.attached", "false"))
 	says, facts := longhorn.Stops(p.Index, v)
 	if says != "" {
 		s.Message += " " + says
 	}
 	if e != nil {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attachError", e.Message))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.attachError", e.Message))
 		s.Message += fmt.Sprintf(" It says: %s", evidence.Brief(e.Message))
 	}
 	s.Evidence = append(s.Evidence, facts...)

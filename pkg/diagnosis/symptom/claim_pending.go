@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -31,7 +32,7 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 		}
 		s := onVolume(v, why)
 		if d := v.Claim.DeletionTimestamp; d != nil && len(v.Waiting()) == 0 && p.Age(d.Time) < released && len(v.Claim.Finalizers) > 0 {
-			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), short(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
+			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), evidence.Duration(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
 		}
 		s.Evidence = append(s.Evidence, claimState(v)...)
 		texts := slices.Clone(p.Texts(v))
@@ -67,9 +68,9 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	if age <= lingers {
 		return
 	}
-	s := onVolume(v, fmt.Sprintf("Volume %s is being deleted since %s and is still there.", v.PV.Name, short(age)))
+	s := onVolume(v, fmt.Sprintf("Volume %s is being deleted since %s and is still there.", v.PV.Name, evidence.Duration(age)))
 	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
 	s.Evidence = append(s.Evidence, undeleted(p, v)...)
 	p.AddSymptom(s)
 }
@@ -91,14 +92,14 @@ func goingLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 	if lh == nil || lh.DeletionTimestamp == nil || v.PV != nil && v.PV.DeletionTimestamp != nil || p.Age(lh.DeletionTimestamp.Time) <= reclaimed {
 		return
 	}
-	s := onVolume(v, fmt.Sprintf("Longhorn volume %s is being deleted since %s and is still there.", lh.Name, short(p.Age(lh.DeletionTimestamp.Time))))
+	s := onVolume(v, fmt.Sprintf("Longhorn volume %s is being deleted since %s and is still there.", lh.Name, evidence.Duration(p.Age(lh.DeletionTimestamp.Time))))
 	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
 	object := "Volume " + lh.Name
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", lh.DeletionTimestamp.UTC().Format(time.RFC3339)),
-		diagnosis.FromAPI(object, "metadata.finalizers", strings.Join(lh.Finalizers, " ")))
+	s.Evidence = append(s.Evidence, evidence.FromAPI(object, "metadata.deletionTimestamp", lh.DeletionTimestamp.UTC().Format(time.RFC3339)),
+		evidence.FromAPI(object, "metadata.finalizers", strings.Join(lh.Finalizers, " ")))
 	for _, n := range p.Cluster.Longhorn.Snapshots {
 		if n.Labels["longhornvolume"] == lh.Name && n.DeletionTimestamp != nil {
-			s.Evidence = append(s.Evidence, diagnosis.FromAPI("Snapshot "+n.Name, "metadata.deletionTimestamp", strings.TrimSpace(n.DeletionTimestamp.UTC().Format(time.RFC3339)+" "+n.Error)))
+			s.Evidence = append(s.Evidence, evidence.FromAPI("Snapshot "+n.Name, "metadata.deletionTimestamp", strings.TrimSpace(n.DeletionTimestamp.UTC().Format(time.RFC3339)+" "+n.Error)))
 			break
 		}
 	}
@@ -114,7 +115,7 @@ func lostLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	s := onVolume(v, fmt.Sprintf("Longhorn does not have the volume of %s.", name(v)))
 	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("PersistentVolume "+v.PV.Name, "spec.csi.volumeHandle", v.Handle), diagnosis.FromAPI("Volume "+v.Handle, "", "not found"))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("PersistentVolume "+v.PV.Name, "spec.csi.volumeHandle", v.Handle), evidence.FromAPI("Volume "+v.Handle, "", "not found"))
 	p.AddSymptom(s)
 }
 
@@ -123,9 +124,9 @@ func lostLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 // event, and deletes the PV when its volume is gone (lib-external-provisioner).
 func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	pv := v.PV
-	facts := []report.Evidence{diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase))}
+	facts := []report.Evidence{evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase))}
 	if pv.Status.Message != "" {
-		facts = append(facts, diagnosis.FromAPI("PersistentVolume "+pv.Name, "status.message", pv.Status.Message))
+		facts = append(facts, evidence.FromAPI("PersistentVolume "+pv.Name, "status.message", pv.Status.Message))
 	}
 	said := undeleted(p, v)
 	refused, facts := pv.Status.Phase == corev1.VolumeFailed || len(said) > 0, append(facts, said...)
@@ -154,11 +155,11 @@ const lingers = time.Minute
 // claimState is what the API says of a claim and of the deletion of it or its volume.
 func claimState(v *snapshot.Volume) []report.Evidence {
 	object := "PersistentVolumeClaim " + v.Claim.Namespace + "/" + v.Claim.Name
-	out := []report.Evidence{diagnosis.FromAPI(object, "status.phase", string(v.Claim.Status.Phase))}
+	out := []report.Evidence{evidence.FromAPI(object, "status.phase", string(v.Claim.Status.Phase))}
 	deleted := func(object string, m *metav1.ObjectMeta) {
 		if m.DeletionTimestamp != nil {
-			out = append(out, diagnosis.FromAPI(object, "metadata.deletionTimestamp", m.DeletionTimestamp.UTC().Format(time.RFC3339)),
-				diagnosis.FromAPI(object, "metadata.finalizers", strings.Join(m.Finalizers, " ")))
+			out = append(out, evidence.FromAPI(object, "metadata.deletionTimestamp", m.DeletionTimestamp.UTC().Format(time.RFC3339)),
+				evidence.FromAPI(object, "metadata.finalizers", strings.Join(m.Finalizers, " ")))
 		}
 	}
 	deleted(object, &v.Claim.ObjectMeta)
@@ -178,10 +179,10 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		if p.Age(d.Time) < lingers {
 			return ""
 		}
-		return fmt.Sprintf("%s has been deleted and is still there after %s.", who, short(p.Age(d.Time)))
+		return fmt.Sprintf("%s has been deleted and is still there after %s.", who, evidence.Duration(p.Age(d.Time)))
 	}
 	if v.PV != nil && v.PV.DeletionTimestamp != nil && p.Age(v.PV.DeletionTimestamp.Time) >= lingers {
-		return fmt.Sprintf("PersistentVolume %s of %s has been deleted and is still there after %s.", v.PV.Name, name(v), short(p.Age(v.PV.DeletionTimestamp.Time)))
+		return fmt.Sprintf("PersistentVolume %s of %s has been deleted and is still there after %s.", v.PV.Name, name(v), evidence.Duration(p.Age(v.PV.DeletionTimestamp.Time)))
 	}
 	switch claim.Status.Phase {
 	case corev1.ClaimLost:
@@ -197,7 +198,7 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 	if age < settle && !failedToProvision(p, v) {
 		return ""
 	}
-	return fmt.Sprintf("%s is not bound since %s.", who, short(age))
+	return fmt.Sprintf("%s is not bound since %s.", who, evidence.Duration(age))
 }
 
 // wantedLong tells whether a pod waits for the claim longer than starting takes.

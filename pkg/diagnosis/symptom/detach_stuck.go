@@ -63,7 +63,7 @@ func listedOnNode(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	}
 	s := onVolume(v, fmt.Sprintf("%s stays with node %s, and no pod there needs it.", capital(name(v)), node))
 	s.At(node)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Node "+node, field, v.UniqueName()))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("Node "+node, field, v.UniqueName()))
 	p.AddSymptom(s)
 }
 
@@ -78,7 +78,7 @@ func onAskedNode(p *diagnosis.Pass, va *storagev1.VolumeAttachment) bool {
 func staysAttached(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) string {
 	switch e := va.Status.DetachError; {
 	case va.DeletionTimestamp != nil && p.Age(va.DeletionTimestamp.Time) > settle:
-		return "is being deleted since " + short(p.Age(va.DeletionTimestamp.Time))
+		return "is being deleted since " + evidence.Duration(p.Age(va.DeletionTimestamp.Time))
 	case e != nil && (va.DeletionTimestamp != nil || p.Age(e.Time.Time) < 10*time.Minute):
 		return "does not detach: " + evidence.Brief(e.Message)
 	case v == nil || va.DeletionTimestamp != nil || !p.Collected("/pods"):
@@ -102,13 +102,13 @@ func addAttachment(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAt
 	s.At(va.Spec.NodeName)
 	object := "VolumeAttachment " + va.Name
 	if e := va.Status.DetachError; e != nil {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.detachError", e.Message))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.detachError", e.Message))
 	}
 	if t := va.DeletionTimestamp; t != nil {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", t.UTC().Format(time.RFC3339)))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "metadata.deletionTimestamp", t.UTC().Format(time.RFC3339)))
 	}
 	if len(s.Evidence) == 0 {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.attached", fmt.Sprint(va.Status.Attached)))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.attached", fmt.Sprint(va.Status.Attached)))
 	}
 	p.AddSymptom(s)
 }
@@ -136,7 +136,7 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 	s := onVolume(v, fmt.Sprintf("Longhorn volume %s %s.", lh.Name, why))
 	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
 	s.At(node)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.state", st.State))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("Volume "+lh.Name, "status.state", st.State))
 	p.AddSymptom(s)
 }
 

@@ -36,23 +36,23 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 		case corev1.PersistentVolumeClaimResizing, corev1.PersistentVolumeClaimFileSystemResizePending,
 			"ControllerResizeError", "NodeResizeError":
 			if k.Status == corev1.ConditionTrue {
-				s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.conditions["+string(k.Type)+"]", string(k.Status)+" "+k.Message))
+				s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.conditions["+string(k.Type)+"]", string(k.Status)+" "+k.Message))
 			}
 		}
 	}
 	if !have.IsZero() && want.Cmp(have) > 0 {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.capacity.storage", have.String()))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.capacity.storage", have.String()))
 	}
 	for _, r := range []corev1.ResourceName{corev1.ResourceStorage} {
 		if st, ok := v.Claim.Status.AllocatedResourceStatuses[r]; ok && st != "" {
-			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "status.allocatedResourceStatuses", string(st)))
+			s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.allocatedResourceStatuses", string(st)))
 		}
 	}
 	before := len(s.Evidence)
 	expandTexts(p, v, s)
 	complained := len(s.Evidence) > before
 	if lh := v.LH(); lh != nil && lh.Status.ExpansionRequired {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
+		s.Evidence = append(s.Evidence, evidence.FromAPI("Volume "+lh.Name, "status.expansionRequired", "true"))
 		s.At(lh.Status.CurrentNodeID)
 	}
 	if len(s.Evidence) > 0 {
@@ -92,7 +92,7 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 		case k.LastTransitionTime.IsZero() || age > resizing:
 			return ""
 		default:
-			out = fmt.Sprintf("The expansion of %s began %s ago, which is not long yet.", name(v), diagnosis.Duration(age))
+			out = fmt.Sprintf("The expansion of %s began %s ago, which is not long yet.", name(v), evidence.Duration(age))
 		}
 	}
 	return out

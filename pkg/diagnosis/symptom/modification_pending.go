@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -33,12 +34,12 @@ func changes(p *diagnosis.Pass, v *snapshot.Volume, m claims.Modification) {
 	}
 	class := "VolumeAttributesClass " + m.Want
 	if c := p.AttributesClass(m.Want); c != nil && c.DriverName != v.CSIName() {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(class, "driverName", c.DriverName))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(class, "driverName", c.DriverName))
 	} else if missing.Yes() {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(class, "", "not found"))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(class, "", "not found"))
 	}
 	if age := p.Age(m.Since); m.Status == corev1.PersistentVolumeClaimModifyVolumeInProgress && !m.Since.IsZero() && age < resizing && !refused && missing.No() {
-		s.Pending = fmt.Sprintf("The change of %s to %s began %s ago, which is not long yet.", name(v), class, diagnosis.Duration(age))
+		s.Pending = fmt.Sprintf("The change of %s to %s began %s ago, which is not long yet.", name(v), class, evidence.Duration(age))
 	}
 	p.AddSymptom(s)
 }

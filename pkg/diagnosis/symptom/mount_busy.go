@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -36,7 +37,7 @@ func saysBusy(t diagnosis.Text) bool {
 }
 
 func refusesClaim(p *diagnosis.Pass, v *snapshot.Volume, d snapshot.VolumeDevice) {
-	if v.Block() || d.Mapper != nil || d.View.Facts.Claims[d.Dev] != "EBUSY" || !p.WantedHere(v, d.Node) {
+	if v.Block() || d.Mapper != nil || d.View.Facts.Claims[d.Dev] != "EBUSY" || !volume.Awaited(p.Index, v, d.Node) {
 		return
 	}
 	for _, n := range d.Numbers() {
@@ -50,6 +51,6 @@ func refusesClaim(p *diagnosis.Pass, v *snapshot.Volume, d snapshot.VolumeDevice
 	s := onVolume(v, fmt.Sprintf("Device %s of %s on node %s refuses an exclusive open, and nothing mounts it there for a pod.", d.Dev, name(v), d.Node))
 	s.Device(d.Node, d.Dev)
 	s.At(d.Node)
-	s.Evidence = append(s.Evidence, diagnosis.FromNode(d.Node, "@claim/"+d.Dev.String(), "EBUSY"))
+	s.Evidence = append(s.Evidence, evidence.FromNode(d.Node, "@claim/"+d.Dev.String(), "EBUSY"))
 	p.AddSymptom(s)
 }

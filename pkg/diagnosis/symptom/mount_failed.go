@@ -54,7 +54,7 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 			at := csi.Started(plugin)
 			tried := slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && t.At.After(at.Add(registers)) })
 			if !at.IsZero() && p.Age(at) < csi.Startup && !tried {
-				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, short(p.Age(at)))
+				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, evidence.Duration(p.Age(at)))
 			}
 		}
 		if words := moves(p, v, i.pod); words != "" && v.Exclusive() && v.AttachmentOn(node) == nil && only() {

@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -41,7 +42,7 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 		if va.Spec.NodeName == pod.Spec.NodeName {
 			continue
 		}
-		if others++; !p.JustReleased(v, va.Spec.NodeName) {
+		if others++; !volume.JustReleased(p.Index, v, va.Spec.NodeName) {
 			return false
 		}
 	}
@@ -70,7 +71,7 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 		if d == nil || !d.After(p.TakenAt) || !p.NodeReady(c.Node()).Ready {
 			return ""
 		}
-		out = fmt.Sprintf("%s on node %s, where the volume is, was told to end and has %s left for it; then the volume moves by itself.", capital(podName(c.Pod)), c.Node(), short(d.Sub(p.TakenAt)))
+		out = fmt.Sprintf("%s on node %s, where the volume is, was told to end and has %s left for it; then the volume moves by itself.", capital(podName(c.Pod)), c.Node(), evidence.Duration(d.Sub(p.TakenAt)))
 	}
 	for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {
 		if out == "" && n != pod.Spec.NodeName {
@@ -87,7 +88,7 @@ func justUp(p *diagnosis.Pass, node string, began time.Time) string {
 	if !r.Ready || p.Age(r.Since) >= settle || began.Before(r.Since) {
 		return ""
 	}
-	return fmt.Sprintf("Node %s is ready since %s; what serves volumes there still starts, then the volume is attached by itself.", node, short(p.Age(r.Since)))
+	return fmt.Sprintf("Node %s is ready since %s; what serves volumes there still starts, then the volume is attached by itself.", node, evidence.Duration(p.Age(r.Since)))
 }
 
 // justBack says that the kubelet of a node which has a volume reports again only since a moment
@@ -97,7 +98,7 @@ func justBack(p *diagnosis.Pass, node string) string {
 	if !r.Ready || p.Age(r.Since) >= settle {
 		return ""
 	}
-	return fmt.Sprintf("Node %s, where the volume is, reports again since %s; it lets go of what no pod there needs, then the volume moves by itself.", node, short(p.Age(r.Since)))
+	return fmt.Sprintf("Node %s, where the volume is, reports again since %s; it lets go of what no pod there needs, then the volume moves by itself.", node, evidence.Duration(p.Age(r.Since)))
 }
 
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {
@@ -127,7 +128,7 @@ func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer,
 		s.At(node)
 		s.At(va.Spec.NodeName)
 		s.Object("va", va.Name)
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", va.Spec.NodeName))
+		s.Evidence = append(s.Evidence, evidence.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", va.Spec.NodeName))
 		if refused != nil {
 			s.Evidence = append(s.Evidence, refused.Evidence())
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	evidencepods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
 
@@ -21,12 +22,12 @@ var podStuckTerminating = &diagnosis.SymptomRule{Name: "pod-stuck-terminating", 
 			continue
 		}
 		s := &diagnosis.Symptom{Keys: i.keys(i.volumes), Subject: diagnosis.PodSubject(i.pod)}
-		s.Message = fmt.Sprintf("%s is terminating since %s.", capital(podName(i.pod)), short(p.Age(d.Time)))
+		s.Message = fmt.Sprintf("%s is terminating since %s.", capital(podName(i.pod)), evidence.Duration(p.Age(d.Time)))
 		object := "Pod " + i.pod.Namespace + "/" + i.pod.Name
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "metadata.deletionTimestamp", d.UTC().Format(time.RFC3339)))
 		if len(i.pod.Finalizers) > 0 {
 			s.Message += fmt.Sprintf(" It has finalizers: %v.", i.pod.Finalizers)
-			s.Evidence = append(s.Evidence, diagnosis.FromAPI(object, "metadata.finalizers", fmt.Sprint(i.pod.Finalizers)))
+			s.Evidence = append(s.Evidence, evidence.FromAPI(object, "metadata.finalizers", fmt.Sprint(i.pod.Finalizers)))
 		}
 		if names, facts := evidencepods.HeldBy(p.Index, i.pod); len(names) > 0 {
 			s.Message = fmt.Sprintf("%s, and process %s of node %s, which is none of its own, has files of its volumes open.", strings.TrimSuffix(s.Message, "."), strings.Join(names[:min(len(names), 3)], ", "), i.pod.Spec.NodeName)

@@ -45,7 +45,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		return nil
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
-	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), short(age))
+	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), evidence.Duration(age))
 	s.Pending = needsTime(p, i, said)
 	s.Evidence = append(s.Evidence, stateOf(i.pod))
 	for _, t := range said {
@@ -212,15 +212,15 @@ func stateOf(pod *corev1.Pod) report.Evidence {
 	object := "Pod " + pod.Namespace + "/" + pod.Name
 	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if loopsOverMount(cs) {
-			return diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"].lastState.terminated.message", cs.LastTerminationState.Terminated.Message)
+			return evidence.FromAPI(object, "status.containerStatuses["+cs.Name+"].lastState.terminated.message", cs.LastTerminationState.Terminated.Message)
 		}
 		if w := cs.State.Waiting; w != nil && w.Reason != "" {
-			return diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"].state.waiting.reason", w.Reason)
+			return evidence.FromAPI(object, "status.containerStatuses["+cs.Name+"].state.waiting.reason", w.Reason)
 		}
 	}
 	phase := string(pod.Status.Phase)
 	if phase == "" {
 		phase = "(no status yet)"
 	}
-	return diagnosis.FromAPI(object, "status.phase", phase)
+	return evidence.FromAPI(object, "status.phase", phase)
 }

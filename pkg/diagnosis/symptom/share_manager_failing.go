@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -21,29 +22,29 @@ var shareManagerFailing = &diagnosis.SymptomRule{Name: "share-manager-failing", 
 }}
 
 func shareFails(p *diagnosis.Pass, v *snapshot.Volume) {
-	var evidence []report.Evidence
+	var facts []report.Evidence
 	var node string
 	pod := p.ShareManagerPod(v)
 	if pod != nil {
 		node = pod.Spec.NodeName
-		evidence = append(evidence, podFails(p, pod)...)
+		facts = append(facts, podFails(p, pod)...)
 	}
 	settled := pod == nil || p.Age(pod.CreationTimestamp.Time) > settle
 	if sm := v.Longhorn.ShareManager; sm != nil {
 		fail := sm.State == "error" || settled && (sm.State == "stopped" || sm.State == "starting" || sm.State == "stopping") && consumersSettled(p, v)
 		if fail {
-			evidence = append(evidence, diagnosis.FromAPI("ShareManager "+sm.Name, "status.state", sm.State))
+			facts = append(facts, evidence.FromAPI("ShareManager "+sm.Name, "status.state", sm.State))
 		}
 	}
 	if lh := v.LH(); lh != nil && lh.Status.ShareState == "error" {
-		evidence = append(evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.shareState", "error"))
+		facts = append(facts, evidence.FromAPI("Volume "+lh.Name, "status.shareState", "error"))
 	}
 	for _, t := range p.Texts(v) {
-		if is(t, message.ShareNotAvailable) && present(t, podOf(v, t), p.Texts(v)) && len(evidence) < 4 {
-			evidence = append(evidence, t.Evidence())
+		if is(t, message.ShareNotAvailable) && present(t, podOf(v, t), p.Texts(v)) && len(facts) < 4 {
+			facts = append(facts, t.Evidence())
 		}
 	}
-	if len(evidence) == 0 {
+	if len(facts) == 0 {
 		return
 	}
 	s := onVolume(v, fmt.Sprintf("The share-manager of %s does not serve it.", name(v)))
@@ -51,7 +52,7 @@ func shareFails(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.Pod(pod)
 	s.At(node)
 	s.At(p.DeviceNodes(v)...)
-	s.Evidence = evidence
+	s.Evidence = facts
 	p.AddSymptom(s)
 }
 
@@ -62,12 +63,12 @@ func podFails(p *diagnosis.Pass, pod *corev1.Pod) []report.Evidence {
 		last := cs.LastTerminationState.Terminated
 		restarted := cs.RestartCount > 0 && last != nil && p.Age(last.FinishedAt.Time) < settle*5
 		if restarted || !cs.Ready && p.Age(pod.CreationTimestamp.Time) > settle {
-			out = append(out, diagnosis.FromAPI(object, "status.containerStatuses["+cs.Name+"]",
+			out = append(out, evidence.FromAPI(object, "status.containerStatuses["+cs.Name+"]",
 				fmt.Sprintf("ready %v, restartCount %d", cs.Ready, cs.RestartCount)))
 		}
 	}
 	if pod.Status.Phase == corev1.PodFailed {
-		out = append(out, diagnosis.FromAPI(object, "status.phase", "Failed"))
+		out = append(out, evidence.FromAPI(object, "status.phase", "Failed"))
 	}
 	return out
 }

@@ -72,12 +72,12 @@ func keepsVolume(p *diagnosis.Pass, v *snapshot.Volume, node string) {
 	s := onVolume(v, fmt.Sprintf("Node %s still has %s mounted or in use, and no pod there needs it.", node, name(v)))
 	s.At(node)
 	if inUse {
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Node "+node, "status.volumesInUse", v.UniqueName()))
+		s.Evidence = append(s.Evidence, evidence.FromAPI("Node "+node, "status.volumesInUse", v.UniqueName()))
 	}
 	for _, m := range mounts {
 		s.Device(node, m.Mount.Dev)
 		if len(s.Evidence) < 3 {
-			s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "proc/1/mountinfo", m.Mount.Point))
+			s.Evidence = append(s.Evidence, evidence.FromNode(node, "proc/1/mountinfo", m.Mount.Point))
 		}
 	}
 	p.AddSymptom(s)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -28,7 +29,7 @@ func loops(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.Subject = diagnosis.ObjectSubject("Volume", lh.Namespace, lh.Name)
 	s.At(lh.Status.CurrentNodeID)
 	s.At(lh.NodeID)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.state", lh.Status.State))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("Volume "+lh.Name, "status.state", lh.Status.State))
 	for _, said := range p.Texts(v) {
 		if len(s.Evidence) < 4 && (said.Reason == "Attached" || said.Reason == "Detached") {
 			s.Evidence = append(s.Evidence, said.Evidence())

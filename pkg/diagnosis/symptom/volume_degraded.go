@@ -25,11 +25,11 @@ var volumeDegraded = &diagnosis.SymptomRule{Name: "volume-degraded", Run: func(p
 		fails := longhorn.RebuildsFail(p.Index, v)
 		s.Informal = !fails.Yes()
 		s.At(lh.Status.CurrentNodeID)
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.robustness", "degraded"))
+		s.Evidence = append(s.Evidence, evidence.FromAPI("Volume "+lh.Name, "status.robustness", "degraded"))
 		for _, r := range v.Longhorn.Replicas {
 			if r.FailedAt != "" {
 				s.At(r.NodeID)
-				s.Evidence = append(s.Evidence, diagnosis.FromAPI("Replica "+r.Name, "spec.failedAt", r.FailedAt))
+				s.Evidence = append(s.Evidence, evidence.FromAPI("Replica "+r.Name, "spec.failedAt", r.FailedAt))
 			}
 		}
 		if fails.Yes() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -28,7 +29,7 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 			s := onVolume(v, fmt.Sprintf("Device %s (%s) of %s on node %s %s.", b.Name, b.Dev, name(v), view.Name, how))
 			s.At(view.Name)
 			s.Device(view.Name, b.Dev)
-			s.Evidence = append(s.Evidence, diagnosis.FromNode(view.Name, "sys/class/block/"+b.Name+at, how))
+			s.Evidence = append(s.Evidence, evidence.FromNode(view.Name, "sys/class/block/"+b.Name+at, how))
 			p.AddSymptom(s)
 		}
 	}

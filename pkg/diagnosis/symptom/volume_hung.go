@@ -76,7 +76,7 @@ func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 		return
 	}
 	s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s does not answer.", name(v), m.mount.Point, m.view.Name))
-	s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@statfs"+m.mount.Point, st.Err))
+	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@statfs"+m.mount.Point, st.Err))
 	p.AddSymptom(s)
 }
 
@@ -97,7 +97,7 @@ func readsHang(p *diagnosis.Pass, v *snapshot.Volume) {
 			s := onVolume(v, fmt.Sprintf("A read of the device of %s (%s) on node %s does not return.", name(v), n, node))
 			s.At(node)
 			s.Device(node, n)
-			s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "@content/"+n.String(), "hang"))
+			s.Evidence = append(s.Evidence, evidence.FromNode(node, "@content/"+n.String(), "hang"))
 			p.AddSymptom(s)
 		}
 	}
@@ -117,7 +117,7 @@ func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 		if thaws(proc) {
 			s.Message += " It waits to write to a filesystem that is frozen, as fsfreeze and what takes snapshots do it."
 		}
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, fmt.Sprintf("proc/%d/stat", proc.PID), "state D "+where))
+		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, fmt.Sprintf("proc/%d/stat", proc.PID), "state D "+where))
 		p.AddSymptom(s)
 	}
 }

@@ -39,18 +39,18 @@ func answersError(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	node := m.view.Name
 	if st, ok := m.view.Statfs(m.mount.Point); ok && slices.Contains(corrupted, st.Err) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s answers %s.", name(v), m.mount.Point, node, st.Err))
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "@statfs"+m.mount.Point, st.Err))
+		s.Evidence = append(s.Evidence, evidence.FromNode(node, "@statfs"+m.mount.Point, st.Err))
 		p.AddSymptom(s)
 		return
 	}
 	if !m.mount.Dev.Anonymous() && m.view.Dead(m.mount.Dev) && used(v, node) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s lies on device %s, which no longer exists: its I/O fails.", name(v), m.mount.Point, node, m.mount.Dev))
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "proc/1/mountinfo", m.mount.Dev.String()+" "+m.mount.Point))
+		s.Evidence = append(s.Evidence, evidence.FromNode(node, "proc/1/mountinfo", m.mount.Dev.String()+" "+m.mount.Point))
 		p.AddSymptom(s)
 	}
 	if b := m.view.Device(m.mount.Dev); b != nil && snapshot.TakenOffline(b) && used(v, node) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s lies on disk %s, which the kernel has taken offline: its I/O fails.", name(v), m.mount.Point, node, b.Name))
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(node, "sys/class/block/"+b.Name+"/device/state", b.State))
+		s.Evidence = append(s.Evidence, evidence.FromNode(node, "sys/class/block/"+b.Name+"/device/state", b.State))
 		p.AddSymptom(s)
 	}
 }
@@ -65,7 +65,7 @@ func kernelErrors(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	last := lines[len(lines)-1]
 	s := onMount(v, m, fmt.Sprintf("The kernel of node %s reports failed I/O on the device of %s.", m.view.Name, name(v)))
 	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute
-	s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@kmsg", last.Text))
+	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", last.Text))
 	p.AddSymptom(s)
 }
 
@@ -91,7 +91,7 @@ func faulted(p *diagnosis.Pass, v *snapshot.Volume) {
 	}
 	s := onVolume(v, fmt.Sprintf("Longhorn calls volume %s faulted while a pod works with it: it has no replica or no engine.", lh.Name))
 	s.At(lh.Status.CurrentNodeID)
-	s.Evidence = append(s.Evidence, diagnosis.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
+	s.Evidence = append(s.Evidence, evidence.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
 	p.AddSymptom(s)
 }
 

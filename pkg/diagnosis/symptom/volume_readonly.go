@@ -73,7 +73,7 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	}
 	if why != "" {
 		s := onMount(v, m, fmt.Sprintf("The filesystem of %s at %s on node %s is read-only (%s).", name(v), m.mount.Point, m.view.Name, why))
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, at, m.mount.Point+" "+strings.Join(m.mount.Super, ",")))
+		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, at, m.mount.Point+" "+strings.Join(m.mount.Super, ",")))
 		p.AddSymptom(s)
 		return
 	}
@@ -84,8 +84,8 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	// Since Linux 6.10 mountinfo says rw after an emergency remount of ext4.
 	for _, l := range m.lines("remounted-ro", "ext4-aborted") {
 		s := onMount(v, m, fmt.Sprintf("The kernel made the filesystem of %s on node %s read-only after errors, although its mount says rw.", name(v), m.view.Name))
-		s.Evidence = append(s.Evidence, diagnosis.FromNode(m.view.Name, "@kmsg", l.Text),
-			diagnosis.FromNode(m.view.Name, sb.Locator+"/errors_count", fmt.Sprint(sb.ErrorsCount)))
+		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", l.Text),
+			evidence.FromNode(m.view.Name, sb.Locator+"/errors_count", fmt.Sprint(sb.ErrorsCount)))
 		p.AddSymptom(s)
 		return
 	}
@@ -102,7 +102,7 @@ func engineReadOnly(p *diagnosis.Pass, v *snapshot.Volume) {
 		}
 		s := onVolume(v, fmt.Sprintf("Longhorn reports the filesystem of volume %s as read-only.", v.Handle))
 		s.At(e.NodeID)
-		s.Evidence = append(s.Evidence, diagnosis.FromAPI("Engine "+e.Name, "status.conditions[FilesystemReadOnly]", strings.TrimSpace(c.Status+" "+c.Message)))
+		s.Evidence = append(s.Evidence, evidence.FromAPI("Engine "+e.Name, "status.conditions[FilesystemReadOnly]", strings.TrimSpace(c.Status+" "+c.Message)))
 		p.AddSymptom(s)
 	}
 }

@@ -18,9 +18,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Fields are the values of a sentence.
@@ -149,6 +146,3 @@ func Nodes(names []string) string {
 	}
 	return "nodes " + List(names, 0)
 }
-
-// Ago is how long something has lasted, as kubectl says it: "9m", "3h".
-func Ago(d time.Duration) string { return report.Duration(int64(d / time.Second)) }

@@ -40,7 +40,7 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), State: state, Steps: remedy.AttachAnew(waits),
-			With: words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": words.Ago(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
+			With: words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": evidence.Duration(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
 		}
 		if undone := lh.Undone(pl, va); undone.Yes() { // the storage itself says that it has none
 			p.Says, p.State = "undone", append(p.State, undone)

@@ -29,7 +29,7 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		why, silent := manager.Silent(pl.X)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Lease", "kube-system", snapshot.ControllerManager), Says: i.Says, State: i.State, Last: []evidence.Answer{silent},
-			With: words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": words.Ago(i.Age), "why": why},
+			With: words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": evidence.Duration(i.Age), "why": why},
 		}
 		if silent.No() { // it leads, and does not do this
 			p.State, p.Last, p.AtMost = append(p.State, evidence.Yes(silent.Facts()...)), nil, report.Likely

@@ -59,7 +59,7 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 		p.With["set"] = a.Set.Namespace + "/" + a.Set.Name
 	}
 	if age := pl.X.Age(n.CreationTimestamp.Time); !n.CreationTimestamp.IsZero() && age < nodeplugin.NewNode {
-		p.AtMost, p.Waiting, p.With["age"] = report.Possible, true, words.Ago(age)
+		p.AtMost, p.Waiting, p.With["age"] = report.Possible, true, evidence.Duration(age)
 	}
 	p.At(u.Node)
 	p.Volume(u.Volume)

@@ -26,7 +26,7 @@ var ClaimKeptByFinishedPod = &diagnosis.Rule{
 		names, named := claims.NamedByFinished(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
-			With:    words.Fields{"claim": c.Namespace + "/" + c.Name, "age": words.Ago(pl.X.Age(c.DeletionTimestamp.Time)), "pods": words.List(names, 6)},
+			With:    words.Fields{"claim": c.Namespace + "/" + c.Name, "age": evidence.Duration(pl.X.Age(c.DeletionTimestamp.Time)), "pods": words.List(names, 6)},
 			State:   []evidence.Answer{claims.Protected(c), named},
 			Last:    []evidence.Answer{claims.NoOtherUser(pl), claims.OnlyProtection(c)},
 			Waiting: claims.AllExpire(pl.X, pl.Volume),

@@ -29,7 +29,7 @@ var ProvisionerNotResponding = &diagnosis.Rule{
 		c := pl.Volume.Claim
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
-			With: words.Fields{"claim": c.Namespace + "/" + c.Name, "age": words.Ago(pl.X.Age(c.CreationTimestamp.Time)), "why": s.Why,
+			With: words.Fields{"claim": c.Namespace + "/" + c.Name, "age": evidence.Duration(pl.X.Age(c.CreationTimestamp.Time)), "why": s.Why,
 				"class": pl.Volume.Class.Name, "provisioner": s.Name},
 			State: append(s.State, wanted), Last: s.Last, Waiting: s.Waiting,
 			Steps: []remedy.Step{silenceStep(s),

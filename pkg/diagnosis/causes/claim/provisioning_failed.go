@@ -39,7 +39,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 				return nil
 			}
 			about, help := provision.About(t, c)
-			p.With["who"], p.With["about"], p.With["age"], p.With["code"], p.With["said"] = provision.Who(t), about, words.Ago(pl.X.Age(t.At)), t.Code, provision.Quoted(t)
+			p.With["who"], p.With["about"], p.With["age"], p.With["code"], p.With["said"] = provision.Who(t), about, evidence.Duration(pl.X.Age(t.At)), t.Code, provision.Quoted(t)
 			p.With["names"] = words.List(provision.Named(pl, t), 0)
 			p.State, p.Last = append([]evidence.Answer{evidence.Yes(t.Evidence())}, p.State[:1]...), []evidence.Answer{provision.FirstHand(t), p.State[1]}
 			p.Steps = []remedy.Step{remedy.Words(help), remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +

@@ -42,7 +42,7 @@ var MkfsRisk = &diagnosis.Rule{
 		}
 		p.With["data"] = "data"
 		if !f.Data.Yes() {
-			p.With["data"], p.With["age"] = "", words.Ago(pl.X.Age(pl.Volume.PV.CreationTimestamp.Time))
+			p.With["data"], p.With["age"] = "", evidence.Duration(pl.X.Age(pl.Volume.PV.CreationTimestamp.Time))
 		}
 		if !f.Data.Yes() && f.Says != "unreadable" { // it may never have been formatted
 			if pl.Volume.LH() != nil {

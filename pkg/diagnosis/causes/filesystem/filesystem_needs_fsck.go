@@ -71,7 +71,7 @@ func repair(pl *evidence.Place, c filesystem.Carrier) remedy.Step {
 	}
 	step := remedy.Fsck(c.Device, pl.Volume, c.Block, c.Path(), c.FSType()).Note("%s. Never while it is mounted or while its requests fail, and never make a new filesystem.", newer)
 	if name, at := longhorn.LastBackup(pl.Volume); name != "" && !at.IsZero() {
-		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, words.Ago(pl.X.Age(at)))
+		step = step.Note("The newest backup that Longhorn knows, %s, is %s old: what was written since is not in it.", name, evidence.Duration(pl.X.Age(at)))
 	}
 	return step
 }

@@ -32,7 +32,7 @@ func recordStale(pl *evidence.Place, e *snapshot.LHEngine) *diagnosis.Proof {
 	im, state, forgotten := lh.Forgotten(pl.X, e)
 	p := &diagnosis.Proof{
 		Subject:    diagnosis.ObjectSubject("Engine", e.Namespace, e.Name),
-		With:       words.Fields{"engine": e.Name, "node": e.NodeID, "state": state, "is": e.CurrentState, "im": "", "since": words.Ago(lh.WantedFor(pl.X, pl.Volume))},
+		With:       words.Fields{"engine": e.Name, "node": e.NodeID, "state": state, "is": e.CurrentState, "im": "", "since": evidence.Duration(lh.WantedFor(pl.X, pl.Volume))},
 		State:      []evidence.Answer{forgotten, lh.Attaching(pl.X, pl.Volume)},
 		LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that is started and fails again and again", Is: lh.Tried(pl.X, "Engine", e.Namespace, e.Name, e.Conditions)}},
 	}

@@ -33,7 +33,7 @@ func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 	node := r.Manager.NodeID
 	p := &diagnosis.Proof{
 		Subject: report.Subject{Kind: "Pod", Namespace: r.Manager.Namespace, Name: r.Manager.Name, Node: node}, Says: "killed",
-		With: words.Fields{"im": r.Manager.Name, "node": node, "at": r.At.UTC().Format(time.RFC3339), "ago": words.Ago(pl.X.Age(r.At)),
+		With: words.Fields{"im": r.Manager.Name, "node": node, "at": r.At.UTC().Format(time.RFC3339), "ago": evidence.Duration(pl.X.Age(r.At)),
 			"hit": fmt.Sprintf("%d volumes of the node were", len(r.Hit)), "connections": "", "why": r.Why},
 		State: []evidence.Answer{r.Is()},
 		Last:  []evidence.Answer{r.Sure()},

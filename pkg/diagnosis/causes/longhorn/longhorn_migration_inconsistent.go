@@ -59,10 +59,10 @@ func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.St
 		return []remedy.Step{remedy.Words("Stop the virtual machine, then empty status.currentMigrationNodeID of the volume through the status subresource (an ordinary edit does not write it); note the old value. Not while two tickets exist. The attachment object of Longhorn stays: it is rightly empty.")}
 	case inherited.Yes():
 		p.Says, p.State = "inherited", []evidence.Answer{inherited}
-		p.With["replica"], p.With["engine"], p.With["enginestate"], p.With["failed"], p.With["after"] = r.Name, e.Name, lh.OrNone(e.CurrentState), r.LastFailedAt, words.Ago(after)
+		p.With["replica"], p.With["engine"], p.With["enginestate"], p.With["failed"], p.With["after"] = r.Name, e.Name, lh.OrNone(e.CurrentState), r.LastFailedAt, evidence.Duration(after)
 		return []remedy.Step{remedy.Words("Cancel the migration and let the virtual machine run where it is; upgrade Longhorn. The source replica is healthy: an ordinary detach and attach (stop and start of the machine) makes no copies and works.")}
 	case unconfirmed.Yes():
-		p.Says, p.State, p.With["waits"], p.With["pod"] = "unconfirmed", []evidence.Answer{unconfirmed}, words.Ago(waits), by.Pod.Namespace+"/"+by.Pod.Name
+		p.Says, p.State, p.With["waits"], p.With["pod"] = "unconfirmed", []evidence.Answer{unconfirmed}, evidence.Duration(waits), by.Pod.Namespace+"/"+by.Pod.Name
 		p.Pod(by.Pod)
 		return []remedy.Step{remedy.Words("Find out on node " + by.Node() + " why the source pod does not end, or stop the virtual machine. The attachment that is left over is removed only after the machine is off.")}
 	case !m.Refused().No():

@@ -37,7 +37,7 @@ func remountPending(pl *evidence.Place, pod *corev1.Pod, r lh.Remount) *diagnosi
 	why, blocked := r.Blocker()
 	p := &diagnosis.Proof{
 		Subject: diagnosis.PodSubject(pod),
-		With: words.Fields{"volume": v.Name, "at": r.At, "after": words.Ago(r.Asked.Sub(r.Started)),
+		With: words.Fields{"volume": v.Name, "at": r.At, "after": evidence.Duration(r.Asked.Sub(r.Started)),
 			"pod": pod.Namespace + "/" + pod.Name, "state": lh.Condition(v), "why": why},
 		State:      []evidence.Answer{r.Older()},
 		Last:       []evidence.Answer{blocked},

@@ -33,7 +33,7 @@ var VolumeStatusLeftover = &diagnosis.Rule{
 				Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: l.Branch,
 				State: []evidence.Answer{l.State, wanted}, Last: []evidence.Answer{l.Last},
 				With: words.Fields{"field": l.Field, "volume": v.Name, "value": l.Value, "state": lh.OrNone(v.Status.State),
-					"wanted": diagnosis.Duration(lh.WantedFor(pl.X, pl.Volume))},
+					"wanted": evidence.Duration(lh.WantedFor(pl.X, pl.Volume))},
 				Steps: []remedy.Step{remedy.Words(fmt.Sprintf("Empty %s of volume %s in namespace %s through the status subresource (kubectl edit with --subresource=status; an ordinary edit does not write it). Note the old value: writing it back undoes the step. Then upgrade Longhorn. Verify: the volume attaches within a minute.", l.Field, v.Name, v.Namespace))},
 			}
 			p.At(lh.WantedNodes(pl.Volume)...)
