@@ -35,7 +35,8 @@ func less(a, b *Finding) bool {
 }
 
 // relate settles which of two true causes is the reason of the other: first who
-// yields, then who is nested, then what is only "perhaps because".
+// yields, then who is nested, then what is only "perhaps because". Parents form no circle,
+// as LeadsTo has none (NewCatalog).
 func (c *Catalog) relate(all []*Finding) {
 	found := map[string]bool{}
 	for _, f := range all {
@@ -69,7 +70,6 @@ func (c *Catalog) relate(all []*Finding) {
 			}
 		}
 	}
-	breakCircles(all)
 }
 
 // below tells whether a finding cannot be the reason of another one that is better proven:
@@ -133,21 +133,6 @@ func better(old, candidate *Finding) *Finding {
 		return candidate
 	}
 	return old
-}
-
-// breakCircles makes sure that parents form a forest: with an acyclic catalog a
-// circle can only come from two findings of one cause.
-func breakCircles(all []*Finding) {
-	for _, f := range all {
-		seen := map[*Finding]bool{f: true}
-		for x := f; x.parent != nil; x = x.parent {
-			if seen[x.parent] {
-				x.parent = nil
-				break
-			}
-			seen[x.parent] = true
-		}
-	}
 }
 
 // root is the top of a finding's tree, through parents and through those that it

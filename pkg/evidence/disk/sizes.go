@@ -39,10 +39,7 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 		out.unprobed = pl.Probed().Lacks()
 		return out
 	}
-	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
-	if !ok {
-		return out
-	}
+	d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
 	top := pl.View.Device(d.Top())
 	for _, leaf := range pl.View.Leaves(d.Dev) {
 		out.Facts = append(out.Facts, sizeFact(pl.Node, leaf))

@@ -17,9 +17,6 @@ var EncryptionParametersRefused = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.Node == "" {
-			return nil
-		}
 		r, ok := crypt.RefusalOf(pl)
 		fips, cut := crypt.FIPS(pl), crypt.FormatFailed(pl)
 		if !ok && cut.No() {

@@ -22,9 +22,6 @@ var KernelModuleMissing = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.Node == "" {
-			return nil
-		}
 		said, spoken := kmod.SaidOf(pl)
 		needs := kmod.Needs(pl)
 		if spoken && !slices.Contains(needs, said.Module) {
