@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -16,12 +17,7 @@ const shownPods = 6
 
 // claim adds pods, claim, PV, class and driver.
 func (c *chain) claim(v *snapshot.Volume) {
-	users := v.Live()
-	for _, w := range v.Terminating() { // one that has ended is there until its object goes
-		if !w.Live() {
-			users = append(users, w)
-		}
-	}
+	users := evidence.Once(v.Live(), v.Terminating()...) // one that has ended is there until its object goes
 	for i, w := range users {
 		if i == shownPods {
 			c.add(row{Link: report.Link{Kind: "Pod", Name: "…", State: count(len(users)-i, "more pod", "more pods")}})

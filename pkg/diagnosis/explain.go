@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -51,11 +52,7 @@ func explainSame(p *Pass) {
 			continue
 		}
 		for _, e := range s.Evidence {
-			for _, f := range precise[e] {
-				if !slices.Contains(s.explainedBy, f) {
-					s.explainedBy = append(s.explainedBy, f)
-				}
-			}
+			s.explainedBy = evidence.Once(s.explainedBy, precise[e]...)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package diagnosis
 
-import "sort"
+import (
+	"maps"
+	"slices"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+)
 
 // keyIndex finds the findings that may share something with given keys, so that a
 // sweep of a large cluster does not compare everything with everything.
@@ -46,14 +51,5 @@ func (x keyIndex) of(k *Keys) []*Finding {
 		take(x.byNode[n])
 		take(x.byAt[n])
 	}
-	order := make([]int, 0, len(seen))
-	for i := range seen {
-		order = append(order, i)
-	}
-	sort.Ints(order)
-	out := make([]*Finding, len(order))
-	for i, n := range order {
-		out[i] = x.list[n]
-	}
-	return out
+	return evidence.Each(slices.Sorted(maps.Keys(seen)), func(n int) *Finding { return x.list[n] })
 }

@@ -136,23 +136,18 @@ func (c *Catalog) offered(p *Pass, s *Symptom) []*Rule {
 	case 1:
 		return c.offeredBy(p, offers[0])
 	}
-	var out []*Rule
-	for _, r := range c.explaining[s.Name] {
-		if slices.ContainsFunc(offers, func(o offer) bool { return slices.Contains(c.offeredBy(p, o), r) }) {
-			out = append(out, r)
-		}
-	}
-	return out
+	return evidence.Keep(c.explaining[s.Name], func(r *Rule) bool {
+		return slices.ContainsFunc(offers, func(o offer) bool { return slices.Contains(c.offeredBy(p, o), r) })
+	})
 }
 
 func (c *Catalog) offeredBy(p *Pass, o offer) []*Rule {
 	out, ok := p.offers[o]
 	if !ok {
-		for _, r := range c.explaining[o.symptom] {
-			if (r.can(o.kind) || o.symptom == "pod-waiting-for-volume" && slices.Contains(ofKubelet, r.Name)) && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name)) {
-				out = append(out, r)
-			}
-		}
+		out = evidence.Keep(c.explaining[o.symptom], func(r *Rule) bool {
+			can := r.can(o.kind) || o.symptom == "pod-waiting-for-volume" && slices.Contains(ofKubelet, r.Name)
+			return can && (r.Layer != Filesystem || !o.early || slices.Contains([]string{"filesystem-full", "expansion-failed-on-node"}, r.Name))
+		})
 		p.offers[o] = out
 	}
 	return out

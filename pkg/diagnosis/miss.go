@@ -1,8 +1,8 @@
 package diagnosis
 
 import (
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -14,12 +14,7 @@ import (
 
 // sortedMisses returns what could not be read, in a stable order.
 func (p *Pass) sortedMisses() []missKey {
-	keys := make([]missKey, 0, len(p.missed))
-	for k := range p.missed {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i].need < keys[j].need })
-	return keys
+	return slices.SortedFunc(maps.Keys(p.missed), func(a, b missKey) int { return strings.Compare(a.need, b.need) })
 }
 
 // misses are what one rule could not read, in order of need.
@@ -130,12 +125,8 @@ func (p *Pass) notChecked() []report.NotChecked {
 		if reason == snapshot.NotServed && strings.Contains(k.need, "longhorn.io/") {
 			continue // no Longhorn in this cluster: nothing was missed
 		}
-		n := report.NotChecked{Need: k.need, Node: k.node, Reason: reason, Detail: detail}
-		for rule := range p.missed[k] {
-			n.Causes = append(n.Causes, rule)
-		}
-		slices.Sort(n.Causes)
-		out = append(out, n)
+		causes := slices.Sorted(maps.Keys(p.missed[k]))
+		out = append(out, report.NotChecked{Need: k.need, Node: k.node, Reason: reason, Detail: detail, Causes: causes})
 	}
 	out = append(out, p.notFailed(out)...)
 	out = append(out, p.notProbed(out)...)

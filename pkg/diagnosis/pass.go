@@ -225,11 +225,7 @@ func (p *Pass) AddSymptom(s *Symptom) {
 		old.merge(&s.Keys)
 		old.shows(s)
 		old.Past = old.Past && s.Past
-		for _, e := range s.Evidence {
-			if !slices.Contains(old.Evidence, e) {
-				old.Evidence = append(old.Evidence, e)
-			}
-		}
+		old.Evidence = evidence.Once(old.Evidence, s.Evidence...)
 		p.file(old)
 		return
 	}

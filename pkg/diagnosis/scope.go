@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"slices"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -139,11 +140,7 @@ func (s *scope) addNode(n string) {
 func (s *scope) addSiblings(x *snapshot.Index) {
 	for _, v := range slices.Clone(s.volumes) {
 		for _, w := range v.Waiting() {
-			for _, o := range x.VolumesOfPod(w.Pod) {
-				if !slices.Contains(s.volumes, o) {
-					s.volumes = append(s.volumes, o)
-				}
-			}
+			s.volumes = evidence.Once(s.volumes, x.VolumesOfPod(w.Pod)...)
 		}
 	}
 }

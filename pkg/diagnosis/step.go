@@ -1,6 +1,6 @@
 package diagnosis
 
-import "slices"
+import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 
 // Step is a step of a volume's life that a cause breaks.
 type Step string
@@ -45,11 +45,7 @@ var shown = map[Step][]string{
 func symptomsOf(steps []Step) []string {
 	out := []string{}
 	for _, s := range steps {
-		for _, name := range shown[s] {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
+		out = evidence.Once(out, shown[s]...)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package noise
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -35,10 +36,6 @@ var apparmorDenialUnrelated = &diagnosis.NoiseRule{Name: "apparmor-denial-unrela
 // onVolume tells whether a denied path belongs to a volume: then the profile is that
 // of whoever mounts it.
 func onVolume(name string) bool {
-	for _, w := range []string{"/kubernetes.io~", "/kubernetes.io/csi/", "/volume-subpaths/", "/volumeDevices/", "/dev/longhorn/"} {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/kubernetes.io~", "/kubernetes.io/csi/", "/volume-subpaths/", "/volumeDevices/", "/dev/longhorn/"},
+		func(w string) bool { return strings.Contains(name, w) })
 }

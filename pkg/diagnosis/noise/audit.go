@@ -2,11 +2,12 @@ package noise
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -63,16 +64,8 @@ func logLine(view *snapshot.NodeView, a, b string) string {
 // denials returns the lines of the kernel log and of the audit log of a node that
 // contain a word, each once, in order.
 func denials(view *snapshot.NodeView, kind, word string) []string {
-	var out []string
-	for _, l := range view.KernelLines(kind) {
-		out = append(out, l.Text)
-	}
-	for _, l := range logLines(view, word) {
-		if !slices.Contains(out, l) {
-			out = append(out, l)
-		}
-	}
-	return out
+	kernel := evidence.Each(view.KernelLines(kind), func(l probes.KernelLine) string { return l.Text })
+	return evidence.Once(kernel, logLines(view, word)...)
 }
 
 // times counts in words.

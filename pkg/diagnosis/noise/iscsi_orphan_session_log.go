@@ -87,17 +87,10 @@ func refusedAddresses(p *diagnosis.Pass, view *snapshot.NodeView) {
 
 // managerAt tells whether a current instance manager has an address.
 func managerAt(p *diagnosis.Pass, address string) bool {
-	for _, im := range p.Cluster.Longhorn.InstanceManagers {
-		if im.IP == address {
-			return true
-		}
-	}
-	for _, pod := range p.Cluster.Pods {
-		if pod.Status.PodIP == address || slices.ContainsFunc(pod.Status.PodIPs, func(ip corev1.PodIP) bool { return ip.IP == address }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Cluster.Longhorn.InstanceManagers, func(im *snapshot.LHInstanceManager) bool { return im.IP == address }) ||
+		slices.ContainsFunc(p.Cluster.Pods, func(pod *corev1.Pod) bool {
+			return pod.Status.PodIP == address || slices.ContainsFunc(pod.Status.PodIPs, func(ip corev1.PodIP) bool { return ip.IP == address })
+		})
 }
 
 // used tells whether a disk of the session is mounted or held.

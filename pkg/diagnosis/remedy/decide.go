@@ -80,7 +80,7 @@ func (s Step) look(x *snapshot.Index) report.Remedy {
 	if len(r.Commands) == 0 {
 		r.Risk = ""
 	}
-	r.Commands = once(r.Commands)
+	r.Commands = evidence.Once(nil, r.Commands...)
 	r.Verify, _ = lines(x, s.Verify, &r.Afterwards)
 	return r
 }
@@ -90,17 +90,6 @@ func (s Step) withhold(x *snapshot.Index, settle string, look []Command) report.
 	r := Step{Title: "Withheld: " + lower(s.Title), Commands: look, Risk: ReadOnly}.look(x)
 	r.Settle = settle
 	return r
-}
-
-// once leaves out what stands in a list already.
-func once(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // seen quotes the first fact that speaks against a guard.

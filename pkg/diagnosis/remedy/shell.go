@@ -115,12 +115,11 @@ func (s shell) fromTools(argv []string) (string, bool) {
 
 // changes tells whether a script does anything but look.
 func changes(script string) bool {
-	for _, part := range strings.FieldsFunc(script, func(r rune) bool { return strings.ContainsRune("|;&{}", r) }) {
-		if f := strings.Fields(part); len(f) > 0 && !slices.Contains([]string{"grep", "ls", "cat", "head", "tail"}, f[0]) {
-			return true
-		}
-	}
-	return false
+	parts := strings.FieldsFunc(script, func(r rune) bool { return strings.ContainsRune("|;&{}", r) })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		f := strings.Fields(part)
+		return len(f) > 0 && !slices.Contains([]string{"grep", "ls", "cat", "head", "tail"}, f[0])
+	})
 }
 
 // talosctl writes a look as the API of Talos has it.

@@ -207,10 +207,7 @@ func wantedLong(p *diagnosis.Pass, v *snapshot.Volume) bool {
 }
 
 func failedToProvision(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	for _, t := range p.Texts(v) {
-		if t.Fresh && (t.Reason == "ProvisioningFailed" || is(t, message.ProvisionFailed, message.ClassNotFound)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool {
+		return t.Fresh && (t.Reason == "ProvisioningFailed" || is(t, message.ProvisionFailed, message.ClassNotFound))
+	})
 }

@@ -154,12 +154,10 @@ func longIn(p *diagnosis.Pass, v *snapshot.Volume, least time.Duration) bool {
 			return false
 		}
 	}
-	for _, c := range v.Consumers {
-		if d := c.Pod.DeletionTimestamp; d != nil && p.Age(d.Time) < least {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
+		d := c.Pod.DeletionTimestamp
+		return d != nil && p.Age(d.Time) < least
+	})
 }
 
 // busyItself tells whether Longhorn keeps a volume attached for work of its own that

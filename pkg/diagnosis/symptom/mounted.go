@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -72,11 +73,8 @@ func (m mounted) lines(kinds ...string) []probes.KernelLine {
 				since = max(since, l.Micros)
 			}
 		}
-		for _, l := range m.view.KernelLines(kinds...) {
-			if slices.Contains(l.Names, n) && l.Micros > since {
-				out = append(out, l)
-			}
-		}
+		later := func(l probes.KernelLine) bool { return slices.Contains(l.Names, n) && l.Micros > since }
+		out = append(out, evidence.Keep(m.view.KernelLines(kinds...), later)...)
 	}
 	return out
 }

@@ -114,17 +114,12 @@ func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
 	if slices.ContainsFunc(said, func(t diagnosis.Text) bool { return namesMount(t) && !got(pod, t) || evpods.Blames(pod, t) }) {
 		return true
 	}
-	for _, k := range pod.Status.Conditions {
-		if k.Type == corev1.PodReadyToStartContainers && k.Status == corev1.ConditionTrue {
-			return false
-		}
+	if snapshot.PodCondition(pod, corev1.PodReadyToStartContainers).Status == corev1.ConditionTrue {
+		return false
 	}
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil || snapshot.Hindered(cs) != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(cs corev1.ContainerStatus) bool {
+		return cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil || snapshot.Hindered(cs) != ""
+	})
 }
 
 // unfinished tells whether the runtime still works on a container of a pod with
@@ -195,12 +190,9 @@ func unmounted(i involved, said []diagnosis.Text) []*snapshot.Volume {
 		if len(t.Unmounted) == 0 {
 			continue
 		}
-		var out []*snapshot.Volume
-		for _, v := range i.volumes {
-			if slices.Contains(t.Unmounted, volumeIn(i.pod, v)) || slices.Contains(t.Unmounted, v.PVName()) {
-				out = append(out, v)
-			}
-		}
+		out := evidence.Keep(i.volumes, func(v *snapshot.Volume) bool {
+			return slices.Contains(t.Unmounted, volumeIn(i.pod, v)) || slices.Contains(t.Unmounted, v.PVName())
+		})
 		if len(out) > 0 {
 			return out
 		}

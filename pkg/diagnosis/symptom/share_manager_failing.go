@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,11 +75,8 @@ func podFails(p *diagnosis.Pass, pod *corev1.Pod) []report.Evidence {
 }
 
 func consumersSettled(p *diagnosis.Pass, v *snapshot.Volume) bool {
-	for _, c := range v.Live() {
-		// With the last consumer ending, Longhorn stops the share-manager itself.
-		if !c.Terminating() && p.Age(c.Pod.CreationTimestamp.Time) > settle {
-			return true
-		}
-	}
-	return false
+	// With the last consumer ending, Longhorn stops the share-manager itself.
+	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+		return !c.Terminating() && p.Age(c.Pod.CreationTimestamp.Time) > settle
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -104,12 +105,7 @@ func mountsNowhere(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	if view == nil || view.Init == nil || !ok || !view.AllNamespacesRead() {
 		return false
 	}
-	for _, n := range d.Numbers() {
-		if len(view.Uses(n)) > 0 || view.Superblock(n) != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Numbers(), func(n probes.Dev) bool { return len(view.Uses(n)) > 0 || view.Superblock(n) != nil })
 }
 
 // longReleased tells whether the node had the time to let go: two minutes since
