@@ -4,6 +4,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -14,11 +15,13 @@ func read(x *snapshot.Index) evidence.Reading {
 	return evidence.Resources(x, "longhorn.io/volumes", "longhorn.io/engines", "longhorn.io/replicas", "longhorn.io/instancemanagers")
 }
 
-// Idle asks whether an instance-manager runs no engine and no replica besides one: its
-// own lists name none, and no Engine or Replica says that it runs in it.
+// Idle asks whether an instance-manager runs no engine, no frontend and no replica besides
+// one: its own lists name none, and no Engine or Replica says that it runs in it. The lists
+// of one that does not answer are old, and what it runs goes on: the manager calls that
+// unknown, and spares it then, too (longhorn-manager, node_controller.go).
 func Idle(x *snapshot.Index, im *snapshot.LHInstanceManager, besides string) evidence.Answer {
 	n := 0
-	for _, list := range [][]snapshot.LHProcess{im.Engines, im.Replicas} {
+	for _, list := range [][]snapshot.LHProcess{im.Engines, im.Frontends, im.Replicas} {
 		for _, p := range list {
 			if p.Name != besides {
 				return evidence.No(evidence.FromAPI("InstanceManager "+im.Name, "status.instances["+p.Name+"]", p.State))
@@ -36,11 +39,16 @@ func Idle(x *snapshot.Index, im *snapshot.LHInstanceManager, besides string) evi
 			return a
 		}
 	}
+	if im.CurrentState == "unknown" {
+		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/instancemanagers", Node: im.NodeID, Why: "its state is unknown: what it runs is not known"})
+	}
 	return read(x).Nothing(evidence.FromAPI("InstanceManager "+im.Name, "status", fmt.Sprintf("%d engines and replicas, and none says that it runs there", n)))
 }
 
+// runsIn: "unknown" is what an instance is called that was started where nobody answers
+// now (longhorn-manager, instance_handler.go).
 func runsIn(im *snapshot.LHInstanceManager, kind, name string, i snapshot.LHInstance) (evidence.Answer, bool) {
-	if i.InstanceManager != im.Name || i.CurrentState != "running" {
+	if i.InstanceManager != im.Name || !slices.Contains([]string{"running", "starting", "stopping", "unknown"}, i.CurrentState) {
 		return evidence.Answer{}, false
 	}
 	return evidence.No(evidence.FromAPI(kind+" "+name, "status.instanceManagerName", im.Name)), true
