@@ -146,6 +146,7 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"share down":                          {"broken: certain longhorn-share-manager-down ShareManager " + object, down()},
 		"restart, two volumes, mount dead":    {"broken: certain " + imr, lhSecond(lhDead(lhRestart(runs(), "2026-01-02T11:40")), ", remountRequestedAt: '2026-01-02T11:40:50Z'")},
 		"restart, mount dead":                 {"broken: likely " + imr, lhDead(lhRestart(runs(), "2026-01-02T11:40"))},
+		"restart, mount alive":                {"healthy", lhRestart(runs(), "2026-01-02T11:40")},
 		"restart before the pod":              {"healthy", lhRestart(runs(), "2025-12-30T11:40")},
 		"attached by hand without a device":   {"broken: certain longhorn-attachment-ticket-leftover Volume " + object, upkeep("true").EditIn(volDoc, "currentNodeID: ''", "currentNodeID: n1")},
 		"attached by hand with a device":      {lhStuck, upkeep("false").EditIn(volDoc, "currentNodeID: ''", "currentNodeID: n1")},

@@ -2,11 +2,14 @@ package longhorn
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -89,6 +92,35 @@ func TestNodeWorks(t *testing.T) {
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Gaps: c.gaps, Cluster: snapshot.Cluster{Nodes: c.nodes, Longhorn: snapshot.Longhorn{Nodes: []*snapshot.LHNode{{ObjectMeta: named("n1")}}}}})
 		if got := NodeWorks(x, "n1"); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestOlderPods: who is older than the restart of an engine has a dead device only on the
+// engine's node, and only where it has the device at all.
+func TestOlderPods(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	user := func(name, node string, started time.Time, phase corev1.PodPhase) *snapshot.Consumer {
+		began := metav1.NewTime(started)
+		return &snapshot.Consumer{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: phase, StartTime: &began}}}
+	}
+	users := []*snapshot.Consumer{
+		user("older", "n1", at.Add(-time.Hour), corev1.PodRunning), user("younger", "n1", at.Add(time.Minute), corev1.PodRunning),
+		user("waits", "n1", at.Add(-time.Hour), corev1.PodPending), user("elsewhere", "n2", at.Add(-time.Hour), corev1.PodRunning),
+	}
+	again := user("again", "n1", at.Add(-time.Hour), corev1.PodRunning)
+	again.Pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	again.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at.Add(time.Minute))}}}}
+	users = append(users, again)
+	for mode, want := range map[string]string{"rwo": "older", "rwx": ""} {
+		v := &snapshot.Volume{Driver: snapshot.LonghornDriver, Consumers: users, Longhorn: &snapshot.LonghornVolume{Volume: &snapshot.LHVolume{AccessMode: mode}}}
+		var got []string
+		for _, p := range (Restart{Manager: &snapshot.LHInstanceManager{NodeID: "n1"}, At: at, pl: &evidence.Place{X: index(snapshot.Longhorn{})}}).OlderPods(v) {
+			got = append(got, p.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", mode, got, want)
 		}
 	}
 }

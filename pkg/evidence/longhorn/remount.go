@@ -74,6 +74,43 @@ func (r Remount) Recovers() evidence.Answer {
 	return evidence.Yes()
 }
 
+// Renewed asks whether the pod has a mount of the volume's present disk: a node that boots
+// starts its pods again with new mounts, and their start time stays. Where nobody looked,
+// containers that are older than the request tell that it has not.
+func (r Remount) Renewed() evidence.Answer {
+	x, node := r.pl.X, r.pod.Spec.NodeName
+	if x.View(node) == nil {
+		ready := x.NodeReady(node)
+		if runsSince(r.pod, r.Asked) || ready.Known && ready.Since.Before(r.Asked) {
+			return evidence.No()
+		}
+		return evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "it may have been booted since the request, which mounts the volume anew"})
+	}
+	return onPresentDisk(r.pl, r.pl.Volume, r.pod)
+}
+
+// onPresentDisk asks whether what a pod has mounted of a volume, on a node that was looked
+// at, is the disk that the volume is there now, and nothing says that files fail.
+func onPresentDisk(pl *evidence.Place, v *snapshot.Volume, pod *corev1.Pod) evidence.Answer {
+	x, node := pl.X, pod.Spec.NodeName
+	view := x.View(node)
+	d, found := x.DeviceOn(v, node)
+	if !found || d.Block == nil || view.DeadPath(d.Block.Name) != "" || slices.ContainsFunc(pl.Refused(), filesFail) {
+		return evidence.No()
+	}
+	out := evidence.No()
+	for _, m := range x.VolumeMounts(v, node) {
+		switch {
+		case m.Path.PodUID != string(pod.UID):
+		case !view.Rests(m.Mount.Dev, d.Dev):
+			return evidence.No()
+		default:
+			out = evidence.Yes(evidence.FromNode(node, "proc/1/mountinfo", m.Mount.Raw))
+		}
+	}
+	return out
+}
+
 // Soon tells whether Longhorn is about to recreate the pod itself, and how long ago it
 // asked.
 func (r Remount) Soon() (ago time.Duration, soon bool) {

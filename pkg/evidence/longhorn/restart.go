@@ -37,8 +37,10 @@ func RestartsOf(pl *evidence.Place) []Restart {
 				continue
 			}
 			r.countConnections()
+			boot, fact := booted(pl.X, node, r.At)
+			r.Booted = boot != ""
 			own, hit := r.hits(pl.Volume)
-			if !hit || !suffersFrom(pl, r.At, node) {
+			if !hit || !r.suffers() {
 				continue
 			}
 			r.facts = append(r.facts, own)
@@ -50,8 +52,6 @@ func RestartsOf(pl *evidence.Place) []Restart {
 					r.Hit = append(r.Hit, v)
 				}
 			}
-			boot, fact := booted(pl.X, node, r.At)
-			r.Booted = boot != ""
 			r.Why, r.facts = restartReason(pl.X, im, boot, fact, r.facts)
 			out = append(out, r)
 		}
@@ -162,12 +162,12 @@ func deadMount(x *snapshot.Index, v *snapshot.Volume, node string) (report.Evide
 	return report.Evidence{}, false
 }
 
-// suffersFrom tells whether a pod of the volume started before the restart, or waits, or
-// its files fail now. The pods of a shared volume have an NFS mount, which recovers: there
-// only a failure counts.
-func suffersFrom(pl *evidence.Place, start time.Time, node string) bool {
-	v := pl.Volume
-	_, dead := deadMount(pl.X, v, node)
+// suffers tells whether a pod of the volume started before the restart, or waits, or its
+// files fail now. The pods of a shared volume have an NFS mount, which recovers: there only
+// a failure counts. One that is ready after a boot has new mounts, and its first start time.
+func (r *Restart) suffers() bool {
+	pl, v := r.pl, r.pl.Volume
+	_, dead := deadMount(pl.X, v, r.Manager.NodeID)
 	refused := pl.Refused()
 	if dead || slices.ContainsFunc(refused, filesFail) {
 		return true
@@ -177,7 +177,24 @@ func suffersFrom(pl *evidence.Place, start time.Time, node string) bool {
 		return s != nil && s.State != "running" && Used(v) || len(v.Waiting()) > 0 && len(refused) > 0
 	}
 	return len(v.Waiting()) > 0 || slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
-		return c.Pod.Status.StartTime != nil && c.Pod.Status.StartTime.Time.Before(start)
+		return c.Pod.Status.StartTime != nil && c.Pod.Status.StartTime.Time.Before(r.At) && !r.anew(v, c.Pod)
+	})
+}
+
+// anew tells whether a pod works that its node may have started again, with new mounts: after
+// a boot, or where nobody looked and none of its containers is older; or that has the present
+// disk mounted.
+func (r Restart) anew(v *snapshot.Volume, pod *corev1.Pod) bool {
+	if r.pl.X.View(r.Manager.NodeID) != nil {
+		return r.Booted && snapshot.PodReady(pod) || onPresentDisk(r.pl, v, pod).Yes()
+	}
+	return snapshot.PodReady(pod) && !runsSince(pod, r.At)
+}
+
+// runsSince tells whether a container of a pod has run since before a time.
+func runsSince(pod *corev1.Pod, before time.Time) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.State.Running != nil && c.State.Running.StartedAt.Time.Before(before)
 	})
 }
 
@@ -228,12 +245,16 @@ func (r Restart) Sure() evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "node/" + r.Manager.NodeID, Node: r.Manager.NodeID, Why: "a second volume of the node that was hit in the same minute"})
 }
 
-// OlderPods are the running pods of a volume that are older than the restart, so that their
-// mount is that of the old device.
+// OlderPods are the running pods of a volume on the node that are older than the restart, so
+// that their mount is that of the old device. Clients of a share have none of it, and a boot
+// leaves no mount: the kubelet starts the pods again with new ones.
 func (r Restart) OlderPods(v *snapshot.Volume) []*corev1.Pod {
 	var out []*corev1.Pod
+	if r.Booted || v.RegularRWX() {
+		return nil
+	}
 	for _, c := range v.Running() {
-		if s := c.Pod.Status.StartTime; s != nil && s.Time.Before(r.At) {
+		if s := c.Pod.Status.StartTime; c.Node() == r.Manager.NodeID && s != nil && s.Time.Before(r.At) && !r.anew(v, c.Pod) {
 			out = append(out, c.Pod)
 		}
 	}

@@ -41,7 +41,7 @@ func remountPending(pl *evidence.Place, pod *corev1.Pod, r lh.Remount) *diagnosi
 			"pod": pod.Namespace + "/" + pod.Name, "state": lh.Condition(v), "why": why},
 		State:      []evidence.Answer{r.Older()},
 		Last:       []evidence.Answer{blocked},
-		LookAlikes: []diagnosis.LookAlike{{Cause: "an NFS client that recovers by itself", Is: r.Recovers()}},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "an NFS client that recovers by itself", Is: r.Recovers()}, {Cause: "a pod that its node started again, with a new mount", Is: r.Renewed()}},
 	}
 	switch ago, soon := r.Soon(); {
 	case soon && !blocked.Yes():

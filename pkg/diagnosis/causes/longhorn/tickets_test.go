@@ -153,6 +153,8 @@ func TestRemountPending(t *testing.T) {
 		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
 		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
 		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
+		{"bare pod, started again later: a boot would have mounted anew", asked("2026-01-02T11:45:00Z").edit("pod", "startedAt: '2026-01-02T11:30:00Z'", "startedAt: '2026-01-02T11:50:00Z'").edit("node-n1", "2026-01-01T00:00:00Z", "2026-01-02T11:49:00Z"), []string{"likely Pod db-0"}},
+		{"bare pod, started again on a node that was Ready all the time", asked("2026-01-02T11:45:00Z").edit("pod", "startedAt: '2026-01-02T11:30:00Z'", "startedAt: '2026-01-02T11:50:00Z'"), certain},
 		{"shared volume without an error, 1.8", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.8.1")), silent},
 		{"shared volume without an error, 1.6", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.6.2")), certain},
 		{"shared volume without an error, 1.12", asked("2026-01-02T11:45:00Z").edit("volume", "accessMode: rwo", "accessMode: rwx").add("version", release("v1.12.0")), certain},
