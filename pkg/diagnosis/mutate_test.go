@@ -32,6 +32,7 @@ var mutations = map[string]map[string]mutation{
 	"volume-unused":     {"refuted": openedVolume, "unseen": holeIn(probes.Descriptors)},
 	"mounted-only-here": {"refuted": mountedThere, "unseen": forbid("api/storage.k8s.io/volumeattachments", func(c *snapshot.Cluster) { c.Attachments = nil })},
 	"not-in-use":        {"refuted": inUse, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
+	"node-same":         {"refuted": joinedAnew, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
 	"pod-present":       {"refuted": deleted, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
 	"pod-spares":        {"refuted": mirrored, "unseen": ofUnreadSet},
 	"pod-finished":      {"refuted": goesOn},
@@ -177,6 +178,17 @@ func inUse(s *snapshot.Snapshot, on remedy.Target) bool {
 	for _, n := range s.Cluster.Nodes {
 		if n.Name == on.Node {
 			n.Status.VolumesInUse = append(n.Status.VolumesInUse, corev1.UniqueVolumeName(on.Volume.UniqueName()))
+			return true
+		}
+	}
+	return false
+}
+
+// joinedAnew makes the node younger than whatever was made for it.
+func joinedAnew(s *snapshot.Snapshot, on remedy.Target) bool {
+	for _, n := range s.Cluster.Nodes {
+		if n.Name == on.Node {
+			n.CreationTimestamp = metav1.NewTime(s.TakenAt.Add(-time.Second))
 			return true
 		}
 	}

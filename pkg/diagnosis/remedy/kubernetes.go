@@ -60,6 +60,11 @@ func DeleteVolumeAttachment(va *storagev1.VolumeAttachment, v *snapshot.Volume) 
 				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.NotInUse(x, v, node) },
 				Look: []Command{Kubectl("get", "node", node, "-o", "jsonpath={.status.volumesInUse}")}, On: Target{Node: node, Volume: v},
 			},
+			{
+				Question: "node-same", Fact: titled("VolumeAttachment %s was made for the node that is called %s now, not for an earlier machine of that name", va.Name, node),
+				Ask:  func(x *snapshot.Index) evidence.Answer { return volume.MadeFor(x, va) },
+				Look: []Command{Kubectl("get", "node/"+node, "volumeattachment/"+va.Name, "-o", "custom-columns=NAME:.metadata.name,CREATED:.metadata.creationTimestamp")}, On: Target{Node: node},
+			},
 		},
 		Verify: []Command{Kubectl("get", "volumeattachment", va.Name)},
 	}

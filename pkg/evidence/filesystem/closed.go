@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 )
@@ -142,7 +143,7 @@ func (s Closed) Words() string {
 // MountedElsewhere is another node that has the same device mounted: a new mount here
 // would replay the journal under a second writer.
 func MountedElsewhere(pl *evidence.Place) string {
-	for _, n := range pl.X.NodesOf(pl.Volume) {
+	for _, n := range volume.Nodes(pl.X, pl.Volume) {
 		view := pl.X.View(n)
 		d, ok := pl.X.DeviceOn(pl.Volume, n)
 		if n == pl.Node || view == nil || !ok {

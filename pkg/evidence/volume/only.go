@@ -10,13 +10,15 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// OnlyHere asks whether no node but one mounts a volume that one node may have. Where
-// nothing in the API tells who had it (no attachments), every node could.
+// OnlyHere asks whether no node but one mounts a volume that one node may have: also what
+// its access modes call shared, where it is a disk here, for they make no filesystem one of
+// a cluster. Where nothing in the API tells who had it (no attachments), every node could.
 func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer {
-	if !v.Exclusive() {
+	_, onDisk := x.DeviceOn(v, on)
+	if !v.Exclusive() && (!onDisk || v.RegularRWX()) {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.accessModes", "more than one node may mount the volume"))
 	}
-	nodes := x.NodesOf(v)
+	nodes := Nodes(x, v)
 	whole := traced(x)
 	if !v.AttachRequired(x) {
 		for _, n := range x.Cluster.Nodes {
@@ -27,8 +29,8 @@ func OnlyHere(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 		if n == on {
 			continue
 		}
-		for _, m := range x.VolumeMounts(v, n) {
-			return evidence.No(evidence.FromNode(n, "proc/1/mountinfo", m.Mount.Raw))
+		if m := mounted(x, v, n); m.Yes() {
+			return evidence.No(m.Facts()...)
 		}
 		if slices.Contains(nodes, n) {
 			whole = whole.And(node.Whole(x, n, probes.Mounts))

@@ -2,6 +2,7 @@ package volume
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -78,6 +79,67 @@ func TestNotInUse(t *testing.T) {
 		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: tt.nodes}})
 		if got := NotInUse(x, v, "n").String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// TestOneDiskOfTwoObjects asks about a disk that two PVs stand for: node a has the one, and
+// node c has a pod of the other.
+func TestOneDiskOfTwoObjects(t *testing.T) {
+	t.Parallel()
+	facts := func() *probes.Facts {
+		return &probes.Facts{
+			Identity: probes.Identity{InitMntNS: 1}, Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1}}, Processes: []probes.Process{{PID: 1, MntNS: 1}},
+			Block: []probes.BlockDevice{{Name: "sdb", Dev: probes.Dev{Major: 8, Minor: 16}, Serial: "vol0123456789abcdef"}},
+		}
+	}
+	published := probes.Mount{Dev: probes.Dev{Major: 8, Minor: 16}, Point: "/var/lib/kubelet/pods/11111111-1111-1111-1111-111111111111/volumes/kubernetes.io~csi/twin/mount", Root: "/", FSType: "ext4", Source: "/dev/sdb", Raw: "line"}
+	for name, tt := range map[string]struct {
+		mode                           corev1.PersistentVolumeAccessMode
+		change                         func(*snapshot.Snapshot)
+		onlyA, everywhere, unusedThere string
+	}{
+		"both nodes read, nothing on c":   {corev1.ReadWriteOnce, func(*snapshot.Snapshot) {}, "yes", "yes", "yes"},
+		"c mounts it as the other object": {corev1.ReadWriteOnce, func(s *snapshot.Snapshot) { s.Nodes["c"].Facts.Namespaces[0].Mounts = []probes.Mount{published} }, "no", "yes", "no"},
+		"c was not looked at":             {corev1.ReadWriteOnce, func(s *snapshot.Snapshot) { delete(s.Nodes, "c") }, "unseen", "unseen", "unseen"},
+		"a disk that is called shared":    {corev1.ReadWriteMany, func(s *snapshot.Snapshot) { delete(s.Nodes, "c") }, "unseen", "unseen", "unseen"},
+		"shared, and no disk": {corev1.ReadWriteMany, func(s *snapshot.Snapshot) {
+			delete(s.Nodes, "c")
+			s.Nodes["a"].Facts.Block = nil
+		}, "yes", "unseen", "unseen"},
+	} {
+		s := &snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"a": {Facts: facts()}, "c": {Facts: facts()}}}
+		for pv, node := range map[string]string{"pv": "a", "twin": "c"} {
+			s.Cluster.PVs = append(s.Cluster.PVs, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: pv}, Spec: corev1.PersistentVolumeSpec{
+				AccessModes:            []corev1.PersistentVolumeAccessMode{tt.mode},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs.csi.aws.com", VolumeHandle: "vol-0123456789abcdef"}},
+			}})
+			s.Cluster.Attachments = append(s.Cluster.Attachments, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-" + node},
+				Spec: storagev1.VolumeAttachmentSpec{NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv}}, Status: storagev1.VolumeAttachmentStatus{Attached: true}})
+		}
+		tt.change(s)
+		x := snapshot.NewIndex(s)
+		v := x.VolumeOfPV("pv")
+		got := [3]string{OnlyHere(x, v, "a").String(), Everywhere(x, v).String(), UnusedOn(x, v, "c").String()}
+		if want := [3]string{tt.onlyA, tt.everywhere, tt.unusedThere}; got != want {
+			t.Errorf("%s: only on a, everywhere, unused on c are %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestMadeFor: a node that is younger than the attachment is another machine, or may be.
+func TestMadeFor(t *testing.T) {
+	t.Parallel()
+	at := func(hour int) metav1.Time { return metav1.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC) }
+	va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(10)}, Spec: storagev1.VolumeAttachmentSpec{NodeName: "a"}}
+	for want, nodes := range map[string][]*corev1.Node{
+		"yes":    {{ObjectMeta: metav1.ObjectMeta{Name: "a", CreationTimestamp: at(9)}}},
+		"no":     {{ObjectMeta: metav1.ObjectMeta{Name: "a", CreationTimestamp: at(11)}}},
+		"unseen": nil,
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: nodes}})
+		if got := MadeFor(x, va).String(); got != want {
+			t.Errorf("with %v it is %s, want %s", nodes, got, want)
 		}
 	}
 }
