@@ -78,7 +78,7 @@ func known(f string) bool {
 	return slices.Contains([]string{
 		"kubernetes.io/pvc-protection", "provisioner.storage.kubernetes.io/cloning-protection",
 		"snapshot.storage.kubernetes.io/pvc-as-source-protection", "kubernetes.io/pv-protection", "kubernetes.io/pv-controller",
-		"external-provisioner.volume.kubernetes.io/finalizer", "foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking",
+		provisioners, "foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking",
 		"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
 	}, f)
 }
@@ -162,14 +162,30 @@ func (g Going) Keeps() evidence.Answer {
 	return evidence.Yes(evidence.FromAPI(g.object(), "metadata.finalizers", strings.Join(g.Finalizers, " ")))
 }
 
-// Attacher is the finalizer of an attacher on a PV, or empty.
-func (g Going) Attacher() string {
+// provisioners is what external-provisioner sets on a PV, to delete the volume in the storage
+// first (HonorPVReclaimPolicy, on by default since its v5.0).
+const provisioners = "external-provisioner.volume.kubernetes.io/finalizer"
+
+// Sidecar is the finalizer of a driver's attacher or provisioner on a PV, or empty.
+func (g Going) Sidecar() string {
 	for _, f := range g.Finalizers {
-		if strings.HasPrefix(f, "external-attacher/") && g.Kind == "PersistentVolume" {
+		if g.Kind == "PersistentVolume" && (strings.HasPrefix(f, "external-attacher/") || f == provisioners) {
 			return f
 		}
 	}
 	return ""
+}
+
+// AloneForSidecar asks whether nothing but its sidecars' own work is left of a PV: it is bound and
+// attached no more.
+func (g Going) AloneForSidecar(pl *evidence.Place) evidence.Answer {
+	all := []evidence.Answer{g.idle(pl, "kubernetes.io/pv-protection")}
+	for _, f := range g.Finalizers {
+		if f != provisioners {
+			all = append(all, g.idle(pl, f))
+		}
+	}
+	return evidence.All(all...)
 }
 
 // UsedByPods asks whether pods that neither ended nor go away use a claim that is being

@@ -52,9 +52,9 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.Says = "foreign"
 		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
 		p.Steps = append(p.Steps, foreignSteps(g.Foreign())...)
-	case g.Attacher() != "":
-		p.Says, p.AtMost, p.With["finalizer"] = "gone", report.Likely, g.Attacher()
-		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl), evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName()))}
+	case g.Sidecar() != "":
+		p.Says, p.AtMost, p.With["finalizer"] = "gone", report.Likely, g.Sidecar()
+		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl), evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName()))}
 		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
 	default:
 		f, made := g.Source()

@@ -57,7 +57,9 @@ func TestDeletionBlockedByFinalizer(t *testing.T) {
 		"attacher of a removed driver": {going("", since("11:00:00Z", "external-attacher/disk-example-com"), "Succeeded"), []string{"likely " + pv}},
 		"attacher of a driver":         {going("", since("11:00:00Z", "external-attacher/disk-example-com"), "Succeeded").Add(driver), []string{}},
 		"attachments were not read":    {going("", since("11:00:00Z", "external-attacher/disk-example-com"), "Succeeded").Gap("api/storage.k8s.io/volumeattachments", "Forbidden"), []string{}},
-		"the provisioner's own":        {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded"), []string{}},
+		"the provisioner's own":        {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Add(driver), []string{}},
+		"of a driver that is gone":     {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer, kubernetes.io/pv-protection"), "Succeeded"), []string{"likely " + pv}},
+		"of a driver, and it is bound": {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Edit("phase: Released", "phase: Bound"), []string{}},
 		"foreign, on the volume":       {going("", since("11:00:00Z", "quota.example.com/x"), "Succeeded"), []string{"certain " + pv}},
 	} {
 		t.Run(name, func(t *testing.T) {
