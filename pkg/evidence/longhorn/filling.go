@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -84,11 +86,54 @@ type Filling struct {
 func FillingOf(x *snapshot.Index, vol *snapshot.Volume) (f Filling, lacks evidence.Answer) {
 	v := vol.LH()
 	kind, facts := unfilled(v)
-	if kind == "" {
+	lacks = evidence.Yes(facts...)
+	if kind == Clone {
+		lacks = evidence.All(lacks, keptForClone(x, vol))
+	}
+	if kind == "" || lacks.No() {
 		return f, evidence.No()
 	}
 	e := x.EngineActive(vol)
-	return Filling{kind, e, ProgressOf(e), v}, evidence.Yes(facts...)
+	return Filling{kind, e, ProgressOf(e), v}, lacks
+}
+
+// keptForClone asks whether the state of a clone keeps pods away. While it is copied it does. Once the copy is
+// there, the volume rests in that state until it is attached and rebuilt (longhorn 12341): then who wants it is
+// kept away only where Longhorn made no ticket of the attachment, or holds the volume for the clone on
+// another node (longhorn 12206, 13335). One that Kubernetes has attached keeps nobody away.
+func keptForClone(x *snapshot.Index, vol *snapshot.Volume) evidence.Answer {
+	if vol.LH().Status.CloneState == "initiated" {
+		return evidence.Yes()
+	}
+	if slices.ContainsFunc(vol.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Status.Attached && va.DeletionTimestamp == nil }) {
+		return evidence.No()
+	}
+	if vol.LH().Status.CloneState == "failed" {
+		return evidence.Yes()
+	}
+	for _, va := range vol.Attachments {
+		if va.DeletionTimestamp != nil {
+			continue
+		}
+		if ticket := ticketOf(vol, va.Name); ticket == nil {
+			return Read(x, "volumeattachments").Nothing(evidence.FromAPI("VolumeAttachment.longhorn.io "+vol.LH().Name, "spec.attachmentTickets", "none "+va.Name))
+		} else if on := vol.LH().Status.CurrentNodeID; on != "" && on != va.Spec.NodeName && !ticket.Satisfied {
+			return evidence.Yes(evidence.FromAPI("Volume "+vol.LH().Name, "status.currentNodeID", on))
+		}
+	}
+	return evidence.No()
+}
+
+// ticketOf is the ticket of a volume with an id, nil when there is none.
+func ticketOf(vol *snapshot.Volume, id string) *snapshot.LHTicket {
+	if a := vol.Longhorn.Attachment; a != nil {
+		for i := range a.Tickets {
+			if a.Tickets[i].ID == id {
+				return &a.Tickets[i]
+			}
+		}
+	}
+	return nil
 }
 
 // unfilled is the kind of the data that a volume lacks, with what says so.

@@ -3,6 +3,8 @@ package longhorn
 import (
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 func TestReplicaUnschedulable(t *testing.T) {
@@ -62,6 +64,10 @@ func TestRestorePending(t *testing.T) {
 		return newScene().edit("volume", "ownerID: n1", "ownerID: n1, restoreRequired: true").edit("engine", "currentState: stopped", "currentState: running"+engine)
 	}
 	refused := "rpc error: code = Aborted desc = volume " + vol + " is restoring data"
+	waitsHealthy := func() *scene {
+		return newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: copy-completed-awaiting-healthy}")
+	}
+	ticket := snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n1") + ": {type: csi-attacher, nodeID: n1, generation: 0}"
 	check(t, RestorePending, []branch{
 		{"in progress", restore(", restoreStatus: {a: {progress: 40, isRestoring: true}}"), []string{"certain Volume " + vol}},
 		{"refused for it", restore("").attachError(refused), []string{"certain Volume " + vol}},
@@ -73,6 +79,13 @@ func TestRestorePending(t *testing.T) {
 		{"activation that nobody waits for", newScene().edit("volume", "ownerID: n1", "ownerID: n1, isStandby: true").drop("pod").drop("va").drop("tickets"), []string{"certain Volume " + vol}},
 		{"over", restore(", restoreStatus: {a: {progress: 100, isRestoring: false, error: ''}}"), silent},
 		{"clone", newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: initiated}").attachError("volume request cloning data but has not finished copying data"), []string{"certain Volume " + vol}},
+		{"clone that waits to be rebuilt, and has its ticket", waitsHealthy(), silent},
+		{"clone that waits to be rebuilt, refused", waitsHealthy().edit("tickets", ticket, ""), []string{"certain Volume " + vol}},
+		{"clone that waits to be rebuilt, tickets unread", waitsHealthy().edit("tickets", ticket, "").file("snapshot.yaml", gapped("api/longhorn.io/volumeattachments")), silent},
+		{"clone that waits to be rebuilt on another node", waitsHealthy().edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n2"), []string{"certain Volume " + vol}},
+		{"clone that waits to be rebuilt, attached", waitsHealthy().edit("tickets", ticket, "").edit("va", "attached: false", "attached: true"), silent},
+		{"clone that waits to be rebuilt, and nobody wants it", waitsHealthy().edit("tickets", ticket, "").drop("va").drop("pod"), silent},
+		{"clone that failed", newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: failed}"), []string{"certain Volume " + vol}},
 		{"clone completed", newScene().edit("volume", "ownerID: n1", "ownerID: n1, cloneStatus: {state: completed}"), silent},
 		{"nobody waits", restore("").drop("pod").drop("va").drop("tickets"), []string{"certain Volume " + vol}},
 		{"nothing to restore", newScene(), silent},
