@@ -21,6 +21,7 @@ var attachFailed = &diagnosis.SymptomRule{Name: "attach-failed", Run: func(p *di
 	for _, v := range p.Volumes() {
 		for _, va := range v.Attachments {
 			attachmentLate(p, v, va)
+			attachmentLost(p, v, va)
 		}
 		attachTexts(p, v)
 	}
@@ -55,6 +56,26 @@ func attachmentLate(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeA
 	}
 	s.Evidence = append(s.Evidence, facts...)
 	s.Pending = justUp(p, node, va.CreationTimestamp.Time)
+	p.AddSymptom(s)
+}
+
+// attachmentLost: Kubernetes has the volume attached and asks no more, and Longhorn lost it and does not
+// attach it again. Pods go on with a mount of a disk that is not there.
+func attachmentLost(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAttachment) {
+	since, facts := longhorn.Lost(p.Index, v, va)
+	if since == 0 {
+		return
+	}
+	s := &diagnosis.Symptom{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)}
+	s.Message = fmt.Sprintf("Kubernetes has %s attached to node %s, and Longhorn has not had it there for %s.", name(v), va.Spec.NodeName, evidence.Duration(since))
+	s.Volume(v)
+	s.Object("va", va.Name)
+	s.At(va.Spec.NodeName)
+	says, more := longhorn.Stops(p.Index, v)
+	if says != "" {
+		s.Message += " " + says
+	}
+	s.Evidence = append(append(s.Evidence, facts...), more...)
 	p.AddSymptom(s)
 }
 

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -53,6 +56,24 @@ func WaitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
 		}
 	}
 	return out
+}
+
+// Lost is how long Longhorn has not had a volume attached that Kubernetes has attached, with the facts; zero below
+// patience. A shared volume is attached elsewhere, and a migration has it on two nodes.
+func Lost(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) (time.Duration, []report.Evidence) {
+	lh := v.LH()
+	if lh == nil || !va.Status.Attached || va.DeletionTimestamp != nil || lh.Status.State == "attached" || lh.Migratable || v.RegularRWX() {
+		return 0, nil
+	}
+	for _, t := range WaitingTickets(v) {
+		if since := lastChange(t); t.ID == va.Name && !since.IsZero() && x.Age(since) >= patience {
+			return x.Age(since), []report.Evidence{
+				evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"), evidence.FromAPI("Volume "+lh.Name, "status.state", lh.Status.State),
+				evidence.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+t.ID+"]", "not satisfied since "+since.UTC().Format(time.RFC3339)),
+			}
+		}
+	}
+	return 0, nil
 }
 
 // WantedNodes are the nodes to which a volume is to be attached, without repetition.
