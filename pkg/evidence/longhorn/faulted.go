@@ -19,7 +19,7 @@ func Faulted(v *snapshot.Volume) evidence.Answer {
 	alive := slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool {
 		return r.CurrentState == "running" && r.FailedAt == "" && r.HealthyAt != ""
 	})
-	if lh.Status.Robustness != "faulted" || lh.Standby || lh.Status.RestoreRequired || alive {
+	if lh.Status.Robustness != "faulted" || lh.Standby || lh.Status.RestoreRequired || alive || neverPlaced(v) {
 		return evidence.No()
 	}
 	a := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.robustness", "faulted"))
@@ -27,6 +27,16 @@ func Faulted(v *snapshot.Volume) evidence.Answer {
 		a = a.With(evidence.FromAPI("Replica "+r.Name, "spec.failedAt", fmt.Sprintf("%s (node %s, healthyAt %s)", OrNone(r.FailedAt), OrNone(r.NodeID), OrNone(r.HealthyAt))))
 	}
 	return a
+}
+
+// neverPlaced tells whether no replica of a volume ever had a place. Longhorn calls such a volume faulted, too, but
+// nothing was written to it and nothing can be salvaged: what it lacks is a place (since 1.3 a replica that finds
+// none in advance is not even made: "precheck new replica failed").
+func neverPlaced(v *snapshot.Volume) bool {
+	lh := v.LH()
+	scheduled, _ := lh.Status.Conditions.Get("Scheduled")
+	return scheduled.Status == "False" && lh.Status.ActualSize == 0 && lh.Status.LastDegradedAt == "" &&
+		!slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID != "" || r.FailedAt != "" || r.HealthyAt != "" })
 }
 
 // EngineDied asks whether a volume may be called faulted only because its engine died:

@@ -93,6 +93,8 @@ func TestVolumeFaulted(t *testing.T) {
 		{"replicas were not read", faulted().drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), []string{"likely Volume " + vol}},
 		{"replicas were not read, detached", faulted().edit("volume", "state: attaching", "state: detached").drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), []string{"certain Volume " + vol}},
 		{"no replica is left", faulted().drop("replica-1").drop("replica-2"), []string{"certain Volume " + vol}},
+		{"none was ever placed", newScene().edit("volume", "robustness: unknown", "robustness: faulted").edit("volume", "{type: Scheduled, status: 'True'}", "{type: Scheduled, status: 'False'}").drop("replica-1").drop("replica-2"), silent},
+		{"none is left of a volume with data, and none finds a place", newScene().edit("volume", "robustness: unknown", "robustness: faulted, actualSize: 4096").edit("volume", "{type: Scheduled, status: 'True'}", "{type: Scheduled, status: 'False'}").drop("replica-1").drop("replica-2"), []string{"certain Volume " + vol}},
 		{"written as null by a bundle", newScene().edit("replica-1", "failedAt: ''", "failedAt: 'null'"), silent},
 	})
 }
