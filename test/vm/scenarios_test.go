@@ -143,6 +143,9 @@ var boots = []struct {
 	}},
 	{script: "nfs", scenarios: []scenario{
 		{
+			name: "nfs-mounted", pod: Running,
+		},
+		{
 			name: "nfs-silent", pod: Running, cause: "nfs-server-unreachable", subject: "Node vm-node", certainty: "certain",
 			say: []string{`10\.42\.0\.16`},
 		},
