@@ -187,6 +187,16 @@ func (v *Volume) Encrypted() bool {
 	return v.IsLonghorn() && v.LH() == nil && v.Class != nil && v.Class.Parameters["encrypted"] == "true"
 }
 
+// OfPartition tells whether the volume is one partition of a disk: the number stands in an
+// in-tree PV, or in the attribute that its migration to CSI makes of it.
+func (v *Volume) OfPartition() bool {
+	if v.PV == nil {
+		return false
+	}
+	ebs, gce := v.PV.Spec.AWSElasticBlockStore, v.PV.Spec.GCEPersistentDisk
+	return ebs != nil && ebs.Partition > 0 || gce != nil && gce.Partition > 0 || !slices.Contains([]string{"", "0"}, v.Attribute("partition"))
+}
+
 // AttachRequired tells whether the driver uses VolumeAttachments: a CSI driver
 // unless its CSIDriver object says no; an in-tree one only after migration.
 func (v *Volume) AttachRequired(x *Index) bool {

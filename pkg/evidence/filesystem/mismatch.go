@@ -83,15 +83,11 @@ func saidType(pl *evidence.Place) (t evidence.Text, want, holds string) {
 func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	c := m.Carrier
 	x, _ := c.Content()
-	if parts := pl.View.PartitionsOf(c.Block.Dev); said == "" && x.Type == "none" && len(parts) > 0 {
-		if whole := slices.IndexFunc(pl.Refused(), c.refusedWhole); whole >= 0 {
-			t, said, m.Holds = pl.Refused()[whole], "partitions", "a partition table with "+parts[0].Name
-		}
-	}
-	silent := x.Type == "" || x.Type == "none" && strings.Contains(said, "partitions")
+	holds := c.holds(x)
+	silent := holds == "" || holds == "none" && strings.Contains(said, "partitions")
 	switch {
-	case m.contradicts(pl.Volume, x.Type):
-		m.Holds = x.Type
+	case m.contradicts(pl.Volume, holds):
+		m.Holds = holds
 	case said == "" || !silent || !c.Means(t.Devices...):
 		return
 	}
@@ -99,7 +95,10 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	if fs := pl.Volume.FSType(); fs != "" {
 		facts = append(facts, evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "fsType", fs))
 	}
-	if x.Type != "" {
+	switch table := x.Extra["PTTYPE"]; {
+	case x.Type == "none" && table != "":
+		facts = append(facts, c.Shows("PTTYPE="+table))
+	case x.Type != "":
 		facts = append(facts, c.Shows("TYPE="+x.Type, "UUID="+x.UUID))
 	}
 	if t.Raw != "" {
@@ -114,13 +113,18 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.Gone()))
 }
 
-// refusedWhole tells whether mount(8) found no filesystem at the beginning of the device
-// itself, not of a partition of it.
-func (c Carrier) refusedWhole(t evidence.Text) bool {
-	return t.Is(message.WrongFSType) && slices.ContainsFunc(t.Devices, func(path string) bool {
-		dev, ok := c.Place.View.NumberAt(path)
-		return ok && dev == c.Block.Dev
-	})
+// holds is what lies on the device by the first bytes of it: with libblkid's name, or a table of
+// partitions. That of a PC is known by its last two bytes alone, which some filesystems have, too:
+// it counts where the kernel found its partitions.
+func (c Carrier) holds(x probes.Content) string {
+	table, parts := x.Extra["PTTYPE"], c.Place.View.PartitionsOf(c.Block.Dev)
+	switch {
+	case x.Type != "none" || table != "gpt" && len(parts) == 0:
+		return x.Type
+	case len(parts) > 0:
+		return "a partition table with " + parts[0].Name
+	}
+	return "a partition table (" + table + ")"
 }
 
 // held asks whether something lies on the device, or it is swapped to.
@@ -145,6 +149,8 @@ func (m Mismatch) contradicts(v *snapshot.Volume, holds string) bool {
 		return false
 	case slices.Contains(noFilesystem, holds):
 		return !(holds == "crypto_LUKS" && v.Encrypted())
+	case strings.HasPrefix(holds, "a partition table"):
+		return !v.OfPartition()
 	case holds == v.FSType() && !slices.Contains(attributes(v), m.Want): // a text asked for another
 		return false
 	case m.Want == "" || strings.HasPrefix(m.Want, "ext") && strings.HasPrefix(holds, "ext"):

@@ -58,8 +58,11 @@ func otherType(m filesystem.Mismatch) []remedy.Step {
 	if m.Mountable() {
 		first = remedy.Words(fmt.Sprintf("When the data is wanted: a PersistentVolume with fsType %s for the same volume handle. The field cannot be changed in place: set reclaim policy Retain, scale the workload to 0, and make PersistentVolume and claim anew.", m.Holds))
 	}
-	if m.Want == "" {
+	switch {
+	case m.Want == "":
 		return []remedy.Step{first}
+	case !m.Mountable():
+		return []remedy.Step{first, remedy.Words("Nothing may be formatted over it, whatever it turns out to be.")}
 	}
 	return []remedy.Step{first, remedy.Words("Or copy the data into a new volume with " + m.Want + " (mounted by hand on a node, read-only, as " + m.Holds + "). Nothing may be formatted over it.")}
 }
