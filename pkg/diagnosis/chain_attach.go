@@ -15,7 +15,11 @@ import (
 func (c *chain) attachments(v *snapshot.Volume) {
 	for _, va := range v.Attachments {
 		state, since := attachState(va)
-		c.add(row{Link: report.Link{Kind: "VolumeAttachment", Name: va.Name, State: state, Since: c.since(since), Note: "to " + va.Spec.NodeName},
+		to := "to "
+		if va.DeletionTimestamp != nil {
+			to = "from "
+		}
+		c.add(row{Link: report.Link{Kind: "VolumeAttachment", Name: va.Name, State: state, Since: c.since(since), Note: to + va.Spec.NodeName},
 			subject: "VolumeAttachment " + va.Name, layer: Attach})
 	}
 }

@@ -66,7 +66,7 @@ var stepRows = map[Step][]string{
 func (c *chain) markStep(z puzzle) bool {
 	for _, kind := range stepRows[z.step] {
 		for i := range c.rows {
-			if c.rows[i].Kind == kind && (kind != "VolumeAttachment" || z.node == "" || c.rows[i].Note == "to "+z.node) {
+			if c.rows[i].Kind == kind && (kind != "VolumeAttachment" || z.node == "" || strings.HasSuffix(c.rows[i].Note, " "+z.node)) {
 				c.rows[i].Broken = true
 				return true
 			}

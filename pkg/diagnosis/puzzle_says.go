@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 )
@@ -46,6 +47,9 @@ func (z puzzle) says() string {
 	if kept := z.keptObject(); kept != "" {
 		return kept
 	}
+	if z.shrunk() {
+		return "The device of the volume" + on + " is smaller than its filesystem: it must get its size back first, as a check would cut off what lies beyond its end."
+	}
 	if z.text == nil {
 		return "The volume is " + silent + on + cmp.Or(z.warner(), ", and nobody says why") + "."
 	}
@@ -57,6 +61,16 @@ func (z puzzle) says() string {
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// shrunk tells whether a tool or the kernel says that the device ends before its filesystem does.
+func (z puzzle) shrunk() bool {
+	for _, pl := range z.p.placesOf(z.volume).nodes {
+		if pl.Node == z.node && filesystem.Short(pl).Yes() {
+			return true
+		}
+	}
+	return false
 }
 
 // warner tells who warns about the claim where nobody refuses a step: the symptom shows the words.

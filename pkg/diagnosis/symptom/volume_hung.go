@@ -113,10 +113,11 @@ func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 		if !ok || !concerns(p, v, m, proc, where, nfs) {
 			continue
 		}
-		s := onMount(v, m, fmt.Sprintf("Process %d (%s) on node %s hangs in the kernel (%s) on %s.", proc.PID, proc.Comm, m.view.Name, where, name(v)))
+		form := "Process %d (%s) on node %s hangs in the kernel (%s) on %s."
 		if thaws(proc) {
-			s.Message += " It waits to write to a filesystem that is frozen, as fsfreeze and what takes snapshots do it."
+			form = "Process %d (%s) on node %s waits in the kernel (%s) to write to the filesystem of %s, which is frozen, as fsfreeze and what takes snapshots do it."
 		}
+		s := onMount(v, m, fmt.Sprintf(form, proc.PID, proc.Comm, m.view.Name, where, name(v)))
 		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, fmt.Sprintf("proc/%d/stat", proc.PID), "state D "+where))
 		p.AddSymptom(s)
 	}

@@ -122,7 +122,7 @@ func (m *Missing) inOtherHands(b *probes.BlockDevice) bool {
 func (m *Missing) fitting() {
 	v, view := m.pl.Volume, m.pl.View
 	size := disk.SizeOf(v)
-	if disk.Compare(v, view).Match || size == 0 || m.text.Raw == "" && !m.withoutIdentifiers() {
+	if disk.Compare(v, view).Match || disk.SessionOf(m.pl) != "" || size == 0 || m.text.Raw == "" && !m.withoutIdentifiers() {
 		return
 	}
 	var facts []report.Evidence

@@ -44,6 +44,15 @@ func (t *Tower) Odd() (odd *probes.BlockDevice, ok bool) {
 	return odd, true
 }
 
+// Under asks whether a device lies on the tower's: the kernel lists as holders only those that have opened it
+// exclusively (bd_link_disk_holder in block/holder.c), which the agent then does not try. A loop device is none.
+func (t *Tower) Under(above *probes.BlockDevice) evidence.Answer {
+	if above == nil || !slices.Contains(t.Device.Block.Holders, above.Name) {
+		return evidence.No()
+	}
+	return evidence.Yes(evidence.FromNode(t.pl.Node, "sys/class/block/"+t.Device.Block.Name+"/holders", Title(above)))
+}
+
 // covered tells whether another cause speaks about this kind of holder.
 func covered(d *probes.BlockDevice) bool {
 	if slices.ContainsFunc([]string{"mpath-", "LVM-", "CRYPT-", "part"}, func(prefix string) bool { return IsMapped(d, prefix) }) {

@@ -50,14 +50,16 @@ type HostMount struct {
 	Alone   evidence.Answer // that no pod mounts there for the host
 }
 
-// MountedByHost finds such a mount, also of a partition or of an array of the device.
+// MountedByHost finds such a mount, also of a partition or of an array of the device, or of what no
+// known cause covers.
 func (t *Tower) MountedByHost() HostMount {
-	view, numbers := t.pl.View, t.Numbers()
+	view, own := t.pl.View, t.Numbers()
+	numbers := slices.Clone(own)
 	for _, part := range view.PartitionsOf(t.Device.Dev) {
 		numbers = append(numbers, part.Dev)
 	}
-	for _, h := range t.Above { // an array of which the device is a member
-		if IsArray(h.Device) {
+	for _, h := range t.Above {
+		if IsArray(h.Device) || !covered(h.Device) {
 			numbers = append(numbers, h.Device.Dev)
 		}
 	}
@@ -67,7 +69,7 @@ func (t *Tower) MountedByHost() HostMount {
 				continue
 			}
 			out := HostMount{Dev: dev, Subject: dev, Point: u.Mount.Point, Entry: entryOf(view, u.Mount.Point), Is: evidence.Yes(evidence.FromNode(t.pl.Node, "proc/1/mountinfo", u.Mount.Raw)), Alone: evidence.Resource(t.pl.X, "/pods").Nothing()}
-			if b := view.Device(dev); b != nil && (b.Partition > 0 || IsArray(b)) {
+			if !slices.Contains(own, dev) {
 				out.Subject = t.Device.Dev
 			}
 			return out

@@ -78,7 +78,22 @@ func NoneOf(pl *evidence.Place, since time.Time) (Comparison, evidence.Answer) {
 	if c.Match {
 		return c, evidence.No(c.Evidence...)
 	}
+	if by := SessionOf(pl); by != "" { // no other disk can be it, whatever it looks like
+		c.Blank, c.Stranger, c.Unclaimed = nil, "", ""
+		c.Evidence = append(c.Evidence, evidence.FromNode(pl.Node, "sys/class/iscsi_session/"+by+"/state", "LOGGED_IN"))
+	}
 	return c, evidence.Yes(append(c.Evidence, gone(pl.View, since)...)...)
+}
+
+// SessionOf is a session of the node, logged in, to a target that the volume names: its disk comes by it.
+func SessionOf(pl *evidence.Place) string {
+	targets, _ := pl.Volume.ISCSITargets(pl.Node)
+	for _, s := range pl.View.Facts.ISCSI.Sessions {
+		if s.State == "LOGGED_IN" && slices.Contains(targets, s.Target) {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // gone quotes the kernel lines that tell of disks which went away since.

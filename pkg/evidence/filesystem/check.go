@@ -2,10 +2,13 @@ package filesystem
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 )
 
 // Check is what shows that the filesystem of a place wants a check by hand.
@@ -17,6 +20,7 @@ type Check struct {
 	Sure    evidence.Answer
 	Past    evidence.Answer // a mount succeeded since
 	Failing evidence.Answer // it is the way to the data that fails
+	Short   evidence.Answer // the device ends before the filesystem does: a repair would cut off the rest
 	Words   string          // of the tool, the kernel or an application, with who says them
 	Earlier string          // the first sign of before
 }
@@ -25,7 +29,7 @@ type Check struct {
 // what its device and the kernel say on the node.
 func CheckOf(pl *evidence.Place) Check {
 	said := RepairOf(pl)
-	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No()}
+	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No(), Short: Short(pl)}
 	if out.Carrier, out.Seen = CarrierOf(pl); out.Seen {
 		out.seen(pl, said)
 		return out
@@ -35,6 +39,26 @@ func CheckOf(pl *evidence.Place) Check {
 		out.Sure = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the device, its mounts and the kernel log"})
 	}
 	return out
+}
+
+// Short asks whether a tool or the kernel finds the filesystem of a place larger than its device
+// (e2fsck, and ext4_check_geometry of fs/ext4/super.c).
+func Short(pl *evidence.Place) evidence.Answer {
+	for _, t := range pl.Felt() {
+		if t.Is(message.DeviceShrunk) && (t.Node == "" || t.Node == pl.Node) {
+			return evidence.Yes(t.Evidence())
+		}
+	}
+	c, ok := CarrierOf(pl)
+	if !ok || c.Block == nil {
+		return evidence.No()
+	}
+	for _, l := range pl.View.KernelLines(kmsg.BadSuperblock) {
+		if slices.Contains(l.Names, c.Block.Name) && slices.Contains(message.Parse(l.Text).Kinds, message.DeviceShrunk) {
+			return evidence.Yes(evidence.FromKernel(pl.Node, l))
+		}
+	}
+	return evidence.No()
 }
 
 func (k *Check) seen(pl *evidence.Place, said Repair) {

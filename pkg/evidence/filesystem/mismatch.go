@@ -115,16 +115,18 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 
 // holds is what lies on the device by the first bytes of it: with libblkid's name, or a table of
 // partitions. That of a PC is known by its last two bytes alone, which some filesystems have, too:
-// it counts where the kernel found its partitions.
+// it counts where the kernel found its partitions; and these alone, where mount(8) found no filesystem.
 func (c Carrier) holds(x probes.Content) string {
 	table, parts := x.Extra["PTTYPE"], c.Place.View.PartitionsOf(c.Block.Dev)
+	whole := func(t evidence.Text) bool { return t.Is(message.WrongFSType) }
 	switch {
-	case x.Type != "none" || table != "gpt" && len(parts) == 0:
-		return x.Type
-	case len(parts) > 0:
+	case x.Type != "none":
+	case len(parts) > 0 && (table != "" || slices.ContainsFunc(c.Place.Refused(), whole)):
 		return "a partition table with " + parts[0].Name
+	case table == "gpt":
+		return "a partition table (gpt)"
 	}
-	return "a partition table (" + table + ")"
+	return x.Type
 }
 
 // held asks whether something lies on the device, or it is swapped to.

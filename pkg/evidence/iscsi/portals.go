@@ -34,11 +34,28 @@ func Portals(pl *evidence.Place) []Portal {
 	}
 	for _, t := range loginFailures(pl) {
 		for _, a := range snapshot.PortalsIn(t.Text) {
-			out = add(out, Portal{Addr: a, Blamed: evidence.Yes(t)})
+			for _, b := range meant(out, a, t.Text) {
+				out = add(out, Portal{Addr: b, Blamed: evidence.Yes(t)})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Portal) int { return a.Addr.Compare(b.Addr) })
 	return out
+}
+
+// meant are the portals of which a text speaks: iscsiadm names the address alone where it cannot
+// connect, so that of the volume's own portals there is meant, whatever its port.
+func meant(known []Portal, a netip.AddrPort, text string) []netip.AddrPort {
+	var own []netip.AddrPort
+	for _, p := range known {
+		if p.Named && p.Addr.Addr() == a.Addr() {
+			own = append(own, p.Addr)
+		}
+	}
+	if len(own) == 0 || a.Port() != defaultPort || strings.Contains(text, fmt.Sprint(defaultPort)) {
+		return []netip.AddrPort{a}
+	}
+	return own
 }
 
 func add(list []Portal, p Portal) []Portal {

@@ -56,6 +56,9 @@ func (s Sight) Unnamed() evidence.Answer {
 			mounts = append(mounts, p)
 		}
 	}
+	if len(mounts) == 0 {
+		return evidence.No() // not one that could serve anybody: its object was cut
+	}
 	slices.Sort(mounts)
 	return evidence.Yes(evidence.FromPod(s.plugin, "volumeMounts", strings.Join(slices.Compact(mounts), " ")+": none is "+s.root))
 }
@@ -67,17 +70,25 @@ var absent = []string{"no such file or directory", "does not exist", "not found"
 // there, while the kubelet's directory on the host has it.
 func (s Sight) Missed() evidence.Answer {
 	for _, t := range s.pl.Refused() {
-		if !slices.ContainsFunc(absent, func(w string) bool { return strings.Contains(t.Raw, w) }) {
-			continue
-		}
-		for _, w := range strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" \t\n\r\"'`,;()", r) }) {
-			p := strings.TrimRight(w, ":.")
-			if slices.ContainsFunc(s.handed(), func(h string) bool { return below(h, p) && h != p }) {
+		for _, w := range absent {
+			before, _, ok := strings.Cut(t.Raw, w)
+			p := lastPath(before)
+			if ok && slices.ContainsFunc(s.handed(), func(h string) bool { return below(h, p) && h != p }) {
 				return evidence.All(evidence.Yes(t.Evidence()), s.onHost(p))
 			}
 		}
 	}
 	return evidence.No()
+}
+
+// lastPath is the last path of a text: that of which the words behind it speak.
+func lastPath(text string) string {
+	for _, w := range slices.Backward(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\r\"'`,;()", r) })) {
+		if strings.HasPrefix(w, "/") {
+			return strings.TrimRight(w, ":.")
+		}
+	}
+	return ""
 }
 
 // onHost asks whether the recording of the kubelet's directory shows a path, or what

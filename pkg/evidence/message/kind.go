@@ -67,6 +67,7 @@ const (
 	FsckUncorrected          Kind = "fsck-uncorrected"
 	FsckMounted              Kind = "fsck-mounted"
 	FsckUnsupported          Kind = "fsck-unsupported"
+	DeviceShrunk             Kind = "device-shrunk" // the device ends before its filesystem does
 	FormatFailed             Kind = "format-failed"
 	ExistingFilesystem       Kind = "existing-filesystem"
 	MountsFilesystem         Kind = "contains-mounted-filesystem"

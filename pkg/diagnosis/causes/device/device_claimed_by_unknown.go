@@ -30,7 +30,7 @@ var DeviceClaimedByUnknown = &diagnosis.Rule{
 			return rest // another cause, or the rightful mapper
 		}
 		d := t.Device.Block
-		claimed := disk.Claimed(pl, d.Dev)
+		claimed := evidence.Any(t.Under(odd), disk.Claimed(pl, d.Dev))
 		p := &diagnosis.Proof{
 			Subject: diagnosis.DeviceSubject(pl.Node, d.Dev), Says: "nobody",
 			With:  words.Fields{"disk": disk.Title(d), "volume": volume.Name(pl.Volume), "node": pl.Node},
@@ -42,7 +42,8 @@ var DeviceClaimedByUnknown = &diagnosis.Rule{
 			Steps: []remedy.Step{remedy.Words("Take a second sample in a minute. Look for mount namespaces that a bind mount or a descriptor (mnt:[…]) keeps alive without a process. Take no step that changes the device; the last resort is to drain and reboot node " + pl.Node + ".")},
 		}
 		if odd != nil {
-			p.Says, p.With["holder"], p.AtMost = "odd", odd.Name, report.Likely
+			p.Says, p.With["holder"], p.AtMost = "odd", disk.Title(odd), report.Likely
+			p.Steps = []remedy.Step{remedy.Words("Find out what " + disk.Title(odd) + " is for and which program made it. When nobody needs it, that program takes it away; the kubelet mounts at its next attempt. Change nothing else on the disk; the last resort is to drain and reboot node " + pl.Node + ".")}
 			p.Last = []evidence.Answer{disk.Closed(pl.X, pl.Node, d.Dev), disk.Bare(pl.X, pl.Node, d.Dev, odd.Name)}
 		} else {
 			p.Last = []evidence.Answer{disk.Closed(pl.X, pl.Node, d.Dev), disk.Bare(pl.X, pl.Node, d.Dev)}

@@ -26,9 +26,10 @@ var NeedsFsck = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.FilesystemSubject(pl.Volume), Says: k.Says, State: []evidence.Answer{k.Is}, Last: []evidence.Answer{k.Sure},
-			LookAlikes: []diagnosis.LookAlike{{Cause: "a refusal that is past", Is: k.Past}, {Cause: "requests of the device that fail", Is: k.Failing}},
-			With:       words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "words": k.Words, "earlier": k.Earlier, "marked": "", "pods": ""},
-			Steps:      []remedy.Step{backupFirst(pl, k.Seen)},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "a refusal that is past", Is: k.Past}, {Cause: "requests of the device that fail", Is: k.Failing},
+				{Cause: "a device that is smaller than its filesystem", Is: k.Short}},
+			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "words": k.Words, "earlier": k.Earlier, "marked": "", "pods": ""},
+			Steps: []remedy.Step{backupFirst(pl, k.Seen)},
 		}
 		if !k.Seen {
 			p.Steps = append(p.Steps, remedy.Words("See first that the device on node "+pl.Node+" is the volume's, is readable and is mounted nowhere. Then check it by hand, read-only first."))
