@@ -33,6 +33,7 @@ var mutations = map[string]map[string]mutation{
 	"mounted-only-here": {"refuted": mountedThere, "unseen": forbid("api/storage.k8s.io/volumeattachments", func(c *snapshot.Cluster) { c.Attachments = nil })},
 	"not-in-use":        {"refuted": inUse, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
 	"node-same":         {"refuted": joinedAnew, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
+	"node-ends":         {"refuted": silenced, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
 	"pod-present":       {"refuted": deleted, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
 	"pod-spares":        {"refuted": mirrored, "unseen": ofUnreadSet},
 	"pod-finished":      {"refuted": goesOn},
@@ -190,6 +191,19 @@ func joinedAnew(s *snapshot.Snapshot, on remedy.Target) bool {
 		if n.Name == on.Node {
 			n.CreationTimestamp = metav1.NewTime(s.TakenAt.Add(-time.Second))
 			return true
+		}
+	}
+	return false
+}
+
+// silenced stops the kubelet of a node.
+func silenced(s *snapshot.Snapshot, on remedy.Target) bool {
+	for _, n := range s.Cluster.Nodes {
+		for i := range n.Status.Conditions {
+			if c := &n.Status.Conditions[i]; n.Name == on.Node && c.Type == corev1.NodeReady {
+				c.Status = corev1.ConditionUnknown
+				return true
+			}
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -148,6 +149,27 @@ func present(p *corev1.Pod) Guard {
 		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.Exists(x, p) },
 		Look: []Command{Kubectl("-n", p.Namespace, "get", "pod", p.Name, "-o", "wide")},
 		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: p.Spec.NodeName},
+	}
+}
+
+// ended wants a kubelet that ends the pod. One that is silent does not: the pod goes on, a
+// new one is made elsewhere, and after six minutes the disk is detached by force below the
+// old one (kube-controller-manager, maxWaitForUnmountDuration).
+func ended(p *corev1.Pod) Guard {
+	on := p.Spec.NodeName
+	return Guard{
+		Question: "node-ends", Fact: titled("the kubelet of node %s answers: nobody else ends pod %s/%s", on, p.Namespace, p.Name),
+		Ask: func(x *snapshot.Index) evidence.Answer {
+			if on == "" {
+				return evidence.Yes(evidence.FromAPI(pods.Object(p), "spec.nodeName", "none"))
+			}
+			if renews := node.Renews(x, on); renews.No() {
+				return renews
+			}
+			return node.Ready(x, on)
+		},
+		Look: []Command{Kubectl("get", "node", on)},
+		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: on},
 	}
 }
 

@@ -17,7 +17,7 @@ func DeletePod(pod *corev1.Pod) Step {
 	s := Step{
 		Name: "delete-pod", Title: titled("Delete pod %s; its controller makes a new one.", name),
 		Commands: []Command{deleteByUID("pod", ns, pod.Name, string(pod.UID))},
-		Risk:     Disruptive, Guards: []Guard{present(pod), spared(pod)},
+		Risk:     Disruptive, Guards: []Guard{present(pod), spared(pod), ended(pod)},
 		Verify: []Command{Kubectl("-n", ns, "get", "pods", "-o", "wide")},
 	}
 	if !snapshot.HasController(pod) {

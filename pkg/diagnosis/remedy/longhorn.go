@@ -24,7 +24,7 @@ func DeleteShareManager(v *snapshot.Volume, pod *corev1.Pod) Step {
 				Ask:  func(x *snapshot.Index) evidence.Answer { return pods.NoneRuns(x, v) },
 				Look: lookUsers(v), On: Target{Volume: v},
 			},
-			present(pod),
+			present(pod), ended(pod),
 		},
 		Verify: []Command{Kubectl("-n", lh.Namespace, "get", "pod", name), Kubectl("-n", lh.Namespace, "get", "sharemanagers.longhorn.io", lh.Name)},
 	}

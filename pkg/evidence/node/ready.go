@@ -17,7 +17,14 @@ func Ready(x *snapshot.Index, name string) evidence.Answer {
 	if !r.Known {
 		return evidence.Not(evidence.Resource(x, "/nodes").Nothing())
 	}
-	return evidence.When(r.Ready, evidence.FromAPI("Node "+name, "status.conditions[Ready]", "True since "+r.Since.UTC().Format(time.RFC3339)))
+	is := "True"
+	switch {
+	case r.Unknown:
+		is = "Unknown"
+	case !r.Ready:
+		is = "False"
+	}
+	return evidence.When(r.Ready, evidence.FromAPI("Node "+name, "status.conditions[Ready]", is+" since "+r.Since.UTC().Format(time.RFC3339)))
 }
 
 // Renews asks whether the kubelet of a node keeps its lease. The condition Ready of a kubelet
