@@ -51,6 +51,9 @@ func shellOf(x *snapshot.Index, node string) shell {
 // line writes a command for the person's own shell. Not ok: the node has no such
 // program, or nothing that could run it.
 func (s shell) line(argv []string) (string, bool) {
+	if s.system == closed {
+		return "", false
+	}
 	if s.system == talos {
 		if line, ok := s.talosctl(argv); ok {
 			return line, true
@@ -78,7 +81,7 @@ func (s shell) line(argv []string) (string, bool) {
 		argv = append([]string{"/usr/bin/env", "PATH=/run/wrappers/bin:/run/current-system/sw/bin"}, argv...)
 	case openshift:
 		return Quote(append([]string{"oc", "debug", "node/" + s.node, "--", "nsenter", "-t", "1", "-m", "--"}, argv...)...), true
-	case common:
+	case common, closed:
 	}
 	return s.debug(append([]string{"nsenter", "-t", "1", "-m", "--"}, argv...)), true
 }

@@ -81,3 +81,17 @@ func TestNothingRunsThere(t *testing.T) {
 		t.Errorf("on a node without systemctl: %+v", r)
 	}
 }
+
+// TestNothingRunsElsewhere: on Windows, and where there is no machine, no program of Linux is offered.
+func TestNothingRunsElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, node := range map[string]*corev1.Node{
+		"Windows": {ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{OperatingSystem: "windows", OSImage: "Windows Server 2022 Datacenter"}}},
+		"virtual": {ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"type": "virtual-kubelet"}}},
+	} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{node}}})
+		if r, _ := Check("See.", OnNode("n", "lsblk"), KubeletLog("n"), Kubectl("get", "nodes")).Decide(x); len(r.Commands) != 1 {
+			t.Errorf("%s: %q", name, r.Commands)
+		}
+	}
+}

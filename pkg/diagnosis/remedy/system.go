@@ -15,6 +15,7 @@ const (
 	bottlerocket               // programs, but no shell
 	nixos                      // programs, but not where others have them
 	openshift                  // oc debug node is what its people know and may do
+	closed                     // Windows, or no machine at all: no pod enters its namespaces
 )
 
 // systemOf tells it by os-release(5) of the node where it was probed, else by what the
@@ -22,6 +23,9 @@ const (
 func systemOf(x *snapshot.Index, node string) system {
 	id, variant, name := "", "", ""
 	if n := x.Node(node); n != nil {
+		if snapshot.Windows(n) || snapshot.Virtual(n) != "" {
+			return closed
+		}
 		name = n.Status.NodeInfo.OSImage
 	}
 	if v := x.View(node); v != nil && v.Facts != nil {
