@@ -131,9 +131,14 @@ func TestClaimThatGotItsVolumeSince(t *testing.T) {
 	helper := func(w *world) *world {
 		return w.Add("\napiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: helper-pod-create-" + made + ", uid: '6a000000-0000-4000-8000-000000000001', creationTimestamp: '2026-01-02T11:50:00Z'}\nspec: {nodeName: n1, volumes: [{name: data, hostPath: {path: /opt/local-path-provisioner}}], containers: [{name: helper-pod, image: busybox}]}\nstatus: {phase: Pending, startTime: '2026-01-02T11:50:00Z', containerStatuses: [{name: helper-pod, ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image'}}}]}\n")
 	}
+	runs := func(w *world) *world {
+		return helper(w).Edit("{waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image'}}", "{running: {startedAt: '2026-01-02T11:59:10Z'}}").
+			Add("apiVersion: v1\nkind: Event\nmetadata: {namespace: kube-system, name: e-helper}\ninvolvedObject: {kind: Pod, namespace: kube-system, name: helper-pod-create-" + made + ", uid: '6a000000-0000-4000-8000-000000000001'}\ntype: Warning\nreason: Failed\nmessage: 'Error: ErrImagePull'\ncount: 3\nfirstTimestamp: '2026-01-02T11:51:00Z'\nlastTimestamp: '2026-01-02T11:58:40Z'\nsource: {component: kubelet, host: n1}\n")
+	}
 	local := func() *world { return vol("rancher.io/local-path", "x", "") }
 	showEach(t, map[string]shown{
 		"a helper that cannot make it":   {helper(pendingClaim(local(), "Immediate", anno("rancher.io/local-path"))), "broken: certain helper-pod-failed Pod kube-system/helper-pod-create-" + made},
+		"its image came at last":         {runs(pendingClaim(local(), "Immediate", anno("rancher.io/local-path"))), "broken: unexplained claim-pending"},
 		"a helper that is left over":     {helper(local()).Edit("pv-data", made), "healthy"},
 		"the same, its PV unread":        {helper(local()).Edit("pv-data", made).Drop("name: "+made).Gap("api//persistentvolumes", "Forbidden"), "unknown"},
 		"it was made, and has not grown": {grown(), "degraded: unexplained expansion-pending"},
