@@ -1,6 +1,8 @@
 package claim
 
 import (
+	"encoding/json"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -38,9 +40,10 @@ func staleRef(pl *evidence.Place, pair claims.Pair, remembers evidence.Answer) *
 		Last:  []evidence.Answer{pair.Forgotten(pl.X), pair.Alone(pl.X)},
 		Steps: []remedy.Step{remedy.Words("After checking that the data on " + pv.Name + " belong to claim " + claim + " (they become visible to it), let spec.claimRef of the volume name that claim, without a uid. Do not delete the volume.")},
 	}
-	if pair.Named() {
+	if pair.Named() && evidence.All(p.Last...).Yes() {
+		uid, _ := json.Marshal(r.UID) // a string always becomes JSON
 		p.Steps = []remedy.Step{remedy.Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), clear the old uid: " +
-			remedy.Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"remove","path":"/spec/claimRef/uid"}]`) + ". The reservation by name stays. Do not delete the volume.")}
+			remedy.Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"test","path":"/spec/claimRef/uid","value":`+string(uid)+`},{"op":"remove","path":"/spec/claimRef/uid"}]`) + ". The reservation by name stays. Do not delete the volume.")}
 	}
 	p.Volume(pl.X.VolumeOfClaim(c.Namespace, c.Name))
 	p.Object("pv", pv.Name)
