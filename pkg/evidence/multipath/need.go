@@ -31,8 +31,9 @@ func NoMaps(x *snapshot.Index, on string) evidence.Answer {
 const longhornTargets = "iqn.2019-10.io.longhorn:"
 
 // Unneeded asks whether no storage of the node is of a kind that wants several paths
-// to one disk: no session besides Longhorn's, no other driver that attaches disks, no
-// PV over iSCSI or Fibre Channel.
+// to one disk: no session besides Longhorn's, no disk of Fibre Channel (its path is
+// named by udev, 60-persistent-storage.rules), no other driver that attaches disks, no PV
+// over iSCSI or Fibre Channel.
 func Unneeded(x *snapshot.Index, on string) evidence.Answer {
 	whole := node.Whole(x, on, probes.Sessions).And(evidence.Resources(x, "storage.k8s.io/csinodes", "storage.k8s.io/csidrivers", "/persistentvolumes"))
 	view := x.View(on)
@@ -42,6 +43,11 @@ func Unneeded(x *snapshot.Index, on string) evidence.Answer {
 	for _, s := range view.Facts.ISCSI.Sessions {
 		if !strings.HasPrefix(s.Target, longhornTargets) {
 			return evidence.No(evidence.FromNode(on, "sys/class/iscsi_session/"+s.Name, s.Target))
+		}
+	}
+	for _, l := range view.Facts.DevLinks {
+		if strings.HasPrefix(l.Path, "/dev/disk/by-path/") && strings.Contains(l.Path, "-fc-0x") {
+			return evidence.No(evidence.FromNode(on, l.Path[1:], l.Target))
 		}
 	}
 	if n := x.CSINode(on); n != nil {

@@ -37,6 +37,9 @@ func TestNeed(t *testing.T) {
 		"an array's disks": {func(_ *snapshot.Snapshot, f *probes.Facts) {
 			f.ISCSI.Sessions = []probes.ISCSISession{{Target: "iqn.2001-05.com.array:a"}}
 		}, "yes", "no"},
+		"a disk of Fibre Channel": {func(_ *snapshot.Snapshot, f *probes.Facts) {
+			f.DevLinks = []probes.DevLink{{Path: "/dev/disk/by-path/pci-0000:3b:00.0-fc-0x500a09828da1b2c3-lun-0", Target: "../../sdb"}}
+		}, "yes", "no"},
 		"Longhorn's driver": {driver(snapshot.LonghornDriver), "yes", "yes"},
 		"another driver":    {driver("csi.array.example"), "yes", "no"},
 		"a volume of a SAN": {func(s *snapshot.Snapshot, _ *probes.Facts) {
