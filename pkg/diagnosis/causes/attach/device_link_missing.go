@@ -57,7 +57,7 @@ func linkMissing(pl *evidence.Place, m devlink.Missing) *diagnosis.Proof {
 	step := "Install the udev rules that the driver documents on node " + pl.Node + ", or a newer image of the node, and let udev process the disk again (udevadm trigger). The driver's next attempt finds it."
 	switch kind, _ := m.Why(); kind {
 	case "portal":
-		step = "Give the portal as an address instead of a host name in a new PersistentVolume (or in the driver's settings)."
+		step = "Give the portal as an address instead of a host name in a new PersistentVolume (or in the driver's settings); set the policy of the old one to Retain before it is removed."
 	case "identifiers":
 		step = "Set disk.EnableUUID to TRUE for the virtual machine of node " + pl.Node + " and power it off and on after draining it; repair the template that it was cloned from."
 	case "lun":

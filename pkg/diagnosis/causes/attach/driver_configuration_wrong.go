@@ -39,7 +39,7 @@ var DriverConfigurationWrong = &diagnosis.Rule{
 			p.Steps = append(p.Steps, remedy.Check("See the configuration that the driver reads, and when its pods were started: one that started before it was filled wants a restart.",
 				remedy.Kubectl("-n", ns, "get", "configmap", name, "-o", "yaml"), remedy.Kubectl("-n", ns, "get", "pods", "-o", "wide")))
 		}
-		p.Steps = append(p.Steps, remedy.Words("Put the missing entry into the driver's configuration, or name one that is there: in a new class and, for data that exist, in a new PV for the same handle (attributes cannot be changed). Where an operator writes this ConfigMap (Rook, the Ceph-CSI operator) look at its object and log, it overwrites what is edited by hand. After a Ceph cluster was made anew under another id the driver maps old ids in cluster-mapping.json."))
+		p.Steps = append(p.Steps, remedy.Words("Put the missing entry into the driver's configuration, or name one that is there: in a new class and, for data that exist, in a new PV for the same handle (attributes cannot be changed; set the policy of the old one to Retain before it is removed). Where an operator writes this ConfigMap (Rook, the Ceph-CSI operator) look at its object and log, it overwrites what is edited by hand. After a Ceph cluster was made anew under another id the driver maps old ids in cluster-mapping.json."))
 		return []*diagnosis.Proof{p}
 	},
 }

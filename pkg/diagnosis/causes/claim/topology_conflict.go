@@ -47,7 +47,7 @@ func conflict(pl *evidence.Place, c pods.Conflict, says string) *diagnosis.Proof
 		State: []evidence.Answer{c.Is},
 		Last:  []evidence.Answer{c.Whole(pl.X)},
 		Steps: []remedy.Step{
-			remedy.Words("Where a volume wants a host name that no node has: bring the node back under that name, or make a new PersistentVolume for the same directory or disk with the right name (the affinity of a PersistentVolume cannot be changed)."),
+			remedy.Words("Where a volume wants a host name that no node has: bring the node back under that name, or make a new PersistentVolume for the same directory or disk with the right name (the affinity of a PersistentVolume cannot be changed; set the policy of the old one to Retain before it is removed)."),
 			remedy.Words("Where the volumes lie in different zones: use a StorageClass with volumeBindingMode WaitForFirstConsumer, and create or migrate one of the volumes again so that both lie in one zone."),
 			remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's place: change that, bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
 		},

@@ -33,7 +33,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 			LookAlikes: []diagnosis.LookAlike{{Cause: "security-module-denies", Is: security.OfMount(r.Place())}},
 			Steps:      []remedy.Step{remedy.Words("Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself.")},
 		}
-		path := remedy.Words("Correct the exported path or the PersistentVolume (a new one: its source is immutable). The kubelet tries again by itself.")
+		path := remedy.Words("Correct the exported path or the PersistentVolume (a new one: its source is immutable; the old one wants the policy Retain before it is removed). The kubelet tries again by itself.")
 		switch {
 		case r.WrongPath():
 			p.Says, p.Steps, p.LookAlikes = "path", []remedy.Step{path}, nil
