@@ -125,7 +125,10 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 	if len(m.paths) > 0 {
 		return m.finish()
 	}
-	return x.idLink(view, v, want)
+	if m, ok := x.idLink(view, v, want); ok {
+		return m, true
+	}
+	return x.nameLink(view, v)
 }
 
 func identityField(view *NodeView, b *probes.BlockDevice, want []string) string {
@@ -187,6 +190,24 @@ func (x *Index) idLink(view *NodeView, v *Volume, want []string) (match, bool) {
 			continue
 		}
 		if dev, ok := view.NumberAt(l.Path); ok && !x.contested(view, v, dev) {
+			return match{dev: dev, proven: true, how: "link " + l.Path, locator: l.Path[1:]}, true
+		}
+	}
+	return match{}, false
+}
+
+// nameLink finds the link by id of a disk whose cloud gave the volume the name of its
+// PersistentVolume, and has another id for it (DigitalOcean: scsi-0DO_Volume_pvc-…). A mapper
+// that is called so lies above the disk.
+func (x *Index) nameLink(view *NodeView, v *Volume) (match, bool) {
+	name := Plain(v.PVName())
+	for _, l := range view.Facts.DevLinks {
+		id, ok := strings.CutPrefix(l.Path, "/dev/disk/by-id/")
+		if !ok || len(name) < longToken || strings.Contains(id, "-part") || !fieldNames(id, []string{name}) {
+			continue
+		}
+		dev, ok := view.NumberAt(l.Path)
+		if b := view.Device(dev); ok && b != nil && b.DM == nil && !x.contested(view, v, dev) {
 			return match{dev: dev, proven: true, how: "link " + l.Path, locator: l.Path[1:]}, true
 		}
 	}

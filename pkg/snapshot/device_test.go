@@ -124,6 +124,14 @@ func TestDeviceIdentity(t *testing.T) {
 		"short number must be a whole field": {
 			csiPV("pv1", "csi.hetzner.cloud", "1234567"), probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "91234567")}}, "", false,
 		},
+		"a link with the name of the PersistentVolume": {
+			csiPV("pv1-5f0c41d2e8", "dobs.csi.digitalocean.com", "8f1c2d3e-1111-11ea-9b1c-0a58ac14d0aa"),
+			probes.Facts{Block: []probes.BlockDevice{disk("sdb", 8, 16)}, DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/scsi-0DO_Volume_pv1-5f0c41d2e8", Dev: probesDev(8, 16)}}}, "8:16", true,
+		},
+		"a mapper with the name of the PersistentVolume": {
+			csiPV("pv1-5f0c41d2e8", "dobs.csi.digitalocean.com", "8f1c2d3e-1111-11ea-9b1c-0a58ac14d0aa"),
+			probes.Facts{Block: []probes.BlockDevice{logical}, DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/dm-name-luks-pv1-5f0c41d2e8", Dev: probesDev(253, 2)}}}, "", false,
+		},
 		"short number as serial": {
 			csiPV("pv1", "csi.hetzner.cloud", "1234567"), probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "1234567")}}, "8:16", true,
 		},
@@ -149,7 +157,7 @@ func TestDeviceIdentity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := onNode(tt.pv, tt.facts, csiPV("pv2", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-other45a366d6"))
-			d, ok := x.DeviceOn(x.VolumeOfPV("pv1"), "n")
+			d, ok := x.DeviceOn(x.VolumeOfPV(tt.pv.Name), "n")
 			got := ""
 			if ok {
 				got = d.Dev.String()
