@@ -111,6 +111,8 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"RBD: module missing": {rbd().Waits().FailedMount(rbdFailed("modprobe: FATAL: Module rbd not found in directory /lib/modules/6.1.0-18-amd64\nrbd: failed to load rbd kernel module (1)\nrbd: sysfs write failed")).Attached("n1").Entries("n1", "proc/modules", "overlay 28672 0 - Live 0x0"),
 			"broken: certain kernel-module-missing Node n1"},
+		"RBD: a client on the blocklist maps": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: map failed: (108) Cannot send after transport endpoint shutdown")).Attached("n1"),
+			"broken: likely ceph-client-fenced Node n1"},
 		"RBD: user may not blocklist": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: map failed: (13) Permission denied")).Attached("n1").Kernel("n1", "62|rbd: rbd0: breaking header lock owned by client84123", "62|rbd: rbd0: failed to blocklist client84123: -13", "62|rbd: rbd0: failed to acquire lock: -13"),
 			"broken: certain rbd-lock-or-watcher-stale PersistentVolume pv-data"},
 		"RBD: wrong key": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: couldn't connect to the cluster!\nrbd: map failed: (1) Operation not permitted")).Attached("n1").Kernel("n1", "62|libceph: auth method 'x' error -1"),

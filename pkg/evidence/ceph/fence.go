@@ -23,6 +23,15 @@ var (
 	restore = pattern.MustCompile(`ceph: .*mds\d+ (?:reconnect success|reconnected)`)
 )
 
+// shutdown is how a map or an open of an image ends for a client that is blocklisted
+// (EBLOCKLISTED is 108, ESHUTDOWN: src/include/rados.h of Ceph); red-hat-storage/ocs-ci#13690.
+var shutdown = pattern.MustCompile(`map failed: \(108\)|exit status 108\)? occurred while running rbd|\bret=-108\b`)
+
+// ShutOut asks whether Ceph refused a new map of the volume on the place's node so.
+func ShutOut(pl *evidence.Place) evidence.Answer {
+	return pl.Refused().At(pl.Node).Say(func(t evidence.Text) bool { return shutdown.MatchString(t.Raw) })
+}
+
 // refused is what the path of a client answers that is shut out.
 var refused = []string{"EACCES", "EIO", "ESHUTDOWN"}
 

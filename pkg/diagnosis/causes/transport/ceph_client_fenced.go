@@ -35,6 +35,8 @@ var CephClientFenced = &diagnosis.Rule{
 		case !ok && fenced.Yes() && evidence.Any(ceph.Before(pl), ceph.Refuses(pl)).Yes():
 			p.Says, p.AtMost = "object", report.Likely
 			p.State, p.Last = []evidence.Answer{fenced, evidence.Any(ceph.Before(pl), ceph.Refuses(pl))}, []evidence.Answer{pl.Probed().Nothing()}
+		case !ok && ceph.ShutOut(pl).Yes():
+			p.Says, p.State, p.AtMost = "map", []evidence.Answer{ceph.ShutOut(pl)}, report.Likely
 		default:
 			return diagnosis.Open(pl, probes.KernelLog, probes.Block)
 		}
