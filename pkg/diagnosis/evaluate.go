@@ -53,6 +53,7 @@ func (c *Catalog) run(p *Pass) {
 	}
 	c.weakenByFailed(p)
 	p.keepToNode()
+	p.keepHere()
 	p.setNearness()
 	p.sortFindings()
 	c.relate(p.findings)
@@ -97,19 +98,23 @@ func (p *Pass) isAsked(s report.Subject) bool {
 	return s == p.scope.subject
 }
 
-// setNearness marks findings on the asked volume and on the nodes of its waiting pods.
+// setNearness marks findings on the asked volume or pod, and on the nodes of its waiting pods:
+// of a pod that is asked for, on its own.
 func (p *Pass) setNearness() {
 	if p.Sweep() || len(p.scope.volumes) == 0 {
 		return
 	}
-	asked := p.scope.volumes[0]
+	asked, node := p.scope.volumes[0].Key(), ""
+	if pod := p.Index.Pod(p.Question.Namespace, p.Question.Name); p.Question.Kind == "pod" && pod != nil {
+		asked, node = "pod/"+pod.Namespace+"/"+pod.Name, pod.Spec.NodeName
+	}
 	for _, f := range p.findings {
-		if p.Question.Kind != "pod" && f.objects.has(asked.Key()) || p.isAsked(f.Subject) {
+		if f.objects.has(asked) || p.isAsked(f.Subject) {
 			f.near += 2
 		}
 		for _, v := range p.scope.volumes {
 			for _, w := range v.Waiting() {
-				if n := w.Pod.Spec.NodeName; n != "" && f.at.has(n) {
+				if n := w.Pod.Spec.NodeName; n != "" && f.at.has(n) && (node == "" || n == node) {
 					f.near |= 1
 				}
 			}

@@ -1,0 +1,35 @@
+package causes
+
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+// TestSiblingsElsewhere: a share that one node mounts and another may not, asked from all sides.
+func TestSiblingsElsewhere(t *testing.T) {
+	t.Parallel()
+	shared := func() *world {
+		w := sketch.NewWorld("nfs.csi.k8s.io", "10.9.9.9#exp##", "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: nfs.csi.k8s.io, volumeHandle: '10.9.9.9#exp##', volumeAttributes: {server: 10.9.9.9, share: /exp}}").Runs(0)
+		w.Mounts("n1", "0:90 / "+w.Publish(0)+" rw,relatime shared:90 - nfs4 10.9.9.9:/exp rw,vers=4.1,soft,addr=10.9.9.9").Answers("n1", w.Publish(0)).
+			Entries("n1", "@dial/10.9.9.9:2049", "ok 1ms").Entries("n2", "@dial/10.9.9.9:2049", "ok 1ms")
+		return w.Add(`
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: web-1, uid: '`+sketch.UID+`01', creationTimestamp: '2026-01-02T11:30:00Z', labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}]}
+spec: {nodeName: n2, restartPolicy: Always, volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], containers: [{name: app, image: 'registry.example/web:1', volumeMounts: [{name: data, mountPath: /data}]}]}
+status: {phase: Pending, startTime: '2026-01-02T11:30:00Z', conditions: [{type: PodScheduled, status: 'True', lastTransitionTime: '2026-01-02T11:30:00Z'}], containerStatuses: [{name: app, ready: false, restartCount: 0, image: i, imageID: '', state: {waiting: {reason: ContainerCreating}}}]}
+`).Event("Pod", "web-1", sketch.UID+"01", "FailedMount", "kubelet", "n2", "2026-01-02T11:59:00Z", "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs 10.9.9.9:/exp /x\nOutput: mount.nfs: access denied by server while mounting 10.9.9.9:/exp")
+	}
+	for question, want := range map[string]string{
+		"pvc shop/data":  "broken: certain nfs-access-denied Node n2",
+		"pod shop/web-1": "broken: certain nfs-access-denied Node n2",
+		"node n2":        "broken: certain nfs-access-denied Node n2",
+		"node n1":        "healthy",
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			show(t, shared(), question, want)
+		})
+	}
+}
