@@ -59,8 +59,14 @@ func (v *Volume) WWIDs() []string {
 			if strings.HasSuffix(strings.ToLower(key), "lunserial") && len(value) == ontapSerial {
 				out.add(ontapNAA + hex.EncodeToString([]byte(value)))
 			}
-			if !strings.Contains(value, "-") {
-				take(value)
+			parts := []string{value}
+			if strings.HasPrefix(value, "{") { // JSON in a string (Huawei: publishInfo)
+				parts = strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("{}[]\":,", r) })
+			}
+			for _, part := range parts {
+				if !strings.Contains(part, "-") {
+					take(part)
+				}
 			}
 		}
 	}

@@ -18,6 +18,7 @@ func TestWWIDsOfSerials(t *testing.T) {
 	}{
 		"a serial of ONTAP":      {map[string]string{"iscsiLunSerial": "81LgM$V4waSp"}, []string{"600a098038314c674d24563477615370"}},
 		"an id":                  {map[string]string{"wwn": "60002ac000000000000000160001dc17"}, []string{"60002ac000000000000000160001dc17"}},
+		"an id in JSON":          {map[string]string{"publishInfo": `{"tgtLunWWN":"6a8ffba1002f40f1b3b5a3d500000001","tgtHostLUNs":["1"]}`}, []string{"6a8ffba1002f40f1b3b5a3d500000001"}},
 		"a serial of another":    {map[string]string{"iscsiLunSerial": "6c8379f4"}, nil},
 		"twelve letters of what": {map[string]string{"iscsiIgroup": "ocp-w1-group"}, nil},
 	} {
