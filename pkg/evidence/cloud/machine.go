@@ -34,7 +34,9 @@ func NodeNotFound(pl *evidence.Place, refused []evidence.Text) (said, named evid
 	said, named = evidence.No(), evidence.No()
 	ids := idsOf(pl)
 	for _, t := range refused {
-		missed := func(id string) bool { return saysMissing(t.Desc, id) }
+		missed := func(id string) bool {
+			return saysMissing(t.Desc, id) || t.Code == "NotFound" && hasWord(t.Desc, id) && !pl.Volume.Names(t.Desc) && !strings.Contains(t.Desc, pl.Volume.Handle)
+		}
 		if !t.Is(message.NodeUnknown) && !slices.ContainsFunc(ids, missed) || t.Is(message.VolumeUnknown) {
 			continue
 		}
@@ -46,9 +48,11 @@ func NodeNotFound(pl *evidence.Place, refused []evidence.Text) (said, named evid
 	return said, named
 }
 
-// idsOf are the names by which a backend may know the node of a place.
+// idsOf are the names by which a backend may know the node of a place, and the initiators that
+// a driver writes into the node's id (IBM: name;nqn;wwns;iqn).
 func idsOf(pl *evidence.Place) []string {
-	out := []string{pl.Node, NodeID(pl.X, pl.Node, pl.Volume.CSIName())}
+	id := NodeID(pl.X, pl.Node, pl.Volume.CSIName())
+	out := append([]string{pl.Node, id}, strings.FieldsFunc(id, func(r rune) bool { return r == ';' })...)
 	if n := pl.X.Node(pl.Node); n != nil {
 		out = append(out, path.Base(n.Spec.ProviderID), n.Status.NodeInfo.SystemUUID, n.Labels[corev1.LabelHostname])
 	}
