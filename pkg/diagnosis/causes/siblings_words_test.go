@@ -44,18 +44,19 @@ func TestSiblingsWords(t *testing.T) {
 		w    *world
 		want string
 	}{
-		"BusyBox names the type in the command":   {shared("lustre.example").Waits().FailedMount(lustre), "broken: certain kernel-module-missing Node n1"},
-		"its module is loaded":                    {shared("lustre.example").Waits().FailedMount(lustre).Entries("n1", "proc/modules", "lustre 28672 0 - Live 0x0\noverlay 28672 0 - Live 0x0"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"LINSTOR with DRBD, and no module":        {thin, "broken: certain kernel-module-missing Node n1"},
-		"LINSTOR without DRBD needs none":         {linstor().Waits().Attached("n1").FailedMount(su+"NodePublishVolume failed for pvc-77aa: failed to stat source device: stat : no such file or directory").Edit("allowVolumeExpansion: true", "parameters: {linstor.csi.linbit.com/layerList: storage}\nallowVolumeExpansion: true"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"a policy of the node denies, no account": {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Failed to start systemd unit on host: SELinux policy denies access: Permission denied output: "), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"the storage denies":                      {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Error: Failed to create S3 client  Caused by: Forbidden: Access Denied"), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
-		"a disk that comes with the login":        {truenas().FailedMount(discovery), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"no credentials":                          {shared("blob.csi.azure.com").Waits().FailedMount(su + "Mount failed with error: exit status 1, output: Unable to start blobfuse due to a lack of credentials. Please check the readme for valid auth setups."), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
-		"iscsi: of a driver, 127":                 {oracle(true, false, true, "error adding node record to db: exit status 127"), "broken: certain iscsi-tools-missing Node n1"},
-		"iscsi: of a driver, 20":                  {oracle(false, false, true, "error logging in target: exit status 20"), "broken: certain iscsid-not-running Node n1"},
-		"iscsi: of a driver, 12":                  {oracle(false, true, false, "error logging in target: exit status 12"), "broken: certain iscsi-module-missing Node n1"},
-		"a word without blanks":                   {sketch.NewWorld("csi.huawei.com", "dorado.v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.huawei.com, fsType: ext4, volumeHandle: dorado.v-1}").Attached("n1").Waits().FailedMount(mp + "VolumeDeviceNotFound"), "broken: likely attached-in-api-missing-on-node VolumeAttachment csi-9e6f0b635ad3742709da5eb9c47542acd25604c289fa323ead31e5e6154ad059"},
+		"BusyBox names the type in the command":      {shared("lustre.example").Waits().FailedMount(lustre), "broken: certain kernel-module-missing Node n1"},
+		"its module is loaded":                       {shared("lustre.example").Waits().FailedMount(lustre).Entries("n1", "proc/modules", "lustre 28672 0 - Live 0x0\noverlay 28672 0 - Live 0x0"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"LINSTOR with DRBD, and no module":           {thin, "broken: certain kernel-module-missing Node n1"},
+		"LINSTOR without DRBD needs none":            {linstor().Waits().Attached("n1").FailedMount(su+"NodePublishVolume failed for pvc-77aa: failed to stat source device: stat : no such file or directory").Edit("allowVolumeExpansion: true", "parameters: {linstor.csi.linbit.com/layerList: storage}\nallowVolumeExpansion: true"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a policy of the node denies, no account":    {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Failed to start systemd unit on host: SELinux policy denies access: Permission denied output: "), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"the storage denies":                         {shared("s3.csi.aws.com").Waits().FailedMount(su + "Could not mount \"b\" at \"/t\": Mount failed: Error: Failed to create S3 client  Caused by: Forbidden: Access Denied"), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
+		"a disk that comes with the login":           {truenas().FailedMount(discovery), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a portal whose name the node does not know": {truenas().FailedMount(mp + "{\"code\":4,\"stdout\":\"\",\"stderr\":\"iscsiadm: Cannot resolve host nas.example. getaddrinfo error: [Name or service not known]\\n\"}"), "broken: likely iscsi-portal-unreachable Node n1"},
+		"no credentials":                             {shared("blob.csi.azure.com").Waits().FailedMount(su + "Mount failed with error: exit status 1, output: Unable to start blobfuse due to a lack of credentials. Please check the readme for valid auth setups."), "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"},
+		"iscsi: of a driver, 127":                    {oracle(true, false, true, "error adding node record to db: exit status 127"), "broken: certain iscsi-tools-missing Node n1"},
+		"iscsi: of a driver, 20":                     {oracle(false, false, true, "error logging in target: exit status 20"), "broken: certain iscsid-not-running Node n1"},
+		"iscsi: of a driver, 12":                     {oracle(false, true, false, "error logging in target: exit status 12"), "broken: certain iscsi-module-missing Node n1"},
+		"a word without blanks":                      {sketch.NewWorld("csi.huawei.com", "dorado.v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.huawei.com, fsType: ext4, volumeHandle: dorado.v-1}").Attached("n1").Waits().FailedMount(mp + "VolumeDeviceNotFound"), "broken: likely attached-in-api-missing-on-node VolumeAttachment csi-9e6f0b635ad3742709da5eb9c47542acd25604c289fa323ead31e5e6154ad059"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -96,6 +97,20 @@ func loginFailures(pl *evidence.Place) []report.Evidence {
 		}
 	}
 	return out
+}
+
+// unresolved is what open-iscsi says of a portal's name (usr/io.c and usr/login.c:
+// resolve_address; democratic-csi issue 353 has portals by name).
+var unresolved = pattern.MustCompile(`(?i)iscsi(?:adm|d)?\b.{0,40}cannot resolve host(?: name)? (\w(?:[\w.-]*\w)?)`)
+
+// Unresolved is the name of a portal that the node lately could not resolve.
+func Unresolved(pl *evidence.Place) (name string, said evidence.Answer) {
+	for _, t := range pl.Refused().At(pl.Node) {
+		if m := unresolved.FindStringSubmatch(t.Raw); m != nil {
+			return m[1], evidence.Yes(t.Evidence())
+		}
+	}
+	return "", evidence.No()
 }
 
 func speaksOfLogin(text string) bool {

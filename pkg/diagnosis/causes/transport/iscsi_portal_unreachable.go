@@ -28,6 +28,16 @@ var ISCSIPortalUnreachable = &diagnosis.Rule{
 		for _, portal := range portals {
 			out = append(out, portalUnreachable(pl, portal, answering))
 		}
+		if name, said := iscsi.Unresolved(pl); said.Yes() {
+			out = append(out, &diagnosis.Proof{
+				Subject: diagnosis.NodeSubject(pl.Node), Says: "name", With: words.Fields{"node": pl.Node, "portal": name},
+				State: []evidence.Answer{said, csi.WantedOn(pl, pl.Node)}, AtMost: report.Likely,
+				Steps: []remedy.Step{
+					remedy.Check("See what the node makes of the name.", remedy.OnNode(pl.Node, "getent", "hosts", name)),
+					remedy.Words("Name the portal by an address in the driver's configuration, or let the resolver of the node (not the cluster's) know the name: iscsiadm runs with the node's."),
+				},
+			})
+		}
 		return out
 	},
 }
