@@ -85,6 +85,12 @@ func TestSiblingsLocal(t *testing.T) {
 			"broken: likely hostpath-type-mismatch PersistentVolume pv-data"},
 		"md: the array is not there": {localDir("/mnt/raid").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/raid\" does not exist").Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\n/dev/md0 /mnt/raid xfs defaults,nofail 0 2", "proc/mdstat", "Personalities : [raid1]\nunused devices: <none>").Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=linux_raid_member"),
 			"broken: certain local-pool-inactive Node n1"},
+		"a kernel name that a smaller disk of the node has now": {localDir("/dev/sdb").Waits().Disk("n1", "sdb", "8:16").Entries("n1", "sys/class/block/sdb/size", "2097152").LiveExt4("n1", "sdb").Mounts("n1", "8:16 / /var/log rw,relatime shared:60 - ext4 /dev/sdb rw").Disk("n1", "sdc", "8:32").
+			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb at /m (fstype: ext4), error mount failed: exit status 32\nOutput: mount: /m: /dev/sdb already mounted on /var/log."),
+			"broken: likely device-renumbered Device n1/8:16"},
+		"a kernel name whose disk the node has mounted": {localDir("/dev/sdb").Waits().Disk("n1", "sdb", "8:16").LiveExt4("n1", "sdb").Mounts("n1", "8:16 / /var/log rw,relatime shared:60 - ext4 /dev/sdb rw").Disk("n1", "sdc", "8:32").
+			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb at /m (fstype: ext4), error mount failed: exit status 32\nOutput: mount: /m: /dev/sdb already mounted on /var/log."),
+			"broken: certain device-held-by-process Device n1/8:16"},
 		"fstab entry not mounted": {localDir("/mnt/disks/vol1").Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist").Entries("n1", "etc/fstab", "UUID=1 / ext4 defaults 0 1\nUUID=77 /mnt/disks xfs defaults,nofail 0 2"),
 			"broken: certain local-disk-not-mounted PersistentVolume pv-data"},
 		"unit not mounted, pod writes to the root disk": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:2", "/mnt/disks/vol1").Entries("n1", "etc/systemd/system/mnt-disks-vol1.mount", "[Mount]\nWhat=/dev/disk/by-uuid/77\nWhere=/mnt/disks/vol1\nType=xfs", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096"),

@@ -100,19 +100,40 @@ func RightDisk(pl *evidence.Place, r Record) (Right, bool) {
 			}
 		}
 	}
-	free := leftOver(pl)
-	if owner == nil || len(free) != 1 || !fits(pl, free[0]) {
+	free, hosts := leftOver(pl), tooSmall(pl, r.Now)
+	if owner == nil && hosts.Text == "" || len(free) != 1 || !fits(pl, free[0]) {
 		return Right{}, false
 	}
-	facts := []report.Evidence{evidence.FromNode(pl.Node, "sys/class/block/"+free[0].Name+"/size", strconv.FormatInt(free[0].Sectors, 10)+" sectors, as the volume's; nobody uses it")}
+	facts := []report.Evidence{hosts, evidence.FromNode(pl.Node, "sys/class/block/"+free[0].Name+"/size", strconv.FormatInt(free[0].Sectors, 10)+" sectors, as the volume's; nobody uses it")}
 	paths := devicePaths(pl)
 	for _, name := range slices.Sorted(maps.Keys(paths)) {
 		path := paths[name]
-		if slices.Contains(owner.UniqueNames(), name) && path == r.Name {
+		if owner != nil && slices.Contains(owner.UniqueNames(), name) && path == r.Name {
 			facts = append(facts, evidence.FromAPI("Node "+pl.Node, "status.volumesAttached["+name+"].devicePath", path))
 		}
 	}
 	return Right{Disk: free[0], How: "the only unused disk of its size", Is: evidence.Yes(facts...), Last: unknown}, true
+}
+
+// tooSmall quotes where the node itself has a disk mounted that cannot be the volume.
+func tooSmall(pl *evidence.Place, b *probes.BlockDevice) report.Evidence {
+	for _, u := range pl.View.InitUses(b.Dev) {
+		if _, ok := pl.View.ParsePath(u.Mount.Point); !ok && b.Sectors > 0 && b.Sectors*512 < SizeOf(pl.Volume) {
+			return evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/size", strconv.FormatInt(b.Sectors, 10)+" sectors, fewer than the volume's; mounted at "+u.Mount.Point)
+		}
+	}
+	return report.Evidence{}
+}
+
+// Renumbered asks whether a recorded kernel name of the volume leads to this disk, and the
+// volume's own is another one.
+func Renumbered(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	for _, r := range Recorded(pl) {
+		if right, ok := RightDisk(pl, r); ok && r.Now.Dev == dev && right.Is.Yes() {
+			return right.Is
+		}
+	}
+	return evidence.No()
 }
 
 // byIdentity is the disk where the volume's persistent link leads, else the one that was
@@ -129,7 +150,7 @@ func byIdentity(pl *evidence.Place) (*probes.BlockDevice, report.Evidence, bool)
 		}
 	}
 	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
-	if !ok || !d.Proven || d.Block == nil || strings.Contains(d.How, "mount of") {
+	if !ok || !d.Proven || d.Block == nil || strings.Contains(d.How, "mount of") || kernelName.MatchString(strings.TrimPrefix(d.How, "device ")) {
 		return nil, report.Evidence{}, false
 	}
 	return d.Block, evidence.FromNode(pl.Node, d.Locator, d.How), true

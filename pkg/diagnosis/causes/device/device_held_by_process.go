@@ -41,8 +41,9 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				Subject: diagnosis.DeviceSubject(pl.Node, h.Subject), Says: h.Kind, AtMost: h.AtMost,
 				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": h.Subject.String(), "why": cmp.Or(h.Why, why),
 					"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
-				State: []evidence.Answer{h.Is},
-				Last:  []evidence.Answer{h.Last, whole.Nothing()},
+				State:      []evidence.Answer{h.Is},
+				Last:       []evidence.Answer{h.Last, whole.Nothing()},
+				LookAlikes: []diagnosis.LookAlike{{Cause: "device-renumbered", Is: disk.Renumbered(pl, h.Subject)}},
 			}
 			switch h.Kind {
 			case "target":
@@ -55,7 +56,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				p.With["process"], p.With["name"], p.With["of"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who)
 				p.With["target"], p.With["by"] = h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
 				p.Subject, p.Steps = diagnosis.ProcessSubject(pl.Node, h.Holder.Process.PID), []remedy.Step{remedy.EndHolder(pl.Node, h.Holder.Who)}
-				p.LookAlikes = []diagnosis.LookAlike{{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)}}
+				p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)})
 				if h.Holder.Who.Pod != nil {
 					p.Subject = diagnosis.PodSubject(h.Holder.Who.Pod)
 				}
