@@ -108,3 +108,24 @@ func (c *cluster) mounted(super ...string) *probes.Facts {
 	c.Nodes["new"] = &snapshot.NodeRecord{Name: "new", Facts: f}
 	return f
 }
+
+// saysOld lets the driver's plugin on node old say, so long ago, that it cannot unmount the volume.
+func (c *cluster) saysOld(at time.Duration) {
+	c.Cluster.Pods = append(c.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "csi-node-old", UID: "plugin-old"},
+		Spec: corev1.PodSpec{NodeName: "old"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
+	c.Logs = append(c.Logs, snapshot.Log{Namespace: "kube-system", Pod: "csi-node-old", Container: "driver",
+		Lines: []string{ago(at).Format(time.RFC3339) + " GRPC error: NodeUnstageVolume pvc-0a1b2c3d: umount: /g: target is busy."}})
+}
+
+// detaching lets Longhorn detach the volume, of which nobody is a pod any more, since its attachment was deleted.
+func detaching(c *cluster, deleted time.Duration) {
+	at := ago(deleted)
+	c.pv.Spec.CSI.Driver, c.pv.Spec.CSI.VolumeHandle = snapshot.LonghornDriver, c.pv.Name
+	c.va.Name, c.va.Spec.Attacher, c.va.DeletionTimestamp = snapshot.AttachmentName(c.pv.Name, snapshot.LonghornDriver, "new"), snapshot.LonghornDriver, &at
+	lh := &snapshot.LHVolume{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: c.pv.Name}}
+	lh.Status.State = "detaching"
+	c.Cluster.Pods, c.Cluster.Longhorn.Volumes = nil, []*snapshot.LHVolume{lh}
+}
+
+// pulls lets the kubelet ask for the pod's image, which is what it does when the volumes are mounted.
+func pulls(c *cluster) { c.says("Pulling", `Pulling image "db:16"`, 20*time.Minute) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -147,17 +148,16 @@ func wantedAttached(v *snapshot.Volume) bool {
 }
 
 // longIn tells whether nothing shows that the volume is in its state for less
-// than a while: no event of the volume that is younger.
+// than a while: no event of the volume, and nothing whose deletion ends it, that is younger.
 func longIn(p *diagnosis.Pass, v *snapshot.Volume, least time.Duration) bool {
+	young := func(d *metav1.Time) bool { return d != nil && p.Age(d.Time) < least }
 	for _, e := range p.Events("Volume", p.LonghornNamespace(), v.LH().Name) {
 		if (e.Reason == "Attached" || e.Reason == "Detached") && p.Age(e.Last) < least {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
-		d := c.Pod.DeletionTimestamp
-		return d != nil && p.Age(d.Time) < least
-	})
+	return !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return young(c.Pod.DeletionTimestamp) }) &&
+		!slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return young(va.DeletionTimestamp) })
 }
 
 // busyItself tells whether Longhorn keeps a volume attached for work of its own that

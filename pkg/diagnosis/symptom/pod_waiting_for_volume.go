@@ -30,7 +30,9 @@ var podWaitingForVolume = &diagnosis.SymptomRule{Name: "pod-waiting-for-volume",
 
 func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	texts := p.PodTexts(i.pod)
-	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool { return !blamesVolume(t) && !evpods.Blames(i.pod, t) })
+	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool {
+		return !blamesVolume(t) && !evpods.Blames(i.pod, t) || mountedSince(t, texts)
+	})
 	age := p.Age(i.pod.CreationTimestamp.Time)
 	switch {
 	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh && !passing(p, i, t) }) && !broke(p, i):
@@ -41,7 +43,7 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 		return nil
 	case len(said) == 0 && !hasVolumes(i):
 		return nil
-	case len(said) == 0 && otherTrouble(texts) && !lacks(p, i):
+	case len(said) == 0 && (otherTrouble(texts) || pulling(texts)) && !lacks(p, i):
 		return nil
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
@@ -157,6 +159,20 @@ func otherTrouble(texts []diagnosis.Text) bool {
 	return slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
 		return t.Fresh && t.Source == "event" && (is(t, message.SandboxFailed) || strings.Contains(t.Reason, "Image") || t.Reason == "FailedCreatePodSandBox")
 	})
+}
+
+// pulling tells whether the newest word about an image is that it is on its way: the volumes are mounted (mountedSince),
+// and the kubelet says no more until it has the image.
+func pulling(texts []diagnosis.Text) bool {
+	for _, t := range texts { // newest first
+		switch t.Reason {
+		case "Pulling":
+			return true
+		case "Pulled", "Created", "Started":
+			return false
+		}
+	}
+	return false
 }
 
 // lacks tells whether the pod's node was looked at and does not show one of its volumes mounted for it:

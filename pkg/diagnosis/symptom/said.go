@@ -23,6 +23,9 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	if pod != nil && (got(pod, t) || t.Reason == "Unhealthy" && snapshot.PodServes(pod) && snapshot.PodCondition(pod, corev1.PodReady).LastTransitionTime.After(t.At)) {
 		return false
 	}
+	if mountedSince(t, all) {
+		return false
+	}
 	if t.Fresh {
 		return true
 	}
@@ -47,6 +50,14 @@ func beforeStart(t diagnosis.Text) bool {
 		return true
 	}
 	return false
+}
+
+// mountedSince tells whether the pod that a text keeps from its volumes asked for an image later. The kubelet does that
+// when all volumes are mounted (kubelet.go, SyncPod: WaitForAttachAndMount comes first).
+func mountedSince(t diagnosis.Text, all []diagnosis.Text) bool {
+	return beforeStart(t) && t.Pod != "" && slices.ContainsFunc(all, func(o diagnosis.Text) bool {
+		return o.Pod == t.Pod && o.Source == "event" && (o.Reason == "Pulling" || o.Reason == "Pulled") && o.At.After(t.At)
+	})
 }
 
 // aboutStep tells whether an event is about one step of getting a volume, not

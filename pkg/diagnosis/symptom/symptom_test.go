@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
@@ -27,6 +26,14 @@ var tests = []struct {
 	past []string
 }{
 	{"a pod waits for an hour", func(*cluster) {}, []string{"pod-waiting-for-volume"}, nil},
+	{"its image is on its way", pulls, nil, nil},
+	{"its image is on its way since the mount", func(c *cluster) { c.says("FailedMount", busy, 21*time.Minute); pulls(c) }, nil, []string{"mount-busy", "mount-failed"}},
+	{"its image came, and nobody says more", func(c *cluster) {
+		pulls(c)
+		c.says("Pulled", `Successfully pulled image "db:16" in 9s`, 19*time.Minute)
+	}, []string{"pod-waiting-for-volume"}, nil},
+	{"Longhorn detaches since a moment", func(c *cluster) { detaching(c, 20*time.Second) }, nil, nil},
+	{"Longhorn detaches for long", func(c *cluster) { detaching(c, 10*time.Minute) }, []string{"detach-stuck"}, nil},
 	{"a pod was created just now", func(c *cluster) { c.pod.CreationTimestamp = ago(20 * time.Second) }, nil, nil},
 	{"a young pod with an error", func(c *cluster) {
 		c.pod.CreationTimestamp = ago(20 * time.Second)
@@ -243,14 +250,6 @@ func tookOver(c *cluster, since time.Duration) {
 	c.runs()
 	c.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(since)}}
 	c.pod.Status.ContainerStatuses[0].State.Running.StartedAt = ago(since)
-}
-
-// saysOld lets the driver's plugin on node old say, so long ago, that it cannot unmount the volume.
-func (c *cluster) saysOld(at time.Duration) {
-	c.Cluster.Pods = append(c.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "csi-node-old", UID: "plugin-old"},
-		Spec: corev1.PodSpec{NodeName: "old"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
-	c.Logs = append(c.Logs, snapshot.Log{Namespace: "kube-system", Pod: "csi-node-old", Container: "driver",
-		Lines: []string{ago(at).Format(time.RFC3339) + " GRPC error: NodeUnstageVolume pvc-0a1b2c3d: umount: /g: target is busy."}})
 }
 
 func onOldNode(c *cluster) *corev1.Pod {
