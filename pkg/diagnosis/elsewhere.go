@@ -54,10 +54,7 @@ func (p *Pass) othersOnly(k *Keys, node string) bool {
 // elsewhere tells whether something that nothing explains belongs to another node
 // than the asked one: a volume may be well here and ill there.
 func (p *Pass) elsewhere(k *Keys) bool {
-	if p.Question.Kind != "node" || k.touches(p.Question.Name) {
-		return false
-	}
-	return len(k.at.list) > 0 || p.onlyStored(k)
+	return p.Question.Kind == "node" && !k.touches(p.Question.Name) && (len(k.at.list) > 0 || p.onlyStored(k))
 }
 
 func (k *Keys) touches(node string) bool {

@@ -70,10 +70,7 @@ func (f *Finding) declares(symptom string) bool {
 	if slices.Contains(list, symptom) {
 		return true
 	}
-	if symptom != "pod-waiting-for-volume" {
-		return false
-	}
-	return slices.ContainsFunc(bringsWaiting, func(s string) bool { return slices.Contains(list, s) })
+	return symptom == "pod-waiting-for-volume" && slices.ContainsFunc(bringsWaiting, func(s string) bool { return slices.Contains(list, s) })
 }
 
 // explained lists the names of the symptoms that a root explains, sorted.

@@ -103,10 +103,7 @@ func waiting(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
-	if pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "" {
-		return true
-	}
-	return pod.Status.Phase == corev1.PodRunning && unstarted(pod) != ""
+	return pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "" || pod.Status.Phase == corev1.PodRunning && unstarted(pod) != ""
 }
 
 // unstarted is the reason for which the kubelet cannot start a container, when it

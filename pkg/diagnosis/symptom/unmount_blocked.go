@@ -128,10 +128,7 @@ func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 			return true
 		}
 	}
-	if len(v.Live()) > 0 {
-		return false
-	}
-	return nobodyLong(p, v, node)
+	return len(v.Live()) == 0 && nobodyLong(p, v, node)
 }
 
 // nobodyLong tells whether the last pod of a volume that no pod uses went long

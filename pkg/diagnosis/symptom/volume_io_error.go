@@ -106,10 +106,7 @@ func saysIOError(t diagnosis.Text) bool {
 	if refusesMount(t) || is(t, message.FormatFailed, message.LuksFormatFailed) || strings.HasPrefix(t.Op, "AttachVolume") || t.Component == "longhorn-manager" {
 		return false
 	}
-	if is(t, message.InputOutputError, message.NotConnected, message.StaleHandle, message.HostDown) {
-		return true
-	}
-	return t.OwnWord && appLoses(t)
+	return is(t, message.InputOutputError, message.NotConnected, message.StaleHandle, message.HostDown) || t.OwnWord && appLoses(t)
 }
 
 // elsewhere tells whether an application is refused something that is no file of the volume:

@@ -35,10 +35,8 @@ func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
 	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || strings.HasPrefix(t.Op, "MountVolume") {
 		return false // of the kubelet's events only a failed probe speaks of the application
 	}
-	if t.OwnWord && evpods.Elsewhere(v, t) {
-		return false
-	}
-	return is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
+	says := is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
+	return says && !(t.OwnWord && evpods.Elsewhere(v, t))
 }
 
 func meantReadOnly(v *snapshot.Volume) bool {

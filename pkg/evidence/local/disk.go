@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -34,10 +35,7 @@ func PathOf(v *snapshot.Volume) string {
 // Belongs tells whether a volume may be used on the place's node by its node affinity.
 func Belongs(pl *evidence.Place) bool {
 	n := pl.X.Node(pl.Node)
-	if pl.Volume.PV == nil || pl.Volume.PV.Spec.NodeAffinity == nil || n == nil {
-		return true
-	}
-	return snapshot.NodeMatches(pl.Volume.PV.Spec.NodeAffinity.Required, n)
+	return n == nil || pods.VolumeAllows(pl.Volume, n)
 }
 
 // Disk is the disk that a directory should be.

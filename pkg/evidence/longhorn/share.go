@@ -64,10 +64,7 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 // patient tells whether a share has been away for more than a start, by the oldest pod
 // that wants it; an error is one at once.
 func patient(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
-	if sm.State == "error" || len(v.Live()) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return x.Age(c.Pod.CreationTimestamp.Time) > tolerated })
+	return sm.State == "error" || len(v.Live()) == 0 || slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return x.Age(c.Pod.CreationTimestamp.Time) > tolerated })
 }
 
 // podDown judges a pod that exists, and says how it is.
@@ -91,10 +88,8 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager,
 // restsRightly tells whether a stopped share-manager is what Kubernetes asked for: no
 // attachment, no ticket and no waiting pod want the share.
 func restsRightly(v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
-	if sm.State != "stopped" && sm.State != "stopping" || len(v.Waiting()) > 0 {
-		return false
-	}
-	return len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
+	stops := sm.State == "stopped" || sm.State == "stopping"
+	return stops && len(v.Waiting()) == 0 && len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
 }
 
 func podState(pod *corev1.Pod) string {

@@ -180,10 +180,7 @@ func nowhereKnown(x *snapshot.Index, v *snapshot.Volume) bool {
 
 // excludedBy lists the volumes whose node affinity excludes a node.
 func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
-	return evidence.Keep(volumes, func(v *snapshot.Volume) bool {
-		a := Affinity(v)
-		return a != nil && !SelectorAllows(a, n)
-	})
+	return evidence.Keep(volumes, func(v *snapshot.Volume) bool { return !VolumeAllows(v, n) })
 }
 
 // excluding lists the volumes that exclude a node which the pod could use.

@@ -91,17 +91,13 @@ var Renamed = map[string]string{
 	corev1.LabelTopologyZone: corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion: corev1.LabelFailureDomainBetaRegion,
 }
 
-// VolumeAllows tells whether the node affinity of a volume's PV admits a node.
+// VolumeAllows tells whether the node affinity of a volume's PV admits a node, under the
+// old and the new names of zones.
 func VolumeAllows(v *snapshot.Volume, n *corev1.Node) bool {
-	if v.PV == nil || v.PV.Spec.NodeAffinity == nil || v.PV.Spec.NodeAffinity.Required == nil {
+	a := Affinity(v)
+	if a == nil {
 		return true
 	}
-	return SelectorAllows(v.PV.Spec.NodeAffinity.Required, n)
-}
-
-// SelectorAllows tells whether a selector admits a node, under the old and the new names
-// of zones.
-func SelectorAllows(a *corev1.NodeSelector, n *corev1.Node) bool {
 	both := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
 	for k, v := range n.Labels {
 		if other := Renamed[k]; other != "" && n.Labels[other] == "" {

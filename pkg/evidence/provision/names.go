@@ -34,10 +34,8 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 	if c == nil || class == nil || c.DeletionTimestamp != nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" {
 		return false
 	}
-	if class.Provisioner == "" || class.Provisioner == claims.NoProvisioner {
-		return false
-	}
-	return !snapshot.BindsLate(class) || c.Annotations[selectedNode] != ""
+	calls := class.Provisioner != "" && class.Provisioner != claims.NoProvisioner
+	return calls && (!snapshot.BindsLate(class) || c.Annotations[selectedNode] != "")
 }
 
 // populated tells whether a volume populator works for the claim: then the provisioner

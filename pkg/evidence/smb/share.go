@@ -76,10 +76,8 @@ func isSMB(fstype string) bool { return fstype == "cifs" || fstype == "smb3" }
 // ofShare tells whether a text is about mounting a share: mount.cifs(8) speaks, or
 // mount(8) was called for a filesystem of this kind.
 func ofShare(t evidence.Text) bool {
-	if t.Ordinary {
-		return false
-	}
-	return strings.HasPrefix(t.MountSource, "//") || strings.Contains(t.Args, "-t cifs") || strings.Contains(t.Args, "-t smb3") || mountError.MatchString(t.Raw)
+	names := strings.HasPrefix(t.MountSource, "//") || strings.Contains(t.Args, "-t cifs") || strings.Contains(t.Args, "-t smb3")
+	return !t.Ordinary && (names || mountError.MatchString(t.Raw))
 }
 
 // whom is the server in the words of mount.cifs.

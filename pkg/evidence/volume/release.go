@@ -13,10 +13,7 @@ import (
 // Awaited tells whether somebody waits for the volume's device on a node: a pod that
 // was placed there, or (Longhorn RWX) the share-manager of a waiting pod.
 func Awaited(x *snapshot.Index, v *snapshot.Volume, node string) bool {
-	if len(v.WaitingOn(node)) > 0 {
-		return true
-	}
-	return v.RegularRWX() && len(v.Waiting()) > 0 && slices.Contains(x.DeviceNodes(v), node)
+	return len(v.WaitingOn(node)) > 0 || v.RegularRWX() && len(v.Waiting()) > 0 && slices.Contains(x.DeviceNodes(v), node)
 }
 
 // Released asks whether a node should let the volume go, and says why: no pod that
