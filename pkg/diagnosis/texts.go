@@ -188,7 +188,7 @@ func (t *texts) othersOf(v *snapshot.Volume, c *snapshot.Consumer) []string {
 }
 
 func namesOnly(text string, others []string) bool {
-	return slices.ContainsFunc(others, func(o string) bool { return strings.Contains(text, o) })
+	return evidence.ContainsAny(text, others...)
 }
 
 func (t *texts) event(e *snapshot.Event, changed time.Time) Text {

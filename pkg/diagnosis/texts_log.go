@@ -214,7 +214,7 @@ var ioWords = []string{
 
 func speaksOfIO(line string) bool {
 	low := strings.ToLower(line)
-	return slices.ContainsFunc(ioWords, func(w string) bool { return strings.Contains(low, w) })
+	return evidence.ContainsAny(low, ioWords...)
 }
 
 // logFiles are text logs of a host in which the kubelet or an initiator speaks.

@@ -62,7 +62,6 @@ func When(cond bool, facts ...report.Evidence) Answer {
 	return No(facts...)
 }
 
-// solid leaves out empty facts.
 func solid(facts []report.Evidence) []report.Evidence {
 	return slices.DeleteFunc(slices.Clone(facts), func(e report.Evidence) bool { return e.Locator == "" && e.Text == "" })
 }

@@ -1,6 +1,14 @@
 package evidence
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// ContainsAny tells whether a text has one of some words.
+func ContainsAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
 
 // First is the first of a list that is so, or nil.
 func First[T any](list []*T, is func(*T) bool) *T {

@@ -23,7 +23,7 @@ func Vouched(x *snapshot.Index) []snapshot.Log {
 // more, only its namespace tells whose it was.
 func Vouches(x *snapshot.Index, l snapshot.Log) bool {
 	pod := x.Pod(l.Namespace, l.Pod)
-	return pod != nil && ReachesHost(pod) || x.ProvenSpace(l.Namespace)
+	return pod != nil && reachesHost(pod) || x.ProvenSpace(l.Namespace)
 }
 
 // VouchedOn are those of the pods of a node.

@@ -66,7 +66,7 @@ func touches(x *snapshot.Index, view *snapshot.NodeView, v *snapshot.Volume, p p
 		return true
 	}
 	pod := x.WhoIs(view, process).Pod
-	return pod == nil || uses(v, pod) || ReachesHost(pod)
+	return pod == nil || uses(v, pod) || reachesHost(pod)
 }
 
 // pidOf is the process that a problem speaks of, by its field or by its path.
@@ -96,9 +96,9 @@ func own(v *corev1.VolumeSource) bool {
 		v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.Image != nil
 }
 
-// ReachesHost tells whether a pod may see mounts and devices of its node besides those
+// reachesHost tells whether a pod may see mounts and devices of its node besides those
 // of its claims: by a directory of the host, an inline volume, or the rights to mount.
-func ReachesHost(pod *corev1.Pod) bool {
+func reachesHost(pod *corev1.Pod) bool {
 	if pod.Spec.HostPID || slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return !own(&v.VolumeSource) }) {
 		return true
 	}

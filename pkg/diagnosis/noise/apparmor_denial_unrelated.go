@@ -3,10 +3,9 @@ package noise
 import (
 	"fmt"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 )
 
 // apparmorDenialUnrelated: denials of programs that have nothing to do with a
@@ -36,6 +35,5 @@ var apparmorDenialUnrelated = &diagnosis.NoiseRule{Name: "apparmor-denial-unrela
 // onVolume tells whether a denied path belongs to a volume: then the profile is that
 // of whoever mounts it.
 func onVolume(name string) bool {
-	return slices.ContainsFunc([]string{"/kubernetes.io~", "/kubernetes.io/csi/", "/volume-subpaths/", "/volumeDevices/", "/dev/longhorn/"},
-		func(w string) bool { return strings.Contains(name, w) })
+	return evidence.ContainsAny(name, "/kubernetes.io~", "/kubernetes.io/csi/", "/volume-subpaths/", "/volumeDevices/", "/dev/longhorn/")
 }

@@ -161,7 +161,6 @@ func (s shell) afterwards() Command {
 	return Kubectl("-n", s.namespace, "delete", "pod", "-l", "app.kubernetes.io/managed-by=kubectl-debug", "--field-selector", "status.phase!=Running,status.phase!=Pending")
 }
 
-// isScript tells whether words are a script for a shell.
 func isScript(argv []string) bool { return len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" }
 
 // Dial tries a port from a node. Not every system has nc; bash connects by itself.

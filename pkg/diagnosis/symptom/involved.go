@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -129,7 +130,7 @@ func loopsOverMount(cs corev1.ContainerStatus) bool {
 		return false
 	}
 	said := strings.ToLower(last.Message)
-	return slices.ContainsFunc([]string{"mount", "subpath", "volume", "rootfs", "not a directory", "is a directory"}, func(word string) bool { return strings.Contains(said, word) })
+	return evidence.ContainsAny(said, "mount", "subpath", "volume", "rootfs", "not a directory", "is a directory")
 }
 
 // podLoops tells whether a container of the pod does so.

@@ -11,7 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// is tells whether a text has one of the meanings.
 func is(t diagnosis.Text, kinds ...message.Kind) bool { return slices.ContainsFunc(kinds, t.Is) }
 
 // present tells whether a text about a pod still holds: it is fresh, or nothing

@@ -254,7 +254,7 @@ func driverIn(pod *corev1.Pod) string {
 		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
 			rank++
 		}
-		if !slices.ContainsFunc(sidecars, func(n string) bool { return strings.Contains(c.Name, n) }) {
+		if !evidence.ContainsAny(c.Name, sidecars...) {
 			rank += 2
 		}
 		if rank > most {

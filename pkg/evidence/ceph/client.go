@@ -90,7 +90,7 @@ func Complaints(pl *evidence.Place) []Peer {
 	if len(out) == 0 {
 		return silent(pl)
 	}
-	return Worst(pl, out)
+	return worst(pl, out)
 }
 
 // silent is the first of the volume's monitors when none of them answers and the kernel's log
@@ -113,8 +113,8 @@ func silent(pl *evidence.Place) []Peer {
 
 func (p Peer) monitor() bool { return strings.HasPrefix(p.Name, "mon") }
 
-// Worst leaves one of several daemons: the one whose port does not answer.
-func Worst(pl *evidence.Place, list []Peer) []Peer {
+// worst leaves one of several daemons: the one whose port does not answer.
+func worst(pl *evidence.Place, list []Peer) []Peer {
 	for _, want := range []func(evidence.Answer) bool{evidence.Answer.Yes, evidence.Answer.Unseen} {
 		for _, p := range list {
 			if want(p.Dialled(pl)) {

@@ -93,7 +93,7 @@ func (p Pair) Alone(x *snapshot.Index) evidence.Answer {
 func provisioned(x *snapshot.Index, c *corev1.PersistentVolumeClaim) bool {
 	name, set := ClassName(c)
 	if !set {
-		return slices.ContainsFunc(x.Cluster.StorageClasses, IsDefault)
+		return slices.ContainsFunc(x.Cluster.StorageClasses, isDefault)
 	}
 	class := x.Class(name)
 	return class != nil && class.Provisioner != NoProvisioner

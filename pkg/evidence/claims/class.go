@@ -52,15 +52,15 @@ func NoClass(x *snapshot.Index, c *corev1.PersistentVolumeClaim) evidence.Answer
 		return evidence.No()
 	case set:
 		return whole.Nothing(asked)
-	case slices.ContainsFunc(x.Cluster.StorageClasses, IsDefault):
+	case slices.ContainsFunc(x.Cluster.StorageClasses, isDefault):
 		return evidence.No()
 	}
 	asked.Text = "not set"
 	return whole.Nothing(asked)
 }
 
-// IsDefault tells whether a class serves claims that name none.
-func IsDefault(s *storagev1.StorageClass) bool {
+// isDefault tells whether a class serves claims that name none.
+func isDefault(s *storagev1.StorageClass) bool {
 	return s.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" || s.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
 }
 

@@ -35,7 +35,7 @@ func TwinsOf(pl *evidence.Place) []Twins {
 		if o == v || o.PV == nil || o.PV.Spec.CSI == nil {
 			continue
 		}
-		for _, w := range append(Stuck(pl.X, v), Stuck(pl.X, o)...) {
+		for _, w := range append(stuck(pl.X, v), stuck(pl.X, o)...) {
 			if t, ok := twins(pl, o, w); ok {
 				out = append(out, t)
 				break
@@ -45,9 +45,9 @@ func TwinsOf(pl *evidence.Place) []Twins {
 	return out
 }
 
-// Stuck are the pods of a volume that were placed and have waited for longer than the
+// stuck are the pods of a volume that were placed and have waited for longer than the
 // kubelet's own patience (2m3s).
-func Stuck(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+func stuck(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, w := range v.Waiting() {
 		if w.Node() != "" && x.Age(w.Pod.CreationTimestamp.Time) > 2*time.Minute {
@@ -75,7 +75,7 @@ func twins(pl *evidence.Place, o *snapshot.Volume, w *corev1.Pod) (Twins, bool) 
 	t.Alone = quiet.Nothing()
 	if !here {
 		t.Here = evidence.Unseen(evidence.Lack{Need: "both volumes used on one node", Node: node, Why: "each is used on its own"}).With(t.Here.Facts()...)
-	} else if other := OtherReason(pl, w); other != nil {
+	} else if other := otherReason(pl, w); other != nil {
 		t.Alone = evidence.Unseen(evidence.Lack{Need: "that the pod has no other reason to wait", Node: node, Why: "a step fails"}).With(other...)
 	}
 	return t, true
@@ -89,9 +89,9 @@ func handleFact(v *snapshot.Volume) report.Evidence {
 	return evidence.FromAPI("PersistentVolume "+v.PV.Name, "spec.csi.volumeHandle", v.Handle)
 }
 
-// OtherReason is a fresh word about a step that failed: then the pod may wait for another
+// otherReason is a fresh word about a step that failed: then the pod may wait for another
 // reason than two names for one volume. The kubelet's summary is none.
-func OtherReason(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
+func otherReason(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
 	for _, t := range pl.Refused() {
 		if ofStep(t.Op) || t.Reason == "attachError" {
 			return []report.Evidence{t.Evidence()}
@@ -157,7 +157,7 @@ func TwiceIn(pl *evidence.Place) []Twice {
 		return nil
 	}
 	var out []Twice
-	for _, w := range Stuck(pl.X, v) {
+	for _, w := range stuck(pl.X, v) {
 		t := Twice{Pod: w}
 		for _, c := range v.Consumers {
 			if c.Pod == w {
@@ -166,7 +166,7 @@ func TwiceIn(pl *evidence.Place) []Twice {
 		}
 		va := v.AttachmentOn(w.Spec.NodeName)
 		early := v.AttachRequired(pl.X) && (va == nil || !va.Status.Attached) // it has not come that far
-		if len(t.Names) < 2 || early || OtherReason(pl, w) != nil || slices.ContainsFunc(out, func(o Twice) bool { return o.Pod == w }) {
+		if len(t.Names) < 2 || early || otherReason(pl, w) != nil || slices.ContainsFunc(out, func(o Twice) bool { return o.Pod == w }) {
 			continue
 		}
 		t.Is = evidence.Yes(evidence.FromPod(w, "spec.volumes", fmt.Sprintf("%s: persistentVolumeClaim %s", strings.Join(t.Names, ", "), v.Claim.Name)))

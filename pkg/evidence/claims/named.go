@@ -90,7 +90,7 @@ func Differs(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (word
 // the volume which the claim names: then nobody need have written it into the claim.
 func DefaultFor(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) string {
 	name, _ := ClassName(c)
-	if s := x.Class(name); s != nil && IsDefault(s) && ClassOf(pv) != name {
+	if s := x.Class(name); s != nil && isDefault(s) && ClassOf(pv) != name {
 		return name
 	}
 	return ""

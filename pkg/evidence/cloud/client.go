@@ -119,7 +119,7 @@ func Renamed(x *snapshot.Index, va *storagev1.VolumeAttachment) (other string, a
 		return "", evidence.No()
 	}
 	n := MachineNode(x, va.Spec.Attacher, id)
-	if n == nil || n.Name == va.Spec.NodeName || n.Spec.ProviderID == "" || !SameMachine(n.Spec.ProviderID, id) {
+	if n == nil || n.Name == va.Spec.NodeName || n.Spec.ProviderID == "" || !sameMachine(n.Spec.ProviderID, id) {
 		return "", evidence.No()
 	}
 	return n.Name, evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.annotations["+nodeID+"]", id),

@@ -66,7 +66,7 @@ func MachineNode(x *snapshot.Index, driver, machine string) *corev1.Node {
 	for _, n := range x.Cluster.Nodes {
 		info := n.Status.NodeInfo
 		for _, id := range append(backendIDs(x, driver, n), n.Name, info.SystemUUID, info.MachineID) {
-			if id != "" && SameMachine(id, machine) {
+			if id != "" && sameMachine(id, machine) {
 				return n
 			}
 		}
@@ -87,9 +87,9 @@ func backendIDs(x *snapshot.Index, driver string, n *corev1.Node) []string {
 // scaleSet begins the part of an Azure id that names a machine of a scale set.
 const scaleSet = "/virtualmachinescalesets/"
 
-// SameMachine compares ids by their last part; machines of an Azure scale set have only
+// sameMachine compares ids by their last part; machines of an Azure scale set have only
 // a number there, and appear as SET_NUMBER, too.
-func SameMachine(id, machine string) bool {
+func sameMachine(id, machine string) bool {
 	id, machine = strings.ToLower(id), strings.ToLower(machine)
 	if i := strings.Index(machine, scaleSet); i >= 0 {
 		return strings.HasSuffix(id, machine[i:])

@@ -14,10 +14,10 @@ const recently = 5 * time.Minute
 // the client's own, when nobody does (doc/statuscodes.md of grpc/grpc).
 var serverCodes = []string{"Unknown", "Unimplemented", "InvalidArgument", "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Internal", "DataLoss", "Unauthenticated"}
 
-// AnsweredSince asks whether a driver has answered the kubelet of a node since a moment,
+// answeredSince asks whether a driver has answered the kubelet of a node since a moment,
 // with whatever words, or a pod has started there with a volume of it. Which pod the driver
 // runs in, if in any, does not matter then.
-func AnsweredSince(pl *evidence.Place, node, driver string, since time.Time) evidence.Answer {
+func answeredSince(pl *evidence.Place, node, driver string, since time.Time) evidence.Answer {
 	for _, t := range pl.Texts {
 		if t.Component == "kubelet" && t.Node == node && t.At.After(since) && slices.Contains(serverCodes, t.Code) {
 			return evidence.Yes(t.Evidence())

@@ -25,7 +25,7 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 	copied := Listed(pl.X, node, driver)
 	for _, t := range pl.Refused() {
 		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, " "+driver+" ") && !overtaken(pl.X, node, driver, t) {
-			if since := AnsweredSince(pl, node, driver, t.At); since.Yes() {
+			if since := answeredSince(pl, node, driver, t.At); since.Yes() {
 				return evidence.Not(since)
 			}
 			return contradicted(evidence.Yes(t.Evidence()), copied)
@@ -33,7 +33,7 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 	}
 	a := inRegistry(pl.X.View(node), driver)
 	if a.No() && copied.Yes() {
-		if since := AnsweredSince(pl, node, driver, pl.X.TakenAt.Add(-recently)); since.Yes() {
+		if since := answeredSince(pl, node, driver, pl.X.TakenAt.Add(-recently)); since.Yes() {
 			return evidence.Not(since)
 		}
 		if strange(pl.X, node) {

@@ -118,7 +118,7 @@ func (m Missing) Metadata() string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(va.Status.AttachmentMetadata)) {
 		low := strings.ToLower(k)
-		if slices.ContainsFunc([]string{"lun", "uuid", "device", "serial"}, func(s string) bool { return strings.Contains(low, s) }) {
+		if evidence.ContainsAny(low, "lun", "uuid", "device", "serial") {
 			out = append(out, k+" "+va.Status.AttachmentMetadata[k])
 		}
 	}

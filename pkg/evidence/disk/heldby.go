@@ -29,23 +29,23 @@ type Held struct {
 // be released. Fails is whether a step of the volume fails at all.
 func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 	concerned, dev := evidence.Any(awaited, released), t.Device.Dev
-	if path, is := t.Backstore(); is.Yes() {
+	if path, is := t.backstore(); is.Yes() {
 		return []Held{{Kind: "target", Subject: dev, Dev: dev, Path: path, Is: evidence.All(is, concerned), Last: evidence.Yes()}}
 	}
-	if path, is := t.SwapOn(); is.Yes() {
+	if path, is := t.swapOn(); is.Yes() {
 		return []Held{{Kind: "swap", Subject: dev, Dev: dev, Path: path, Is: evidence.All(is, concerned), Last: evidence.Yes()}}
 	}
-	if m := t.MountedByHost(); m.Is.Yes() {
+	if m := t.mountedByHost(); m.Is.Yes() {
 		return []Held{{Kind: "mount", Subject: m.Subject, Dev: m.Dev, Path: m.Point, Entry: m.Entry, Is: evidence.All(m.Is, concerned), Last: m.Alone}}
 	}
-	if awaited.Yes() && t.pl.View.Facts.Claims[dev] != "free" && t.Idle() {
+	if awaited.Yes() && t.pl.View.Facts.Claims[dev] != "free" && t.idle() {
 		return t.exclusively(fails)
 	}
 	if released.No() {
 		return t.inTheWay()
 	}
 	var out []Held
-	for _, h := range t.BlockingRelease() {
+	for _, h := range t.blockingRelease() {
 		kind := "open"
 		if h.Descriptor.Device {
 			kind = "openDevice"
@@ -68,10 +68,10 @@ func Kept(pl *evidence.Place, released evidence.Answer) []Held {
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		t := &Tower{pl: pl, Found: true, Device: snapshot.VolumeDevice{Node: pl.Node, View: pl.View, Dev: m.Mount.Dev}}
-		if !m.Init || !m.Mount.Dev.Anonymous() || t.MountedByHost().Is.Yes() {
+		if !m.Init || !m.Mount.Dev.Anonymous() || t.mountedByHost().Is.Yes() {
 			continue
 		}
-		for _, h := range t.BlockingRelease() {
+		for _, h := range t.blockingRelease() {
 			if below := strings.HasPrefix(h.Descriptor.Target+"/", m.Mount.Point+"/"); below {
 				out = append(out, Held{Kind: "open", Subject: m.Mount.Dev, Dev: m.Mount.Dev, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(pl.X, h.Who)})
 			}
@@ -99,7 +99,7 @@ func (t *Tower) inTheWay() []Held {
 // opener leaves open which.
 func (t *Tower) exclusively(fails evidence.Answer) []Held {
 	var out []Held
-	dev, all := t.Device.Dev, t.OfDevice()
+	dev, all := t.Device.Dev, t.ofDevice()
 	claimed := Claimed(t.pl, dev)
 	for _, h := range all {
 		held := Held{Kind: "exclusive", Subject: dev, Dev: dev, Holder: &h, Is: h.Is().With(claimed.Facts()...), Last: pods.Placed(t.pl.X, h.Who)}

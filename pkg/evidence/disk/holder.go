@@ -13,9 +13,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Backstore asks whether a kernel target of the node (LIO, nvmet) exports the device: it
+// backstore asks whether a kernel target of the node (LIO, nvmet) exports the device: it
 // has it open exclusively, and no process shows it. Path is what the target names.
-func (t *Tower) Backstore() (path string, a evidence.Answer) {
+func (t *Tower) backstore() (path string, a evidence.Answer) {
 	view := t.pl.View
 	for _, name := range slices.Sorted(maps.Keys(view.Facts.Files)) {
 		if !strings.HasPrefix(name, "sys/kernel/config/target/core/") && !strings.HasPrefix(name, "sys/kernel/config/nvmet/") {
@@ -29,9 +29,9 @@ func (t *Tower) Backstore() (path string, a evidence.Answer) {
 	return "", evidence.No()
 }
 
-// SwapOn asks whether the node swaps to the device: swap claims it, and mkfs says that it
+// swapOn asks whether the node swaps to the device: swap claims it, and mkfs says that it
 // is mounted.
-func (t *Tower) SwapOn() (path string, a evidence.Answer) {
+func (t *Tower) swapOn() (path string, a evidence.Answer) {
 	w := t.pl.View.Swap(t.Device.Dev)
 	if w == nil {
 		return "", evidence.No()
@@ -50,9 +50,9 @@ type HostMount struct {
 	Alone   evidence.Answer // that no pod mounts there for the host
 }
 
-// MountedByHost finds such a mount, also of a partition or of an array of the device, or of what no
+// mountedByHost finds such a mount, also of a partition or of an array of the device, or of what no
 // known cause covers.
-func (t *Tower) MountedByHost() HostMount {
+func (t *Tower) mountedByHost() HostMount {
 	view, own := t.pl.View, t.Numbers()
 	numbers := slices.Clone(own)
 	for _, part := range view.PartitionsOf(t.Device.Dev) {
@@ -121,15 +121,15 @@ type Holder struct {
 // Is asks whether it has it open.
 func (h Holder) Is() evidence.Answer { return evidence.Yes(h.facts...) }
 
-// OfDevice are the holders that have the device itself open.
-func (t *Tower) OfDevice() []Holder {
+// ofDevice are the holders that have the device itself open.
+func (t *Tower) ofDevice() []Holder {
 	return evidence.Keep(t.holders(t.Device.Dev), func(h Holder) bool { return h.Descriptor.Device && !t.uses(h.Who) })
 }
 
-// BlockingRelease are the holders that keep the volume from being let go: a file in a
+// blockingRelease are the holders that keep the volume from being let go: a file in a
 // filesystem that init has mounted keeps umount from succeeding; a descriptor on the
 // device itself keeps only mapper removal, logout and unmap from succeeding.
-func (t *Tower) BlockingRelease() []Holder {
+func (t *Tower) blockingRelease() []Holder {
 	var out []Holder
 	for _, dev := range t.Numbers() {
 		for _, h := range t.holders(dev) {
@@ -163,9 +163,9 @@ func (t *Tower) holders(dev probes.Dev) []Holder {
 	return out
 }
 
-// Idle asks whether nothing besides an opener can have the device: nothing lies on it,
+// idle asks whether nothing besides an opener can have the device: nothing lies on it,
 // mounts it, or is alive on it.
-func (t *Tower) Idle() bool {
+func (t *Tower) idle() bool {
 	return len(t.Above) == 0 && len(t.pl.View.Uses(t.Device.Dev)) == 0 && t.pl.View.Superblock(t.Device.Dev) == nil
 }
 

@@ -51,7 +51,7 @@ func TestMountedByHost(t *testing.T) {
 			x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Pods: tt.pods}, Gaps: tt.gaps, Nodes: map[string]*snapshot.NodeRecord{"n": {Name: "n", Facts: f}}})
 			pl := &evidence.Place{X: x, Node: "n", View: x.View("n"), Volume: &snapshot.Volume{}}
 			tower := &Tower{pl: pl, Device: snapshot.VolumeDevice{Node: "n", View: pl.View, Dev: sdc, Block: pl.View.Device(sdc)}}
-			m := tower.MountedByHost()
+			m := tower.mountedByHost()
 			if got := m.Is.String(); got != tt.want {
 				t.Errorf("mounted by the host: %s, want %s", got, tt.want)
 			}

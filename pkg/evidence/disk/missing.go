@@ -32,9 +32,9 @@ func SaysNoMap(t evidence.Text) bool {
 	return aboutMap.MatchString(t.Raw) && (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw))
 }
 
-// SaysMissing tells whether a text says that a disk is not there. Of a multipath map it
+// saysMissing tells whether a text says that a disk is not there. Of a multipath map it
 // says nothing about the disks below.
-func SaysMissing(t evidence.Text) bool {
+func saysMissing(t evidence.Text) bool {
 	return missing.MatchString(t.Raw) && !aboutMap.MatchString(t.Raw)
 }
 
@@ -46,7 +46,7 @@ func SaysUnnamed(t evidence.Text) bool {
 // SaidMissing asks for a fresh text of the place that says that the disk is not there, in
 // whatever words: one that names a device which the node does not have says it, too.
 func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {
-	if said := pl.Refused().Say(SaysMissing); said.Yes() {
+	if said := pl.Refused().Say(saysMissing); said.Yes() {
 		return said
 	}
 	if absent := told.AbsentNamed(pl); absent.Yes() {

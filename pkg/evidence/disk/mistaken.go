@@ -12,12 +12,12 @@ import (
 // provably another disk.
 func Mistaken(pl *evidence.Place, d snapshot.VolumeDevice) bool {
 	v := pl.Volume
-	return v.Longhorn != nil && !IsV2(v) && !d.Proven && d.Block != nil && Foreign(pl, d.Block) != ""
+	return v.Longhorn != nil && !isV2(v) && !d.Proven && d.Block != nil && foreign(pl, d.Block) != ""
 }
 
-// Foreign says whose disk a device provably is, as a sentence goes on, when it is not that
+// foreign says whose disk a device provably is, as a sentence goes on, when it is not that
 // of the place's Longhorn volume.
-func Foreign(pl *evidence.Place, d *probes.BlockDevice) string {
+func foreign(pl *evidence.Place, d *probes.BlockDevice) string {
 	own := "/dev/longhorn/" + LonghornName(pl.Volume)
 	if s := pl.View.SessionOfDisk(d.Name); s != nil && s.Target != "" {
 		if strings.HasSuffix(s.Target, ":"+strings.ReplaceAll(LonghornName(pl.Volume), "_", ":")) {
@@ -44,5 +44,4 @@ func LonghornName(v *snapshot.Volume) string {
 	return v.Handle
 }
 
-// IsV2 tells whether a volume is one of Longhorn's v2 engine.
-func IsV2(v *snapshot.Volume) bool { return v.LH() != nil && v.LH().DataEngine == "v2" }
+func isV2(v *snapshot.Volume) bool { return v.LH() != nil && v.LH().DataEngine == "v2" }

@@ -42,14 +42,14 @@ func WrongNumber(pl *evidence.Place) (Wrong, bool) {
 		return Wrong{}, false
 	case proven:
 		w.Own, w.How, own = d.Block, d.How, evidence.FromNode(pl.Node, d.Locator, d.How)
-	case IsV2(v): // nothing to compare with: its disks look like any other NVMe or ublk disk
+	case isV2(v): // nothing to compare with: its disks look like any other NVMe or ublk disk
 		return Wrong{}, false
 	}
 	if w.Block == nil {
 		w.Is = evidence.Yes(number, evidence.FromNode(pl.Node, "sys/class/block/*/dev", "no entry "+node.Dev.String()), own)
 		return w, proven && view.Dead(node.Dev) && len(view.Uses(node.Dev)) == 0 // mounted: mount-of-dead-device
 	}
-	w.Foreign = Foreign(pl, w.Block)
+	w.Foreign = foreign(pl, w.Block)
 	if !proven && w.Foreign == "" {
 		return Wrong{}, false
 	}

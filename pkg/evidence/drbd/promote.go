@@ -25,7 +25,7 @@ var (
 func (r Resource) denied(x *snapshot.Index, reasons []string) evidence.Answer {
 	for _, s := range []string{"Auto-promote failed", "State change failed"} {
 		said, ok := r.shout[s]
-		if ok && x.Age(said.at) < fresh && slices.ContainsFunc(reasons, func(why string) bool { return strings.Contains(said.to, why) }) {
+		if ok && x.Age(said.at) < fresh && evidence.ContainsAny(said.to, reasons...) {
 			return evidence.Yes(said.fact)
 		}
 	}

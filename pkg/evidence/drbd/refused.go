@@ -2,7 +2,6 @@ package drbd
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 )
@@ -18,7 +17,7 @@ func (r Resource) Refused(pl *evidence.Place) (is, sure evidence.Answer) {
 		return evidence.No(), evidence.No()
 	}
 	is = pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && (t.Node == "" || t.Node == pl.Node) && slices.ContainsFunc(refusals, func(s string) bool { return strings.Contains(t.Raw, s) })
+		return !t.Ordinary && (t.Node == "" || t.Node == pl.Node) && evidence.ContainsAny(t.Raw, refusals...)
 	})
 	if own := r.denied(pl.X, slices.Concat(secondPrimary, noData)); own.Yes() && r.Fails(pl).Yes() {
 		is = own

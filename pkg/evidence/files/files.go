@@ -6,7 +6,6 @@ package files
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -71,7 +70,7 @@ func (t Tree) Volume() string {
 
 // Files is their number in words; empty: they are not counted.
 func (t Tree) Files() string {
-	n, ok := t.Used()
+	n, ok := t.used()
 	if !ok {
 		return ""
 	}
@@ -81,10 +80,10 @@ func (t Tree) Files() string {
 // many is the number of files from which touching each takes minutes.
 const many = 100_000
 
-// Used is the number of files as the filesystem counts them. Not every one does: btrfs and
+// used is the number of files as the filesystem counts them. Not every one does: btrfs and
 // many servers say 0 of 0, CephFS puts the number of the pool's objects there and all ones
 // for the free ones (ceph_statfs of fs/ceph/super.c), so more free than there are.
-func (t Tree) Used() (n uint64, counted bool) {
+func (t Tree) used() (n uint64, counted bool) {
 	if t.mount == nil {
 		return 0, false
 	}
@@ -113,7 +112,7 @@ func (t Tree) Mounted() evidence.Answer {
 
 // Many asks whether there are so many files that touching each takes minutes.
 func (t Tree) Many() evidence.Answer {
-	n, counted := t.Used()
+	n, counted := t.used()
 	if !counted {
 		return t.uncounted()
 	}
@@ -122,7 +121,7 @@ func (t Tree) Many() evidence.Answer {
 
 // Counted asks whether the number of files is known.
 func (t Tree) Counted() evidence.Answer {
-	if _, ok := t.Used(); !ok {
+	if _, ok := t.used(); !ok {
 		return t.uncounted()
 	}
 	return evidence.Yes()
@@ -149,7 +148,7 @@ func (t Tree) inKernel(daemons []*probes.Process, functions ...string) evidence.
 	for _, q := range daemons {
 		for _, th := range threads(q) {
 			where := th.Stack + " " + th.WChan
-			if slices.ContainsFunc(functions, func(f string) bool { return strings.Contains(where, f) }) && t.onIt(where) {
+			if evidence.ContainsAny(where, functions...) && t.onIt(where) {
 				return evidence.Yes(evidence.FromNode(t.c.Node(), fmt.Sprintf("proc/%d/task/%d/stack", q.PID, th.TID), comm(q, th)+": "+strings.Join(strings.Fields(where), " ")))
 			}
 		}

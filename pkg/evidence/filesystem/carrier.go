@@ -122,13 +122,13 @@ func (c Carrier) Name() string {
 	return s
 }
 
-// Gone tells whether the device does not answer any more.
-func (c Carrier) Gone() bool {
+// gone tells whether the device does not answer any more.
+func (c Carrier) gone() bool {
 	return snapshot.TakenOffline(c.Block) || c.Block.Sectors == 0
 }
 
-// Means tells whether a path leads to this device, or nowhere that was seen.
-func (c Carrier) Means(paths ...string) bool {
+// means tells whether a path leads to this device, or nowhere that was seen.
+func (c Carrier) means(paths ...string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool {
 		dev, ok := c.Place.View.NumberAt(path)
 		return ok && !slices.Contains(c.Numbers(), dev)
@@ -191,10 +191,10 @@ func (c Carrier) attached() time.Time {
 	return va.CreationTimestamp.Add(-time.Minute)
 }
 
-// FailedRequests are lines about requests of the device that failed, not about checksums:
+// failedRequests are lines about requests of the device that failed, not about checksums:
 // XFS calls a bad checksum a "metadata I/O error", with the errors EFSBADCRC (74) and
 // EFSCORRUPTED (117) instead of EIO (5).
-func (c Carrier) FailedRequests() []probes.KernelLine {
+func (c Carrier) failedRequests() []probes.KernelLine {
 	return slices.DeleteFunc(c.Lines(kmsg.IOError, kmsg.OfflineDevice, kmsg.MediumError, kmsg.BeyondEnd), func(l probes.KernelLine) bool {
 		return strings.Contains(l.Text, "error 74") || strings.Contains(l.Text, "error 117") || strings.Contains(l.Text, "error -117") || strings.Contains(l.Text, "error -74")
 	})

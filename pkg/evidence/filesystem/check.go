@@ -28,14 +28,14 @@ type Check struct {
 // CheckOf judges the filesystem of a place by the words of the tool that refused it, and by
 // what its device and the kernel say on the node.
 func CheckOf(pl *evidence.Place) Check {
-	said := RepairOf(pl)
+	said := repairOf(pl)
 	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No(), Short: Short(pl)}
 	if out.Carrier, out.Seen = CarrierOf(pl); out.Seen {
 		out.seen(pl, said)
 		return out
 	}
-	if said.Refused() && Here(pl, said.text) && (said.text.Node != "" || !SeenAnywhere(pl)) {
-		out.Says, out.Is, out.Past = "unseen", said.Said, MountedAnywhere(pl)
+	if said.Refused() && here(pl, said.text) && (said.text.Node != "" || !seenAnywhere(pl)) {
+		out.Says, out.Is, out.Past = "unseen", said.Said, mountedAnywhere(pl)
 		out.Sure = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the device, its mounts and the kernel log"})
 	}
 	return out
@@ -63,32 +63,32 @@ func Short(pl *evidence.Place) evidence.Answer {
 
 func (k *Check) seen(pl *evidence.Place, said Repair) {
 	c := k.Carrier
-	k.Failing = c.Failing(said.text.At)
-	first, signs := c.SignsOfDamage()
-	switch app := said.Unclean(); {
+	k.Failing = c.failing(said.text.At)
+	first, signs := c.signsOfDamage()
+	switch app := said.unclean(); {
 	case len(c.Uses) > 0:
-		k.Says, k.Is, k.Sure = "mounted", evidence.Any(c.Damaged(), app), c.sure()
+		k.Says, k.Is, k.Sure = "mounted", evidence.Any(c.damaged(), app), c.sure()
 		if k.Is.Yes() {
 			k.Is = k.Is.With(app.Facts()...).With(c.MountLine(c.Uses[0]))
 		}
-		if lines := c.DamageLines(); len(lines) > 0 {
+		if lines := c.damageLines(); len(lines) > 0 {
 			k.Words = fmt.Sprintf("Kernel: %q.", strings.TrimSpace(lines[0].Text))
 		} else {
 			k.Words = fmt.Sprintf("An application: %q.", said.text.Raw)
 		}
 	case said.Refused() && !said.ofOther(c.FSType()):
-		k.Says, k.Is, k.Sure = "free", said.Said.With(signs.Facts()...), c.Readable()
-		k.Past, k.Earlier = MountedAnywhere(pl), first
+		k.Says, k.Is, k.Sure = "free", said.Said.With(signs.Facts()...), c.readable()
+		k.Past, k.Earlier = mountedAnywhere(pl), first
 	case signs.Yes():
-		k.Says, k.Is, k.Past, k.Earlier = "signs", signs, MountedAnywhere(pl), first
-		k.Sure = evidence.All(c.Readable(), c.unread(probes.Contents, "the words of a check that refused this filesystem"))
+		k.Says, k.Is, k.Past, k.Earlier = "signs", signs, mountedAnywhere(pl), first
+		k.Sure = evidence.All(c.readable(), c.unread(probes.Contents, "the words of a check that refused this filesystem"))
 	}
 }
 
 // sure asks whether the kernel's words leave no doubt: XFS asks for xfs_repair, and ext4
 // does not grow what has errors; else ext4 and btrfs may go on.
 func (c Carrier) sure() evidence.Answer {
-	for _, l := range c.DamageLines() {
+	for _, l := range c.damageLines() {
 		if strings.HasPrefix(l.Kind, "xfs") || strings.Contains(l.Text, noGrowth) {
 			return evidence.Yes()
 		}

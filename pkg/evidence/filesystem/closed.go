@@ -117,7 +117,7 @@ func (s Closed) Damage() evidence.Answer {
 	if s.options != "" || s.errors > 0 {
 		return evidence.No()
 	}
-	return s.c.ShutByDamage()
+	return s.c.shutByDamage()
 }
 
 // Words say how it is seen.

@@ -15,10 +15,10 @@ import (
 // fs/ext4/resize.c).
 const noGrowth = "so online resizing is not allowed"
 
-// DamageLines are the kernel's words about bad metadata of the filesystem that is mounted
+// damageLines are the kernel's words about bad metadata of the filesystem that is mounted
 // now, when no request of the device failed: then the data itself is bad, not the way to it.
-func (c Carrier) DamageLines() []probes.KernelLine {
-	if len(c.FailedRequests()) > 0 {
+func (c Carrier) damageLines() []probes.KernelLine {
+	if len(c.failedRequests()) > 0 {
 		return nil
 	}
 	since := c.since()
@@ -31,9 +31,7 @@ func (c Carrier) DamageLines() []probes.KernelLine {
 
 // speaksOfDamage leaves out aborts and shutdowns that name no damage.
 func speaksOfDamage(l probes.KernelLine) bool {
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(l.Text, w) })
-	}
+	has := func(words ...string) bool { return evidence.ContainsAny(l.Text, words...) }
 	switch l.Kind {
 	case kmsg.XFSCorruption:
 		return true
@@ -60,14 +58,14 @@ func (c Carrier) quote(lines []probes.KernelLine, limit int) []report.Evidence {
 	return out
 }
 
-// Damaged asks whether the kernel finds damage in the filesystem that it has mounted.
-func (c Carrier) Damaged() evidence.Answer {
-	return c.Place.Tables(probes.KernelLog).Found(c.quote(c.DamageLines(), 3)...)
+// damaged asks whether the kernel finds damage in the filesystem that it has mounted.
+func (c Carrier) damaged() evidence.Answer {
+	return c.Place.Tables(probes.KernelLog).Found(c.quote(c.damageLines(), 3)...)
 }
 
-// ShutByDamage asks whether an XFS stopped because it found itself damaged.
-func (c Carrier) ShutByDamage() evidence.Answer {
-	for _, l := range c.DamageLines() {
+// shutByDamage asks whether an XFS stopped because it found itself damaged.
+func (c Carrier) shutByDamage() evidence.Answer {
+	for _, l := range c.damageLines() {
 		if strings.HasPrefix(l.Kind, "xfs") {
 			return evidence.Yes(evidence.FromKernel(c.Place.Node, l))
 		}

@@ -41,7 +41,7 @@ func FormatOf(pl *evidence.Place) Format {
 	f.Attempt = attempt(pl, f.Data, true)
 	f.Carrier, f.Seen = CarrierOf(pl)
 	switch {
-	case !f.Seen && SeenAnywhere(pl):
+	case !f.Seen && seenAnywhere(pl):
 		return f
 	case f.Seen && !f.Carrier.isTheVolume(): // then device-is-not-the-volume is the question
 		return f
@@ -82,7 +82,7 @@ func (f *Format) look(own Carrier) {
 	default:
 		return
 	}
-	lines := own.FailedRequests()
+	lines := own.failedRequests()
 	f.Is = evidence.Yes(own.Shows(x.Err, x.Type)).With(own.quote(lines[max(0, len(lines)-3):], 3)...)
 }
 
@@ -113,12 +113,12 @@ func heldData(pl *evidence.Place) evidence.Answer {
 // program is not there; a log tells that and the attempt in lines of their own.
 func attempt(pl *evidence.Place, data evidence.Answer, read bool) evidence.Answer {
 	keptOff := func(t evidence.Text) bool {
-		return Here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
+		return here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
 	}
 	wrote := data.Yes() && !slices.ContainsFunc(pl.Refused(), keptOff)
 	for _, t := range pl.Refused() {
 		low := strings.ToLower(t.Raw)
-		if keptOff(t) || !Here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
+		if keptOff(t) || !here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
 			continue
 		}
 		word := formats.MatchString(t.Raw)

@@ -27,9 +27,9 @@ type Repair struct {
 	text  evidence.Text
 }
 
-// RepairOf is the newest fresh one about the place's volume. A tool that does not know the
+// repairOf is the newest fresh one about the place's volume. A tool that does not know the
 // filesystem's features found no damage.
-func RepairOf(pl *evidence.Place) Repair {
+func repairOf(pl *evidence.Place) Repair {
 	for _, t := range pl.Felt() {
 		low := strings.ToLower(t.Raw)
 		if !strings.Contains(low, "fsck") && !strings.Contains(low, "cleaning") && !strings.Contains(low, "found errors") || t.Is(message.FsckUnsupported) || t.Node != "" && t.Node != pl.Node {
@@ -58,9 +58,9 @@ func sentence(who, raw string, at int) string {
 	return out
 }
 
-// Unclean asks whether something that works on the mounted filesystem gets EUCLEAN: a
+// unclean asks whether something that works on the mounted filesystem gets EUCLEAN: a
 // container, or what shall grow it. Other events of the kubelet are about a mount that failed.
-func (r Repair) Unclean() evidence.Answer {
+func (r Repair) unclean() evidence.Answer {
 	if (r.text.Source == "log" || strings.Contains(r.text.Reason, "Resize")) && strings.Contains(strings.ToLower(r.text.Raw), "structure needs cleaning") {
 		return r.Said
 	}
@@ -78,21 +78,21 @@ func (r Repair) ofOther(fstype string) bool {
 // volume's pod prints is about files that it had mounted, or it is anything.
 func (r Repair) Refused() bool { return r.Said.Yes() && !r.text.OwnWord }
 
-// Failing asks whether the device is away, or requests of it failed before the filesystem was
+// failing asks whether the device is away, or requests of it failed before the filesystem was
 // refused: then the way to the data is to be cured first.
-func (c Carrier) Failing(refused time.Time) evidence.Answer {
-	if c.Gone() {
+func (c Carrier) failing(refused time.Time) evidence.Answer {
+	if c.gone() {
 		return evidence.Yes(evidence.FromNode(c.Place.Node, "sys/class/block/"+c.Block.Name+"/device/state", c.Block.State))
 	}
-	if lines := c.DamageLines(); len(lines) > 0 {
+	if lines := c.damageLines(); len(lines) > 0 {
 		refused = lines[0].At
 	}
-	return c.Place.LogFrom(refused).Found(c.quote(c.FailedRequests(), 3)...)
+	return c.Place.LogFrom(refused).Found(c.quote(c.failedRequests(), 3)...)
 }
 
-// Readable asks whether a read of the device shows a filesystem: no error, and no content
+// readable asks whether a read of the device shows a filesystem: no error, and no content
 // that is none (a multipath member, LUKS, nothing).
-func (c Carrier) Readable() evidence.Answer {
+func (c Carrier) readable() evidence.Answer {
 	x, read := c.Content()
 	if !read {
 		return c.unread(probes.Contents, "the content of "+c.Block.Name)
@@ -114,12 +114,12 @@ func (c Carrier) Marked() bool {
 	return x.State == "errors"
 }
 
-// SignsOfDamage asks whether something besides a mark in the superblock shows that the
+// signsOfDamage asks whether something besides a mark in the superblock shows that the
 // filesystem is damaged and fails for it: what the kernel met when it was to mount it, or,
 // with the mark, signs of before. first is the first sign of before.
-func (c Carrier) SignsOfDamage() (first string, a evidence.Answer) {
+func (c Carrier) signsOfDamage() (first string, a evidence.Answer) {
 	var now []report.Evidence
-	for _, l := range c.DamageLines() {
+	for _, l := range c.damageLines() {
 		if c.Place.X.Age(l.At) < Fresh && len(now) < 3 {
 			now = append(now, evidence.FromKernel(c.Place.Node, l))
 		}
@@ -175,9 +175,9 @@ func MountFails(pl *evidence.Place) bool {
 	})
 }
 
-// MountedAnywhere asks whether a node has the volume's filesystem mounted: what refused it
+// mountedAnywhere asks whether a node has the volume's filesystem mounted: what refused it
 // once is past then.
-func MountedAnywhere(pl *evidence.Place) evidence.Answer {
+func mountedAnywhere(pl *evidence.Place) evidence.Answer {
 	whole := pl.Mounts()
 	for _, n := range pl.X.NodesOf(pl.Volume) {
 		whole = whole.And(evidence.TablesFor(pl.X, pl.Volume, n, probes.Mounts))
@@ -188,8 +188,8 @@ func MountedAnywhere(pl *evidence.Place) evidence.Answer {
 	return whole.Found()
 }
 
-// SeenAnywhere tells whether a node showed the volume's device.
-func SeenAnywhere(pl *evidence.Place) bool {
+// seenAnywhere tells whether a node showed the volume's device.
+func seenAnywhere(pl *evidence.Place) bool {
 	return slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool {
 		_, ok := CarrierOf(pl.On(n))
 		return ok

@@ -40,7 +40,6 @@ func (c Carrier) UnknownToKernel() (feature string, a evidence.Answer) {
 	return featureOf(l.Text), evidence.Yes(evidence.FromKernel(c.Place.Node, l), c.release(), c.features())
 }
 
-// release quotes the kernel's release.
 func (c Carrier) release() report.Evidence {
 	return evidence.FromNode(c.Place.Node, "proc/sys/kernel/osrelease", c.Place.View.Facts.Identity.Kernel)
 }

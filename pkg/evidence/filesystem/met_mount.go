@@ -46,7 +46,7 @@ func MetMountOf(pl *evidence.Place) MetMount {
 			continue
 		}
 		out.Path = strings.Trim(strings.TrimSuffix(m[1]+m[2], ":"), `"'\`)
-		if out.Seen && out.Carrier.Means(out.Path) || !out.Seen && Here(pl, t) && (t.Node != "" || !SeenAnywhere(pl)) {
+		if out.Seen && out.Carrier.means(out.Path) || !out.Seen && here(pl, t) && (t.Node != "" || !seenAnywhere(pl)) {
 			out.Said = evidence.Yes(t.Evidence())
 		}
 		break // the name of another disk means that one
@@ -119,7 +119,7 @@ func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
 			continue
 		}
 		all, facts = append(all, c), append(facts, c.MountLine(u[0]))
-		if lines := c.DamageLines(); first == "" && len(lines) > 0 {
+		if lines := c.damageLines(); first == "" && len(lines) > 0 {
 			first, facts = n, append(facts, c.quote(lines, 3)...)
 		}
 	}

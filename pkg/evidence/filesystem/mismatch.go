@@ -49,12 +49,12 @@ func MismatchOf(pl *evidence.Place) Mismatch {
 		out.read(pl, t, said)
 		return out
 	}
-	if said != "" && Here(pl, t) && (t.Node != "" || !SeenAnywhere(pl)) {
+	if said != "" && here(pl, t) && (t.Node != "" || !seenAnywhere(pl)) {
 		out.Is, out.Known = evidence.Yes(t.Evidence()), notSeen(pl, "the identity and the content of the device")
 		if l := pl.Volume.PV.Spec.Local; l != nil && slices.Contains(t.Devices, l.Path) { // each is the volume by definition
 			out.How, out.Known = "device "+l.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "spec.local.path", l.Path))
 		}
-	} else if slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Is(message.WrongFSType) }) && !SeenAnywhere(pl) {
+	} else if slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Is(message.WrongFSType) }) && !seenAnywhere(pl) {
 		out.Is = pl.Probed().Found() // not seen: not checked
 	}
 	return out
@@ -88,7 +88,7 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	switch {
 	case m.contradicts(pl.Volume, holds):
 		m.Holds = holds
-	case said == "" || !silent || !c.Means(t.Devices...):
+	case said == "" || !silent || !c.means(t.Devices...):
 		return
 	}
 	facts := []report.Evidence{}
@@ -110,7 +110,7 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	if c.Device.Proven || l != nil && strings.HasPrefix(c.Device.How, "device "+l.Path) {
 		m.Known = evidence.Yes()
 	}
-	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.Gone()))
+	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.gone()))
 }
 
 // holds is what lies on the device by the first bytes of it: with libblkid's name, or a table of

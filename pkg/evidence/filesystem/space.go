@@ -59,7 +59,7 @@ func SpaceOf(pl *evidence.Place) Space {
 // KubeletSpace is the filesystem below the kubelet's directory.
 func KubeletSpace(pl *evidence.Place) Space {
 	out := Space{Is: evidence.No(), Said: noSpace(pl, func(t evidence.Text) bool {
-		return slices.ContainsFunc([]string{"/pods/", "/plugins/", "/containerd/", "/overlay"}, func(d string) bool { return strings.Contains(t.Raw, d) })
+		return evidence.ContainsAny(t.Raw, "/pods/", "/plugins/", "/containerd/", "/overlay")
 	})}
 	if pl.View == nil {
 		out.Is = pl.Probed().Found()

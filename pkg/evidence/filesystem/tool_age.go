@@ -29,16 +29,16 @@ func ToolOf(pl *evidence.Place) OldTool {
 		if !strings.Contains(t.Raw, "nsupported f") && !strings.Contains(t.Raw, "newer version") && !strings.Contains(t.Raw, "more recent") {
 			continue
 		}
-		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && Here(pl, t) && !t.OfContainer() {
+		if m := oldTool.FindStringSubmatch(t.Raw); m != nil && here(pl, t) && !t.OfContainer() {
 			return OldTool{Feature: strings.TrimSpace(m[1]), Program: program(pl, t), Fresh: t.Fresh, Said: evidence.Yes(t.Evidence())}
 		}
 	}
 	return OldTool{Said: evidence.No()}
 }
 
-// Here tells whether a text speaks of this node, or of none and this is the first node
+// here tells whether a text speaks of this node, or of none and this is the first node
 // that has the volume's device.
-func Here(pl *evidence.Place, t evidence.Text) bool {
+func here(pl *evidence.Place, t evidence.Text) bool {
 	if t.Node != "" {
 		return t.Node == pl.Node
 	}

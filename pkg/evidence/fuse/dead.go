@@ -17,8 +17,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Is tells whether a type is one of a process; "fuseblk" has a disk below.
-func Is(fstype string) bool { return fstype == "fuse" || strings.HasPrefix(fstype, "fuse.") }
+// is tells whether a type is one of a process; "fuseblk" has a disk below.
+func is(fstype string) bool { return fstype == "fuse" || strings.HasPrefix(fstype, "fuse.") }
 
 // Mounts are the FUSE mounts of one volume on one node, below the kubelet's directory.
 type Mounts struct {
@@ -37,7 +37,7 @@ func MountsOf(pl *evidence.Place) Mounts {
 		return out
 	}
 	for _, m := range pl.VolumePaths() {
-		if !Is(m.Mount.FSType) {
+		if !is(m.Mount.FSType) {
 			continue
 		}
 		out.All = append(out.All, m)

@@ -20,9 +20,9 @@ const SelectedNode = "volume.kubernetes.io/selected-node"
 // "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
 var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
 
-// RoleOf is what a pod of this name does for a volume; empty: it is no helper of it, or one
+// roleOf is what a pod of this name does for a volume; empty: it is no helper of it, or one
 // that was to make it and is left over, since its claim is bound.
-func RoleOf(v *snapshot.Volume, pod string) string {
+func roleOf(v *snapshot.Volume, pod string) string {
 	name := v.Called()
 	if name == "" {
 		return ""
@@ -37,7 +37,7 @@ func RoleOf(v *snapshot.Volume, pod string) string {
 
 // PodOf is the helper of a volume that is there now, or nil.
 func PodOf(pl *evidence.Place) *corev1.Pod {
-	return evidence.First(pl.X.HelperPods(pl.Volume.Called()), func(p *corev1.Pod) bool { return RoleOf(pl.Volume, p.Name) != "" })
+	return evidence.First(pl.X.HelperPods(pl.Volume.Called()), func(p *corev1.Pod) bool { return roleOf(pl.Volume, p.Name) != "" })
 }
 
 // NameOf is the name of the volume's helper: of the pod that is there, or of one that
@@ -47,7 +47,7 @@ func NameOf(pl *evidence.Place) (namespace, name string) {
 		return p.Namespace, p.Name
 	}
 	for _, e := range pl.X.HelperEvents(pl.Volume.Called()) {
-		if RoleOf(pl.Volume, e.ObjName) != "" {
+		if roleOf(pl.Volume, e.ObjName) != "" {
 			return e.ObjNamespace, e.ObjName
 		}
 	}

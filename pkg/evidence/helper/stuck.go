@@ -48,7 +48,7 @@ func forbidden(pl *evidence.Place) (Stuck, bool) {
 	for _, t := range pl.Refused() {
 		_, rest, ok := strings.Cut(t.Raw, `pods "`)
 		name, why, _ := strings.Cut(rest, `"`)
-		if ok && RoleOf(pl.Volume, name) != "" && strings.Contains(why, "is forbidden") {
+		if ok && roleOf(pl.Volume, name) != "" && strings.Contains(why, "is forbidden") {
 			return Stuck{"the API server refuses to make it (" + strings.TrimSpace(why) + ")", evidence.Yes(t.Evidence())}, true
 		}
 	}
@@ -103,7 +103,7 @@ func ofEvents(pl *evidence.Place) (Stuck, bool) {
 	var out Stuck
 	for _, e := range pl.X.HelperEvents(pl.Volume.Called()) {
 		bad := e.Type != "Normal" && e.Type != "" || e.Reason == "BackOff" || e.Reason == "FailedMount" || e.Reason == "Failed" || e.Reason == "Evicted"
-		if RoleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
+		if roleOf(pl.Volume, e.ObjName) != "" && bad && pl.X.Age(e.Last) < fresh {
 			out = Stuck{"its event " + e.Reason + " says: " + strings.TrimSpace(e.Message),
 				evidence.Yes(evidence.FromEvent("Pod "+e.ObjNamespace+"/"+e.ObjName, e))}
 		}

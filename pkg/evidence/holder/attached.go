@@ -89,9 +89,9 @@ func WaitersOn(v *snapshot.Volume, node string) []*corev1.Pod {
 	return evidence.Each(v.WaitingOn(node), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 
-// LiveOn are the pods of a volume on a node that have not finished, also those that are
+// liveOn are the pods of a volume on a node that have not finished, also those that are
 // being deleted.
-func LiveOn(v *snapshot.Volume, node string) []*corev1.Pod {
+func liveOn(v *snapshot.Volume, node string) []*corev1.Pod {
 	return evidence.Each(v.LiveConsumersOn(node), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })
 }
 

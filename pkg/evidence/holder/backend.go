@@ -57,7 +57,7 @@ func BackendOf(pl *evidence.Place) (Backend, bool) {
 // ofAttach tells whether a text is a refusal to attach. A limit and a rate name instances, too.
 func ofAttach(t evidence.Text) bool {
 	attaching := t.Source == "api" || strings.Contains(t.Reason, "Attach") || strings.Contains(t.Op, "Attach") || strings.Contains(t.Raw, "AttachVolume") || strings.Contains(t.Raw, "ControllerPublish")
-	return attaching && t.Reason != "detachError" && !MultiAttach(t) && !slots.SaysNone(t) && !t.Is(message.Throttled)
+	return attaching && t.Reason != "detachError" && !multiAttach(t) && !slots.SaysNone(t) && !t.Is(message.Throttled)
 }
 
 // inMount tells whether a text is a refusal to mount of a driver that attaches by itself as a part

@@ -32,7 +32,7 @@ func LeftOver(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachm
 // NoneLives asks whether no pod of a volume on a node is unfinished, also of those that are
 // being deleted.
 func NoneLives(x *snapshot.Index, v *snapshot.Volume, node string) evidence.Answer {
-	if len(LiveOn(v, node)) > 0 {
+	if len(liveOn(v, node)) > 0 {
 		return evidence.No()
 	}
 	return evidence.Resources(x, "/pods", "/persistentvolumeclaims").Nothing()

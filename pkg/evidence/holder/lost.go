@@ -65,7 +65,7 @@ func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
 	for _, name := range x.OtherNodes(v) {
 		n, r := x.Node(name), x.NodeReady(name)
 		_, tied := On(x, v, name)
-		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(LiveOn(v, name)) == 0 &&
+		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(liveOn(v, name)) == 0 &&
 			!tainted(n, taintOutOfService) && !tainted(n, TaintShutdown) {
 			out = append(out, Lost{Name: name, Volume: v, Ready: r, x: x})
 		}
@@ -90,7 +90,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 		}
 	}
 	l.At, _ = On(x, v, name)
-	l.Pods, l.Waiters = LiveOn(v, name), WaitersAway(v, name)
+	l.Pods, l.Waiters = liveOn(v, name), WaitersAway(v, name)
 	// What is mounted without being attached has only its pods in the API.
 	byPods := v.Exclusive() && !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0
 	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods

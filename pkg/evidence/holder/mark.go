@@ -18,7 +18,7 @@ func UnreadNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 	var out []Lost
 	for _, c := range v.Terminating() {
 		if MarkedLost(x, c.Pod).Yes() {
-			out = append(out, Lost{Name: c.Node(), Volume: v, Pods: LiveOn(v, c.Node()), Waiters: WaitersAway(v, c.Node()), Marked: c.Pod, x: x})
+			out = append(out, Lost{Name: c.Node(), Volume: v, Pods: liveOn(v, c.Node()), Waiters: WaitersAway(v, c.Node()), Marked: c.Pod, x: x})
 		}
 	}
 	return out

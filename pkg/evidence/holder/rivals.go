@@ -51,7 +51,6 @@ func Rivals(pl *evidence.Place) []Rival {
 	return out
 }
 
-// onlyRWO tells whether ReadWriteOnce is the only access mode.
 func onlyRWO(v *snapshot.Volume) bool {
 	modes := v.AccessModes()
 	return len(modes) > 0 && !slices.ContainsFunc(modes, func(m corev1.PersistentVolumeAccessMode) bool { return m != corev1.ReadWriteOnce })
@@ -71,7 +70,7 @@ func neighbourOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
 		})
 		if said.Yes() {
 			held := evidence.All(said.With(mounted(pl, h.Spec.NodeName)...), node.Ready(pl.X, h.Spec.NodeName))
-			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
+			return Rival{w, h, ownerOf(pl.X, w), ownerOf(pl.X, h), held}, true
 		}
 	}
 	return Rival{}, false
@@ -84,7 +83,7 @@ func rivalOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
 			continue
 		}
 		if held := holds(pl, w, h); !held.No() {
-			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
+			return Rival{w, h, ownerOf(pl.X, w), ownerOf(pl.X, h), held}, true
 		}
 	}
 	return Rival{}, false
@@ -113,11 +112,11 @@ func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
 // RefusedTo quotes the newest refusal of the attach-detach controller to give a pod a
 // volume that another node has.
 func RefusedTo(pl *evidence.Place, w *corev1.Pod) []report.Evidence {
-	return pl.Texts.Say(func(t evidence.Text) bool { return t.Pod == pods.Name(w) && MultiAttach(t) }).Facts()
+	return pl.Texts.Say(func(t evidence.Text) bool { return t.Pod == pods.Name(w) && multiAttach(t) }).Facts()
 }
 
-// MultiAttach tells whether a text is the attach-detach controller's refusal.
-func MultiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-Attach error") }
+// multiAttach tells whether a text is the attach-detach controller's refusal.
+func multiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-Attach error") }
 
 var inUseElsewhere = pattern.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
 
@@ -137,7 +136,7 @@ func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
 // mounted quotes a node's mount of the volume, where it was seen.
 func mounted(pl *evidence.Place, on string) []report.Evidence {
 	for _, m := range pl.X.VolumeMounts(pl.Volume, on) {
-		return []report.Evidence{evidence.FromNode(on, Locator(m.Use), m.Mount.Raw)}
+		return []report.Evidence{evidence.FromNode(on, locator(m.Use), m.Mount.Raw)}
 	}
 	return nil
 }

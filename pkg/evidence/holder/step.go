@@ -57,7 +57,7 @@ func Steps(pl *evidence.Place) []Step {
 // one on that node, or one elsewhere when the volume is exclusive.
 func longWaiter(x *snapshot.Index, v *snapshot.Volume, on string) *corev1.Pod {
 	waiters := WaitersOn(v, on)
-	if v.Exclusive() && len(LiveOn(v, on)) == 0 {
+	if v.Exclusive() && len(liveOn(v, on)) == 0 {
 		waiters = append(waiters, WaitersAway(v, on)...)
 	}
 	return evidence.First(waiters, func(w *corev1.Pod) bool { return x.Age(w.CreationTimestamp.Time) > settled })

@@ -146,7 +146,7 @@ func TestTwins(t *testing.T) {
 	} {
 		pl := nodes(nil, host(name, target, "10.0.0.8", 0, ""), c.other)
 		_, _, drops := Drops(pl.X, []string{"a", "b"})
-		if twins := TwinsOf(pl); twins.Is.String() != c.twin || drops.String() != c.drops {
+		if twins := twinsOf(pl); twins.Is.String() != c.twin || drops.String() != c.drops {
 			t.Errorf("%s: twins %s, drops %s", what, twins.Is.String(), drops.String())
 		}
 	}

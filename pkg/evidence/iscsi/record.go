@@ -21,9 +21,9 @@ type Record struct {
 	Damaged bool // the file itself, whatever reads it
 }
 
-// BadRecords are the damaged records of a node, and those that hold a parameter which
+// badRecords are the damaged records of a node, and those that hold a parameter which
 // some iscsiadm of the cluster refused.
-func BadRecords(view *snapshot.NodeView, unknown []string) []Record {
+func badRecords(view *snapshot.NodeView, unknown []string) []Record {
 	var out []Record
 	for _, r := range view.Facts.ISCSI.Records {
 		if damaged(r.Problem) {
@@ -65,7 +65,7 @@ type Database struct {
 // a parameter that a file still holds, is proof.
 func DatabaseOf(pl *evidence.Place, said Complaint) Database {
 	unknown := Refused(pl.X)
-	d := Database{Bad: BadRecords(pl.View, unknown)}
+	d := Database{Bad: badRecords(pl.View, unknown)}
 	facts, proven := []report.Evidence{}, false
 	for i, r := range d.Bad {
 		proven = proven || r.Damaged || said.Parameter != "" && r.Values[said.Parameter] != ""
@@ -204,7 +204,7 @@ func Refused(x *snapshot.Index) []string {
 			}
 		}
 		for _, node := range slices.Sorted(maps.Keys(x.NodeViews)) {
-			for _, at := range HostLogs(evidence.NodePlace(x, node)) {
+			for _, at := range hostLogs(evidence.NodePlace(x, node)) {
 				for line := range strings.Lines(x.View(node).Facts.Files[at].Content) {
 					fresh(line)
 				}
@@ -221,7 +221,7 @@ func AlsoOn(pl *evidence.Place) []string {
 		var out []string
 		for _, n := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
 			view := pl.X.View(n)
-			if bad := BadRecords(view, unknown); len(bad) > 0 && !works(view, bad) {
+			if bad := badRecords(view, unknown); len(bad) > 0 && !works(view, bad) {
 				out = append(out, n+": "+bad[0].Path)
 			}
 		}

@@ -35,7 +35,7 @@ func Said(pl *evidence.Place) []evidence.Text {
 			add(lineText(pl, l.Container, fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), line))
 		}
 	}
-	for _, path := range HostLogs(pl) {
+	for _, path := range hostLogs(pl) {
 		for i, line := range strings.Split(pl.View.Facts.Files[path].Content, "\n") {
 			add(lineText(pl, "host", fmt.Sprintf("%s:%d", path, i+1), line))
 		}
@@ -51,9 +51,9 @@ func served(pl *evidence.Place, t evidence.Text) bool {
 	})
 }
 
-// HostLogs are the text logs of the place's machine, by path: iscsid and the kubelet
+// hostLogs are the text logs of the place's machine, by path: iscsid and the kubelet
 // write there and name no volume.
-func HostLogs(pl *evidence.Place) []string {
+func hostLogs(pl *evidence.Place) []string {
 	if pl.View == nil {
 		return nil
 	}

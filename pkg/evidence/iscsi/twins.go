@@ -25,9 +25,9 @@ type Twins struct {
 	Is     evidence.Answer
 }
 
-// TwinsOf finds them among the nodes that were looked at. Longhorn's targets are on the
+// twinsOf finds them among the nodes that were looked at. Longhorn's targets are on the
 // node itself and let any name in.
-func TwinsOf(pl *evidence.Place) Twins {
+func twinsOf(pl *evidence.Place) Twins {
 	out := Twins{Is: evidence.No()}
 	if pl.View == nil || !Valid(&pl.View.Facts.ISCSI) {
 		return out
@@ -60,7 +60,7 @@ type Group struct {
 // group once. A volume that is used on several nodes of a group has one, too.
 func GroupsAt(pl *evidence.Place) []Group {
 	if pl.Node != "" {
-		t := TwinsOf(pl)
+		t := twinsOf(pl)
 		earlier := func(n string) bool { return pl.Volume != nil && n < pl.Node && len(pl.Volume.LiveConsumersOn(n)) > 0 }
 		if len(t.Nodes) == 0 || slices.ContainsFunc(t.Nodes, earlier) {
 			return nil
@@ -71,7 +71,7 @@ func GroupsAt(pl *evidence.Place) []Group {
 	var seen []string
 	for _, name := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
 		at := evidence.NodePlace(pl.X, name)
-		if t := TwinsOf(at); len(t.Nodes) > 0 && !slices.Contains(seen, name) {
+		if t := twinsOf(at); len(t.Nodes) > 0 && !slices.Contains(seen, name) {
 			out, seen = append(out, Group{at, t}), append(seen, t.Nodes...)
 		}
 	}
@@ -138,7 +138,7 @@ func dropsOn(x *snapshot.Index, view *snapshot.NodeView) []drop {
 		return most
 	}
 	by = map[string][]drop{}
-	for _, at := range HostLogs(evidence.NodePlace(x, view.Name)) {
+	for _, at := range hostLogs(evidence.NodePlace(x, view.Name)) {
 		for i, line := range strings.Split(view.Facts.Files[at].Content, "\n") {
 			if !strings.Contains(line, "Kernel reported iSCSI") {
 				continue

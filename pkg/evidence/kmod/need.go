@@ -161,7 +161,7 @@ func (l Lack) OfContainer(module string) bool {
 
 // AtMost is what the words behind the lack allow.
 func (l Lack) AtMost(module string, by Said) report.Certainty {
-	if l.OfContainer(module) || l.Says == "said" && by.Open() {
+	if l.OfContainer(module) || l.Says == "said" && by.open() {
 		return report.Likely
 	}
 	return ""

@@ -81,8 +81,8 @@ type Said struct {
 	Raw    string
 }
 
-// Open tells whether the words leave other reasons open.
-func (s Said) Open() bool { return noLayer.MatchString(s.Raw) }
+// open tells whether the words leave other reasons open.
+func (s Said) open() bool { return noLayer.MatchString(s.Raw) }
 
 // SaidOf finds the newest such word about the place's volume: of a mount that failed, or
 // of the last run of the driver's plugin on the node, which ends when it cannot load it.

@@ -47,11 +47,11 @@ func NeedsOf(pl *evidence.Place) []Need {
 		return nil
 	}
 	for _, v := range pl.X.VolumesOfPod(pl.Pod) {
-		out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: Wanted(pl)})
+		out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: wanted(pl)})
 	}
 	for _, v := range pl.Pod.Spec.Volumes {
 		if v.CSI != nil {
-			out = add(out, Need{At: pl, Driver: v.CSI.Driver, Wanted: Wanted(pl)})
+			out = add(out, Need{At: pl, Driver: v.CSI.Driver, Wanted: wanted(pl)})
 		}
 	}
 	return out
@@ -66,8 +66,8 @@ func add(list []Need, n Need) []Need {
 	return append(list, n)
 }
 
-// Wanted asks whether the pod needs its drivers to act now: it waits to start, or to end.
-func Wanted(pl *evidence.Place) evidence.Answer {
+// wanted asks whether the pod needs its drivers to act now: it waits to start, or to end.
+func wanted(pl *evidence.Place) evidence.Answer {
 	object := "Pod " + pl.Pod.Namespace + "/" + pl.Pod.Name
 	switch {
 	case pl.Pod.DeletionTimestamp != nil:

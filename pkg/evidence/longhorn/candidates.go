@@ -29,10 +29,10 @@ type Candidate struct {
 	Kind, Why string
 }
 
-// Candidates looks at every disk of the cluster. The scheduler asks for the tags, then
+// candidates looks at every disk of the cluster. The scheduler asks for the tags, then
 // for size + scheduled ≤ (maximum - reserved) × over-provisioning (longhorn-manager,
 // scheduler/replica_scheduler.go).
-func Candidates(x *snapshot.Index, v *snapshot.Volume) []Candidate {
+func candidates(x *snapshot.Index, v *snapshot.Volume) []Candidate {
 	var out []Candidate
 	for _, n := range x.Cluster.Longhorn.Nodes {
 		kind, why := nodeRefuses(x, v, n)
@@ -54,7 +54,7 @@ func nodeRefuses(x *snapshot.Index, v *snapshot.Volume, n *snapshot.LHNode) (kin
 	if slices.ContainsFunc(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID == n.Name && r.FailedAt == "" }) {
 		return ByReplica, "has a replica already"
 	}
-	if !NodeWorks(x, n.Name) {
+	if !nodeWorks(x, n.Name) {
 		return ByNode, "the node is not ready"
 	}
 	if !n.AllowScheduling {
@@ -99,14 +99,14 @@ func (c Candidate) refuses(x *snapshot.Index, v *snapshot.LHVolume) (kind, why s
 	case c.rejected():
 		return ByRejection, "is rejected: " + c.Says()
 	case c.Pressed().Yes():
-		return ByPressure, "is under pressure: " + GiB(d.Available) + " of " + GiB(d.Maximum) + " available"
+		return ByPressure, "is under pressure: " + gib(d.Available) + " of " + gib(d.Maximum) + " available"
 	}
 	if s, ok := d.Conditions.Get("Schedulable"); ok && s.Status == "False" {
 		return ByNode, "Schedulable False " + strings.TrimSpace(s.Reason+" "+s.Message)
 	}
 	limit := (d.Maximum - d.Reserved) * overProvisioning(x, v.DataEngine) / 100
 	if room := limit - d.Scheduled; d.Maximum > 0 && room < v.Size {
-		return ByRoom, fmt.Sprintf("has room for %s, %s are needed (maximum %s, reserved %s, scheduled %s)", GiB(max(room, 0)), GiB(v.Size), GiB(d.Maximum), GiB(d.Reserved), GiB(d.Scheduled))
+		return ByRoom, fmt.Sprintf("has room for %s, %s are needed (maximum %s, reserved %s, scheduled %s)", gib(max(room, 0)), gib(v.Size), gib(d.Maximum), gib(d.Reserved), gib(d.Scheduled))
 	}
 	return "", ""
 }
@@ -118,7 +118,7 @@ const enough = 16
 // away by something; none, when one of them has room. Facts say so of the first.
 func Blocked(x *snapshot.Index, v *snapshot.Volume) (blocked []Candidate, a evidence.Answer) {
 	var facts []report.Evidence
-	for _, c := range Candidates(x, v) {
+	for _, c := range candidates(x, v) {
 		switch c.Kind {
 		case ByTag, ByReplica:
 		case "":
@@ -175,7 +175,7 @@ func Homeless(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 // NodeByNode tells what keeps a replica of a volume away, as far as the objects show it.
 func NodeByNode(x *snapshot.Index, v *snapshot.Volume) string {
 	all, nodes := map[string][]Candidate{}, []string{}
-	for _, c := range Candidates(x, v) {
+	for _, c := range candidates(x, v) {
 		if all[c.Node.Name] == nil {
 			nodes = append(nodes, c.Node.Name)
 		}
@@ -205,8 +205,7 @@ func NodeByNode(x *snapshot.Index, v *snapshot.Volume) string {
 	return strings.Join(out, "; ")
 }
 
-// GiB writes a number of bytes.
-func GiB(n int64) string { return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30)) }
+func gib(n int64) string { return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30)) }
 
 // refusals are how Longhorn refuses a volume for its replicas.
 var refusals = pattern.MustCompile(`no scheduled replicas|un-?schedulable replicas|(volume|replica) \S+ (is |are )?not (yet )?scheduled|failed to schedule|cannot be scheduled`)

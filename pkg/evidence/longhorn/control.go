@@ -133,7 +133,7 @@ func Complains(pl *evidence.Place) Complaint {
 		if log.Namespace != pl.X.LonghornNamespace() || pod == nil {
 			continue
 		}
-		if _, sick := NotReadySince(pod); !sick && Loops(pl.X, pod) == "" {
+		if _, sick := notReadySince(pod); !sick && loops(pl.X, pod) == "" {
 			continue
 		}
 		for i, line := range slices.Backward(log.Lines) {
@@ -173,7 +173,7 @@ func SickDNS(x *snapshot.Index) *corev1.Pod {
 		if pod.Labels["k8s-app"] != "kube-dns" && pod.Labels["dns.operator.openshift.io/daemonset-dns"] == "" && !strings.HasPrefix(pod.Name, "coredns") {
 			continue
 		}
-		if _, sick := NotReadySince(pod); sick {
+		if _, sick := notReadySince(pod); sick {
 			return pod
 		}
 	}
@@ -184,7 +184,7 @@ func SickDNS(x *snapshot.Index) *corev1.Pod {
 // down or missing, while the kubelet works.
 func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
 	n := x.LHNode(node)
-	if n == nil || !NodeWorks(x, node) {
+	if n == nil || !nodeWorks(x, node) {
 		return evidence.No() // a node that does not report is another fault
 	}
 	c, ok := n.Conditions.Get("Ready")

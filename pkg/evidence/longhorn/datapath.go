@@ -81,7 +81,7 @@ func (i Initiator) Fails(x *snapshot.Index, v *snapshot.LHVolume) evidence.Answe
 // NoTrace asks whether nothing of a volume's data path is on a node: no map of its name
 // and no controller of its NQN.
 func (i Initiator) NoTrace(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answer {
-	if b := LeftMap(pl, v); b != nil {
+	if b := leftMap(pl, v); b != nil {
 		return evidence.No(evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/dm/name", b.DM.Name))
 	}
 	if pl.View != nil {
@@ -94,8 +94,8 @@ func (i Initiator) NoTrace(pl *evidence.Place, v *snapshot.LHVolume) evidence.An
 	return pl.Tables(probes.Block, probes.NVMeDevices).Nothing()
 }
 
-// LeftMap is the device-mapper device of a v2 volume on a node, as Longhorn calls it.
-func LeftMap(pl *evidence.Place, v *snapshot.LHVolume) *probes.BlockDevice {
+// leftMap is the device-mapper device of a v2 volume on a node, as Longhorn calls it.
+func leftMap(pl *evidence.Place, v *snapshot.LHVolume) *probes.BlockDevice {
 	if pl.View == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (i Initiator) PathBroken(pl *evidence.Place, v *snapshot.LHVolume) (what st
 	}
 	var said []string
 	var facts []report.Evidence
-	if b := LeftMap(pl, v); b != nil {
+	if b := leftMap(pl, v); b != nil {
 		if why := i.deadMap(pl.View, b); why != "" {
 			said = append(said, fmt.Sprintf("the map %s (%s) %s", b.Name, b.Dev, why))
 			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))

@@ -23,8 +23,8 @@ type Directory struct {
 	Lone     []string
 }
 
-// DirectoryOf reads the directory of a replica from the recording of its node.
-func DirectoryOf(x *snapshot.Index, r *snapshot.LHReplica) Directory {
+// directoryOf reads the directory of a replica from the recording of its node.
+func directoryOf(x *snapshot.Index, r *snapshot.LHReplica) Directory {
 	d := Directory{path: strings.Trim(path.Join(r.DiskPath, "replicas", r.DataDirectory), "/")}
 	view := x.View(r.NodeID)
 	if view == nil || r.DiskPath == "" || r.DataDirectory == "" {
@@ -68,12 +68,12 @@ func WithoutData(x *snapshot.Index, r *snapshot.LHReplica) bool {
 	if r.NodeID == "" {
 		return true
 	}
-	d := DirectoryOf(x, r)
+	d := directoryOf(x, r)
 	return x.View(r.NodeID) != nil && d.images == 0 && (d.seen || r.DataDirectory == "")
 }
 
-// Torn are the signs in a directory that its replica is not complete.
-func (d Directory) Torn(r *snapshot.LHReplica) (why string, facts []report.Evidence) {
+// torn are the signs in a directory that its replica is not complete.
+func (d Directory) torn(r *snapshot.LHReplica) (why string, facts []report.Evidence) {
 	var said []string
 	if d.Building {
 		said = append(said, "volume.meta says that its rebuild is not finished")
@@ -89,7 +89,7 @@ func (d Directory) Torn(r *snapshot.LHReplica) (why string, facts []report.Evide
 // Complete finds another replica whose directory looks complete.
 func Complete(x *snapshot.Index, v *snapshot.Volume, besides *snapshot.LHReplica) *snapshot.LHReplica {
 	for _, r := range v.Longhorn.Replicas {
-		if d := DirectoryOf(x, r); r.Name != besides.Name && d.Meta != "" && !d.Building && len(d.Lone) == 0 {
+		if d := directoryOf(x, r); r.Name != besides.Name && d.Meta != "" && !d.Building && len(d.Lone) == 0 {
 			return r
 		}
 	}

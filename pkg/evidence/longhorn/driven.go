@@ -26,11 +26,11 @@ func NoTicket(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 		}
 	}
 	return Read(x, "volumeattachments").Nothing(evidence.FromAPI("Volume "+lh.Name, "spec.nodeID", lh.NodeID),
-		evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets", Tickets(v)))
+		evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets", tickets(v)))
 }
 
-// Tickets lists the tickets of a volume as a sentence does.
-func Tickets(v *snapshot.Volume) string {
+// tickets lists the tickets of a volume as a sentence does.
+func tickets(v *snapshot.Volume) string {
 	if v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0 {
 		return "none"
 	}

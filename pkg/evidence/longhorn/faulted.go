@@ -108,7 +108,7 @@ func fileNames(view *snapshot.NodeView) func(func(string) bool) {
 
 // SalvageOff quotes the setting that keeps Longhorn from salvaging, if it does.
 func SalvageOff(x *snapshot.Index) []report.Evidence {
-	if s, ok := SettingFor(x, "auto-salvage", "v1"); ok && s == "false" {
+	if s, ok := settingFor(x, "auto-salvage", "v1"); ok && s == "false" {
 		return []report.Evidence{evidence.FromAPI("Setting auto-salvage", "value", s)}
 	}
 	return nil

@@ -34,9 +34,9 @@ func (p Progress) Words() string {
 	return fmt.Sprintf("%d %% (%s)", p.Lowest, p.Text)
 }
 
-// ProgressOf sums up what an engine says of its replicas, by address. A replica that it
+// progressOf sums up what an engine says of its replicas, by address. A replica that it
 // dials and that has no entry has not begun.
-func ProgressOf(e *snapshot.LHEngine) Progress {
+func progressOf(e *snapshot.LHEngine) Progress {
 	if e == nil || len(e.Restores)+len(e.Clones) == 0 {
 		return Progress{}
 	}
@@ -94,7 +94,7 @@ func FillingOf(x *snapshot.Index, vol *snapshot.Volume) (f Filling, lacks eviden
 		return f, evidence.No()
 	}
 	e := x.EngineActive(vol)
-	return Filling{kind, e, ProgressOf(e), v}, lacks
+	return Filling{kind, e, progressOf(e), v}, lacks
 }
 
 // keptForClone asks whether the state of a clone keeps pods away. While it is copied it does. Once the copy is

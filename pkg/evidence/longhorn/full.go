@@ -52,5 +52,5 @@ func (o OnDisk) Room(threshold int64) string {
 	if o.Disk.Maximum > 0 {
 		share = fmt.Sprintf("%d %%", o.Disk.Available*100/o.Disk.Maximum)
 	}
-	return fmt.Sprintf("%s of %s are available (%s), the setting storage-minimal-available-percentage asks for %d %%", GiB(o.Disk.Available), GiB(o.Disk.Maximum), share, threshold)
+	return fmt.Sprintf("%s of %s are available (%s), the setting storage-minimal-available-percentage asks for %d %%", gib(o.Disk.Available), gib(o.Disk.Maximum), share, threshold)
 }

@@ -32,7 +32,7 @@ func HangsOf(pl *evidence.Place) []Hang {
 		return nil
 	}
 	for _, im := range pl.X.Cluster.Longhorn.InstanceManagers {
-		if im.CurrentState != "running" || !NodeWorks(pl.X, im.NodeID) {
+		if im.CurrentState != "running" || !nodeWorks(pl.X, im.NodeID) {
 			continue
 		}
 		h := Hang{Manager: im}
@@ -69,7 +69,7 @@ func moving(x *snapshot.Index, v *snapshot.Volume) bool {
 // holds tells whether an instance of a volume stands still in the instance-manager, and
 // counts it.
 func (h *Hang) holds(x *snapshot.Index, v *snapshot.Volume) bool {
-	for _, i := range Instances(v) {
+	for _, i := range instances(v) {
 		said, contradicts := h.stands(x, v, i)
 		if said == "" {
 			continue
@@ -91,10 +91,10 @@ func (h *Hang) holds(x *snapshot.Index, v *snapshot.Volume) bool {
 // is no hang.
 func (h *Hang) stands(x *snapshot.Index, v *snapshot.Volume, i Instance) (said string, contradicts bool) {
 	im := h.Manager
-	if i.NodeID != im.NodeID || !i.Serves(im) || i.InstanceManager != "" && i.InstanceManager != im.Name {
+	if i.NodeID != im.NodeID || !i.serves(im) || i.InstanceManager != "" && i.InstanceManager != im.Name {
 		return "", false
 	}
-	r := Process(map[string][]snapshot.LHProcess{"engine": im.Engines, "engineFrontend": im.Frontends, "replica": im.Replicas}[i.Kind], i.Name)
+	r := process(map[string][]snapshot.LHProcess{"engine": im.Engines, "engineFrontend": im.Frontends, "replica": im.Replicas}[i.Kind], i.Name)
 	switch {
 	case i.DesireState == "stopped" && r != nil && r.State == "running":
 		return "running, wanted stopped", true
@@ -191,14 +191,14 @@ type Twins struct {
 // TwinsOf finds those for which an instance of the place's volume waits.
 func TwinsOf(pl *evidence.Place) []Twins {
 	var out []Twins
-	for _, i := range Instances(pl.Volume) {
+	for _, i := range instances(pl.Volume) {
 		if i.DesireState != "running" || i.CurrentState == "running" || i.NodeID == "" {
 			continue
 		}
 		all := pl.X.InstanceManagersOn(i.NodeID)
 		for n, a := range all {
 			for _, b := range all[n+1:] {
-				if i.Serves(a) && a.Type == b.Type && a.Image == b.Image && EngineKind(a.DataEngine) == EngineKind(b.DataEngine) && a.DeletionTimestamp == nil && b.DeletionTimestamp == nil {
+				if i.serves(a) && a.Type == b.Type && a.Image == b.Image && EngineKind(a.DataEngine) == EngineKind(b.DataEngine) && a.DeletionTimestamp == nil && b.DeletionTimestamp == nil {
 					out = append(out, twins(pl, i, a, b))
 				}
 			}

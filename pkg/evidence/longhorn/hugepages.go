@@ -18,7 +18,7 @@ var allocation = pattern.MustCompile(`(?i)(cannot|can't|could not|couldn't|faile
 
 func noMemory(text string) bool {
 	low := strings.ToLower(text)
-	return containsAny(low, "alloc", "mem", "huge") && allocation.MatchString(text)
+	return evidence.ContainsAny(low, "alloc", "mem", "huge") && allocation.MatchString(text)
 }
 
 // PagesShort asks whether Longhorn itself says that a node lacks huge pages; says are its

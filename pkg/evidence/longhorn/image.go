@@ -27,7 +27,7 @@ func WithoutImage(x *snapshot.Index, v *snapshot.Volume, ei *snapshot.LHEngineIm
 	add := func(node, part string) {
 		ready, listed := ei.Deployed[node]
 		known := slices.ContainsFunc(out, func(n Imageless) bool { return n.Node == node })
-		if node == "" || ready || known || !NodeWorks(x, node) || ManagerAway(x, node) != "" || x.LHNode(node) == nil && Read(x, "nodes").Complete() {
+		if node == "" || ready || known || !nodeWorks(x, node) || managerAway(x, node) != "" || x.LHNode(node) == nil && Read(x, "nodes").Complete() {
 			return
 		}
 		said := "false"

@@ -87,7 +87,7 @@ func OfWrongSize(x *snapshot.Index, v *snapshot.Volume) WrongSize {
 	var out WrongSize
 	var which []string
 	for _, r := range v.Longhorn.Replicas {
-		switch d := DirectoryOf(x, r); {
+		switch d := directoryOf(x, r); {
 		case d.Size > v.LH().Size:
 			out.First = cmp.Or(out.First, r)
 			which = append(which, fmt.Sprintf("replica %s on node %s has %s in its volume.meta", r.Name, r.NodeID, Bytes(d.Size)))
@@ -130,12 +130,12 @@ func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
 		if r.FailedAt != "" || r.NodeID == "" {
 			continue
 		}
-		why, facts := DirectoryOf(pl.X, r).Torn(r)
-		never := r.HealthyAt == "" || RebuildFailed(r)
+		why, facts := directoryOf(pl.X, r).torn(r)
+		never := r.HealthyAt == "" || rebuildFailed(r)
 		if why != "" && (never || said != nil || fails) {
 			return &Half{r, why, never, facts, said}
 		}
-		if why == "" && said != nil && said.Fresh && SpeaksOf(pl.X, said.Raw, r) {
+		if why == "" && said != nil && said.Fresh && speaksOf(pl.X, said.Raw, r) {
 			return &Half{r, "the engine says that files of it are missing", false, nil, said}
 		}
 	}
@@ -161,15 +161,14 @@ func (h Half) Both() evidence.Answer {
 		Why: "that the replica never was complete: the objects and the files of its node do not both say so"}).With(h.facts...)
 }
 
-// RebuildFailed tells whether Longhorn notes that the last rebuild of a replica failed.
-func RebuildFailed(r *snapshot.LHReplica) bool {
+func rebuildFailed(r *snapshot.LHReplica) bool {
 	c, ok := r.Conditions.Get("RebuildFailed")
 	return ok && c.Status == "True"
 }
 
-// SpeaksOf tells whether a text names a replica, or the address of the instance-manager in
+// speaksOf tells whether a text names a replica, or the address of the instance-manager in
 // which it runs.
-func SpeaksOf(x *snapshot.Index, text string, r *snapshot.LHReplica) bool {
+func speaksOf(x *snapshot.Index, text string, r *snapshot.LHReplica) bool {
 	if strings.Contains(text, r.Name) || r.IP != "" && strings.Contains(text, r.IP+":") {
 		return true
 	}

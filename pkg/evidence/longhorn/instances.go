@@ -2,7 +2,6 @@ package longhorn
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -21,8 +20,7 @@ type Instance struct {
 	*snapshot.LHInstance
 }
 
-// Instances are those of a volume.
-func Instances(v *snapshot.Volume) []Instance {
+func instances(v *snapshot.Volume) []Instance {
 	var out []Instance
 	if v.Longhorn == nil {
 		return nil
@@ -39,14 +37,14 @@ func Instances(v *snapshot.Volume) []Instance {
 	return out
 }
 
-// Serves tells whether an instance-manager is of the type that an instance needs.
-func (i Instance) Serves(im *snapshot.LHInstanceManager) bool {
+// serves tells whether an instance-manager is of the type that an instance needs.
+func (i Instance) serves(im *snapshot.LHInstanceManager) bool {
 	return (im.Type == i.Kind || im.Type == "aio" || im.Type == "") && EngineKind(im.DataEngine) == EngineKind(i.DataEngine)
 }
 
 // PartNodes are the nodes with a part of a volume, present or wanted.
 func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
-	parts := evidence.Each(Instances(v), func(i Instance) string { return i.NodeID })
+	parts := evidence.Each(instances(v), func(i Instance) string { return i.NodeID })
 	all := slices.Concat(WantedNodes(v), parts, x.DeviceNodes(v))
 	return evidence.Once(nil, evidence.Keep(all, func(n string) bool { return n != "" })...)
 }
@@ -97,7 +95,7 @@ func present(x *snapshot.Index, im *snapshot.LHInstanceManager) bool {
 // Gone is an instance-manager of a node that ended and was not started again, and what is said
 // of its pod: of a node that works, on which Longhorn wants to have one.
 func Gone(x *snapshot.Index, node string) (*snapshot.LHInstanceManager, []report.Evidence) {
-	if x.LHNode(node) == nil || !NodeWorks(x, node) || ManagerAway(x, node) != "" {
+	if x.LHNode(node) == nil || !nodeWorks(x, node) || managerAway(x, node) != "" {
 		return nil, nil
 	}
 	for _, im := range x.InstanceManagersOn(node) {
@@ -140,9 +138,4 @@ func logLine(x *snapshot.Index, namespace, pod string, within time.Duration, fit
 // or something fails in whatever words.
 func Suffers(pl *evidence.Place) bool {
 	return Held(pl) || slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
-}
-
-// containsAny tells whether a text has one of some words.
-func containsAny(text string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }

@@ -29,9 +29,9 @@ func Leftovers(x *snapshot.Index, v *snapshot.Volume) []Leftover {
 		add("pending", "status.pendingNodeID", st.PendingNodeID, evidence.Yes(), readsPending(x))
 	}
 	if st.CurrentNodeID != "" && lh.NodeID == "" {
-		add("current", "status.currentNodeID", st.CurrentNodeID, NodeGone(x, st.CurrentNodeID), evidence.Yes())
+		add("current", "status.currentNodeID", st.CurrentNodeID, nodeGone(x, st.CurrentNodeID), evidence.Yes())
 	}
-	if done := ProgressOf(x.EngineActive(v)); st.RestoreRequired && done.Finished {
+	if done := progressOf(x.EngineActive(v)); st.RestoreRequired && done.Finished {
 		add("restore", "status.restoreRequired", "true", evidence.Yes(done.Facts...), evidence.Yes())
 	}
 	return out
@@ -46,8 +46,8 @@ func readsPending(x *snapshot.Index) evidence.Answer {
 	return evidence.When(n >= 10500 && n <= 10504, evidence.FromAPI("Setting current-longhorn-version", "value", x.LonghornVersion()))
 }
 
-// NodeGone asks whether neither Kubernetes nor Longhorn has a node of a name.
-func NodeGone(x *snapshot.Index, name string) evidence.Answer {
+// nodeGone asks whether neither Kubernetes nor Longhorn has a node of a name.
+func nodeGone(x *snapshot.Index, name string) evidence.Answer {
 	if x.Node(name) != nil || x.LHNode(name) != nil {
 		return evidence.No()
 	}
@@ -62,7 +62,7 @@ func LongWanted(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 		return evidence.No()
 	}
 	facts := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.state", OrNone(lh.Status.State)))
-	for _, t := range WaitingTickets(v) {
+	for _, t := range waitingTickets(v) {
 		facts = facts.With(evidence.FromAPI("VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "status.attachmentTicketStatuses["+t.ID+"]", "not satisfied"))
 	}
 	return facts

@@ -38,8 +38,8 @@ func statuses(pod *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 }
 
-// NotReadySince tells since when a pod has not been Ready.
-func NotReadySince(pod *corev1.Pod) (time.Time, bool) {
+// notReadySince tells since when a pod has not been Ready.
+func notReadySince(pod *corev1.Pod) (time.Time, bool) {
 	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {
 		return c.LastTransitionTime.Time, c.Status != corev1.ConditionTrue
 	}
@@ -49,9 +49,9 @@ func NotReadySince(pod *corev1.Pod) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Loops tells whether a pod ends again and again, whatever it says this second: at least
+// loops tells whether a pod ends again and again, whatever it says this second: at least
 // three restarts, and the last run was short and is not long ago. how is empty when not.
-func Loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
+func loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
 	for _, c := range statuses(pod) {
 		if c.RestartCount < manyStart {
 			continue
@@ -86,10 +86,10 @@ func Trouble(pod *corev1.Pod) string {
 // than an upgrade takes, or ends again and again.
 func Fails(x *snapshot.Index, pod *corev1.Pod) (how string, a evidence.Answer) {
 	name := "Pod " + pod.Namespace + "/" + pod.Name
-	if how := Loops(x, pod); how != "" {
+	if how := loops(x, pod); how != "" {
 		return how, evidence.Yes(evidence.FromAPI(name, "status.containerStatuses", how))
 	}
-	since, sick := NotReadySince(pod)
+	since, sick := notReadySince(pod)
 	if !sick || x.Age(since) <= upgrade {
 		return "", evidence.No()
 	}
@@ -100,7 +100,7 @@ func Fails(x *snapshot.Index, pod *corev1.Pod) (how string, a evidence.Answer) {
 // there, or its log was read and has none. A program that its node lacks ends it as well
 // as a fault of its own.
 func WhyEnds(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
-	if Loops(x, pod) == "" {
+	if loops(x, pod) == "" {
 		return evidence.Yes()
 	}
 	if last := pods.LastWords(x, pod); last.Text != "" {
@@ -152,8 +152,8 @@ func NoneWorks(x *snapshot.Index) string {
 	return fmt.Sprintf("none of its %d longhorn-manager pods on Ready nodes works", n)
 }
 
-// ManagerAway tells why the longhorn-manager of a node cannot act, or nothing.
-func ManagerAway(x *snapshot.Index, node string) string {
+// managerAway tells why the longhorn-manager of a node cannot act, or nothing.
+func managerAway(x *snapshot.Index, node string) string {
 	if n := x.LHNode(node); n != nil {
 		if c, ok := n.Conditions.Get("Ready"); ok && c.Status == "False" {
 			return c.Reason

@@ -90,7 +90,7 @@ func TestNodeWorks(t *testing.T) {
 		"nodes are not read": {nil, []snapshot.Gap{{Need: "api//nodes", Reason: "Forbidden"}}, true},
 	} {
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Gaps: c.gaps, Cluster: snapshot.Cluster{Nodes: c.nodes, Longhorn: snapshot.Longhorn{Nodes: []*snapshot.LHNode{{ObjectMeta: named("n1")}}}}})
-		if got := NodeWorks(x, "n1"); got != c.want {
+		if got := nodeWorks(x, "n1"); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -43,9 +43,8 @@ func (m Migration) Nodes() []string {
 	return evidence.Keep([]string{m.v.Status.CurrentNodeID, m.v.MigrationNodeID, m.v.Status.CurrentMigrationNodeID}, func(n string) bool { return n != "" })
 }
 
-// ticketsFact quotes the tickets.
 func (m Migration) ticketsFact() report.Evidence {
-	return evidence.FromAPI("VolumeAttachment.longhorn.io "+m.v.Name, "spec.attachmentTickets", Tickets(m.pl.Volume))
+	return evidence.FromAPI("VolumeAttachment.longhorn.io "+m.v.Name, "spec.attachmentTickets", tickets(m.pl.Volume))
 }
 
 // Dangling asks whether the status still names the target of a migration that nobody
@@ -231,7 +230,7 @@ func (m Migration) Miscounted() (said, counted evidence.Answer) {
 func (m Migration) saying(words ...string) []report.Evidence {
 	var out []report.Evidence
 	for _, t := range m.pl.Texts {
-		if len(out) < 2 && containsAny(t.Raw, words...) {
+		if len(out) < 2 && evidence.ContainsAny(t.Raw, words...) {
 			out = append(out, t.Evidence())
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // given to a node that works.
 func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) evidence.Answer {
 	sm := v.Longhorn.ShareManager
-	if sm == nil || sm.State == "running" || !Used(v) || !NodeWorks(x, pod.Spec.NodeName) {
+	if sm == nil || sm.State == "running" || !Used(v) || !nodeWorks(x, pod.Spec.NodeName) {
 		return evidence.No()
 	}
 	return evidence.Yes(evidence.FromPod(pod, "spec.nodeName", pod.Spec.NodeName),

@@ -16,7 +16,7 @@ var netWords = pattern.MustCompile(`(?i)i/o timeout|connection timed out|connect
 
 func ofNetwork(text string) bool {
 	low := strings.ToLower(text)
-	return containsAny(low, "time", "reset", "route", "pipe", "closing", "reading", "response", "keepalive", "disconnection") && netWords.MatchString(text)
+	return evidence.ContainsAny(low, "time", "reset", "route", "pipe", "closing", "reading", "response", "keepalive", "disconnection") && netWords.MatchString(text)
 }
 
 // often is how many times a connection breaks that is unstable.
@@ -56,7 +56,7 @@ func breaksOf(x *snapshot.Index, v *snapshot.Volume) []Broken {
 	var out []Broken
 	hosts, lines, heard := 0, []report.Evidence(nil), false
 	for _, r := range v.Longhorn.Replicas {
-		if r.NodeID == "" || r.NodeID == e.NodeID || e.ReplicaModes[r.Name] == "RW" && !RebuildFailed(r) {
+		if r.NodeID == "" || r.NodeID == e.NodeID || e.ReplicaModes[r.Name] == "RW" && !rebuildFailed(r) {
 			continue
 		}
 		if !heard { // a log is long: it is read for a volume that lacks a replica only
@@ -95,7 +95,7 @@ func (b *Broken) count(x *snapshot.Index) (network, mute bool) {
 		b.facts = append(b.facts, evidence.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", strings.TrimSpace(c.Reason+" "+c.Message)))
 	}
 	for _, ev := range x.Events("Engine", e.Namespace, e.Name) {
-		if ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted" && !strings.Contains(ev.Message, "in error") || !SpeaksOf(x, ev.Message, r) || x.Age(ev.Last) > time.Hour {
+		if ev.Reason != "FailedRebuilding" && ev.Reason != "Faulted" && !strings.Contains(ev.Message, "in error") || !speaksOf(x, ev.Message, r) || x.Age(ev.Last) > time.Hour {
 			continue
 		}
 		network = network || ofNetwork(ev.Message)
@@ -114,7 +114,7 @@ func (b *Broken) count(x *snapshot.Index) (network, mute bool) {
 func (b *Broken) restarted(x *snapshot.Index) bool {
 	for _, node := range []string{b.Replica.NodeID, b.Engine.NodeID} {
 		for _, im := range x.InstanceManagersOn(node) {
-			at := StartOf(x, im)
+			at := startOf(x, im)
 			if im.Name != b.Replica.InstanceManager && im.Name != b.Engine.InstanceManager || at.IsZero() {
 				continue
 			}

@@ -27,7 +27,7 @@ type EngineProcess struct {
 // instance-manager that does not answer is an old one, and is left out.
 func EngineProcesses(pl *evidence.Place) []EngineProcess {
 	var out []EngineProcess
-	if !NodeWorks(pl.X, pl.Node) {
+	if !nodeWorks(pl.X, pl.Node) {
 		return nil
 	}
 	for _, im := range pl.X.InstanceManagersOn(pl.Node) {

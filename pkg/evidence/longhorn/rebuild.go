@@ -26,7 +26,7 @@ func RebuildsFail(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 		}
 	}
 	for _, r := range v.Longhorn.Replicas {
-		if RebuildFailed(r) && r.HealthyAt == "" && r.RebuildRetries > 0 {
+		if rebuildFailed(r) && r.HealthyAt == "" && r.RebuildRetries > 0 {
 			times = max(times, int(r.RebuildRetries))
 			c, _ := r.Conditions.Get("RebuildFailed")
 			facts = append(facts, evidence.FromAPI("Replica "+r.Name, "status.conditions[RebuildFailed]", fmt.Sprintf("%s, spec.rebuildRetryCount %d", c.Message, r.RebuildRetries)))

@@ -12,8 +12,8 @@ import (
 // ended tells whether a state is that of a process that does not run any more.
 func ended(state string) bool { return state == "stopped" || state == "error" }
 
-// Process finds the record of an instance in a list of an instance-manager.
-func Process(list []snapshot.LHProcess, name string) *snapshot.LHProcess {
+// process finds the record of an instance in a list of an instance-manager.
+func process(list []snapshot.LHProcess, name string) *snapshot.LHProcess {
 	for i := range list {
 		if list[i].Name == name {
 			return &list[i]
@@ -42,7 +42,7 @@ func Forgotten(x *snapshot.Index, e *snapshot.LHEngine) (im *snapshot.LHInstance
 		return nil, "", evidence.No()
 	}
 	for _, m := range x.InstanceManagersOn(e.NodeID) {
-		if r := Process(m.Engines, e.Name); r != nil && ended(r.State) {
+		if r := process(m.Engines, e.Name); r != nil && ended(r.State) {
 			return m, r.State, evidence.Yes(evidence.FromAPI("InstanceManager "+m.Name, "status.instanceEngines["+e.Name+"].status.state", r.State),
 				evidence.FromAPI("Engine "+e.Name, "status.currentState", fmt.Sprintf("%s (desired running, instanceManagerName empty)", e.CurrentState)))
 		}

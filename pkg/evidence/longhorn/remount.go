@@ -55,7 +55,7 @@ func (r Remount) Older() evidence.Answer {
 // volume, which Longhorn leaves alone, and nothing shows that it fails.
 func (r Remount) Recovers() evidence.Answer {
 	v := r.pl.Volume
-	if !v.RegularRWX() || !SkipsShared(r.pl.X) {
+	if !v.RegularRWX() || !skipsShared(r.pl.X) {
 		return evidence.No()
 	}
 	for _, t := range r.pl.Refused() {
@@ -126,7 +126,7 @@ func (r Remount) Blocker() (why string, a evidence.Answer) {
 		return "The pod has no controller (a bare pod), and Longhorn recreates only pods that something creates again",
 			evidence.Yes(evidence.FromPod(r.pod, "metadata.ownerReferences", "no controller"))
 	}
-	if v, ok := SettingFor(r.pl.X, autoDelete, "v1"); ok && v == "false" {
+	if v, ok := settingFor(r.pl.X, autoDelete, "v1"); ok && v == "false" {
 		return "The setting " + autoDelete + " is false", evidence.Yes(evidence.FromAPI("Setting "+autoDelete, "value", "false"))
 	}
 	if list, ok := r.pl.X.Setting(blacklist); ok {
@@ -141,12 +141,12 @@ func (r Remount) Blocker() (why string, a evidence.Answer) {
 // managerSick asks whether the manager of a node, which alone recreates its pods, does not
 // work.
 func managerSick(x *snapshot.Index, node string) (why string, a evidence.Answer) {
-	if why := ManagerAway(x, node); why != "" {
+	if why := managerAway(x, node); why != "" {
 		return fmt.Sprintf("The longhorn-manager on node %s is not ready (%s), and only it recreates pods of that node", node, why),
 			evidence.Yes(evidence.FromAPI("Node.longhorn.io "+node, "status.conditions[Ready]", "False "+why))
 	}
 	if m := ManagerOn(x, node); m != nil {
-		if _, sick := NotReadySince(m); sick {
+		if _, sick := notReadySince(m); sick {
 			return fmt.Sprintf("The longhorn-manager %s on node %s is not Ready (%s), and only it recreates pods of that node", m.Name, node, Trouble(m)),
 				evidence.Yes(evidence.FromPod(m, "status.conditions[Ready]", "not True: "+Trouble(m)))
 		}

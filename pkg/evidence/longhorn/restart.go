@@ -32,7 +32,7 @@ func RestartsOf(pl *evidence.Place) []Restart {
 	var out []Restart
 	for _, node := range engineNodes(pl.Volume) {
 		for _, im := range pl.X.InstanceManagersOn(node) {
-			r := Restart{Manager: im, At: StartOf(pl.X, im), Pod: pl.X.Pod(im.Namespace, im.Name), pl: pl}
+			r := Restart{Manager: im, At: startOf(pl.X, im), Pod: pl.X.Pod(im.Namespace, im.Name), pl: pl}
 			if r.At.IsZero() {
 				continue
 			}
@@ -90,8 +90,8 @@ func ranOn(v *snapshot.Volume, node string) bool {
 	return slices.ContainsFunc(v.Longhorn.Engines, func(e *snapshot.LHEngine) bool { return e.NodeID == node })
 }
 
-// StartOf is the latest start of the instance-manager's container or pod.
-func StartOf(x *snapshot.Index, im *snapshot.LHInstanceManager) time.Time {
+// startOf is the latest start of the instance-manager's container or pod.
+func startOf(x *snapshot.Index, im *snapshot.LHInstanceManager) time.Time {
 	pod := x.Pod(im.Namespace, im.Name)
 	if pod == nil || pod.Status.StartTime == nil {
 		return time.Time{}

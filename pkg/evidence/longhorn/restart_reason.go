@@ -56,7 +56,7 @@ func priorityDiffers(x *snapshot.Index, pod *corev1.Pod) (string, report.Evidenc
 	}
 	young := 0
 	for _, im := range x.Cluster.Longhorn.InstanceManagers {
-		at := StartOf(x, im)
+		at := startOf(x, im)
 		if at.IsZero() || at.Sub(pod.Status.StartTime.Time).Abs() > 10*time.Minute {
 			return "", report.Evidence{}
 		}
@@ -91,7 +91,7 @@ func limitReached(view *snapshot.NodeView, uid string) (string, report.Evidence)
 	}
 	var paths []string
 	for path := range view.Facts.Files {
-		if strings.HasPrefix(path, "sys/fs/cgroup/") && containsAny(path, uid, strings.ReplaceAll(uid, "-", "_")) {
+		if strings.HasPrefix(path, "sys/fs/cgroup/") && evidence.ContainsAny(path, uid, strings.ReplaceAll(uid, "-", "_")) {
 			paths = append(paths, path)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// SettingFor is the value of a setting for a data engine: since 1.10 Longhorn writes
+// settingFor is the value of a setting for a data engine: since 1.10 Longhorn writes
 // some values per engine, {"v1":"25","v2":"25"}.
-func SettingFor(x *snapshot.Index, name, engine string) (string, bool) {
+func settingFor(x *snapshot.Index, name, engine string) (string, bool) {
 	s, ok := x.Setting(name)
 	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
 		return strings.TrimSpace(s), ok
@@ -32,7 +32,7 @@ func EngineKind(engine string) string {
 
 // percentOf is a setting in percent, or Longhorn's default.
 func percentOf(x *snapshot.Index, name, engine string, usual int64) int64 {
-	if s, ok := SettingFor(x, name, engine); ok {
+	if s, ok := settingFor(x, name, engine); ok {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 {
 			return n
 		}

@@ -69,7 +69,7 @@ func patient(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager)
 
 // podDown judges a pod that exists, and says how it is.
 func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager, pod *corev1.Pod) (state string, down bool) {
-	since, sick := NotReadySince(pod)
+	since, sick := notReadySince(pod)
 	if snapshot.PodReady(pod) && pod.Status.Phase == corev1.PodRunning && sm.State == "running" {
 		return "", false
 	}

@@ -98,7 +98,7 @@ func byHand(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
 		}
 	}
 	idle := evidence.All(Unused(pl), evidence.When(idleFor(pl, t)))
-	waits := evidence.Any(evidence.When(BlockedBy(pl, t) != nil), DrainOf(pl, t.NodeID).Blocked)
+	waits := evidence.Any(evidence.When(blockedBy(pl, t) != nil), drainOf(pl, t.NodeID).Blocked)
 	out.Unneeded = evidence.All(unusedOn(pl, t.NodeID), evidence.Any(waits, idle))
 	return out
 }

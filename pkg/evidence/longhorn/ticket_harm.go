@@ -27,9 +27,9 @@ func (t Ticket) Holds(pl *evidence.Place, all []Ticket) evidence.Answer {
 	return out
 }
 
-// BlockedBy is another ticket that waits because of one, and that somebody wants: of the
+// blockedBy is another ticket that waits because of one, and that somebody wants: of the
 // waiting ones, those that are left over themselves do not count.
-func BlockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
+func blockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
 	for i := range pl.Volume.Longhorn.Attachment.Tickets {
 		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
 		if o.ID == t.ID || o.NodeID == t.NodeID && o != contradicted(pl, t) || o.Satisfied && o.SatisfiedGeneration {
@@ -69,7 +69,7 @@ func contradicted(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
 // blocks a drain, or it keeps a volume attached that nobody wants.
 func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
 	v := pl.Volume.LH()
-	if o := BlockedBy(pl, t.LHTicket); o != nil {
+	if o := blockedBy(pl, t.LHTicket); o != nil {
 		text := ""
 		for _, c := range o.Conditions {
 			if c.Message != "" {
@@ -83,7 +83,7 @@ func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
 		return "", evidence.No()
 	}
 	unused := Unused(pl)
-	if d := DrainOf(pl, t.NodeID); d.Cordoned.Yes() && !unused.No() {
+	if d := drainOf(pl, t.NodeID); d.Cordoned.Yes() && !unused.No() {
 		what = "Node " + t.NodeID + " is cordoned, and a drain of it cannot end while the ticket keeps its instance-manager from being evicted"
 		if d.Blocked.Yes() {
 			what = "It keeps the instance-manager of node " + t.NodeID + " from being evicted, so the drain of that node never ends"
@@ -98,7 +98,7 @@ func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
 // Sure asks whether nobody can want the ticket on purpose: somebody waits for it to go.
 func (t Ticket) Sure(pl *evidence.Place) evidence.Answer {
 	switch {
-	case len(t.Doubt) == 0, BlockedBy(pl, t.LHTicket) != nil, t.ByHand && DrainOf(pl, t.NodeID).Blocked.Yes():
+	case len(t.Doubt) == 0, blockedBy(pl, t.LHTicket) != nil, t.ByHand && drainOf(pl, t.NodeID).Blocked.Yes():
 		return evidence.Yes()
 	}
 	return evidence.Unseen(t.Doubt...)
@@ -110,9 +110,9 @@ type Drain struct {
 	Blocked  evidence.Answer // it was begun, and the instance-manager is still there
 }
 
-// DrainOf looks for traces of a drain of a cordoned node: refused evictions, a taint or an
+// drainOf looks for traces of a drain of a cordoned node: refused evictions, a taint or an
 // annotation of whoever drains, or a node from which all ordinary pods have gone.
-func DrainOf(pl *evidence.Place, node string) Drain {
+func drainOf(pl *evidence.Place, node string) Drain {
 	out := Drain{Cordoned: Cordoned(pl.X, node), Blocked: evidence.No()}
 	if !out.Cordoned.Yes() {
 		return out

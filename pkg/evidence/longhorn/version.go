@@ -27,9 +27,9 @@ func Version(x *snapshot.Index) (n int, known bool) {
 	return n, true
 }
 
-// SkipsShared tells whether this version leaves pods of shared (RWX) volumes alone when
+// skipsShared tells whether this version leaves pods of shared (RWX) volumes alone when
 // it asks for a remount: 1.7 to 1.11 do, by design. An unknown one may.
-func SkipsShared(x *snapshot.Index) bool {
+func skipsShared(x *snapshot.Index) bool {
 	n, known := Version(x)
 	return !known || n >= 10700 && n < 11200
 }

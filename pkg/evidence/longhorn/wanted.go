@@ -30,7 +30,7 @@ func WantedFor(x *snapshot.Index, v *snapshot.Volume) time.Duration {
 			since(va.CreationTimestamp.Time)
 		}
 	}
-	for _, t := range WaitingTickets(v) {
+	for _, t := range waitingTickets(v) {
 		for _, c := range t.Conditions {
 			since(c.LastTransition)
 		}
@@ -44,8 +44,7 @@ func WantedFor(x *snapshot.Index, v *snapshot.Volume) time.Duration {
 	return longest
 }
 
-// WaitingTickets are the tickets of a volume that are not satisfied.
-func WaitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
+func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
 	var out []*snapshot.LHTicket
 	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
 		return nil
@@ -65,7 +64,7 @@ func Lost(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment)
 	if lh == nil || !va.Status.Attached || va.DeletionTimestamp != nil || lh.Status.State == "attached" || lh.Migratable || v.RegularRWX() {
 		return 0, nil
 	}
-	for _, t := range WaitingTickets(v) {
+	for _, t := range waitingTickets(v) {
 		if since := lastChange(t); t.ID == va.Name && !since.IsZero() && x.Age(since) >= patience {
 			return x.Age(since), []report.Evidence{
 				evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"), evidence.FromAPI("Volume "+lh.Name, "status.state", lh.Status.State),
@@ -92,7 +91,7 @@ func WantedNodes(v *snapshot.Volume) []string {
 			add(va.Spec.NodeName)
 		}
 	}
-	for _, t := range WaitingTickets(v) {
+	for _, t := range waitingTickets(v) {
 		add(t.NodeID)
 	}
 	if !v.RegularRWX() && len(out) == 0 {
@@ -109,8 +108,8 @@ func NodesAt(v *snapshot.Volume) []string {
 	return slices.DeleteFunc(evidence.Once(WantedNodes(v), v.LH().Status.CurrentNodeID), func(n string) bool { return n == "" })
 }
 
-// NodeWorks tells whether the kubelet of a node reports, as far as that is known.
-func NodeWorks(x *snapshot.Index, node string) bool { return nodeDown(x, node) == "" }
+// nodeWorks tells whether the kubelet of a node reports, as far as that is known.
+func nodeWorks(x *snapshot.Index, node string) bool { return nodeDown(x, node) == "" }
 
 // nodeDown says how a node does not serve what is on it, "" if it does or is not known. A node
 // that left the cluster has no condition that could say so.

@@ -112,5 +112,5 @@ const (
 	ReadinessWaiting         Kind = "waiting-for-condition"
 )
 
-// ISCSIExitKind is the meaning "iscsiadm ended with this status".
-func ISCSIExitKind(status int) Kind { return Kind("iscsi-exit-" + strconv.Itoa(status)) }
+// iscsiExitKind is the meaning "iscsiadm ended with this status".
+func iscsiExitKind(status int) Kind { return Kind("iscsi-exit-" + strconv.Itoa(status)) }

@@ -164,7 +164,7 @@ func (f *Failure) readKinds(s string) {
 	}
 	if m := iscsiadm.FindStringSubmatch(s); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
-			f.Kinds = append(f.Kinds, ISCSIExitKind(n))
+			f.Kinds = append(f.Kinds, iscsiExitKind(n))
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 			name:  "login that failed",
 			text:  `failed to execute: /usr/bin/nsenter [nsenter iscsiadm -m node --login], output , stderr iscsiadm: Could not login: exit status 12`,
 			want:  Failure{Exit: 12},
-			kinds: []Kind{ISCSIExit, ISCSIExitKind(12)},
+			kinds: []Kind{ISCSIExit, iscsiExitKind(12)},
 		},
 	}
 	for _, tt := range tests {

@@ -42,7 +42,7 @@ func BlockListOf(pl *evidence.Place) (BlockList, bool) {
 	for i := range pl.View.Init.Mounts {
 		m := &pl.View.Init.Mounts[i]
 		if e := l.get(m.Point); e != nil {
-			e.Mount, e.File = m, OnRoot(pl.View, m.Dev)
+			e.Mount, e.File = m, onRoot(pl.View, m.Dev)
 		}
 	}
 	return l, true
@@ -63,18 +63,18 @@ func (l *BlockList) get(point string) *BlockEntry {
 	return e
 }
 
-// Staged and Published are the staging path, and the publish path of a pod, when they are
+// staged and published are the staging path, and the publish path of a pod, when they are
 // plain files. A path that does not exist at all is no proof: before the first staging
 // nothing is there.
-func (l BlockList) Staged() *BlockEntry { return l.broken(snapshot.BlockStaging, "") }
+func (l BlockList) staged() *BlockEntry { return l.broken(snapshot.BlockStaging, "") }
 
 // Published is the path of a pod.
-func (l BlockList) Published(uid string) *BlockEntry { return l.broken(snapshot.BlockPublish, uid) }
+func (l BlockList) published(uid string) *BlockEntry { return l.broken(snapshot.BlockPublish, uid) }
 
 func (l BlockList) broken(kind, uid string) *BlockEntry {
 	var found *BlockEntry
 	for _, e := range l.entries {
-		if e.Path.Kind != kind || uid != "" && !SameUID(e.Path.PodUID, uid) {
+		if e.Path.Kind != kind || uid != "" && !sameUID(e.Path.PodUID, uid) {
 			continue
 		}
 		if e.kind == "device" || e.Mount != nil && !e.File {
@@ -94,8 +94,8 @@ func (l BlockList) Strays() []*BlockEntry {
 	})
 }
 
-// Foreign are strays whose device is not the volume's any more.
-func (l BlockList) Foreign() []*BlockEntry {
+// foreign are strays whose device is not the volume's any more.
+func (l BlockList) foreign() []*BlockEntry {
 	d, ok := l.pl.X.DeviceOn(l.pl.Volume, l.pl.Node)
 	if !ok || !d.Proven {
 		return nil
@@ -112,14 +112,14 @@ func (l BlockList) Foreign() []*BlockEntry {
 // Wrong says what is wrong for a pod, as a sentence goes on; empty: nothing.
 func (l BlockList) Wrong(uid string) string {
 	var out []string
-	if e := l.Staged(); e != nil {
+	if e := l.staged(); e != nil {
 		out = append(out, "its staging path "+e.Point+" is a plain file of the node's own disk")
 	}
-	if e := l.Published(uid); e != nil {
+	if e := l.published(uid); e != nil {
 		out = append(out, "its publish path "+e.Point+" is a plain file")
 	}
 	if len(out) == 0 {
-		for _, e := range l.Foreign() {
+		for _, e := range l.foreign() {
 			out = append(out, "the entry "+e.Point+" of a pod that does not exist any more binds another device")
 		}
 	}
@@ -132,7 +132,7 @@ func (l BlockList) Lost(uid string) evidence.Answer {
 		return l.pl.Tables(probes.Mounts, probes.KubeletDirs).Found()
 	}
 	var facts []report.Evidence
-	for _, e := range append([]*BlockEntry{l.Staged(), l.Published(uid)}, l.Strays()...) {
+	for _, e := range append([]*BlockEntry{l.staged(), l.published(uid)}, l.Strays()...) {
 		switch {
 		case e == nil:
 		case e.Mount != nil:

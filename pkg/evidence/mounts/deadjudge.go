@@ -20,7 +20,7 @@ func (d *DeadMount) judge(x *snapshot.Index, m snapshot.VolumeMount) bool {
 		d.reason = "the kernel has no block device with this number any more"
 		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "sys/class/block/*/dev", "no entry "+d.Dev.String()))
 		return true
-	case b == nil || OnRoot(d.view, d.Dev):
+	case b == nil || onRoot(d.view, d.Dev):
 		return false // nothing is known of it, or the node's own disk: mount-missing-under-pod
 	case hollow(d.view, b):
 		d.reason = "every disk below it is gone or offline"

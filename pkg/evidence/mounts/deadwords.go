@@ -59,7 +59,7 @@ func (d DeadMount) paths() string {
 	if len(list) > 3 {
 		list = append(list[:3], fmt.Sprintf("and %d more", len(list)-3))
 	}
-	return commas(list) + " are"
+	return strings.Join(list, ", ") + " are"
 }
 
 // name is what the mount's device was called, with its number.
@@ -74,7 +74,7 @@ func (d DeadMount) name() string {
 	if kname != "" && d.view.Device(d.Dev) == nil && !slices.Contains(names, "/dev/"+kname) {
 		names = append(names, "was "+kname)
 	}
-	return fmt.Sprintf("device %s (%s)", d.Dev, commas(names))
+	return fmt.Sprintf("device %s (%s)", d.Dev, strings.Join(names, ", "))
 }
 
 // kernelName is the name that a SCSI disk of this number has: major 8, sixteen
@@ -104,11 +104,8 @@ func (d DeadMount) users(list []*corev1.Pod) string {
 	if len(list) == 0 {
 		return " No pod of the API uses these mounts."
 	}
-	return " Whatever pod " + commas(evidence.Each(list, pods.Name)) + " reads or writes there fails or is lost."
+	return " Whatever pod " + strings.Join(evidence.Each(list, pods.Name), ", ") + " reads or writes there fails or is lost."
 }
-
-// commas lists words.
-func commas(list []string) string { return strings.Join(list, ", ") }
 
 // Is quotes the mounts, what they answer, and why they are dead.
 func (d DeadMount) Is() evidence.Answer {

@@ -13,10 +13,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// RootOf is the kubelet's directory on a node: of its recording, else of what a storage
+// rootOf is the kubelet's directory on a node: of its recording, else of what a storage
 // plugin there mounts from the host, else that of all nodes that were looked at, else the
 // default.
-func RootOf(x *snapshot.Index, node string) string {
+func rootOf(x *snapshot.Index, node string) string {
 	if v := x.View(node); v != nil {
 		return v.KubeletRoot()
 	}
@@ -70,7 +70,7 @@ func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
 		}
 	}
 	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
-		if e.ObjUID == "" || SameUID(e.ObjUID, string(pod.UID)) {
+		if e.ObjUID == "" || sameUID(e.ObjUID, string(pod.UID)) {
 			out = append(out, evidence.Text{Source: "event", Locator: "Event " + object + " " + e.Reason, Raw: e.Message, Reason: e.Reason, At: e.Last, Fresh: x.Fresh(e, snapshot.PodAsksSince(pod, e.Reason))})
 		}
 	}

@@ -39,12 +39,12 @@ func MissingOf(pl *evidence.Place) []Missing {
 			continue
 		}
 		for _, u := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-			if u.Path.Kind == snapshot.Publish && SameUID(u.Path.PodUID, string(c.Pod.UID)) {
+			if u.Path.Kind == snapshot.Publish && sameUID(u.Path.PodUID, string(c.Pod.UID)) {
 				m.mount = &u.Mount
 			}
 		}
 		m.under = m.covered()
-		if m.mount != nil && (m.under != nil || OnRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
+		if m.mount != nil && (m.under != nil || onRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
 			out = append(out, m)
 		}
 	}
@@ -106,7 +106,7 @@ func (m *Missing) told() bool {
 func (m Missing) podDir() *probes.PodVolumeDir {
 	for i := range m.pl.View.Facts.Kubelet.PodDirs {
 		d := &m.pl.View.Facts.Kubelet.PodDirs[i]
-		if !SameUID(d.UID, string(m.Pod.UID)) {
+		if !sameUID(d.UID, string(m.Pod.UID)) {
 			continue
 		}
 		for j := range d.Volumes {
@@ -213,7 +213,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 		ns := &view.Facts.Namespaces[i]
 		inside := own(ns)
 		for _, o := range ns.Mounts {
-			kubelets := m.mount == nil && OfKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
+			kubelets := m.mount == nil && ofKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
 			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(Line(m.pl.Node, ns, o))
 			}
@@ -228,20 +228,20 @@ func (m Missing) Storage() evidence.Answer {
 	if m.mount == nil && m.pl.Volume.PV != nil && m.pl.Volume.PV.Spec.CSI != nil {
 		return evidence.Yes()
 	}
-	return RealStorage(m.pl)
+	return realStorage(m.pl)
 }
 
 // shareWords stand in the names of drivers that mount a server's share or a daemon's
 // filesystem and attach nothing.
 var shareWords = []string{"nfs", "smb", "cifs", "cephfs", "gluster", "juicefs", "lustre", "efs.", "s3", "azurefile", "file.csi.azure.com", "filestore", "quobyte", "beegfs", "gpfs", "spectrumscale", "seaweedfs", "cvmfs"}
 
-// RealStorage asks whether the place's driver is known to mount devices or shares: it
+// realStorage asks whether the place's driver is known to mount devices or shares: it
 // attaches, it is a network filesystem's by its name, or some volume of it is mounted from
 // one on a probed node. A driver may bind directories on purpose.
-func RealStorage(pl *evidence.Place) evidence.Answer {
+func realStorage(pl *evidence.Place) evidence.Answer {
 	v, driver := pl.Volume, strings.ToLower(pl.Volume.Driver)
 	switch {
-	case slices.ContainsFunc(shareWords, func(w string) bool { return strings.Contains(driver, w) }),
+	case evidence.ContainsAny(driver, shareWords...),
 		v.IsLonghorn() || strings.HasPrefix(v.Driver, "kubernetes.io/") || len(v.Attachments) > 0,
 		v.CSIName() != "" && pl.X.CSIDriver(v.Driver) != nil && v.AttachRequired(pl.X):
 		return evidence.Yes()
@@ -251,7 +251,7 @@ func RealStorage(pl *evidence.Place) evidence.Answer {
 			continue
 		}
 		for name, view := range pl.X.NodeViews {
-			if slices.ContainsFunc(pl.X.VolumeMounts(o, name), func(m snapshot.VolumeMount) bool { return !OnRoot(view, m.Mount.Dev) }) {
+			if slices.ContainsFunc(pl.X.VolumeMounts(o, name), func(m snapshot.VolumeMount) bool { return !onRoot(view, m.Mount.Dev) }) {
 				return evidence.Yes()
 			}
 		}

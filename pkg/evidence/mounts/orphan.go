@@ -69,7 +69,7 @@ func OrphansOf(pl *evidence.Place) (mounted, plain []Orphan) {
 
 // left tells whether a mount is one of a living device that is the volume's, and answers.
 func left(pl *evidence.Place, v *snapshot.Volume, m snapshot.VolumeMount) bool {
-	if pl.View.Dead(m.Mount.Dev) || OnRoot(pl.View, m.Mount.Dev) || strings.HasPrefix(m.Mount.FSType, "tmpfs") {
+	if pl.View.Dead(m.Mount.Dev) || onRoot(pl.View, m.Mount.Dev) || strings.HasPrefix(m.Mount.FSType, "tmpfs") {
 		return false
 	}
 	if v != nil {
@@ -129,7 +129,7 @@ func InUse(pl *evidence.Place, list []Orphan) evidence.Answer {
 	for i := range pl.View.Facts.Processes {
 		for _, d := range pl.View.Facts.Processes[i].Open {
 			for _, o := range list {
-				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return Covers(m.Mount.Point, d.Target) }) {
+				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return covers(m.Mount.Point, d.Target) }) {
 					return evidence.Yes(evidence.FromNode(pl.Node, d.Path, d.Target))
 				}
 			}

@@ -33,7 +33,7 @@ func PinnedOf(pl *evidence.Place) []Pinned {
 	var out []Pinned
 	for _, u := range foreignMounts(pl) {
 		p, ok := pinnedBy(pl, u)
-		host := slices.ContainsFunc(pl.View.Uses(u.Mount.Dev), func(o snapshot.Use) bool { return o.Init || OfKubelet(pl.View, o.NS) })
+		host := slices.ContainsFunc(pl.View.Uses(u.Mount.Dev), func(o snapshot.Use) bool { return o.Init || ofKubelet(pl.View, o.NS) })
 		if ok && !host && !pl.X.IsConsumerProcess(pl.Volume, pl.Node, p.Who) {
 			out = append(out, p)
 		}
@@ -52,7 +52,7 @@ func foreignMounts(pl *evidence.Place) []snapshot.Use {
 	view := pl.View
 	var out []snapshot.Use
 	add := func(u snapshot.Use) {
-		if !OfKubelet(view, u.NS) && !slices.ContainsFunc(out, func(o snapshot.Use) bool { return o.NS == u.NS && o.Mount.ID == u.Mount.ID }) {
+		if !ofKubelet(view, u.NS) && !slices.ContainsFunc(out, func(o snapshot.Use) bool { return o.NS == u.NS && o.Mount.ID == u.Mount.ID }) {
 			out = append(out, u)
 		}
 	}
@@ -75,7 +75,7 @@ func foreignMounts(pl *evidence.Place) []snapshot.Use {
 		}
 		for _, m := range ns.Mounts {
 			// A server's mount keeps no device; a bind of the node's own disk is no volume.
-			if m.Dev.Anonymous() && m.FSType != "btrfs" || OnRoot(view, m.Dev) {
+			if m.Dev.Anonymous() && m.FSType != "btrfs" || onRoot(view, m.Dev) {
 				continue
 			}
 			if pl.X.VolumeOfPath(pl.Node, hostSide(view, m.Point)) == pl.Volume {
@@ -181,7 +181,7 @@ func (p Pinned) Subject() report.Subject {
 
 // Words are the process, whom it belongs to, and its mount, for a sentence.
 func (p Pinned) Words() map[string]string {
-	return map[string]string{"node": p.pl.Node, "pid": strconv.Itoa(p.Proc.PID), "name": p.Proc.Comm, "of": pods.WhoseOwned(p.pl.X, p.Who), "point": p.Mount.Point, "tag": Tag(p.Mount), "disk": Title(p.pl.View, p.Mount.Dev)}
+	return map[string]string{"node": p.pl.Node, "pid": strconv.Itoa(p.Proc.PID), "name": p.Proc.Comm, "of": pods.WhoseOwned(p.pl.X, p.Who), "point": p.Mount.Point, "tag": tag(p.Mount), "disk": Title(p.pl.View, p.Mount.Dev)}
 }
 
 // Advice are what to do besides ending the holder: make its hostPath receive unmounts, and
@@ -189,7 +189,7 @@ func (p Pinned) Words() map[string]string {
 func (p Pinned) Advice() []string {
 	var out []string
 	if pod := p.Who.Pod; pod != nil {
-		if host, at := PrivateHostMount(pod, p.pl.View.KubeletRoot()); host != "" {
+		if host, at := privateHostMount(pod, p.pl.View.KubeletRoot()); host != "" {
 			out = append(out, fmt.Sprintf("Set mountPropagation: HostToContainer on the mount %s of hostPath %s in %s, so that later unmounts reach it. "+
 				"The host's mount must be shared for that. If somebody removed the propagation because of \"not a shared or slave mount\", the host's mount is what has to change.", at, host, pods.Owned(p.pl.X, pod)))
 		}

@@ -25,7 +25,7 @@ type Copy struct {
 // CopyOf finds the one of a running pod on a place's node: the first that its mount table
 // shows, else the first of its spec. None: an empty Host.
 func CopyOf(pl *evidence.Place, pod *corev1.Pod) Copy {
-	all := privateMounts(pod, RootOf(pl.X, pl.Node))
+	all := privateMounts(pod, rootOf(pl.X, pl.Node))
 	if len(all) == 0 || pod.Status.Phase != corev1.PodRunning {
 		return Copy{}
 	}

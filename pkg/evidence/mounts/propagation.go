@@ -36,11 +36,11 @@ func DemandsOf(pl *evidence.Place) []Demand {
 	if pl.Pod != nil {
 		return demandsOf(pl, pl.Pod, func(string) bool { return true })
 	}
-	root := RootOf(pl.X, pl.Node)
+	root := rootOf(pl.X, pl.Node)
 	var out []Demand
 	for _, pod := range pl.X.PodsOn(pl.Node) {
 		out = append(out, demandsOf(pl, pod, func(path string) bool {
-			return Covers(root, path) || Covers("/var/lib/longhorn", path) || path != "/" && Covers(path, root)
+			return covers(root, path) || covers("/var/lib/longhorn", path) || path != "/" && covers(path, root)
 		})...)
 	}
 	return out
@@ -142,7 +142,7 @@ func (d Demand) Harms() evidence.Answer {
 	}
 	for _, pod := range d.pl.X.PodsOn(d.pl.Node) {
 		for _, v := range d.pl.X.VolumesOfPod(pod) {
-			published := func(m snapshot.VolumeMount) bool { return SameUID(m.Path.PodUID, string(pod.UID)) }
+			published := func(m snapshot.VolumeMount) bool { return sameUID(m.Path.PodUID, string(pod.UID)) }
 			if pod.Status.Phase == corev1.PodPending && d.pl.X.Age(pod.CreationTimestamp.Time) > stagingTime {
 				return evidence.Yes(evidence.FromPod(pod, "status.phase", string(pod.Status.Phase)))
 			}

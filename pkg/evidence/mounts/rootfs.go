@@ -39,7 +39,7 @@ func StrayRootsOf(pl *evidence.Place) []StrayRoot {
 	var out []StrayRoot
 	for _, u := range copies {
 		name := rootName(u.Mount.Point)
-		ours := slices.ContainsFunc(layers, func(l string) bool { return strings.Contains(u.Mount.Point, l) })
+		ours := evidence.ContainsAny(u.Mount.Point, layers...)
 		if !ours && (len(layers) > 0 && knownLayer(pl.View, name) || len(names) > 1) {
 			continue // it belongs to another container, or cannot be told apart
 		}

@@ -33,7 +33,7 @@ type SubBind struct {
 func SubBindsOf(pl *evidence.Place) []SubBind {
 	var out []SubBind
 	for _, u := range pl.View.VolumePaths() {
-		if u.Path.Kind != snapshot.SubPath || !SameUID(u.Path.PodUID, string(pl.Pod.UID)) || pl.View.Dead(u.Mount.Dev) {
+		if u.Path.Kind != snapshot.SubPath || !sameUID(u.Path.PodUID, string(pl.Pod.UID)) || pl.View.Dead(u.Mount.Dev) {
 			continue
 		}
 		b := SubBind{VolumeMount: u, pl: pl, Volume: pl.X.VolumeOfPath(pl.Node, u.Mount.Point)}
@@ -64,7 +64,7 @@ func (b SubBind) Stale() evidence.Answer {
 func (b SubBind) Wholly() evidence.Answer {
 	view := b.pl.View
 	for _, u := range view.VolumePaths() {
-		if u.Path.Kind != snapshot.Publish || !SameUID(u.Path.PodUID, string(b.pl.Pod.UID)) || u.Path.PV != b.Path.Volume && (b.Volume == nil || u.Path.PV != b.Volume.PVName()) {
+		if u.Path.Kind != snapshot.Publish || !sameUID(u.Path.PodUID, string(b.pl.Pod.UID)) || u.Path.PV != b.Path.Volume && (b.Volume == nil || u.Path.PV != b.Volume.PVName()) {
 			continue
 		}
 		st, ok := view.Statfs(u.Mount.Point)
@@ -89,7 +89,7 @@ func SaidStale(pl *evidence.Place) (ceiling report.Certainty, a evidence.Answer)
 	for _, t := range Said(pl.X, pl.Pod) {
 		_, after, gone := strings.Cut(t.Raw, subPathGone[0])
 		gone = gone && strings.Contains(after, subPathGone[1])
-		switch other := slices.ContainsFunc(subPathOther, func(w string) bool { return strings.Contains(t.Raw, w) }); {
+		switch other := evidence.ContainsAny(t.Raw, subPathOther...); {
 		case !t.Fresh:
 		case gone:
 			return report.Likely, evidence.Yes(t.Evidence())

@@ -12,11 +12,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// PrivateHostMount finds a hostPath of the pod that covers the directory and does not
+// privateHostMount finds a hostPath of the pod that covers the directory and does not
 // receive later mounts and unmounts (mountPropagation None or absent).
-func PrivateHostMount(pod *corev1.Pod, dir string) (hostPath, mountPath string) {
+func privateHostMount(pod *corev1.Pod, dir string) (hostPath, mountPath string) {
 	for _, v := range pod.Spec.Volumes {
-		if v.HostPath == nil || !Covers(v.HostPath.Path, dir) {
+		if v.HostPath == nil || !covers(v.HostPath.Path, dir) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
@@ -43,7 +43,7 @@ func copied(pod *corev1.Pod, dir string) time.Time {
 	var t time.Time
 	for _, c := range pod.Spec.Containers {
 		private := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.HostPath != nil && Covers(v.HostPath.Path, dir) && privateIn(c, v.Name) != ""
+			return v.HostPath != nil && covers(v.HostPath.Path, dir) && privateIn(c, v.Name) != ""
 		})
 		for _, s := range pod.Status.ContainerStatuses {
 			if r := s.State.Running; private && s.Name == c.Name && r != nil && (t.IsZero() || r.StartedAt.Time.Before(t)) {
@@ -67,10 +67,10 @@ type Suspect struct {
 // SuspectOf finds them where the node is Ready; more than an indication this never is.
 func SuspectOf(pl *evidence.Place) (Suspect, bool) {
 	var found []*corev1.Pod
-	root := RootOf(pl.X, pl.Node)
+	root := rootOf(pl.X, pl.Node)
 	if pl.X.NodeReady(pl.Node).Ready {
 		for _, pod := range pl.X.PodsOn(pl.Node) {
-			if host, _ := PrivateHostMount(pod, root); host != "" && pods.Runs(pod) && whileMounted(pl, copied(pod, root)) {
+			if host, _ := privateHostMount(pod, root); host != "" && pods.Runs(pod) && whileMounted(pl, copied(pod, root)) {
 				found = append(found, pod)
 			}
 		}
@@ -80,7 +80,7 @@ func SuspectOf(pl *evidence.Place) (Suspect, bool) {
 	}
 	slices.SortFunc(found, func(a, b *corev1.Pod) int { return strings.Compare(pods.Name(a), pods.Name(b)) })
 	s := Suspect{Pod: found[0], Since: copied(found[0], root)}
-	s.Host, s.At = PrivateHostMount(found[0], root)
+	s.Host, s.At = privateHostMount(found[0], root)
 	for _, o := range found[1:] {
 		s.Others = append(s.Others, pods.Owned(pl.X, o))
 	}
@@ -105,7 +105,7 @@ func whileMounted(pl *evidence.Place, t time.Time) bool {
 
 // Words are the suspect, its hostPath, and why the tables are not there, for a sentence.
 func (s Suspect) Words(pl *evidence.Place) map[string]string {
-	return map[string]string{"node": pl.Node, "pod": pods.Owned(pl.X, s.Pod), "host": s.Host, "at": s.At, "since": s.Since.UTC().Format(time.RFC3339), "others": strings.Join(s.Others, ", "), "unread": WhyUnread(pl)}
+	return map[string]string{"node": pl.Node, "pod": pods.Owned(pl.X, s.Pod), "host": s.Host, "at": s.At, "since": s.Since.UTC().Format(time.RFC3339), "others": strings.Join(s.Others, ", "), "unread": whyUnread(pl)}
 }
 
 // Is quotes the suspect's hostPath.
@@ -124,8 +124,8 @@ func Kept(pl *evidence.Place) evidence.Answer {
 	})
 }
 
-// WhyUnread says why the mount tables of the place's node are not there.
-func WhyUnread(pl *evidence.Place) string {
+// whyUnread says why the mount tables of the place's node are not there.
+func whyUnread(pl *evidence.Place) string {
 	if pl.View != nil {
 		return "the probe of mount namespaces did not succeed"
 	}

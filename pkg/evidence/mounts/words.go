@@ -20,8 +20,8 @@ func Line(node string, ns *probes.MountNamespace, m probes.Mount) report.Evidenc
 	return evidence.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", pid, m.Line), m.Raw)
 }
 
-// Tag is the propagation of a mount as mountinfo writes it.
-func Tag(m probes.Mount) string {
+// tag is the propagation of a mount as mountinfo writes it.
+func tag(m probes.Mount) string {
 	switch {
 	case m.Shared != 0:
 		return fmt.Sprintf("shared:%d", m.Shared)
@@ -43,8 +43,8 @@ func Title(view *snapshot.NodeView, dev probes.Dev) string {
 	return fmt.Sprintf("%s (%s)", b.Name, dev)
 }
 
-// OnRoot tells whether a device is the one that holds the kubelet's directory.
-func OnRoot(view *snapshot.NodeView, dev probes.Dev) bool {
+// onRoot tells whether a device is the one that holds the kubelet's directory.
+func onRoot(view *snapshot.NodeView, dev probes.Dev) bool {
 	m := view.Containing(view.KubeletRoot())
 	return m != nil && m.Dev == dev
 }
@@ -54,27 +54,27 @@ func OnRoot(view *snapshot.NodeView, dev probes.Dev) bool {
 func Bound(view *snapshot.NodeView, m *probes.Mount) string {
 	root, at := "", m.Root
 	for _, o := range view.Init.Mounts {
-		if o.Dev == m.Dev && o.Root != m.Root && len(o.Root) > len(root) && Covers(o.Root, m.Root) {
+		if o.Dev == m.Dev && o.Root != m.Root && len(o.Root) > len(root) && covers(o.Root, m.Root) {
 			root, at = o.Root, path.Join(o.Point, strings.TrimPrefix(m.Root, o.Root))
 		}
 	}
 	return at
 }
 
-// OfKubelet tells whether a namespace is that of a kubelet in a container: what it mounts
+// ofKubelet tells whether a namespace is that of a kubelet in a container: what it mounts
 // counts like what the host mounts.
-func OfKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
+func ofKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
 	return ns.ID != 0 && ns.ID == view.Facts.Kubelet.MntNS
 }
 
-// Covers tells whether dir is the path or lies below it.
-func Covers(above, dir string) bool {
+// covers tells whether dir is the path or lies below it.
+func covers(above, dir string) bool {
 	above, dir = path.Clean("/"+above), path.Clean("/"+dir)
 	return above == "/" || above == dir || strings.HasPrefix(dir, above+"/")
 }
 
-// SameUID compares UIDs, which systemd and old kubelets write without or with other dashes.
-func SameUID(a, b string) bool {
+// sameUID compares UIDs, which systemd and old kubelets write without or with other dashes.
+func sameUID(a, b string) bool {
 	plain := strings.NewReplacer("-", "", "_", "")
 	return a != "" && plain.Replace(a) == plain.Replace(b)
 }

@@ -69,7 +69,7 @@ func (c Claim) Mounted() evidence.Answer {
 
 // Dead asks whether no path of the map can carry I/O.
 func (c Claim) Dead() evidence.Answer {
-	return evidence.When(c.pl.View.NoPath(c.Map), evidence.FromNode(c.pl.Node, "sys/class/block/"+c.Map.Name+"/slaves", PathStates(c.pl.View, c.Map)))
+	return evidence.When(c.pl.View.NoPath(c.Map), evidence.FromNode(c.pl.Node, "sys/class/block/"+c.Map.Name+"/slaves", pathStates(c.pl.View, c.Map)))
 }
 
 // Meant asks whether the driver stages the map itself: the in-tree iSCSI and FC plugins
@@ -200,8 +200,8 @@ func Reported(pl *evidence.Place) evidence.Answer {
 	return evidence.When(ok && c.Status == "False", evidence.FromAPI("Node.longhorn.io "+pl.Node, "status.conditions[Multipathd]", strings.TrimSpace("False "+c.Reason+" "+c.Message)))
 }
 
-// PathStates prints the disks below a map with their states.
-func PathStates(view *snapshot.NodeView, m *probes.BlockDevice) string {
+// pathStates prints the disks below a map with their states.
+func pathStates(view *snapshot.NodeView, m *probes.BlockDevice) string {
 	var out []string
 	for _, s := range m.Slaves {
 		state := view.DeadPath(s)

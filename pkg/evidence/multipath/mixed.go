@@ -57,7 +57,7 @@ func (m *Mixed) split() {
 	for _, b := range slaves {
 		id := snapshot.BareWWID(b.WWID)
 		switch {
-		case len(stated) > 0 && slices.Contains(stated, id), len(stated) == 0 && id != WWID(m.Map):
+		case len(stated) > 0 && slices.Contains(stated, id), len(stated) == 0 && id != wwid(m.Map):
 			m.Right = append(m.Right, b)
 		default:
 			m.Wrong = append(m.Wrong, b)
@@ -68,7 +68,7 @@ func (m *Mixed) split() {
 // concerns tells whether the map stands where the volume's disks are: one of its paths is
 // the volume's device, or has the volume's target and LUN.
 func (m *Mixed) concerns() bool {
-	if mine, _ := Of(m.pl.X, m.pl.Volume, m.pl.View, m.Map); mine {
+	if mine, _ := of(m.pl.X, m.pl.Volume, m.pl.View, m.Map); mine {
 		return true
 	}
 	target, lun := targetOf(m.pl.Volume)

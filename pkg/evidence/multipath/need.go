@@ -71,12 +71,12 @@ func attaches(x *snapshot.Index, driver string) bool {
 	return d == nil || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }
 
-// PartitionMaps are the maps of the partitions of a multipath map, which kpartx makes
+// partitionMaps are the maps of the partitions of a multipath map, which kpartx makes
 // and takes away.
-func PartitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.BlockDevice {
+func partitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.BlockDevice {
 	var out []*probes.BlockDevice
 	for _, h := range view.HoldersOf(m.Dev) {
-		if IsPartitionMap(h.Device) {
+		if isPartitionMap(h.Device) {
 			out = append(out, h.Device)
 		}
 	}
@@ -85,10 +85,10 @@ func PartitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.Blo
 
 // PartitionNames are the kernel names of those maps.
 func PartitionNames(view *snapshot.NodeView, m *probes.BlockDevice) []string {
-	return evidence.Each(PartitionMaps(view, m), func(p *probes.BlockDevice) string { return p.Name })
+	return evidence.Each(partitionMaps(view, m), func(p *probes.BlockDevice) string { return p.Name })
 }
 
-// IsPartitionMap tells whether a device is such a map: its uuid is "partN-mpath-…".
-func IsPartitionMap(d *probes.BlockDevice) bool {
+// isPartitionMap tells whether a device is such a map: its uuid is "partN-mpath-…".
+func isPartitionMap(d *probes.BlockDevice) bool {
 	return d != nil && d.DM != nil && strings.HasPrefix(d.DM.UUID, "part") && strings.Contains(d.DM.UUID, "-mpath-")
 }

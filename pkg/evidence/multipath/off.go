@@ -76,7 +76,7 @@ func StagesMaps(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 func mountedByMap(x *snapshot.Index, v *snapshot.Volume) (report.Evidence, bool) {
 	for _, d := range x.Devices(v) {
 		for _, m := range x.VolumeMounts(v, d.Node) {
-			if b := d.View.Device(m.Mount.Dev); b != nil && b.DM != nil && (strings.HasPrefix(b.DM.UUID, "mpath-") || IsPartitionMap(b)) {
+			if b := d.View.Device(m.Mount.Dev); b != nil && b.DM != nil && (strings.HasPrefix(b.DM.UUID, "mpath-") || isPartitionMap(b)) {
 				return evidence.FromNode(d.Node, "sys/class/block/"+b.Name+"/dm/uuid", b.DM.UUID+", volume "+v.PVName()), true
 			}
 		}

@@ -25,15 +25,15 @@ func KeepsOff(x *snapshot.Index, node string) (evidence.Answer, []string) {
 	case !m.ConfigRead:
 		return evidence.Unseen(evidence.Lack{Need: "node/" + node + "/" + string(probes.Maps), Node: node, Why: "etc/multipath.conf was not read"}), nil
 	}
-	active := evidence.FromNode(node, Daemon(m), "multipathd is active")
+	active := evidence.FromNode(node, daemon(m), "multipathd is active")
 	if open := Open(view); len(open) > 0 {
 		return evidence.No(active, evidence.FromNode(node, "etc/multipath.conf", fmt.Sprintf("%d sections, no blacklist that matches; find_multipaths does not keep the daemon off", len(m.Config)))), open
 	}
 	return evidence.Yes(active, evidence.FromNode(node, "etc/multipath.conf", "the disks of Longhorn are excluded")), nil
 }
 
-// OfLonghorn tells whether a disk is one of Longhorn's v1 engine (tgt calls it so).
-func OfLonghorn(b *probes.BlockDevice) bool {
+// ofLonghorn tells whether a disk is one of Longhorn's v1 engine (tgt calls it so).
+func ofLonghorn(b *probes.BlockDevice) bool {
 	return strings.TrimSpace(b.Vendor) == "IET" && strings.TrimSpace(b.Model) == "VIRTUAL-DISK"
 }
 
@@ -42,7 +42,7 @@ func OfLonghorn(b *probes.BlockDevice) bool {
 func OfLonghornOn(pl *evidence.Place) evidence.Answer {
 	if pl.View != nil {
 		for i := range pl.View.Facts.Block {
-			if OfLonghorn(&pl.View.Facts.Block[i]) {
+			if ofLonghorn(&pl.View.Facts.Block[i]) {
 				return evidence.Yes()
 			}
 		}
@@ -62,7 +62,7 @@ func Open(view *snapshot.NodeView) []string {
 	seen := false
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
-		if !OfLonghorn(b) {
+		if !ofLonghorn(b) {
 			continue
 		}
 		seen = true
@@ -116,8 +116,8 @@ func Remembered(view *snapshot.NodeView) string {
 	return fmt.Sprintf(" /etc/multipath/wwids already lists %d such disks, which recur across volumes.", n)
 }
 
-// Daemon is where it was seen that multipathd is active.
-func Daemon(m probes.Multipath) string {
+// daemon is where it was seen that multipathd is active.
+func daemon(m probes.Multipath) string {
 	if len(m.DaemonPIDs) > 0 {
 		return fmt.Sprintf("proc/%d/comm", m.DaemonPIDs[0])
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// WWID is the identity of a map, from its uuid.
-func WWID(m *probes.BlockDevice) string {
+// wwid is the identity of a map, from its uuid.
+func wwid(m *probes.BlockDevice) string {
 	return snapshot.BareWWID(strings.TrimPrefix(m.DM.UUID, "mpath-"))
 }
 
-// Of tells whether a map is a volume's, by WWID or because the volume's device is below
+// of tells whether a map is a volume's, by WWID or because the volume's device is below
 // it, and how that is known.
-func Of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) (bool, string) {
-	w := WWID(m)
+func of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) (bool, string) {
+	w := wwid(m)
 	for _, o := range v.WWIDs() {
 		if o == w || len(o) >= 16 && strings.HasSuffix(w, o) || len(w) >= 16 && strings.HasSuffix(o, w) {
 			return true, "the map's WWID is that of the volume (" + o + ")"
@@ -39,17 +39,17 @@ func Of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probe
 	return false, ""
 }
 
-// OfAnother tells whether a map belongs to another volume of the cluster than this one, or
+// ofAnother tells whether a map belongs to another volume of the cluster than this one, or
 // to any (nil).
-func OfAnother(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
+func ofAnother(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) bool {
 	return slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
-		mine, _ := Of(x, o, view, m)
+		mine, _ := of(x, o, view, m)
 		return o != v && mine
 	})
 }
 
-// Dead are the maps of a node without a usable path.
-func Dead(view *snapshot.NodeView) []*probes.BlockDevice {
+// dead are the maps of a node without a usable path.
+func dead(view *snapshot.NodeView) []*probes.BlockDevice {
 	var out []*probes.BlockDevice
 	if view == nil {
 		return nil
@@ -73,8 +73,8 @@ type Orphan struct {
 // OrphansOf are the dead maps of the place's node.
 func OrphansOf(pl *evidence.Place) []Orphan {
 	var out []Orphan
-	for _, m := range Dead(pl.View) {
-		mine, how := Of(pl.X, pl.Volume, pl.View, m)
+	for _, m := range dead(pl.View) {
+		mine, how := of(pl.X, pl.Volume, pl.View, m)
 		out = append(out, Orphan{m, pl, mine, how})
 	}
 	return out
@@ -83,7 +83,7 @@ func OrphansOf(pl *evidence.Place) []Orphan {
 // IsDead quotes what shows that the map has no usable path.
 func (o Orphan) IsDead() evidence.Answer {
 	at := "sys/class/block/" + o.Name
-	out := evidence.Yes(evidence.FromNode(o.pl.Node, at+"/dm/uuid", o.DM.UUID), evidence.FromNode(o.pl.Node, at+"/slaves", PathStates(o.pl.View, o.BlockDevice)))
+	out := evidence.Yes(evidence.FromNode(o.pl.Node, at+"/dm/uuid", o.DM.UUID), evidence.FromNode(o.pl.Node, at+"/slaves", pathStates(o.pl.View, o.BlockDevice)))
 	if len(o.Holders) > 0 {
 		out = out.With(evidence.FromNode(o.pl.Node, at+"/holders", strings.Join(o.Holders, " ")))
 	}
@@ -101,7 +101,7 @@ func (o Orphan) Beside() []string {
 	var out []string
 	for i := range o.pl.View.Facts.Block {
 		b := &o.pl.View.Facts.Block[i]
-		if b.WWID != "" && snapshot.BareWWID(b.WWID) == WWID(o.BlockDevice) && o.pl.View.DeadPath(b.Name) == "" && !slices.Contains(o.Slaves, b.Name) && b.DM == nil {
+		if b.WWID != "" && snapshot.BareWWID(b.WWID) == wwid(o.BlockDevice) && o.pl.View.DeadPath(b.Name) == "" && !slices.Contains(o.Slaves, b.Name) && b.DM == nil {
 			out = append(out, b.Name)
 		}
 	}
@@ -114,7 +114,7 @@ func (o Orphan) Beside() []string {
 func (o Orphan) Pins() (why string, sure bool, a evidence.Answer) {
 	pl, v := o.pl, o.pl.Volume
 	released, why := volume.Released(pl.X, v, pl.Node)
-	if !o.Mine && (known(pl) || OfAnother(pl.X, v, pl.View, o.BlockDevice)) {
+	if !o.Mine && (known(pl) || ofAnother(pl.X, v, pl.View, o.BlockDevice)) {
 		return why, false, evidence.No()
 	}
 	va := v.AttachmentOn(pl.Node)
@@ -145,7 +145,7 @@ func known(pl *evidence.Place) bool {
 
 // alone tells whether no other dead map of the node is free.
 func (o Orphan) alone() bool {
-	free := slices.DeleteFunc(Dead(o.pl.View), func(m *probes.BlockDevice) bool { return disk.MountedOver(o.pl, m.Dev).Yes() })
+	free := slices.DeleteFunc(dead(o.pl.View), func(m *probes.BlockDevice) bool { return disk.MountedOver(o.pl, m.Dev).Yes() })
 	return len(free) < 2
 }
 
@@ -166,8 +166,8 @@ func (o Orphan) Above() string {
 // volume either.
 func Unowned(pl *evidence.Place) []Orphan {
 	var out []Orphan
-	for _, m := range Dead(pl.View) {
-		if OfAnother(pl.X, nil, pl.View, m) || slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool {
+	for _, m := range dead(pl.View) {
+		if ofAnother(pl.X, nil, pl.View, m) || slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool {
 			_, _, pins := (Orphan{BlockDevice: m, pl: &evidence.Place{X: pl.X, Volume: v, Node: pl.Node, View: pl.View}}).Pins()
 			return pins.Yes()
 		}) {

@@ -96,7 +96,7 @@ func (r Refusal) ByServer() evidence.Answer {
 // From are the addresses from which the node speaks to NFS servers: the export list is
 // about these, not about the Node's InternalIP.
 func (r Refusal) From() (addresses []string, facts []report.Evidence) {
-	for _, m := range MountsOn(r.pl.X, r.pl.View) {
+	for _, m := range mountsOn(r.pl.X, r.pl.View) {
 		if a := m.SuperValue("clientaddr"); a != "" && !slices.Contains(addresses, a) {
 			addresses = append(addresses, a)
 			facts = append(facts, evidence.FromNode(r.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))

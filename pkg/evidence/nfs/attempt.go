@@ -103,7 +103,7 @@ func deserted(pl *evidence.Place) Attempt {
 	}
 	d := reach.Of(pl.View, "2049", a.Server, a.Service.Spec.ClusterIP)
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) && !d.Answered() {
+		if (c.Waiting() || c.Terminating() || suffers(pl).Yes()) && !d.Answered() {
 			a.How, a.Pod = "deserted", c.Pod.Namespace+"/"+c.Pod.Name
 			a.Is = evidence.Yes(evidence.FromAPI("Service "+a.Service.Namespace+"/"+a.Service.Name, "endpoints", "none ready"))
 			a.Last = evidence.Not(d.Works(pl.Node, a.Server+":2049"))
@@ -113,9 +113,9 @@ func deserted(pl *evidence.Place) Attempt {
 	return a
 }
 
-// Suffers asks whether a fresh text tells of errors below the volume on the place's node, or
+// suffers asks whether a fresh text tells of errors below the volume on the place's node, or
 // tasks of its pods hang in NFS.
-func Suffers(pl *evidence.Place) evidence.Answer {
+func suffers(pl *evidence.Place) evidence.Answer {
 	if said := pl.Felt().Say(func(t evidence.Text) bool { return !t.Ordinary && t.Is(message.InputOutputError) }); said.Yes() {
 		return said
 	}
@@ -179,7 +179,7 @@ func ServerAsked(pl *evidence.Place) evidence.Answer {
 	if d := reach.Of(pl.View, pl.Volume.NFSPort(), hosts...); d.Asked() {
 		return evidence.Yes(d.Evidence(pl.Node))
 	}
-	for _, m := range MountsOf(pl.X, pl.Volume, pl.Node) {
+	for _, m := range mountsOf(pl.X, pl.Volume, pl.Node) {
 		if st, ok := pl.View.Statfs(m.Mount.Point); ok && st.Err == "" {
 			return evidence.Yes(evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, "it answers"))
 		}
@@ -198,7 +198,7 @@ func ServerAsked(pl *evidence.Place) evidence.Answer {
 // then the node would tell whether the server answers.
 func Troubled(pl *evidence.Place) evidence.Answer {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if (volume.KindOf(pl.X, pl.Volume) == volume.NFS || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || Suffers(pl).Yes()) {
+		if (volume.KindOf(pl.X, pl.Volume) == volume.NFS || pl.Volume.RegularRWX()) && (c.Waiting() || c.Terminating() || suffers(pl).Yes()) {
 			return evidence.Yes(evidence.FromPod(c.Pod, "status.phase", string(c.Pod.Status.Phase)))
 		}
 	}

@@ -68,7 +68,7 @@ func ganesha(pl *evidence.Place) (report.Evidence, bool) {
 
 // oldProtocol tells whether the node was seen to mount the volume with NFS 4.0 or 3.
 func oldProtocol(x *snapshot.Index, v *snapshot.Volume, node string) bool {
-	return x.View(node) != nil && !slices.ContainsFunc(MountsOf(x, v, node), func(m Mount) bool { return m.Sessions() })
+	return x.View(node) != nil && !slices.ContainsFunc(mountsOf(x, v, node), func(m Mount) bool { return m.sessions() })
 }
 
 // Answers asks whether the server of a volume answers a node that is refused: a port that

@@ -43,7 +43,7 @@ func HardMounts(pl *evidence.Place) Hard {
 	}
 	var facts []report.Evidence
 	for _, m := range pl.View.VolumePaths() {
-		if IsNFS(m.Mount) && m.Mount.HasSuper("hard") && !m.Mount.HasSuper("soft") && !m.Mount.HasSuper("softerr") {
+		if isNFS(m.Mount) && m.Mount.HasSuper("hard") && !m.Mount.HasSuper("soft") && !m.Mount.HasSuper("softerr") {
 			facts = append(facts, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
 			out.add(m.Mount.Source, pl.X.VolumeOfPath(pl.Node, m.Mount.Point))
 		}
@@ -84,8 +84,7 @@ func hardByDefault(version string) bool {
 	return slices.Contains([]string{"1.4.0", "1.4.1", "1.4.2", "1.4.3", "1.5.0", "1.5.1", "1.5.2"}, version)
 }
 
-// IsNFS tells whether a mount is one of NFS.
-func IsNFS(m probes.Mount) bool { return m.FSType == "nfs" || m.FSType == "nfs4" }
+func isNFS(m probes.Mount) bool { return m.FSType == "nfs" || m.FSType == "nfs4" }
 
 func hasOption(options, word string) bool {
 	return slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return strings.TrimSpace(o) == word })

@@ -30,8 +30,8 @@ func clientsOf(x *snapshot.Index, server string) []client {
 			continue
 		}
 		for _, m := range view.Init.Mounts {
-			n, ok := As(m)
-			if ok && n.Addr == server && n.Sessions() {
+			n, ok := as(m)
+			if ok && n.Addr == server && n.sessions() {
 				out = append(out, client{view, view.Facts.Identity.Hostname, view.Facts.NFS.UniqueID, n})
 				break
 			}

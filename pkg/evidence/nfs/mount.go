@@ -19,9 +19,9 @@ type Mount struct {
 	Volume *snapshot.Volume // nil: of no volume that the API knows
 }
 
-// As takes an NFS line apart; see nfs(5) for addr= and port=.
-func As(m probes.Mount) (Mount, bool) {
-	if !IsNFS(m) {
+// as takes an NFS line apart; see nfs(5) for addr= and port=.
+func as(m probes.Mount) (Mount, bool) {
+	if !isNFS(m) {
 		return Mount{}, false
 	}
 	i := strings.Index(m.Source, ":/")
@@ -36,14 +36,14 @@ func As(m probes.Mount) (Mount, bool) {
 	return n, true
 }
 
-// MountsOn are the NFS mounts of a node below the kubelet's root, in the order of the table.
-func MountsOn(x *snapshot.Index, view *snapshot.NodeView) []Mount {
+// mountsOn are the NFS mounts of a node below the kubelet's root, in the order of the table.
+func mountsOn(x *snapshot.Index, view *snapshot.NodeView) []Mount {
 	if view == nil {
 		return nil
 	}
 	var out []Mount
 	for _, u := range view.Under(view.KubeletRoot()) {
-		if m, ok := As(u.Mount); ok {
+		if m, ok := as(u.Mount); ok {
 			m.Volume = x.VolumeOfPath(view.Name, m.Point)
 			out = append(out, m)
 		}
@@ -51,11 +51,11 @@ func MountsOn(x *snapshot.Index, view *snapshot.NodeView) []Mount {
 	return out
 }
 
-// MountsOf are those of one volume on a node.
-func MountsOf(x *snapshot.Index, v *snapshot.Volume, node string) []Mount {
+// mountsOf are those of one volume on a node.
+func mountsOf(x *snapshot.Index, v *snapshot.Volume, node string) []Mount {
 	var out []Mount
 	for _, u := range x.VolumeMounts(v, node) {
-		if m, ok := As(u.Mount); ok {
+		if m, ok := as(u.Mount); ok {
 			m.Volume = v
 			out = append(out, m)
 		}
@@ -63,13 +63,13 @@ func MountsOf(x *snapshot.Index, v *snapshot.Volume, node string) []Mount {
 	return out
 }
 
-// Hard tells whether requests wait for ever; softerr and soft end with an error after
+// hard tells whether requests wait for ever; softerr and soft end with an error after
 // timeo × retrans. Neither word means hard (nfs(5)).
-func (m Mount) Hard() bool { return !m.HasSuper("soft") && !m.HasSuper("softerr") }
+func (m Mount) hard() bool { return !m.HasSuper("soft") && !m.HasSuper("softerr") }
 
-// Sessions tells whether the mount uses NFSv4.1 or later, where the server knows the
+// sessions tells whether the mount uses NFSv4.1 or later, where the server knows the
 // client by its host name alone (nfs4_init_uniform_client_string).
-func (m Mount) Sessions() bool {
+func (m Mount) sessions() bool {
 	v := m.SuperValue("vers")
 	return strings.HasPrefix(v, "4.") && v != "4.0"
 }
@@ -78,7 +78,7 @@ func (m Mount) Sessions() bool {
 // the PV or Longhorn says.
 func MountedServer(x *snapshot.Index, v *snapshot.Volume) (addr string, mounted bool) {
 	for _, n := range Seen(x) {
-		for _, m := range MountsOf(x, v, n) {
+		for _, m := range mountsOf(x, v, n) {
 			return m.Addr, true
 		}
 	}

@@ -127,7 +127,7 @@ func (n Name) Judge(pl *evidence.Place) (how string, is evidence.Answer, last []
 	case n.Said.Yes():
 		return "said", n.Said, []evidence.Answer{n.Unknown}
 	}
-	return "said", evidence.All(evidence.When(n.Inside), MountFails(pl), n.Unknown), nil // the resolver would tell
+	return "said", evidence.All(evidence.When(n.Inside), mountFails(pl), n.Unknown), nil // the resolver would tell
 }
 
 // PluginName is the pod that mounts with a resolver of its own; empty: the host's is asked.
@@ -175,8 +175,8 @@ func field(v *snapshot.Volume) string {
 	return "spec.csi.volumeAttributes"
 }
 
-// MountFails asks whether a mount of the volume on the place's node failed lately.
-func MountFails(pl *evidence.Place) evidence.Answer {
+// mountFails asks whether a mount of the volume on the place's node failed lately.
+func mountFails(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
 		return (strings.HasPrefix(t.Op, "MountVolume") || t.Is(message.NFSError))
 	})

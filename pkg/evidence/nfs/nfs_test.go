@@ -152,12 +152,12 @@ func TestSilence(t *testing.T) {
 			f.Processes = append(f.Processes, probes.Process{PID: 7, State: "D", WChan: "rpc_wait_bit_killable"})
 		}, "vers=4.1"), "yes", "unseen"},
 	} {
-		s := SilenceOn(place(corev1.PodRunning, c.facts))
+		s := silenceOn(place(corev1.PodRunning, c.facts))
 		if s.Is().String() != c.is || s.Dead().String() != c.dead {
 			t.Errorf("%s: silent %s, dead %s", name, s.Is().String(), s.Dead().String())
 		}
 	}
-	if s := SilenceOn(place(corev1.PodRunning, nil)); len(s.Servers) > 0 {
+	if s := silenceOn(place(corev1.PodRunning, nil)); len(s.Servers) > 0 {
 		t.Error("of a node that was not looked at nothing is known")
 	}
 }

@@ -2,7 +2,6 @@ package nfs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -23,7 +22,7 @@ var nobodyWords = []string{"nobody", "nogroup", "65534", "4294967294"}
 func OwnedByNobody(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
 	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 		for l := range evidence.Lines(pl.X.LogsOf(c.Pod.Namespace, c.Pod.Name)) {
-			named := slices.ContainsFunc(nobodyWords, func(w string) bool { return strings.Contains(l.Text, w) })
+			named := evidence.ContainsAny(l.Text, nobodyWords...)
 			if named && nobody.MatchString(l.Text) {
 				said := l.Evidence()
 				said.Node = pl.Node
@@ -54,7 +53,7 @@ func DomainsOf(pl *evidence.Place) Domains {
 		return d
 	}
 	var line report.Evidence
-	for _, m := range MountsOf(pl.X, pl.Volume, pl.Node) {
+	for _, m := range mountsOf(pl.X, pl.Volume, pl.Node) {
 		if strings.HasPrefix(m.SuperValue("vers"), "4") {
 			line = evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw)
 		}

@@ -100,7 +100,7 @@ func (r Refusal) asked(option string) bool {
 // WorksOn lists other nodes where the place's volume is mounted now, or where a pod runs
 // with it and nobody looked.
 func WorksOn(pl *evidence.Place) []string {
-	out := evidence.Keep(Seen(pl.X), func(node string) bool { return node != pl.Node && len(MountsOf(pl.X, pl.Volume, node)) > 0 })
+	out := evidence.Keep(Seen(pl.X), func(node string) bool { return node != pl.Node && len(mountsOf(pl.X, pl.Volume, node)) > 0 })
 	for _, c := range pl.Volume.Running() {
 		if n := c.Node(); pl.X.View(n) == nil && n != pl.Node && !slices.Contains(out, n) {
 			out = append(out, n)

@@ -30,9 +30,9 @@ type Silent struct {
 	line   report.Evidence
 }
 
-// SilenceOn collects the servers of the place's node that do not answer. A statfs that
+// silenceOn collects the servers of the place's node that do not answer. A statfs that
 // returned was answered by the server: its mount waits for nothing.
-func SilenceOn(pl *evidence.Place) Silence {
+func silenceOn(pl *evidence.Place) Silence {
 	s := Silence{Place: pl}
 	if pl.View == nil {
 		return s
@@ -40,7 +40,7 @@ func SilenceOn(pl *evidence.Place) Silence {
 	s.Tasks = Tasks(pl.View)
 	s.Blocked = slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Kubelet })
 	at, spoke := map[string]int{}, map[string]bool{}
-	for _, m := range MountsOn(pl.X, pl.View) {
+	for _, m := range mountsOn(pl.X, pl.View) {
 		key := m.Addr + " " + m.Port
 		if st, asked := pl.View.Statfs(m.Point); asked && st.Err == "" {
 			spoke[key] = true
@@ -74,7 +74,7 @@ func Silences(pl *evidence.Place) []Silence {
 	}
 	var out []Silence
 	for _, place := range at {
-		s := SilenceOn(place)
+		s := silenceOn(place)
 		if len(s.Servers) > 0 && (s.Blocked || pl.Volume == nil && pl.Pod == nil || pl.Volume != nil && s.of(pl.Volume)) {
 			out = append(out, s)
 		}
@@ -87,7 +87,7 @@ func Silences(pl *evidence.Place) []Silence {
 // a strong hint, an answer refutes all.
 func (s *Silence) judge(m Mount) (Silent, bool) {
 	out := Silent{Mounts: []Mount{m}, dial: reach.Of(s.Place.View, m.Port, m.Addr, m.Server)}
-	out.kernel, out.line = Complaint(s.Place.View, m)
+	out.kernel, out.line = complaint(s.Place.View, m)
 	st, asked := s.Place.View.Statfs(m.Point)
 	if out.dial.Failed() || out.dial.Answered() {
 		return out, out.dial.Failed()
@@ -184,7 +184,7 @@ func (s *Silence) Words() string {
 	for _, x := range s.Servers {
 		m := x.Mounts[0]
 		how := "hard, so every access waits for ever"
-		if !m.Hard() {
+		if !m.hard() {
 			how = "soft, so an access waits for minutes and then fails with EIO"
 		}
 		switch {

@@ -54,7 +54,7 @@ func staleOf(pl *evidence.Place) Stale {
 	var facts []report.Evidence
 	for _, m := range pl.VolumePaths() {
 		st, _ := pl.View.Statfs(m.Mount.Point)
-		n, ok := As(m.Mount)
+		n, ok := as(m.Mount)
 		if st.Err != "ESTALE" || !ok {
 			continue
 		}

@@ -141,8 +141,8 @@ func HangOf(pl *evidence.Place) Hang {
 		h.Is = pl.Probed().Nothing()
 		return h
 	}
-	for _, m := range MountsOf(pl.X, pl.Volume, pl.Node) {
-		if m.Sessions() {
+	for _, m := range mountsOf(pl.X, pl.Volume, pl.Node) {
+		if m.sessions() {
 			h.Mount = m
 			break
 		}
@@ -150,7 +150,7 @@ func HangOf(pl *evidence.Place) Hang {
 	if h.Mount.Addr == "" {
 		return h
 	}
-	alone := !slices.ContainsFunc(MountsOn(pl.X, pl.View), func(o Mount) bool { return o.Addr != h.Mount.Addr && o.Sessions() })
+	alone := !slices.ContainsFunc(mountsOn(pl.X, pl.View), func(o Mount) bool { return o.Addr != h.Mount.Addr && o.sessions() })
 	h.Tasks = slices.DeleteFunc(tasks(pl.View, inState), func(t Task) bool {
 		who := pl.X.WhoIs(pl.View, t.Process)
 		if who.PodUID == "" {
@@ -160,7 +160,7 @@ func HangOf(pl *evidence.Place) Hang {
 	})
 	h.Is = evidence.When(len(h.Tasks) > 0, h.facts(pl)...)
 	h.Quiet = evidence.Yes()
-	if text, fact := Complaint(pl.View, h.Mount); text != "" {
+	if text, fact := complaint(pl.View, h.Mount); text != "" {
 		h.Is = h.Is.With(fact)
 		h.Quiet = evidence.Unseen(evidence.Lack{Need: "an OK of the kernel after its complaint about server " + h.Mount.Addr, Node: pl.Node, Why: "none follows"})
 	}
@@ -200,9 +200,9 @@ func (h Hang) Clients(pl *evidence.Place) (pods []*corev1.Pod, tasks []Task) {
 	return pods, tasks
 }
 
-// Complaint is the kernel's last "not responding" about a server that no "OK" follows
+// complaint is the kernel's last "not responding" about a server that no "OK" follows
 // (call_timeout in net/sunrpc/clnt.c), and where it stands.
-func Complaint(view *snapshot.NodeView, m Mount) (text string, fact report.Evidence) {
+func complaint(view *snapshot.NodeView, m Mount) (text string, fact report.Evidence) {
 	for _, l := range view.KernelLines(kmsg.NFSNotResponding, kmsg.NFSOK) {
 		if l.Server != m.Server && l.Server != m.Addr {
 			continue

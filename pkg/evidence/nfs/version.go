@@ -85,7 +85,7 @@ func clientLacks(pl *evidence.Place, want string) evidence.Answer {
 // doneThere asks whether the kernel of the place's node has a share mounted with the version, or
 // with a later one of NFS 4: CONFIG_NFS_V4_2 needs V4_1, and that needs V4 (fs/nfs/Kconfig).
 func doneThere(pl *evidence.Place, want string) evidence.Answer {
-	return evidence.When(want != "" && slices.ContainsFunc(MountsOn(pl.X, pl.View), func(m Mount) bool {
+	return evidence.When(want != "" && slices.ContainsFunc(mountsOn(pl.X, pl.View), func(m Mount) bool {
 		v := m.SuperValue("vers")
 		return v == want || strings.HasPrefix(want, "4") && strings.HasPrefix(v, "4") && v > want
 	}))
@@ -165,7 +165,7 @@ func (v Version) OfKernel() (known bool, a evidence.Answer) {
 		return false, evidence.No()
 	}
 	release, fact := nodes.Kernel(v.pl.X, v.pl.Node)
-	if KnownBroken(release) {
+	if knownBroken(release) {
 		return true, evidence.Yes(fact)
 	}
 	works := WorksOn(v.pl)

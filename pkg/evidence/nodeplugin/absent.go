@@ -43,7 +43,7 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	if a.Set == nil {
 		a.Says = "nobody"
 		if len(x.DriverPods(u.Driver)) == 0 && !knownElsewhere(x, u.Driver) {
-			if a.Says = "nowhere"; !u.WorkedHere() && len(Said(pl, u)) == 0 {
+			if a.Says = "nowhere"; !u.workedHere() && len(Said(pl, u)) == 0 {
 				return a, false
 			}
 		} else if len(x.DriverPods(u.Driver)) > 0 {
@@ -145,7 +145,7 @@ var missed = []string{"does not contain driver", "not found in the list of regis
 	"volume node affinity conflict", "match PersistentVolume's node affinity"}
 
 func misses(s string) bool {
-	return slices.ContainsFunc(missed, func(m string) bool { return strings.Contains(s, m) }) || strings.Contains(s, "csinode") && strings.Contains(s, " not found")
+	return evidence.ContainsAny(s, missed...) || strings.Contains(s, "csinode") && strings.Contains(s, " not found")
 }
 
 // Said quotes what components said about the missing driver.

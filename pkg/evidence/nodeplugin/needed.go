@@ -128,9 +128,9 @@ func keptOut(x *snapshot.Index, node string) []Use {
 	return out
 }
 
-// WorkedHere tells whether the driver once served the node: the volume is attached there, or
+// workedHere tells whether the driver once served the node: the volume is attached there, or
 // a pod that used it is being deleted there.
-func (u Use) WorkedHere() bool {
+func (u Use) workedHere() bool {
 	if va := u.Volume.AttachmentOn(u.Node); va != nil && va.Status.Attached {
 		return true
 	}

@@ -51,7 +51,7 @@ func ToolOf(pl *evidence.Place, plugin *corev1.Pod) Tool {
 		}
 		out := Tool{Process: q, Lacks: lacking(plugin, q.Comm), Device: free(pl)}
 		out.Found, _ = pl.X.DeviceOn(pl.Volume, pl.Node)
-		facts := []report.Evidence{evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cmdline", q.PID), Command(q))}
+		facts := []report.Evidence{evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cmdline", q.PID), command(q))}
 		if q.WChan != "" {
 			facts = append(facts, evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/wchan", q.PID), q.WChan))
 		}
@@ -66,8 +66,8 @@ func (t Tool) Guessed(node string) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: fmt.Sprintf("what process %d waits for", t.Process.PID), Node: node, Why: "only the missing path suggests it"})
 }
 
-// Command is the command line of a process, else its name.
-func Command(q *probes.Process) string {
+// command is the command line of a process, else its name.
+func command(q *probes.Process) string {
 	if c := strings.Join(q.Cmdline, " "); c != "" {
 		return c
 	}

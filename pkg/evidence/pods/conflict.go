@@ -54,11 +54,11 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 		left = left || len(f.volumes) == 0
 		fits = append(fits, f)
 	}
-	bound := slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool { return Affinity(v) == nil })
+	bound := slices.DeleteFunc(slices.Clone(volumes), func(v *snapshot.Volume) bool { return affinity(v) == nil })
 	if len(bound) == 0 || len(fits) == 0 {
 		return Conflict{}, false // the pod's own placement excludes every node, whatever its volumes are
 	}
-	c := Conflict{Guilty: excluding(fits), Own: PlacementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits), Missing: missingPlaces(x, bound)}
+	c := Conflict{Guilty: excluding(fits), Own: placementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits), Missing: missingPlaces(x, bound)}
 	if len(c.Guilty) == 0 && !left {
 		c.Guilty = bound // the volumes' places do not meet, or are gone
 	}
@@ -99,7 +99,7 @@ func (c *Conflict) places(volumes []*snapshot.Volume) {
 	var where []string
 	c.Bound = volumes
 	for _, v := range volumes {
-		text := SelectorText(Affinity(v))
+		text := selectorText(affinity(v))
 		if v.PV == nil {
 			where = append(where, fmt.Sprintf("class %s lets volumes be made only where %s", v.Class.Name, text))
 			c.facts = append(c.facts, evidence.FromAPI("StorageClass "+v.Class.Name, "allowedTopologies", text))
@@ -111,9 +111,9 @@ func (c *Conflict) places(volumes []*snapshot.Volume) {
 	c.Places = strings.Join(where, "; ")
 }
 
-// Affinity is what a volume asks of the nodes that may use it: its own, and for one that is made
+// affinity is what a volume asks of the nodes that may use it: its own, and for one that is made
 // when its pod has a node that of its class.
-func Affinity(v *snapshot.Volume) *corev1.NodeSelector {
+func affinity(v *snapshot.Volume) *corev1.NodeSelector {
 	switch {
 	case v.PV != nil && v.PV.Spec.NodeAffinity != nil:
 		return v.PV.Spec.NodeAffinity.Required
@@ -146,7 +146,7 @@ func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
 	var out []string
 	for _, r := range wantedOf(volumes) {
 		value := n.Labels[r.Key]
-		value = cmp.Or(value, n.Labels[Renamed[r.Key]])
+		value = cmp.Or(value, n.Labels[renamed[r.Key]])
 		value = cmp.Or(value, "no label "+r.Key)
 		if value != n.Name && !slices.Contains(out, value) {
 			out = append(out, value)
@@ -162,7 +162,7 @@ func placeOf(volumes []*snapshot.Volume, n *corev1.Node) string {
 func wantedOf(volumes []*snapshot.Volume) []corev1.NodeSelectorRequirement {
 	var out []corev1.NodeSelectorRequirement
 	for _, v := range volumes {
-		if a := Affinity(v); a != nil {
+		if a := affinity(v); a != nil {
 			for _, t := range a.NodeSelectorTerms {
 				out = append(out, t.MatchExpressions...)
 			}
@@ -174,11 +174,10 @@ func wantedOf(volumes []*snapshot.Volume) []corev1.NodeSelectorRequirement {
 // nowhereKnown tells whether no node has any of the labels that a volume's affinity asks for.
 func nowhereKnown(x *snapshot.Index, v *snapshot.Volume) bool {
 	return !slices.ContainsFunc(wantedOf([]*snapshot.Volume{v}), func(r corev1.NodeSelectorRequirement) bool {
-		return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[r.Key] != "" || n.Labels[Renamed[r.Key]] != "" })
+		return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[r.Key] != "" || n.Labels[renamed[r.Key]] != "" })
 	})
 }
 
-// excludedBy lists the volumes whose node affinity excludes a node.
 func excludedBy(volumes []*snapshot.Volume, n *corev1.Node) []*snapshot.Volume {
 	return evidence.Keep(volumes, func(v *snapshot.Volume) bool { return !VolumeAllows(v, n) })
 }

@@ -29,7 +29,7 @@ func Excludes(pod *corev1.Pod, n *corev1.Node) string {
 		}
 	}
 	if a := required(pod); a != nil && !snapshot.NodeMatches(a, n) {
-		return "the pod's node affinity " + SelectorText(a)
+		return "the pod's node affinity " + selectorText(a)
 	}
 	return ""
 }
@@ -57,17 +57,17 @@ func tolerates(pod *corev1.Pod, t corev1.Taint) bool {
 	return false
 }
 
-// PlacementText prints what the pod itself asks for.
-func PlacementText(pod *corev1.Pod) string {
+// placementText prints what the pod itself asks for.
+func placementText(pod *corev1.Pod) string {
 	out := evidence.Each(slices.Sorted(maps.Keys(pod.Spec.NodeSelector)), func(k string) string { return "nodeSelector " + k + "=" + pod.Spec.NodeSelector[k] })
 	if a := required(pod); a != nil {
-		out = append(out, "node affinity "+SelectorText(a))
+		out = append(out, "node affinity "+selectorText(a))
 	}
 	return strings.Join(out, ", ")
 }
 
-// SelectorText prints a node selector: terms are alternatives.
-func SelectorText(s *corev1.NodeSelector) string {
+// selectorText prints a node selector: terms are alternatives.
+func selectorText(s *corev1.NodeSelector) string {
 	var terms []string
 	for _, t := range s.NodeSelectorTerms {
 		var all []string
@@ -83,10 +83,10 @@ func SelectorText(s *corev1.NodeSelector) string {
 	return strings.Join(terms, " or ")
 }
 
-// Renamed are the labels of zone and region under their old names: nodes and volumes
+// renamed are the labels of zone and region under their old names: nodes and volumes
 // of one cluster may carry different ones, and the scheduler takes them for the same
 // (TranslateInTreePVToCSI of k8s.io/csi-translation-lib).
-var Renamed = map[string]string{
+var renamed = map[string]string{
 	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 	corev1.LabelTopologyZone: corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion: corev1.LabelFailureDomainBetaRegion,
 }
@@ -94,13 +94,13 @@ var Renamed = map[string]string{
 // VolumeAllows tells whether the node affinity of a volume's PV admits a node, under the
 // old and the new names of zones.
 func VolumeAllows(v *snapshot.Volume, n *corev1.Node) bool {
-	a := Affinity(v)
+	a := affinity(v)
 	if a == nil {
 		return true
 	}
 	both := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: maps.Clone(n.Labels)}}
 	for k, v := range n.Labels {
-		if other := Renamed[k]; other != "" && n.Labels[other] == "" {
+		if other := renamed[k]; other != "" && n.Labels[other] == "" {
 			both.Labels[other] = v
 		}
 	}

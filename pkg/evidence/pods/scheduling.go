@@ -104,7 +104,7 @@ func (p Placing) Mixed() bool {
 
 func (p Placing) ofNode(reason string) bool {
 	ofVolume := strings.Contains(reason, "volume node affinity") || strings.Contains(reason, "PersistentVolume's node affinity")
-	return slices.ContainsFunc(ofNodes, func(s string) bool { return strings.Contains(reason, s) }) && !ofVolume && !ShortOf(reason, p.driver)
+	return evidence.ContainsAny(reason, ofNodes...) && !ofVolume && !ShortOf(reason, p.driver)
 }
 
 // ofNodes are what the plugins of kube-scheduler beside those for volumes say (pkg/scheduler/framework/plugins/

@@ -59,7 +59,7 @@ func SilentNow(pl *evidence.Place) bool {
 	if !dynamic(v.Claim, v.Class) || Asked(v) == "" {
 		return false
 	}
-	m := Find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
+	m := find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
 	return m.Ready() == nil && (len(m.Pods) > 0 || len(m.Workloads) > 0 && !m.replicasReady())
 }
 

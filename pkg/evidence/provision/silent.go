@@ -52,7 +52,7 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 func SilenceOf(pl *evidence.Place) (Silence, bool) {
 	x, v := pl.X, pl.Volume
 	name := Asked(v)
-	s := Silence{Provisioner: Find(x, name, v.Claim.Annotations[selectedNode]), pl: pl}
+	s := Silence{Provisioner: find(x, name, v.Claim.Annotations[selectedNode]), pl: pl}
 	refused, begun := heard(pl)
 	if refused || s.allOfLonghorn() {
 		return s, false // one reason for all of Longhorn: longhorn-control-plane-down
@@ -99,7 +99,7 @@ func waits(pl *evidence.Place) []report.Evidence {
 // absent finds a provisioner that is not there or does not work.
 func (s *Silence) absent(begun bool) bool {
 	x := s.pl.X
-	age, leased := s.LeaseAge(x)
+	age, leased := s.leaseAge(x)
 	switch {
 	case s.Ready() != nil && leased && csi.Abandoned(x, s.Lease, s.Pods) && !s.ByName:
 		s.Kind, s.Pod = "leader", s.Ready()

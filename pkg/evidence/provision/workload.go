@@ -31,9 +31,9 @@ type Provisioner struct {
 	ByName    bool                  // only a name speaks for the pods: likely, never proven
 }
 
-// Find looks for the csi-provisioner of a driver; for provisioners that are
+// find looks for the csi-provisioner of a driver; for provisioners that are
 // no CSI driver, by the lease of their name, and at last by what pods are called.
-func Find(x *snapshot.Index, name, node string) Provisioner {
+func find(x *snapshot.Index, name, node string) Provisioner {
 	m := Provisioner{Name: name, Pods: x.SidecarPods(name, "csi-provisioner"), Workloads: x.SidecarWorkloads(name, "csi-provisioner")}
 	lease, proven := x.LeaderLease(name, snapshot.ProvisionerLeases(name)...)
 	if m.Lease = lease; !proven && len(m.Pods)+len(m.Workloads) > 0 {
@@ -61,7 +61,7 @@ func MadeOn(pl *evidence.Place) (*evidence.Place, bool) {
 	if pl.Volume.PV != nil || pl.Volume.Claim == nil || pl.Volume.Class == nil {
 		return nil, false
 	}
-	m := Find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
+	m := find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
 	for _, pod := range m.Pods {
 		if node := pod.Spec.NodeName; node != "" && !m.ByName && (m.ledBy(pod) || len(m.Pods) == 1) {
 			return pl.On(node), true
@@ -103,7 +103,7 @@ func namesakes(x *snapshot.Index, name string) []*corev1.Pod {
 		for _, c := range pod.Spec.Containers {
 			said += " " + c.Name + " " + c.Image
 		}
-		if strings.Contains(said, "provisioner") && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) }) {
+		if strings.Contains(said, "provisioner") && evidence.ContainsAny(said, words...) {
 			out = append(out, pod)
 		}
 	}
@@ -149,8 +149,8 @@ func ready(pod *corev1.Pod) (bool, time.Time) {
 	return false, pod.CreationTimestamp.Time
 }
 
-// LeaseAge is how long ago the leader renewed its lease; ok is false without a lease.
-func (m Provisioner) LeaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
+// leaseAge is how long ago the leader renewed its lease; ok is false without a lease.
+func (m Provisioner) leaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 	if m.Lease == nil {
 		return 0, false
 	}
@@ -166,7 +166,7 @@ func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
 		wanted, isReady := replicas(w)
 		out = append(out, evidence.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))
 	}
-	if age, ok := m.LeaseAge(x); ok {
+	if age, ok := m.leaseAge(x); ok {
 		holder := ""
 		if h := m.Lease.Spec.HolderIdentity; h != nil {
 			holder = *h

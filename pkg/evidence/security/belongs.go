@@ -25,8 +25,8 @@ const (
 	OnSocket    Way = "socket"    // the way to the driver's own socket
 )
 
-// Of finds the newest enforced line that belongs to the volume of a place.
-func Of(pl *evidence.Place) (Line, Way, bool) {
+// of finds the newest enforced line that belongs to the volume of a place.
+func of(pl *evidence.Place) (Line, Way, bool) {
 	for _, l := range enforced(pl.X, pl.Node) {
 		if w := l.belongs(pl); w != "" {
 			return l, w, true
@@ -37,7 +37,7 @@ func Of(pl *evidence.Place) (Line, Way, bool) {
 
 // OfMount asks whether a denial stopped the mount of the place's volume.
 func OfMount(pl *evidence.Place) evidence.Answer {
-	if l, _, ok := Of(pl); ok {
+	if l, _, ok := of(pl); ok {
 		return evidence.Yes(l.Fact())
 	}
 	if machine.Enforcing(pl.X, pl.Node).No() && machine.AppArmor(pl.X, pl.Node).No() {
@@ -213,7 +213,7 @@ func (l Line) makesDirectory(pl *evidence.Place) bool {
 
 // Process is the pod of the denied process, as far as it still runs; nil: none is known.
 func (l Line) Process(pl *evidence.Place) snapshot.Who {
-	if p := pl.View.Process(l.PID()); p != nil && p.Comm == l.Comm() {
+	if p := pl.View.Process(l.pid()); p != nil && p.Comm == l.Comm() {
 		return pl.X.WhoIs(pl.View, p)
 	}
 	return snapshot.Who{}

@@ -39,11 +39,11 @@ type Denial struct {
 // DenialOf finds the newest enforced denial that belongs to the place's volume.
 func DenialOf(pl *evidence.Place) (Denial, bool) {
 	d := Denial{Module: "AppArmor", Volume: pl.Volume.Called()}
-	l, way, ok := Of(pl)
+	l, way, ok := of(pl)
 	if !ok {
 		return d, false
 	}
-	d.Line, d.Says, d.Is, d.Stops = l, string(way), evidence.Yes(l.Fact()), Fails(pl)
+	d.Line, d.Says, d.Is, d.Stops = l, string(way), evidence.Yes(l.Fact()), fails(pl)
 	if l.SELinux {
 		d.Module = "SELinux"
 		d.Is = d.Is.With(Enforcing(pl.View).Facts()...)
@@ -71,7 +71,7 @@ func onlyUser(pl *evidence.Place) *corev1.Pod {
 	return nil
 }
 
-// Fails asks whether a step of the volume fails at the place now, in whatever words.
-func Fails(pl *evidence.Place) evidence.Answer {
+// fails asks whether a step of the volume fails at the place now, in whatever words.
+func fails(pl *evidence.Place) evidence.Answer {
 	return pl.Felt().Say(func(t evidence.Text) bool { return !t.Ordinary })
 }

@@ -3,7 +3,6 @@ package security
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ var labelWords = []string{"conflicting SELinux labels of volume", "different SEL
 // want of the place's volume, and the pod that it concerns.
 func LabelsSaid(pl *evidence.Place) (*snapshot.Consumer, evidence.Answer) {
 	for _, t := range pl.Refused() {
-		if t.Reason != "SELinuxLabelConflict" && (t.OfContainer() || !slices.ContainsFunc(labelWords, func(w string) bool { return strings.Contains(t.Raw, w) })) {
+		if t.Reason != "SELinuxLabelConflict" && (t.OfContainer() || !evidence.ContainsAny(t.Raw, labelWords...)) {
 			continue
 		}
 		for _, c := range append(pl.Volume.Waiting(), pl.Volume.Live()...) {
@@ -81,9 +80,9 @@ func (l Labelled) Fact() report.Evidence {
 	return evidence.FromNode(l.view.Name, fmt.Sprintf("proc/%d/attr/current", l.process.PID), l.process.Label)
 }
 
-// Levels reads the labels of the running pods of a volume; types that may do everything
+// levels reads the labels of the running pods of a volume; types that may do everything
 // (spc_t, unconfined_t) never conflict.
-func Levels(pl *evidence.Place) []Labelled {
+func levels(pl *evidence.Place) []Labelled {
 	var out []Labelled
 	for _, c := range pl.Volume.Running() {
 		view := pl.X.View(c.Node())
@@ -124,7 +123,7 @@ type Clash struct {
 
 // ClashOf finds it. Different levels alone harm nobody; somebody must be refused.
 func ClashOf(pl *evidence.Place) (Clash, bool) {
-	list := Levels(pl)
+	list := levels(pl)
 	if len(list) < 2 || pl.Volume.SinglePod() {
 		return Clash{}, false
 	}

@@ -27,8 +27,8 @@ type Line struct {
 // Comm is the name of the process.
 func (l Line) Comm() string { return l.fields["comm"] }
 
-// PID is its number; 0: not known.
-func (l Line) PID() int {
+// pid is its number; 0: not known.
+func (l Line) pid() int {
 	n, err := strconv.Atoi(l.fields["pid"])
 	if err != nil {
 		return 0

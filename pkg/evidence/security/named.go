@@ -60,7 +60,7 @@ func Found(list []Line) evidence.Answer {
 // Held asks whether a step of the volume fails at the place now, or its attachment there
 // has been asked for longer than that takes.
 func Held(pl *evidence.Place) evidence.Answer {
-	if a := Fails(pl); a.Yes() {
+	if a := fails(pl); a.Yes() {
 		return a
 	}
 	va := pl.Volume.AttachmentOn(pl.Node)

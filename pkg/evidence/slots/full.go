@@ -38,9 +38,9 @@ func SaysNone(t evidence.Text) bool {
 	return attach && exhausted.MatchString(t.Raw) && !otherwise.MatchString(t.Raw) && !t.Is(message.Throttled)
 }
 
-// SaidNone asks for the backend's fresh word that no place is left on a node. Creating and
+// saidNone asks for the backend's fresh word that no place is left on a node. Creating and
 // resizing a volume have the same code.
-func SaidNone(pl *evidence.Place, node string) evidence.Answer {
+func saidNone(pl *evidence.Place, node string) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool { return (t.Node == "" || t.Node == node) && SaysNone(t) }); said.Yes() {
 		return said
 	}
@@ -89,9 +89,9 @@ func NotAttached(pl *evidence.Place, node string) evidence.Answer {
 	return evidence.When(!va.Status.Attached, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
 }
 
-// Without asks which volumes of a driver a pod without a node needs, and whether the
+// without asks which volumes of a driver a pod without a node needs, and whether the
 // scheduler's last word is that nodes have too many volumes (filter NodeVolumeLimits).
-func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, words string, a evidence.Answer) {
+func without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, words string, a evidence.Answer) {
 	need = evidence.Keep(pl.X.VolumesOfPod(pod), func(v *snapshot.Volume) bool { return Driver(v) == Driver(pl.Volume) })
 	name := "Pod " + pod.Namespace + "/" + pod.Name
 	const tooMany = "exceed max volume count"
@@ -107,9 +107,9 @@ func Without(pl *evidence.Place, pod *corev1.Pod) (need []*snapshot.Volume, word
 	return need, "", evidence.No()
 }
 
-// SeveralReasons tells whether the scheduler turned nodes down for different reasons. If
+// severalReasons tells whether the scheduler turned nodes down for different reasons. If
 // not, a node with room contradicts it: the node is newer than the message.
-func SeveralReasons(words string) bool {
+func severalReasons(words string) bool {
 	words, _, _ = strings.Cut(words, "preemption:")
 	return strings.Contains(words, ", ")
 }

@@ -30,7 +30,7 @@ func FullFor(pl *evidence.Place, node string) Full {
 	x, driver := pl.X, Driver(pl.Volume)
 	t := On(x, driver, node, pl.Volume)
 	limit, published, fact := Limit(x, driver, node)
-	out := Full{Taken: t, Limit: fact.Text, Sure: SaidNone(pl, node)}
+	out := Full{Taken: t, Limit: fact.Text, Sure: saidNone(pl, node)}
 	whole := evidence.Resources(x, "storage.k8s.io/csinodes", "storage.k8s.io/volumeattachments")
 	facts := append([]report.Evidence{fact}, t.Facts()...)
 	hangs := Hangs(pl, node).Yes() && t.Count() > 0
@@ -43,9 +43,9 @@ func FullFor(pl *evidence.Place, node string) Full {
 		out.How = "shared"
 	case published && hangs && t.Disks >= limit:
 		out.How = "disks"
-	case published && hangs && (t.Count() == limit-1 || t.Count() >= limit-hidden && Crowded(x, t)):
+	case published && hangs && (t.Count() == limit-1 || t.Count() >= limit-hidden && crowded(x, t)):
 		out.How = "nearly"
-	case !published && hangs && whole.Complete() && Crowded(x, t) && t.reaches(x):
+	case !published && hangs && whole.Complete() && crowded(x, t) && t.reaches(x):
 		out.How = "unpublished"
 	case out.Sure.Yes() && slices.ContainsFunc(out.Sure.Facts(), func(f report.Evidence) bool { return numbered.MatchString(f.Text) }):
 		out.How, facts = "others", append(facts, out.Sure.Facts()...)
@@ -83,7 +83,7 @@ func RoomFor(pl *evidence.Place, pod *corev1.Pod) Room {
 	out := Room{How: "unplaced"}
 	whole := evidence.Resources(pl.X, "storage.k8s.io/csinodes", "storage.k8s.io/volumeattachments")
 	words := ""
-	out.need, words, out.Said = Without(pl, pod)
+	out.need, words, out.Said = without(pl, pod)
 	if !out.Said.Yes() {
 		return out
 	}
@@ -114,7 +114,7 @@ func RoomFor(pl *evidence.Place, pod *corev1.Pod) Room {
 		out.Is = whole.Nothing(facts...)
 	}
 	if len(other) > 0 {
-		if !SeveralReasons(words) {
+		if !severalReasons(words) {
 			out.Full = nil
 		}
 		out.Others = evidence.Unseen(evidence.Lack{Need: fmt.Sprintf("why the scheduler does not take %v", other), Why: "this limit does not exclude them, read its message"})

@@ -139,9 +139,9 @@ func Limit(x *snapshot.Index, driver, node string) (limit int, published bool, f
 	return 0, false, evidence.FromAPI(object, field, "absent")
 }
 
-// Crowded tells whether a node carries at least a number of volumes of a driver that no
+// crowded tells whether a node carries at least a number of volumes of a driver that no
 // instance type has as its limit, and no other node as many.
-func Crowded(x *snapshot.Index, t Taken) bool {
+func crowded(x *snapshot.Index, t Taken) bool {
 	const few = 8
 	attached := map[string]int{}
 	csi, _ := snapshot.Twins(t.Driver)
