@@ -174,7 +174,7 @@ func (r reads) call(info *types.Info, c *ast.CallExpr) {
 }
 
 // settingFuncs take the name of one of Longhorn's settings, at this place.
-var settingFuncs = map[string]int{"Setting": 0, "SettingFor": 1, "percentOf": 1, "settingIs": 1}
+var settingFuncs = map[string]int{"Setting": 0, "settingFor": 1, "percentOf": 1, "settingIs": 1}
 
 // settings is where the names of settings are kept in reads.
 const settings = "setting"
