@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,8 @@ func TestAnswers(t *testing.T) {
 		"a backup of ten minutes":                {BackedUp(index(none), backup("2026-01-02T11:50:00Z")), "yes"},
 		"a backup of yesterday":                  {BackedUp(index(none), backup("2026-01-01T11:50:00Z")), "no"},
 		"a backup without a date":                {BackedUp(index(none), backup("")), "unseen"},
+		"a standby that follows backups":         {Restores(&snapshot.LHVolume{Status: snapshot.LHVolumeStatus{IsStandby: true}}), "yes"},
+		"no restore":                             {Restores(&snapshot.LHVolume{}), "no"},
 		"no backup":                              {BackedUp(index(none), volume("detached")), "unseen"},
 		"no Longhorn":                            {BackedUp(index(none), &snapshot.Volume{}), "unseen"},
 	} {
@@ -150,6 +153,25 @@ func TestStops(t *testing.T) {
 		im := &snapshot.LHInstanceManager{ObjectMeta: named("instance-manager-a"), NodeID: "n1", CurrentState: state}
 		if says, _ := Stops(index(snapshot.Longhorn{InstanceManagers: []*snapshot.LHInstanceManager{im}}), with("attaching", "stopped", "", "running")); !strings.Contains(says, want) {
 			t.Errorf("instance-manager %s: got %q, want %q", state, says, want)
+		}
+	}
+}
+
+// TestSettings reads values that Longhorn writes for each data engine since 1.10.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	with := func(name, value string) *snapshot.Index {
+		return index(snapshot.Longhorn{Settings: []*snapshot.LHSetting{{ObjectMeta: named(name), Value: value}}})
+	}
+	for value, want := range map[string]string{" 25": "25 true", `{"v1":"25","v2":"30"}`: "25 true", `{"v2":"30"}`: "<nil> false", `{"v1":`: " false"} {
+		got, known := settingFor(with("storage-minimal-available-percentage", value), "storage-minimal-available-percentage", "")
+		if fmt.Sprint(got, " ", known) != want {
+			t.Errorf("%s: got %q, %v", value, got, known)
+		}
+	}
+	for value, want := range map[string]int{"v1.5.4": 10504, "v1.10.0-rc1": 11000, "v1.8": 0, "master-head.x.y": 0, "": 0} {
+		if got, known := Version(with("current-longhorn-version", value)); got != want || known != (want > 0) {
+			t.Errorf("%q: got %d, %v", value, got, known)
 		}
 	}
 }
