@@ -181,27 +181,9 @@ func mountTable(s string) string { return mask.Text(layers.ReplaceAllString(s, "
 // /sys and /dev (OCI runtime specification, default filesystems): they lie on no disk.
 var furniture = regexp.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:fs/cgroup|firmware|devices|kernel)\S*|dev/(?:pts|mqueue|shm|termination-log)) .* - (?:proc|sysfs|cgroup2?|tmpfs|devpts|mqueue|devtmpfs|securityfs|bpf) `)
 
-// containerTable keeps the mount table of another namespace without its furniture, but for that on
-// which something else is mounted, as binfmt_misc and nfsd are on /proc: each mount is kept with those
-// that it lies on, without which the table would look cut.
+// containerTable keeps the mount table of another namespace without its furniture.
 func containerTable(s string) string {
-	parents, bears := map[string]string{}, map[string]bool{}
-	for l := range strings.Lines(s) {
-		if f := strings.Fields(l); len(f) > 1 {
-			parents[f[0]] = f[1]
-		}
-	}
-	for l := range strings.Lines(s) {
-		if id, _, ok := strings.Cut(l, " "); ok && !furniture.MatchString(l) {
-			for up := parents[id]; up != "" && !bears[up]; up = parents[up] {
-				bears[up] = true
-			}
-		}
-	}
-	return mountTable(lines(func(l string) bool {
-		id, _, _ := strings.Cut(l, " ")
-		return bears[id] || !furniture.MatchString(l)
-	})(s))
+	return mountTable(lines(func(l string) bool { return !furniture.MatchString(l) })(s))
 }
 
 var (

@@ -113,7 +113,9 @@ func (r *reader) table(ns *probes.MountNamespace, pid int) (problems []probes.Pr
 
 // orphans counts the mounts of a table below a mount that is not in it. The kernel shows all
 // that can be reached from the root of the process, and so each with its parent; the root's
-// own parent is out of reach (show_mountinfo in fs/proc_namespace.c).
+// own parent is out of reach (show_mountinfo in fs/proc_namespace.c). What a runtime mounts for every
+// container below /proc, /sys and /dev is not kept (package kept), so what lies on it, as binfmt_misc and
+// nfsd do on /proc, says nothing.
 func orphans(table []probes.Mount) int {
 	ids := make(map[int]bool, len(table))
 	for i := range table {
@@ -121,11 +123,15 @@ func orphans(table []probes.Mount) int {
 	}
 	n := 0
 	for i := range table {
-		if m := &table[i]; !ids[m.Parent] && m.Point != "/" && m.ID != m.Parent {
+		if m := &table[i]; !ids[m.Parent] && m.Point != "/" && m.ID != m.Parent && !furnished(m.Point) {
 			n++
 		}
 	}
 	return n
+}
+
+func furnished(point string) bool {
+	return strings.HasPrefix(point, "/proc/") || strings.HasPrefix(point, "/sys/") || strings.HasPrefix(point, "/dev/")
 }
 
 var errTorn = errors.New("the table changed during each of several readings")

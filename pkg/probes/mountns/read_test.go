@@ -55,6 +55,7 @@ func TestLinesMissing(t *testing.T) {
 		"the first line":                {over + staging, "", false},
 		"a root above another":          {root + "22 2 8:4 / / rw - ext4 /dev/sda4 rw\n", "", true},
 		"the last line is torn":         {root + over + staging[:30] + "\n", "", false},
+		"on what is not kept":           {root + "34 32 0:41 / /proc/fs/nfsd rw - nfsd nfsd rw\n37 36 0:30 / /sys/fs/cgroup/x rw - cgroup2 none rw\n" + over + staging, "", true},
 		"a process in a root of others": {staging, "-- proc/7/root --\n@link /host\n", false},
 	} {
 		h, err := host.ParseRecording([]byte("-- proc/7/mountinfo --\n" + c.table + c.root))
