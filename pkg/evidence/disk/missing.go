@@ -85,11 +85,12 @@ func NoneOf(pl *evidence.Place, since time.Time) (Comparison, evidence.Answer) {
 	return c, evidence.Yes(append(c.Evidence, gone(pl.View, since)...)...)
 }
 
-// SessionOf is a session of the node, logged in, to a target that the volume names: its disk comes by it.
+// SessionOf is a session of the node, logged in, to a target of which the volume names a LUN: its disk is
+// that LUN there, or none. A target alone, which an array has for all its volumes, tells no disk apart.
 func SessionOf(pl *evidence.Place) string {
-	targets, _ := pl.Volume.ISCSITargets(pl.Node)
+	targets, lun := pl.Volume.ISCSITargets(pl.Node)
 	for _, s := range pl.View.Facts.ISCSI.Sessions {
-		if s.State == "LOGGED_IN" && slices.Contains(targets, s.Target) {
+		if lun != "" && s.State == "LOGGED_IN" && slices.Contains(targets, s.Target) {
 			return s.Name
 		}
 	}
