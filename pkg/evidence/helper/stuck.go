@@ -3,7 +3,6 @@ package helper
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,15 +31,10 @@ func StuckOf(pl *evidence.Place) Stuck {
 			return s
 		}
 	}
-	if s, ok := ofEvents(pl); ok && !runs(pod) {
+	if s, ok := ofEvents(pl); ok && (pod == nil || !pods.Runs(pod)) { // else what they say of its start is past
 		return s
 	}
 	return Stuck{Is: evidence.Unseen(evidence.Lack{Need: "the state of the helper pod", Why: "it was not there, and no event speaks of it"})}
-}
-
-// runs tells whether a container of the helper runs now: what events say of its start is past.
-func runs(pod *corev1.Pod) bool {
-	return pod != nil && slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
 }
 
 // forbidden: the API server does not let the provisioner make its helper.

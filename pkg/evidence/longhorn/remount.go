@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -81,7 +82,7 @@ func (r Remount) Renewed() evidence.Answer {
 	x, node := r.pl.X, r.pod.Spec.NodeName
 	if x.View(node) == nil {
 		ready := x.NodeReady(node)
-		if runsSince(r.pod, r.Asked) || ready.Known && ready.Since.Before(r.Asked) {
+		if pods.RanAt(r.pod, r.Asked) || ready.Known && ready.Since.Before(r.Asked) {
 			return evidence.No()
 		}
 		return evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "it may have been booted since the request, which mounts the volume anew"})

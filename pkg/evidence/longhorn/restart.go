@@ -188,14 +188,7 @@ func (r Restart) anew(v *snapshot.Volume, pod *corev1.Pod) bool {
 	if r.pl.X.View(r.Manager.NodeID) != nil {
 		return r.Booted && snapshot.PodReady(pod) || onPresentDisk(r.pl, v, pod).Yes()
 	}
-	return snapshot.PodReady(pod) && !runsSince(pod, r.At)
-}
-
-// runsSince tells whether a container of a pod has run since before a time.
-func runsSince(pod *corev1.Pod, before time.Time) bool {
-	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
-		return c.State.Running != nil && c.State.Running.StartedAt.Time.Before(before)
-	})
+	return snapshot.PodReady(pod) && !pods.RanAt(pod, r.At)
 }
 
 // filesFail tells whether a text says that reading or writing what is mounted fails.
