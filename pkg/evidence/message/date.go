@@ -52,11 +52,15 @@ func Date(line string, now time.Time) time.Time {
 }
 
 // dateField is the date of a record that is one JSON object. Loggers sort its keys, so that it
-// often comes last (logrus: time, winston: timestamp), or is a number of seconds (zap: ts).
+// often comes last (logrus: time, winston: timestamp), or is a number of seconds (zap: ts) or
+// of milliseconds (the JSON format of Kubernetes components: k8s.io/component-base/logs/json).
 func dateField(line string) time.Time {
 	for _, key := range []string{"time", "timestamp", "@timestamp", "ts"} {
 		value := jsonField(line, key)
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n > 1e9 && n < 1e10 {
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n > 1e9 && n < 1e13 {
+			if n > 1e12 {
+				n /= 1000
+			}
 			return time.Unix(int64(n), 0).UTC()
 		}
 		if at, err := time.Parse(time.RFC3339Nano, value); err == nil {

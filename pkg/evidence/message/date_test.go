@@ -19,6 +19,7 @@ func TestDate(t *testing.T) {
 		{"JSON, the date last", `{"level":"warn","message":"` + strings.Repeat("a long path ", 30) + `","timestamp":"2026-01-02T09:58:00.5Z"}`, "2026-01-02T09:58:00Z"},
 		{"JSON, another date in the message", `{"level":"error","msg":"since 2025-12-01T00:00:00Z","time":"2026-01-02T09:58:00Z"}`, "2026-01-02T09:58:00Z"},
 		{"JSON, seconds", `{"level":"error","ts":1767347880.25,"msg":"x"}`, "2026-01-02T09:58:00Z"},
+		{"JSON, milliseconds", `{"ts":1767347880250.125,"caller":"x.go:1","msg":"x"}`, "2026-01-02T09:58:00Z"},
 		{"JSON, no date", `{"level":"error"}`, "0001-01-01T00:00:00Z"},
 		{"none", "plain words", "0001-01-01T00:00:00Z"},
 	} {

@@ -7,8 +7,8 @@ import (
 
 // Ordinary tells whether a log line calls itself information or debugging: it tells of
 // work as usual and is no complaint, whatever words it contains. Forms: logfmt
-// (level=info), JSON ("level":"info"), klog (I1122 08:31:36…), glog-like brackets
-// ([info], INFO).
+// (level=info), JSON ("level":"info"; of Kubernetes components "v":0, which errors do not
+// have), klog (I1122 08:31:36…), glog-like brackets ([info], INFO).
 func Ordinary(line string) bool {
 	ordinary, _ := level(line)
 	return ordinary
@@ -23,6 +23,9 @@ func Complains(line string) bool {
 func level(line string) (ordinary, known bool) {
 	if level := jsonField(line, "level"); level != "" {
 		return calm(strings.ToLower(level)), true
+	}
+	if jsonField(line, "ts") != "" && jsonField(line, "caller") != "" {
+		return jsonField(line, "v") != "", true
 	}
 	if len(line) > 400 {
 		line = line[:400]
