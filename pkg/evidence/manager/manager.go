@@ -76,11 +76,13 @@ func attach(pl *evidence.Place) (Idle, bool) {
 // list: a volume was attached, and its node's status.volumesAttached, for which the kubelet waits, does not say so,
 // while no manager leads: only its attach-detach controller writes that.
 func list(pl *evidence.Place) (Idle, bool) {
-	_, silent := Silent(pl.X)
 	for _, c := range pl.Volume.Waiting() {
 		va := pl.Volume.AttachmentOn(c.Node())
-		if va == nil || !va.Status.Attached || pl.X.Node(c.Node()) == nil || pl.X.ReportedAttached(c.Node(), pl.Volume) || !silent.Yes() {
+		if va == nil || !va.Status.Attached || pl.X.Node(c.Node()) == nil || pl.X.ReportedAttached(c.Node(), pl.Volume) {
 			continue
+		}
+		if _, silent := Silent(pl.X); !silent.Yes() {
+			return Idle{}, false
 		}
 		return Idle{Says: "list", Node: c.Node(), Pod: c.Pod, Age: pl.X.Age(c.Pod.CreationTimestamp.Time), State: []evidence.Answer{
 			evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"), evidence.FromAPI("Node "+c.Node(), "status.volumesAttached", "does not list it"))}}, true
