@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -63,9 +64,10 @@ func (c *collector) widenIdle(v *snapshot.Volume) {
 
 // widenHolder: no node is known to have the volume attached, and yet one may hold
 // it up: the one that had it before, of which no pod and no ticket is left. Then
-// only the list of attachments knows, or, without one, the status of that node.
+// only the list of attachments knows, or, without one, the status of that node. A disk
+// whose modes allow two nodes has one node all the same where its backend refuses another.
 func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
-	if v.PV == nil || !attaches(x, v) || !v.Exclusive() && len(v.Live()) > 0 {
+	if v.PV == nil || !attaches(x, v) || !v.Exclusive() && len(v.Live()) > 0 && !refused(v) {
 		return
 	}
 	for _, va := range v.Attachments {
@@ -88,6 +90,11 @@ func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
 		}
 	}
 	c.want(want{res: nodes})
+}
+
+// refused tells whether a driver failed to attach a volume that no node serves to the others.
+func refused(v *snapshot.Volume) bool {
+	return !v.RegularRWX() && slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Status.AttachError != nil })
 }
 
 // mostLost is how many lost nodes are read by name; where there are more, one page of all is.

@@ -11,15 +11,17 @@ import (
 )
 
 // mayBeAnywhere tells whether a volume that a pod waits for, or whose filesystem fails its
-// pod, may still be held on a node of which the API keeps no trace: an exclusive one that nobody attaches
-// through VolumeAttachments (in-tree RBD, iSCSI and FC, drivers without
-// attachRequired). The node of the former pod is forgotten with the pod.
+// pod, may still be held on a node of which the API keeps no trace, for nobody attaches it through
+// VolumeAttachments: an in-tree disk (RBD, iSCSI, FC), whose modes make its filesystem none for two
+// nodes, or an exclusive volume of a driver without attachRequired that is no share. The node of the
+// former pod is forgotten with the pod.
 func mayBeAnywhere(x *snapshot.Index, v *snapshot.Volume) bool {
-	if v.PV == nil || !v.Exclusive() || len(v.Waiting()) == 0 && !failsPod(x, v) || v.AttachRequired(x) {
+	if v.PV == nil || len(v.Waiting()) == 0 && !failsPod(x, v) || v.AttachRequired(x) {
 		return false
 	}
 	s := v.PV.Spec
-	return s.RBD != nil || s.ISCSI != nil || s.FC != nil || s.CSI != nil || s.FlexVolume != nil
+	server, _ := v.NFSServer()
+	return s.RBD != nil || s.ISCSI != nil || s.FC != nil || v.Exclusive() && server == "" && (s.CSI != nil || s.FlexVolume != nil)
 }
 
 // failsPod tells whether a pod of the volume said lately that its filesystem is closed or

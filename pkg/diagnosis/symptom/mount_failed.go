@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 )
 
 // mountFailed: one step of mounting or mapping fails, or a container cannot be
@@ -57,7 +58,7 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, evidence.Duration(p.Age(at)))
 			}
 		}
-		if words := moves(p, v, i.pod); words != "" && v.Exclusive() && v.AttachmentOn(node) == nil && only() {
+		if words := moves(p, v, i.pod); words != "" && v.Exclusive() && volume.OneNode(p.Index, v) && v.AttachmentOn(node) == nil && only() {
 			return words
 		}
 		if words, a := filesystem.AtWork(p.Index, v, node); a.Yes() && only(message.Deadline, message.AbortedPending) {

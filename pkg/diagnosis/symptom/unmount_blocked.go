@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -30,7 +31,7 @@ var unmountBlocked = &diagnosis.SymptomRule{Name: "unmount-blocked", Run: func(p
 // and the attacher have struck it off, and a pod elsewhere got the disk that only one may have.
 func letGo(p *diagnosis.Pass, v *snapshot.Volume, t diagnosis.Text) bool {
 	node := p.Node(t.Node)
-	return v.Exclusive() && node != nil && p.NodeReady(t.Node).Ready && !p.ReportedInUse(t.Node, v) &&
+	return v.Exclusive() && volume.OneNode(p.Index, v) && node != nil && p.NodeReady(t.Node).Ready && !p.ReportedInUse(t.Node, v) &&
 		p.Collected("storage.k8s.io/volumeattachments") && v.AttachmentOn(t.Node) == nil && len(v.LiveConsumersOn(t.Node)) == 0 &&
 		slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
 			return snapshot.PodServes(c.Pod) && snapshot.PodProvided(c.Pod).After(t.At)

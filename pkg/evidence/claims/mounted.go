@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -38,8 +39,8 @@ func Unused(pl *evidence.Place) evidence.Answer {
 // neither a raw block volume nor a share of the network.
 func HasFilesystem(pl *evidence.Place) bool {
 	v := pl.Volume
-	shared := slices.Contains(v.AccessModes(), corev1.ReadWriteMany)
-	return !v.Block() && !v.RegularRWX() && !shared
+	kind := volume.KindOf(pl.X, v)
+	return !v.Block() && !v.RegularRWX() && (kind == volume.Disk || kind&volume.Disk != 0 && !slices.Contains(v.AccessModes(), corev1.ReadWriteMany))
 }
 
 // NeedsCheck asks whether the filesystem refuses to grow because it has errors.

@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,14 +37,14 @@ func (t Tree) OwnersChange() evidence.Answer {
 	return evidence.When(policy != string(corev1.FSGroupChangeOnRootMismatch) && t.driverLets(), says)
 }
 
-// driverLets tells whether the driver leaves the group to kubelet. Without a policy, it
-// asks for a filesystem type and for ReadWriteOnce (csi_mounter.go, supportsFSGroup).
+// driverLets tells whether the driver leaves the group to kubelet. Without a policy, it asks for a
+// filesystem type and for ReadWriteOnce among the modes (csi_mounter.go, supportsFSGroup).
 func (t Tree) driverLets() bool {
 	v := t.pl.Volume
 	d := t.pl.X.CSIDriver(v.CSIName())
 	if d == nil || d.Spec.FSGroupPolicy == nil || *d.Spec.FSGroupPolicy == storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy {
 		typed := v.PV == nil || v.PV.Spec.CSI == nil || v.PV.Spec.CSI.FSType != ""
-		return v.CSIName() == "" || typed && (v.Exclusive() || v.SinglePod())
+		return v.CSIName() == "" || typed && (slices.Contains(v.AccessModes(), corev1.ReadWriteOnce) || v.SinglePod())
 	}
 	return *d.Spec.FSGroupPolicy == storagev1.FileFSGroupPolicy
 }

@@ -63,7 +63,7 @@ func AttachedFact(va *storagev1.VolumeAttachment) report.Evidence {
 }
 
 // WaitersAway are the pods that wait for a volume on another node. A pod whose own node
-// has an exclusive volume already waits for something else.
+// has it already waits for something else, unless it is a share that a node serves.
 func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, c := range v.Waiting() {
@@ -71,7 +71,7 @@ func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
 		if n == "" || n == node {
 			continue
 		}
-		if va := v.AttachmentOn(n); v.Exclusive() && va != nil && va.Status.Attached && va.DeletionTimestamp == nil {
+		if va := v.AttachmentOn(n); !v.RegularRWX() && va != nil && va.Status.Attached && va.DeletionTimestamp == nil {
 			continue
 		}
 		out = append(out, c.Pod)

@@ -19,7 +19,7 @@ const DetachBackoff = 5 * time.Minute
 // LeftOver asks whether an attachment of a volume that only one node may have is older than
 // any back-off, names no reason to stay, and keeps pods waiting that are as old.
 func LeftOver(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) (waiters []*corev1.Pod, a evidence.Answer) {
-	waiters = KeptFrom(v, va)
+	waiters = KeptFrom(x, v, va)
 	switch {
 	case len(waiters) == 0, !va.Status.Attached, va.Status.DetachError != nil && !Denied(va).Yes():
 		return nil, evidence.No()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -50,7 +51,7 @@ func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 func KeptOn(x *snapshot.Index, name string) []Lost {
 	var out []Lost
 	for _, v := range x.VolumesOn(name) {
-		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (v.Exclusive() || sharedFrom(v, name)) && !l.usedElsewhere() {
+		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (volume.OneNode(x, v) || sharedFrom(v, name)) && !l.usedElsewhere() {
 			out = append(out, l)
 		}
 	}
@@ -92,7 +93,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	l.At, _ = On(x, v, name)
 	l.Pods, l.Waiters = liveOn(v, name), WaitersAway(v, name)
 	// What is mounted without being attached has only its pods in the API.
-	byPods := v.Exclusive() && !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0
+	byPods := !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0 && volume.OneNode(x, v)
 	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods
 }
 
@@ -100,7 +101,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 // that several nodes may have is not kept from the others, unless Longhorn shares it from
 // that node.
 func (l Lost) blocks() bool {
-	if l.Volume.Exclusive() || sharedFrom(l.Volume, l.Name) {
+	if volume.OneNode(l.x, l.Volume) || sharedFrom(l.Volume, l.Name) {
 		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo() || l.unserved())
 	}
 	return len(Going(l.Pods)) > 0
@@ -126,7 +127,7 @@ func (l Lost) letGo() bool {
 
 // usedElsewhere tells whether a live user on a Ready node shows that an exclusive volume is free.
 func (l Lost) usedElsewhere() bool {
-	return l.Volume.Exclusive() && slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
+	return volume.OneNode(l.x, l.Volume) && slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
 		return c.Node() != l.Name && !c.Terminating() && l.x.NodeReady(c.Node()).Ready
 	})
 }

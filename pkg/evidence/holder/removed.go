@@ -9,13 +9,14 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // KeptFrom are the pods that an attachment keeps from a volume that only one node may have.
-func KeptFrom(v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod {
-	if !v.Exclusive() {
+func KeptFrom(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod {
+	if v == nil || !volume.OneNode(x, v) {
 		return nil
 	}
 	return WaitersAway(v, va.Spec.NodeName)
@@ -23,8 +24,8 @@ func KeptFrom(v *snapshot.Volume, va *storagev1.VolumeAttachment) []*corev1.Pod 
 
 // UsedBeside tells whether the volume is attached to another node and its pod lives there, while
 // an attachment keeps nobody from it.
-func UsedBeside(v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
-	return v != nil && len(KeptFrom(v, va)) == 0 && slices.ContainsFunc(v.Attachments, func(o *storagev1.VolumeAttachment) bool {
+func UsedBeside(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) bool {
+	return v != nil && len(KeptFrom(x, v, va)) == 0 && slices.ContainsFunc(v.Attachments, func(o *storagev1.VolumeAttachment) bool {
 		return o != va && o.Status.Attached && o.DeletionTimestamp == nil && len(v.LiveConsumersOn(o.Spec.NodeName)) > 0
 	})
 }
@@ -39,8 +40,8 @@ func NodeGone(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer
 
 // InTheWay asks whether an attachment is in somebody's way: it cannot go, or a pod waits
 // elsewhere for a volume that only one node may have.
-func InTheWay(v *snapshot.Volume, va *storagev1.VolumeAttachment) evidence.Answer {
-	kept := KeptFrom(v, va)
+func InTheWay(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) evidence.Answer {
+	kept := KeptFrom(x, v, va)
 	if va.DeletionTimestamp == nil && va.Status.DetachError == nil && (!va.Status.Attached || len(kept) == 0) {
 		return evidence.No()
 	}

@@ -20,12 +20,16 @@ type Behind struct {
 	Stage  *snapshot.Use // its staging mount in the host's table; nil: it is only mapped
 }
 
-// Deserted tells whether a volume of one node has no pod that lives on the place's node, none
-// there that the kubelet still takes down, and nobody who waits for it there.
+// Deserted tells whether a disk's volume has no pod that lives on the place's node, none there that
+// the kubelet still takes down, and nobody who waits for it there, under whichever of its names. That
+// it is called shared proves nothing: access modes make no filesystem one of a cluster.
 func Deserted(pl *evidence.Place) bool {
 	v := pl.Volume
-	going := slices.ContainsFunc(v.Terminating(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
-	return v.Exclusive() && !v.RegularRWX() && !going && len(v.LiveConsumersOn(pl.Node)) == 0 && !Awaited(pl.X, v, pl.Node)
+	wanted := func(o *snapshot.Volume) bool {
+		going := slices.ContainsFunc(o.Terminating(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
+		return going || len(o.LiveConsumersOn(pl.Node)) > 0 || Awaited(pl.X, o, pl.Node)
+	}
+	return !v.RegularRWX() && !readers(v) && !wanted(v) && !slices.ContainsFunc(pl.X.Others(v), wanted)
 }
 
 // BehindOf finds the device that was left; false when it is not there, or is mounted below

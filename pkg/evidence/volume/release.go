@@ -118,7 +118,7 @@ func Fails(pl *evidence.Place) evidence.Answer {
 	}
 	facts := evidence.Phases(evidence.Keep(pl.Volume.Waiting(), func(w *snapshot.Consumer) bool {
 		n := w.Node()
-		return (n == "" || pl.Node == "" || n == pl.Node || pl.Volume.Exclusive()) && pl.X.Age(w.Pod.CreationTimestamp.Time) > starts
+		return (n == "" || pl.Node == "" || n == pl.Node || OneNode(pl.X, pl.Volume)) && pl.X.Age(w.Pod.CreationTimestamp.Time) > starts
 	}))
 	for _, c := range pl.Volume.Terminating() {
 		if d := c.Pod.DeletionTimestamp; d != nil && pl.X.Age(d.Time) > time.Minute {

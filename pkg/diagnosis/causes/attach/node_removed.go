@@ -47,14 +47,14 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 	if gone.No() {
 		return nil
 	}
-	node, name, kept := va.Spec.NodeName, volume.Name(pl.Volume), holder.KeptFrom(pl.Volume, va)
+	node, name, kept := va.Spec.NodeName, volume.Name(pl.Volume), holder.KeptFrom(pl.X, pl.Volume, va)
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(node), Says: "attachment",
 		With:  words.Fields{"node": node, "va": va.Name, "volume": name, "age": pods.Deleting(pl.X, va), "finalizers": strings.Join(va.Finalizers, ", "), "waits": holder.Waits(kept)},
-		State: []evidence.Answer{gone, holder.InTheWay(pl.Volume, va)},
+		State: []evidence.Answer{gone, holder.InTheWay(pl.X, pl.Volume, va)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + node + " still exists, let it join again under its name: the detach then finishes by itself."),
 			remedy.Words("Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume " + name + " is attached to no running machine, " +
 				"take the attacher's finalizer off VolumeAttachment " + va.Name + "; deleting it again, also by force, changes nothing. Never while the old machine may run.")}}
-	if holder.UsedBeside(pl.Volume, va) {
+	if holder.UsedBeside(pl.X, pl.Volume, va) {
 		p.Severity = report.Degraded // what remains to be cleared keeps nobody from it
 	}
 	p.Attachment(va)
