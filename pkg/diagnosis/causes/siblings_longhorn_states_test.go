@@ -118,6 +118,7 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 	}{
 		"healthy": {"healthy", runs()}, "served": {"healthy", served()}, "waits": {lhStuck, waits()},
 		"no ticket for its node":              {"broken: certain longhorn-volume-driven-twice Volume " + object, noTicket()},
+		"tickets of another volume only":      {"healthy", noTicket().EditIn(tktDoc, lhVol, "another")},
 		"tickets not readable":                {"unknown", noTicket().Drop(tktDoc).Gap("api/longhorn.io/volumeattachments", "Forbidden")},
 		"record of an ended engine":           {"broken: certain longhorn-engine-record-stale Engine " + object + "-e-0", record("stopped")},
 		"the same, and nobody writes records": {"broken: likely longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n1", crash(record("stopped"))},

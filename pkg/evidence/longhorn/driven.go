@@ -11,18 +11,20 @@ import (
 )
 
 // NoTicket asks whether no attachment ticket asks for the node that spec.nodeID of a
-// volume names. Before 1.5 there are no tickets, and the field is written by the API.
+// volume names. Before 1.5 there are no tickets, and the field is written by the API; since
+// then each volume has an attachment object, made anew at once where it was deleted
+// (handleVolumeAttachmentCreation in volume_controller.go), so one without was not collected.
 func NoTicket(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	lh, a := v.LH(), v.Longhorn.Attachment
-	n, known := Version(x)
-	if lh.NodeID == "" || lh.DeletionTimestamp != nil || known && n < 10500 || !known && len(x.Cluster.Longhorn.Attachments) == 0 {
+	if n, known := Version(x); lh.NodeID == "" || lh.DeletionTimestamp != nil || known && n < 10500 {
 		return evidence.No()
 	}
-	if a != nil {
-		for _, t := range a.Tickets {
-			if t.NodeID == lh.NodeID {
-				return evidence.No(evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets["+t.ID+"].nodeID", t.NodeID))
-			}
+	if a == nil {
+		return Read(x, "volumeattachments").Found()
+	}
+	for _, t := range a.Tickets {
+		if t.NodeID == lh.NodeID {
+			return evidence.No(evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets["+t.ID+"].nodeID", t.NodeID))
 		}
 	}
 	return Read(x, "volumeattachments").Nothing(evidence.FromAPI("Volume "+lh.Name, "spec.nodeID", lh.NodeID),
