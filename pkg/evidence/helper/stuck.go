@@ -57,7 +57,7 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 	}
 	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
 		if w := c.State.Waiting; snapshot.Hindered(c) != "" {
-			return Stuck{"its container " + c.Name + " waits (" + strings.TrimSuffix(strings.TrimSpace(w.Reason+": "+w.Message), ":") + ")",
+			return Stuck{"its container " + c.Name + " waits: " + strings.TrimSuffix(w.Reason+" ("+strings.TrimSpace(w.Message)+")", " ()"),
 				evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true
 		}
 		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {

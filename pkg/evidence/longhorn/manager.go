@@ -74,7 +74,7 @@ func Trouble(pod *corev1.Pod) string {
 	for _, c := range statuses(pod) {
 		switch {
 		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
-			return fmt.Sprintf("container %s is waiting (%s), %d restarts", c.Name, c.State.Waiting.Reason, c.RestartCount)
+			return fmt.Sprintf("container %s is waiting: %s, %d restarts", c.Name, c.State.Waiting.Reason, c.RestartCount)
 		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
 			return fmt.Sprintf("container %s ended with exit code %d", c.Name, c.State.Terminated.ExitCode)
 		}

@@ -92,7 +92,8 @@ func (d Detached) KeptBy() string {
 		return "No process that keeps it was found."
 	}
 	list := evidence.Each(d.Holders, func(o snapshot.Opener) string {
-		return fmt.Sprintf("process %d (%s%s) by %s", o.Process.PID, o.Process.Comm, pods.WhoseOwned(d.pl.X, d.pl.X.WhoIs(d.pl.View, o.Process)), o.Descriptor.Path)
+		who := d.pl.X.WhoIs(d.pl.View, o.Process)
+		return fmt.Sprintf("process %s%s (%s) by %s", o.Process.Comm, pods.Whose(who), pods.Within(d.pl.X, o.Process, who), o.Descriptor.Path)
 	})
 	return "It is kept by " + strings.Join(list, ", ") + "."
 }

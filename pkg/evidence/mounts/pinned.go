@@ -3,7 +3,6 @@ package mounts
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -181,7 +180,7 @@ func (p Pinned) Subject() report.Subject {
 
 // Words are the process, whom it belongs to, and its mount, for a sentence.
 func (p Pinned) Words() map[string]string {
-	return map[string]string{"node": p.pl.Node, "pid": strconv.Itoa(p.Proc.PID), "name": p.Proc.Comm, "of": pods.WhoseOwned(p.pl.X, p.Who), "point": p.Mount.Point, "tag": tag(p.Mount), "disk": Title(p.pl.View, p.Mount.Dev)}
+	return map[string]string{"node": p.pl.Node, "name": p.Proc.Comm, "of": pods.Whose(p.Who), "detail": pods.Within(p.pl.X, p.Proc, p.Who), "point": p.Mount.Point, "tag": tag(p.Mount), "disk": Title(p.pl.View, p.Mount.Dev)}
 }
 
 // Advice are what to do besides ending the holder: make its hostPath receive unmounts, and

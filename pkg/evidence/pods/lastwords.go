@@ -81,7 +81,7 @@ func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
 func Hindrance(pod *corev1.Pod) string {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if why := snapshot.Hindered(c); why != "" {
-			return "its container " + c.Name + " waits (" + why + ")"
+			return "its container " + c.Name + " waits: " + why
 		}
 	}
 	return ""
@@ -93,7 +93,7 @@ func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
 		switch {
 		case c.State.Waiting != nil:
-			parts = append(parts, fmt.Sprintf("container %s is waiting (%s)", c.Name, c.State.Waiting.Reason))
+			parts = append(parts, fmt.Sprintf("container %s is waiting: %s", c.Name, c.State.Waiting.Reason))
 		case c.State.Terminated != nil:
 			parts = append(parts, fmt.Sprintf("container %s ended (%s, exit code %d)", c.Name, c.State.Terminated.Reason, c.State.Terminated.ExitCode))
 		case !c.Ready:

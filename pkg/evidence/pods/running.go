@@ -2,12 +2,14 @@ package pods
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -71,16 +73,17 @@ func Owned(x *snapshot.Index, pod *corev1.Pod) string {
 	return "pod " + Name(pod) + " of " + o.String()
 }
 
-// WhoseOwned is whom a process belongs to, with its container and workload, as a sentence
-// goes on.
-func WhoseOwned(x *snapshot.Index, who snapshot.Who) string {
-	switch {
-	case who.Pod != nil && who.Container != "":
-		return ", container " + who.Container + " of " + Owned(x, who.Pod)
-	case who.Pod != nil:
-		return " of " + Owned(x, who.Pod)
+// Within says where a process is to be found, for an aside: its PID, container and workload.
+func Within(x *snapshot.Index, p *probes.Process, who snapshot.Who) string {
+	out := "PID " + strconv.Itoa(p.PID)
+	if who.Container != "" {
+		out += ", container " + who.Container
 	}
-	return Whose(who)
+	if who.Pod != nil {
+		_, owner, _ := strings.Cut(Owned(x, who.Pod), " of ")
+		out += strings.TrimSuffix(", "+owner, ", ")
+	}
+	return out
 }
 
 // Ended asks whether no container of a pod is left on a node: the pod is unknown, has

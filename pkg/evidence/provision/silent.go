@@ -127,7 +127,7 @@ func (s *Silence) absent(begun bool) bool {
 func (s *Silence) down(pod *corev1.Pod) {
 	x := s.pl.X
 	s.Kind, s.Pod = "pod", pod
-	s.Why = fmt.Sprintf("its provisioner does not run: pod %s/%s is not Ready (%s)", pod.Namespace, pod.Name, podState(pod))
+	s.Why = fmt.Sprintf("its provisioner does not run, pod %s/%s is not Ready: %s", pod.Namespace, pod.Name, podState(pod))
 	if n := pod.Spec.NodeName; n != "" && x.Node(n) != nil && !x.NodeReady(n).Ready {
 		s.Why += "; its node " + n + " does not report"
 	}
