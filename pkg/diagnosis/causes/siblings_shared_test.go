@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,5 +47,44 @@ func TestAccessModesAreNoProof(t *testing.T) {
 		"a disk of both modes, left mounted":                  {left("ReadWriteOnce, ReadWriteMany"), behind},
 		"the kubelet gives a disk of both modes to the group": {modes(ebsMounted(ebs().Waits().Attached("n1"), "n1", 0), "ReadWriteOnce, ReadWriteMany").Edit("restartPolicy: Always, volumes: [{name: data", "securityContext: {fsGroup: 1000}, restartPolicy: Always, volumes: [{name: data").
 			Event("Pod", "web-0", sketch.UID+"00", "VolumePermissionChangeInProgress", "kubelet", "n1", "2026-01-02T11:59:00Z", "Setting volume ownership for "+strings.TrimPrefix(ebs().Publish(0), "/var/lib/kubelet/")+" is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods"), "waiting: certain fsgroup-chown-slow Pod shop/web-0 waiting"},
+	})
+}
+
+// TestWhatThePluginHas: a mount that a pod misses is in the plugin's table, or there neither.
+func TestWhatThePluginHas(t *testing.T) {
+	t.Parallel()
+	misses := func(table string) *world {
+		return nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Without("n1", "proc/4100/").
+			Process("n1", 4100, "5000c0de-0000-4000-8000-000000000001", "driver", 4026532500, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 8:2 /var/lib/kubelet /var/lib/kubelet rw,relatime - ext4 /dev/sda2 rw\n"+table)
+	}
+	has := "902 901 0:60 / " + nfs().Publish(0) + " rw,relatime - nfs4 10.9.0.5:/export/data rw,vers=4.2,hard,addr=10.9.0.5"
+	const first, look = "First give pod kube-system/plugin-1", "Before that look whether"
+	sayEach(t, map[string]said{
+		"it has, and shares no mounts":  {misses(has).Edit(", mountPropagation: Bidirectional", ""), []string{first + " of DaemonSet kube-system/plugin the node's /var/lib/kubelet with mountPropagation: Bidirectional", "n1  proc/4100/mountinfo:3", "delete the pod"}, []string{look}},
+		"it has, and should share them": {misses(has), []string{"n1  proc/4100/mountinfo:3", "First find out why"}, []string{look, first}},
+		"it has not":                    {misses(""), []string{"delete the pod"}, []string{look, first}},
+		"nobody read it":                {misses("").Without("n1", "proc/4100/mountinfo").Entries("n1", "proc/4100/mountinfo", "@error EACCES"), []string{look}, []string{first}},
+	})
+}
+
+// TestDiskOfAProcess: a disk of rbd-nbd is as dead as its process.
+func TestDiskOfAProcess(t *testing.T) {
+	t.Parallel()
+	mounted := func(super string) *world {
+		w := sketchWorld("rbd.csi.ceph.com", "0001-0009-rook-ceph-0000000000000002-bbbb", strings.Replace(rbdPV, "imageFeatures: layering", "mounter: rbd-nbd", 1)).Runs(0).Attached("n1").Disk("n1", "nbd0", "43:0", "pid", "7700")
+		line := " rw,relatime shared:63 - ext4 /dev/nbd0 " + super
+		return w.Mounts("n1", "43:0 / "+w.Stage()+"/"+w.Handle+line, "43:0 / "+w.Publish(0)+line).LiveExt4("n1", "nbd0").Answers("n1", w.Publish(0))
+	}
+	served := func(w *world, pid int, command string) *world {
+		return w.Process("n1", pid, "5000c0de-0000-4000-8000-000000000001", "rbd-nbd", 4026532500, "").Entries("n1", fmt.Sprintf("proc/%d/cmdline", pid), command)
+	}
+	closed := mounted("ro").Without("n1", "sys/fs/ext4/nbd0").Entries("n1", "sys/fs/ext4/nbd0/errors_count", "4").Kernel("n1", "3480|EXT4-fs (nbd0): Remounting filesystem read-only")
+	const dead = "broken: certain mount-of-dead-device Device n1/43:0"
+	showEach(t, map[string]shown{
+		"the process that made it":    {served(mounted("rw"), 7700, "rbd-nbd␀map␀kube/csi-vol-bbbb␀--try-netlink␀"), "healthy"},
+		"one that took it over":       {served(mounted("rw"), 7800, "rbd-nbd␀attach␀--device␀/dev/nbd0␀kube/csi-vol-bbbb␀"), "healthy"},
+		"that of another image alone": {served(mounted("rw"), 7800, "rbd-nbd␀map␀kube/csi-vol-cccc␀"), dead},
+		"none, and ext4 is closed":    {closed, dead},
+		"none, and not all were read": {mounted("rw").Entries("n1", "proc/7700/comm", "@error EACCES", "proc/7700/ns/mnt", "@error EACCES"), "broken: likely mount-of-dead-device Device n1/43:0"},
 	})
 }

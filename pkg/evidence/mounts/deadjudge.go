@@ -22,6 +22,13 @@ func (d *DeadMount) judge(x *snapshot.Index, m snapshot.VolumeMount) bool {
 		return true
 	case b == nil || onRoot(d.view, d.Dev):
 		return false // nothing is known of it, or the node's own disk: mount-missing-under-pod
+	case d.unserved(b):
+		d.reason = "no process rbd-nbd serves it any more, which is the other end of such a disk"
+		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "proc/*/comm", "none is rbd-nbd for "+b.Name))
+		if !evidence.NodePlace(x, d.view.Name).Tables(probes.Processes).Complete() {
+			d.unsure = "whether a process serves it (not all were read)"
+		}
+		return true
 	case hollow(d.view, b):
 		d.reason = "every disk below it is gone or offline"
 		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "sys/class/block/"+b.Name+"/slaves", strings.Join(b.Slaves, " ")))
@@ -128,6 +135,18 @@ func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 		return false
 	}
 	return !slices.ContainsFunc(view.Leaves(b.Dev), func(leaf *probes.BlockDevice) bool { return leaf.Dev != b.Dev && !offline(leaf) })
+}
+
+// unserved tells whether a disk of rbd-nbd has lost its process, which dies with the container that
+// carries it. One that takes the disk over names it or the image (rbd-nbd(8), attach).
+func (d *DeadMount) unserved(b *probes.BlockDevice) bool {
+	_, image, _ := d.Volume.RBDImage()
+	serves := func(q probes.Process) bool {
+		return q.Comm == "rbd-nbd" && (len(q.Cmdline) == 0 || slices.ContainsFunc(q.Cmdline, func(a string) bool {
+			return a == "/dev/"+b.Name || a == image || strings.HasSuffix(a, "/"+image)
+		}))
+	}
+	return strings.HasPrefix(b.Name, "nbd") && image != "" && !slices.ContainsFunc(d.view.Facts.Processes, serves)
 }
 
 func offline(b *probes.BlockDevice) bool {

@@ -36,13 +36,17 @@ var MountMissingUnderPod = &diagnosis.Rule{
 		for _, m := range mounts.MissingOf(pl) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.PodSubject(m.Pod), Says: "runs",
-				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files))},
+				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files)), "plugin": ""},
 				State:      []evidence.Answer{m.Is()},
 				Last:       []evidence.Answer{evidence.Resources(pl.X, "/pods", "/persistentvolumes").Nothing(), whole.Nothing()},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "a pod that has its volume all the same", Is: m.Elsewhere()}},
 				Steps:      []remedy.Step{remedy.Words("Stop the writers of pod " + pods.Name(m.Pod) + " and copy what lies in " + m.Directory() + " on its node to a safe place: it exists nowhere else. Remove nothing there before both is known: that it is no mount, and that the data is saved.")},
 			}
 			p.Pod(m.Pod)
+			own, read := m.Plugin()
+			if read && !m.Ended {
+				p.With["plugin"], p.State = own.Words(), append(p.State, own.Is())
+			}
 			if len(m.Files) == 0 {
 				p.Last = append(p.Last, m.Storage())
 			}
@@ -55,18 +59,29 @@ var MountMissingUnderPod = &diagnosis.Rule{
 			case m.Ended:
 				p.Says = "ended"
 			}
-			if m.Covered() {
-				p.Steps = append(p.Steps, remedy.Words("Find out who mounted "+p.With["cover"]+" there. Once the files are saved and the pod is stopped, unmount it on the node, once and without -l (the volume lies below, at the same path); then let the pod run again and merge the saved data."))
-			} else if m.Pod.DeletionTimestamp != nil {
-				p.Steps = append(p.Steps, remedy.Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume."))
-			} else {
-				p.Steps = append(p.Steps, remedy.Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."),
-					remedy.Words("Once the files are saved, delete the pod, so that the volume is staged and published anew; then merge the saved data."))
-			}
+			p.Steps = append(p.Steps, whenSaved(pl, m, p.With["cover"], own, read)...)
 			out = append(out, p)
 		}
 		return out
 	},
+}
+
+// whenSaved are the steps after the files were saved. What a new pod ends in as well is mended first.
+func whenSaved(pl *evidence.Place, m mounts.Missing, cover string, own mounts.PluginTable, read bool) []remedy.Step {
+	anew := remedy.Words("Once the files are saved, delete the pod, so that the volume is staged and published anew; then merge the saved data.")
+	switch {
+	case m.Covered():
+		return []remedy.Step{remedy.Words("Find out who mounted " + cover + " there. Once the files are saved and the pod is stopped, unmount it on the node, once and without -l (the volume lies below, at the same path); then let the pod run again and merge the saved data.")}
+	case m.Pod.DeletionTimestamp != nil:
+		return []remedy.Step{remedy.Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume.")}
+	case read && own.Path != "":
+		return []remedy.Step{remedy.Words("First give " + pods.Owned(pl.X, own.Pod) + " the node's " + own.Path + " with mountPropagation: Bidirectional, as the driver's current manifest does: until what it mounts reaches the node, a new pod ends the same way."), anew}
+	case read && own.Mount != nil:
+		return []remedy.Step{remedy.Words("First find out why what the plugin mounts does not reach the node, for a new pod ends the same way: the node's mount above that path has to be shared when the plugin's container is made."), anew}
+	case read:
+		return []remedy.Step{anew}
+	}
+	return []remedy.Step{remedy.Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."), anew}
 }
 
 // lie is how many files are there, with the verb.

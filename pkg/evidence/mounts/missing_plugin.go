@@ -1,0 +1,84 @@
+package mounts
+
+import (
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// PluginTable is what the driver's own pod has mounted where a pod misses its volume.
+type PluginTable struct {
+	Pod   *corev1.Pod
+	Path  string           // of the host, that its container has without Bidirectional; empty: with it, or none was found
+	Mount *report.Evidence // its line; nil: nothing is mounted there either
+}
+
+// Plugin reads the tables of the plugin's containers; ok is false where none was read whole. What
+// is mounted in a container reaches the node with mountPropagation Bidirectional alone.
+func (m Missing) Plugin() (t PluginTable, ok bool) {
+	plugin := m.pl.X.DriverPodOn(m.pl.Volume.CSIName(), m.pl.Node)
+	if plugin == nil || m.mount != nil {
+		return PluginTable{}, false
+	}
+	t.Pod = plugin
+	view, seen := m.pl.View, false
+	for _, q := range view.ProcessesOfPod(string(plugin.UID)) {
+		for i := range view.Facts.Namespaces {
+			ns := &view.Facts.Namespaces[i]
+			if ns.ID != q.MntNS || ns == view.Init {
+				continue
+			}
+			seen = true
+			for _, o := range ns.Mounts {
+				if strings.Contains(o.Point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(o.Point, "/"+m.specName()) {
+					line := Line(m.pl.Node, ns, o)
+					t.Mount, t.Path = &line, privately(plugin, o.Point)
+					return t, true
+				}
+			}
+		}
+	}
+	return t, seen && node.Whole(m.pl.X, m.pl.Node, probes.Mounts).Complete()
+}
+
+// privately is the path of the host above a mount point that a pod has without Bidirectional.
+func privately(pod *corev1.Pod, point string) string {
+	best, mode := "", corev1.MountPropagationNone
+	for _, v := range pod.Spec.Volumes {
+		if v.HostPath == nil || !covers(path.Clean(v.HostPath.Path), point) || len(v.HostPath.Path) < len(best) {
+			continue
+		}
+		best, mode = path.Clean(v.HostPath.Path), propagation(pod, v.Name)
+	}
+	if mode == corev1.MountPropagationBidirectional {
+		return ""
+	}
+	return best
+}
+
+// Words say it.
+func (t PluginTable) Words() string {
+	name := "the driver's pod " + pods.Name(t.Pod)
+	switch {
+	case t.Mount == nil:
+		return "In the table of " + name + " nothing is mounted there either."
+	case t.Path != "":
+		return "Only " + name + " has it mounted, at this very path: its container has " + t.Path + " of the node without mountPropagation: Bidirectional, so what it mounts does not reach the node."
+	}
+	return "Only " + name + " has it mounted, at this very path: what it mounts does not reach the node."
+}
+
+// Is quotes the line.
+func (t PluginTable) Is() evidence.Answer {
+	if t.Mount == nil {
+		return evidence.Yes()
+	}
+	return evidence.Yes(*t.Mount)
+}
