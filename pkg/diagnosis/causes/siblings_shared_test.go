@@ -88,3 +88,56 @@ func TestDiskOfAProcess(t *testing.T) {
 		"none, and not all were read": {mounted("rw").Entries("n1", "proc/7700/comm", "@error EACCES", "proc/7700/ns/mnt", "@error EACCES"), "broken: likely mount-of-dead-device Device n1/43:0"},
 	})
 }
+
+// TestWriteProtected: a filesystem on a disk that takes no writes wants the disk, and no repair.
+func TestWriteProtected(t *testing.T) {
+	t.Parallel()
+	sealed := func(content, text string, kernel ...string) *world {
+		w := sanWaits("xfs").Without("n1", "sys/class/block/sdc/ro").Without("n1", "@content/8:32").Entries("n1", "sys/class/block/sdc/ro", "1", "@content/8:32", content)
+		if strings.Contains(content, "ext4") {
+			w.Edit("fsType: xfs", "fsType: ext4")
+		}
+		return w.FailedMount(stageFails(text)).Kernel("n1", kernel...)
+	}
+	const (
+		cannot  = "mount failed: exit status 32\nOutput: mount: /globalmount: cannot mount /dev/sdc read-only."
+		checked = "'fsck' found errors on device /dev/sdc but could not correct them: fsck.ext4: Read-only file system while trying to open /dev/sdc\nDisk write-protected; use the -n option to do a read-only\ncheck of the device.\n"
+		waits   = "TYPE=ext4\nUUID=2f\nSTATE=needs_recovery"
+	)
+	for name, c := range map[string]*world{
+		"ext4, by the kernel":        sealed(waits, cannot, "61|EXT4-fs (sdc): INFO: recovery required on readonly filesystem", "61|EXT4-fs (sdc): write access unavailable, cannot proceed (try mounting with noload)"),
+		"XFS, by the kernel":         sealed("TYPE=xfs\nUUID=2f", cannot, "61|XFS (sdc): recovery required on read-only device.", "61|XFS (sdc): log mount/recovery failed: error -30"),
+		"ext4, by its checker":       sealed(waits, checked),
+		"XFS, by mount alone":        sealed("TYPE=xfs\nUUID=2f", cannot),
+		"ext4 with a mark of errors": sealed("TYPE=ext4\nUUID=2f\nSTATE=errors", cannot, "61|EXT4-fs (sdc): write access unavailable, cannot proceed (try mounting with noload)"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c, "pvc shop/data", "broken: certain xfs-log-not-replayed Device n1/8:32")
+			sayOf(t, "pvc shop/data", said{c, []string{"Let the storage give node n1 the disk for writing", "sys/class/block/sdc/ro"}, []string{"One read-write mount", "repair it"}})
+		})
+	}
+	showEach(t, map[string]shown{
+		"another reason":      {sealed(waits, "something else went wrong"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"damage, and no seal": {sealed("TYPE=ext4\nUUID=2f\nSTATE=errors", "'fsck' found errors on device /dev/sdc but could not correct them: fsck from util-linux 2.39.3\n/dev/sdc: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.\n").Entries("n1", "sys/class/block/sdc/ro", "0"), "broken: certain filesystem-needs-fsck Device n1/8:32"},
+	})
+}
+
+// TestFibreChannel: what breaks there is a remote port, and nobody logs in.
+func TestFibreChannel(t *testing.T) {
+	t.Parallel()
+	disk := func(state string) *world {
+		w := sketchWorld("", "", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\nfc: {targetWWNs: ['500a0982991b8dc5'], lun: 2, fsType: ext4}").Runs(0).
+			Disk("n1", "sdc", "8:32", "device/state", state, "device/vendor", "NETAPP", "device/model", "LUN C-Mode").Entries("n1", "dev/disk/by-path/pci-0000:41:00.0-fc-0x500a0982991b8dc5-lun-2", "@link ../../sdc")
+		at := "/var/lib/kubelet/pods/" + sketch.UID + "00/volumes/kubernetes.io~fc/pv-data"
+		w.Mounts("n1", "8:32 / /var/lib/kubelet/plugins/kubernetes.io/fc/500a0982991b8dc5-lun-2 rw,relatime shared:63 - ext4 /dev/sdc rw", "8:32 / "+at+" rw,relatime shared:63 - ext4 /dev/sdc rw").LiveExt4("n1", "sdc")
+		return w.Event("Pod", "web-0", sketch.UID+"00", "Unhealthy", "kubelet", "n1", "2026-01-02T11:59:30Z", "Liveness probe failed: cat: /data/.alive: Input/output error")
+	}
+	lost, waits := disk("offline"), disk("blocked")
+	show(t, lost, "pvc shop/data", "broken: certain iscsi-session-lost Device n1/8:32")
+	show(t, waits, "pvc shop/data", "broken: likely iscsi-session-lost Device n1/8:32")
+	sayEach(t, map[string]said{
+		"given up":    {lost, []string{"lost its remote port to the storage", "Find what broke the remote port: the array's port"}, []string{"session to", "broke the session", "login"}},
+		"still waits": {waits, []string{"is waiting for its remote port", "When the remote port is back"}, []string{"session to", "the session", "login"}},
+	})
+}

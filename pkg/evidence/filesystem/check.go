@@ -21,6 +21,7 @@ type Check struct {
 	Past    evidence.Answer // a mount succeeded since
 	Failing evidence.Answer // it is the way to the data that fails
 	Short   evidence.Answer // the device ends before the filesystem does: a repair would cut off the rest
+	Sealed  evidence.Answer // the disk takes no writes: what was refused could not have been repaired
 	Words   string          // of the tool, the kernel or an application, with who says them
 	Earlier string          // the first sign of before
 }
@@ -29,7 +30,7 @@ type Check struct {
 // what its device and the kernel say on the node.
 func CheckOf(pl *evidence.Place) Check {
 	said := repairOf(pl)
-	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No(), Short: Short(pl)}
+	out := Check{Words: said.Quote, Past: evidence.No(), Failing: evidence.No(), Sealed: evidence.No(), Short: Short(pl)}
 	if out.Carrier, out.Seen = CarrierOf(pl); out.Seen {
 		out.seen(pl, said)
 		return out
@@ -64,6 +65,9 @@ func Short(pl *evidence.Place) evidence.Answer {
 func (k *Check) seen(pl *evidence.Place, said Repair) {
 	c := k.Carrier
 	k.Failing = c.failing(said.text.At)
+	if len(c.Uses) == 0 {
+		k.Sealed = evidence.When(c.Block.ReadOnly, evidence.FromNode(pl.Node, "sys/class/block/"+c.Block.Name+"/ro", "1"))
+	}
 	first, signs := c.signsOfDamage()
 	switch app := said.unclean(); {
 	case len(c.Uses) > 0:

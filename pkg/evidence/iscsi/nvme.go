@@ -42,7 +42,7 @@ func unconnected(pl *evidence.Place, named []string) evidence.Answer {
 // judgeNVMe reads the controllers of a disk on a fabric, which do for NVMe what sessions
 // do for iSCSI. A local PCIe controller has none.
 func judgeNVMe(view *snapshot.NodeView, b *probes.BlockDevice) (Way, bool) {
-	w := Way{Dev: b.Dev, Name: b.Name, State: "unreachable"}
+	w := Way{Dev: b.Dev, Name: b.Name, State: "unreachable", Link: Controller}
 	dead, connecting, live := "", "", false
 	for _, c := range view.Facts.NVMe {
 		ours := slices.ContainsFunc(c.Namespaces, func(n string) bool { return n == b.Name || withoutPath(n) == b.Name })

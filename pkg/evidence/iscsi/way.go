@@ -22,10 +22,18 @@ type Way struct {
 	Name       string
 	State      string
 	Why        string
+	Link       string // what it consists in, as people call it
 	Recovering bool
 	Is         evidence.Answer
 	facts      []report.Evidence
 }
+
+// What a way consists in: a session of iSCSI, a remote port of Fibre Channel, a controller of NVMe.
+const (
+	Session    = "session"
+	RemotePort = "remote port"
+	Controller = "controller"
+)
 
 // BrokenWays are those of the volume's disks on the place's node, and of the disks below
 // its mounts there. Of a disk with several paths only the loss of all is one.
@@ -109,7 +117,11 @@ func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) 
 		return judgeNVMe(pl.View, b)
 	}
 	view, s := pl.View, pl.View.SessionOfDisk(b.Name)
-	w := Way{Dev: b.Dev, Name: b.Name, State: b.State}
+	port := portLost(view, b)
+	w := Way{Dev: b.Dev, Name: b.Name, State: b.State, Link: Session}
+	if s == nil && (port != nil || ofFC(pl, b)) {
+		w.Link = RemotePort
+	}
 	if b.State != "" && b.State != "running" {
 		w.facts = append(w.facts, evidence.FromNode(view.Name, "sys/class/block/"+b.Name+"/device/state", b.State))
 	}
@@ -121,8 +133,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) 
 	gone := snapshot.TakenOffline(b)
 	switch {
 	case gone && s == nil:
-		port := portLost(view, b)
-		if port == nil && !several && b.State != "transport-offline" && !ofISCSI(pl, b) && !ofFC(pl, b) {
+		if !several && b.State != "transport-offline" && w.Link != RemotePort && !ofISCSI(pl, b) {
 			return Way{}, false // SAS and the like: nothing between them and the node gives up
 		}
 		w.Why = "its state is " + b.State
@@ -132,6 +143,8 @@ func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) 
 		}
 	case gone:
 		w.Why = "its state is " + b.State
+	case w.Link == RemotePort && b.State == "blocked": // by fc_remote_port_delete, until the port is back or given up
+		w.Recovering, w.Why = true, "its state is blocked"
 	case s == nil || s.State == "LOGGED_IN" || s.State == "":
 		return Way{}, false
 	case ended != nil:

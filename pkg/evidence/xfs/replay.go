@@ -33,7 +33,12 @@ type Waiting struct {
 	Is   evidence.Answer
 	Dev  probes.Dev // zero: the node was not read
 	Name string
+
+	protected *report.Evidence // the disk takes no writes at all
 }
+
+// Protected tells whether the disk itself takes no writes.
+func (w Waiting) Protected() bool { return w.protected != nil }
 
 // WaitingOf finds the journal of the place's volume that waits, by the checker's sentence
 // or the kernel's line.
@@ -48,6 +53,10 @@ func WaitingOf(pl *evidence.Place) Waiting {
 		if top := pl.View.Device(d.Top()); top != nil && d.Mapper != nil {
 			w.Dev, w.Name = top.Dev, top.Name
 		}
+	}
+	if b := pl.View.Device(w.Dev); b != nil && b.ReadOnly {
+		ro := evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/ro", "1")
+		w.protected = &ro
 	}
 	if t, found := said(pl); found && !w.other(pl) {
 		w.Says, w.Is = "checker", evidence.Yes(t.Evidence())
@@ -64,10 +73,27 @@ func WaitingOf(pl *evidence.Place) Waiting {
 			lines = nil // it was replayed since
 		}
 	}
+	if len(lines) == 0 && w.Protected() {
+		lines = w.refused(pl)
+	}
 	if len(lines) > 0 {
 		w.Says, w.Is = "readonly", evidence.Yes(lines...)
 	}
+	if w.Protected() {
+		w.Is = w.Is.With(*w.protected)
+	}
 	return w
+}
+
+// refused quotes who cannot mount a disk that takes no writes: mount(8), for which a read-only mount
+// fails with EROFS as well (so it is with a journal that waits), or any tool while the journal does.
+func (w Waiting) refused(pl *evidence.Place) []report.Evidence {
+	waits := pl.View.Facts.Contents[w.Dev].State == "needs_recovery"
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		low := strings.ToLower(t.Raw)
+		closed := strings.Contains(low, "read-only") || strings.Contains(low, "write-protected")
+		return t.Reason == "FailedMount" && !t.Ordinary && t.Node == pl.Node && closed && (waits || strings.Contains(low, ": cannot mount "))
+	}).Facts()
 }
 
 // other tells whether another filesystem was read on the device: no xfs_repair spoke of that.
@@ -119,7 +145,7 @@ func (w Waiting) Damaged(pl *evidence.Place) evidence.Answer {
 			return evidence.Yes(line(pl, l))
 		}
 	}
-	if c, ok := pl.View.Facts.Contents[w.Dev]; ok && (c.Err != "" || c.State == "errors") {
+	if c, ok := pl.View.Facts.Contents[w.Dev]; ok && (c.Err != "" || c.State == "errors" && !w.Protected()) {
 		return evidence.Yes(evidence.FromNode(pl.Node, "@content/"+w.Dev.String(), c.Err+c.State))
 	}
 	return pl.Tables(probes.KernelLog).Found()

@@ -27,7 +27,7 @@ var NeedsFsck = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.FilesystemSubject(pl.Volume), Says: k.Says, State: []evidence.Answer{k.Is}, Last: []evidence.Answer{k.Sure},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a refusal that is past", Is: k.Past}, {Cause: "requests of the device that fail", Is: k.Failing},
-				{Cause: "a device that is smaller than its filesystem", Is: k.Short}},
+				{Cause: "a device that is smaller than its filesystem", Is: k.Short}, {Cause: "a disk that is write-protected", Is: k.Sealed}},
 			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "words": k.Words, "earlier": k.Earlier, "marked": "", "pods": ""},
 			Steps: []remedy.Step{backupFirst(pl, k.Seen)},
 		}

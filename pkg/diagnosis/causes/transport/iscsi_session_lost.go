@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -29,7 +30,7 @@ var ISCSISessionLost = &diagnosis.Rule{
 func wayLost(pl *evidence.Place, w iscsi.Way) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: diagnosis.DeviceSubject(pl.Node, w.Dev), Says: "lost", State: []evidence.Answer{w.Is},
-		With: words.Fields{"disk": w.Name, "dev": w.Dev.String(), "volume": pl.Volume.Spoken(), "node": pl.Node, "why": w.Why, "pods": ""},
+		With: words.Fields{"disk": w.Name, "dev": w.Dev.String(), "volume": volume.Name(pl.Volume), "node": pl.Node, "why": w.Why, "link": w.Link, "pods": ""},
 	}
 	p.Device(pl.Node, w.Dev)
 	for _, h := range pl.View.HoldersOf(w.Dev) {
@@ -48,11 +49,19 @@ func wayLost(pl *evidence.Place, w iscsi.Way) *diagnosis.Proof {
 	p.With["pods"] = words.List(names, 4)
 	if w.Recovering {
 		p.Says, p.AtMost = "recovering", report.Likely
-		p.Steps = []remedy.Step{remedy.Words("Find the break: the target's pod or host, the network between, a lack of CPU. When the session is back in time, the workload goes on by itself.")}
+		p.Steps = []remedy.Step{remedy.Words("Find the break: " + breaks(w) + ". When the " + w.Link + " is back in time, the workload goes on by itself.")}
 		return p
 	}
 	// A driver that was driven off its node while its last pods end took the disk along.
 	p.LookAlikes = []diagnosis.LookAlike{{Cause: "csi-plugin-not-on-node", Is: csi.DrivenOff(pl)}}
-	p.Steps = append(p.Steps, remedy.Words("Find what broke the session: the target's pod or host, the network between, a lack of CPU. A longer recovery time only hides it. If writes were lost, the filesystem wants a check later, while nothing mounts it."))
+	p.Steps = append(p.Steps, remedy.Words("Find what broke the "+w.Link+": "+breaks(w)+". A longer recovery time only hides it. If writes were lost, the filesystem wants a check later, while nothing mounts it."))
 	return p
+}
+
+// breaks are the places at which a way breaks.
+func breaks(w iscsi.Way) string {
+	if w.Link == iscsi.RemotePort {
+		return "the array's port, the switch and its zoning, the cable, the adapter of the node"
+	}
+	return "the target's pod or host, the network between, a lack of CPU"
 }
