@@ -163,6 +163,8 @@ var readSettings = map[string]bool{
 	"concurrent-replica-rebuild-per-node-limit":                       true,
 	"concurrent-volume-backup-restore-per-node-limit":                 true,
 	"current-longhorn-version":                                        true,
+	"data-engine-hugepage-enabled":                                    true,
+	"data-engine-memory-size":                                         true,
 	"default-instance-manager-image":                                  true,
 	"node-drain-policy":                                               true,
 	"priority-class":                                                  true,
@@ -171,4 +173,5 @@ var readSettings = map[string]bool{
 	"system-managed-components-node-selector":                         true,
 	"v1-data-engine":                                                  true,
 	"v2-data-engine":                                                  true,
+	"v2-data-engine-hugepage-limit":                                   true,
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -76,8 +77,17 @@ func generate(root string) ([]byte, error) {
 		for name, f := range p.files {
 			if !writer(p.path, name) {
 				ast.Inspect(f, func(n ast.Node) bool { found.node(p.info, n); return true })
+				err = errors.Join(err, found.unnamed(p.info, f))
 			}
 		}
+	}
+	for name := range settingFuncs {
+		if !found[asked][name] {
+			err = errors.Join(err, fmt.Errorf("nobody calls %s: settingFuncs of scripts/readfields names a function that is gone", name))
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return found.source()
 }
@@ -174,24 +184,59 @@ func (r reads) call(info *types.Info, c *ast.CallExpr) {
 }
 
 // settingFuncs take the name of one of Longhorn's settings, at this place.
-var settingFuncs = map[string]int{"Setting": 0, "settingFor": 1, "percentOf": 1, "settingIs": 1}
+var settingFuncs = map[string]int{"Setting": 0, "settingFor": 1, "numberOf": 1}
 
-// settings is where the names of settings are kept in reads.
-const settings = "setting"
+// settings is where the names of settings are kept in reads, asked that of the functions
+// that were met.
+const settings, asked = "setting", "asked"
 
 // setting notes the name of a setting that is asked for.
 func (r reads) setting(info *types.Info, c *ast.CallExpr) {
+	if name, value := settingOf(info, c); value != nil && value.Kind() == constant.String {
+		r.add(asked, name)
+		r.add(settings, constant.StringVal(value))
+	}
+}
+
+// settingOf is the function that a call asks for a setting, and the setting's name; nil when
+// that is no constant.
+func settingOf(info *types.Info, c *ast.CallExpr) (function string, value constant.Value) {
 	obj := callee(info, c.Fun)
 	if obj == nil {
-		return
+		return "", nil
 	}
 	at, ok := settingFuncs[obj.Name()]
 	if !ok || at >= len(c.Args) {
-		return
+		return "", nil
 	}
-	if v := info.Types[c.Args[at]].Value; v != nil && v.Kind() == constant.String {
-		r.add(settings, constant.StringVal(v))
+	return obj.Name(), info.Types[c.Args[at]].Value
+}
+
+// unnamed finds functions that ask for a setting whose name is no constant, and are not
+// known to take it: a capture would lose it.
+func (r reads) unnamed(info *types.Info, f *ast.File) (err error) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if _, passes := settingFuncs[fnName(fn)]; !ok || passes {
+			continue
+		}
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				if name, value := settingOf(info, c); name != "" && value == nil {
+					err = errors.Join(err, fmt.Errorf("%s asks %s for a setting by a name that is no constant: write it out, or add the function to settingFuncs of scripts/readfields", fn.Name.Name, name))
+				}
+			}
+			return true
+		})
 	}
+	return err
+}
+
+func fnName(fn *ast.FuncDecl) string {
+	if fn == nil {
+		return ""
+	}
+	return fn.Name.Name
 }
 
 func callee(info *types.Info, fun ast.Expr) types.Object {

@@ -2,12 +2,12 @@ package preflight
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
+	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/machine"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -56,22 +56,13 @@ func cryptTools(t target) finding {
 		steps: []remedy.Step{remedy.Install(t.x, t.node, remedy.Cryptsetup, "cryptsetup")}}
 }
 
-// v2Memory is what one instance manager of the v2 engine takes unless a setting says
-// otherwise, in MiB.
-const v2Memory = 2048
-
 func hugePages(t target) finding {
-	wanted, from := v2Memory, "the default"
-	for _, name := range []string{"v2-data-engine-memory-size", "v2-data-engine-hugepage-limit"} {
-		if v, ok := t.x.Setting(name); ok {
-			if n, err := strconv.Atoi(v); err == nil && n > 0 {
-				wanted, from = n, "setting "+name
-				break
-			}
-		}
+	wanted, from := lh.V2Memory(t.x)
+	if wanted == 0 {
+		return finding{nothing: true}
 	}
 	pages := (wanted + 1) / 2
-	return finding{good: machine.HugePages(t.x, t.node, wanted), passed: fmt.Sprintf("it has %d huge pages of 2 MiB", pages),
+	return finding{good: machine.HugePages(t.x, t.node, int(wanted)), passed: fmt.Sprintf("it has %d huge pages of 2 MiB", pages),
 		says: fmt.Sprintf("It has fewer than %d huge pages of 2 MiB, which the v2 data engine takes (%d MiB, %s).", pages, wanted, from),
 		steps: []remedy.Step{remedy.Words("Reserve them at each boot and reboot: later free memory is in pieces, and the kubelet counts them at its start. Talos and Bottlerocket set sysctls in their own configuration.").
 			In("/etc/sysctl.d/90-longhorn-v2.conf", fmt.Sprintf("vm.nr_hugepages = %d", pages))}}

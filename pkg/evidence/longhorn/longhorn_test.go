@@ -169,6 +169,15 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: got %q, %v", value, got, known)
 		}
 	}
+	for _, tt := range []struct{ setting, value, want string }{
+		{"other", "1", "2048 the default"}, {"v2-data-engine-hugepage-limit", "4096", "4096 setting v2-data-engine-hugepage-limit"},
+		{"data-engine-memory-size", `{"v2":"1024"}`, "1024 setting data-engine-memory-size"}, {"data-engine-memory-size", `{"v2":"many"}`, "2048 the default"},
+		{"data-engine-hugepage-enabled", `{"v2":"true"}`, "2048 the default"}, {"data-engine-hugepage-enabled", `{"v2":"false"}`, "0 setting data-engine-hugepage-enabled"},
+	} {
+		if n, from := V2Memory(with(tt.setting, tt.value)); fmt.Sprint(n, " ", from) != tt.want {
+			t.Errorf("%s %s: %d %s, want %s", tt.setting, tt.value, n, from, tt.want)
+		}
+	}
 	for value, want := range map[string]int{"v1.5.4": 10504, "v1.10.0-rc1": 11000, "v1.8": 0, "master-head.x.y": 0, "": 0} {
 		if got, known := Version(with("current-longhorn-version", value)); got != want || known != (want > 0) {
 			t.Errorf("%q: got %d, %v", value, got, known)

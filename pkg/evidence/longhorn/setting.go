@@ -30,8 +30,8 @@ func EngineKind(engine string) string {
 	return cmp.Or(engine, "v1")
 }
 
-// percentOf is a setting in percent, or Longhorn's default.
-func percentOf(x *snapshot.Index, name, engine string, usual int64) int64 {
+// numberOf is a setting that is a number, or Longhorn's default.
+func numberOf(x *snapshot.Index, name, engine string, usual int64) int64 {
 	if s, ok := settingFor(x, name, engine); ok {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 {
 			return n
@@ -42,13 +42,29 @@ func percentOf(x *snapshot.Index, name, engine string, usual int64) int64 {
 
 // MinimalAvailable is the share of a disk in percent that must stay free.
 func MinimalAvailable(x *snapshot.Index, engine string) int64 {
-	return percentOf(x, "storage-minimal-available-percentage", engine, 25)
+	return numberOf(x, "storage-minimal-available-percentage", engine, 25)
 }
 
 // overProvisioning is in percent; Longhorn's default is 100 since 1.6, 200 before.
 func overProvisioning(x *snapshot.Index, engine string) int64 {
-	if n := percentOf(x, "storage-over-provisioning-percentage", engine, 100); n > 0 {
+	if n := numberOf(x, "storage-over-provisioning-percentage", engine, 100); n > 0 {
 		return n
 	}
 	return 100
+}
+
+// V2Memory is how many MiB of huge pages an instance-manager of the v2 engine takes, and who
+// says so; none where they are turned off, as is possible since 1.10 (longhorn 7066).
+func V2Memory(x *snapshot.Index) (mebibytes int64, from string) {
+	const usual = 2048
+	if on, set := settingFor(x, "data-engine-hugepage-enabled", "v2"); set && on == "false" {
+		return 0, "setting data-engine-hugepage-enabled"
+	}
+	if n := numberOf(x, "data-engine-memory-size", "v2", 0); n > 0 {
+		return n, "setting data-engine-memory-size"
+	}
+	if n := numberOf(x, "v2-data-engine-hugepage-limit", "v2", 0); n > 0 { // its name before 1.10
+		return n, "setting v2-data-engine-hugepage-limit"
+	}
+	return usual, "the default"
 }
