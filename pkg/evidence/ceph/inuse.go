@@ -30,20 +30,24 @@ type InUse struct {
 
 // SaidInUse finds it.
 func SaidInUse(pl *evidence.Place) (InUse, bool) {
+	var out InUse
+	found := false
 	for _, t := range pl.Refused() {
-		out := InUse{Text: t, Since: t.At}
 		if !t.Is(message.RBDInUse) || !OfImage(pl.Volume, t) {
 			continue
 		}
+		if !found {
+			out, found = InUse{Text: t, Since: t.At}, true
+		}
+		// The driver's log and kubelet's event say it alike, and only the event counts.
 		ns, name, _ := strings.Cut(t.Pod, "/")
 		for _, e := range pl.X.Events("Pod", ns, name) {
 			if e.Message == t.Raw && !e.First.IsZero() && e.First.Before(out.Since) {
 				out.Since = e.First
 			}
 		}
-		return out, true
 	}
-	return InUse{}, false
+	return out, found
 }
 
 // Image is the pool and image that the word names.

@@ -83,7 +83,9 @@ status: {phase: Running}
 		sketch *sketch.Sketch
 		want   []string
 	}{
-		"for long, nobody went":                 {image(long), []string{outside}},
+		"for long, nobody went": {image(long), []string{outside}},
+		"for long, the driver's log says it, too": {image(long).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: ceph, name: plugin, uid: g}\nspec: {nodeName: n1, volumes: [{name: s, hostPath: {path: /var/lib/kubelet/plugins/rbd.csi.ceph.com}}], containers: [{name: rbd, image: i}]}\nstatus: {phase: Running}\n").File("logs/ceph/plugin/rbd.log",
+			"E0102 11:59:55.114233 4410 utils.go:240] ID: 311 Req-ID: h GRPC error: rpc error: code = Internal desc = rbd image k8s/csi-vol-1 is still being used\n"), []string{outside}},
 		"for a minute, nobody went":             {image(short), []string{}},
 		"for long, a mirror daemon":             {image(long).Add(mirror), []string{}},
 		"for long, pods were not read":          {image(long).Gap("api//pods", "Forbidden"), []string{outside}},
