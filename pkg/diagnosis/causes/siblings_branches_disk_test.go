@@ -63,12 +63,21 @@ func TestBranchesOfDisks(t *testing.T) {
 			Entries("n1", "dev/longhorn/"+lhVol, "@device block 8:48")
 		return w.FailedMount(stageFails("mount failed: exit status 32\nMounting arguments: -t ext4 /dev/longhorn/" + lhVol + " /g\nOutput: mount: /g: special device /dev/longhorn/" + lhVol + " does not exist."))
 	}
+	left := func() *world {
+		w := sanDisk(sanDisk(pureISCSI().Waits().Attached("n1"), "n1", "sdc", "8:32"), "n1", "sdd", "8:48")
+		for _, disk := range []string{"sdc", "sdd"} {
+			w.Without("n1", "sys/class/block/"+disk+"/device/state").Entries("n1", "sys/class/block/"+disk+"/device/state", "transport-offline")
+		}
+		return dmOver(w, "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234", "sdc", "sdd").
+			Edit("nodeName: n1, restartPolicy", "nodeName: n2, restartPolicy").Edit("creationTimestamp: '2025-12-31T12:00:02Z'", "creationTimestamp: '2025-12-31T12:00:02Z', deletionTimestamp: '2026-01-02T11:30:00Z'")
+	}
 	showEach(t, map[string]shown{
-		"a mounted map whose disks came back":  {beside(), map7},
-		"an old map beside the new disk":       {dmOver(sanDisk(pureISCSI().Edit("fsType: xfs", "fsType: ext4").Waits().Attached("n1"), "n1", "sde", "8:64").Entries("n1", "dev/disk/by-id/wwn-0x600a0980123456789012345678901234", "@link ../../sde"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234").FailedMount(stageFails("the operation did not succeed")), map7},
-		"a warning of the kernel":              {sanWaits("xfs").FailedMount(stageFails("the operation did not succeed")).Entries("n1", "sys/class/scsi_device/3:0:0:1/device/block/sdc", "@dir").Kernel("n1", "70|"+luns), "broken: possible device-lun-reused Device n1/8:32; unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"paths that are all of another volume": {lunMixed("naa.600a0980999999999999999999999999").Without("n1", "sys/class/block/sdc/device/wwid").Entries("n1", "sys/class/block/sdc/device/wwid", "naa.600a0980999999999999999999999999"), "broken: certain device-lun-reused Device n1/253:7"},
-		"a number of Longhorn that is no disk": {attached(), "broken: certain device-is-not-the-volume Device n1/8:48"},
+		"a map that an old attachment left, its sessions are gone": {left(), map7},
+		"a mounted map whose disks came back":                      {beside(), map7},
+		"an old map beside the new disk":                           {dmOver(sanDisk(pureISCSI().Edit("fsType: xfs", "fsType: ext4").Waits().Attached("n1"), "n1", "sde", "8:64").Entries("n1", "dev/disk/by-id/wwn-0x600a0980123456789012345678901234", "@link ../../sde"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234").FailedMount(stageFails("the operation did not succeed")), map7},
+		"a warning of the kernel":                                  {sanWaits("xfs").FailedMount(stageFails("the operation did not succeed")).Entries("n1", "sys/class/scsi_device/3:0:0:1/device/block/sdc", "@dir").Kernel("n1", "70|"+luns), "broken: possible device-lun-reused Device n1/8:32; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"paths that are all of another volume":                     {lunMixed("naa.600a0980999999999999999999999999").Without("n1", "sys/class/block/sdc/device/wwid").Entries("n1", "sys/class/block/sdc/device/wwid", "naa.600a0980999999999999999999999999"), "broken: certain device-lun-reused Device n1/253:7"},
+		"a number of Longhorn that is no disk":                     {attached(), "broken: certain device-is-not-the-volume Device n1/8:48"},
 	})
 	unowned := dmOver(pureISCSI().Disk("n1", "sdc", "8:32", "device/state", "offline"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678905555", "sdc")
 	show(t, unowned, "node n1", strings.Replace(map7, "broken: certain", "degraded: likely", 1))

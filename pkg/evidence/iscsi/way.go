@@ -39,8 +39,8 @@ const (
 // its mounts there. Of a disk with several paths only the loss of all is one.
 func BrokenWays(pl *evidence.Place) []Way {
 	mounts := pl.X.VolumeMounts(pl.Volume, pl.Node)
-	if pl.View == nil || len(mounts) == 0 && !slices.Contains(pl.X.DeviceNodes(pl.Volume), pl.Node) {
-		return nil // a session that a node kept of a volume which it neither has nor should have
+	if pl.View == nil || len(mounts) == 0 && !used(pl) {
+		return nil // what is left of a volume there, under no mount and for no pod, is not what suffers
 	}
 	var out []Way
 	seen := map[probes.Dev]bool{}
@@ -79,6 +79,11 @@ func BrokenWays(pl *evidence.Place) []Way {
 		}
 	}
 	return out
+}
+
+// used tells whether a pod is there for the volume, running, waiting or ending.
+func used(pl *evidence.Place) bool {
+	return slices.ContainsFunc(pl.Volume.Consumers, func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
 }
 
 // judgeAll joins the paths of a disk: one that works is a disk that works, one that may
