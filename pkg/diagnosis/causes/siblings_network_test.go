@@ -113,6 +113,8 @@ func TestSiblingsNFS(t *testing.T) {
 		"open hangs, server answers": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Entries("n1", "proc/5000/stat", "5000 (app) D 1 5000 5000 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/5000/wchan", "nfs_set_open_stateid_locked", "proc/5000/stack", "[<0>] nfs_set_open_stateid_locked+0xe2/0x5b0 [nfsv4]\n[<0>] update_open_stateid+0x2d/0x80 [nfsv4]").
 			Kernel("n1", "120|INFO: task app:5000 blocked for more than 120 seconds."),
 			"broken: certain nfs-state-hang Node n1"},
+		"an ACL is set, server answers": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Entries("n1", "proc/804/stat", "804 (containerd) D 1 804 804 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/804/wchan", "nfs4_proc_set_acl"),
+			"healthy"},
 		"its port is silent, the mount answers": {nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)).Entries("n1", "@dial/10.9.0.5:2049", "timeout 3s"), "healthy"},
 		"two machines of one name hang":         {sameName("4.2"), "broken: likely nfs-client-id-collision Node n1"},
 		"two machines of one name, v3":          {sameName("3"), "broken: unexplained volume-hung"},

@@ -67,6 +67,10 @@ func inNFS(state, wchan, stack string) string {
 // answer of the server is in rpc_wait_bit_killable instead, above such a function.
 var stateful = []string{"nfs_set_open_stateid", "nfs4_", "nfs41_", "update_open_stateid", "nfs_client_init_wait", "nfs_wait_client_init"}
 
+// asking are functions of it that send one request for a file and wait for its answer, without
+// any open state: attributes, ACLs, labels (nfs4_call_sync in fs/nfs/nfs4proc.c).
+var asking = []string{"nfs4_proc_", "nfs4_call_sync", "nfs4_xattr_", "nfs4_set_security_label"}
+
 var stackTop = pattern.MustCompile(`^(?:\[<[0-9a-f]+>\] )?([A-Za-z_][A-Za-z0-9_.]*)\+`)
 
 // inState names the function of the client's bookkeeping in which a task waits.
@@ -81,7 +85,8 @@ func inState(state, wchan, stack string) string {
 		}
 	}
 	plain := strings.TrimLeft(at, "_")
-	if !slices.ContainsFunc(stateful, func(f string) bool { return strings.HasPrefix(plain, f) }) {
+	begins := func(f string) bool { return strings.HasPrefix(plain, f) }
+	if !slices.ContainsFunc(stateful, begins) || slices.ContainsFunc(asking, begins) {
 		return ""
 	}
 	return at
