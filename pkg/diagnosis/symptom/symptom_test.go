@@ -94,6 +94,7 @@ var tests = []struct {
 	{"a young pod's ConfigMaps are not there yet", func(c *cluster) {
 		c.pod.CreationTimestamp = ago(6 * time.Second)
 		c.says("FailedMount", cacheNotSynced, 2*time.Second)
+		c.says("FailedMount", `MountVolume.SetUp failed for volume "conf" : object "shop"/"conf" not registered`, 2*time.Second)
 	}, nil, nil},
 	{"a young pod's claim may not be read yet", func(c *cluster) {
 		c.pod.CreationTimestamp = ago(6 * time.Second)

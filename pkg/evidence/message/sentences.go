@@ -87,7 +87,7 @@ var kubernetesSentences = []sentence{
 	says(Deadline, `DeadlineExceeded|context deadline exceeded`),
 	says(AbortedPending, `operation with the given volume( id)? .*already exists|code = Aborted`),
 	says(MountTimeout, `unable to (attach or )?mount volumes`),
-	says(CacheNotSynced, `failed to sync (configmap|secret) cache: timed out`),
+	says(CacheNotSynced, `failed to sync (configmap|secret) cache: timed out|object "[^"]*"/"[^"]*" not registered`),
 	says(ReadinessWaiting, `timed out waiting for the condition`),
 	says(ProcessingFailed, `failed to process volumes=\[[^\]]`),
 	says(ShareNotAvailable, `share not yet available|volume share to be available`),
