@@ -42,7 +42,7 @@ func Of(pl *evidence.Place) (Missing, bool) {
 		if disk.SaysNoMap(t) {
 			return m, false // a map is no link to a disk: the disk may be well known
 		}
-		if disk.SaysUnnamed(t) {
+		if disk.SaysUnnamed(t) || disk.NamesNoLink(pl.View, t) {
 			m.text, m.Said = t, evidence.Yes(t.Evidence())
 			break
 		}

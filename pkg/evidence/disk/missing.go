@@ -43,6 +43,16 @@ func SaysUnnamed(t evidence.Text) bool {
 	return (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw)) && !aboutMap.MatchString(t.Raw)
 }
 
+// NamesNoLink tells whether a text names a link below /dev/disk that the node does not have,
+// in whatever words: mount(8) calls it a special device that does not exist, a driver may only
+// quote ENOENT.
+func NamesNoLink(view *snapshot.NodeView, t evidence.Text) bool {
+	return view != nil && slices.ContainsFunc(t.Devices, func(path string) bool {
+		found, there := atPath(view, path)
+		return strings.HasPrefix(path, "/dev/disk/") && len(found) == 0 && !there
+	})
+}
+
 // SaidMissing asks for a fresh text of the place that says that the disk is not there, in
 // whatever words: one that names a device which the node does not have says it, too.
 func SaidMissing(pl *evidence.Place, told Told) evidence.Answer {

@@ -244,6 +244,12 @@ func TestMissingLink(t *testing.T) {
 	system := probes.DevLink{Path: "/dev/disk/by-id/ata-x", Dev: probes.Dev{Major: 8}}
 	check(t, []branch{
 		{"the driver's word has expired", func() *cluster { return waiting(system) }, []string{"device-link-missing likely Device n1/259:2"}},
+		{"mount names the link", func() *cluster {
+			c := waiting()
+			c.s.Cluster.Events = append(c.s.Cluster.Events, &snapshot.Event{Kind: "Pod", ObjNamespace: "shop", ObjName: "new", ObjUID: "uid-new", Reason: "FailedMount", Type: "Warning", Component: "kubelet", Host: "n1",
+				Message: `MountVolume.MountDevice failed for volume "` + pvName + `" : special device /dev/disk/by-id/scsi-0x1 does not exist`, First: now.Add(-time.Minute), Last: now.Add(-time.Minute)})
+			return c
+		}, []string{"device-link-missing certain Device n1/259:2"}},
 		{"the link is there", func() *cluster {
 			return waiting(system, probes.DevLink{Path: "/dev/disk/by-id/nvme-vol0a1b2c3d4e5f", Dev: probes.Dev{Major: 259, Minor: 2}})
 		}, []string{}},
