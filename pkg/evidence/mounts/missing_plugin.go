@@ -37,7 +37,7 @@ func (m Missing) Plugin() (t PluginTable, ok bool) {
 			}
 			seen = true
 			for _, o := range ns.Mounts {
-				if strings.Contains(o.Point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(o.Point, "/"+m.specName()) {
+				if strings.Contains(o.Point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(o.Point+"/", "/"+m.specName()+"/") {
 					line := Line(m.pl.Node, ns, o)
 					t.Mount, t.Path = &line, privately(plugin, o.Point)
 					return t, true
