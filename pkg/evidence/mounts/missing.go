@@ -213,7 +213,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 		ns := &view.Facts.Namespaces[i]
 		inside := own(ns)
 		for _, o := range ns.Mounts {
-			kubelets := m.mount == nil && ofKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point, "/"+m.specName())
+			kubelets := m.mount == nil && ofKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point+"/", "/"+m.specName()+"/")
 			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(Line(m.pl.Node, ns, o))
 			}
