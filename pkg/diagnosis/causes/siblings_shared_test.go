@@ -141,3 +141,31 @@ func TestFibreChannel(t *testing.T) {
 		"still waits": {waits, []string{"is waiting for its remote port", "When the remote port is back"}, []string{"session to", "the session", "login"}},
 	})
 }
+
+// TestNobodySuffers: what is left of a volume on a node where nobody needs it, and keeps nobody from it.
+func TestNobodySuffers(t *testing.T) {
+	t.Parallel()
+	ebsRuns := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	rwop := unscheduled(second(modes(ebs(), "ReadWriteOncePod").Waits().Attached("n2"), "web-x", "n2", "", "Running", deleted), "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod.")
+	taken := notReady(ebs().Waits().Attached("n2").Edit("2026-01-02T11:30:00Z", "2026-01-02T11:59:30Z"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").
+		Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:31Z", "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another")
+	const image = "rbd: {monitors: ['10.9.1.1:6789'], pool: kube, image: img1, user: kube, fsType: ext4}"
+	inTree := sketchWorld("", "", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\n"+image).Waits().Runs(1).FailedMount("MountVolume.WaitForAttach failed for volume \"pv-data\" : rbd image kube/img1 is still being used").
+		Disk("n2", "rbd0", "252:0").LiveExt4("n2", "rbd0").Entries("n2", "sys/bus/rbd/devices/0/pool", "kube", "sys/bus/rbd/devices/0/name", "img1", "sys/bus/rbd/devices/0/major", "252", "sys/bus/rbd/devices/0/minor", "0")
+	inTree.Mounts("n2", "252:0 / /var/lib/kubelet/pods/"+sketch.UID+"01/volumes/kubernetes.io~rbd/pv-data rw,relatime shared:63 - ext4 /dev/rbd0 rw").Answers("n2", "/var/lib/kubelet/pods/"+sketch.UID+"01/volumes/kubernetes.io~rbd/pv-data")
+	showEach(t, map[string]shown{
+		"a share under a pod that is gone":         {nfsMounted(nfsMounted(modes(nfs(), "ReadWriteOnce").Runs(1), "n1", 0), "n2", 1).Answers("n1", nfs().Publish(0)).Answers("n2", nfs().Publish(1)), "degraded: certain pod-directory-orphaned Node n1"},
+		"a mount of a disk that went away":         {ebsRuns().Mounts("n2", "259:7 / "+ebs().Stage()+" rw,relatime shared:90 - ext4 /dev/nvme3n1 rw"), "degraded: certain mount-of-dead-device Device n2/259:7"},
+		"the node is out of service, just now":     {taken.Edit("spec: {podCIDR: 10.42.12.0/24}", "spec: {podCIDR: 10.42.12.0/24, taints: [{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}]}"), "waiting"},
+		"the other pod of one sits on a lost node": {notReady(rwop, "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady"), "broken: certain node-down Node n2"},
+		"the mount is what is refused":             {inTree, "broken: likely rwo-shared-by-workloads PersistentVolumeClaim shop/data"},
+	})
+	share := notReady(ends(cephfsMounted(cephfs().Runs(0).Runs(1), "n1", 0).Answers("n1", cephfs().Stage(), cephfs().Publish(0)), "2026-01-02T11:30:30Z"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")
+	windows := smb().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(nas-data) mount \"//10.9.0.6/data\" on \"\\\\var\\\\lib\\\\kubelet\\\\g\" failed with NewSmbGlobalMapping failed. output: \"New-SmbGlobalMapping : The user name or password is incorrect. FullyQualifiedErrorId : Windows System Error 1326,New-SmbGlobalMapping\", err: exit status 1")
+	sayEach(t, map[string]said{
+		"a share on a lost node":          {share, []string{"kept from no other node"}, []string{"Two nodes that write", "the volume moves"}},
+		"Windows tells a logon by itself": {windows, []string{"does not log on the user"}, []string{"was not seen"}},
+	})
+}

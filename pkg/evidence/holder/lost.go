@@ -16,8 +16,7 @@ import (
 
 const (
 	// TaintShutdown is the cloud provider's word that a machine is off.
-	TaintShutdown     = "node.cloudprovider.kubernetes.io/shutdown"
-	taintOutOfService = "node.kubernetes.io/out-of-service"
+	TaintShutdown = "node.cloudprovider.kubernetes.io/shutdown"
 )
 
 // Lost is a node that has a volume and does not report.
@@ -67,7 +66,7 @@ func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
 		n, r := x.Node(name), x.NodeReady(name)
 		_, tied := On(x, v, name)
 		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(liveOn(v, name)) == 0 &&
-			!tainted(n, taintOutOfService) && !tainted(n, TaintShutdown) {
+			!volume.OutOfService(n) && !tainted(n, TaintShutdown) {
 			out = append(out, Lost{Name: name, Volume: v, Ready: r, x: x})
 		}
 	}
@@ -81,7 +80,7 @@ func (l Lost) Taken() evidence.Answer {
 
 func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	n := x.Node(name)
-	if n == nil || tainted(n, taintOutOfService) {
+	if n == nil || volume.OutOfService(n) {
 		return Lost{}, false // the controller detaches at once: nobody waits for this node
 	}
 	l := Lost{Name: name, Volume: v, Ready: x.NodeReady(name), x: x, Shutdown: tainted(n, TaintShutdown)}
@@ -101,11 +100,14 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 // that several nodes may have is not kept from the others, unless Longhorn shares it from
 // that node.
 func (l Lost) blocks() bool {
-	if volume.OneNode(l.x, l.Volume) || sharedFrom(l.Volume, l.Name) {
+	if l.Keeps() {
 		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo() || l.unserved())
 	}
 	return len(Going(l.Pods)) > 0
 }
+
+// Keeps tells whether the node has what others cannot have meanwhile.
+func (l Lost) Keeps() bool { return volume.OneNode(l.x, l.Volume) || sharedFrom(l.Volume, l.Name) }
 
 // Suffers tells whether anybody is kept from the volume now: a pod waits for it, one cannot
 // end, or it shall be detached.

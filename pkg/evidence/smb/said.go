@@ -31,6 +31,9 @@ var ofWindows = map[int]int{
 	53: 115, 51: 115, 1231: 101, 121: 110, 1225: 111, 67: 2, 2: 2, 3: 2, 87: 22,
 }
 
+// logonOfWindows are those of them that speak of the account: its name, password or state.
+var logonOfWindows = []int{86, 1326, 1327, 1330, 1331, 1907, 1909}
+
 // Code is the number of mount.cifs with which the newest mount of the share failed; 0: none is known.
 func (s Share) Code() int {
 	if s.Text == nil {

@@ -21,8 +21,12 @@ var (
 )
 
 // LogonRefused asks whether the kernel logged that the server refused to log the user on:
-// by a STATUS of an account, or by any refusal of the session's setup.
+// by a STATUS of an account, or by any refusal of the session's setup. The numbers of Windows tell it
+// without a log.
 func (s Share) LogonRefused(pl *evidence.Place) evidence.Answer {
+	if s.Text != nil && slices.Contains(logonOfWindows, last(windowsError, s.Text.Raw)) {
+		return evidence.Yes(s.Text.Evidence())
+	}
 	setup := s.logged(pl, func(text string) bool { return strings.Contains(text, "Send error in SessSetup") })
 	refused := s.logged(pl, func(text string) bool {
 		return statusIn(text, logon) || setup.Yes() && statusIn(text, rights) || strings.HasSuffix(text, "SessSetup = -13") // EACCES

@@ -15,7 +15,7 @@ var NodeDown = &diagnosis.Rule{
 	Name: "node-down", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Replicating},
 	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "rbd-lock-or-watcher-stale", "filesystem-needs-fsck",
-		"attachment-stale-in-backend", "longhorn-volume-faulted", "longhorn-share-manager-down", "longhorn-instance-manager-restarted"},
+		"attachment-stale-in-backend", "longhorn-volume-faulted", "longhorn-share-manager-down", "longhorn-instance-manager-restarted", "claim-in-use-rwop"},
 	YieldsTo: []string{"node-kubelet-down-workload-alive"},
 	Asks:     diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:     docs,

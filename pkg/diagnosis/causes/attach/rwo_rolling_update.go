@@ -52,6 +52,9 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 	if d.Says == "several" {
 		p.AtMost = report.Likely
 	}
+	if !pl.Volume.AttachRequired(pl.X) { // who mounts it is the one that refuses
+		p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing}
+	}
 	if r.Together() {
 		p.Says, p.Breaks = "together", []diagnosis.Step{diagnosis.Publishing}
 		p.Steps[0] = remedy.DeletePod(r.Holder).Note("Pod %s then gets the volume. This is a short downtime of the workload.", pods.Name(r.Waiter))

@@ -46,6 +46,9 @@ func sharedClaim(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 		p.Says, p.AtMost, p.Last = "one", report.Likely, p.Last[:1]
 	}
 	where := "Put both pods on one node (pod affinity: ReadWriteOnce means one node, not one pod), let them take turns, "
+	if !pl.Volume.AttachRequired(pl.X) { // who mounts it is the one that refuses
+		p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing}
+	}
 	if r.Together() {
 		p.Breaks = []diagnosis.Step{diagnosis.Publishing}
 		p.Says, where = "together", "Let the pods take turns, use a class whose driver shares a volume on one node (of OpenEBS: the parameter shared), "

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/mounts"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -47,6 +48,9 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 				}
 			}
 			return []*diagnosis.Proof{rest, p}
+		}
+		if pl.Volume != nil && !volume.OneNode(pl.X, pl.Volume) && volume.Fails(pl).No() {
+			p.Severity = report.Degraded // a share that is kept keeps nobody from it
 		}
 		p.State, p.Last = []evidence.Answer{mounts.Unknown(pl, mounted)}, append(p.Last, mounts.Asked(pl, mounted))
 		p.LookAlikes = []diagnosis.LookAlike{{Cause: "a mount in which somebody has a file open", Is: mounts.InUse(pl, mounted)}}
