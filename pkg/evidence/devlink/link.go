@@ -35,8 +35,9 @@ type Missing struct {
 // Of asks about the disk of a place's volume that a pod waits for on the node.
 func Of(pl *evidence.Place) (Missing, bool) {
 	m := Missing{pl: pl, Said: evidence.Unseen(evidence.Lack{Need: "the driver's own word that it does not find the disk", Node: pl.Node, Why: "there is none"})}
-	if pl.Volume.OnRBD() || pl.Volume.IsLonghorn() || len(pl.Volume.WaitingOn(pl.Node)) == 0 {
-		return m, false // an image is mapped when it is staged, not linked
+	lh := pl.Volume.LH()
+	if pl.Volume.OnRBD() || pl.Volume.IsLonghorn() && (lh == nil || lh.DataEngine == "v2" || !pl.X.BlockDeviceUp(pl.Volume)) || len(pl.Volume.WaitingOn(pl.Node)) == 0 {
+		return m, false // an image is mapped when it is staged, not linked; an engine that is not up has no device
 	}
 	for _, t := range pl.Refused() {
 		if disk.SaysNoMap(t) {
@@ -58,7 +59,7 @@ func Of(pl *evidence.Place) (Missing, bool) {
 	if d, found := pl.X.DeviceOn(pl.Volume, pl.Node); found && d.Block != nil && d.Proven {
 		m.Disk, m.Names, m.How, m.Identity = d.Block, d.Block.Name, d.How, evidence.Yes(evidence.FromNode(pl.Node, d.Locator, d.How))
 		m.proven(strings.HasPrefix(d.How, "link ") || strings.HasPrefix(d.How, "/dev/")) // of another directory than by-id (DRBD, LVM), or in the words of who uses it
-	} else {
+	} else if lh == nil {
 		m.fitting()
 	}
 	if blocks := pl.Tables(probes.Block); m.Disk == nil && !blocks.Complete() {
@@ -92,11 +93,9 @@ var devPath = pattern.MustCompile(`/dev/[\w./:@+=-]+`)
 func (m *Missing) proven(ownLink bool) {
 	view, dev, exists := m.pl.View, m.Disk.Dev, false
 	for _, path := range devPath.FindAllString(m.text.Raw, -1) {
-		if path = strings.TrimRight(path, ".:"); strings.HasPrefix(path, "/dev/longhorn") {
-			continue
-		}
+		path = strings.TrimRight(path, ".:")
 		m.Expected = path
-		if at, ok := view.NumberAt(path); ok && at == dev {
+		if at, ok := view.NumberAt(path); ok && (at == dev || m.pl.Volume.IsLonghorn()) { // with another number it is device-is-not-the-volume
 			exists = true
 		}
 	}

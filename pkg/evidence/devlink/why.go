@@ -36,13 +36,15 @@ func orNone(links []string) string {
 var hostPortal = pattern.MustCompile(`/by-path/ip-([^:]*[A-Za-z][^:]*):\d+-iscsi-`)
 
 // Why says why the name is not made, where that can be seen: "portal" (with its host name),
-// "identifiers", "lun", "nvme" or "udev".
+// "engine" (which makes it itself, longhorn-engine: pkg/util DuplicateDevice), "identifiers", "lun", "nvme" or "udev".
 func (m Missing) Why() (kind, host string) {
 	nvme := strings.HasPrefix(m.Disk.Name, "nvme")
 	if p := hostPortal.FindStringSubmatch(m.Expected); p != nil {
 		return "portal", p[1]
 	}
 	switch {
+	case m.pl.Volume.IsLonghorn():
+		return "engine", ""
 	case m.withoutIdentifiers():
 		return "identifiers", ""
 	case nvme && strings.Contains(strings.ToLower(m.text.Raw), "lun"):
@@ -61,6 +63,8 @@ func (m Missing) Because() string {
 	switch kind, host := m.Why(); kind {
 	case "portal":
 		return "udev names such links by the portal's address, and the volume gives the host name " + host + "."
+	case "engine":
+		return "Longhorn's engine makes that device node when its frontend starts, and somebody has taken it away since."
 	case "identifiers":
 		return "No virtual disk of this machine shows an identifier, and no wwn- or scsi- link exists: as with disk.EnableUUID switched off."
 	case "lun":

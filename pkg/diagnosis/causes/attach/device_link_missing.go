@@ -58,6 +58,8 @@ func linkMissing(pl *evidence.Place, m devlink.Missing) *diagnosis.Proof {
 	switch kind, _ := m.Why(); kind {
 	case "portal":
 		step = "Give the portal as an address instead of a host name in a new PersistentVolume (or in the driver's settings); set the policy of the old one to Retain before it is removed."
+	case "engine":
+		step = "Scale the workload to 0, wait until Longhorn calls the volume detached, and scale it up again: the engine makes its device node anew when it starts. Look for what cleans up below /dev on node " + pl.Node + "."
 	case "identifiers":
 		step = "Set disk.EnableUUID to TRUE for the virtual machine of node " + pl.Node + " and power it off and on after draining it; repair the template that it was cloned from."
 	case "lun":
