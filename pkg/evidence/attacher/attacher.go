@@ -13,6 +13,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -59,8 +60,10 @@ func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachme
 	for _, va := range pl.Volume.Attachments {
 		mute := !va.Status.Attached && va.Status.AttachError == nil && pl.X.Age(va.CreationTimestamp.Time) > least
 		if d := va.DeletionTimestamp; d != nil {
-			// A node that still lists the volume in use is what the detach may wait for.
-			mute = va.Status.DetachError == nil && pl.X.Age(d.Time) > least && !pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume)
+			// A node that still lists the volume in use is what the detach may wait for; a kubelet lists what a
+			// pod there waits for, too (kubernetes: GetVolumesInUse counts the desired state).
+			used := pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume) && len(holder.WaitersOn(pl.Volume, va.Spec.NodeName)) == 0
+			mute = va.Status.DetachError == nil && pl.X.Age(d.Time) > least && !used
 		}
 		if mute {
 			out = append(out, va)
