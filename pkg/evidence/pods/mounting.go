@@ -22,7 +22,7 @@ func Unmade(reason string) bool {
 type BadMount struct {
 	Container, Volume, Path, SubPath string
 	Said                             evidence.Text
-	HostPath                         bool // the volume is a directory or file of the host
+	HostPath                         string // of the volume; empty: it is none of the host
 }
 
 // BadMounts lists the mounts of single files and directories (subPath, or content of a
@@ -97,7 +97,7 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
 			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)
 			read := sub != "" && target == "" && t.Is(message.IsADir) && strings.Contains(t.Raw, m.MountPath+": is a directory")
-			if (at || prepared || read || lacksVariable(m, t)) && (sub != "" || single || host) {
+			if (at || prepared || read || lacksVariable(m, t)) && (sub != "" || single || host != "") {
 				return BadMount{Container: container, Volume: m.Name, Path: m.MountPath, SubPath: sub, Said: t, HostPath: host}, true
 			}
 		}
@@ -131,14 +131,17 @@ func targetOf(text string) string {
 	return target
 }
 
-// kindOf tells whether a volume's content is single files of the API, or the host's.
-func kindOf(pod *corev1.Pod, volume string) (single, host bool) {
+// kindOf tells whether a volume's content is single files of the API, and which path of the host it is.
+func kindOf(pod *corev1.Pod, volume string) (single bool, host string) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Name == volume {
-			return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil, v.HostPath != nil
+			if v.HostPath != nil {
+				return false, v.HostPath.Path
+			}
+			return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil, ""
 		}
 	}
-	return false, false
+	return false, ""
 }
 
 // FileAgainstDirectory asks whether a mount fails because one side of it is a file and
@@ -164,4 +167,4 @@ func (m BadMount) ReadOnlyRoot() evidence.Answer {
 }
 
 // OfTheHost asks whether the volume is a path of the host.
-func (m BadMount) OfTheHost() evidence.Answer { return evidence.When(m.HostPath) }
+func (m BadMount) OfTheHost() evidence.Answer { return evidence.When(m.HostPath != "") }

@@ -18,8 +18,25 @@ var HostpathTypeMismatch = &diagnosis.Rule{
 	Asks:     diagnosis.EachPod,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		return evidence.Each(pods.HostPaths(pl.X, pl.Pod), func(h pods.HostPath) *diagnosis.Proof { return pathMismatch(pl, h) })
+		out := evidence.Each(pods.HostPaths(pl.X, pl.Pod), func(h pods.HostPath) *diagnosis.Proof { return pathMismatch(pl, h) })
+		for _, m := range pods.BadMounts(pl) {
+			if m.HostPath != "" && !m.Unprepared().Yes() {
+				out = append(out, joinsOther(pl, m))
+			}
+		}
+		return out
 	},
+}
+
+// joinsOther is a path of the host that is there, of whatever type the manifest leaves open, and that the runtime
+// cannot put where the image has the other one.
+func joinsOther(pl *evidence.Place, m pods.BadMount) *diagnosis.Proof {
+	return &diagnosis.Proof{
+		Subject: diagnosis.PodSubject(pl.Pod), Says: "joined",
+		With:  words.Fields{"volume": m.Volume, "pod": pods.Name(pl.Pod), "path": m.HostPath, "node": pl.Node, "container": m.Container, "target": m.Path},
+		State: []evidence.Answer{m.FileAgainstDirectory()},
+		Steps: []remedy.Step{remedy.Words("Look what " + m.HostPath + " is on node " + pl.Node + ". A directory that the runtime or the kubelet made because the file was absent is removed once the file is there (rmdir, while it is empty); a type in the manifest (File, Directory) says so before the container is made.")},
+	}
 }
 
 func pathMismatch(pl *evidence.Place, h pods.HostPath) *diagnosis.Proof {
