@@ -102,17 +102,19 @@ func (s Share) LacksCipher(pl *evidence.Place) evidence.Answer {
 }
 
 // unknownOption finds the kernel's fresh line about an option that the PV really has: the
-// options are read before a mount begins, and the line names no server (fs/fs_parser.c).
+// options are read before a mount begins, and the line names no server (fs/fs_parser.c;
+// before 5.11 cifs_parse_mount_options, which quotes the option with its value).
 func (s Share) unknownOption(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil || pl.Volume.PV == nil {
 		return evidence.No()
 	}
 	for _, l := range pl.View.Facts.Kernel {
-		if !ofCIFS.MatchString(l.Text) || !unknownOption(l.Text) || l.At.IsZero() || pl.X.Age(l.At) >= fresh || s.before(pl, l.At) {
+		unknown := optionIn(l.Text)
+		if !ofCIFS.MatchString(l.Text) || unknown == "" || l.At.IsZero() || pl.X.Age(l.At) >= fresh || s.before(pl, l.At) {
 			continue
 		}
 		for _, o := range pl.Volume.PV.Spec.MountOptions {
-			if name, _, _ := strings.Cut(o, "="); strings.Contains(l.Text, "'"+name+"'") || strings.Contains(l.Text, `"`+name+`"`) {
+			if name, _, _ := strings.Cut(o, "="); name == unknown {
 				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text), evidence.FromAPI("PersistentVolume "+pl.Volume.PV.Name, "spec.mountOptions", o))
 			}
 		}
@@ -120,8 +122,17 @@ func (s Share) unknownOption(pl *evidence.Place) evidence.Answer {
 	return evidence.No()
 }
 
-func unknownOption(text string) bool {
-	return strings.Contains(text, "Unknown parameter '") || strings.Contains(text, "Unknown mount option")
+func unknownOption(text string) bool { return optionIn(text) != "" }
+
+// optionIn is the name of the option that a line of the kernel does not know.
+func optionIn(text string) string {
+	for _, says := range []string{"Unknown parameter ", "Unknown mount option "} {
+		if _, option, ok := strings.Cut(text, says); ok {
+			name, _, _ := strings.Cut(strings.Trim(option, `'"`), "=")
+			return name
+		}
+	}
+	return ""
 }
 
 // Secret is the Secret with which a volume is mounted on a node: that of the PV, of the
