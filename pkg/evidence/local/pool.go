@@ -113,6 +113,15 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 	return Pool{}, false
 }
 
+// Unnamed says that a volume which its driver cuts from a pool lies in one that nothing names: it is not known to be
+// there. TopoLVM alone knows which group its device class is (lvmd.yaml).
+func Unnamed(pl *evidence.Place) evidence.Answer {
+	if driver := pl.Volume.CSIName(); pl.Volume.PV == nil || !strings.Contains(driver, "lvm") && !strings.Contains(driver, "zfs") {
+		return evidence.No()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the pool of volume " + pl.Volume.PVName(), Node: pl.Node, Why: "neither the volume nor its driver's words name it"})
+}
+
 // Fails asks whether a mount of the volume fails on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {

@@ -26,7 +26,7 @@ var LocalPoolInactive = &diagnosis.Rule{
 		}
 		pool, ok := local.PoolOf(pl)
 		if !ok {
-			return nil
+			return []*diagnosis.Proof{{State: []evidence.Answer{local.Fails(pl), local.Unnamed(pl)}}}
 		}
 		but, absent := pool.Absent(pl)
 		why, probed := pool.WhyOf(pl), evidence.Yes()
