@@ -37,6 +37,7 @@ func (c *collector) widen(x *snapshot.Index, volumes []*snapshot.Volume, near []
 	c.widenManagers(x)
 	c.widenNames(x)
 	c.widenMirrors(x)
+	c.widenAwaited(x, volumes)
 }
 
 // widenUnbound: which PV would fit, and which nodes, only the lists tell.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
@@ -195,11 +197,15 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	u.Seen = slices.Concat(z.silence(), z.away(), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
-		around.Kernel(p.Index, z.volume, z.node), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
+	awaited := around.Awaited(p.Index, z.volume, p.Texts(z.volume))
+	u.Seen = slices.Concat(z.silence(), z.away(), evidence.Each(awaited, around.WhyNot), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
+		around.Sessions(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node, p.Texts(z.volume)), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
-	next := append(z.onItsOtherNodes(), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
+	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {
+		return remedy.Check("The pod that the driver waits for.", remedy.Kubectl("-n", p.Namespace, "describe", "pod", p.Name))
+	})
+	next = append(append(next, z.onItsOtherNodes()...), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
 	if z.dark() { // neither a log nor a program of it can be had
 		next = []remedy.Step{remedy.Check("What is known of the node.", remedy.Kubectl("describe", "node", z.node))}
 	}

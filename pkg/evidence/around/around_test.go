@@ -59,7 +59,7 @@ func TestNothingSeen(t *testing.T) {
 	} {
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1060, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}, Nodes: nodes})
 		v := x.Volumes[0]
-		if got := append(append(Kernel(x, v, "n"), Hung(x, v, "n")...), Unready(x, v, "n")...); len(got) > 0 {
+		if got := append(append(Kernel(x, v, "n", nil), Hung(x, v, "n")...), Unready(x, v, "n")...); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 		if got := strings.Join(Works(x, v, "n"), " "); got != "" {
@@ -103,7 +103,7 @@ func TestKernelOfKind(t *testing.T) {
 		node := &snapshot.NodeRecord{Name: "n", Facts: &probes.Facts{Kernel: []probes.KernelLine{{At: time.Unix(900, 0), Text: c.line}}}}
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1000, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}, Nodes: map[string]*snapshot.NodeRecord{"n": node}})
 		got := ""
-		for _, e := range Kernel(x, x.Volumes[0], "n") {
+		for _, e := range Kernel(x, x.Volumes[0], "n", nil) {
 			got += e.Text
 		}
 		if got != c.want && !(strings.HasPrefix(c.want, "nothing") && strings.HasPrefix(got, "nothing")) {

@@ -1,6 +1,7 @@
 package around
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -23,10 +25,14 @@ const recently = 15 * time.Minute
 const endedLately = time.Hour
 
 // Kernel is what the kernel of a node said of the volume's devices since its pod was
-// made, equal lines once; silence is a fact, too, where the log was read.
-func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
-	view := x.View(node)
-	names, words := deviceNames(x, v, node), ofKind[KindOf(x, v, node)]
+// made, equal lines once; silence is a fact, too, where the log was read. Of a filesystem that no
+// table here knows, the lines of its own module tell.
+func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.Text) []report.Evidence {
+	view, kind := x.View(node), KindOf(x, v, node)
+	names, words := deviceNames(x, v, node), ofKind[kind]
+	if kind == Unknown {
+		words = modules(texts)
+	}
 	if view == nil || len(names)+len(words) == 0 {
 		return nil
 	}
@@ -44,10 +50,7 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 		}
 	}
 	if len(out) == 0 && evidence.Tables(x, node, probes.KernelLog).Complete() {
-		about := strings.Join(names, ", ")
-		if about == "" {
-			about = string(KindOf(x, v, node))
-		}
+		about := cmp.Or(strings.Join(names, ", "), string(kind), strings.Join(words, ", "))
 		out = append(out, evidence.FromNode(node, "@kmsg", "nothing about "+about+" since "+since.UTC().Format(time.RFC3339)))
 	}
 	return out
@@ -101,7 +104,24 @@ func speaksOf(l probes.KernelLine, names []string) bool {
 
 func beginsWith(text string, words []string) bool {
 	text = strings.TrimSpace(text) // those of iSCSI's sessions begin with a blank
-	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(text, w) })
+	return slices.ContainsFunc(words, func(w string) bool { return len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) })
+}
+
+// mountType is the type of filesystem in the words of the mount library of Kubernetes.
+var mountType = pattern.MustCompile(`Mounting arguments: (?:\S+ )*?-t ([a-z][a-z0-9]{3,})\b`)
+
+// modules are the words with which the kernel's lines about the filesystem of a fresh attempt begin: modules
+// bear the name of their filesystem (LustreError, wekafsio); Lustre speaks of its network as LNet.
+func modules(texts []evidence.Text) []string {
+	for _, t := range texts {
+		if m := mountType.FindStringSubmatch(t.Raw); t.Fresh && m != nil {
+			if m[1] == "lustre" {
+				return []string{m[1], "LNet"}
+			}
+			return []string{m[1]}
+		}
+	}
+	return nil
 }
 
 // Hung are the processes of a node that wait inside the kernel, those of the volume's

@@ -40,7 +40,7 @@ func auditFields(l string) string {
 }
 
 // kernelWord are words that rules look for in the kernel log, besides those of storage.
-var kernelWord = regexp.MustCompile(`Linux version|fsid|mon[0-9]|libceph|Stopping disk|crypt|Unknown parameter|Status code returned|WARNING: Pool '|bad option|-104|blocked for more|[Oo]ut of memory|pids controller`)
+var kernelWord = regexp.MustCompile(`^(?:Lustre|LNet|wekafs|beegfs|fuse:)|Linux version|fsid|mon[0-9]|libceph|Stopping disk|crypt|Unknown parameter|Status code returned|WARNING: Pool '|bad option|-104|blocked for more|[Oo]ut of memory|pids controller`)
 
 // KernelLine tells whether a record of the kernel log is one that rules know, or
 // speaks of a device.
