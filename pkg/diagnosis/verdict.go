@@ -104,6 +104,9 @@ func (p *Pass) justStarted() bool {
 	if p.Sweep() {
 		return false
 	}
+	if pod := p.Pod(p.Question.Namespace, p.Question.Name); p.Question.Kind == "pod" && pod != nil && pod.Status.Phase == corev1.PodPending && p.Age(pod.CreationTimestamp.Time) < youngPod {
+		return true // for a ConfigMap or a Secret, which are no volumes in question
+	}
 	for _, v := range p.Volumes() {
 		for _, w := range v.Waiting() {
 			if p.Age(w.Pod.CreationTimestamp.Time) < youngPod {
