@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
@@ -55,4 +56,56 @@ func TestPoolsThatNothingNames(t *testing.T) {
 	t.Parallel()
 	notRuledOut(t, sketch.NewWorld("topolvm.io", "5f1a2b3c", "accessModes: [ReadWriteOnce]\ncsi: {driver: topolvm.io, volumeHandle: 5f1a2b3c}").Waits().
 		FailedMount(`MountVolume.SetUp failed for volume "pv-data" : rpc error: code = NotFound desc = failed to find LV: 5f1a2b3c`), "local-pool-inactive")
+}
+
+// TestPodsThatADriverWaitsFor: a driver that mounts through a pod of its own cannot while that does not run.
+func TestPodsThatADriverWaitsFor(t *testing.T) {
+	t.Parallel()
+	const pending = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: mount-s3, name: mp-46cdk, uid: mp}\nspec: {containers: [{name: m, image: m}]}\nstatus: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 1 Too many pods.'}]}\n"
+	s3 := func() *world {
+		return vol("s3.csi.aws.com", "bucket-volume", "").Waits().FailedMount(`MountVolume.SetUp failed for volume "pv-data" : rpc error: code = Internal desc = Could not mount "b": Failed to wait for Mountpoint Pod "mp-46cdk" to be ready: mppod/watcher: mountpoint pod not found.`)
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"by its name":                {s3().Add(pending), "1 Too many pods"},
+		"by the handle in its name":  {vol("csi.juicefs.com", "pvc-58cecc3b-7522", "").Waits().FailedMount(stageFails("context deadline exceeded")).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: juicefs-n1-pvc-58cecc3b-7522-ofmjtb, uid: mp}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Pending, containerStatuses: [{name: m, ready: false, restartCount: 0, image: m, imageID: '', state: {waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image'}}}]}\n"), "ImagePullBackOff: Back-off pulling image"},
+		"a line of a module's own":   {lustre().Kernel("n1", "60|LNetError: 4521:0:(socklnd_cb.c:1985:ksocknal_connect()) Can't connect to 10.153.32.6@tcp"), "Can't connect to 10.153.32.6"},
+		"a session that has no disk": {noLUN(), "LOGGED_IN, without a disk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			for _, u := range r.Unexplained {
+				for _, e := range u.Seen {
+					if strings.Contains(e.Text, c.want) {
+						return
+					}
+				}
+			}
+			t.Errorf("nothing says %q: %+v", c.want, r.Unexplained)
+		})
+	}
+}
+
+func lustre() *world {
+	return vol("lustre.csi.storage.gke.io", "inst-1", "").Waits().FailedMount(stageFails("mount failed: exit status 5\nMounting command: mount\nMounting arguments: -t lustre 10.153.32.6@tcp:/lfs /g\nOutput: mount.lustre: mount 10.153.32.6@tcp:/lfs at /g failed: Input/output error\nIs the MGS running?"))
+}
+
+// TestCachesOfANewPod: the kubelet has not yet got what a pod seconds old names.
+func TestCachesOfANewPod(t *testing.T) {
+	t.Parallel()
+	w := nfs().Waits().FailedMount(`MountVolume.SetUp failed for volume "cfg" : object "shop"/"web" not registered`).EditIn("name: web-0", "2026-01-02T11:30:00Z", "2026-01-02T11:59:30Z").EditIn("kind: Event", "2026-01-02T11:59:00Z", "2026-01-02T11:59:40Z")
+	show(t, w, "pvc shop/data", "waiting")
+	show(t, sketch.NewWorld("", "", "accessModes: [ReadWriteOnce]\nnfs: {server: 10.9.0.5, path: /e}").Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: api, uid: api, creationTimestamp: '2026-01-02T11:59:35Z'}\nspec: {nodeName: n1, volumes: [{name: cfg, configMap: {name: web}}], containers: [{name: app, image: i, volumeMounts: [{name: cfg, mountPath: /c}]}]}\nstatus: {phase: Pending, containerStatuses: [{name: app, ready: false, restartCount: 0, image: i, imageID: '', state: {waiting: {reason: ContainerCreating}}}]}\n"), "pod shop/api", "waiting")
+}
+
+func noLUN() *world {
+	const iqn = "iqn.2020-12.com.example.dnuc01:dnuc01"
+	return sketch.NewWorld("", "", "accessModes: [ReadWriteOnce]\niscsi: {targetPortal: '192.168.1.31:3260', iqn: '"+iqn+"', lun: 3, fsType: ext4}").Waits().Entries("n1", "@dial/192.168.1.31:3260", "ok 1ms",
+		"sys/class/iscsi_session/session1/targetname", iqn, "sys/class/iscsi_session/session1/state", "LOGGED_IN",
+		"usr/sbin/iscsiadm", "@hex\n7f454c46", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:n1", "proc/modules", "iscsi_tcp 28672 0 - Live 0x0").
+		Process("n1", 1301, "", "iscsid", 4026531841, "").Entries("n1", "proc/1301/cgroup", "0::/system.slice/iscsid.service", "proc/1301/cmdline", "/usr/sbin/iscsid␀").
+		FailedMount("MountVolume.WaitForAttach failed for volume \"pv-data\" : failed to get any path for iscsi disk, last err seen:\nTimed out waiting for device at path /dev/disk/by-path/ip-192.168.1.31:3260-iscsi-" + iqn + "-lun-3 after 30s")
 }
