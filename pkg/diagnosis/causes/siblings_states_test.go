@@ -89,6 +89,19 @@ func TestPodsThatADriverWaitsFor(t *testing.T) {
 	}
 }
 
+// TestPodsOfAnotherVolume: the handle of one is the beginning of the other's.
+func TestPodsOfAnotherVolume(t *testing.T) {
+	t.Parallel()
+	_, r := vol("csi.juicefs.com", "data-pv-1", "").Waits().FailedMount(stageFails("context deadline exceeded")).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: juicefs-n1-data-pv-12-ofmjtb, uid: mp, labels: {volume-id: data-pv-12}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Pending}\n").Verdict(t, catalog(t), "pvc shop/data")
+	for _, u := range r.Unexplained {
+		for _, e := range u.Seen {
+			if strings.Contains(e.Locator, "juicefs-n1") {
+				t.Errorf("it waits for another volume's pod: %v", e)
+			}
+		}
+	}
+}
+
 func lustre() *world {
 	return vol("lustre.csi.storage.gke.io", "inst-1", "").Waits().FailedMount(stageFails("mount failed: exit status 5\nMounting command: mount\nMounting arguments: -t lustre 10.153.32.6@tcp:/lfs /g\nOutput: mount.lustre: mount 10.153.32.6@tcp:/lfs at /g failed: Input/output error\nIs the MGS running?"))
 }

@@ -22,8 +22,10 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 			named = append(named, snapshot.PodsNamed(t.Raw)...)
 		}
 	}
-	mine := func(s string) bool {
-		return len(v.Handle) > 7 && strings.Contains(s, v.Handle) || len(v.PVName()) > 7 && strings.Contains(s, v.PVName())
+	mine := func(s string) bool { // one volume's name may be the beginning of another's
+		return slices.ContainsFunc([]string{v.Handle, v.PVName()}, func(name string) bool {
+			return len(name) > 7 && strings.Contains("-"+s+"-", "-"+name+"-")
+		})
 	}
 	return evidence.Keep(x.Cluster.Pods, func(p *corev1.Pod) bool {
 		uses := slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p })
