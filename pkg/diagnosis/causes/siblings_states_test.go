@@ -19,6 +19,17 @@ func TestNamesThatWereTakenAway(t *testing.T) {
 	})
 }
 
+// TestNamesOfWhatLiesAbove: a map, a mapper or a logical volume that is not there is no link to the disk below.
+func TestNamesOfWhatLiesAbove(t *testing.T) {
+	t.Parallel()
+	rows := map[string]shown{}
+	for _, name := range []string{"/dev/mapper/3600a0980123456789012345678901234", "/dev/mapper/luks-pv-data", "/dev/vg_data/pv-data"} {
+		rows[name] = shown{sanWaits("xfs").Entries("n1", "dev/disk/by-id/wwn-0x600a0980123456789012345678901234", "@link ../../sdc").
+			FailedMount(stageFails("mount failed: exit status 32\nMounting arguments: -t xfs " + name + " /g\nOutput: mount: /g: special device " + name + " does not exist.")), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"}
+	}
+	showEach(t, rows)
+}
+
 // TestAttachersThatAreGone: a kubelet lists as in use what a pod waits for, too.
 func TestAttachersThatAreGone(t *testing.T) {
 	t.Parallel()
