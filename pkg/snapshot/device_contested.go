@@ -39,13 +39,13 @@ func (x *Index) contested(view *NodeView, v *Volume, dev probes.Dev) bool {
 	})
 }
 
-// called is the volume whose id a name of a disk ends with, or nil.
+// called is the volume whose id a name of a disk is, or a long one ends with, or nil.
 func (x *Index) called(field string) *Volume {
 	ids := x.Memo("snapshot.ids", func() any {
 		out := map[string]*Volume{}
 		for _, v := range x.Volumes {
 			for _, t := range append(tokens(v), Plain(v.PVName())) {
-				if len(t) >= longToken {
+				if len(t) >= shortToken {
 					out[t] = v
 				}
 			}
@@ -54,7 +54,8 @@ func (x *Index) called(field string) *Volume {
 	}).(map[string]*Volume)
 	for i := range field {
 		if i == 0 || strings.IndexByte("-_:/", field[i-1]) >= 0 {
-			if v := ids[Plain(field[i:])]; v != nil {
+			id := Plain(field[i:])
+			if v := ids[id]; v != nil && (i == 0 || len(id) >= longToken) {
 				return v
 			}
 		}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,13 +10,15 @@ import (
 )
 
 // longToken is the length from which an id may stand inside a longer text; a
-// shorter one (Hetzner's numbers) must be a whole field. cutToken is the length
-// from which a serial may be the beginning of an id: virtio and QEMU's SCSI disks
-// keep 20 characters, 17 of a UUID without its dashes.
+// shorter one (Hetzner's numbers, shortToken at least) must be a whole field.
 const (
-	longToken = 12
-	cutToken  = 16
+	longToken  = 12
+	shortToken = 6
 )
+
+// cutSerials are the lengths at which a serial is cut off, so that it is the beginning of an id:
+// virtio and NVMe keep 20 characters, QEMU's SCSI disks 20 or 36.
+var cutSerials = []int{20, 36}
 
 // handleKinds are what drivers put before an id to say what it is of; the hardware has the
 // id alone (Alibaba: disk d-bp1… has the serial bp1…).
@@ -58,7 +61,7 @@ func tokens(v *Volume) []string {
 	}
 	var out nodeList
 	for _, r := range raw {
-		if t := Plain(r); len(t) >= 6 {
+		if t := Plain(r); len(t) >= shortToken {
 			out.add(t)
 		}
 	}
@@ -86,13 +89,32 @@ func fieldNames(field string, tokens []string) bool {
 	f := Plain(field)
 	return f != "" && slices.ContainsFunc(tokens, func(t string) bool {
 		switch {
-		case f == t, len(f) >= cutToken && strings.HasPrefix(t, f):
+		case f == t, slices.Contains(cutSerials, len(strings.TrimSpace(field))) && strings.HasPrefix(t, f):
 			return true
-		case len(t) >= longToken:
-			return strings.Contains(f, t)
+		case len(t) < longToken || !strings.Contains(f, t):
+			return false
 		}
-		return false
+		return coded.MatchString(t) || standsIn(field, t)
 	})
+}
+
+// coded is an id that nobody else's begins with: it has the digits of a UUID, a serial or a WWID.
+var coded = regexp.MustCompile(`[0-9a-f]{12}`)
+
+// standsIn tells whether a name that people chose stands in a text as a whole: "data-volume" is
+// the beginning of "data-volume-1", and another one.
+func standsIn(field, name string) bool {
+	for i := range field {
+		if i > 0 && Plain(field[i-1:i]) != "" {
+			continue
+		}
+		for end := i + 1; end <= len(field) && strings.HasPrefix(name, Plain(field[i:end])); end++ {
+			if Plain(field[i:end]) == name {
+				return end == len(field) || field[end] != '-' && Plain(field[end:end+1]) == ""
+			}
+		}
+	}
+	return false
 }
 
 // linkedDevice finds a disk whose serial, WWID or udev link names the volume, or

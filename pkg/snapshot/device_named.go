@@ -54,7 +54,7 @@ func lvNames(name string, want []string) bool {
 	if len(parts) < 2 {
 		return false
 	}
-	return fieldNames(parts[1], want)
+	return fieldNames(strings.ReplaceAll(parts[1], mark, "-"), want)
 }
 
 // localDevice finds the disk of a local PV: a device node, or the filesystem that

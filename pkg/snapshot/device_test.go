@@ -51,8 +51,12 @@ func subsystem(nqn string) probes.Facts {
 func TestDeviceIdentity(t *testing.T) {
 	t.Parallel()
 	const cinder, id = "cinder.csi.openstack.org", "ae2e8567-21c4-4c2c-a5f7-7ae6a7d8c9b0"
-	logical := disk("dm-2", 253, 2)
-	logical.DM = &probes.DM{Name: "vg-d37d3f9a--c1d8", UUID: "LVM-x"}
+	logicalVolume := func(name string, minor uint32, called string) probes.BlockDevice {
+		b := disk(name, 253, minor)
+		b.DM = &probes.DM{Name: called, UUID: "LVM-x"}
+		return b
+	}
+	logical := logicalVolume("dm-2", 2, "vg-d37d3f9a--c1d8")
 	tests := map[string]struct {
 		pv     *corev1.PersistentVolume
 		facts  probes.Facts
@@ -85,6 +89,18 @@ func TestDeviceIdentity(t *testing.T) {
 				Block:    []probes.BlockDevice{disk("nvme0n7", 259, 7)},
 				DevLinks: []probes.DevLink{{Path: "/dev/disk/by-id/google-pvc-edf38be46fae", Dev: probesDev(259, 7)}, {Path: "/dev/disk/by-id/google-pvc-other45a366d6", Dev: probesDev(259, 7)}},
 			}, "", false,
+		},
+		"the name of a disk is the beginning of another's": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/postgres-data"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "postgres-data-1"), serialDisk("sdc", 32, "nvme_card-pd_postgres-data")}}, "8:32", true,
+		},
+		"the name of a disk ends before the volume's does": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/postgres-data-of-shop-1"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "postgres-data-of-shop")}}, "", false,
+		},
+		"a logical volume beside its snapshot": {
+			csiPV("pv1", "local.csi.openebs.io", "postgres-data"),
+			probes.Facts{Block: []probes.BlockDevice{logicalVolume("dm-1", 1, "vg-postgres--data--old"), logicalVolume("dm-2", 2, "vg-postgres--data")}}, "253:2", true,
 		},
 		"a short rest of a handle is no identity": {
 			csiPV("pv1", "disk.example.com", "disk-12"),
