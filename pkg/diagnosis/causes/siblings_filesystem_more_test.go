@@ -208,6 +208,7 @@ func TestToolAtWork(t *testing.T) {
 		"a stranger has the disk":     {has("mkfs.xfs", ""), "broken: certain device-held-by-process Process n1/6000"},
 		"a check of another disk":     {works("fsck.ext4", "/dev/sda", late), stuck},
 		"the kernel says it hangs":    {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
+		"a newer kernel says so":      {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked in I/O wait for more than 122 seconds."), stuck},
 		"somebody says what fails":    {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},
 	})
 }

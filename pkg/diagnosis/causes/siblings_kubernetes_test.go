@@ -37,7 +37,7 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 	}
 	const claimed = "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]"
 	ephemeral := vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").
-		Event("Pod", "web-0", sketch.UID+"00", "EphemeralVolumeCreationFailed", "ephemeral_volume", "", "2026-01-02T11:59:00Z", "ephemeral volume claim \"web-0-ws\" creation failed: persistentvolumeclaims \"web-0-ws\" is forbidden: exceeded quota: q")
+		Event("Pod", "web-0", sketch.UID+"00", "FailedBinding", "ephemeral_volume", "", "2026-01-02T11:59:00Z", "ephemeral volume ws: create PVC web-0-ws: persistentvolumeclaims \"web-0-ws\" is forbidden: exceeded quota: q")
 	account := func(text string) *world {
 		return vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "serviceAccountName: web-0, volumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}]").
 			FailedMount("MountVolume.SetUp failed for volume \"token\" : failed to fetch token: " + text)

@@ -10,8 +10,7 @@ func image(f family, p Package) Step {
 		if !ok {
 			return Words("Talos has no extension for it: use another node for such volumes.")
 		}
-		return Words("Take extension "+extension+" into the schematic of the Image Factory and upgrade the node to the image made of it (talosctl upgrade --image).").
-			In("schematic.yaml", "customization:", "  systemExtensions:", "    officialExtensions:", "      - "+extension)
+		return extended(extension)
 	case "NixOS":
 		return Words("Add the lines to the node's configuration and run nixos-rebuild switch. Longhorn looks for programs in /usr/local/bin, hence the link.").
 			In("/etc/nixos/configuration.nix", append(nix(p), `systemd.tmpfiles.rules = [ "L+ /usr/local/bin - - - - /run/current-system/sw/bin/" ];`)...)
@@ -32,6 +31,12 @@ func image(f family, p Package) Step {
 		return Words("Container-Optimized OS installs nothing: use a node pool of Ubuntu for such volumes.")
 	}
 	return Words("Install " + string(p) + " in the way of the node's system.")
+}
+
+// extended says how Talos gets an extension.
+func extended(extension string) Step {
+	return Words("Take extension "+extension+" into the schematic of the Image Factory and upgrade the node to the image made of it (talosctl upgrade --image).").
+		In("schematic.yaml", "customization:", "  systemExtensions:", "    officialExtensions:", "      - "+extension)
 }
 
 func nix(p Package) []string {

@@ -107,6 +107,15 @@ func StartISCSI(x *snapshot.Index, node string) Step {
 	}
 }
 
+// StartStatd starts the daemon of NFSv3's locks. Its unit has no section Install, so that enabling it keeps
+// nothing (systemd/rpc-statd.service of nfs-utils); start-statd itself adds it to remote-fs.target until the reboot.
+func StartStatd(x *snapshot.Index, node string) Step {
+	if systemOf(x, node) == talos { // storage/nfs-utils of siderolabs/extensions
+		return extended("siderolabs/nfs-utils")
+	}
+	return Words("Start the service and keep it on node " + node + ": systemctl start rpc-statd, and systemctl add-wants remote-fs.target rpc-statd.service (enable keeps nothing, as the unit has no section Install); rpcbind has to run, too. The kubelet mounts at its next attempt.")
+}
+
 // noDaemon wants no iSCSI daemon on a node, of the host or of a pod: two of them share the kernel's sessions.
 func noDaemon(node string) Guard {
 	return Guard{

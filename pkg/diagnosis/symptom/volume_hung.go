@@ -27,7 +27,7 @@ var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagno
 		}
 	}
 	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool {
-		return probeHangs(v, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "not responding, still trying")
+		return probeHangs(v, t) || strings.Contains(t.Raw, "blocked for more than") || strings.Contains(t.Raw, "blocked in I/O wait for more than") || strings.Contains(t.Raw, "not responding, still trying")
 	}, func(v *snapshot.Volume, t diagnosis.Text) string {
 		return fmt.Sprintf("Access to %s hangs: %s", name(v), evidence.Brief(t.Desc))
 	})

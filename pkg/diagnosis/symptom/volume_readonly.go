@@ -79,7 +79,7 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	if sb == nil || sb.ErrorsCount <= 0 {
 		return
 	}
-	// Since Linux 6.10 mountinfo says rw after an emergency remount of ext4.
+	// Since Linux 6.12 (and later releases of older series) mountinfo says rw after an emergency remount of ext4.
 	for _, l := range m.lines("remounted-ro", "ext4-aborted") {
 		s := onMount(v, m, fmt.Sprintf("The kernel made the filesystem of %s on node %s read-only after errors, although its mount says rw.", name(v), m.view.Name))
 		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", l.Text),

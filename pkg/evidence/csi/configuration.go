@@ -23,7 +23,7 @@ var configured = []struct {
 	{"ceph", pattern.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`)},
 	{"ceph", pattern.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`)},
 	{"ceph", pattern.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`)},
-	{"ceph", pattern.MustCompile(`unmarshal failed \(.*\), raw buffer response`)},
+	{"ceph", pattern.MustCompile(`unmarshal failed(?: \(|: ).*[,.] raw buffer response`)},
 	{"smb", pattern.MustCompile(`source field is missing, current context`)},
 	{"nfs", pattern.MustCompile(`(server|share) is a required parameter`)},
 	{"openebs", pattern.MustCompile(`(openebs\.io/\w+) key missing in VolumeContext`)},

@@ -36,7 +36,7 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 		if !tool || p.State == "Z" || p.State == "T" || p.Started.IsZero() || x.Age(p.Started) > patience || !worksOn(view, d, p) {
 			continue
 		}
-		hung := fmt.Sprintf("task %s:%d blocked for more than", p.Comm, p.PID)
+		hung := fmt.Sprintf("task %s:%d blocked ", p.Comm, p.PID) // for more than, or in I/O wait for more than: kernel/hung_task.c
 		if slices.ContainsFunc(view.Facts.Kernel, func(l probes.KernelLine) bool { return strings.Contains(l.Text, hung) }) {
 			return "", evidence.No()
 		}

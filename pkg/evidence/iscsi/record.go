@@ -117,7 +117,7 @@ func (d Database) Removal(view *snapshot.NodeView) string {
 	return text + " Versions of open-iscsi that read both forms: up to 2.1.11, and from 2.1.13 on."
 }
 
-// The words of idbm_recinfo_config and idbm_rec_update_param in usr/idbm.c; the exit
+// The words of _idbm_recs_read in libopeniscsiusr/idbm.c; the exit
 // statuses 6 and 7 of iscsiadm (ISCSI_ERR_IDBM, ISCSI_ERR_INVAL in include/iscsi_err.h),
 // and the function that reads all records.
 var (

@@ -19,11 +19,12 @@ type Pool struct {
 }
 
 // What a text misses: "special device /dev/vg/lv does not exist", "Volume group "vg" not
-// found".
+// found", and a ZFS volume in the words of zfs and of zfs-localpv, which follows the link of the
+// device (verifyMountRequest in pkg/zfs/mount.go).
 var (
 	noDevice = pattern.MustCompile(`special device (/dev/\S+) does not exist`)
 	vgOf     = pattern.MustCompile(`Volume group "([\w.+-]+)" not found`)
-	dsOf     = pattern.MustCompile(`cannot open '([\w.:-]+)/([\w.:-]+)': dataset does not exist|not able to get the device: /dev/zvol/([\w.:-]+)/([\w.:-]+)`)
+	dsOf     = pattern.MustCompile(`cannot open '([\w.:-]+)/([\w.:/-]+)': dataset does not exist|GetVolumePath failed lstat /dev/zvol/([\w.:-]+)(?:/([\w.:/-]+))?: no such file`)
 )
 
 // notGroups are directories of /dev that are no volume groups.

@@ -78,10 +78,10 @@ func HardByClass(pl *evidence.Place) Hard {
 }
 
 // hardByDefault tells whether a release of Longhorn mounts its shares hard by default:
-// 1.4.0 to 1.4.3 and 1.5.0 to 1.5.2.
+// 1.4.0 to 1.4.3, 1.5.0 and 1.5.1. That of 1.5.2 is soft, by way of a misspelt softerr (longhorn/longhorn#6655, #7104).
 func hardByDefault(version string) bool {
 	version, _, _ = strings.Cut(strings.TrimPrefix(version, "v"), "-")
-	return slices.Contains([]string{"1.4.0", "1.4.1", "1.4.2", "1.4.3", "1.5.0", "1.5.1", "1.5.2"}, version)
+	return slices.Contains([]string{"1.4.0", "1.4.1", "1.4.2", "1.4.3", "1.5.0", "1.5.1"}, version)
 }
 
 func isNFS(m probes.Mount) bool { return m.FSType == "nfs" || m.FSType == "nfs4" }

@@ -81,7 +81,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	switch {
 	case claim == nil:
 		m.Own = v.Ephemeral != nil
-		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(unmade(pl, name), named,
+		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(unmade(pl, v.Name), named,
 			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))...)
 		return m, true
 	case v.Ephemeral != nil && pod.UID != "" && !ownedBy(claim, pod):
@@ -92,11 +92,11 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	return m, false
 }
 
-// unmade are the words of the controller that makes the claims of pods (pkg/controller/volume/
-// ephemeral) about one of them.
-func unmade(pl *evidence.Place, claim string) []report.Evidence {
+// unmade are the words of the controller that makes the claims of pods about one of their volumes
+// (syncHandler in pkg/controller/volume/ephemeral/controller.go: reason and beginning are these).
+func unmade(pl *evidence.Place, volume string) []report.Evidence {
 	for _, e := range slices.Backward(pl.X.Events("Pod", pl.Pod.Namespace, pl.Pod.Name)) {
-		if e.Reason == "EphemeralVolumeCreationFailed" && strings.Contains(e.Message, `"`+claim+`"`) {
+		if e.Reason == "FailedBinding" && strings.HasPrefix(e.Message, "ephemeral volume "+volume+": ") {
 			return []report.Evidence{evidence.FromEvent(Object(pl.Pod), e)}
 		}
 	}

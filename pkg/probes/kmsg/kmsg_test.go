@@ -63,6 +63,7 @@ func TestKinds(t *testing.T) {
 		{"nvme nvme2: failed to connect socket: -111", NVMeError, "nvme2"},
 		{`nvme nvme2: Removing ctrl: NQN "nqn.2023-01.io.longhorn.spdk:v-e-0"`, NVMeRemoved, "nvme2"},
 		{"INFO: task jbd2/sdb-8:4242 blocked for more than 120 seconds.", BlockedTask, "sdb"},
+		{"INFO: task jbd2/sdb-8:4242 blocked in I/O wait for more than 122 seconds.", BlockedTask, "sdb"},
 		{"rbd: rbd0: breaking header lock owned by client4417", RBDLock, "rbd0"},
 		{"rbd: image img: image uses unsupported features: 0x38", RBDFeature, ""},
 		{"libceph: auth method 'x' error -1", CephAuth, ""},

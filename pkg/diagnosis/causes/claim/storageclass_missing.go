@@ -40,7 +40,7 @@ var StorageclassMissing = &diagnosis.Rule{
 		switch {
 		case !set:
 			p.Says = "default"
-			p.Steps = []remedy.Step{remedy.Words("Mark one class as default (from Kubernetes 1.28 on pending claims without a class take it), or name a class. The class of an existing claim cannot be changed: a pending claim holds no data and may be made anew.")}
+			p.Steps = []remedy.Step{remedy.Words("Mark one class as default (from Kubernetes 1.26 on pending claims without a class take it), or name a class. The class of an existing claim cannot be changed: a pending claim holds no data and may be made anew.")}
 		case len(unfit) > 0:
 			p.Says = "unfit"
 			p.Steps = []remedy.Step{remedy.Words("Correct the claim or the volume in the fields that are named; the volumes of this class were made by hand. A pending claim holds no data and may be made anew; a PersistentVolume object with reclaim policy Retain may be made anew for the same storage.")}

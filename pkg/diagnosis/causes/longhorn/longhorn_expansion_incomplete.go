@@ -47,7 +47,7 @@ var ExpansionIncomplete = &diagnosis.Rule{
 		case r.Offline:
 			cure = "Start a pod that mounts the claim: the filesystem is enlarged at the next mount."
 		case r.Mistaken:
-			cure = "Upgrade Longhorn to a release that has this mended (1.8.0, 1.8.1 and 1.9.0 have the fault): its share-manager enlarges mapping and filesystem when the volume is attached the next time."
+			cure = "Upgrade Longhorn to a release that has this mended (1.8.0 to 1.8.2 and 1.9.0 have the fault): its share-manager enlarges mapping and filesystem when the volume is attached the next time."
 		case r.NoRoom:
 			cure = "Make room on the disks of the replicas, or add disks: Longhorn refuses the new size. Or ask for less again, not below the capacity that the claim has (Kubernetes 1.34, or the gate RecoverVolumeExpansionFailure)."
 		case v.Status.State == "attached":

@@ -150,7 +150,7 @@ func TestVolumesBehindHardNFS(t *testing.T) {
 		"not NFS":                         {mounted(path, "ext4", "rw", "hard"), nil},
 		"not seen, hard by its release":   {longhorn("v1.5.1", ""), likely},
 		"not seen, hard by its options":   {longhorn("v1.7.2", "vers=4.1,hard"), likely},
-		"not seen, soft by its release":   {longhorn("v1.5.3", ""), nil},
+		"not seen, soft by its release":   {longhorn("v1.5.2", ""), nil},
 		"not seen, soft by its options":   {longhorn("v1.5.1", "vers=4.1,softerr"), nil},
 		"seen soft, hard by its release":  {all(longhorn("v1.5.1", ""), mounted(path, "nfs4", "rw", "soft")), nil},
 		"a volume for one node, not seen": {all(), nil},

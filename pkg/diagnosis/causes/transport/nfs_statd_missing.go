@@ -28,7 +28,7 @@ var NFSStatdMissing = &diagnosis.Rule{
 			State:   []evidence.Answer{r.Is},
 			Last:    []evidence.Answer{none, r.Tied},
 			Steps: []remedy.Step{
-				remedy.Words("Start the service and keep it on node " + pl.Node + ": systemctl enable --now rpc-statd (and rpcbind). The kubelet mounts at its next attempt."),
+				remedy.StartStatd(pl.X, pl.Node),
 				remedy.Words("Or mount with NFSv4 (mount option vers=4), which needs no rpc.statd. The option nolock is a way out only for data with a single writer."),
 			},
 		}
