@@ -48,7 +48,7 @@ func Compare(v *snapshot.Volume, view *snapshot.NodeView) Comparison {
 
 // Whole leaves out partitions and what is made on the node itself.
 func Whole(b *probes.BlockDevice) bool {
-	for _, prefix := range []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "zd"} {
+	for _, prefix := range []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "rbd", "drbd", "bcache", "zd"} {
 		if strings.HasPrefix(b.Name, prefix) {
 			return false
 		}
