@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -39,9 +40,9 @@ func (x *Index) contested(view *NodeView, v *Volume, dev probes.Dev) bool {
 	})
 }
 
-// called is the volume whose id a name of a disk is, or a long one ends with, or nil.
-func (x *Index) called(field string) *Volume {
-	ids := x.Memo("snapshot.ids", func() any {
+// ids are the volumes by the ids that hardware may know them by.
+func (x *Index) ids() map[string]*Volume {
+	return x.Memo("snapshot.ids", func() any {
 		out := map[string]*Volume{}
 		for _, v := range x.Volumes {
 			for _, t := range append(tokens(v), Plain(v.PVName())) {
@@ -52,6 +53,19 @@ func (x *Index) called(field string) *Volume {
 		}
 		return out
 	}).(map[string]*Volume)
+}
+
+// wholly tells whether the serial of a disk is another volume's id as it stands, and not one of
+// those that are wanted: a name of 20 letters looks like a longer one that was cut off.
+func (x *Index) wholly(view *NodeView, v *Volume, b *probes.BlockDevice, want []string) bool {
+	id := Plain(cmp.Or(b.Serial, udevSerial(view, b.Dev)))
+	o := x.ids()[id]
+	return o != nil && !v.Same(o) && !slices.Contains(want, id)
+}
+
+// called is the volume whose id a name of a disk is, or a long one ends with, or nil.
+func (x *Index) called(field string) *Volume {
+	ids := x.ids()
 	for i := range field {
 		if i == 0 || strings.IndexByte("-_:/", field[i-1]) >= 0 {
 			id := Plain(field[i:])

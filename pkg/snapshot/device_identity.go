@@ -134,7 +134,7 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
 		field := identityField(view, b, want)
-		if field == "" || b.Partition > 0 || b.Dev.IsZero() || strings.HasPrefix(b.Name, "dm-") {
+		if field == "" || b.Partition > 0 || b.Dev.IsZero() || strings.HasPrefix(b.Name, "dm-") || x.wholly(view, v, b, want) {
 			continue
 		}
 		m.addPath(b)

@@ -98,6 +98,14 @@ func TestDeviceIdentity(t *testing.T) {
 			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/postgres-data-of-shop-1"),
 			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "postgres-data-of-shop")}}, "", false,
 		},
+		"a serial that may be cut off, and is the whole name of another volume": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/journal-of-the-shops-2"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "journal-of-the-shops")}}, "", false,
+		},
+		"a serial that is cut off": {
+			csiPV("pv1", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/journal-of-the-banks-2"),
+			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "journal-of-the-banks")}}, "8:16", true,
+		},
 		"a logical volume beside its snapshot": {
 			csiPV("pv1", "local.csi.openebs.io", "postgres-data"),
 			probes.Facts{Block: []probes.BlockDevice{logicalVolume("dm-1", 1, "vg-postgres--data--old"), logicalVolume("dm-2", 2, "vg-postgres--data")}}, "253:2", true,
@@ -172,7 +180,8 @@ func TestDeviceIdentity(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := onNode(tt.pv, tt.facts, csiPV("pv2", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-other45a366d6"))
+			x := onNode(tt.pv, tt.facts, csiPV("pv2", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-other45a366d6"),
+				csiPV("pv3", "pd.csi.storage.gke.io", "projects/p/zones/z/disks/journal-of-the-shops"))
 			d, ok := x.DeviceOn(x.VolumeOfPV(tt.pv.Name), "n")
 			got := ""
 			if ok {
