@@ -164,8 +164,11 @@ func TestNobodySuffers(t *testing.T) {
 	})
 	share := notReady(ends(cephfsMounted(cephfs().Runs(0).Runs(1), "n1", 0).Answers("n1", cephfs().Stage(), cephfs().Publish(0)), "2026-01-02T11:30:30Z"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")
 	windows := smb().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = volume(nas-data) mount \"//10.9.0.6/data\" on \"\\\\var\\\\lib\\\\kubelet\\\\g\" failed with NewSmbGlobalMapping failed. output: \"New-SmbGlobalMapping : The user name or password is incorrect. FullyQualifiedErrorId : Windows System Error 1326,New-SmbGlobalMapping\", err: exit status 1")
+	twice := rbdMounted(rbdMounted(rbd().Runs(0).Attached("n1"), "n1", 0), "n2", 1).Answers("n1", rbd().Publish(0))
 	sayEach(t, map[string]said{
-		"a share on a lost node":          {share, []string{"kept from no other node"}, []string{"Two nodes that write", "the volume moves"}},
-		"Windows tells a logon by itself": {windows, []string{"does not log on the user"}, []string{"was not seen"}},
+		"a share on a lost node":                               {share, []string{"kept from no other node"}, []string{"Two nodes that write", "the volume moves"}},
+		"a disk under a pod that is gone, and on another node": {twice, []string{"Scale the workload of the volume to 0"}, nil},
+		"a holder that starts, too":                            {second(attachFailed(ebs().Waits().Attached("n2"), "Multi-Attach error for volume \"pv-data\" Volume is already used by pod(s) x-1"), "x-1", "n2", "", "Pending", ""), []string{"pod shop/x-1 on node n2 (30m old) has it"}, []string{"runs", "is using the disk"}},
+		"Windows tells a logon by itself":                      {windows, []string{"does not log on the user"}, []string{"was not seen"}},
 	})
 }

@@ -1,6 +1,15 @@
 package remedy
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// OneWriter says how what two nodes do to one filesystem ends, before any other step.
+func OneWriter(v *snapshot.Volume) string {
+	return "Scale the workload of volume " + volume.Name(v) + " to 0 and leave it so until no node mounts the volume: a pod that only starts anew replays the journal under a second writer. Then check the filesystem before anything mounts it."
+}
 
 // NodeBack brings a node that does not report back, or gives it up once it is known to be off.
 func NodeBack(l holder.Lost) []Step {

@@ -170,10 +170,10 @@ func (b Behind) Pending() string {
 	return "The kubelet there still lists the volume as in use, so its own unmount may be under way."
 }
 
-// Also is another node that has the volume mounted for a pod at the same time, or empty.
-func (b Behind) Also() string {
-	for _, o := range b.pl.X.Devices(b.pl.Volume) {
-		if o.Node != b.pl.Node && len(o.View.InitUses(o.Dev)) > 0 && len(b.pl.Volume.LiveConsumersOn(o.Node)) > 0 {
+// Also is another node that has the place's disk mounted for a pod at the same time, or empty.
+func Also(pl *evidence.Place) string {
+	for _, o := range pl.X.Devices(pl.Volume) {
+		if o.Node != pl.Node && len(o.View.InitUses(o.Dev)) > 0 && len(pl.Volume.LiveConsumersOn(o.Node)) > 0 {
 			return o.Node
 		}
 	}

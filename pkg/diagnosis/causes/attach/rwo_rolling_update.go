@@ -46,7 +46,7 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 		Steps: []remedy.Step{
 			remedy.DeletePod(r.Holder).Note("The volume then moves to node %s. This is a short downtime of the workload.", r.Waiter.Spec.NodeName),
 			remedy.Words("For good: set the strategy of Deployment " + o.Namespace + "/" + o.Name + " to Recreate (or maxSurge 0 with maxUnavailable 1), make it a StatefulSet, " +
-				"or move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod " + pods.Name(r.Holder) + " is using the disk."),
+				"or move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod " + pods.Name(r.Holder) + " has the disk."),
 		},
 	}
 	if d.Says == "several" {

@@ -60,6 +60,6 @@ func sharedClaim(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 		p.Steps = append(p.Steps, remedy.Words("Wait: pod "+pods.Name(r.Holder)+" belongs to a "+k+" and ends by itself; the volume moves when it has finished."))
 	}
 	p.Steps = append(p.Steps, remedy.Words(where+"or move the data to a ReadWriteMany volume. "+
-		"Do not detach by hand and do not force anything: pod "+pods.Name(r.Holder)+" is using the disk."))
+		"Do not detach by hand and do not force anything: pod "+pods.Name(r.Holder)+" has the disk."))
 	return p
 }

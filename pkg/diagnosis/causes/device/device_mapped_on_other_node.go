@@ -36,7 +36,7 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		d := b.Device.Block
 		p := &diagnosis.Proof{
 			Subject: diagnosis.DeviceSubject(pl.Node, b.Device.Dev), Says: "mapped", NotTo: []string{"filesystem-readonly-after-error"}, // what is only mapped writes nothing
-			With:       words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "disk": disk.Title(d), "point": "", "pending": b.Pending(), "also": b.Also()},
+			With:       words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "disk": disk.Title(d), "point": "", "pending": b.Pending(), "also": volume.Also(pl)},
 			State:      []evidence.Answer{b.Left()},
 			Last:       []evidence.Answer{pl.Consumers().Nothing()},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "what keeps the device on the node", Is: b.Kept()}, {Cause: "multipath-map-orphaned", Is: b.Dead()}, {Cause: "mount-of-dead-device", Is: b.Reused()}},
@@ -52,8 +52,8 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		switch {
 		case b.Stage != nil:
 			p.Says, p.With["point"], p.NotTo = "mounted", b.Stage.Mount.Point, nil
-			if b.Also() != "" {
-				p.Steps = append(p.Steps, remedy.Words("Scale the workload of volume "+p.With["volume"]+" to 0 and leave it so until no node mounts the volume: a pod that only starts anew replays the journal under a second writer. Then check the filesystem before anything mounts it."))
+			if p.With["also"] != "" {
+				p.Steps = append(p.Steps, remedy.Words(remedy.OneWriter(pl.Volume)))
 			}
 			p.Steps = append(p.Steps, remedy.Words("Unmount exactly the path above on node "+pl.Node+"; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
 		case target != "":

@@ -31,7 +31,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 		mounted, plain := mounts.OrphansOf(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "mounted", Last: []evidence.Answer{evidence.Resources(pl.X, "/pods", "/events").Nothing(), whole.Nothing()},
-			With: words.Fields{"node": pl.Node, "mounts": mounts.Titles(pl.View, mounted), "plain": mounts.Directories(pl.View, plain)},
+			With: words.Fields{"node": pl.Node, "mounts": mounts.Titles(pl.View, mounted), "plain": mounts.Directories(pl.View, plain), "also": ""},
 		}
 		if len(mounted) == 0 {
 			list, points, version := mounts.Unfinished(pl, plain)
@@ -49,9 +49,6 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 			}
 			return []*diagnosis.Proof{rest, p}
 		}
-		if pl.Volume != nil && !volume.OneNode(pl.X, pl.Volume) && volume.Fails(pl).No() {
-			p.Severity = report.Degraded // a share that is kept keeps nobody from it
-		}
 		p.State, p.Last = []evidence.Answer{mounts.Unknown(pl, mounted)}, append(p.Last, mounts.Asked(pl, mounted))
 		p.LookAlikes = []diagnosis.LookAlike{{Cause: "a mount in which somebody has a file open", Is: mounts.InUse(pl, mounted)}}
 		for _, o := range mounted {
@@ -64,10 +61,23 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 			remedy.Words("Restart the kubelet of node " + pl.Node + " or the driver's plugin pod there, and wait two minutes: a newer kubelet finds the volumes again and unmounts them."),
 			remedy.Words("If the mounts remain, unmount exactly these paths plainly, subPaths first; that the UIDs are unknown, that no process belongs to them and that no file is open was checked. Remove no pod directory as a whole: what is mounted below it would be deleted with it."),
 		}
+		weigh(pl, p)
 		if mounts.Leaving(pl, mounted) {
 			p.Says, p.AtMost, p.Waiting = "leaving", report.Possible, true
 			p.Steps = append([]remedy.Step{remedy.Words("Ask again in two minutes: if the mounts are gone then, nothing else is to be done.")}, p.Steps...)
 		}
 		return []*diagnosis.Proof{rest, p}
 	},
+}
+
+// weigh says what the mounts do to others: a share that is kept keeps nobody from it, and what is
+// mounted on another node as well has two writers.
+func weigh(pl *evidence.Place, p *diagnosis.Proof) {
+	switch {
+	case pl.Volume == nil:
+	case !volume.OneNode(pl.X, pl.Volume) && volume.Fails(pl).No():
+		p.Severity = report.Degraded
+	case volume.Also(pl) != "":
+		p.With["also"], p.Steps = volume.Also(pl), append([]remedy.Step{remedy.Words(remedy.OneWriter(pl.Volume))}, p.Steps...)
+	}
 }
