@@ -24,7 +24,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 	switch {
 	case !p.scope.found && len(roots) == 0:
 		return report.UnknownState
-	case worst == report.Blocking || blockedBySymptom(r.Unexplained) || p.onlyGuessed():
+	case worst == report.Blocking || blockedBySymptom(r.Unexplained) || p.onlyGuessed() || worst == report.Degraded && p.keepsWaiting(roots):
 		return report.Broken
 	case worst == report.Degraded || len(r.Unexplained) > 0:
 		return report.VerdictDegr
@@ -87,6 +87,13 @@ func (p *Pass) onlyGuessed() bool {
 		}
 	}
 	return false
+}
+
+// keepsWaiting tells whether a root that is usually no more than a nuisance keeps a pod from starting here.
+func (p *Pass) keepsWaiting(roots []*Finding) bool {
+	return slices.ContainsFunc(p.symptoms, func(s *Symptom) bool {
+		return s.Name == "pod-waiting-for-volume" && !s.Past && !s.quiet() && slices.ContainsFunc(s.explainedBy, func(f *Finding) bool { return !f.Waiting && f.Severity == report.Degraded && slices.Contains(roots, f) })
+	})
 }
 
 // pending is what a symptom says that only needs time so far, and that nothing explains.

@@ -45,6 +45,18 @@ spec: {replicas: 0, selector: {matchLabels: {app: controller}}, template: {metad
 	})
 }
 
+// TestNuisancesThatKeepAPodWaiting: what is only untidy while its pod works is a fault for the pod that waits.
+func TestNuisancesThatKeepAPodWaiting(t *testing.T) {
+	t.Parallel()
+	going := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Answers("n1", ebs().Publish(0)).Attached("n1").EditIn("kind: VolumeAttachment", "finalizers:", "deletionTimestamp: '2026-01-02T11:50:00Z', finalizers:")
+	}
+	showEach(t, map[string]shown{
+		"nobody waits":       {going(), "degraded: certain attach-state-out-of-step Node n1"},
+		"a second pod waits": {second(going(), "web-x", "n1", "", "Pending", ""), "broken: certain attach-state-out-of-step Node n1"},
+	})
+}
+
 // TestPathsOfTheOtherType: the runtime says that a path of the host is a directory where the image has a file.
 func TestPathsOfTheOtherType(t *testing.T) {
 	t.Parallel()
