@@ -71,6 +71,8 @@ func TestSiblingsAgain(t *testing.T) {
 	}{
 		"the image of a volume cannot be pulled":                     {imaged("registry.example/model:latest"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the image of a container cannot be":                         {imaged("registry.example/app:1"), "pod shop/web-0", "healthy"},
+		"a path of the node that is checked, nobody says anything":   {nfs().Waits().Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, hostPath: {path: /run/agent.sock, type: Socket}}]"), "pod shop/web-0", "broken: unexplained pod-waiting-for-volume"},
+		"a path of the node that is made, nobody says anything":      {nfs().Waits().Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, hostPath: {path: /run/agent, type: DirectoryOrCreate}}]"), "pod shop/web-0", "healthy"},
 		"an inline share of Azure":                                   {inline, "pod shop/web-0", "broken: certain smb-access-denied Secret shop/azure-secret"},
 		"AppArmor denies the mount, mount.nfs blames the server":     {armored, "", "broken: certain security-module-denies Pod kube-system/plugin-1"},
 		"SELinux denies a directory with a short name":               {labelled, "", "broken: certain security-module-denies Pod shop/web-0"},

@@ -186,14 +186,21 @@ func lacks(p *diagnosis.Pass, i involved) bool {
 	})
 }
 
-// hasVolumes tells whether the pod has a persistent or an inline CSI or network volume.
+// hasVolumes tells whether the pod has a volume for which the kubelet may have to wait: a
+// persistent one, an inline one of CSI or the network, an object of the API, or a path of the
+// node that it checks (pkg/volume/hostpath checkType) and does not make.
 func hasVolumes(i involved) bool {
 	if len(i.volumes) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(i.pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.CSI != nil || v.NFS != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.RBD != nil || v.ISCSI != nil || v.CephFS != nil || v.FlexVolume != nil
+		return v.CSI != nil || v.NFS != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.RBD != nil || v.ISCSI != nil || v.CephFS != nil || v.FlexVolume != nil ||
+			v.Secret != nil || v.ConfigMap != nil || v.HostPath != nil && checked(v.HostPath)
 	})
+}
+
+func checked(h *corev1.HostPathVolumeSource) bool {
+	return h.Type != nil && *h.Type != corev1.HostPathUnset && !strings.HasSuffix(string(*h.Type), "OrCreate")
 }
 
 // unmounted narrows the pod's volumes to those that the newest texts call missing: none when
