@@ -27,7 +27,7 @@ func (v *Volume) NFSServer() (server, path string) {
 	if n := v.PV.Spec.NFS; n != nil {
 		return n.Server, n.Path
 	}
-	if v.PV.Spec.CSI == nil || v.IsLonghorn() {
+	if v.PV.Spec.CSI == nil || v.IsLonghorn() || v.SaysSMB() {
 		return "", ""
 	}
 	for _, k := range nfsKeys {
@@ -65,9 +65,19 @@ func (v *Volume) portOption(usual string) string {
 	return usual
 }
 
+// SaysSMB tells whether the source of a volume names the protocol SMB beside a server and a share,
+// which NFS has, too: democratic-csi (node_attach_driver), or the type of its file system.
+func (v *Volume) SaysSMB() bool {
+	if v.PV == nil || v.PV.Spec.CSI == nil {
+		return false
+	}
+	fs := v.PV.Spec.CSI.FSType
+	return v.Attribute("node_attach_driver") == "smb" || fs == "cifs" || fs == "smb3"
+}
+
 // SMBShare is the source "//server/share" that the objects of a volume state, and the port:
-// csi-driver-smb's source, the server and share of Azure Files, or those of the class while
-// there is no PV.
+// csi-driver-smb's source, the server and share of Azure Files and democratic-csi, or those of the
+// class while there is no PV.
 func (v *Volume) SMBShare() (source, port string) {
 	attribute := v.Attribute
 	if v.PV == nil && v.Class != nil {
@@ -78,6 +88,9 @@ func (v *Volume) SMBShare() (source, port string) {
 		return source, port
 	}
 	share, server := attribute("shareName"), attribute("server")
+	if v.SaysSMB() && share == "" {
+		share = strings.TrimPrefix(attribute("share"), "/")
+	}
 	if account := attribute("storageAccount"); server == "" && account != "" && attribute("protocol") != "nfs" {
 		suffix := attribute("storageEndpointSuffix")
 		if suffix == "" {

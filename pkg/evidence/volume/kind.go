@@ -155,7 +155,7 @@ func nfsServer(v *snapshot.Volume) bool {
 // byAttributes reads what drivers of shares keep in the PV.
 func byAttributes(v *snapshot.Volume) Kind {
 	switch {
-	case strings.HasPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"):
+	case v.SaysSMB(), strings.HasPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"):
 		return SMB
 	case nfsServer(v):
 		return NFS

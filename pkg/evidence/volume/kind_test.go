@@ -32,6 +32,7 @@ func TestKindOf(t *testing.T) {
 		"a directory on the node's NFS": {of("hostPath: {path: /net/a}").Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n22 21 0:40 / /net rw - nfs4 s:/p rw"), volume.Directory | volume.NFS},
 		"a driver's raw device":         {of("volumeMode: Block, csi: {driver: d.example.org, volumeHandle: h1}"), volume.Disk},
 		"attributes of SMB":             {csi("source: //s/share"), volume.SMB},
+		"a server and a share of SMB":   {csi("node_attach_driver: smb, server: s, share: p"), volume.SMB},
 		"attributes of NFS":             {csi("server: s, share: /p"), volume.NFS},
 		"attributes of CephFS":          {csi("clusterID: c, fsName: f"), volume.Ceph | volume.FUSE},
 		"attributes of RBD":             {csi("clusterID: c, pool: p, imageName: i"), volume.Anything},
