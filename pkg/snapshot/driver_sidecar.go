@@ -94,7 +94,7 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (servi
 			continue
 		}
 		switch {
-		case x.servesDriver(p, driver), x.holdsLease(p, driver, sidecar), slices.Contains(x.speakers[driver], p.Name):
+		case x.servesDriver(p, driver), x.holdsLease(p, driver), slices.Contains(x.speakers[driver], p.Name):
 			sure = append(sure, p)
 		case x.namesOtherDriver(p, driver):
 		case slices.Contains(plugin, p.Namespace) && slices.Contains(proven, p.Namespace) && !x.sharedNamespace(p.Namespace, driver):
@@ -193,22 +193,20 @@ func driversNamed(p *corev1.Pod) []string {
 	return out
 }
 
-// holdsLease tells whether the sidecar's lease for the driver names the pod. The
-// names are those of each sidecar's leader election.
-func (x *Index) holdsLease(p *corev1.Pod, driver, sidecar string) bool {
+// holdsLease tells whether the lease of a sidecar for the driver names the pod. The names are
+// those of each sidecar's leader election. The sidecars of one pod speak to one driver: what
+// one of them has proves whom another serves that never came up.
+func (x *Index) holdsLease(p *corev1.Pod, driver string) bool {
 	dashed := DashedDriver(driver)
-	names := map[string]string{
-		"csi-attacher":    "external-attacher-leader-" + dashed,
-		"csi-provisioner": dashed,
-		"csi-resizer":     "external-resizer-" + dashed,
-	}
-	l := x.leases[key{p.Namespace, names[sidecar]}]
-	if l == nil || l.Spec.HolderIdentity == nil {
-		return false
-	}
-	holder := *l.Spec.HolderIdentity
-	return holder == p.Name || strings.HasSuffix(holder, "-"+p.Name) || strings.HasPrefix(holder, p.Name+"_") ||
-		strings.HasPrefix(holder, p.Name+"-")
+	return slices.ContainsFunc([]string{"external-attacher-leader-" + dashed, dashed, "external-resizer-" + dashed}, func(name string) bool {
+		l := x.leases[key{p.Namespace, name}]
+		if l == nil || l.Spec.HolderIdentity == nil {
+			return false
+		}
+		holder := *l.Spec.HolderIdentity
+		return holder == p.Name || strings.HasSuffix(holder, "-"+p.Name) || strings.HasPrefix(holder, p.Name+"_") ||
+			strings.HasPrefix(holder, p.Name+"-")
+	})
 }
 
 // DashedDriver is a driver's name as it stands in leases and finalizers: every

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -68,7 +69,8 @@ func TestSidecarPods(t *testing.T) {
 		p.Spec.Containers = []corev1.Container{{Name: "attacher", Image: "registry.k8s.io/sig-storage/csi-attacher:v4", Args: args}}
 		return p
 	}
-	holder := "held-0"
+	holder, held := "held-0", controller("held-0")
+	held.Spec.Containers = append(held.Spec.Containers, corev1.Container{Name: "csi-resizer"}) // it never came up, and has no lease
 	lease := &coordinationv1.Lease{ObjectMeta: meta("kube-system", "external-attacher-leader-b-io")}
 	lease.Spec.HolderIdentity = &holder
 	plugin := daemonSet("plugin", corev1.Container{Name: "registrar"}, "/var/lib/kubelet/plugins/csi-socket")
@@ -77,7 +79,7 @@ func TestSidecarPods(t *testing.T) {
 	node := &storagev1.CSINode{ObjectMeta: meta("", "n1")}
 	node.Spec.Drivers = []storagev1.CSINodeDriver{{Name: "d.io"}}
 	x := NewIndex(&Snapshot{Cluster: Cluster{
-		Pods:       []*corev1.Pod{controller("named-0", "--csi-address=/var/lib/kubelet/plugins/a.io/csi.sock"), controller("held-0"), beside, daemonPod(plugin, "n1")},
+		Pods:       []*corev1.Pod{controller("named-0", "--csi-address=/var/lib/kubelet/plugins/a.io/csi.sock"), held, beside, daemonPod(plugin, "n1")},
 		Leases:     []*coordinationv1.Lease{lease},
 		DaemonSets: []*appsv1.DaemonSet{plugin}, CSINodes: []*storagev1.CSINode{node},
 	}})
@@ -92,6 +94,9 @@ func TestSidecarPods(t *testing.T) {
 	}
 	if got := x.SidecarPods("a.io", "csi-resizer"); len(got) != 0 {
 		t.Errorf("resizer: got %v", got)
+	}
+	if got := x.SidecarPods("b.io", "csi-resizer"); !slices.Contains(got, held) {
+		t.Errorf("resizer beside an attacher that leads: got %v", got)
 	}
 }
 
