@@ -49,7 +49,7 @@ func (c *Catalog) relate(all []*Finding) {
 			if a == b || a.rule.Severity == report.Risk || !likely(a) || a.below(b) || !a.sameObject(&b.Keys) {
 				continue
 			}
-			if c.yields(b, a) && !a.yieldsAround(b) && !c.leads(b.Cause, a.Cause, nil) {
+			if c.yields(b, a) && !a.yieldsAround(b) && !c.leads(b.Cause, a.Cause, found) {
 				b.yieldTo = better(b.yieldTo, a)
 			}
 		}
