@@ -98,7 +98,7 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 		d.NodePath = longhornNode(v)
 	}
 	for _, h := range view.HoldersOf(m.dev) {
-		if !ofStack(view, v, m, h.Device) {
+		if !x.ofStack(view, v, m, h.Device) {
 			continue
 		}
 		d.Stack = append(d.Stack, h.Device)
@@ -110,14 +110,14 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 }
 
 // ofStack tells whether a device above D belongs to the volume's own stack.
-func ofStack(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
+func (x *Index) ofStack(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
 	switch {
 	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-"):
 		return v.Encrypted()
 	case b.DM != nil && b.DM.UUID == "" && v.IsLonghorn():
 		return b.DM.Name == v.Handle
 	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "mpath-"):
-		return !v.IsLonghorn() && len(m.paths) > 1
+		return !v.IsLonghorn() && (len(m.paths) > 1 || slices.ContainsFunc(x.VolumeMounts(v, view.Name), func(o VolumeMount) bool { return o.Mount.Dev == b.Dev }))
 	case b.LoopFile != "":
 		p, ok := view.ParsePath(strings.TrimSuffix(b.LoopFile, " (deleted)"))
 		return ok && p.Kind == BlockDev && p.PV == v.PVName()

@@ -71,7 +71,13 @@ func TestBranchesOfDisks(t *testing.T) {
 		return dmOver(w, "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234", "sdc", "sdd").
 			Edit("nodeName: n1, restartPolicy", "nodeName: n2, restartPolicy").Edit("creationTimestamp: '2025-12-31T12:00:02Z'", "creationTimestamp: '2025-12-31T12:00:02Z', deletionTimestamp: '2026-01-02T11:30:00Z'")
 	}
+	staged := func() *world {
+		w := dmOver(sanDisk(moved(pureISCSI()), "n1", "sdc", "8:32"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234", "sdc").Answers("n1", pureISCSI().Stage())
+		return w.Edit("creationTimestamp: '2025-12-31T12:00:02Z'", "creationTimestamp: '2025-12-31T12:00:02Z', deletionTimestamp: '2026-01-02T11:30:00Z'").
+			Mounts("n1", "253:7 / "+w.Stage()+" rw,relatime shared:65 - xfs /dev/mapper/mpathb rw,attr2").Entries("n1", "sys/fs/xfs/dm-7/stats/stats", "x")
+	}
 	showEach(t, map[string]shown{
+		"a map of one path that is only staged":                    {staged(), "broken: certain device-mapped-on-other-node Device n1/8:32; unexplained unmount-blocked"},
 		"a map that an old attachment left, its sessions are gone": {left(), map7},
 		"a mounted map whose disks came back":                      {beside(), map7},
 		"an old map beside the new disk":                           {dmOver(sanDisk(pureISCSI().Edit("fsType: xfs", "fsType: ext4").Waits().Attached("n1"), "n1", "sde", "8:64").Entries("n1", "dev/disk/by-id/wwn-0x600a0980123456789012345678901234", "@link ../../sde"), "n1", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234").FailedMount(stageFails("the operation did not succeed")), map7},
