@@ -58,8 +58,8 @@ func deadProofs(pl *evidence.Place, says string, list []mounts.DeadMount) (out [
 			Subject: d.Subject(pl.X), Says: says, With: d.Words(pl.X), State: []evidence.Answer{d.Is()}, Steps: remedy.EndDead(pl.X, pl.Node, d),
 			Last: []evidence.Answer{d.Sure(pl.X), pl.Tables(probes.Mounts, probes.Block, probes.DeviceNodes, probes.RBDDevices, probes.NVMeDevices).Nothing()},
 		}
-		if d.Leftover() && volume.Fails(pl).No() {
-			p.Severity = report.Degraded // nobody lives on it, and nobody waits
+		if d.Leftover() && !d.Reused && volume.Fails(pl).No() {
+			p.Severity = report.Degraded // nobody lives on it or on its number, and nobody waits
 		}
 		if d.Leftover() || says == "namesake" {
 			p.Breaks = []diagnosis.Step{diagnosis.Starting, diagnosis.Unmounting, diagnosis.Detaching}
