@@ -14,17 +14,20 @@ import (
 
 // OneNode tells whether a node that has the volume keeps it from the others. Its access modes are half
 // an answer: the attach-detach controller holds to them of what it attaches, a share takes every node
-// whatever its claim says, and no mode makes the filesystem of a disk one for two. What one node
-// serves to the others (sharedv4 of Portworx) is a share for them.
+// whatever its claim says, and no mode makes the filesystem of a disk one for two, but for those that
+// are made for it. What one node serves to the others (sharedv4 of Portworx) is a share for them.
 func OneNode(x *snapshot.Index, v *snapshot.Volume) bool {
 	if v.Exclusive() {
 		return v.AttachRequired(x) || KindOf(x, v)&Disk != 0
 	}
 	served := func(m snapshot.VolumeMount) bool { k := byType(m.Mount.FSType); return k != Anything && k&Shares != 0 }
-	return KindOf(x, v) == Disk && !v.Block() && !readers(v) && !slices.ContainsFunc(x.NodesOf(v), func(n string) bool {
+	return KindOf(x, v) == Disk && !v.Block() && !readers(v) && !slices.Contains(ofClusters, v.FSType()) && !slices.ContainsFunc(x.NodesOf(v), func(n string) bool {
 		return slices.ContainsFunc(x.VolumeMounts(v, n), served)
 	})
 }
+
+// ofClusters are filesystems of disks that several nodes mount at once (Documentation/filesystems of the kernel).
+var ofClusters = []string{"ocfs2", "gfs2"}
 
 // readers tells whether a volume is for reading alone: who has it is in nobody's way.
 func readers(v *snapshot.Volume) bool {

@@ -27,6 +27,7 @@ func TestOneNode(t *testing.T) {
 	}{
 		"a disk, once":                    {once, ebs, "", true},
 		"a disk, called shared":           {many, ebs, "", true},
+		"a filesystem of a cluster":       {many, "csi: {driver: ebs.csi.aws.com, volumeHandle: vol-1, fsType: ocfs2}", "", false},
 		"a disk of both modes":            {both, rbd, "", true},
 		"a disk for one pod":              {"ReadWriteOncePod", ebs, "", true},
 		"a disk without modes":            {"", iscsi, "", true},
