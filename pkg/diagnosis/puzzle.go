@@ -197,9 +197,10 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	awaited := around.Awaited(p.Index, z.volume, p.Texts(z.volume))
+	texts := p.Texts(z.volume)
+	awaited := around.Awaited(p.Index, z.volume, texts)
 	u.Seen = slices.Concat(z.silence(), z.away(), evidence.Each(awaited, around.WhyNot), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
-		around.Sessions(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node, p.Texts(z.volume)), around.Said(p.Index, z.volume, z.node, p.Texts(z.volume)),
+		around.Sessions(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node, texts), around.Said(p.Index, z.volume, z.node, texts),
 		around.Changed(p.Index, z.volume, z.node))
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {

@@ -109,9 +109,13 @@ func standsIn(field, name string) bool {
 			continue
 		}
 		for end := i + 1; end <= len(field) && strings.HasPrefix(name, Plain(field[i:end])); end++ {
-			if Plain(field[i:end]) == name {
-				return end == len(field) || field[end] != '-' && Plain(field[end:end+1]) == ""
+			if Plain(field[i:end]) != name {
+				continue
 			}
+			if end == len(field) || field[end] != '-' && Plain(field[end:end+1]) == "" {
+				return true
+			}
+			break
 		}
 	}
 	return false

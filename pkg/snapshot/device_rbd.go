@@ -76,7 +76,7 @@ func nbdDevice(view *NodeView, image string) (match, bool) {
 		}
 		for _, a := range b.Attrs {
 			pid, err := strconv.Atoi(strings.TrimSpace(a.Value))
-			if a.Name != "pid" || err != nil || !mapsImage(view.Process(pid), image) {
+			if a.Name != "pid" || err != nil || !MapsImage(view.Process(pid), image) {
 				continue
 			}
 			return match{dev: b.Dev, proven: true, how: b.Name + " of the rbd-nbd process " + strconv.Itoa(pid), locator: "sys/class/block/" + b.Name + "/pid"}, true
@@ -85,7 +85,8 @@ func nbdDevice(view *NodeView, image string) (match, bool) {
 	return match{}, false
 }
 
-func mapsImage(p *probes.Process, image string) bool {
+// MapsImage tells whether the command of a process of rbd-nbd names an image.
+func MapsImage(p *probes.Process, image string) bool {
 	return p != nil && slices.ContainsFunc(p.Cmdline, func(a string) bool {
 		return a == image || strings.HasSuffix(a, "/"+image)
 	})

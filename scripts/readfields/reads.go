@@ -217,7 +217,10 @@ func settingOf(info *types.Info, c *ast.CallExpr) (function string, value consta
 func (r reads) unnamed(info *types.Info, f *ast.File) (err error) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if _, passes := settingFuncs[fnName(fn)]; !ok || passes {
+		if !ok {
+			continue
+		}
+		if _, passes := settingFuncs[fn.Name.Name]; passes {
 			continue
 		}
 		ast.Inspect(fn, func(n ast.Node) bool {
@@ -230,13 +233,6 @@ func (r reads) unnamed(info *types.Info, f *ast.File) (err error) {
 		})
 	}
 	return err
-}
-
-func fnName(fn *ast.FuncDecl) string {
-	if fn == nil {
-		return ""
-	}
-	return fn.Name.Name
 }
 
 func callee(info *types.Info, fun ast.Expr) types.Object {

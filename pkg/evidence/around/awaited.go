@@ -2,12 +2,14 @@ package around
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -32,11 +34,7 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 		if uses || snapshot.PodReady(p) || p.Status.Phase == corev1.PodSucceeded || len(v.Waiting()) == 0 {
 			return false
 		}
-		labelled := false
-		for _, value := range p.Labels {
-			labelled = labelled || mine(value)
-		}
-		return slices.Contains(named, p.Name) || mine(p.Name) || labelled
+		return slices.Contains(named, p.Name) || mine(p.Name) || slices.ContainsFunc(slices.Collect(maps.Values(p.Labels)), mine)
 	})
 }
 
@@ -47,10 +45,8 @@ func WhyNot(p *corev1.Pod) report.Evidence {
 			return evidence.FromPod(p, "status.containerStatuses["+s.Name+"]", strings.TrimSuffix("waiting: "+w.Reason+": "+w.Message, ": "))
 		}
 	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return evidence.FromPod(p, "status.conditions[PodScheduled]", c.Message)
-		}
+	if why, ok := pods.Unscheduled(p); ok {
+		return evidence.FromPod(p, "status.conditions[PodScheduled]", why)
 	}
 	return evidence.FromPod(p, "status.phase", strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Status.Phase, p.Status.Reason, p.Status.Message)))
 }

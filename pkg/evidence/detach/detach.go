@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -17,12 +16,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-const (
-	outOfService = "node.kubernetes.io/out-of-service"
-	shutdown     = "node.cloudprovider.kubernetes.io/shutdown"
-	// maxWait is maxWaitForUnmountDuration of the reconciler.
-	maxWait = 6 * time.Minute
-)
+// maxWait is maxWaitForUnmountDuration of the reconciler.
+const maxWait = 6 * time.Minute
 
 // Attached is a volume that is attached to a node.
 type Attached struct {
@@ -86,18 +81,15 @@ func Reports(x *snapshot.Index, node string) evidence.Answer {
 
 // DeclaredOff asks whether a node carries the taint that says its machine is off
 // (KEP-2268), by which its volumes are taken away at once.
-func DeclaredOff(x *snapshot.Index, node string) evidence.Answer {
-	return evidence.When(tainted(x, node, outOfService), evidence.FromAPI("Node "+node, "spec.taints", outOfService))
+func DeclaredOff(x *snapshot.Index, name string) evidence.Answer {
+	return tainted(x, name, node.OutOfService)
 }
 
 // ShownOff asks whether the cloud provider says that the machine is shut down.
-func ShownOff(x *snapshot.Index, node string) evidence.Answer {
-	return evidence.When(tainted(x, node, shutdown), evidence.FromAPI("Node "+node, "spec.taints", shutdown))
-}
+func ShownOff(x *snapshot.Index, name string) evidence.Answer { return tainted(x, name, node.Shutdown) }
 
-func tainted(x *snapshot.Index, node, key string) bool {
-	n := x.Node(node)
-	return n != nil && slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+func tainted(x *snapshot.Index, name, key string) evidence.Answer {
+	return evidence.When(node.Tainted(x.Node(name), key), evidence.FromAPI("Node "+name, "spec.taints", key))
 }
 
 // Disabled asks whether the controller was seen to run without the clock (since 1.30).

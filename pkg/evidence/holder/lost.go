@@ -8,15 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
-)
-
-const (
-	// TaintShutdown is the cloud provider's word that a machine is off.
-	TaintShutdown = "node.cloudprovider.kubernetes.io/shutdown"
 )
 
 // Lost is a node that has a volume and does not report.
@@ -50,7 +46,7 @@ func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 func KeptOn(x *snapshot.Index, name string) []Lost {
 	var out []Lost
 	for _, v := range x.VolumesOn(name) {
-		if l, ok := lostOn(x, v, name); ok && !l.blocks() && (volume.OneNode(x, v) || sharedFrom(v, name)) && !l.usedElsewhere() {
+		if l, ok := lostOn(x, v, name); ok && !l.blocks() && l.Keeps() && !l.usedElsewhere() {
 			out = append(out, l)
 		}
 	}
@@ -66,7 +62,7 @@ func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
 		n, r := x.Node(name), x.NodeReady(name)
 		_, tied := On(x, v, name)
 		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(liveOn(v, name)) == 0 &&
-			!volume.OutOfService(n) && !tainted(n, TaintShutdown) {
+			!node.Tainted(n, node.OutOfService) && !node.Tainted(n, node.Shutdown) {
 			out = append(out, Lost{Name: name, Volume: v, Ready: r, x: x})
 		}
 	}
@@ -80,10 +76,10 @@ func (l Lost) Taken() evidence.Answer {
 
 func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	n := x.Node(name)
-	if n == nil || volume.OutOfService(n) {
+	if n == nil || node.Tainted(n, node.OutOfService) {
 		return Lost{}, false // the controller detaches at once: nobody waits for this node
 	}
-	l := Lost{Name: name, Volume: v, Ready: x.NodeReady(name), x: x, Shutdown: tainted(n, TaintShutdown)}
+	l := Lost{Name: name, Volume: v, Ready: x.NodeReady(name), x: x, Shutdown: node.Tainted(n, node.Shutdown)}
 	if l.Ready.Ready || !l.Ready.Known {
 		if l.Quiet = l.Ready.Known && l.Ready.LeaseOld(); !l.Quiet {
 			return Lost{}, false
@@ -142,10 +138,6 @@ func sharedFrom(v *snapshot.Volume, node string) bool {
 	return v.RegularRWX() && v.Longhorn != nil && v.Longhorn.Volume != nil && v.Longhorn.Volume.Status.CurrentNodeID == node
 }
 
-func tainted(n *corev1.Node, key string) bool {
-	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
-}
-
 // Silent asks whether the node's condition says that it does not report. While only its
 // lease is old, the condition was not seen to.
 func (l Lost) Silent() evidence.Answer {
@@ -188,7 +180,7 @@ func (l Lost) Facts() []report.Evidence {
 		out = append(out, evidence.FromAPI("Lease kube-node-lease/"+l.Name, "spec.renewTime", evidence.Duration(l.Ready.LeaseAge)+" ago"))
 	}
 	for _, t := range l.x.Node(l.Name).Spec.Taints {
-		if t.Key == TaintShutdown || t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady {
+		if t.Key == node.Shutdown || t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady {
 			out = append(out, evidence.FromAPI(object, "spec.taints", t.Key+":"+string(t.Effect)))
 		}
 	}

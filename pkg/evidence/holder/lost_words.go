@@ -58,7 +58,7 @@ func (l Lost) WhoWaits() string {
 // Power says what is known of the machine.
 func (l Lost) Power() string {
 	if l.Shutdown {
-		return "It is shown off by the cloud provider (taint " + TaintShutdown + ")."
+		return "It is shown off by the cloud provider (taint " + node.Shutdown + ")."
 	}
 	return "Whether the machine is off was not checked: a silent node may still run and write."
 }

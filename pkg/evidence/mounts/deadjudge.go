@@ -142,9 +142,7 @@ func hollow(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 func (d *DeadMount) unserved(b *probes.BlockDevice) bool {
 	_, image, _ := d.Volume.RBDImage()
 	serves := func(q probes.Process) bool {
-		return q.Comm == "rbd-nbd" && (len(q.Cmdline) == 0 || slices.ContainsFunc(q.Cmdline, func(a string) bool {
-			return a == "/dev/"+b.Name || a == image || strings.HasSuffix(a, "/"+image)
-		}))
+		return q.Comm == "rbd-nbd" && (len(q.Cmdline) == 0 || slices.Contains(q.Cmdline, "/dev/"+b.Name) || snapshot.MapsImage(&q, image))
 	}
 	return strings.HasPrefix(b.Name, "nbd") && image != "" && !slices.ContainsFunc(d.view.Facts.Processes, serves)
 }

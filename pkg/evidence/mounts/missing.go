@@ -120,6 +120,11 @@ func (m Missing) podDir() *probes.PodVolumeDir {
 
 // specName is what the kubelet calls a volume in a pod's directory: like the
 // PersistentVolume, or like the entry of a pod that names it in its own template.
+// isAt tells whether a point, of whatever table and root, is where the volume's publish mount belongs.
+func (m Missing) isAt(point string) bool {
+	return strings.Contains(point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(point+"/", "/"+m.specName()+"/")
+}
+
 func (m Missing) specName() string {
 	for _, c := range m.pl.Volume.Consumers {
 		if c.Inline && c.Pod == m.Pod {
@@ -213,7 +218,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 		ns := &view.Facts.Namespaces[i]
 		inside := own(ns)
 		for _, o := range ns.Mounts {
-			kubelets := m.mount == nil && ofKubelet(view, ns) && strings.Contains(o.Point, "/pods/"+uid+"/volumes/") && strings.Contains(o.Point+"/", "/"+m.specName()+"/")
+			kubelets := m.mount == nil && ofKubelet(view, ns) && m.isAt(o.Point)
 			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(Line(m.pl.Node, ns, o))
 			}

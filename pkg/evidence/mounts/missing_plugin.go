@@ -2,7 +2,6 @@ package mounts
 
 import (
 	"path"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -37,7 +36,7 @@ func (m Missing) Plugin() (t PluginTable, ok bool) {
 			}
 			seen = true
 			for _, o := range ns.Mounts {
-				if strings.Contains(o.Point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(o.Point+"/", "/"+m.specName()+"/") {
+				if m.isAt(o.Point) {
 					line := Line(m.pl.Node, ns, o)
 					t.Mount, t.Path = &line, privately(plugin, o.Point)
 					return t, true

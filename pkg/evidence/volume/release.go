@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -58,12 +58,12 @@ const Handover = 2 * time.Minute
 
 // JustReleased tells whether a node still has a volume only because its last pod there
 // ended a moment ago: what is still mounted or attached then is on its way out.
-func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
-	if !x.Collected("/pods") || !x.NodeReady(node).Ready && !OutOfService(x.Node(node)) {
+func JustReleased(x *snapshot.Index, v *snapshot.Volume, on string) bool {
+	if !x.Collected("/pods") || !x.NodeReady(on).Ready && !node.Tainted(x.Node(on), node.OutOfService) {
 		return false
 	}
 	ending := false
-	for _, c := range v.LiveConsumersOn(node) {
+	for _, c := range v.LiveConsumersOn(on) {
 		d := c.Pod.DeletionTimestamp
 		// The deletion's time is that at which its grace is over (metav1.ObjectMeta).
 		if d == nil || x.Age(d.Time) > Handover {
@@ -71,7 +71,7 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 		}
 		ending = true
 	}
-	va := v.AttachmentOn(node)
+	va := v.AttachmentOn(on)
 	switch {
 	case va != nil && va.Status.DetachError != nil:
 		return false
@@ -81,18 +81,9 @@ func JustReleased(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 		return true
 	}
 	ns, _ := v.ClaimRef()
-	killed := x.LastKilled(ns, node) // the pod is gone, and so is all but its last event
-	return !killed.IsZero() && x.Age(killed) <= Handover || Succeeded(x, v, node)
+	killed := x.LastKilled(ns, on) // the pod is gone, and so is all but its last event
+	return !killed.IsZero() && x.Age(killed) <= Handover || Succeeded(x, v, on)
 }
-
-// OutOfService tells whether a node carries the taint for which the attach-detach controller waits
-// for no unmount: its volumes are detached as soon as their pods are gone (KEP-2268).
-func OutOfService(n *corev1.Node) bool {
-	return n != nil && slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == TaintOutOfService })
-}
-
-// TaintOutOfService is its key.
-const TaintOutOfService = "node.kubernetes.io/out-of-service"
 
 // Recent tells whether a volume is wanted by a pod that is not older than a handover takes:
 // what stands in its way may go by itself.

@@ -42,7 +42,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 		}
 		for _, m := range multipath.MixedOf(pl) {
 			p := add("mixed", m.Map.Dev, words.Fields{"map": m.Map.DM.Name, "device": m.Map.Name + ", " + m.Map.Dev.String(), "stale": multipath.Titles(m.Wrong), "now": multipath.Titles(m.Right)}, m.Is())
-			p.Steps = []remedy.Step{remedy.Words("Stop the pods of this volume. Compare the identity of every path with the array before anything is removed; then remove only the stale paths, drop and rebuild the map." + calm(pl, append(m.Wrong, m.Right...)...) + " Write nothing through the map. A check of the filesystem comes later, while it is unmounted.")}
+			p.Steps = []remedy.Step{remedy.Words("Stop the pods of this volume. Compare the identity of every path with the array before anything is removed; then remove only the stale paths, drop and rebuild the map." + calm(pl, slices.Concat(m.Wrong, m.Right)...) + " Write nothing through the map. A check of the filesystem comes later, while it is unmounted.")}
 			if len(m.Right) == 0 {
 				p.Says = "old"
 			}
