@@ -9,9 +9,7 @@ import (
 
 // assemble builds the report from related findings. What others wrote is made
 // visible in one place, here: rules put names into sentences as they are.
-func (c *Catalog) assemble(p *Pass) *report.Report {
-	roots := c.gather(p)
-	c.explain(p, roots)
+func (c *Catalog) assemble(p *Pass, roots []*Finding) *report.Report {
 	r := &report.Report{
 		APIVersion: report.APIVersion, Kind: report.Kind,
 		Subject: p.scope.subject, TakenAt: p.TakenAt.UTC().Format(time.RFC3339), Server: p.Server, Probes: p.probes(),

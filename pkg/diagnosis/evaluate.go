@@ -24,14 +24,27 @@ func (c *Catalog) Audit(x *snapshot.Index, q Question) (*report.Report, []string
 	p := &Pass{Index: x, Question: q}
 	var r *report.Report
 	p.survive("report", func() {
-		begin(p)
-		c.run(p)
-		r = c.assemble(p)
+		roots := c.answer(p)
+		if len(p.texts.standing) > 0 && p.leavesOpen() {
+			if again, others := c.again(p); again.saysMore() {
+				p, roots = again, others
+			}
+		}
+		r = c.assemble(p, roots)
 	})
 	if r == nil {
 		r = p.broken()
 	}
 	return r, p.faults
+}
+
+// answer asks every rule, and tells what caused what; the roots are in order.
+func (c *Catalog) answer(p *Pass) []*Finding {
+	begin(p)
+	c.run(p)
+	roots := c.gather(p)
+	c.explain(p, roots)
+	return roots
 }
 
 // run asks every rule and relates what they found.

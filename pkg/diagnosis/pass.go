@@ -56,9 +56,10 @@ type Pass struct {
 	offers     map[offer][]*Rule
 	couldBe    map[uint64][]report.CouldBe // by hash: many symptoms have the same
 	ruledOut   map[uint64][]report.Excluded
-	bearing    map[volume.Kind]bearing // volumes that can have causes of a set of kinds
-	failed     []failure               // parts of the program that did not end
-	faults     []string                // sentences that a rule did not complete
+	bearing    map[volume.Kind]bearing       // volumes that can have causes of a set of kinds
+	failed     []failure                     // parts of the program that did not end
+	faults     []string                      // sentences that a rule did not complete
+	before     map[identity]report.Certainty // found without the events that only stand; nil where they do not count
 }
 
 // identity is what makes two findings, or two symptoms, one.
@@ -154,6 +155,9 @@ func (p *Pass) report(f *Finding) {
 	p.capByLook(f)
 	p.nameInline(f)
 	id := identity{f.Cause, f.Subject}
+	if p.before != nil && p.before[id] != report.Certain {
+		p.capByAge(f)
+	}
 	if old := p.findingOf[id]; old != nil {
 		old.join(f)
 		return

@@ -23,10 +23,14 @@ type texts struct {
 	byVolume map[*snapshot.Volume][]Text
 	byPod    map[*corev1.Pod][]Text
 	parsed   map[string]message.Failure // retries repeat the same words
+	standing map[spoken]time.Time       // events that are not fresh any more and stand
 }
 
+// spoken is where something was said, and what.
+type spoken struct{ locator, raw string }
+
 func newTexts(x *snapshot.Index, s scope) *texts {
-	t := &texts{x: x, byVolume: map[*snapshot.Volume][]Text{}, byPod: map[*corev1.Pod][]Text{}, parsed: map[string]message.Failure{}}
+	t := &texts{x: x, byVolume: map[*snapshot.Volume][]Text{}, byPod: map[*corev1.Pod][]Text{}, parsed: map[string]message.Failure{}, standing: map[spoken]time.Time{}}
 	for _, v := range s.volumes {
 		t.fromPods(v)
 		t.fromObjects(v)
@@ -36,7 +40,7 @@ func newTexts(x *snapshot.Index, s scope) *texts {
 	t.fromNodeEvents(s)
 	t.fromLogs(s)
 	for v, list := range t.byVolume {
-		list = t.age(v, list)
+		list = outspoken(t.age(v, list))
 		if !slices.IsSortedFunc(list, newerText) {
 			list = slices.Clone(list)
 			slices.SortStableFunc(list, newerText)
@@ -70,6 +74,16 @@ func stale(list []Text, past func(*Text) bool) []Text {
 		}
 	}
 	return list
+}
+
+// outspoken makes history of events that stand, where the same was complained about in other words since.
+func outspoken(list []Text) []Text {
+	return stale(list, func(x *Text) bool {
+		return x.Aged && slices.ContainsFunc(list, func(y Text) bool {
+			return y.Fresh && !y.Aged && y.Source != "log" && (y.Op != "" || y.Code != "" || y.Reason == "attachError") &&
+				!y.OfContainer() && !y.Is(message.MountTimeout) && (x.Node == "" || y.Node == "" || x.Node == y.Node)
+		})
+	})
 }
 
 // isMade tells whether a text speaks of making a volume that was made since.
@@ -196,8 +210,12 @@ func (t *texts) event(e *snapshot.Event, changed time.Time) Text {
 	if e.ObjNamespace != "" && e.Kind != "Node" && e.Kind != "PersistentVolume" && e.Kind != "VolumeAttachment" {
 		object = e.Kind + " " + e.ObjNamespace + "/" + e.ObjName
 	}
-	return Text{
-		Source: "event", Component: e.Component, Locator: "Event " + object + " " + e.Reason,
-		Node: e.Host, Reason: e.Reason, At: e.Last, Raw: e.Message, Fresh: t.x.Fresh(e, changed),
+	x := Text{
+		Source: "event", Component: e.Component, Locator: "Event " + object + " " + e.Reason, Node: e.Host, Reason: e.Reason,
+		At: e.Last, Raw: e.Message, Fresh: t.x.Fresh(e, changed), Aged: t.x.Standing(e, changed),
 	}
+	if x.Aged {
+		t.standing[spoken{x.Locator, x.Raw}] = x.At
+	}
+	return x
 }

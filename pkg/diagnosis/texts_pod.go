@@ -37,7 +37,7 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 	}
 	out = append(out, t.podStatus(pod)...)
 	slices.SortStableFunc(out, newerText)
-	out = slices.Clone(slices.CompactFunc(out, twice)) // which stays as long as the report is made
+	out = slices.Clone(outspoken(slices.CompactFunc(out, twice))) // which stays as long as the report is made
 	t.byPod[pod] = out
 	return out
 }

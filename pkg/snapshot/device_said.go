@@ -25,7 +25,7 @@ func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
 	var found match
 	for _, c := range v.WaitingOn(view.Name) {
 		for _, e := range x.Events("Pod", c.Pod.Namespace, c.Pod.Name) {
-			if !x.Fresh(e, x.VolumeChanged(v, view.Name)) || !x.aboutVolume(e, v, c) {
+			if !x.lastWord(e, x.VolumeChanged(v, view.Name)) || !x.aboutVolume(e, v, c) {
 				continue
 			}
 			for _, m := range x.namedIn(e.Message, view, v) {
@@ -54,7 +54,7 @@ func (x *Index) CephMonitors(v *Volume, node string) []string {
 	var out nodeList
 	for _, c := range v.WaitingOn(node) {
 		for _, e := range x.Events("Pod", c.Pod.Namespace, c.Pod.Name) {
-			if !x.Fresh(e, x.VolumeChanged(v, node)) || !x.aboutVolume(e, v, c) {
+			if !x.lastWord(e, x.VolumeChanged(v, node)) || !x.aboutVolume(e, v, c) {
 				continue
 			}
 			for _, m := range saidMonitors.FindAllStringSubmatch(e.Message, -1) {

@@ -18,8 +18,14 @@ type Index struct {
 
 	Volumes   []*Volume            // every persistent volume, sorted by key
 	NodeViews map[string]*NodeView // probed nodes only
-	lookups
-	asked memo[string, any] // see Memo
+	*lookups
+	asked   *memo[string, any] // see Memo
+	patient bool               // see Patient
+}
+
+// Patient is the same index, for which the last word stands (Standing) as if it were fresh.
+func (x *Index) Patient() *Index {
+	return &Index{Snapshot: x.Snapshot, Volumes: x.Volumes, NodeViews: x.NodeViews, lookups: x.lookups, asked: new(memo[string, any]), patient: true}
 }
 
 // Volume is one persistent volume with everything that belongs to it. A claim

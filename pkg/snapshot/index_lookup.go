@@ -83,7 +83,7 @@ func NewIndex(s *Snapshot) *Index {
 	if s == nil {
 		s = &Snapshot{}
 	}
-	x := &Index{Snapshot: s, NodeViews: map[string]*NodeView{}}
+	x := &Index{Snapshot: s, NodeViews: map[string]*NodeView{}, lookups: new(lookups), asked: new(memo[string, any])}
 	x.indexGaps()
 	x.indexCluster()
 	x.indexNodeLists()

@@ -9,9 +9,26 @@ const freshFor = 10 * time.Minute
 // change of what it speaks of.
 func (x *Index) Fresh(e *Event, changed time.Time) bool {
 	if e == nil || e.Last.IsZero() || x.Age(e.Last) >= freshFor {
-		return false
+		return x.patient && x.Standing(e, changed)
 	}
 	return changed.IsZero() || e.Last.After(changed)
+}
+
+// standsFor is how long the API server keeps an event (kube-apiserver --event-ttl, 1h).
+const standsFor = time.Hour
+
+// Standing tells whether an event that is not fresh any more may still be the last word: it
+// was repeated. Of one object a component writes 25 events, then one in five minutes whatever
+// it has to say (client-go: tools/record/events_cache.go, defaultSpamBurst, defaultSpamQPS), so
+// what is tried every two minutes may not be heard of for longer than an event is fresh.
+func (x *Index) Standing(e *Event, changed time.Time) bool {
+	return e != nil && e.Count > 1 && !e.Last.IsZero() && x.Age(e.Last) >= freshFor && x.Age(e.Last) < standsFor &&
+		(changed.IsZero() || e.Last.After(changed))
+}
+
+// lastWord tells whether nothing newer than an event need have been said.
+func (x *Index) lastWord(e *Event, changed time.Time) bool {
+	return x.Fresh(e, changed) || x.Standing(e, changed)
 }
 
 // VolumeChanged is the last change of a volume and of its attachment to a node: when its
