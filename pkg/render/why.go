@@ -93,8 +93,10 @@ const enoughLines = 3
 const shortPlace = 30
 
 // telling picks the first facts that are not alike: one line of a mount table stands
-// for its neighbours.
+// for its neighbours. That a pod or a claim is Pending is in the path above: it comes last.
 func telling(list []report.Evidence) []report.Evidence {
+	outside := slices.DeleteFunc(slices.Clone(list), inPath)
+	list = append(outside, slices.DeleteFunc(slices.Clone(list), func(e report.Evidence) bool { return !inPath(e) })...)
 	var out []report.Evidence
 	seen := map[string]bool{}
 	for _, e := range list {
@@ -104,6 +106,11 @@ func telling(list []report.Evidence) []report.Evidence {
 		}
 	}
 	return out
+}
+
+// inPath tells whether a fact is that a pod or a claim is Pending.
+func inPath(e report.Evidence) bool {
+	return e.Source == "api" && strings.HasSuffix(e.Locator, "status.phase") && strings.HasPrefix(e.Text, "Pending")
 }
 
 // kindOf is equal for facts of one table, and for one field of objects of one kind.
