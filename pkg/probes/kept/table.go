@@ -13,6 +13,8 @@ var answers = map[string]string{
 var processes = []line{
 	{"**/*.env", nothing, "that it is there; never what it says"},
 	{"proc/*/environ", nothing, "never read"},
+	// The kernel shows the secrets of CHAP and of NVMe to root (scsi_transport_iscsi.c, nvme/host/sysfs.c, configfs).
+	{"sys/**/*password*", nothing, "that it is there; never what it says"}, {"sys/**/dhchap_*", nothing, "that it is there; never what it says"},
 	{"proc/*/cmdline", argv, "the program and its known options"},
 	{"proc/*/stat", stat, "state, parent and start of a process, threads that hang"},
 	{"proc/*/status", status, "state and parent of a process"},

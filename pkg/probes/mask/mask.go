@@ -14,13 +14,19 @@ const Hidden = "********"
 
 // hints are what a text must hold before it is looked at closely: most have none. In
 // lower case.
-var hints = []string{"token", "secret", "pass", "pwd", "cred", "authori", "bearer", "key", "user=", "username=", "eyj", "akia", "private", "mysql", "mariadb", "mongo",
-	"redis-cli", "pg_dump", "curl", "cookie:", "sig=", "signature=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "dckr_pat_", "npm_", "xox", "hvs.", "asia", "aiza",
-	"auth=", "auth:", "pw=", "pw:", "pw ", "jwt", "connection"}
+var hints = strings.Fields(`token secret pass pwd cred authori bearer key user= username= eyj akia private mysql mariadb mongo
+	redis-cli pg_dump curl cookie: sig= signature= ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- dckr_pat_ npm_ xox hvs. asia aiza
+	auth= auth: auth" auth\\ pw= pw: jwt connection otp= otp: otp" pin= pin: pin" salt= salt: salt" psk= psk: psk" pswd community sessid jsessionid assertion
+	hook /bot %3a%2f%2f basic echo printf <<< docker podman nerdctl helm ldap ipmitool sqlcmd openssl sqlplus alias outgoinguser incominguser smbclient rpcclient iscsi:// :9440: :5432:
+	xapp- glrt- gldt- glcbt- glptt- glft- glsoat- glagent- hvb. hvr. ya29. gocspx- pypi- k_live_ k_test_ dop_v1_ shpat_ shpca_ shppa_ shpss_ glsa_ tskey- hf_ sha256~ sg. dapi
+	::server: ::node: kubeadm securestring dhhc-1: code kennwort contrase senha wachtwoord heslo parola salasana`)
+
+// spaced are hints of two words, foreign those of other alphabets.
+var spaced = []string{"pw ", "net use ", "mot de passe", "identified by", "lösenord", "hasło", "şifre", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "סיסמה", "mật khẩu"}
 
 // byFirst are the hints by their first letter.
 var byFirst = func() (out ['z' + 1][]string) {
-	for _, h := range hints {
+	for _, h := range slices.Concat(hints, spaced[:4]) {
 		out[h[0]] = append(out[h[0]], h)
 	}
 	return out
@@ -34,7 +40,8 @@ func hinted(s string) bool {
 		c := s[i]
 		if c >= 0x80 { // some letters of other alphabets fold to ours
 			lower := strings.ToLower(s)
-			return slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(lower, h) })
+			told := func(h string) bool { return strings.Contains(lower, h) }
+			return slices.ContainsFunc(hints, told) || slices.ContainsFunc(spaced, told)
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
@@ -51,32 +58,8 @@ func hinted(s string) bool {
 	return false
 }
 
-var (
-	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1). Alone
-	// it may be a token in HTTP; in s3://BUCKET@REGION/ it is none.
-	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@|(https?://)[^/\s@"'<>]+@|((?:^|[^:])//)[^/\s@"'<>:\[]+:[^\s@"'<>/]+@`)
-	// account is the same without slashes: a source name of a database (go-sql-driver), a root over
-	// iSCSI (dracut.cmdline(7)).
-	account = regexp.MustCompile(`[^\s@"'<>:=/]+:[^\s@"'<>]+(@(?:tcp|unix)\()|(\biscsi:)[^\s@"'<>:]+:[^\s@"'<>]+(@)`)
-	// percent is the form user%password of mount.cifs(8).
-	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%)[^,\s"']+`)
-	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
-	// scheme is what follows the scheme in an Authorization header (RFC 7235, 2.1), one word or
-	// parameters up to the end of the line; and what a Cookie header holds.
-	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+|(\bauth\s*[:=]\s*basic\s+)\S+`)
-	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs).
-	signed = regexp.MustCompile(`(?i)((?:[?&]sig|\b(?:x-amz-|x-goog-)?signature)=)[^&\s"']+`)
-	// shapes are values that say themselves what they are.
-	shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|\bA[KS]IA[0-9A-Z]{12,}|\bAIza[0-9A-Za-z_-]{30,}|` +
-		`\b(?:gh[pousr]_|github_pat_|glpat-|dckr_pat_|npm_|hvs\.|xox[abeprs]-)[A-Za-z0-9_-]{16,}`)
-	pem = regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----).*?(-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)`)
-	// glued is the password right behind its option (mysql(1), mongo(1), sshpass(1)).
-	glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
-	// behind is one that is the next word (sshpass(1), redis-cli), or stands behind a user (curl(1)).
-	behind = regexp.MustCompile(`(\b(?:sshpass|redis-cli)\b[^\n]*?\s-[pa]\s+|\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?[^\s:]+:)[^\s-]\S*`)
-	// named is a word that may name a secret.
-	named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b)[a-z0-9_.-]*`)
-)
+// named is a word that may name a secret.
+var named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b|otp|pin|salt|psk|pswd|community|sessid|jsessionid|client_assertion)[a-z0-9_.-]*`)
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
 func Text(s string) string { return text(s, true) }
@@ -87,20 +70,13 @@ func Text(s string) string { return text(s, true) }
 func Own(s string) string { return text(s, false) }
 
 func text(s string, words bool) string {
+	s = random(s)
 	if !hinted(s) {
 		return s
 	}
-	s = pem.ReplaceAllString(s, "${1}"+Hidden+"${2}")
-	s = userinfo.ReplaceAllString(s, "${1}${2}${3}"+Hidden+"@")
-	s = account.ReplaceAllString(s, "${2}"+Hidden+"${1}${3}")
-	s = percent.ReplaceAllString(s, "${1}"+Hidden)
-	s = scheme.ReplaceAllString(s, "${1}${2}${3}"+Hidden)
-	s = signed.ReplaceAllString(s, "${1}"+Hidden)
-	s = bearer.ReplaceAllString(s, "${1}"+Hidden)
-	s = shapes.ReplaceAllString(s, Hidden)
-	s = behind.ReplaceAllString(s, "${1}"+Hidden)
-	s = glued.ReplaceAllString(s, "${1}"+Hidden)
-	return values(s, words)
+	s = commands(plainly(s))
+	s = foreign.ReplaceAllString(s, "${1}"+Hidden)
+	return values(pairs(s), words)
 }
 
 // values hides what follows a name of a secret; words: also without any sign between them.
@@ -151,7 +127,12 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 			return -1, 0
 		}
 	default:
-		if !words || !Secret(name) || prose(firstWord(s[at:])) || objectName(name, s[at:]) {
+		if !words || !Secret(name) || weak(name) || objectName(name, s[at:]) {
+			return -1, 0
+		}
+		if told := said(s, end); told >= 0 {
+			at = told
+		} else if prose(firstWord(s[at:])) {
 			return -1, 0
 		}
 	}
@@ -192,8 +173,12 @@ func separator(s string, i int) (at int, assigned bool) {
 	for blank < len(s) && (s[blank] == ' ' || s[blank] == '\t') {
 		blank++
 	}
-	if len(s)-blank > 2 && strings.EqualFold(s[blank:blank+3], "%3D") { // in a form or a URL
-		return blank + 3, true
+	coded := blank + 3*strings.Count(s[blank:min(blank+3, len(s))], "%22")
+	if len(s)-coded > 2 && (strings.EqualFold(s[coded:coded+3], "%3D") || strings.EqualFold(s[coded:coded+3], "%3A")) { // in a form or a URL
+		return coded + 3, true
+	}
+	if strings.HasPrefix(s[blank:], "：") {
+		return blank + len("："), true
 	}
 	if strings.HasPrefix(s[blank:], "-> ") {
 		return blank + 3, true
@@ -206,12 +191,12 @@ func separator(s string, i int) (at int, assigned bool) {
 		for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
 			at++
 		}
-		if at > blank+1 || blank+1 == len(s) || s[blank+1] != '\n' || i == blank {
+		if at > blank+1 || blank+1 == len(s) || s[blank+1] != '\n' {
 			return at, true
 		}
 		for next := at; next < len(s); next++ { // a quoted value below its quoted name
 			if strings.IndexByte(" \t\n", s[next]) < 0 {
-				if s[next] == '"' {
+				if s[next] == '"' && i < blank || lone.MatchString(s[next:]) && next > at+1 {
 					at = next
 				}
 				break
@@ -225,14 +210,23 @@ func separator(s string, i int) (at int, assigned bool) {
 	return blank, false
 }
 
+// lone is a word on a line of its own, which YAML reads as the value of the name above it.
+var lone = regexp.MustCompile(`^[^\s:#>|{\[-][^\s:]*(?:\n|$)`)
+
 // block is a value of several lines in YAML: all that stands further in.
 var block = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
 
 // value is the extent of one value: a quoted text, a bracketed list, or a word.
 func value(s string, at int) (from, to int) {
-	if strings.HasPrefix(s[at:], `\"`) {
-		if n := strings.Index(s[at+2:], `\"`); n >= 0 {
-			return at + 2, at + 2 + n
+	if slashes := len(s[at:]) - len(strings.TrimLeft(s[at:], `\`)); slashes > 0 && strings.HasPrefix(s[at+slashes:], `"`) { // JSON in JSON
+		quote := s[at : at+slashes+1]
+		if n := strings.Index(s[at+len(quote):], quote); n >= 0 {
+			return at + len(quote), at + len(quote) + n
+		}
+	}
+	if strings.HasPrefix(s[at:], "%22") {
+		if n := strings.Index(s[at+3:], "%22"); n >= 0 {
+			return at + 3, at + 3 + n
 		}
 	}
 	if m := block.FindStringIndex(s[at:]); m != nil {
@@ -255,11 +249,26 @@ func value(s string, at int) (from, to int) {
 		}
 	}
 	end := at
-	for end < len(s) && !strings.ContainsRune(" \t\n,;&\"')]}\x00", rune(s[end])) {
-		end++
+	for end < len(s) && (!strings.ContainsRune(" \t\n,;&\"')]}\x00", rune(s[end])) || goesOn(s, end)) {
+		end += 1 + strings.Count(s[end:min(end+2, len(s))], ",,")
 	}
 	if end == at || strings.HasPrefix(s[at:end], "***") {
 		return -1, 0 // nothing, or hidden by who wrote it
 	}
 	return at, end
+}
+
+// next is what stands behind a sign in a list: another name.
+var next = regexp.MustCompile(`^.\s*[A-Za-z0-9_. -]*[=:]`)
+
+// goesOn tells a sign that is a part of a password and ends none: no name and no end follows
+// it. A comma in an option of a mount is written twice.
+func goesOn(s string, i int) bool {
+	switch {
+	case i+1 >= len(s):
+		return false
+	case s[i] == ',':
+		return s[i+1] == ','
+	}
+	return strings.IndexByte(";&)]}'", s[i]) >= 0 && alnum(s[i+1]) && !next.MatchString(s[i:])
 }

@@ -107,6 +107,23 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestIdentitiesStay: what a diagnosis goes by, and sentences about secrets that tell none.
+func TestIdentitiesStay(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"dm-3 is LVM-S2euTnbgP3jclpVv4J8k26uGMJkdNJgpzJoQ3WepO9K22iBtIAAkSuQ2bBVeX39J here", "PV S2euTn-bgP3-jcle-Vv4J-8k26-uGMJ-kdNJgp was found",
+		"wwn 0x600a098038304437415d4b6a59684a55 serial S4EWNX0R123456A of Samsung_SSD_970_EVO_Plus_1TB_S4EWNX0R123456A", "image x@sha256:0f9b3c6f4ad1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b",
+		"handle 0001-0024-fed5480a-f00f-417a-a51d-31d8a8144c03-0000000000000002-eba90b33-0156-4207-87b4-789907d26ad5 is mounted", "func=instance.V1DataEngineInstanceOps.InstanceLog file=x.go:519",
+		"volume ocid1.volume.oc1.iad.abuwcljrzqhhbgo4xwkv5q6mrzvjvjvjvjvjvjvjvjvjvjvjvjvjvjvja is attached to eui.0025388b710116a9", `Post "https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/webhook/mutation?timeout=10s": EOF`,
+		"Secrets are never in a snapshot", "the passphrase was right, the key is missing", "secret for Ceph-CSI: cluster id and monitors", "STATUS_PASSWORD_EXPIRED (127)", "exit codes pass through: 42",
+		"pin the pod to node n1, salt and pepper", "auth: unable to find a keyring on /etc/ceph/ceph.client.admin.keyring", "target iqn.2004-10.com.example:5432:x", "event web-0.17a1b2c3d4e5f607 says so",
+	} {
+		if got := Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestArgs(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{

@@ -10,8 +10,21 @@ import (
 var secretParts = wordSet(`token tokens secret secrets pass passwd password passwords passphrase pwd credential credentials cred creds
 	authorization authorisation key keys pw bindpw jwt dsn`)
 
+// weakParts do so, too, but are words of other subjects in a sentence.
+var weakParts = wordSet(`otp totp pin salt psk pswd community phpsessid jsessionid assertion`)
+
+// weak tells a name that is one of a secret by weak parts alone.
+func weak(name string) bool {
+	for _, p := range split(name) {
+		if weakParts[p] {
+			return true
+		}
+	}
+	return false
+}
+
 // secretWords make a name one of a secret wherever they stand in it.
-var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "authkey", "userkey", "restkey", "connectionstring"}
+var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "passcode", "passwort", "authkey", "userkey", "restkey", "connectionstring"}
 
 // plainWords hold one of the parts by accident.
 var plainWords = wordSet(`monkey turkey hotkey bypass compass keyring keyslot keyslots`)
@@ -41,7 +54,7 @@ func Secret(name string) bool {
 		if p == "kmskey" || p == "key" && i > 0 && parts[i-1] == "kms" {
 			continue // which key of a key service, by its name: the key never leaves the service
 		}
-		if secretParts[p] {
+		if secretParts[p] || weakParts[p] {
 			return true
 		}
 		for _, w := range secretWords {

@@ -95,3 +95,37 @@ var kindName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(?:[\s,;:.)]|$)`)
 func objectName(name, s string) bool {
 	return name == "Secret" && kindName.MatchString(s) || strings.HasPrefix(strings.ToLower(name), "secret") && quotedObject.MatchString(s)
 }
+
+// copula stands between a name and its value in a sentence; what only opens a bracket, or
+// stands behind another word ("token supplied: x"), may as well begin a remark, and what goes on with words a sentence.
+var (
+	copula        = regexp.MustCompile(`^["'\\]*\s+(?:is|was|are|equals|set to|ist)\s+(?:now\s+|still\s+)?`)
+	owned         = regexp.MustCompile(`^\s+(?:for|of)\s+(?:the\s+)?(?:user\s+|account\s+)?[A-Za-z0-9_.@/-]+\s*(?:\s(?:is|was)\s+|[:=]\s*)`)
+	goesOnInWords = regexp.MustCompile(`^[a-z]+ [a-z]+[ .]`)
+	other         = regexp.MustCompile(`^\s+[a-z0-9]+:\s+`)
+	opening       = regexp.MustCompile(`^\s*\(?[“‘]`)
+	// quality ends words that say what something is like, in the place of a value.
+	quality = regexp.MustCompile(`^(?:never|always|right|good|bad|old|new|same|public|private|plain|long|short|fine|safe|too|very|just|already|currently|either|neither|where|what|how|why|then|more|less|yours|out|up|back|longer|lost|one|two|none|it|they)$|(?:ed|ing|able|ible|ent|ant|ous|al|ive|ful|less|ty|ly|ic|ready|own|ten|sent|set|kept|here|there|only|n't)$`)
+)
+
+// said finds a value that a sentence says of a name that ends at s[end] ("the password for x is y");
+// it is negative where it says something else.
+func said(s string, end int) int {
+	for i, form := range []*regexp.Regexp{copula, owned, opening, other} {
+		m := form.FindStringIndex(s[end:])
+		if m == nil {
+			continue
+		}
+		at := end + m[1]
+		word := strings.Trim(firstWord(s[at:]), "\"'`“”‘’().,;:!?\\}")
+		switch {
+		case strings.HasPrefix(word, Hidden):
+			return at
+		case i == 3 && strings.Trim(word, digits) == "":
+		case word == "", prose(word), httpStatus.MatchString(s[at:]), harmless.MatchString(word) && len(strings.Trim(word, digits)) > 0 && !strings.ContainsAny(s[at:at+1], "\"'`"):
+		case strings.ContainsAny(word, digits), i < 2 && !quality.MatchString(strings.ToLower(word)) && (i == 0 || !goesOnInWords.MatchString(s[at:])):
+			return at
+		}
+	}
+	return -1
+}

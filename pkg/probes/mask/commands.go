@@ -1,0 +1,41 @@
+package mask
+
+import (
+	"regexp"
+	"strings"
+)
+
+// glued is the password right behind its option (mysql(1), mongo(1), sshpass(1)).
+var glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
+
+// programsOf are the words of which one stands in each command with a secret that has no name.
+var programsOf = []string{"sshpass", "redis-cli", "curl", "docker", "podman", "nerdctl", "helm", "ldap", "ipmitool", "sqlcmd", "openssl", "sqlplus", "mc alias", "net use", "inguser", "outgoinguser",
+	"identified by", "echo", "printf", "<<<", "securestring", "incominguser", "mysql", "mariadb", "mongo", "pg_dump", "smbclient", "rpcclient"}
+
+// behind is a password by its place alone: the next word (sshpass(1), redis-cli), behind a user
+// (curl(1), sqlplus), behind a name (tgt-admin(8)), given to a program through a pipe.
+var behind = regexp.MustCompile(`(?i)(\b(?:sshpass|redis-cli)\b[^\n]*?\s-[pa]\s+|\bcurl\b[^\n]*?\s(?:-u|-U|--user|--proxy-user)[ =]?[^\s:]+:|\b(?:docker|podman|nerdctl|helm)\b[^\n]*?\blogin\b[^\n]*?\s-p\s+` +
+	`|\bldap[a-z]+\b[^\n]*?\s-w\s+|\b(?:ipmitool|sqlcmd)\b[^\n]*?\s-P\s+|\bopenssl\b[^\n]*?\spass:|\bsqlplus\s+[^\s/]+/` +
+	`|\bnet use \S+ \S+ |\b(?:incoming|outgoing)user \S+ |\bIDENTIFIED BY\s+["']|\bConvertTo-SecureString\s+(?:-String\s+)?["']?|<<<\s*["']?)[^\s\-"'@][^\s"'@]*`)
+
+// alias is where mc(1) of MinIO gets a user and a password behind two names.
+var alias = regexp.MustCompile(`(\bmc alias set \S+ \S+ )\S+ \S+`)
+
+// piped is what a program that asks for a password gets from another one.
+var piped = regexp.MustCompile(`(\b(?:echo|printf)\s+(?:-[ne]+\s+|["']?%s(?:\\n)?["']?\s+)*["']?)([^\s"'|]+)(["']?\s*\|\s*(?:sudo\s+)?(?:\S*/)?(?:cryptsetup|kinit|docker|podman|helm|passwd|chpasswd|sudo|smbpasswd|iscsiadm|gpg|openssl|oc|skopeo|ssh-add|sshfs|zfs|mount)\b)`)
+
+// commands hides what a program gets by its place on a command line.
+func commands(s string) string {
+	lower := strings.ToLower(s)
+	found := false
+	for _, p := range programsOf {
+		found = found || strings.Contains(lower, p)
+	}
+	if !found {
+		return s
+	}
+	s = piped.ReplaceAllString(s, "${1}"+Hidden+"${3}")
+	s = alias.ReplaceAllString(s, "${1}"+Hidden+" "+Hidden)
+	s = behind.ReplaceAllString(s, "${1}"+Hidden)
+	return glued.ReplaceAllString(s, "${1}"+Hidden)
+}

@@ -1,0 +1,56 @@
+package mask
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A name and its value that are values themselves, in an environment (core/v1, EnvVar) and in the maps of
+// protobuf, as JSON, YAML or Go print them.
+var (
+	nameFirst  = regexp.MustCompile(`(?i)\b(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
+	valueFirst = regexp.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
+	element    = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.-]*)>([^<>]+)(</)`)
+)
+
+// pairs hides values that are told from their names by the names' own.
+func pairs(s string) string {
+	if strings.Contains(s, "</") {
+		s = element.ReplaceAllStringFunc(s, func(m string) string {
+			p := element.FindStringSubmatch(m)
+			if !Secret(p[1]) {
+				return m
+			}
+			return "<" + p[1] + ">" + Hidden + p[3]
+		})
+	}
+	if !strings.Contains(s, "alue") {
+		return s
+	}
+	s = valueFirst.ReplaceAllStringFunc(s, func(m string) string {
+		p := valueFirst.FindStringSubmatch(m)
+		if !Secret(p[4]) {
+			return m
+		}
+		return p[1] + Hidden + p[3]
+	})
+	var out strings.Builder
+	last := 0
+	for _, m := range nameFirst.FindAllStringSubmatchIndex(s, -1) {
+		if m[0] < last || !Secret(s[m[2]:m[3]]) || m[1] >= len(s) {
+			continue
+		}
+		if from, to := value(s, m[1]); from >= 0 {
+			out.WriteString(s[last:from])
+			out.WriteString(Hidden)
+			last = to
+		}
+	}
+	if last == 0 {
+		return s
+	}
+	return out.String() + s[last:]
+}
+
+// foreign are the words for a password in other languages, and codes that are used once.
+var foreign = regexp.MustCompile(`(?i)((?:passwort|kennwort|mot de passe|contrase(?:ñ|n)a|senha|wachtwoord|lösenord|hasło|heslo|parola|şifre|jelszó|salasana|пароль|密码|密碼|パスワード|비밀번호|كلمة المرور|סיסמה|mật khẩu|(?:one-time|verification) code)["'\\]*\s*(?:[:=：]|\bist\b|\best\b|\bes\b|\blautet\b)\s*["'\\“„«]*)([^\s"'\\,;&<”“»]+)`)
