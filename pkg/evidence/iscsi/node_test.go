@@ -56,6 +56,23 @@ func TestTool(t *testing.T) {
 	}
 }
 
+// TestToolSpoke: the program that printed why a login failed is there, wherever the driver has it.
+func TestToolSpoke(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"iscsiadm: initiator reported error (19 - encountered non-retryable iSCSI login failure)": "yes",
+		"nsenter: failed to execute iscsiadm: No such file or directory":                          "no",
+		`exec: "iscsiadm": executable file not found in $PATH`:                                    "no",
+		"failed to sendtargets to portal 10.0.0.9:3260, err: exit status 15":                      "no",
+	} {
+		pl := nodes(nil, &probes.Facts{})
+		pl.Texts = []evidence.Text{{Fresh: true, Node: "a", Raw: text}}
+		if a := ToolFound(pl); a.String() != want {
+			t.Errorf("%s: %s", text, a.String())
+		}
+	}
+}
+
 // TestBadName: a name that is missing, empty or of no form; a file of which nobody took the
 // name, since that probe did not end.
 func TestBadName(t *testing.T) {

@@ -33,6 +33,7 @@ func TestUses(t *testing.T) {
 		"the protocol":                  {csi("array.example.com", nil, map[string]string{"accessProtocol": "iSCSI"}), nil, true},
 		"another protocol":              {csi("array.example.com", map[string]string{"t": "iqn.2015-10.com.array:t0"}, map[string]string{"accessProtocol": "fc"}), text, false},
 		"a call of iscsiadm":            {csi("array.example.com", nil, nil), text, true},
+		"an array without a target":     {csi("array.example.com", nil, nil), []evidence.Text{{Fresh: true, Locator: "VolumeAttachment csi-1 status.attachError", Raw: "can't get iscsi target address"}}, false},
 		"nothing":                       {csi("array.example.com", nil, nil), nil, false},
 		"a share whose text has no tie": {csi("nfs.csi.k8s.io", map[string]string{"server": "10.0.0.9"}, nil), nil, false},
 	} {

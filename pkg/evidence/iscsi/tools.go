@@ -14,6 +14,7 @@ import (
 var (
 	toolChecked = pattern.MustCompile(`make sure you have iscsiadm/open-iscsi installed`)
 	toolWords   = pattern.MustCompile(toolChecked.String() + `|(?i)iscsiadm\\?['"]?: (executable file )?(not found|no such file)|execute \S*iscsiadm\S*: No such file|iscsiadm: command not found|(?s)iscsi(?:adm|:).*exit status 127\b`)
+	toolSpoke   = pattern.MustCompile(`iscsiadm: (?:initiator reported error|Could not (?:log ?in|log into|perform))`) // usr/iscsiadm.c, usr/iscsi_err.c
 )
 
 // NoTool asks whether the host of the place's node has no iscsiadm where it is looked
@@ -50,11 +51,13 @@ func ToolSaid(pl *evidence.Place) (looked bool, a evidence.Answer) {
 	return false, evidence.No()
 }
 
-// ToolFound asks whether Longhorn's own check of the node found the program: where nobody
-// attaches, that speaks against a list of programs.
+// ToolFound asks whether the program itself spoke to the driver, which may bring its own, or, where nobody
+// attaches, whether Longhorn's own check of the node found it.
 func ToolFound(pl *evidence.Place) evidence.Answer {
 	if pl.Volume != nil {
-		return evidence.No()
+		return evidence.Texts(pl.Texts).At(pl.Node).Say(func(t evidence.Text) bool {
+			return t.Fresh && !t.OwnWord && toolSpoke.MatchString(t.Raw) && !toolWords.MatchString(t.Raw)
+		})
 	}
 	if status, text := packages(pl.X, pl.Node); status == "True" {
 		return evidence.Yes(evidence.FromAPI("nodes.longhorn.io "+pl.Node, "status.conditions[RequiredPackages]", text))

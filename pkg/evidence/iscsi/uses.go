@@ -50,7 +50,8 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 		}
 	}
 	for _, t := range texts {
-		if t.Fresh && !t.OwnWord && usesWords.MatchString(t.Raw) && may(x, v) {
+		ofArray := t.Reason == "FailedAttachVolume" || strings.HasSuffix(t.Locator, "status.attachError") // an array asked for its targets has none of them on a node yet
+		if t.Fresh && !t.OwnWord && !ofArray && usesWords.MatchString(t.Raw) && may(x, v) {
 			return true
 		}
 	}

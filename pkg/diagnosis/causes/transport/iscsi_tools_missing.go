@@ -32,7 +32,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 			With:       words.Fields{"node": pl.Node, "why": why, "at": at, "searched": "/" + strings.Join(probes.ToolDirs(), ", /")},
 			State:      []evidence.Answer{needed, absent, iscsi.OfHost(pl)},
 			Last:       []evidence.Answer{pl.Tables(probes.Files).Nothing(), iscsi.HostsKubelet(pl)},
-			LookAlikes: []diagnosis.LookAlike{{Cause: "a program that Longhorn's own check found", Is: iscsi.ToolFound(pl)}},
+			LookAlikes: []diagnosis.LookAlike{{Cause: "a program that was found", Is: iscsi.ToolFound(pl)}},
 			Steps:      []remedy.Step{remedy.Install(pl.X, pl.Node, remedy.ISCSITools, "iscsiadm")},
 		}
 		if len(p.Steps[0].Commands) > 0 { // elsewhere the lines of configuration start it, too
