@@ -98,7 +98,7 @@ func Refused(pl *evidence.Place) evidence.Answer {
 	c := pl.Volume.Claim
 	state := evidence.Reading{}.Found(condition(c, "ControllerResizeError"), allocated(c, controllerRefused))
 	return withText(pl, state, func(t evidence.Text) bool {
-		return t.Reason == "VolumeResizeFailed" && ofResizer(t)
+		return t.Reason == "VolumeResizeFailed" && ofResizer(t) && !t.Is(message.Deadline) && !t.Is(message.AbortedPending) // who hangs has refused nothing
 	}, "VolumeResizeSuccessful")
 }
 

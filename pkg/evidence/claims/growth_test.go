@@ -104,6 +104,7 @@ func TestGrowth(t *testing.T) {
 		"its log says so":                {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{"certain " + is}},
 		"its log said so":                {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{}},
 		"refused":                        {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: too large`)), []string{"certain " + is}},
+		"asked, and it hangs":            {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: rpc error: code = DeadlineExceeded desc = context deadline exceeded`)), []string{}},
 		"refused, by state":              {raised("10Gi", ", allocatedResourceStatuses: {storage: ControllerResizeInfeasible}"), []string{"certain " + is}},
 		"refused and done since":         {raised("10Gi", "").Add(strings.ReplaceAll(claimEvent("VolumeResizeFailed", resizer, "no"), "11:59", "11:57"), claimEvent("VolumeResizeSuccessful", resizer, "yes")), []string{}},
 		"kubelet's text is no refusal":   {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
