@@ -61,7 +61,7 @@ func (p *page) facts(list []report.Evidence, first, enough int) {
 	}
 	for _, e := range shown {
 		if p.inline(e, where, shortPlace) {
-			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(quotable(e.Text))-6))
+			place = max(place, min(columns(p.locator(e)), p.width()-where-columns(words(e))-6))
 		}
 	}
 	lines := 0
@@ -142,13 +142,13 @@ func (p *page) locator(e report.Evidence) string {
 
 // inline tells whether a fact fits one line beside a place of some columns.
 func (p *page) inline(e report.Evidence, where, place int) bool {
-	return 2+where+2+min(place, columns(p.locator(e)))+2+columns(quotable(e.Text)) <= p.width()
+	return 2+where+2+min(place, columns(p.locator(e)))+2+columns(words(e)) <= p.width()
 }
 
 // quote prints one fact. Of a long text the end is kept: it says what went wrong.
 func (p *page) quote(e report.Evidence, where, place, most int) {
 	head := "  " + pad(origin(e), where) + "  "
-	l, text := p.locator(e), quotable(e.Text)
+	l, text := p.locator(e), words(e)
 	if p.inline(e, where, shortPlace) {
 		room := p.width() - columns(head) - 2 - columns(text)
 		p.printf("%s\n", strings.TrimRight(head+pad(shortLocator(l, room), min(place, room))+"  "+text, " "))
@@ -195,9 +195,9 @@ func (p *page) ofTheAsked(e report.Evidence) bool {
 }
 
 // afterthoughts begin the end of a text that says nothing, and would be quoted for its end:
-// what evicting others would not bring (the scheduler's framework/preemption), and whom the
-// driver of Longhorn had asked.
-var afterthoughts = []string{" preemption: ", ", code=Server Error, detail=] from [", "] from [http://longhorn-backend"}
+// what evicting others would not bring (the scheduler's framework/preemption), whom the
+// driver of Longhorn had asked, and where in its own command PowerShell stopped.
+var afterthoughts = []string{" preemption: ", ", code=Server Error, detail=] from [", "] from [http://longhorn-backend", `\r\nAt line:`, " At line:1 char:"}
 
 // quotable is a text in one line, without an afterthought.
 func quotable(s string) string {
