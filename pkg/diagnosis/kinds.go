@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -126,7 +127,7 @@ func (c *Catalog) offered(p *Pass, s *Symptom) []*Rule {
 	var offers []offer
 	for _, v := range p.volumesOf(&s.Keys) {
 		early := p.Suffers(v, "attach-failed", "multi-attach-error", "claim-pending", "expansion-pending") && !p.Suffers(v, "mount-failed", "volume-io-error", "volume-readonly", "volume-hung")
-		if o := (offer{s.Name, p.kindOf(v), early}); !slices.Contains(offers, o) {
+		if o := (offer{s.Name, p.supposed(v), early}); !slices.Contains(offers, o) {
 			offers = append(offers, o)
 		}
 	}
@@ -139,6 +140,28 @@ func (c *Catalog) offered(p *Pass, s *Symptom) []*Rule {
 	return evidence.Keep(c.explaining[s.Name], func(r *Rule) bool {
 		return slices.ContainsFunc(offers, func(o offer) bool { return slices.Contains(c.offeredBy(p, o), r) })
 	})
+}
+
+// supposed is what a volume is, or, where only the name of its driver tells, what that driver makes: enough to
+// say what it could be, not to leave anything out that was found.
+func (p *Pass) supposed(v *snapshot.Volume) volume.Kind {
+	k := p.kindOf(v)
+	if k != volume.Anything {
+		return k
+	}
+	switch of := around.KindOf(p.Index, v, ""); of {
+	case around.Unknown, around.Local:
+		return k
+	case around.NFS:
+		return volume.NFS
+	case around.SMB: // Azure Files has both protocols
+		return volume.SMB | volume.NFS
+	case around.CephFS:
+		return volume.Ceph | volume.FUSE
+	case around.FUSE:
+		return volume.FUSE
+	}
+	return volume.Disk
 }
 
 func (c *Catalog) offeredBy(p *Pass, o offer) []*Rule {

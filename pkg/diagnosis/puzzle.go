@@ -26,6 +26,7 @@ type puzzle struct {
 	node   string
 	step   Step
 	text   *Text // the newest complaint of the step
+	logged bool  // the driver's log has a complaint
 }
 
 // stepOfSymptom is where a volume stops that shows a symptom. A pod that waits tells
@@ -124,10 +125,14 @@ func alone(t Text) Step {
 // refusal is the newest text in which who acts on a volume refuses a step. The
 // kubelet's summary that a pod waits is none.
 func (p *Pass) refusal(v *snapshot.Volume, node string, of Step) *Text {
+	unmounts := of == Unmounting
 	if of != Modifying && of != Deleting {
 		of = ""
 	}
 	for _, t := range p.Texts(v) {
+		if unmounts && strings.HasPrefix(t.Locator, "VolumeAttachment ") {
+			continue // words of who attaches
+		}
 		if alone(t) == of && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
 			return &t
 		}
@@ -181,6 +186,20 @@ func (z puzzle) away() []report.Evidence {
 	return nil
 }
 
+// seen is what was seen around a volume where its step failed. What a driver's log tells is kept: then
+// it is not so that nobody says why.
+func (z *puzzle) seen(awaited []*corev1.Pod) []report.Evidence {
+	x, v, node, texts := z.p.Index, z.volume, z.node, z.p.Texts(z.volume)
+	said := around.Said(x, v, node, string(z.step), texts)
+	z.logged = len(said) > 0
+	var out []report.Evidence
+	for _, pod := range awaited {
+		out = append(out, around.WhyNot(x, pod)...)
+	}
+	return slices.Concat(z.silence(), z.away(), out, around.Hung(x, v, node), around.Withheld(x, v, node), around.Inside(x, v, node), around.Unready(x, v, node, string(z.step)),
+		around.Sessions(x, v, node), around.Portals(x, v, node), around.Kernel(x, v, node, texts), said, around.Changed(x, v, node))
+}
+
 // unexplained completes a symptom to what a person can go on with.
 func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Unexplained {
 	z := p.puzzleOf(s)
@@ -191,20 +210,21 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	if p.Question.Outline {
 		return u
 	}
-	u.CouldBe, u.Answer = c.couldBe(p, s), z.says()
+	u.CouldBe = c.couldBe(p, s)
 	if z.volume == nil {
-		u.Next = z.looksAtPod()
+		u.Answer, u.Next = z.says(), z.looksAtPod()
 		return u
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
-	texts := p.Texts(z.volume)
-	awaited := around.Awaited(p.Index, z.volume, texts)
-	u.Seen = slices.Concat(z.silence(), z.away(), evidence.Each(awaited, around.WhyNot), around.Hung(p.Index, z.volume, z.node), around.Withheld(p.Index, z.volume, z.node), around.Inside(p.Index, z.volume, z.node), around.Unready(p.Index, z.volume, z.node),
-		around.Sessions(p.Index, z.volume, z.node), around.Kernel(p.Index, z.volume, z.node, texts), around.Said(p.Index, z.volume, z.node, texts),
-		around.Changed(p.Index, z.volume, z.node))
+	awaited := around.Awaited(p.Index, z.volume, p.Texts(z.volume))
+	u.Seen, u.Answer = z.seen(awaited), z.says()
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {
-		return remedy.Check("The pod that the driver waits for.", remedy.Kubectl("-n", p.Namespace, "describe", "pod", p.Name))
+		look := remedy.Kubectl("-n", p.Namespace, "describe", "pod", p.Name)
+		if container, ended := around.Ended(p); ended {
+			look = remedy.LogOf(p, container)
+		}
+		return remedy.Check("The pod that the driver waits for.", look)
 	})
 	next = append(append(next, z.onItsOtherNodes()...), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
 	if z.dark() { // neither a log nor a program of it can be had

@@ -13,6 +13,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -130,6 +132,8 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return p.silent(z)
 	case "csi-plugin-not-registered":
 		return p.unregistered(z)
+	case "nfs-server-unreachable", "nfs-access-denied", "smb-server-unreachable", "network-host-to-pod-blocked":
+		return !p.served(z)
 	case "filesystem-needs-fsck":
 		return around.FilesystemRefused(p.Index, z.volume, z.node)
 	case "longhorn-volume-faulted":
@@ -137,6 +141,18 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return lh != nil && lh.Status.Robustness == "faulted"
 	}
 	return false
+}
+
+// served tells whether the server of a share was seen to answer the node: of one that nobody asked nothing
+// is ruled out.
+func (p *Pass) served(z puzzle) bool {
+	return slices.ContainsFunc(p.placesOf(z.volume).nodes, func(pl *evidence.Place) bool {
+		if pl.Node != z.node {
+			return false
+		}
+		share, ok := smb.ShareOf(pl)
+		return ok && share.Answers(pl).Yes() || len(nfs.ServerAsked(pl).Facts()) > 0
+	})
 }
 
 // someUnprobed tells whether a node of the cluster was not looked at.

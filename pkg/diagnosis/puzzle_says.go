@@ -50,6 +50,9 @@ func (z puzzle) says() string {
 	if z.shrunk() {
 		return "The device of the volume" + on + " is smaller than its filesystem: it must get its size back first, as a check would cut off what lies beyond its end."
 	}
+	if z.text == nil && z.logged {
+		return "The volume is " + silent + on + ", and the log of its driver has a complaint."
+	}
 	if z.text == nil {
 		return "The volume is " + silent + on + cmp.Or(z.warner(), ", and nobody says why") + "."
 	}
@@ -57,7 +60,7 @@ func (z puzzle) says() string {
 	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
 		act, on = act+strings.Replace(on, " on", to, 1), ""
 	}
-	if z.text.Is(message.Deadline) { // who hangs has refused nothing
+	if z.text.Is(message.Deadline) || z.text.Code == "Aborted" && z.text.Is(message.AbortedPending) { // who hangs has refused nothing
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
 	return who + on + " refuses to " + act + "."

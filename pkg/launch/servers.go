@@ -102,6 +102,9 @@ func endpoints(x *snapshot.Index, v *snapshot.Volume, node string) []endpoint {
 			add(a.Addr().String(), strconv.Itoa(int(a.Port())))
 		}
 	}
+	for _, a := range x.NVMePortals(v, node) {
+		add(a.Addr().String(), strconv.Itoa(int(a.Port())))
+	}
 	if v.IsLonghorn() { // an engine's target is that of its own node's instance manager
 		for _, im := range x.InstanceManagersOn(node) {
 			add(im.IP, "3260")

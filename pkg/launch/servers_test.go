@@ -57,6 +57,8 @@ func TestServersOfEveryKind(t *testing.T) {
 		"azure files":     {source: csi("file.csi.azure.com", map[string]string{"shareName": "s", "storageAccount": "acc"}), want: Servers{Names: []string{"acc.file.core.windows.net"}, Dials: []string{"acc.file.core.windows.net:445"}}},
 		"iscsi":           {source: corev1.PersistentVolumeSource{ISCSI: &corev1.ISCSIPersistentVolumeSource{TargetPortal: "10.0.0.1", IQN: "iqn.2004-10.x:y", Portals: []string{"10.0.0.2:3261"}}}, want: Servers{Dials: []string{"10.0.0.1:3260", "10.0.0.2:3261"}}},
 		"iscsi by driver": {source: csi("org.democratic-csi.iscsi", map[string]string{"portal": "10.0.0.1:3260", "iqn": "iqn.2004-10.x:y"}), want: Servers{Dials: []string{"10.0.0.1:3260"}}},
+		"nvme":            {source: csi("org.democratic-csi.nvmeof", map[string]string{"transport": "tcp://10.0.0.1:4420", "nqn": "nqn.2014-08.org.example:y"}), want: Servers{Dials: []string{"10.0.0.1:4420"}}},
+		"nvme, its port":  {source: csi("block.csi.example", map[string]string{"address": "10.0.0.1", "subsystem": "nqn.2014-08.org.example:y"}), want: Servers{Dials: []string{"10.0.0.1:4420"}}},
 		"ceph":            {source: corev1.PersistentVolumeSource{CephFS: &corev1.CephFSPersistentVolumeSource{Monitors: []string{"10.0.0.1:6789", "10.0.0.2"}}}, want: Servers{Dials: []string{"10.0.0.1:6789", "10.0.0.2:6789"}}},
 		"no host":         {source: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "a b; $(reboot)\n--prove", Path: "/a"}}},
 		"an option":       {source: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "--record=/etc/x", Path: "/a"}}},

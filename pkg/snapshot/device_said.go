@@ -2,6 +2,9 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
+	"net"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,6 +64,44 @@ func (x *Index) CephMonitors(v *Volume, node string) []string {
 				for _, a := range PortalsIn(m[1]) {
 					out.add(a.String())
 				}
+			}
+		}
+	}
+	return out
+}
+
+// nvmePort is where subsystems of NVMe over TCP and RDMA listen (NVMe over Fabrics, 7.4.9.3).
+const nvmePort = 4420
+
+// saidSubsystem is where a driver says that it connected to (options of /dev/nvme-fabrics, nvme-cli).
+var saidSubsystem = regexp.MustCompile(`traddr[= ]([0-9a-fA-F.:]+)[, ](?:--)?trsvcid[= ]([0-9]+)`)
+
+// NVMePortals are the addresses of a volume's subsystems: by value, as its source, its attachment to a
+// node and fresh failures there name them.
+func (x *Index) NVMePortals(v *Volume, node string) []netip.AddrPort {
+	if v == nil || v.PV == nil {
+		return nil
+	}
+	var out []netip.AddrPort
+	add := func(list []netip.AddrPort) {
+		for _, a := range list {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	for _, values := range v.spokenOn(node) {
+		texts := slices.Sorted(maps.Values(values))
+		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "nqn.") }) {
+			for _, text := range texts {
+				add(portalsIn(text, nvmePort))
+			}
+		}
+	}
+	for _, c := range v.WaitingOn(node) {
+		for _, e := range x.Events("Pod", c.Pod.Namespace, c.Pod.Name) {
+			if m := saidSubsystem.FindStringSubmatch(e.Message); m != nil && x.Fresh(e, x.VolumeChanged(v, node)) && x.aboutVolume(e, v, c) {
+				add(portalsIn(net.JoinHostPort(m[1], m[2]), nvmePort))
 			}
 		}
 	}

@@ -144,7 +144,9 @@ func speaksOfTarget(values map[string]string) bool {
 }
 
 // PortalsIn are the IP addresses in a text, with their ports or that of iSCSI.
-func PortalsIn(text string) []netip.AddrPort {
+func PortalsIn(text string) []netip.AddrPort { return portalsIn(text, iscsiPort) }
+
+func portalsIn(text string, port uint16) []netip.AddrPort {
 	var out []netip.AddrPort
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F' || r == '.' || r == ':' || r == '[' || r == ']')
@@ -154,7 +156,7 @@ func PortalsIn(text string) []netip.AddrPort {
 		if ap, err := netip.ParseAddrPort(w); err == nil {
 			out = append(out, ap)
 		} else if a, err := netip.ParseAddr(strings.Trim(w, "[]")); err == nil && strings.Count(w, ".")+strings.Count(w, ":") >= 3 {
-			out = append(out, netip.AddrPortFrom(a, iscsiPort))
+			out = append(out, netip.AddrPortFrom(a, port))
 		}
 	}
 	return out

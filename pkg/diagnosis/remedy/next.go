@@ -1,6 +1,8 @@
 package remedy
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
@@ -24,29 +26,31 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		if ns, claim := v.ClaimRef(); claim != "" {
 			add("What is said of the claim.", Kubectl("-n", ns, "describe", "pvc", claim))
 		}
-		sidecar(x, v, "csi-provisioner", add)
+		controller(x, v, step, add)
 	case "delete":
 		if lh := v.LH(); v.PV == nil && lh != nil {
 			add("What Longhorn still keeps of the volume.", Kubectl("-n", lh.Namespace, "get", "volumes.longhorn.io,engines.longhorn.io,replicas.longhorn.io,snapshots.longhorn.io", "-l", "longhornvolume="+lh.Name))
 		} else {
 			add("What is said of the volume.", Kubectl("describe", "pv", v.PVName()))
 		}
-		sidecar(x, v, "csi-provisioner", add)
+		controller(x, v, step, add)
 	case "resize":
 		if ns, claim := v.ClaimRef(); claim != "" {
 			add("What the claim waits for.", Kubectl("-n", ns, "describe", "pvc", claim))
 		}
-		sidecar(x, v, "csi-resizer", add)
+		controller(x, v, step, add)
 	case "modify":
 		if m, ok := claims.ModificationOf(v.Claim); ok {
 			add("What the claim waits for.", Kubectl("-n", v.Claim.Namespace, "describe", "pvc", v.Claim.Name))
 			add("What the class asks of the driver.", Kubectl("get", "volumeattributesclass", m.Want, "-o", "yaml"))
 		}
-		sidecar(x, v, "csi-resizer", add)
+		sidecar(x, v, step, add)
 	case "attach", "detach":
-		attachment(x, v, node, add)
-		if !owner(x, v, add) {
-			sidecar(x, v, "csi-attacher", add)
+		refused := attachment(x, v, node, add)
+		if !owner(x, v, add) && refused {
+			controller(x, v, step, add)
+		} else if v.LH() == nil {
+			sidecar(x, v, step, add)
 		}
 	case "serve", "replicate":
 		owner(x, v, add)
@@ -68,24 +72,24 @@ func onNode(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bo
 		add("The kubelet's words.", KubeletLog(node))
 	}
 	if pod != nil && !kubelet {
-		add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
+		add("The driver's own words.", LogOf(pod, container))
 	}
 }
 
-// attachment shows what is said of a volume's attachment to a node: who refused it by name
-// tells more in its own log.
-func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(string, ...Command)) {
+// attachment shows what is said of a volume's attachment to a node. Who refused it by name tells more in its
+// own log: what the status says is quoted.
+func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(string, ...Command)) (refused bool) {
 	for _, va := range v.Attachments {
 		if va.Spec.NodeName != node && node != "" {
 			continue
 		}
-		if pod, container := around.Controller(x, v); pod != nil && (va.Status.AttachError != nil || va.Status.DetachError != nil) { // what its status says is quoted
-			add("The driver's own words.", Kubectl("-n", pod.Namespace, "logs", pod.Name, "-c", container, "--since=15m"))
-		} else {
+		refused = va.Status.AttachError != nil || va.Status.DetachError != nil
+		if pod, _ := around.Controller(x, v, "attach"); pod == nil || !refused {
 			add("What the attacher says.", Kubectl("get", "volumeattachment", va.Name, "-o", "jsonpath={.status}"))
 		}
-		return
+		return refused
 	}
+	return false
 }
 
 // owner shows the log of the longhorn-manager that acts for a volume of Longhorn: it attaches it,
@@ -102,16 +106,29 @@ func owner(x *snapshot.Index, v *snapshot.Volume, add func(string, ...Command)) 
 	return pod != nil
 }
 
-// sidecar shows the log of a driver's sidecar, where one pod of it was seen. What was not made yet
-// names its driver by its class.
-func sidecar(x *snapshot.Index, v *snapshot.Volume, name string, add func(string, ...Command)) {
-	driver := v.CSIName()
-	if driver == "" && v.PV == nil && v.Class != nil {
-		driver = v.Class.Provisioner
+// controller shows the logs of a driver's controller, first those of the driver itself: its sidecar repeats its
+// answers.
+func controller(x *snapshot.Index, v *snapshot.Volume, step string, add func(string, ...Command)) {
+	if pod, container := around.Controller(x, v, step); pod != nil {
+		add("The driver's own words.", LogOf(pod, container))
 	}
-	if pods := x.SidecarPods(driver, name); len(pods) > 0 {
-		add("The words of "+name+".", Kubectl("-n", pods[0].Namespace, "logs", pods[0].Name, "-c", name, "--since=15m"))
+	sidecar(x, v, step, add)
+}
+
+// sidecar shows the log of a driver's sidecar for a step, where one pod of it was seen.
+func sidecar(x *snapshot.Index, v *snapshot.Volume, step string, add func(string, ...Command)) {
+	if name, pods := around.Sidecar(x, v, step); len(pods) > 0 {
+		add("The words of "+name+".", LogOf(pods[0], name))
 	}
+}
+
+// LogOf shows what a container says, or said before it ended the last time.
+func LogOf(pod *corev1.Pod, container string) Command {
+	args := []string{"-n", pod.Namespace, "logs", pod.Name, "-c", container}
+	if name, ended := around.Ended(pod); ended && name == container {
+		return Kubectl(append(args, "--previous")...)
+	}
+	return Kubectl(append(args, "--since=15m")...)
 }
 
 // state shows what a volume of a kind rests on.
@@ -124,7 +141,9 @@ func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
 		return nil
 	}
 	if pool, image, ok := v.RBDImage(); ok && pool != "" && kind == around.RBD {
-		return []Step{CephLook(v, "Who watches the image", "rbd", "status", pool+"/"+image)}
+		if look := CephLook(v, "Who watches the image", "rbd", "status", pool+"/"+image); len(look.look(x).Commands) > 0 {
+			return []Step{look}
+		}
 	}
 	if node == "" {
 		return nil

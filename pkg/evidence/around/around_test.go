@@ -59,7 +59,7 @@ func TestNothingSeen(t *testing.T) {
 	} {
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1060, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}}, Nodes: nodes})
 		v := x.Volumes[0]
-		if got := append(append(Kernel(x, v, "n", nil), Hung(x, v, "n")...), Unready(x, v, "n")...); len(got) > 0 {
+		if got := append(append(Kernel(x, v, "n", nil), Hung(x, v, "n")...), Unready(x, v, "n", "stage")...); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 		if got := strings.Join(Works(x, v, "n"), " "); got != "" {

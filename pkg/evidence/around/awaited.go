@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -38,17 +40,51 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 	})
 }
 
-// WhyNot says why such a pod does not run.
-func WhyNot(p *corev1.Pod) report.Evidence {
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil {
-			return evidence.FromPod(p, "status.containerStatuses["+s.Name+"]", strings.TrimSuffix("waiting: "+w.Reason+": "+w.Message, ": "))
-		}
+// WhyNot says why such a pod does not run, with the last words of a container that ended.
+func WhyNot(x *snapshot.Index, p *corev1.Pod) []report.Evidence {
+	if s := waiting(p); s != nil {
+		w := s.State.Waiting
+		return append(LastWords(x, p, s.Name), evidence.FromPod(p, "status.containerStatuses["+s.Name+"]", strings.TrimSuffix("waiting: "+w.Reason+": "+w.Message, ": ")))
 	}
 	if why, ok := pods.Unscheduled(p); ok {
-		return evidence.FromPod(p, "status.conditions[PodScheduled]", why)
+		return []report.Evidence{evidence.FromPod(p, "status.conditions[PodScheduled]", why)}
 	}
-	return evidence.FromPod(p, "status.phase", strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Status.Phase, p.Status.Reason, p.Status.Message)))
+	return []report.Evidence{evidence.FromPod(p, "status.phase", strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Status.Phase, p.Status.Reason, p.Status.Message)))}
+}
+
+func waiting(p *corev1.Pod) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			if list[i].State.Waiting != nil {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Ended is the container of such a pod that ended and is started again later: its log tells why.
+func Ended(p *corev1.Pod) (container string, ok bool) {
+	s := waiting(p)
+	if s == nil || s.LastTerminationState.Terminated == nil {
+		return "", false
+	}
+	return s.Name, true
+}
+
+// Portals are what the ports of the volume's NVMe subsystems answer a node that has no disk of it.
+func Portals(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+	view := x.View(node)
+	if _, found := x.DeviceOn(v, node); found || view == nil {
+		return nil
+	}
+	var out []report.Evidence
+	for _, a := range x.NVMePortals(v, node) {
+		if d := reach.Of(view, strconv.Itoa(int(a.Port())), a.Addr().String()); d.Asked() {
+			out = append(out, d.Evidence(node))
+		}
+	}
+	return out[:min(len(out), 2)]
 }
 
 // Sessions are those of the volume's iSCSI targets on a node that has no disk of it: whether it logs in at all,

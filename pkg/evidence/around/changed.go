@@ -62,7 +62,7 @@ func kernels(x *snapshot.Index, node string) (mine, theirs string) {
 		}
 		return out
 	}).(map[string]int)
-	if n := x.Node(node); n != nil {
+	if n := x.Node(node); n != nil && n.Status.NodeInfo.OperatingSystem != "windows" { // its releases are of another kernel
 		mine = n.Status.NodeInfo.KernelVersion
 	}
 	if mine == "" || len(nodes) != 2 || nodes[mine] != 1 {

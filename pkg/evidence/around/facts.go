@@ -191,13 +191,17 @@ func Inside(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidenc
 	return out
 }
 
-// Unready are the containers of the driver's pod on a node that are not ready, or ended within the
+// Unready are the containers of the driver's pods that act in a step and are not ready, or ended within the
 // hour: one that is killed again and again is ready in between, and fails what it does then.
-func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
-	pod := x.DriverPodOn(v.CSIName(), node)
-	if pod == nil {
-		return nil
+func Unready(x *snapshot.Index, v *snapshot.Volume, node, step string) []report.Evidence {
+	var out []report.Evidence
+	for _, pod := range actors(x, v, node, step) {
+		out = append(out, unready(x, pod)...)
 	}
+	return out
+}
+
+func unready(x *snapshot.Index, pod *corev1.Pod) []report.Evidence {
 	var out []report.Evidence
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
@@ -213,7 +217,7 @@ func Unready(x *snapshot.Index, v *snapshot.Volume, node string) []report.Eviden
 		} else if w := s.State.Waiting; w != nil {
 			text = "waiting: " + w.Reason
 		}
-		out = append(out, evidence.FromPod(pod, "status.containerStatuses["+s.Name+"]", text))
+		out = append(append(out, evidence.FromPod(pod, "status.containerStatuses["+s.Name+"]", text)), LastWords(x, pod, s.Name)...)
 	}
 	return out
 }
@@ -256,9 +260,9 @@ func Plugin(x *snapshot.Index, v *snapshot.Volume, node string) (pod *corev1.Pod
 	return pod, driverIn(pod)
 }
 
-// Controller is the pod that attaches for a driver with the container that is the driver.
-func Controller(x *snapshot.Index, v *snapshot.Volume) (pod *corev1.Pod, container string) {
-	pods := x.SidecarPods(v.CSIName(), "csi-attacher")
+// Controller is the pod that acts for a driver in a step with the container that is the driver.
+func Controller(x *snapshot.Index, v *snapshot.Volume, step string) (pod *corev1.Pod, container string) {
+	_, pods := Sidecar(x, v, step)
 	if len(pods) == 0 || len(pods[0].Spec.Containers) < 2 {
 		return nil, ""
 	}

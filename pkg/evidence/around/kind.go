@@ -121,6 +121,8 @@ func ofFilesystem(fstype string) Kind {
 
 func ofSource(s *corev1.PersistentVolumeSource) Kind {
 	switch {
+	case s.CSI != nil:
+		return ofFilesystem(s.CSI.FSType)
 	case s.ISCSI != nil:
 		return ISCSI
 	case s.FC != nil:

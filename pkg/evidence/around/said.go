@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -12,24 +14,56 @@ import (
 )
 
 // before is how long before a call fails the driver may have said why: it tries tools and servers
-// for about as long.
-const before = 30 * time.Second
+// for about as long. One that ran out of time may have said it when it began (csiTimeout of kubelet).
+const (
+	before   = 30 * time.Second
+	longCall = 2 * time.Minute
+)
 
-// Said is the last line of the driver's log on a node that names the volume and does not call
+// sidecarOf are the sidecars that ask a driver's controller for a step.
+var sidecarOf = map[string]string{
+	"provision": "csi-provisioner", "delete": "csi-provisioner", "attach": "csi-attacher", "detach": "csi-attacher", "resize": "csi-resizer", "modify": "csi-resizer",
+}
+
+// Sidecar is the sidecar that asks for a step, and the pods in which it runs beside the driver; a volume
+// that was not made yet names its driver by its class. No sidecar: the step is one of a node.
+func Sidecar(x *snapshot.Index, v *snapshot.Volume, step string) (name string, pods []*corev1.Pod) {
+	driver := v.CSIName()
+	if driver == "" && v.PV == nil && v.Class != nil {
+		driver = v.Class.Provisioner
+	}
+	if name = sidecarOf[step]; name == "" || driver == "" {
+		return name, nil
+	}
+	return name, x.SidecarPods(driver, name)
+}
+
+// actors are the pods of a volume's driver that act in a step.
+func actors(x *snapshot.Index, v *snapshot.Volume, node, step string) []*corev1.Pod {
+	name, pods := Sidecar(x, v, step)
+	if pod := x.DriverPodOn(v.CSIName(), node); name == "" && pod != nil {
+		return []*corev1.Pod{pod}
+	}
+	return pods
+}
+
+// Said is the last line of the log of a driver that names the volume and does not call
 // itself ordinary, and what the driver complained of while a call for the volume failed: first
 // what is not the call's answer once more.
-func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.Text) []report.Evidence {
-	pod := x.DriverPodOn(v.CSIName(), node)
-	if pod == nil {
-		return nil
+func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evidence.Text) []report.Evidence {
+	pods := actors(x, v, node, step)
+	own := func(t evidence.Text) bool {
+		return t.Source == "log" && slices.ContainsFunc(pods, func(p *corev1.Pod) bool {
+			return strings.HasPrefix(t.Locator, "logs/"+p.Namespace+"/"+p.Name+"/")
+		})
 	}
-	at := "logs/" + pod.Namespace + "/" + pod.Name + "/"
-	own := func(t evidence.Text) bool { return t.Source == "log" && strings.HasPrefix(t.Locator, at) }
 	repeats := func(line string) bool {
 		return slices.ContainsFunc(texts, func(t evidence.Text) bool { return !own(t) && t.Desc != "" && strings.Contains(line, t.Desc) })
 	}
 	named := evidence.Texts(texts).Say(func(t evidence.Text) bool { return own(t) && !t.Ordinary }).Facts()
-	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool { return l.Namespace == pod.Namespace && l.Pod == pod.Name && !l.Previous })
+	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool {
+		return !l.Previous && slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return l.Namespace == p.Namespace && l.Pod == p.Name })
+	})
 	for l := range evidence.Lines(logs) {
 		e, when := l.Evidence(), message.Date(l.Text, x.TakenAt)
 		if when.IsZero() || !message.Complains(l.Text) || repeats(l.Text) ||
@@ -37,7 +71,7 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 			continue
 		}
 		if !slices.ContainsFunc(texts, func(t evidence.Text) bool {
-			return (own(t) || t.Fresh && t.Op != "" && t.Node == node) && !when.After(t.At) && t.At.Sub(when) <= before
+			return (own(t) || t.Fresh && (t.Op != "" || t.Code != "") && (t.Node == node || t.Node == "")) && during(t, when)
 		}) || ofAnother(x, v, l.Text) {
 			continue
 		}
@@ -47,6 +81,33 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.T
 		return append([]report.Evidence{e}, named...)
 	}
 	return named
+}
+
+// during tells whether a line was written while the call ran of whose end a text tells.
+func during(t evidence.Text, when time.Time) bool {
+	limit := before
+	if t.Is(message.Deadline) {
+		limit = longCall
+	}
+	return !when.After(t.At) && t.At.Sub(when) <= limit
+}
+
+// LastWords is the last complaint in the log of a pod's container that ended, or its last line.
+func LastWords(x *snapshot.Index, p *corev1.Pod, container string) []report.Evidence {
+	var last []report.Evidence
+	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool {
+		return l.Previous && l.Namespace == p.Namespace && l.Pod == p.Name && l.Container == container
+	})
+	for l := range evidence.Lines(logs) {
+		switch {
+		case strings.TrimSpace(l.Text) == "":
+		case message.Complains(l.Text) || strings.Contains(l.Text, "panic"):
+			return []report.Evidence{l.Evidence()}
+		case last == nil:
+			last = []report.Evidence{l.Evidence()}
+		}
+	}
+	return last
 }
 
 // ofAnother tells whether a line names another volume of the driver.
