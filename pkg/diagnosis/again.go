@@ -24,14 +24,21 @@ func (c *Catalog) again(p *Pass) (*Pass, []*Finding) {
 	return q, c.answer(q)
 }
 
-// saysMore tells whether the events that only stand show a cause that was not seen without them.
+// saysMore tells whether the events that only stand show a cause that was not seen without them, or
+// who refused what is left without one.
 func (p *Pass) saysMore() bool {
 	for id, f := range p.findingOf {
 		if f.Certainty.Rank() > p.before[id].Rank() {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(p.symptoms, func(s *Symptom) bool {
+		if s.Past || s.quiet() || len(s.explainedBy) > 0 {
+			return false
+		}
+		said := p.puzzleOf(s).text
+		return said != nil && said.Aged
+	})
 }
 
 // capByAge caps what is certain only by the events that stand, and tells how old they are.

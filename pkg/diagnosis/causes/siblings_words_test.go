@@ -82,8 +82,9 @@ func TestUnexplainedIsSaid(t *testing.T) {
 	readOnly := sketch.NewWorld("lvm.hwameistor.io", "pvc-5b47", "accessModes: [ReadWriteOnce]\ncsi: {driver: lvm.hwameistor.io, fsType: xfs, volumeHandle: pvc-5b47}").Attached("n1").Waits().
 		FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unknown desc = format of disk \"/dev/LocalStorage_PoolHDD-HA/pvc-5b47\" failed: type:(\"xfs\") options:(\"defaults\") errcode:(exit status 1) output:(mkfs.xfs: cannot open /dev/LocalStorage_PoolHDD-HA/pvc-5b47: Read-only file system\n)").
 		Disk("n1", "drbd1000", "147:1000", "ro", "1").Entries("n1", "dev/LocalStorage_PoolHDD-HA/pvc-5b47", "@link ../drbd1000", "@content/147:1000", "TYPE=")
+	const noOutput = "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 255 Output: "
 	killed := func(ago string) *world {
-		return efs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 255 Output: ").
+		return efs().Waits().FailedMount(noOutput).
 			EditIn("name: plugin-1", "{name: driver, ready: true, restartCount: 0,", "{name: driver, ready: true, restartCount: 14, lastState: {terminated: {exitCode: 137, reason: OOMKilled, finishedAt: '"+ago+"'}},")
 	}
 	const refuses = "The driver efs.csi.aws.com on node n1 refuses to publish the volume."
@@ -95,6 +96,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		"the kubelet":                 {config, "The kubelet on node n1 refuses to make a container with the volumes of the pod.", "journalctl -u kubelet", "failed to prepare subPath"},
 		"a disk that takes no writes": {readOnly, "The driver lvm.hwameistor.io on node n1 refuses to publish the volume.", "logs plugin-1 -c driver", "sys/class/block/drbd1000/ro"},
 		"a driver that is killed":     {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
+		"a quarter of an hour ago":    {efs().Waits().Event("Pod", "web-0", sketch.UID+"00", "FailedMount", "kubelet", "n1", "2026-01-02T11:45:00Z", noOutput), refuses, "logs plugin-1 -c driver", "exit status 255"},
 		"the provisioner is mute":     {pending, "The volume is not made, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
 		"nobody fills the volume":     {populated, "The volume is not made on node n1, and data-source-validator warns about its claim.", "describe pvc data", "does not match any registered"},
 	} {
