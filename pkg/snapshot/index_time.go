@@ -14,16 +14,22 @@ func (x *Index) Fresh(e *Event, changed time.Time) bool {
 	return changed.IsZero() || e.Last.After(changed)
 }
 
-// standsFor is how long the API server keeps an event (kube-apiserver --event-ttl, 1h).
-const standsFor = time.Hour
+// standsFor is six times the five minutes in which one event about an object is written.
+const standsFor = 30 * time.Minute
 
 // Standing tells whether an event that is not fresh any more may still be the last word: it
-// was repeated. Of one object a component writes 25 events, then one in five minutes whatever
+// was repeated, and who said it still reports. Of one object a component writes 25 events, then one in five minutes whatever
 // it has to say (client-go: tools/record/events_cache.go, defaultSpamBurst, defaultSpamQPS), so
 // what is tried every two minutes may not be heard of for longer than an event is fresh.
 func (x *Index) Standing(e *Event, changed time.Time) bool {
 	return e != nil && e.Count > 1 && !e.Last.IsZero() && x.Age(e.Last) >= freshFor && x.Age(e.Last) < standsFor &&
-		(changed.IsZero() || e.Last.After(changed))
+		(changed.IsZero() || e.Last.After(changed)) && x.reports(e.Host)
+}
+
+// reports tells whether the kubelet of a node does, if an event is one of a kubelet.
+func (x *Index) reports(host string) bool {
+	r := x.NodeReady(host)
+	return host == "" || !r.Known || r.Ready
 }
 
 // lastWord tells whether nothing newer than an event need have been said.

@@ -67,5 +67,5 @@ var siblingsOfObjects = []sibling{
 		{"cluster/events.yaml", "RBD image feature set mismatch.", ""}, {"cluster/events.yaml", "You can disable features unsupported by the kernel with", ""}, {"nodes/c7-2.txtar", ": image uses unsupported features: 0x38", ": error -2"},
 	}, ""},
 	{featuresCase, "only the kernel says it", []edit{{"cluster/events.yaml", "", cut}}, "certain rbd-feature-unsupported PersistentVolume pvc-6ef757b7-e717-5bb8-9363-b4ba6806730f"},
-	{featuresCase, "the text is an hour old", []edit{{"nodes/c7-2.txtar", ": image uses unsupported features: 0x38", ": something else"}, {"cluster/events.yaml", "lastTimestamp: '2026-02-18T14:24:22Z'", "lastTimestamp: '2026-02-18T13:24:22Z'"}}, ""},
+	{featuresCase, "the text is an hour old", []edit{{"nodes/c7-2.txtar", ": image uses unsupported features: 0x38", ": something else"}, {"cluster/events.yaml", "lastTimestamp: '2026-02-18T14:24:22Z'", "lastTimestamp: '2026-02-18T13:24:22Z'"}, {"cluster/events.yaml", "14:10:14Z", "13:10:14Z"}}, ""},
 }
