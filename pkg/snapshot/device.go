@@ -37,6 +37,7 @@ func (x *Index) Devices(v *Volume) []VolumeDevice {
 			out = append(out, d)
 		}
 	}
+	out = x.agreeing(v, out)
 	if x.devices.found == nil {
 		x.devices.found = map[*Volume][]VolumeDevice{}
 	}

@@ -143,7 +143,28 @@ func (b Behind) Reused() evidence.Answer {
 	namesake := slices.ContainsFunc(view.VolumePaths(), func(o snapshot.VolumeMount) bool {
 		return o.Mount.Source == m.Source && o.Mount.Dev != m.Dev && view.Dead(o.Mount.Dev)
 	})
-	return evidence.When(namesake || disk.OwnerOf(b.pl.X, b.pl.Volume, b.pl.Node, m.Dev) != nil)
+	if namesake || disk.OwnerOf(b.pl.X, b.pl.Volume, b.pl.Node, m.Dev) != nil {
+		return evidence.Yes()
+	}
+	if b.stagedByAnother() {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + b.pl.Node + "/wwid", Node: b.pl.Node, Why: "it is mounted where another volume is staged, and no WWID tells that the disk is this volume's"})
+	}
+	return evidence.No()
+}
+
+// stagedByAnother tells whether the device is mounted at the staging path of another volume handle,
+// and is called this volume's by its number only: no node that has the volume shows its WWID.
+func (b Behind) stagedByAnother() bool {
+	x, v := b.pl.X, b.pl.Volume
+	if targets, _ := v.ISCSITargets(b.pl.Node); len(targets) == 0 { // what it is found by names the disk itself
+		return false
+	}
+	at := func(m snapshot.VolumeMount) bool { return m.Mount.Point == b.Stage.Mount.Point }
+	foreign := slices.ContainsFunc(b.pl.View.VolumePaths(), func(m snapshot.VolumeMount) bool { return at(m) && m.Path.HandleHash != "" })
+	for _, o := range append(x.Others(v), v) {
+		foreign = foreign && !slices.ContainsFunc(x.VolumeMounts(o, b.pl.Node), at)
+	}
+	return foreign && !slices.ContainsFunc(x.Devices(v), func(d snapshot.VolumeDevice) bool { return d.Node != b.pl.Node && d.SameWWID(b.Device) })
 }
 
 // retryTime is how long the kubelet waits between two tries at most, with the call itself
