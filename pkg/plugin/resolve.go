@@ -100,10 +100,14 @@ func (o *diagnoseOptions) behind(ctx context.Context, t target) ([]diagnosis.Que
 }
 
 // worst are the pods that are not ready, at most mostPods, those that wait longest
-// first; one of them when all are well.
+// first; one of them when all are well. A pod that was evicted stays behind as an object
+// of its Deployment and tells little of the volumes: it comes after all that may run.
 func worst(pods []*corev1.Pod) []*corev1.Pod {
 	sort.Slice(pods, func(i, j int) bool {
 		a, b := pods[i], pods[j]
+		if over := a.Status.Phase == corev1.PodFailed; over != (b.Status.Phase == corev1.PodFailed) {
+			return !over
+		}
 		if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 			return a.CreationTimestamp.Before(&b.CreationTimestamp)
 		}
@@ -111,6 +115,9 @@ func worst(pods []*corev1.Pod) []*corev1.Pod {
 	})
 	var out []*corev1.Pod
 	for _, p := range pods {
+		if p.Status.Phase == corev1.PodFailed && pods[0].Status.Phase != corev1.PodFailed {
+			break // the others were told of
+		}
 		if !podutils.IsPodReady(p) && p.Status.Phase != corev1.PodSucceeded && len(out) < mostPods {
 			out = append(out, p)
 		}

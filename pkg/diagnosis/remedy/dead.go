@@ -15,7 +15,7 @@ func EndDead(x *snapshot.Index, node string, d mounts.DeadMount) []Step {
 	pods := d.Pods(x)
 	for _, pod := range pods {
 		if pod.DeletionTimestamp == nil {
-			out = append(out, DeletePod(pod).Note("Its mounts are of device %s; all pods of the volume on node %s must go, so that it is unstaged.", d.Dev, node))
+			out = append(out, LetGo(x, pod).Note("Its mounts are of device %s; all pods of the volume on node %s must go, so that it is unstaged.", d.Dev, node))
 		}
 	}
 	for _, m := range d.Mounts {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,6 +85,7 @@ func samplesOf(n func(string) string) map[string]Step {
 	return map[string]Step{
 		"DeletePod":              DeletePod(pod),
 		"DeletePod of no owner":  DeletePod(bare),
+		"LetGo, of a Deployment": LetGo(deployed(pod)),
 		"DeleteFinishedPod":      DeleteFinishedPod(pod),
 		"DeleteVolumeAttachment": DeleteVolumeAttachment(&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: n("csi-1"), UID: types.UID(n("UID"))}, Spec: storagev1.VolumeAttachmentSpec{NodeName: n("NODE")}}, v),
 		"DeleteShareManager":     DeleteShareManager(v, pod),
@@ -111,6 +113,20 @@ func samplesOf(n func(string) string) map[string]Step {
 		"StartISCSI":             StartISCSI(x, n("NODE")),
 		"UnmapSCSI":              UnmapSCSI(view, v, view.ByName("sdc")),
 	}
+}
+
+// deployed is a pod as the only one of a Deployment.
+func deployed(pod *corev1.Pod) (*snapshot.Index, *corev1.Pod) {
+	yes, one := true, int32(1)
+	by := func(kind, name string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	}
+	p := pod.DeepCopy()
+	p.OwnerReferences = by("ReplicaSet", "db-5d4f")
+	return snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{
+		ReplicaSets: []*appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "db-5d4f", OwnerReferences: by("Deployment", "db")}}},
+		Deployments: []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "db"}, Spec: appsv1.DeploymentSpec{Replicas: &one}}},
+	}}), p
 }
 
 // yes is the answer of a guard that holds.

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -77,6 +78,14 @@ func (m mounted) lines(kinds ...string) []probes.KernelLine {
 		out = append(out, evidence.Keep(m.view.KernelLines(kinds...), later)...)
 	}
 	return out
+}
+
+// anew tells whether the kernel mounted the device once more after a line: what it said then
+// was of the mount before.
+func (m mounted) anew(l probes.KernelLine) bool {
+	return slices.ContainsFunc(m.view.KernelLines(kmsg.Mounted), func(later probes.KernelLine) bool {
+		return later.Micros > l.Micros && slices.ContainsFunc(later.Names, func(n string) bool { return slices.Contains(m.names(), n) })
+	})
 }
 
 // used tells whether a running pod uses the volume on the node.

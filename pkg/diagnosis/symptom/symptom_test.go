@@ -197,6 +197,20 @@ var tests = []struct {
 		c.runs()
 		c.mounted("rw").Kernel = []probes.KernelLine{{At: now.Add(-24 * time.Hour), Text: "I/O error, dev sdb", Names: []string{"sdb"}, Kind: "io-error"}}
 	}, nil, []string{"volume-io-error"}},
+	{"kernel errors of the mount before", func(c *cluster) {
+		c.runs()
+		c.mounted("rw").Kernel = []probes.KernelLine{
+			{At: now.Add(-4 * time.Minute), Micros: 1, Text: "Aborting journal on device sdb-8.", Names: []string{"sdb"}, Kind: "ext4-aborted"},
+			{At: now.Add(-2 * time.Minute), Micros: 2, Text: "EXT4-fs (sdb): mounted filesystem", Names: []string{"sdb"}, Kind: "mounted"},
+		}
+	}, nil, []string{"volume-io-error"}},
+	{"kernel errors of this mount", func(c *cluster) {
+		c.runs()
+		c.mounted("rw").Kernel = []probes.KernelLine{
+			{At: now.Add(-4 * time.Minute), Micros: 1, Text: "EXT4-fs (sdb): mounted filesystem", Names: []string{"sdb"}, Kind: "mounted"},
+			{At: now.Add(-2 * time.Minute), Micros: 2, Text: "Aborting journal on device sdb-8.", Names: []string{"sdb"}, Kind: "ext4-aborted"},
+		}
+	}, []string{"volume-io-error"}, nil},
 	{"an expansion is not done", func(c *cluster) {
 		c.runs()
 		c.claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/files"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -114,7 +115,7 @@ func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 			continue
 		}
 		form := "Process %d (%s) on node %s hangs in the kernel (%s) on %s."
-		if thaws(proc) {
+		if files.AwaitsThaw(proc) {
 			form = "Process %d (%s) on node %s waits in the kernel (%s) to write to the filesystem of %s, which is frozen, as fsfreeze and what takes snapshots do it."
 		}
 		s := onMount(v, m, fmt.Sprintf(form, proc.PID, proc.Comm, m.view.Name, where, name(v)))
@@ -154,7 +155,7 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 	st, asked := m.view.Statfs(m.mount.Point)
 	if asked && st.Err == "" { // this mount answers; unless it is frozen, the task waits for another one
 		who := p.WhoIs(m.view, proc)
-		return thaws(proc) && len(p.VolumesOfPod(who.Pod)) == 1 && p.IsConsumerProcess(v, m.view.Name, who)
+		return files.AwaitsThaw(proc) && (len(p.VolumesOfPod(who.Pod)) == 1 && p.IsConsumerProcess(v, m.view.Name, who) || ofKubelet(p, v, m, proc))
 	}
 	if namesOther(p, v, m, proc) {
 		return false
@@ -166,14 +167,22 @@ func concerns(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Pro
 	return nfs && (strings.Contains(low, "rpc") || strings.Contains(low, "nfs"))
 }
 
-// thaws tells whether a task waits until a filesystem may be written again: freeze_super
-// (fs/super.c) holds the lock that every writer takes first (sb_start_write, inlined in these).
-func thaws(proc *probes.Process) bool {
-	return slices.ContainsFunc(append([]probes.Thread{{State: proc.State, Stack: proc.Stack}}, proc.Threads...), func(t probes.Thread) bool {
-		has := func(frame string) bool { return strings.Contains(t.Stack, frame) }
-		return t.State == "D" && (has("percpu_rwsem_wait") || has("sb_start_")) &&
-			slices.ContainsFunc([]string{"sb_start_", "mnt_want_write", "vfs_write", "vfs_iter_write", "vfs_fallocate", "page_mkwrite", "splice_write"}, has)
-	})
+// ofKubelet tells whether the kubelet is changing the owners of a volume for a pod that waits for
+// it, and for no other volume on the node.
+func ofKubelet(p *diagnosis.Pass, v *snapshot.Volume, m mounted, proc *probes.Process) bool {
+	if proc.PID != m.view.Facts.Kubelet.PID {
+		return false
+	}
+	var owned []*snapshot.Volume
+	for _, o := range p.Index.Volumes {
+		if slices.ContainsFunc(o.WaitingOn(m.view.Name), func(c *snapshot.Consumer) bool {
+			s := c.Pod.Spec.SecurityContext
+			return s != nil && s.FSGroup != nil && !c.Block
+		}) {
+			owned = append(owned, o)
+		}
+	}
+	return len(owned) == 1 && owned[0] == v
 }
 
 // namesOther tells whether the task works on the mount of another volume by its own

@@ -64,7 +64,7 @@ func kernelErrors(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	}
 	last := lines[len(lines)-1]
 	s := onMount(v, m, fmt.Sprintf("The kernel of node %s reports failed I/O on the device of %s.", m.view.Name, name(v)))
-	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute
+	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute || m.anew(last)
 	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", last.Text))
 	p.AddSymptom(s)
 }

@@ -54,6 +54,13 @@ func Short(pl *evidence.Place) evidence.Answer {
 	if !ok || c.Block == nil {
 		return evidence.No()
 	}
+	for _, u := range c.Uses { // statfs leaves out what the filesystem needs itself
+		st, ok := pl.View.Statfs(u.Mount.Point)
+		if ok && st.Err == "" && u.Mount.Dev == c.Block.Dev && c.Block.Sectors > 0 && st.Blocks*st.BlockSize > uint64(c.Block.Sectors)*512 {
+			return evidence.Yes(evidence.FromNode(pl.Node, "sys/class/block/"+c.Block.Name+"/size", fmt.Sprintf("%d sectors of 512 bytes", c.Block.Sectors)),
+				evidence.FromNode(pl.Node, "@statfs"+u.Mount.Point, fmt.Sprintf("%d blocks of %d bytes", st.Blocks, st.BlockSize)))
+		}
+	}
 	for _, l := range pl.View.KernelLines(kmsg.BadSuperblock) {
 		if slices.Contains(l.Names, c.Block.Name) && slices.Contains(message.Parse(l.Text).Kinds, message.DeviceShrunk) {
 			return evidence.Yes(evidence.FromKernel(pl.Node, l))

@@ -15,6 +15,7 @@ type Misfit struct {
 	Key, Value string   // the parameter, as it stands in the class or the volume
 	Because    string   // why that cannot work, in a sentence
 	Instead    string   // what a class that works says
+	InPlace    string   // what mends the volume itself, with its data; empty: nothing does
 	Missing    string   // what would have made it certain; empty: certain
 	Rests      []string // resources of which nothing may be unread
 	Facts      []report.Evidence

@@ -2,6 +2,8 @@ package provision
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,14 +35,25 @@ func mountOptionRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		if m == nil {
 			continue
 		}
-		for _, o := range v.PV.Spec.MountOptions {
+		for i, o := range v.PV.Spec.MountOptions {
 			if name, _, _ := strings.Cut(o, "="); name == m[1] || o == m[1] {
-				return Misfit{Key: "mountOptions", Value: o, Instead: "without this option, or with the spelling that the filesystem knows", Because: "the mount fails because this option is not known there",
+				return Misfit{Key: "mountOptions", Value: o, Instead: "without this option, or with the spelling that the filesystem knows", Because: "the mount fails because this option is not known there", InPlace: withoutOption(v.PVName(), i, o),
 					Facts: []report.Evidence{said, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.mountOptions", strings.Join(v.PV.Spec.MountOptions, ","))}}, true
 			}
 		}
 	}
 	return Misfit{}, false
+}
+
+// withoutOption takes an option off a volume. Unlike its source, the options of a PersistentVolume
+// may change (pkg/apis/core/validation, ValidatePersistentVolumeUpdate), and each mount reads them.
+func withoutOption(pv string, index int, option string) string {
+	path := fmt.Sprintf("/spec/mountOptions/%d", index)
+	patch, err := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": option}, {"op": "remove", "path": path}})
+	if err != nil {
+		return ""
+	}
+	return "Take the option off the volume; the next try to mount goes without it: " + report.Inline("kubectl", "patch", "pv", report.Operand(pv), "--type", "json", "-p", string(patch)) + "."
 }
 
 // optionWords are the fresh words about mounts of the volume, and the kernel's on the

@@ -24,7 +24,7 @@ import (
 var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 	Name: "attached-in-api-missing-on-node", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing},
-	Offers: []string{"delete-pod"},
+	Offers: []string{"delete-pod", "scale-to-0"},
 	YieldsTo: []string{"iscsi-portal-unreachable", "iscsi-login-rejected", "iscsid-not-running", "iscsi-tools-missing",
 		"kernel-module-missing", "iscsi-node-record-invalid"},
 	Asks: diagnosis.EachPlace,
@@ -39,7 +39,7 @@ var AttachedInAPIMissingOnNode = &diagnosis.Rule{
 			return nil
 		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), State: state, Steps: remedy.AttachAnew(waits),
+			Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), State: state, Steps: remedy.AttachAnew(pl.X, waits),
 			With: words.Fields{"va": va.Name, "volume": pl.Volume.PVName(), "node": pl.Node, "age": evidence.Duration(pl.X.Age(va.CreationTimestamp.Time)), "pod": ""},
 		}
 		if undone := lh.Undone(pl, va); undone.Yes() { // the storage itself says that it has none

@@ -36,6 +36,9 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 			Steps: []remedy.Step{remedy.Words("Make a class " + m.Instead + ", a new volume from it, and copy the data. " +
 				"A change of the class does not reach volumes that exist, and the field of an existing volume is not edited under a consumer.")},
 		}
+		if m.InPlace != "" {
+			p.Steps = []remedy.Step{remedy.Words(m.InPlace), remedy.Words("For later claims make a class " + m.Instead + ": a class cannot be edited.")}
+		}
 		if v.PV == nil {
 			p.Steps = []remedy.Step{remedy.Words("Make a class " + m.Instead + ", and the pending claim anew with it: a class cannot be edited, and the claim holds no data yet.")}
 		}

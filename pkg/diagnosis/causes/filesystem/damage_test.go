@@ -183,6 +183,27 @@ func TestReadonlyAfterError(t *testing.T) {
 	})
 }
 
+// TestReadonlyOnShrunkDevice: what is unmounted from a device that became smaller cannot be mounted
+// again, and a check cuts off what lies beyond its end.
+func TestReadonlyOnShrunkDevice(t *testing.T) {
+	t.Parallel()
+	advised := func(sectors int64) string {
+		h := newHost(corev1.PodRunning).mounts("ext4", "rw", "emergency_ro").counts(2).change(func(h *host) { h.f.Block[1].Sectors = sectors })
+		h.statfs(h.f.Namespaces[0].Mounts[1].Point, 16000, 100, 100, 100, 100)
+		var out strings.Builder
+		for _, r := range h.report(t).RootCauses[0].Remedies {
+			out.WriteString(r.Title + "\n")
+		}
+		return out.String()
+	}
+	if got := advised(2048); !strings.Contains(got, "smaller than its filesystem") || strings.Contains(got, "pod shop/db") {
+		t.Errorf("a device of 1 MiB under a filesystem of 62 MiB: %s", got)
+	}
+	if got := advised(131072); strings.Contains(got, "smaller than its filesystem") || !strings.Contains(got, "pod shop/db") {
+		t.Errorf("a device of 64 MiB under a filesystem of 62 MiB: %s", got)
+	}
+}
+
 func TestNeedsFsck(t *testing.T) {
 	t.Parallel()
 	const needs = "filesystem-needs-fsck certain Device n1/8:16"

@@ -17,7 +17,7 @@ var ReadonlyAfterError = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	LeadsTo:  []string{"filesystem-needs-fsck"},
 	YieldsTo: []string{"mount-of-dead-device", "ceph-client-fenced"},
-	Offers:   []string{"delete-pod"},
+	Offers:   []string{"delete-pod", "scale-to-0"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -27,6 +27,7 @@ var FSGroupChownSlow = &diagnosis.Rule{
 				Last:  []evidence.Answer{t.AtWork()},
 				LookAlikes: []diagnosis.LookAlike{
 					{Cause: "a mount that hangs", Is: t.Hanging()},
+					{Cause: "a filesystem that is frozen", Is: t.Frozen()},
 					{Cause: "a mount that was refused", Is: t.Refused()},
 				},
 				Steps: []remedy.Step{

@@ -41,6 +41,10 @@ func TestFSGroupChownSlow(t *testing.T) {
 		h.f.Kubelet.PID = 9
 		h.f.Processes = append(h.f.Processes, probes.Process{PID: 9, Comm: "kubelet", MntNS: 1, Threads: []probes.Thread{{TID: 12, State: "R", Stack: "[<0>] chown_common+0x16e/0x1b0"}}})
 	}
+	frozen := func(h *host) { // recorded on 6.18: the kubelet of a pod with fsGroup, after fsfreeze -f
+		h.f.Processes[len(h.f.Processes)-1].Threads[0] = probes.Thread{TID: 12, State: "D", WChan: "percpu_rwsem_wait",
+			Stack: "[<0>] percpu_rwsem_wait+0x15f/0x1d0\n[<0>] mnt_want_write+0x96/0xc0\n[<0>] do_fchownat+0x75/0xf0\n[<0>] __x64_sys_fchownat+0x1b/0x30"}
+	}
 	uncounted := func(h *host) {
 		h.f.Statfs = map[string]probes.FSStat{h.f.Namespaces[0].Mounts[1].Point: {Blocks: 10, Avail: 5, Files: 731904, FilesFree: 1<<64 - 1}}
 	}
@@ -54,6 +58,7 @@ func TestFSGroupChownSlow(t *testing.T) {
 		{"millions of files", build(4_000_000, nil), []string{"fsgroup-chown-slow likely Pod shop/db"}},
 		{"and a thread that changes owners", build(4_000_000, nil).change(walks), []string{"fsgroup-chown-slow certain Pod shop/db"}},
 		{"the kubelet says so", build(500, nil).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},
+		{"the filesystem is frozen under it", build(4_000_000, nil).says("Setting volume ownership for /x is taking longer than expected, consider using OnRootMismatch").change(walks).change(frozen), []string{}},
 		{"files are not counted", build(0, nil).change(uncounted), []string{}},
 		{"not counted, a thread that changes owners", build(0, nil).change(uncounted).change(walks), []string{"fsgroup-chown-slow likely Pod shop/db"}},
 		{"not counted, the kubelet says so", build(0, nil).change(uncounted).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},

@@ -15,7 +15,7 @@ var MountOfDeadDevice = &diagnosis.Rule{
 	Name: "mount-of-dead-device", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Using, diagnosis.Unmounting, diagnosis.Detaching},
 	LeadsTo: []string{"filesystem-readonly-after-error", "block-volume-unmap-stuck", "xfs-uuid-duplicate", "filesystem-needs-fsck", "subpath-bind-stale"},
-	Offers:  []string{"delete-pod", "unmount-lazy"},
+	Offers:  []string{"delete-pod", "scale-to-0", "unmount-lazy"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -15,7 +15,7 @@ var CephClientFenced = &diagnosis.Rule{
 	Name: "ceph-client-fenced", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	LeadsTo: []string{"filesystem-readonly-after-error", "filesystem-needs-fsck"},
-	Offers:  []string{"delete-pod"},
+	Offers:  []string{"delete-pod", "scale-to-0"},
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -56,7 +56,7 @@ func fenceSteps(pl *evidence.Place) []remedy.Step {
 	all := pl.Volume.LiveConsumersOn(pl.Node)
 	for _, c := range all {
 		if !c.Terminating() {
-			out = append(out, remedy.DeletePod(c.Pod).Note("This client is shut out for good: its map or mount never writes again. Only when all pods of the volume on node %s are gone is a new one made.", pl.Node))
+			out = append(out, remedy.LetGo(pl.X, c.Pod).Note("This client is shut out for good: its map or mount never writes again. Only when all pods of the volume on node %s are gone is a new one made.", pl.Node))
 		}
 	}
 	return append(out, remedy.Words("For many volumes drain and reboot node "+pl.Node+". Do not lift the entry, or the NetworkFence, while the old pods run: there would be two writers. An image of RBD is checked before its next use, after its pods are gone and it was mapped anew."))

@@ -16,7 +16,7 @@ var ISCSISessionLost = &diagnosis.Rule{
 	Name: "iscsi-session-lost", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Unmounting},
 	LeadsTo: []string{"mount-of-dead-device", "filesystem-readonly-after-error", "multipath-map-orphaned", "crypt-mapper-stale"},
-	Offers:  []string{"delete-pod"},
+	Offers:  []string{"delete-pod", "scale-to-0"},
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -43,7 +43,7 @@ func wayLost(pl *evidence.Place, w iscsi.Way) *diagnosis.Proof {
 		p.Pod(c.Pod)
 		names = append(names, c.Pod.Namespace+"/"+c.Pod.Name)
 		if !w.Recovering && !c.Terminating() {
-			p.Steps = append(p.Steps, remedy.DeletePod(c.Pod).Note("The disk under its volume is %s; all pods of the volume on this node must go, so that it is unstaged and attached anew.", w.State))
+			p.Steps = append(p.Steps, remedy.LetGo(pl.X, c.Pod).Note("The disk under its volume is %s; all pods of the volume on this node must go, so that it is unstaged and attached anew.", w.State))
 		}
 	}
 	p.With["pods"] = words.List(names, 4)
