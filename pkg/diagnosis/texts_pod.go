@@ -30,6 +30,9 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 		}
 		x := t.event(e, snapshot.PodAsksSince(pod, e.Reason).Add(-time.Second))
 		x.Pod = pod.Namespace + "/" + pod.Name
+		if goesWell(e) {
+			x.Ordinary, x.Fresh, x.Aged = true, false, false
+		}
 		if x.Node == "" {
 			x.Node = pod.Spec.NodeName
 		}
@@ -40,6 +43,12 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 	out = slices.Clone(outspoken(slices.CompactFunc(out, twice))) // which stays as long as the report is made
 	t.byPod[pod] = out
 	return out
+}
+
+// goesWell tells an event that says that a step was made: whatever its words are, nobody complains in it.
+// The kubelet calls it normal, too, that it backs off (pkg/kubelet/images, kuberuntime).
+func goesWell(e *snapshot.Event) bool {
+	return e.Type == corev1.EventTypeNormal && e.Reason != "BackOff"
 }
 
 // ranOnce tells whether a container that ended was started at all: else it is the runtime that says why not.

@@ -94,7 +94,8 @@ func UnmapMD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice)
 // volume's. It may still be a path of a map that nothing uses; the map loses it.
 func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, maps ...string) Step {
 	node := view.Name
-	s := unmap(view, v, b, "Delete the stale SCSI disk "+b.Name, "echo 1 > "+quote("/sys/class/block/"+b.Name+"/device/delete"), maps...).If(Guard{
+	act := idle(view, b, maps...) + " && echo 1 > " + quote("/sys/class/block/"+b.Name+"/device/delete")
+	s := unmap(view, v, b, "Delete the stale SCSI disk "+b.Name, act, maps...).If(Guard{
 		Question: "stranger", Fact: titled("the identity of %s on node %s is not that of volume %s", b.Name, node, nameOf(v)),
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Stranger(x, v, node, b.Dev) },
 		Look: []Command{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
@@ -105,15 +106,34 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 	return s
 }
 
+// idle looks again whether a device or a partition of it is mounted: the kernel deletes a disk that is in use, too.
+func idle(view *snapshot.NodeView, b *probes.BlockDevice, maps ...string) string {
+	look := "! grep -qsF"
+	all := append([]*probes.BlockDevice{b}, view.PartitionsOf(b.Dev)...)
+	for _, name := range maps {
+		if m := view.ByName(name); m != nil {
+			all = append(append(all, m), view.PartitionsOf(m.Dev)...)
+		}
+	}
+	for _, d := range all {
+		look += " -e ' " + d.Dev.String() + " '"
+	}
+	return look + " /proc/[0-9]*/mountinfo"
+}
+
+// idleTarget looks again whether something lies on a disk of a target or is mounted from one: iscsid logs out of
+// those as well. The disks of a session lie below it (drivers/scsi/scsi_transport_iscsi.c).
+func idleTarget(target string) string {
+	return "! for s in $(grep -lxF " + quote(operand(target)) + ` /sys/class/iscsi_session/session*/targetname); do for d in "${s%targetname}"device/target*/*/block/*; do ` +
+		`ls "$d"/holders; cat "$d"/dev "$d"/*/dev | while read -r n; do grep -s " $n " /proc/[0-9]*/mountinfo; done; done; done 2>/dev/null | grep -q .`
+}
+
 // LogoutISCSI ends the sessions to a target. Every disk of the target goes with them,
 // so every one has to be free, and a disk that is used after all loses its writes.
 func LogoutISCSI(node string, v *snapshot.Volume, target, portal string) Step {
-	login := func(how string) Command {
-		return OnNode(node, "iscsiadm", "-m", "node", "-T", operand(target), "-p", operand(portal), how)
-	}
 	return Step{
 		Name: "unmap-device", Title: titled("Log out of %s at %s on node %s: every disk of that target goes.", target, portal, node),
-		Commands: []Command{login("--logout")},
+		Commands: []Command{guarded(node, nil, idleTarget(target), Quote("iscsiadm", "-m", "node", "-T", operand(target), "-p", operand(portal), "--logout"))},
 		Risk:     DataLoss,
 		Guards: []Guard{
 			{
@@ -123,7 +143,7 @@ func LogoutISCSI(node string, v *snapshot.Volume, target, portal string) Step {
 			},
 			NoneUses(v, node), Everywhere(v),
 		},
-		Undo:   []Command{login("--login")},
+		Undo:   []Command{OnNode(node, "iscsiadm", "-m", "node", "-T", operand(target), "-p", operand(portal), "--login")},
 		Verify: []Command{OnNode(node, "iscsiadm", "-m", "session")},
 	}
 }
