@@ -77,7 +77,8 @@ func checkExtra(w Want, r *report.Report, o *Outcome) {
 func checkForbidden(w Want, r *report.Report, o *Outcome) {
 	for _, f := range slices.Concat(r.RootCauses, r.Findings) {
 		for _, m := range f.Remedies {
-			if m.Name != "" && slices.Contains(w.MustNotAdvise, m.Name) {
+			ends := m.Name == "scale-to-0" && slices.Contains(w.MustNotAdvise, "delete-pod") // ends the pod, too
+			if m.Name != "" && slices.Contains(w.MustNotAdvise, m.Name) || ends {
 				o.failf("%s advises %s, which is dangerous here", f.Name, m.Name)
 			}
 		}
