@@ -220,11 +220,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	u.Seen, u.Answer = z.seen(awaited), z.says()
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {
-		look := remedy.Kubectl("-n", p.Namespace, "describe", "pod", p.Name)
-		if container, ended := around.Ended(p); ended {
-			look = remedy.LogOf(p, container)
-		}
-		return remedy.Check("The pod that the driver waits for.", look)
+		return remedy.PodLooks(p, "The pod that the driver waits for.")
 	})
 	next = append(append(next, z.onItsOtherNodes()...), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.ofKubelet())...)
 	if z.dark() { // neither a log nor a program of it can be had

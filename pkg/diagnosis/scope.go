@@ -62,8 +62,11 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.subject = report.Subject{Kind: "PersistentVolume", Name: q.Name}
 		v := x.VolumeOfPV(q.Name)
 		if v == nil {
-			v = x.VolumeOfLonghorn(q.Name)
-			s.subject.Kind = "Volume"
+			if v = x.VolumeOfLonghorn(q.Name); v == nil {
+				v = claimedOnly(x, q.Name)
+			} else {
+				s.subject.Kind = "Volume"
+			}
 		}
 		s.addVolume(v)
 	case "node":
@@ -83,6 +86,16 @@ func scopeOf(x *snapshot.Index, q Question) scope {
 		s.addNodesOf(x, v)
 	}
 	return s
+}
+
+// claimedOnly is the volume of a claim that is bound to a PersistentVolume of a name that is no more.
+func claimedOnly(x *snapshot.Index, name string) *snapshot.Volume {
+	for _, v := range x.Volumes {
+		if v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName == name && x.Collected("/persistentvolumes") {
+			return v
+		}
+	}
+	return nil
 }
 
 // addCluster adds everything, or what belongs to a namespace.

@@ -198,6 +198,7 @@ func TestSiblingsOfWindows(t *testing.T) {
 		"the password is wrong":   {windows("The user name or password is incorrect.", "1326"), "broken: likely smb-access-denied Secret shop/smb-user"},
 		"the path was not found":  {windows("The network path was not found.", "53"), "broken: likely smb-server-unreachable Node n1"},
 		"there is no such share":  {windows("The network name cannot be found.", "67"), "broken: possible smb-mount-refused PersistentVolume pv-data; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"another user is there":   {windows("Multiple connections to a server or shared resource by the same user, using more than one user name, are not allowed.", "1219"), "broken: likely smb-mount-refused PersistentVolume pv-data"},
 		"a number without a name": {windows("A device attached to the system is not functioning.", "31"), stageUnknown},
 	})
 }

@@ -115,6 +115,22 @@ func controller(x *snapshot.Index, v *snapshot.Volume, step string, add func(str
 	sidecar(x, v, step, add)
 }
 
+// ControllerLog is a step whose answer stands in the log of a driver's controller; in words where no pod of it was seen.
+func ControllerLog(x *snapshot.Index, v *snapshot.Volume, step, title string) Step {
+	if pod, container := around.Controller(x, v, step); pod != nil {
+		return Check(title, LogOf(pod, container))
+	}
+	return Words(title)
+}
+
+// PodLooks shows why a pod does not run: what a container said before it ended, else what is said of the pod.
+func PodLooks(pod *corev1.Pod, title string) Step {
+	if container, ended := around.Ended(pod); ended {
+		return Check(title, LogOf(pod, container))
+	}
+	return Check(title, Kubectl("-n", pod.Namespace, "describe", "pod", pod.Name))
+}
+
 // sidecar shows the log of a driver's sidecar for a step, where one pod of it was seen.
 func sidecar(x *snapshot.Index, v *snapshot.Volume, step string, add func(string, ...Command)) {
 	if name, pods := around.Sidecar(x, v, step); len(pods) > 0 {

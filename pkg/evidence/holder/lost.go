@@ -54,16 +54,19 @@ func KeptOn(x *snapshot.Index, name string) []Lost {
 }
 
 // TakenFrom finds the nodes that do not report, whose kubelet last said that it uses an
-// exclusive volume, and that nothing ties to it any more: neither an attachment nor a pod. The kubelet
-// strikes a volume off when it has unmounted it, so it was taken away before that.
+// exclusive volume, and that nothing ties to it any more: neither an attachment nor a pod, but for one that is
+// to go while another node has the volume. The kubelet strikes a volume off when it has unmounted it, so it
+// was taken away before that.
 func TakenFrom(x *snapshot.Index, v *snapshot.Volume) []Lost {
 	var out []Lost
 	for _, name := range x.OtherNodes(v) {
 		n, r := x.Node(name), x.NodeReady(name)
 		_, tied := On(x, v, name)
-		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && len(liveOn(v, name)) == 0 &&
+		l := Lost{Name: name, Volume: v, Ready: r, Pods: liveOn(v, name), x: x}
+		left := len(l.Pods) == 0 || len(Going(l.Pods)) == len(l.Pods) && l.usedElsewhere()
+		if n != nil && r.Known && !r.Ready && v.Exclusive() && v.AttachRequired(x) && x.ReportedInUse(name, v) && !tied && left &&
 			!node.Tainted(n, node.OutOfService) && !node.Tainted(n, node.Shutdown) {
-			out = append(out, Lost{Name: name, Volume: v, Ready: r, x: x})
+			out = append(out, l)
 		}
 	}
 	return out

@@ -20,7 +20,11 @@ func TestAbout(t *testing.T) {
 	source := &corev1.PersistentVolumeClaim{}
 	source.Spec.DataSource = &corev1.TypedLocalObjectReference{Kind: "VolumeSnapshot", Name: "snap-1"}
 	for text, want := range map[string]string{
-		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: snap-1 is not Ready":        "its source does not exist or cannot be read",
+		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: snap-1 is not Ready":                           "its source is not ready",
+		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: error getting snapshot snap-1 from api server": "its source does not exist or cannot be read",
+		"claim in dataSource not bound or invalid":                                                           "its source is not ready",
+		"the source PVC and destination PVCs must be in the same storage class for cloning.":                 "the claim does not fit its source",
+		"rpc error: code = Aborted desc = an operation with the given Volume ID pvc-1 already exists":        "an earlier request of it still runs in the driver",
 		`Internal error occurred: failed calling webhook "validator.longhorn.io": context deadline exceeded`: "the control plane of the storage did not answer a webhook",
 		"rpc error: code = ResourceExhausted desc = insufficient free space":                                 "capacity or quota is exhausted",
 		"rpc error: code = Internal desc = VolumeSizeExceedsAvailableQuota: exceeds allowed quota":           "capacity or quota is exhausted",
@@ -34,7 +38,7 @@ func TestAbout(t *testing.T) {
 		"rpc error: code = Unavailable desc = ZONE_RESOURCE_POOL_EXHAUSTED":                                  "capacity or quota is exhausted",
 		"rpc error: code = Internal desc = no reason":                                                        "its own words are quoted below",
 	} {
-		if got, help := provision.About(evidence.Text{Raw: text}, source); got != want || help == "" {
+		if got, help, _ := provision.About(evidence.Text{Raw: text}, source); got != want || help == "" {
 			t.Errorf("%s\n got %q\nwant %q", text, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,6 +76,8 @@ type reason struct {
 // driver passes on as Internal.
 var invalid = pattern.MustCompile(`code = InvalidArgument|(?i:invalid ?parameter|unknown parameter|(?:error|status ?code|response|"code")"?:? 400\b)`)
 
+const noSource = "its source does not exist or cannot be read"
+
 // reasons in the order in which they are looked for; the refusal itself is quoted.
 var reasons = []reason{
 	{pattern.MustCompile(`error saving volume`), "the API server does not take the PersistentVolume",
@@ -83,7 +86,13 @@ var reasons = []reason{
 		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer.", false},
 	{pattern.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
 		"Look at the backup target's address and secret in the storage; the next attempt follows by itself.", false},
-	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), "its source does not exist or cannot be read",
+	{pattern.MustCompile(`code = Aborted desc = an operation with the given Volume ID`), "an earlier request of it still runs in the driver", // ceph-csi, and drivers that took its words
+		"Look what the driver's controller waits for: the storage behind it, or a command that does not end. The request is repeated.", false},
+	{pattern.MustCompile(`\bis not Ready$|dataSource not bound|(?:snapshot|claim) \S+ (?:is )?not bound`), "its source is not ready",
+		"Look at what spec.dataSource names, and what keeps it from getting ready.", true},
+	{pattern.MustCompile(`must be in the same storage class|must be greater than or equal in size|is less than the size \d+ for the source`), "the claim does not fit its source",
+		"Make the claim anew with what the words ask for: the class and at least the size of its source.", true},
+	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), noSource,
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent.", true},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem.", false},
@@ -101,13 +110,32 @@ var reasons = []reason{
 
 // About says what a refusal to make a claim's volume is about, and what helps. Where its words tell
 // nothing but the source of the claim, it is that.
-func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string) {
-	for _, r := range reasons {
-		if r.form.MatchString(t.Raw) || r.source && sourceIn(c, t.Raw) != "" && t.Code == "" {
-			return r.about, r.help
+func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string, source bool) {
+	of := func(fits func(reason) bool) bool {
+		i := slices.IndexFunc(reasons, fits)
+		if i < 0 {
+			return false
 		}
+		what, help, source = reasons[i].about, reasons[i].help, reasons[i].source
+		return true
 	}
-	return "its own words are quoted below", "Look up the quoted words in the driver's documentation and in the log of its provisioner."
+	if of(func(r reason) bool { return r.form.MatchString(t.Raw) }) ||
+		t.Code == "" && sourceIn(c, t.Raw) != "" && of(func(r reason) bool { return r.about == noSource }) {
+		return what, help, source
+	}
+	return "its own words are quoted below", "Look up the quoted words in the driver's documentation, and what its log says beside them.", false
+}
+
+// SourceOf is what a claim is to be filled from, as kubectl calls it.
+func SourceOf(c *corev1.PersistentVolumeClaim) (resource, name string, ok bool) {
+	kind, name := sourceNamed(c)
+	switch kind {
+	case "VolumeSnapshot":
+		return "volumesnapshot", name, true
+	case "PersistentVolumeClaim":
+		return "pvc", name, true
+	}
+	return "", "", false
 }
 
 // Quoted is the innermost description, kept to a length that is read.

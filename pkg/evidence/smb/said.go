@@ -18,8 +18,12 @@ var mountError = pattern.MustCompile(`mount error\((\d+)\)`)
 var (
 	noConnection = []int{101, 110, 111, 113, 115}
 	noRight      = []int{13, 127, 128}
-	noFit        = []int{2, 5, 11, 22, 95, 112, 126}
+	noFit        = []int{2, 5, 11, 22, 95, 112, 126, otherUser}
 )
+
+// otherUser is ERROR_SESSION_CREDENTIAL_CONFLICT, for which mount.cifs has no number: a node with Windows
+// knows a server by one user name.
+const otherUser = 1219
 
 // windowsError is how New-SmbGlobalMapping ends, which csi-proxy runs on nodes with Windows.
 var windowsError = pattern.MustCompile(`Windows System Error (\d+)\b`)
@@ -28,7 +32,7 @@ var windowsError = pattern.MustCompile(`Windows System Error (\d+)\b`)
 // not found (53) may be a name as well as a network.
 var ofWindows = map[int]int{
 	5: 13, 65: 13, 86: 13, 1326: 13, 1327: 13, 1909: 13, 1330: 127, 1907: 127, 1331: 128,
-	53: 115, 51: 115, 1231: 101, 121: 110, 1225: 111, 67: 2, 2: 2, 3: 2, 87: 22,
+	53: 115, 51: 115, 1231: 101, 121: 110, 1225: 111, 67: 2, 2: 2, 3: 2, 87: 22, otherUser: otherUser,
 }
 
 // logonOfWindows are those of them that speak of the account: its name, password or state.

@@ -67,6 +67,7 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 		{"kerberos", []int{126}, func(t string) bool {
 			return strings.Contains(t, "SessSetup = -126") || strings.Contains(t, "return code = -126")
 		}},
+		{"user", []int{otherUser}, func(string) bool { return false }},
 		{"limit", []int{5, 11}, func(t string) bool { return statusIn(t, limits) }},
 		{"closed", []int{112}, func(t string) bool { return strings.Contains(t, "return code = -112") }},
 	}

@@ -179,9 +179,16 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// TestAskedByVolume: a volume that lost its claim still finds the claim that wants it.
+// TestAskedByVolume: a volume that lost its claim still finds the claim that wants it, and one that is gone
+// the claim that names it.
 func TestAskedByVolume(t *testing.T) {
 	t.Parallel()
+	gone := scene()
+	name := gone.Cluster.PVs[0].Name
+	gone.Cluster.PVs, gone.Cluster.Claims[0].Status.Phase = nil, corev1.ClaimLost
+	if got := rootsOf(t, claim.ClaimLostVolume, gone, diagnosis.Question{Kind: "volume", Name: name}); got != "certain PersistentVolumeClaim/data" {
+		t.Errorf("a volume that only its claim names: %q", got)
+	}
 	s := scene()
 	pending(s)
 	s.Cluster.PVs[0].Spec.ClaimRef.Name, s.Cluster.PVs[0].Status.Phase = "old-data", corev1.VolumeReleased

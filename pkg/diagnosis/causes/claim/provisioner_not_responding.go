@@ -54,7 +54,7 @@ func silenceStep(s provision.Silence) remedy.Step {
 			return remedy.Check("Ask why the volume of pod "+s.Pod.Namespace+"/"+s.Pod.Name+" does not come, and cure that: the pod takes the claim up by itself as soon as it runs.",
 				remedy.Kubectl("mountdoctor", "pod", s.Pod.Name, "-n", s.Pod.Namespace))
 		}
-		return remedy.Words("Repair pod " + s.Pod.Namespace + "/" + s.Pod.Name + ": read its state and the last line of its log. It takes the claim up by itself as soon as it runs.")
+		return remedy.PodLooks(s.Pod, "Repair pod "+s.Pod.Namespace+"/"+s.Pod.Name+": read its state and the last line of its log. It takes the claim up by itself as soon as it runs.")
 	case "workload":
 		return remedy.Words("Start the provisioner: give " + s.Workload.String() + " its replicas back, or see why its pods are not made.")
 	case "annotation":

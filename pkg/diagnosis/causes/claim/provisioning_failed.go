@@ -38,11 +38,15 @@ var ProvisioningFailed = &diagnosis.Rule{
 			if !t.Fresh && provision.SilentNow(pl) {
 				return nil
 			}
-			about, help := provision.About(t, c)
+			about, help, source := provision.About(t, c)
 			p.With["who"], p.With["about"], p.With["age"], p.With["code"], p.With["said"] = provision.Who(t), about, evidence.Duration(pl.X.Age(t.At)), t.Code, provision.Quoted(t)
 			p.With["names"] = words.List(provision.Named(pl, t), 0)
 			p.State, p.Last = append([]evidence.Answer{evidence.Yes(t.Evidence())}, p.State[:1]...), []evidence.Answer{provision.FirstHand(t), p.State[1]}
-			p.Steps = []remedy.Step{remedy.Words(help), remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +
+			look := remedy.ControllerLog(pl.X, pl.Volume, "provision", help)
+			if resource, name, ok := provision.SourceOf(c); ok && source {
+				look = remedy.Check(help, remedy.Kubectl("-n", c.Namespace, "get", resource, name, "-o", "yaml"))
+			}
+			p.Steps = []remedy.Step{look, remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +
 				". Nothing on a node helps, and the provisioner tries again by itself.")}
 			return []*diagnosis.Proof{p}
 		}

@@ -66,5 +66,6 @@ var smbHelp = map[string]string{
 	"closed":   "Compare the dialect (vers=), signing and encryption (seal) in the mount options with what the server demands. Nodes in FIPS mode cannot use SMB with a password.",
 	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV, or upgrade the kernel of the node.",
 	"kerberos": "With sec=krb5 the mount wants a ticket: put the ticket cache into the Secret as the driver's documentation has it, or give the host a keytab and cifs.upcall.",
+	"user":     "Give all volumes of the server one user: the same Secret, or name the server by another of its names in the source of one. Get-SmbGlobalMapping on the node shows what is connected; a mapping that no volume needs any more may be left over.",
 	"limit":    "The server is at a limit of its sessions or memory: look at the server. The mount is tried again by itself.",
 }
