@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -72,13 +73,17 @@ func Ended(p *corev1.Pod) (container string, ok bool) {
 	return s.Name, true
 }
 
-// Portals are what the ports of the volume's NVMe subsystems answer a node that has no disk of it.
+// Portals are what the ports of the volume's NVMe subsystems answer a node that has no disk of it, and the
+// ports of Fibre Channel that are down there.
 func Portals(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
 	view := x.View(node)
 	if _, found := x.DeviceOn(v, node); found || view == nil {
 		return nil
 	}
 	var out []report.Evidence
+	if KindOf(x, v, node) == FC {
+		out, _ = iscsi.FCPorts(view)
+	}
 	for _, a := range x.NVMePortals(v, node) {
 		if d := reach.Of(view, strconv.Itoa(int(a.Port())), a.Addr().String()); d.Asked() {
 			out = append(out, d.Evidence(node))

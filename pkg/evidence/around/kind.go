@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -98,6 +99,9 @@ func ofTarget(v *snapshot.Volume, node string) Kind {
 	}
 	if len(v.NVMeSubsystems(node)) > 0 {
 		return NVMe
+	}
+	if iscsi.OverFC(v) {
+		return FC
 	}
 	return Unknown
 }

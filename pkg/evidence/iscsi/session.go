@@ -45,13 +45,16 @@ func Free(x *snapshot.Index, on, target string) evidence.Answer {
 
 // LoggedOut asks whether the node has no session to the target that the volume names, and no
 // connection to its NVMe subsystem: the disk comes with it, and its driver makes it when it stages
-// the volume. Of a volume that names none that is not seen, unless the node has none at all.
+// the volume. So it is where Fibre Channel has no port left. Of a volume that names none that is not seen, unless the node has none at all.
 func LoggedOut(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil || pl.Volume.IsLonghorn() {
 		return evidence.No()
 	}
 	if named := pl.Volume.NVMeSubsystems(pl.Node); len(named) > 0 || overNVMe(pl.Volume) {
 		return unconnected(pl, named)
+	}
+	if OverFC(pl.Volume) {
+		return noPath(pl)
 	}
 	targets, _ := pl.Volume.ISCSITargets(pl.Node)
 	sessions := pl.View.Facts.ISCSI.Sessions

@@ -202,15 +202,7 @@ func ofFC(pl *evidence.Place, b *probes.BlockDevice) bool {
 			return true
 		}
 	}
-	pv := pl.Volume.PV
-	if pv == nil || pv.Spec.CSI == nil {
-		return pv != nil && pv.Spec.FC != nil
-	}
-	said := []map[string]string{pv.Spec.CSI.VolumeAttributes}
-	for _, va := range pl.Volume.Attachments {
-		said = append(said, va.Status.AttachmentMetadata)
-	}
-	return anyValue(said, "fc", "fcp", "fibrechannel")
+	return OverFC(pl.Volume)
 }
 
 // portLost is the last line in which the kernel gave up a remote port of the disk's

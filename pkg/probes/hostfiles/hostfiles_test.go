@@ -32,6 +32,8 @@ nfs 1 0 - Live 0x0
 1
 -- sys/module/md_mod/parameters/new_array --
 @error EACCES
+-- sys/class/fc_host/host3/port_state --
+Linkdown
 -- proc/1/root --
 @link /
 -- proc/77/root/usr/sbin/iscsiadm --
@@ -67,12 +69,13 @@ func TestLookups(t *testing.T) {
 		"iscsiadm": f.Tool("iscsiadm"), "iscsiadm elsewhere": f.ToolElsewhere("iscsiadm"), "mount.nfs": f.Tool("mount.nfs"),
 		"iscsi-tcp": f.Module("iscsi-tcp"), "nfs": f.Module("nfs"), "ext4": f.Module("ext4"), "dm_multipath": f.Module("dm_multipath"), "rbd": f.Module("rbd"),
 		"disk": f.Files["srv/longhorn/longhorn-disk.cfg"].Content, "mdadm": f.Files["etc/mdadm.conf"].Err,
+		"fabric": f.Files["sys/class/fc_host/host3/port_state"].Content,
 	}
 	want := map[string]any{
 		"iscsiadm": "", "iscsiadm elsewhere": "/run/current-system/sw/bin/iscsiadm", "mount.nfs": "/usr/sbin/mount.nfs",
 		"iscsi-tcp": state{OnDisk: true, Listed: true}, "nfs": state{Loaded: true, OnDisk: true, Listed: true},
 		"ext4": state{BuiltIn: true, Listed: true}, "dm_multipath": state{Loaded: true, Listed: true}, "rbd": state{Listed: true},
-		"disk": "{\"diskUUID\":\"u\"}\n", "mdadm": "EIO",
+		"disk": "{\"diskUUID\":\"u\"}\n", "mdadm": "EIO", "fabric": "Linkdown\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)

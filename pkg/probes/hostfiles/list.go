@@ -55,7 +55,7 @@ var kernel = []want{
 	{"proc/spl/kstat/zfs/*/state", whole}, {"sys/module/apparmor/parameters/enabled", whole},
 	{"sys/fs/fuse/connections/*/waiting", whole}, {"sys/fs/nfs/net/nfs_client/identifier", whole},
 	{"sys/kernel/mm/hugepages/hugepages-2048kB/*_hugepages", whole}, {"sys/bus/rbd/supported_features", whole},
-	{"sys/devices/system/cpu/online", whole},
+	{"sys/devices/system/cpu/online", whole}, {"sys/class/fc_host/*/port_state", whole}, {"sys/class/fc_remote_ports/*/port_state", whole},
 	{"sys/kernel/config/target/core/*/*/udev_path", whole}, {"sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path", whole},
 	{"sys/class/net/*/operstate", whole}, {"sys/class/net/*/mtu", whole}, {"sys/class/net/*/address", whole},
 	{"sys/class/net/*/device/vendor", whole},
