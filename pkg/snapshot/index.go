@@ -91,6 +91,7 @@ type VolumeDevice struct {
 	Locator  string              // where that was read
 	Proven   bool                // by identity (IQN, serial, wwid, rbd image, NQN), not by name or by a mount only
 	Mapper   *probes.BlockDevice // dm-crypt of the volume (or Longhorn v2 linear) on top, when there is one
+	Unlike   string              // what says that it is another disk, mounted at the volume's own paths; a half sentence
 	NodePath string              // "/dev/longhorn/<vol>" when such a node exists
 
 	Paths []*probes.BlockDevice // of a SAN volume: every disk that is a path to it, D included; empty with one path

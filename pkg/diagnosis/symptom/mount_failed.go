@@ -58,6 +58,9 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, evidence.Duration(p.Age(at)))
 			}
 		}
+		if words := justAttached(p, v, i, texts); words != "" {
+			return words
+		}
 		if words := moves(p, v, i.pod); words != "" && v.Exclusive() && volume.OneNode(p.Index, v) && v.AttachmentOn(node) == nil && only() {
 			return words
 		}

@@ -81,6 +81,28 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 	return out
 }
 
+// retries is how long the kubelet may take until it sees that a volume was attached: its longest
+// pause between two tries (maxDurationBeforeRetry, 2m2s).
+const retries = 2*time.Minute + 2*time.Second
+
+// justAttached says that the controller attached the volume for the pod a moment ago, and nobody
+// complained since: what was said before is past.
+func justAttached(p *diagnosis.Pass, v *snapshot.Volume, i involved, texts []diagnosis.Text) string {
+	for _, e := range p.Events("Pod", i.pod.Namespace, i.pod.Name) {
+		named := strings.Contains(e.Message, `"`+v.PVName()+`"`)
+		if e.Reason != "SuccessfulAttachVolume" || v.PVName() == "" || !named || e.ObjUID != string(i.pod.UID) || p.Age(e.Last) >= retries {
+			continue
+		}
+		if slices.ContainsFunc(texts, func(t diagnosis.Text) bool {
+			return t.Fresh && blamesVolume(t) && (t.At.After(e.Last) || len(i.volumes) > 1 && !strings.Contains(t.Raw, `"`+v.PVName()+`"`))
+		}) {
+			continue
+		}
+		return fmt.Sprintf("%s was attached to node %s %s ago; the kubelet mounts it when it tries again.", capital(name(v)), i.pod.Spec.NodeName, evidence.Duration(p.Age(e.Last)))
+	}
+	return ""
+}
+
 // justUp says that what began on a node after it came up must wait for what serves volumes there:
 // plugins, agents and Longhorn's instance manager start in the node's first two minutes.
 func justUp(p *diagnosis.Pass, node string, began time.Time) string {

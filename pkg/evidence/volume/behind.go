@@ -29,7 +29,7 @@ func Deserted(pl *evidence.Place) bool {
 		going := slices.ContainsFunc(o.Terminating(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
 		return going || len(o.LiveConsumersOn(pl.Node)) > 0 || Awaited(pl.X, o, pl.Node)
 	}
-	return !v.RegularRWX() && !readers(v) && !wanted(v) && !slices.ContainsFunc(pl.X.Others(v), wanted)
+	return !v.RegularRWX() && !readers(v) && !slices.Contains(ofClusters, v.FSType()) && !wanted(v) && !slices.ContainsFunc(pl.X.Others(v), wanted)
 }
 
 // BehindOf finds the device that was left; false when it is not there, or is mounted below
@@ -45,8 +45,8 @@ func BehindOf(pl *evidence.Place) (Behind, bool) {
 	}
 	for _, dev := range d.Numbers() {
 		for _, u := range pl.View.InitUses(dev) {
-			if strings.Contains(u.Mount.Point, "/pods/") {
-				return b, false
+			if strings.Contains(u.Mount.Point, "/pods/") || slices.Contains(ofClusters, u.Mount.FSType) {
+				return b, false // a filesystem of a cluster is in nobody's way
 			}
 			if b.Stage == nil {
 				b.Stage = &u
@@ -146,15 +146,18 @@ func (b Behind) Reused() evidence.Answer {
 	if namesake || disk.OwnerOf(b.pl.X, b.pl.Volume, b.pl.Node, m.Dev) != nil {
 		return evidence.Yes()
 	}
-	if b.stagedByAnother() {
+	if b.StagedByAnother() {
 		return evidence.Unseen(evidence.Lack{Need: "node/" + b.pl.Node + "/wwid", Node: b.pl.Node, Why: "it is mounted where another volume is staged, and no WWID tells that the disk is this volume's"})
 	}
 	return evidence.No()
 }
 
-// stagedByAnother tells whether the device is mounted at the staging path of another volume handle,
+// StagedByAnother tells whether the device is mounted at the staging path of another volume handle,
 // and is called this volume's by its number only: no node that has the volume shows its WWID.
-func (b Behind) stagedByAnother() bool {
+func (b Behind) StagedByAnother() bool {
+	if b.Stage == nil {
+		return false
+	}
 	x, v := b.pl.X, b.pl.Volume
 	if targets, _ := v.ISCSITargets(b.pl.Node); len(targets) == 0 { // what it is found by names the disk itself
 		return false
@@ -171,11 +174,14 @@ func (b Behind) stagedByAnother() bool {
 // (maxDurationBeforeRetry, 2m2s).
 const retryTime = 4 * time.Minute
 
-// Pending tells why a mount that the kubelet knows may yet go by itself, or has another
-// reason to stay, as a sentence: nobody has wanted it elsewhere for longer than the
+// Pending tells why a mount may be of another disk, or may yet go by itself, or has another reason
+// to stay, as a sentence: the disk's identity speaks against it, nobody has wanted it elsewhere for longer than the
 // kubelet's retries take, or the driver that has to unmount it is not registered.
 func (b Behind) Pending() string {
 	x, v, on := b.pl.X, b.pl.Volume, b.pl.Node
+	if b.Device.Unlike != "" {
+		return "But " + b.Device.Unlike + "."
+	}
 	if registered, known := x.HasDriver(on, v.CSIName()); b.Stage != nil && v.CSIName() != "" && known && !registered {
 		return "The driver is not registered on that node, so nobody can unmount it there."
 	}

@@ -45,24 +45,37 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		if b.Pending() != "" {
 			p.AtMost = report.Possible
 		}
-		if b.Stage == nil && volume.Fails(pl).No() { // what is only mapped writes nothing, and nobody waits for it
+		doubtful := b.Device.Unlike != "" || b.StagedByAnother()
+		if (b.Stage == nil || doubtful) && volume.Fails(pl).No() { // what is only mapped writes nothing, and nobody waits for it
 			p.Severity = report.Risk
 		}
-		target, address, port := b.Session()
-		switch {
-		case b.Stage != nil:
-			p.Says, p.With["point"], p.NotTo = "mounted", b.Stage.Mount.Point, nil
-			if p.With["also"] != "" {
-				p.Steps = append(p.Steps, remedy.Words(remedy.OneWriter(pl.Volume)))
-			}
-			p.Steps = append(p.Steps, remedy.Words("Unmount exactly the path above on node "+pl.Node+"; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
-		case target != "":
-			p.Steps = []remedy.Step{remedy.LogoutISCSI(pl.Node, pl.Volume, target, net.JoinHostPort(address, port))}
-		case strings.HasPrefix(d.Name, "rbd"):
-			p.Steps = []remedy.Step{remedy.UnmapRBD(pl.View, pl.Volume, d)}
-		default:
-			p.Steps = []remedy.Step{remedy.Words("Let the driver's node pod on " + pl.Node + " detach " + d.Name + " (restart it), or detach it in the storage backend.")}
-		}
+		letGo(pl, b, p, doubtful)
 		return append(out, p)
 	},
+}
+
+// letGo tells how the node lets the device go, once it is known whose it is.
+func letGo(pl *evidence.Place, b volume.Behind, p *diagnosis.Proof, doubtful bool) {
+	d := b.Device.Block
+	target, address, port := b.Session()
+	switch {
+	case doubtful:
+		if b.Stage != nil {
+			p.Says, p.With["point"] = "mounted", b.Stage.Mount.Point
+		}
+		p.With["also"] = "" // whether it is one filesystem is the question
+		p.Steps = []remedy.Step{remedy.Words("First compare the identity of " + disk.Title(d) + " on node " + pl.Node + " with the storage backend, and find out whose it is. Unmount nothing before: what is not yet written would go to the disk that is there now.")}
+	case b.Stage != nil:
+		p.Says, p.With["point"], p.NotTo = "mounted", b.Stage.Mount.Point, nil
+		if p.With["also"] != "" {
+			p.Steps = append(p.Steps, remedy.Words(remedy.OneWriter(pl.Volume)))
+		}
+		p.Steps = append(p.Steps, remedy.Words("Unmount exactly the path above on node "+pl.Node+"; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
+	case target != "":
+		p.Steps = []remedy.Step{remedy.LogoutISCSI(pl.Node, pl.Volume, target, net.JoinHostPort(address, port))}
+	case strings.HasPrefix(d.Name, "rbd"):
+		p.Steps = []remedy.Step{remedy.UnmapRBD(pl.View, pl.Volume, d)}
+	default:
+		p.Steps = []remedy.Step{remedy.Words("Let the driver's node pod on " + pl.Node + " detach " + d.Name + " (restart it), or detach it in the storage backend.")}
+	}
 }
