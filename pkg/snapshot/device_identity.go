@@ -130,6 +130,9 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 	if m, ok := x.namedLink(view, v); ok {
 		return m, true
 	}
+	if m, ok := x.resourceLink(view, v); ok {
+		return m, true
+	}
 	want := tokens(v)
 	if len(want) == 0 {
 		return match{}, false
@@ -218,6 +221,15 @@ func (x *Index) idLink(view *NodeView, v *Volume, want []string) (match, bool) {
 		if dev, ok := view.NumberAt(l.Path); ok && !x.contested(view, v, dev) {
 			return match{dev: dev, proven: true, how: "link " + l.Path, locator: l.Path[1:]}, true
 		}
+	}
+	return match{}, false
+}
+
+// resourceLink finds the device of a DRBD resource: LINSTOR's handle is the name of its resource, however short.
+func (x *Index) resourceLink(view *NodeView, v *Volume) (match, bool) {
+	link := "/dev/drbd/by-res/" + v.Handle + "/0"
+	if dev, ok := view.NumberAt(link); ok && v.CSIName() == "linstor.csi.linbit.com" && !x.contested(view, v, dev) {
+		return match{dev: dev, proven: true, how: "link " + link, locator: link[1:]}, true
 	}
 	return match{}, false
 }

@@ -114,6 +114,10 @@ func TestDeviceIdentity(t *testing.T) {
 			csiPV("pv1", "disk.example.com", "disk-12"),
 			probes.Facts{Block: []probes.BlockDevice{serialDisk("sdb", 16, "12")}}, "", false,
 		},
+		"a resource of DRBD with a short name": {
+			csiPV("pv1", "linstor.csi.linbit.com", "db"),
+			probes.Facts{Block: []probes.BlockDevice{disk("drbd1000", 147, 1000)}, DevLinks: []probes.DevLink{{Path: "/dev/drbd/by-res/db/0", Dev: probesDev(147, 1000)}}}, "147:1000", true,
+		},
 		"session outranks a stale device node": {
 			csiPV("pv1", LonghornDriver, "pvc_a"),
 			probes.Facts{
