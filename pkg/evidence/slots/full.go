@@ -52,6 +52,13 @@ func saidNone(pl *evidence.Place, node string) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "the backend's own word that no place is left", Node: node, Why: "there is none"})
 }
 
+// saidOther asks whether the backend refuses the attach with words that are not about places.
+func saidOther(pl *evidence.Place, node string) evidence.Answer {
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return t.Reason == "attachError" && (t.Node == "" || t.Node == node) && !SaysNone(t) && !hanging(t) && !t.Is(message.Throttled)
+	})
+}
+
 // codeNone is the attacher's code where its words do not say it: ResourceExhausted is 8.
 func codeNone(x *snapshot.Index, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
 	const resourceExhausted = 8
@@ -69,11 +76,15 @@ func Hangs(pl *evidence.Place, node string) evidence.Answer {
 		if t.Node != "" && t.Node != node {
 			continue
 		}
-		if t.Is(message.Deadline) || strings.Contains(t.Raw, "attaching") || strings.Contains(t.Raw, "DeadlineExceeded") || strings.Contains(t.Raw, "Could not attach") {
+		if hanging(t) {
 			return evidence.Yes(t.Evidence())
 		}
 	}
 	return evidence.No()
+}
+
+func hanging(t evidence.Text) bool {
+	return t.Is(message.Deadline) || strings.Contains(t.Raw, "attaching") || strings.Contains(t.Raw, "DeadlineExceeded") || strings.Contains(t.Raw, "Could not attach")
 }
 
 // NotAttached asks whether a pod waits on a node for a volume that is not attached there,

@@ -39,6 +39,9 @@ func FullFor(pl *evidence.Place, node string) Full {
 		out.How = "told"
 	case published && own >= limit:
 		out.How, out.Sure = "published", evidence.Yes(fact)
+		if said := saidOther(pl, node); said.Yes() { // the limit may have been lowered under volumes that are attached
+			out.Sure = evidence.Unseen(evidence.Lack{Need: "the backend's own word that no place is left", Node: node, Why: "it says something else"})
+		}
 	case published && t.Count() >= limit:
 		out.How = "shared"
 	case published && hangs && t.Disks >= limit:

@@ -120,20 +120,22 @@ func TestFull(t *testing.T) {
 		sketch *sketch.Sketch
 		want   []string
 	}{
-		"its own volumes reach the limit":          {machine("5", 5, nil, hangs), []string{"certain Node n1"}},
-		"with those of the plugin":                 {machine("5", 3, names(inTree+"/vol-9", 2), hangs), []string{"likely Node n1"}},
-		"with those of the plugin, and it says so": {machine("5", 3, names(inTree+"/vol-9", 2), told), []string{"certain Node n1"}},
-		"one below the limit":                      {machine("5", 4, nil, hangs), []string{"likely Node n1"}},
-		"room enough":                              {machine("9", 4, nil, hangs), []string{}},
-		"another reason":                           {machine("5", 4, nil, "rpc error: code = Internal desc = volume is being created"), []string{}},
-		"no limit, and few volumes":                {machine("", 4, nil, hangs), []string{}},
-		"no limit, and many volumes":               {machine("", 24, nil, hangs), []string{"likely Node n1"}},
-		"no limit, fewer than any machine takes":   {machine("", 12, nil, hangs), []string{}},
-		"no limit but that of another node":        {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
-		"no limit, and it says so":                 {machine("", 4, nil, told), []string{"certain Node n1"}},
-		"it names an instance beside the limit":    {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
-		"a rate":                                   {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
-		"limits were not read":                     {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
+		"its own volumes reach the limit":                     {machine("5", 5, nil, hangs), []string{"certain Node n1"}},
+		"with those of the plugin":                            {machine("5", 3, names(inTree+"/vol-9", 2), hangs), []string{"likely Node n1"}},
+		"with those of the plugin, and it says so":            {machine("5", 3, names(inTree+"/vol-9", 2), told), []string{"certain Node n1"}},
+		"one below the limit":                                 {machine("5", 4, nil, hangs), []string{"likely Node n1"}},
+		"reached, and the backend refuses for another reason": {machine("5", 5, nil, "rpc error: code = NotFound desc = volume vol-0new does not exist"), []string{"likely Node n1"}},
+		"lowered under them, and it is attached elsewhere":    {machine("2", 5, nil, "rpc error: code = FailedPrecondition desc = volume vol-0new is attached to node n2"), []string{}},
+		"room enough":                            {machine("9", 4, nil, hangs), []string{}},
+		"another reason":                         {machine("5", 4, nil, "rpc error: code = Internal desc = volume is being created"), []string{}},
+		"no limit, and few volumes":              {machine("", 4, nil, hangs), []string{}},
+		"no limit, and many volumes":             {machine("", 24, nil, hangs), []string{"likely Node n1"}},
+		"no limit, fewer than any machine takes": {machine("", 12, nil, hangs), []string{}},
+		"no limit but that of another node":      {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
+		"no limit, and it says so":               {machine("", 4, nil, told), []string{"certain Node n1"}},
+		"it names an instance beside the limit":  {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
+		"a rate":                                 {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
+		"limits were not read":                   {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/slots"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -50,6 +51,9 @@ func nodeFull(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
 		Last:  []evidence.Answer{full.Sure},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes. Then let the scheduler know the limit: the driver's volumeAttachLimit or reserved attachments. Attachments of mounted volumes are no place to make room.")},
 		Also:  remedy.IdleSlots(pl.X, full.Taken),
+	}
+	if b, ok := holder.BackendOf(pl); ok && full.How != "told" && b.Waiter.Spec.NodeName == w.Node() {
+		p.LookAlikes = []diagnosis.LookAlike{{Cause: "attachment-stale-in-backend", Is: b.Refused}}
 	}
 	p.Attachment(pl.Volume.AttachmentOn(w.Node()))
 	p.Users(w)
