@@ -290,6 +290,15 @@ func (n *NodeView) KernelLines(kinds ...string) []probes.KernelLine {
 	return out
 }
 
+// Resolved is a path as mount tables show it: the kubelet's root directory may be configured by a
+// symbolic link.
+func (n *NodeView) Resolved(path string) string {
+	if n.realRoot == "" || n.realRoot == n.root || !isBelow(n.root, path) {
+		return path
+	}
+	return n.realRoot + path[len(n.root):]
+}
+
 // KubeletRoot is the kubelet's root directory as it is configured.
 func (n *NodeView) KubeletRoot() string {
 	if n == nil {

@@ -180,6 +180,7 @@ func (n *NodeView) Containing(path string) *probes.Mount {
 		return nil
 	}
 	var best *probes.Mount
+	path = n.Resolved(path)
 	for i := range n.Init.Mounts {
 		m := &n.Init.Mounts[i]
 		if isBelow(m.Point, path) && (best == nil || len(m.Point) >= len(best.Point)) {
@@ -204,6 +205,7 @@ func (n *NodeView) Under(prefix string) []Use {
 		return nil
 	}
 	var out []Use
+	prefix = n.Resolved(prefix)
 	for _, m := range n.Init.Mounts {
 		if isBelow(prefix, m.Point) {
 			out = append(out, Use{NS: n.Init, Mount: m, Init: true})

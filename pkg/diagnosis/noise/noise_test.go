@@ -110,6 +110,10 @@ func TestNoise(t *testing.T) {
 		{"an old Multi-Attach event", refused(30 * time.Minute), []string{"multi-attach-text-old"}},
 		{"an empty directory of a pod that is gone", leftover(false), []string{"orphaned-pod-log"}},
 		{"a mount of a pod that is gone", leftover(true), nil},
+		{"a mount of a pod that is gone, the kubelet's directory is a link", func(s *snapshot.Snapshot, f *probes.Facts) {
+			leftover(true)(s, f)
+			f.Kubelet.Root, f.Kubelet.RealRoot = "/srv/kubelet", "/var/lib/kubelet"
+		}, nil},
 		{"degraded and working", func(s *snapshot.Snapshot, _ *probes.Facts) {
 			s.Cluster.Longhorn.Volumes[0].Status.Robustness = "degraded"
 		}, []string{"volume-degraded-harmless"}},

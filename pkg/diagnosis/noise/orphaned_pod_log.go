@@ -35,7 +35,7 @@ var orphanedPodLog = &diagnosis.NoiseRule{Name: "orphaned-pod-log", Run: func(p 
 
 // mountedBelow looks into every mount namespace that was read.
 func mountedBelow(view *snapshot.NodeView, uid string) bool {
-	dir := path.Join(view.KubeletRoot(), "pods", uid)
+	dir := view.Resolved(path.Join(view.KubeletRoot(), "pods", uid))
 	if len(view.Under(dir)) > 0 {
 		return true
 	}

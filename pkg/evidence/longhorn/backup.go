@@ -26,15 +26,15 @@ func LastBackup(v *snapshot.Volume) (name string, at time.Time) {
 // age, does not hold what was written since, and is no reason to risk the rest.
 func BackedUp(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	name, at := LastBackup(v)
-	object := "the volume"
+	object, need := "the volume", "a backup of the volume" // of another driver: no object tells
 	if lh := v.LH(); lh != nil {
-		object = "volumes.longhorn.io " + lh.Name
+		object, need = "volumes.longhorn.io "+lh.Name, "api/longhorn.io/volumes"
 	}
 	switch {
 	case name == "":
-		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "no backup of " + object + " is known"})
+		return evidence.Unseen(evidence.Lack{Need: need, Why: "no backup of " + object + " is known"})
 	case at.IsZero():
-		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "backup " + name + " has no date"})
+		return evidence.Unseen(evidence.Lack{Need: need, Why: "backup " + name + " has no date"})
 	case x.Age(at) > recent:
 		return evidence.No(evidence.FromAPI(object, "status.lastBackupAt", at.UTC().Format(time.RFC3339)+", "+evidence.Duration(x.Age(at))+" old"))
 	}
