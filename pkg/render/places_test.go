@@ -119,3 +119,13 @@ func TestManyHitAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitingInACluster: what needs only time is called so among the faults of a cluster, too.
+func TestWaitingInACluster(t *testing.T) {
+	t.Parallel()
+	c := report.Cause{Name: "expansion-failed-on-node", Severity: report.Degraded, Certainty: report.Certain, Waiting: true,
+		Subject: report.Subject{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}}
+	if rows := faultRows([]report.Cause{c}); rows[0].kind != "WAITING" {
+		t.Errorf("a claim that grows with its next pod is %s", rows[0].kind)
+	}
+}

@@ -74,6 +74,9 @@ func faultRows(faults []report.Cause) []faultRow {
 	for _, g := range sameCause(faults) {
 		for _, c := range g {
 			row := faultRow{kind: strings.ToUpper(string(c.Severity)), first: spoken(c.Subject), objects: max(1, len(c.Affects)), cause: c.Name, certainty: string(c.Certainty)}
+			if c.Waiting {
+				row.kind = "WAITING" // nothing fails: as the answer about the object says
+			}
 			if len(c.Affects) > 0 {
 				row.first = spoken(c.Affects[0])
 			}
