@@ -59,6 +59,19 @@ func saidOther(pl *evidence.Place, node string) evidence.Answer {
 	})
 }
 
+// attacherAgrees asks whether the attachment's own error, as far as it has one, says so, too: an event only copies
+// it (pkg/volume/csi/csi_attacher.go), and whoever may write events in the pod's namespace can write another.
+func attacherAgrees(pl *evidence.Place, node string) evidence.Answer {
+	va := pl.Volume.AttachmentOn(node)
+	if va == nil || va.Status.AttachError == nil || va.Status.AttachError.Message == "" {
+		return evidence.Yes()
+	}
+	if _, ok := codeNone(pl.X, va); ok || exhausted.MatchString(va.Status.AttachError.Message) {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "the backend's own word that no place is left", Node: node, Why: "VolumeAttachment " + va.Name + " has another error"})
+}
+
 // codeNone is the attacher's code where its words do not say it: ResourceExhausted is 8.
 func codeNone(x *snapshot.Index, va *storagev1.VolumeAttachment) (report.Evidence, bool) {
 	const resourceExhausted = 8

@@ -37,6 +37,9 @@ func FullFor(pl *evidence.Place, node string) Full {
 	switch own := len(t.Attached); {
 	case out.Sure.Yes() && t.Count() > 0:
 		out.How = "told"
+		if published && t.Count() < limit {
+			out.Sure = evidence.All(out.Sure, attacherAgrees(pl, node))
+		}
 	case published && own >= limit:
 		out.How, out.Sure = "published", evidence.Yes(fact)
 		if said := saidOther(pl, node); said.Yes() { // the limit may have been lowered under volumes that are attached

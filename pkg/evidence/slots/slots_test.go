@@ -62,6 +62,10 @@ status: {phase: Bound}
 	return s
 }
 
+func event(text string) string {
+	return "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e}\ninvolvedObject: {kind: Pod, namespace: shop, name: db-0, uid: p1}\ntype: Warning\nreason: FailedAttachVolume\nsource: {component: attachdetach-controller}\nlastTimestamp: '2026-01-02T11:59:30Z'\nmessage: '" + text + "'\n"
+}
+
 func csiNode(name, limit string) string {
 	return "apiVersion: storage.k8s.io/v1\nkind: CSINode\nmetadata: {name: " + name + "}\nspec: {drivers: [{name: " + ebs + ", nodeID: " + name + ", allocatable: {count: " + limit + "}}]}\n"
 }
@@ -126,16 +130,18 @@ func TestFull(t *testing.T) {
 		"one below the limit":                                 {machine("5", 4, nil, hangs), []string{"likely Node n1"}},
 		"reached, and the backend refuses for another reason": {machine("5", 5, nil, "rpc error: code = NotFound desc = volume vol-0new does not exist"), []string{"likely Node n1"}},
 		"lowered under them, and it is attached elsewhere":    {machine("2", 5, nil, "rpc error: code = FailedPrecondition desc = volume vol-0new is attached to node n2"), []string{}},
-		"room enough":                            {machine("9", 4, nil, hangs), []string{}},
-		"another reason":                         {machine("5", 4, nil, "rpc error: code = Internal desc = volume is being created"), []string{}},
-		"no limit, and few volumes":              {machine("", 4, nil, hangs), []string{}},
-		"no limit, and many volumes":             {machine("", 24, nil, hangs), []string{"likely Node n1"}},
-		"no limit, fewer than any machine takes": {machine("", 12, nil, hangs), []string{}},
-		"no limit but that of another node":      {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
-		"no limit, and it says so":               {machine("", 4, nil, told), []string{"certain Node n1"}},
-		"it names an instance beside the limit":  {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
-		"a rate":                                 {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
-		"limits were not read":                   {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
+		"room enough":                              {machine("9", 4, nil, hangs), []string{}},
+		"another reason":                           {machine("5", 4, nil, "rpc error: code = Internal desc = volume is being created"), []string{}},
+		"no limit, and few volumes":                {machine("", 4, nil, hangs), []string{}},
+		"no limit, and many volumes":               {machine("", 24, nil, hangs), []string{"likely Node n1"}},
+		"no limit, fewer than any machine takes":   {machine("", 12, nil, hangs), []string{}},
+		"no limit but that of another node":        {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
+		"no limit, and it says so":                 {machine("", 4, nil, told), []string{"certain Node n1"}},
+		"it names an instance beside the limit":    {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
+		"a rate":                                   {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
+		"limits were not read":                     {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
+		"an event says so, its attachment not":     {machine("127", 4, nil, "rateLimitExceeded").Add(event("AttachVolume.Attach failed for volume \"pv-new\" : " + told)), []string{"likely Node n1"}},
+		"an event says so, its attachment nothing": {machine("127", 4, nil, "").Add(event("AttachVolume.Attach failed for volume \"pv-new\" : " + told)), []string{"certain Node n1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

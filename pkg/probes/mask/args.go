@@ -7,10 +7,11 @@ import (
 )
 
 // harmless are shapes of values that give nothing away by themselves: numbers and
-// sizes, truth values, durations, paths, addresses, device numbers, versions.
+// sizes, truth values, durations, paths, addresses, device numbers, versions. The longest
+// address has 39 digits and colons: more is a key in hexadecimal digits.
 var harmless = regexp.MustCompile(`^(?:` +
 	`[0-9][0-9.,:]*(?:[KMGTPE]i?B?|[smhdu]|ms)?|[0-9]+(?:h|m|s|ms)(?:[0-9]+(?:m|s|ms))*|0x[0-9a-f]+|true|false|yes|no|on|off|none|auto|json|text` +
-	`|(?:unix|tcp|http|https|file|npipe)://\S+|[A-Za-z0-9.:\[\]_-]+:/\S*|//\S+|/\S*|\[?[0-9a-fA-F:.]+\]?(?::[0-9]+)?` +
+	`|(?:unix|tcp|http|https|file|npipe)://\S+|[A-Za-z0-9.:\[\]_-]+:/\S*|//\S+|/\S*|\[?[0-9a-fA-F:.]{1,39}\]?(?::[0-9]+)?` +
 	`|(?:sd|vd|xvd|nvme|dm-|rbd|nbd|loop|md)[0-9a-z]+|pvc-[0-9a-z-]+|iqn\.\S+` +
 	`|[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]+)?)$`)
 

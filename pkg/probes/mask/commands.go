@@ -9,14 +9,14 @@ import (
 var glued = regexp.MustCompile(`((?:mysql|mariadb|mongo|sshpass|pg_dump|redis-cli)[^\n]*?\s-[pa])(\S+)`)
 
 // programsOf are the words of which one stands in each command with a secret that has no name.
-var programsOf = []string{"sshpass", "redis-cli", "curl", "docker", "podman", "nerdctl", "helm", "ldap", "ipmitool", "sqlcmd", "openssl", "sqlplus", "mc alias", "net use", "inguser", "outgoinguser",
+var programsOf = []string{"sshpass", "redis-cli", "curl", "docker", "podman", "nerdctl", "helm", "ldap", "ipmitool", "sqlcmd", "openssl", "sqlplus", "mc alias", "net use", "user login", "inguser", "outgoinguser",
 	"identified by", "echo", "printf", "<<<", "securestring", "incominguser", "mysql", "mariadb", "mongo", "pg_dump", "smbclient", "rpcclient"}
 
 // behind is a password by its place alone: the next word (sshpass(1), redis-cli), behind a user
 // (curl(1), sqlplus), behind a name (tgt-admin(8)), given to a program through a pipe.
 var behind = regexp.MustCompile(`(?i)(\b(?:sshpass|redis-cli)\b[^\n]*?\s-[pa]\s+|\bcurl\b[^\n]*?\s(?:-u|-U|--user|--proxy-user)[ =]?[^\s:]+:|\b(?:docker|podman|nerdctl|helm)\b[^\n]*?\blogin\b[^\n]*?\s-p\s+` +
 	`|\bldap[a-z]+\b[^\n]*?\s-w\s+|\b(?:ipmitool|sqlcmd)\b[^\n]*?\s-P\s+|\bopenssl\b[^\n]*?\spass:|\bsqlplus\s+[^\s/]+/` +
-	`|\bnet use \S+ \S+ |\b(?:incoming|outgoing)user \S+ |\bIDENTIFIED BY\s+["']|\bConvertTo-SecureString\s+(?:-String\s+)?["']?|<<<\s*["']?)[^\s\-"'@][^\s"'@]*`)
+	`|\bnet use \S+ \S+ |\buser login \S+ |\b(?:incoming|outgoing)user \S+ |\bIDENTIFIED BY\s+["']|\bConvertTo-SecureString\s+(?:-String\s+)?["']?|<<<\s*["']?)[^\s\-"'@][^\s"'@]*`)
 
 // alias is where mc(1) of MinIO gets a user and a password behind two names.
 var alias = regexp.MustCompile(`(\bmc alias set \S+ \S+ )\S+ \S+`)

@@ -132,6 +132,7 @@ func TestArgs(t *testing.T) {
 		"secret options":    {"csiplugin --password hunter2 --vault-token=x", "csiplugin --password ******** --vault-token=********"},
 		"cifs":              {"mount.cifs -o username=u,password=hunter2 //s/x /m", "mount.cifs -o username=u,password=******** //s/x /m"},
 		"nfs":               {"mount.nfs 10.0.0.1:/export /mnt -o vers=4.1,hard", "mount.nfs 10.0.0.1:/export /mnt -o vers=4.1,hard"},
+		"a key of digits":   {"program 0123456789abcdef0123456789abcdef01234567 fe80::1 36001405aabbccddeeff00112233445566", "program ******** fe80::1 36001405aabbccddeeff00112233445566"},
 		"unknown word":      {"program hunter2", "program ********"},
 		"engine":            {"longhorn --volume-name pvc-1 replica /host/var/lib/longhorn/replicas/pvc-1-a --size 1073741824 --listen 0.0.0.0:10000", "longhorn --volume-name pvc-1 replica /host/var/lib/longhorn/replicas/pvc-1-a --size 1073741824 --listen 0.0.0.0:10000"},
 		"glued password":    {"mysql -uroot -pHunter2", "mysql -uroot -p********"},

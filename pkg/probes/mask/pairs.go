@@ -10,6 +10,9 @@ import (
 var (
 	nameFirst  = regexp.MustCompile(`(?i)\b(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
 	valueFirst = regexp.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
+	// kindSecret tells a whole Secret (core/v1) in JSON, as kubectl notes it in an annotation: its keys can be any.
+	kindSecret = regexp.MustCompile(`"kind\\*":\s*\\*"Secret\\*"`)
+	secretData = regexp.MustCompile(`("(?:data|stringData)\\*":\s*\{)[^{}]+\}`)
 	element    = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.-]*)>([^<>]+)(</)`)
 )
 
@@ -23,6 +26,9 @@ func pairs(s string) string {
 			}
 			return "<" + p[1] + ">" + Hidden + p[3]
 		})
+	}
+	if kindSecret.MatchString(s) {
+		s = secretData.ReplaceAllString(s, "${1}"+Hidden+"}")
 	}
 	if !strings.Contains(s, "alue") {
 		return s

@@ -32,9 +32,10 @@ var (
 	// scheme is what follows the scheme in an Authorization header (RFC 7235, 2.1), one word or
 	// parameters up to the end of the line; and what a Cookie header holds.
 	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token|aws)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+|(\bauth\s*[:=]\s*basic\s+)\S+`)
-	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs);
+	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs), or its
+	// session (Synology's DSM);
 	// JSON of Go writes the sign before it as 0026.
-	signed = regexp.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)sig|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=)[^&\s"'\\]+`)
+	signed = regexp.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)(?:sig|_?sid)|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=)[^&\s"'\\]+`)
 	// position is the secret of a store whose parts have no names, behind its port (Nutanix Prism,
 	// a pgpass file).
 	position = regexp.MustCompile(`(:(?:9440|5432):(?:[^:\s"'/]+:){1,2})[^\s"',]+`)
