@@ -27,7 +27,7 @@ import (
 var granted = []string{"attachment-stale-in-backend", "backend-node-unknown", "backend-throttled", "csi-credentials-wrong", "device-link-missing", "driver-configuration-wrong",
 	"encryption-key-wrong", "encryption-parameters-refused", "filesystem-feature-unsupported", "filesystem-needs-fsck", "kernel-module-missing", "multipath-off-for-san",
 	"nfs-access-denied", "nfs-statd-missing", "provisioning-failed", "rbd-feature-unsupported", "selinux-label-conflict", "volume-mapped-outside-cluster", "xfs-log-not-replayed",
-	"hostpath-type-mismatch"}
+	"hostpath-type-mismatch", "smb-server-unreachable"}
 
 // TestForgedWordsProveNothing lets a tenant say what the questions look for, in every way that is his:
 // as an event of the kubelet and of the controllers about his pod and claim, in the log of his

@@ -117,7 +117,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	case keyOf(s, start, at, name), ofObject(s[:start]), driverName.MatchString(name) && !assigned:
 		return -1, 0
 	case assigned:
-		if !Secret(name) || senseKey(s, start, name) || words && reason(s, end, at) {
+		if !Secret(name) || senseKey(s, start, name) || nested(s[at:]) || words && reason(s, end, at) {
 			return -1, 0
 		}
 	case at == end:
@@ -137,6 +137,15 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 		}
 	}
 	return value(s, at)
+}
+
+// inner is a name in the place of a value, as when YAML was put into one line.
+var inner = regexp.MustCompile(`^([A-Za-z0-9_.-]+)(?::[ \t]+|=)[^\s]`)
+
+// nested tells a value that is a group of values, of which one is secret by its own name.
+func nested(s string) bool {
+	m := inner.FindStringSubmatch(s)
+	return m != nil && Secret(m[1])
 }
 
 // fileName is what the keys of ConfigMaps and Secrets are called, and those of labels.

@@ -44,7 +44,7 @@ var (
 // Forms that are secrets when what stands in them is no word: HTTP's Basic (RFC 7617), the "auth" of Docker's
 // config.json, a bootstrap token of Kubernetes, a secret key of AWS.
 var (
-	basic     = regexp.MustCompile(`(?i)(\bbasic\s+|\bauth["'\\]*\s*[:=]\s*["'\\]*)([A-Za-z0-9+/]{8,}={0,2})`)
+	basic     = regexp.MustCompile(`(?i)(\bbasic\s+|\bauth["'\\]*\s*[:=]\s*["'\\]*)([A-Za-z0-9+/]{8,}={0,2})($|[^A-Za-z0-9+/=])`)
 	bootstrap = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
 	aws       = regexp.MustCompile(`(^|[^A-Za-z0-9/+])([A-Za-z0-9/+]{40})($|[^A-Za-z0-9/+])`)
 )
@@ -58,7 +58,7 @@ func coded(s string) string {
 		if !strings.ContainsAny(p[2], digits+"=") {
 			return m
 		}
-		return p[1] + Hidden
+		return p[1] + Hidden + p[3]
 	})
 	s = bootstrap.ReplaceAllStringFunc(s, func(m string) string {
 		if !strings.ContainsAny(m[7:], digits) || strings.Trim(m[7:], digits) == "" {
