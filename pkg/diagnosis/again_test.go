@@ -1,6 +1,7 @@
 package diagnosis_test
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -17,7 +18,11 @@ func TestTheLastWordStands(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		want := recorded(t, c)
-		for _, age := range []time.Duration{14 * time.Minute, 28 * time.Minute} {
+		ages := []time.Duration{14 * time.Minute, 28 * time.Minute}
+		if os.Getenv("ALL_LOSSES") == "" { // .ci/run takes both
+			ages = ages[len(dir)%2:][:1]
+		}
+		for _, age := range ages {
 			s := load(t, dir)
 			if !silence(s, age) {
 				continue

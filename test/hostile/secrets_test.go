@@ -28,7 +28,7 @@ func TestNoSecretInReports(t *testing.T) {
 	}
 	for i, path := range names {
 		dir := filepath.Dir(path)
-		if testing.Short() && i%8 != 0 {
+		if os.Getenv("ALL_LOSSES") == "" && i%4 != 0 { // .ci/run takes all
 			continue
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
