@@ -19,7 +19,7 @@ var hints = strings.Fields(`token secret pass pwd cred authori bearer key user= 
 	auth= auth: auth" auth\\ pw= pw: jwt connection otp= otp: otp" pin= pin: pin" salt= salt: salt" psk= psk: psk" pswd community sessid jsessionid assertion
 	hook /bot %3a%2f%2f basic echo printf <<< docker podman nerdctl helm ldap ipmitool sqlcmd openssl sqlplus alias outgoinguser incominguser smbclient rpcclient iscsi:// :9440: :5432:
 	xapp- glrt- gldt- glcbt- glptt- glft- glsoat- glagent- hvb. hvr. ya29. gocspx- pypi- k_live_ k_test_ dop_v1_ shpat_ shpca_ shppa_ shpss_ glsa_ tskey- hf_ sha256~ sg. dapi
-	::server: ::node: kubeadm securestring dhhc-1: code kennwort contrase senha wachtwoord heslo parola salasana`)
+	::server: ::node: kubeadm securestring dhhc-1: one-time verification kennwort contrase senha wachtwoord heslo parola salasana`)
 
 // spaced are hints of two words, foreign those of other alphabets.
 var spaced = []string{"pw ", "net use ", "user login ", "mot de passe", "identified by", "lösenord", "hasło", "şifre", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "סיסמה", "mật khẩu"}
