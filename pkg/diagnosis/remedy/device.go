@@ -106,9 +106,12 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 	return s
 }
 
+// tablesRead is false where there is no grep, or no mount table for it: what is not found then proves nothing.
+const tablesRead = "grep -qs . /proc/1/mountinfo && "
+
 // idle looks again whether a device or a partition of it is mounted: the kernel deletes a disk that is in use, too.
 func idle(view *snapshot.NodeView, b *probes.BlockDevice, maps ...string) string {
-	look := "! grep -qsF"
+	look := tablesRead + "! grep -qsF"
 	all := append([]*probes.BlockDevice{b}, view.PartitionsOf(b.Dev)...)
 	for _, name := range maps {
 		if m := view.ByName(name); m != nil {
@@ -124,7 +127,7 @@ func idle(view *snapshot.NodeView, b *probes.BlockDevice, maps ...string) string
 // idleTarget looks again whether something lies on a disk of a target or is mounted from one: iscsid logs out of
 // those as well. The disks of a session lie below it (drivers/scsi/scsi_transport_iscsi.c).
 func idleTarget(target string) string {
-	return "! for s in $(grep -lxF " + quote(operand(target)) + ` /sys/class/iscsi_session/session*/targetname); do for d in "${s%targetname}"device/target*/*/block/*; do ` +
+	return tablesRead + "! for s in $(grep -lxF " + quote(operand(target)) + ` /sys/class/iscsi_session/session*/targetname); do for d in "${s%targetname}"device/target*/*/block/*; do ` +
 		`ls "$d"/holders; cat "$d"/dev "$d"/*/dev | while read -r n; do grep -s " $n " /proc/[0-9]*/mountinfo; done; done; done 2>/dev/null | grep -q .`
 }
 
