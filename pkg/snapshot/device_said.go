@@ -35,6 +35,7 @@ func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
 				if found.how != "" && found.dev != m.dev {
 					return match{}, false // two disks: neither is told
 				}
+				m.proven = m.proven && x.Fresh(e, x.VolumeChanged(v, view.Name)) // a name may be another disk's by now
 				m.how += " in Event Pod " + c.Pod.Namespace + "/" + c.Pod.Name + " " + e.Reason
 				if found.how == "" || m.proven && !found.proven {
 					found = m

@@ -26,11 +26,8 @@ func (x *Index) Standing(e *Event, changed time.Time) bool {
 		(changed.IsZero() || e.Last.After(changed)) && x.reports(e.Host)
 }
 
-// reports tells whether the kubelet of a node does, if an event is one of a kubelet.
-func (x *Index) reports(host string) bool {
-	r := x.NodeReady(host)
-	return host == "" || !r.Known || r.Ready
-}
+// reports tells whether the kubelet of a node is known to, if an event is one of a kubelet.
+func (x *Index) reports(host string) bool { return host == "" || x.NodeReady(host).Ready }
 
 // lastWord tells whether nothing newer than an event need have been said.
 func (x *Index) lastWord(e *Event, changed time.Time) bool {

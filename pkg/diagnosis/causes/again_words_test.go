@@ -21,21 +21,15 @@ func TestWhatWasSaidLastCounts(t *testing.T) {
 		w    *world
 		want string
 	}{
-		"fresh":                    {at(share(), "2026-01-02T11:59:00Z", denied), "certain nfs-access-denied"},
-		"a quarter of an hour ago": {at(share(), "2026-01-02T11:45:00Z", denied), "likely nfs-access-denied"},
-		"something else since":     {at(at(share(), "2026-01-02T11:45:00Z", denied), "2026-01-02T11:59:00Z", other), ""},
-		"only that it waits since": {at(share(), "2026-01-02T11:45:00Z", denied).FailedMount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition"), "likely nfs-access-denied"},
+		"fresh":                    {at(share(), "2026-01-02T11:59:00Z", denied), "broken: certain nfs-access-denied Node n1"},
+		"a quarter of an hour ago": {at(share(), "2026-01-02T11:45:00Z", denied), "broken: likely nfs-access-denied Node n1"},
+		"who said it is not seen":  {at(share(), "2026-01-02T11:45:00Z", denied).Drop("kind: Node\nmetadata: {name: n1").Gap("api/nodes", "Forbidden"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"something else since":     {at(at(share(), "2026-01-02T11:45:00Z", denied), "2026-01-02T11:59:00Z", other), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"only that it waits since": {at(share(), "2026-01-02T11:45:00Z", denied).FailedMount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition"), "broken: likely nfs-access-denied Node n1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
-			got := ""
-			for _, f := range r.RootCauses {
-				got += string(f.Certainty) + " " + f.Name
-			}
-			if got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			show(t, c.w, "pvc shop/data", c.want)
 		})
 	}
 }
