@@ -117,6 +117,7 @@ func TestIdentitiesStay(t *testing.T) {
 		"volume ocid1.volume.oc1.iad.abuwcljrzqhhbgo4xwkv5q6mrzvjvjvjvjvjvjvjvjvjvjvjvjvjvjvja is attached to eui.0025388b710116a9", `Post "https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/webhook/mutation?timeout=10s": EOF`,
 		"Secrets are never in a snapshot", "the passphrase was right, the key is missing", "secret for Ceph-CSI: cluster id and monitors", "STATUS_PASSWORD_EXPIRED (127)", "exit codes pass through: 42",
 		"pin the pod to node n1, salt and pepper", "auth: unable to find a keyring on /etc/ceph/ceph.client.admin.keyring", "target iqn.2004-10.com.example:5432:x", "event web-0.17a1b2c3d4e5f607 says so",
+		"36 35 7:0 / /mnt/ProductionDataStore01/a rw - ext4 /dev/loop0 rw", "37 35 7:0 / /data/MyOrgK8sProdVolumes2024 rw - ext4 /dev/loop0 rw",
 	} {
 		if got := Text(text); got != text {
 			t.Errorf("%q became %q", text, got)

@@ -152,10 +152,16 @@ func alnum(c byte) bool {
 }
 
 // disordered counts how often the kind of letter changes: in random base64 at six of ten letters,
-// in names of types, functions and disks at three of ten at most, or they have a word in them.
+// in names of types, functions and disks at three of ten at most, or half of them is words
+// ("ProductionDataStore01"), of which random base64 holds a fifth.
 func disordered(w string) bool {
 	var count [3]int
-	changes, before, run, longest := 0, -1, 0, 0
+	changes, before, run, words := 0, -1, 0, 0
+	ended := func() {
+		if run >= 3 && before > 0 {
+			words += run
+		}
+	}
 	for i := range len(w) {
 		kind := 0
 		switch c := w[i]; {
@@ -165,12 +171,12 @@ func disordered(w string) bool {
 			kind = 2
 		}
 		count[kind]++
-		if run++; kind != before {
-			changes, run = changes+1, 1
+		if kind != before {
+			ended()
+			changes, run = changes+1, 0
 		}
-		if before = kind; kind == 1 {
-			longest = max(longest, run)
-		}
+		run, before = run+1, kind
 	}
-	return min(count[0], count[1]) >= 3 && count[2] >= 1 && changes*10 > len(w)*3 && (count[2] > 1 || longest < 5)
+	ended()
+	return min(count[0], count[1]) >= 3 && count[2] >= 1 && changes*10 > len(w)*3 && words*2 < len(w)
 }
