@@ -174,8 +174,18 @@ func kubeletArgs(s string) string { return strings.Join(rootDir.FindAllString(s,
 // layers are the directories of an overlay's layers, which nobody mounts.
 var layers = regexp.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
 
-// mountTable keeps a mount table (proc_pid_mountinfo(5)) without secrets in options.
-func mountTable(s string) string { return mask.Text(layers.ReplaceAllString(s, "")) }
+// mountTable keeps a mount table (proc_pid_mountinfo(5)) without secrets in options. Few of
+// its lines have a word that asks for a closer look.
+func mountTable(s string) string {
+	var out strings.Builder
+	for l := range strings.Lines(s) {
+		if strings.Contains(l, "dir=") {
+			l = layers.ReplaceAllString(l, "")
+		}
+		out.WriteString(mask.Text(l))
+	}
+	return out.String()
+}
 
 // furniture are the mounts that every container gets from its runtime below /proc,
 // /sys and /dev (OCI runtime specification, default filesystems): they lie on no disk.
