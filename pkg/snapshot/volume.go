@@ -174,12 +174,12 @@ func (v *Volume) FSType() string {
 
 // Encrypted tells whether the driver opens the volume with LUKS on the node: a
 // Longhorn volume that says so, or a PV with the attribute encrypted=true (HPE:
-// hostEncryption, Trident: luksEncryption).
+// hostEncryption, Trident: luksEncryption, Linode and cloudscale: DRIVER/luks-encrypted).
 func (v *Volume) Encrypted() bool {
 	if lh := v.LH(); lh != nil && lh.Encrypted {
 		return true
 	}
-	for _, a := range []string{"encrypted", "hostEncryption", "luksEncryption"} {
+	for _, a := range []string{"encrypted", "hostEncryption", "luksEncryption", v.CSIName() + "/luks-encrypted"} {
 		if v.Attribute(a) == "true" {
 			return true
 		}

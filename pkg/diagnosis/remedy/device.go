@@ -166,7 +166,7 @@ func VgchangeDeactivate(view *snapshot.NodeView, v *snapshot.Volume, vg string, 
 				Look: []Command{OnNode(node, "lsblk"), OnNode(node, "lvs", "-o", "lv_name,lv_device_open,devices", operand(vg))}, On: Target{Node: node, Device: lv.Name},
 			},
 			{
-				Question: "group-inside", Fact: titled("volume group %s lies on %s alone", vg, base.Name),
+				Question: "group-inside", Fact: titled("volume group %s lies on %s alone, and no other group has its name", vg, base.Name),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return lvm.Inside(x, node, lv, base.Dev) },
 				Look: []Command{OnNode(node, "pvs")}, On: Target{Node: node, Device: lv.Name},
 			},

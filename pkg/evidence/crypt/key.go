@@ -33,6 +33,8 @@ var words = []struct {
 	form *pattern.Pattern
 }{
 	{NoSlot, pattern.MustCompile(`(?i)no key available with this passphrase`)},
+	{NoSlot, pattern.MustCompile(`exit status 2\b.{0,60}\bluksOpen\b`)},            // ceph-csi keeps what cryptsetup printed in its log
+	{NoSlot, pattern.MustCompile(`luks opening device .{0,120}\bexit status 2\b`)}, // scaleway-csi
 	{NoPassphrase, pattern.MustCompile(`(?i)missing (?:encryption )?passphrase\b`)},
 	{Provider, pattern.MustCompile(`(?i)unsupported key provider`)},
 	{Plain, pattern.MustCompile(`(?i)unsupported disk encryption format`)},
@@ -41,8 +43,9 @@ var words = []struct {
 // resizing are texts about an expansion, which print the same words of cryptsetup.
 var resizing = pattern.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
 
-// opening is what a driver does with an encrypted volume, and with no other.
-var opening = pattern.MustCompile(`(?i)\bcryptsetup\b|\bluksOpen\b`)
+// opening is what a driver does with an encrypted volume, and with no other: luksOpen, "unable
+// to open LUKS device" (hcloud-csi), /dev/mapper/luks-…; crypto_LUKS is what mount(8) finds.
+var opening = pattern.MustCompile(`(?i)\bcryptsetup\b|\bluks`)
 
 // Key is the opening of the place's volume, and what is known of its device there.
 type Key struct {
@@ -99,15 +102,21 @@ func (k *Key) look() {
 }
 
 // Sealed asks whether a LUKS header that was found is there by design although no record calls
-// the volume encrypted: its driver tries to open it, or Longhorn's record was not read.
+// the volume encrypted: its driver tries to open it, or Longhorn's record was not read. A Secret
+// that the PV names can be the passphrase (hcloud-csi, proxmox-csi), until a mount met the header.
 func Sealed(pl *evidence.Place, holds string) evidence.Answer {
 	if holds != "crypto_LUKS" {
 		return evidence.No()
 	}
+	met := false
 	for _, t := range pl.Refused() {
 		if opening.MatchString(t.Raw) && KeyOf(pl).Lock != Plain {
 			return evidence.Yes(t.Evidence())
 		}
+		met = met || strings.Contains(t.Raw, holds)
+	}
+	if name, _ := (Key{pl: pl}).Secret(); name != "" && !met {
+		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "whether the driver opens the volume with " + name})
 	}
 	if pl.Volume.IsLonghorn() && pl.Volume.LH() == nil {
 		return evidence.Resource(pl.X, "longhorn.io/volumes").Found()

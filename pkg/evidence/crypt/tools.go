@@ -31,7 +31,7 @@ var (
 func OpensHere(pl *evidence.Place) bool {
 	v := pl.Volume
 	switch {
-	case !v.Encrypted() || len(v.Waiting()) == 0:
+	case len(v.Waiting()) == 0 || !v.Encrypted() && !Sealed(pl, "crypto_LUKS").Yes():
 		return false
 	case v.RegularRWX():
 		return slices.Contains(pl.X.DeviceNodes(v), pl.Node)

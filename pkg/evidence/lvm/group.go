@@ -50,11 +50,17 @@ func Free(x *snapshot.Index, on string, lv *probes.BlockDevice) evidence.Answer 
 }
 
 // Inside asks whether every disk below a group lies on one device: the group belongs
-// to it alone.
+// to it alone, and so does its name. A guest's group can be called like the host's own (rhel,
+// ubuntu-vg: the installer's names), and a command means both by it.
 func Inside(x *snapshot.Index, on string, lv *probes.BlockDevice, base probes.Dev) evidence.Answer {
 	view, whole := x.View(on), node.Whole(x, on, probes.Block)
 	if view == nil {
 		return whole.Nothing()
+	}
+	for i := range view.Facts.Block {
+		if b := &view.Facts.Block[i]; namesake(lv, b) {
+			return evidence.No(evidence.FromNode(on, "sys/class/block/"+b.Name+"/dm/name", b.DM.Name))
+		}
 	}
 	for _, b := range Group(view, lv) {
 		for _, leaf := range view.Leaves(b.Dev) {
@@ -64,6 +70,16 @@ func Inside(x *snapshot.Index, on string, lv *probes.BlockDevice, base probes.De
 		}
 	}
 	return whole.Nothing(evidence.FromNode(on, "sys/class/block/"+lv.Name+"/slaves", strings.Join(lv.Slaves, " ")))
+}
+
+// namesake tells whether a device is a logical volume of another group with the same name.
+func namesake(lv, b *probes.BlockDevice) bool {
+	if !disk.IsMapped(lv, "LVM-") || !disk.IsMapped(b, "LVM-") || sameGroup(lv, b) {
+		return false
+	}
+	mine, _ := split(lv.DM.Name)
+	its, _ := split(b.DM.Name)
+	return mine == its
 }
 
 // below tells whether a bottom disk is a device, a partition of it, or what it lies on.

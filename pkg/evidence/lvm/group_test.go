@@ -33,6 +33,11 @@ func TestGroup(t *testing.T) {
 		"it lies on a partition": {func(f *probes.Facts) {
 			f.Block = append(f.Block, probes.BlockDevice{Name: "sdb1", Dev: probes.Dev{Major: 8, Minor: 17}, Parent: "sdb", Partition: 1}, lv("dm-6", 6, "sdb1"))
 		}, "yes", "yes"},
+		"the host's own group has its name": {func(f *probes.Facts) {
+			own := lv("dm-7", 7, "sdz")
+			own.DM.UUID = "LVM-" + strings.Repeat("h", 64)
+			f.Block = append(f.Block, probes.BlockDevice{Name: "sdz", Dev: probes.Dev{Major: 65}}, own)
+		}, "yes", "no"},
 		"mounts unread":  {func(f *probes.Facts) { f.Problems = []probes.Problem{{Table: probes.Mounts, Text: "EACCES"}} }, "unseen", "yes"},
 		"devices unread": {func(f *probes.Facts) { f.Problems = []probes.Problem{{Table: probes.Block, Text: "EACCES"}} }, "unseen", "unseen"},
 	} {

@@ -44,6 +44,9 @@ func TestEncryptionKeyWrong(t *testing.T) {
 	}
 	checkRules(t, []*diagnosis.Rule{filesystem.EncryptionKeyWrong}, []branch{
 		{"no slot opens", encrypted(corev1.PodPending).says(noKey), certain},
+		{"the exit status of luksOpen (ceph-csi)", encrypted(corev1.PodPending).says(stage("an error (exit status 2) occurred while running cryptsetup args: [luksOpen /dev/sdb luks-rbd-disk7 --disable-keyring -d /dev/stdin]")), certain},
+		{"the exit status of luksOpen (scaleway-csi)", encrypted(corev1.PodPending).says(stage("error luks opening device /dev/disk/by-id/scsi-0SCW_sbs_volume-7 (wrong passphrase?): exit status 2")), certain},
+		{"another exit status: the device is in use", encrypted(corev1.PodPending).says(stage("an error (exit status 5) occurred while running cryptsetup args: [luksOpen /dev/sdb luks-rbd-disk7 --disable-keyring -d /dev/stdin]")), clean},
 		{"first-hand words without the node", encrypted(corev1.PodPending).says(noKey).unprobed(), likely},
 		{"no passphrase", encrypted(corev1.PodPending).says(noPassphrase), certain},
 		{"unknown provider", encrypted(corev1.PodPending).says(provider), certain},

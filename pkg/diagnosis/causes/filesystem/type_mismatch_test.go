@@ -26,7 +26,9 @@ func TestTypeMismatch(t *testing.T) {
 		h.f.ISCSI.Sessions = nil
 		h.f.DevLinks = []probes.DevLink{{Path: "/dev/disk/by-path/ip-10.1.1.8:3260-iscsi-" + iqn + "-lun-0", Target: "../../sdb", Dev: sdb}}
 	}
-	certain := []string{"filesystem-type-mismatch certain PersistentVolume pv-data"}
+	unmarked := func(h *host) { delete(h.pv.Spec.CSI.VolumeAttributes, "encrypted") }
+	opens := "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to publish volume: unable to open LUKS device /dev/sdb: device-mapper: reload ioctl on sdb (253:0) failed: Invalid argument"
+	certain, likely := []string{"filesystem-type-mismatch certain PersistentVolume pv-data"}, []string{"filesystem-type-mismatch likely PersistentVolume pv-data"}
 	waiting := func(holds string) *host { return newHost(corev1.PodPending).typed(holds) }
 	luks := func() *host { return encrypted(corev1.PodPending) }
 	checkRules(t, []*diagnosis.Rule{filesystem.TypeMismatch}, []branch{
@@ -38,6 +40,9 @@ func TestTypeMismatch(t *testing.T) {
 		{"a disk with partitions, refused for something else", waiting("none").change(divided).says(unknown("xfs")), clean},
 		{"no partitions", waiting("none").says(whole), clean},
 		{"LUKS where nothing is encrypted", waiting("crypto_LUKS"), certain},
+		{"LUKS, and a Secret that may be for it", luks().change(unmarked), likely},
+		{"LUKS that a mount met, and a Secret for something else", luks().change(unmarked).says(unknown("crypto_LUKS")), certain},
+		{"LUKS that the driver opens, in its words", luks().change(unmarked).says(opens), clean},
 		{"LUKS as it should be", luks().says(unknown("crypto_LUKS")), clean},
 		{"words without the node", waiting("xfs").says(said("ext4", "xfs")).unprobed(), []string{"filesystem-type-mismatch possible PersistentVolume pv-data"}},
 		{"another filesystem, a mount table was not read", waiting("xfs").lacks(probes.Mounts), []string{"filesystem-type-mismatch likely PersistentVolume pv-data"}},
