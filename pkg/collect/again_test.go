@@ -54,7 +54,7 @@ func TestAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			saved, err := snapshot.Load(k.Dir)
+			saved, err := corpus.Load(k.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}

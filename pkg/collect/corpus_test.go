@@ -31,7 +31,7 @@ func TestCorpus(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			saved, err := snapshot.Load(c.Dir)
+			saved, err := corpus.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // The two sizes between which the cost of a question must not differ by half.
@@ -54,7 +53,7 @@ func cost(t *testing.T, c *corpus.Case, crowd testcluster.Crowd) (calls, bytes i
 	}
 	defer server.Close()
 	server.Crowd = crowd
-	saved, err := snapshot.Load(c.Dir)
+	saved, err := corpus.Load(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // everywhere are the lists of kinds with a namespace that a sweep of one namespace may ask of the
@@ -40,7 +39,7 @@ func TestNamespace(t *testing.T) {
 		c.Ask = diagnosis.Question{Kind: "cluster", Namespace: c.Ask.Namespace}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			saved, err := snapshot.Load(c.Dir)
+			saved, err := corpus.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +90,7 @@ func TestNamespaceRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := snapshot.Load(c.Dir)
+	saved, err := corpus.Load(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestNewcomers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(root, name)
-			saved, err := snapshot.Load(dir)
+			saved, err := corpus.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestOneNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(root, "healthy-shared-rwo-same-node")
-	saved, err := snapshot.Load(dir)
+	saved, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

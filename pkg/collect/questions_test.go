@@ -36,7 +36,7 @@ func TestEveryQuestion(t *testing.T) {
 		if narrower[c.Name] != "" {
 			continue
 		}
-		saved, err := snapshot.Load(c.Dir)
+		saved, err := corpus.Load(c.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}

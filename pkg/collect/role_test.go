@@ -101,7 +101,7 @@ func collectAll(t *testing.T, dir string) (*snapshot.Snapshot, map[request]bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := snapshot.Load(c.Dir)
+	saved, err := corpus.Load(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestRealKernels(t *testing.T) {
 		t.Run(c.recording, func(t *testing.T) {
 			t.Parallel()
 			dir := cluster(t, c.recording, c.running, c.gone)
-			s := load(t, dir)
+			s := fresh(t, dir)
 			r := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data"})
 			got := ""
 			for _, k := range r.RootCauses {

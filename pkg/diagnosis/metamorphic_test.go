@@ -35,7 +35,18 @@ func every(t *testing.T, check func(t *testing.T, c *corpus.Case, dir string)) {
 	}
 }
 
+// load reads a case.
 func load(t *testing.T, path string) *snapshot.Snapshot {
+	t.Helper()
+	s, err := corpus.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fresh reads what a test wrote.
+func fresh(t *testing.T, path string) *snapshot.Snapshot {
 	t.Helper()
 	s, err := snapshot.Load(path)
 	if err != nil {
@@ -55,7 +66,7 @@ var reports sync.Map
 func recorded(t *testing.T, c *corpus.Case) *report.Report {
 	t.Helper()
 	made, _ := reports.LoadOrStore(c.Dir, sync.OnceValue(func() *report.Report {
-		s, err := snapshot.Load(c.Dir)
+		s, err := corpus.Load(c.Dir)
 		if err != nil {
 			return nil
 		}
@@ -125,7 +136,7 @@ func TestSameAfterSaveAndLoad(t *testing.T) {
 		if err := snapshot.Save(path, s); err != nil {
 			t.Fatal(err)
 		}
-		before, after := *recorded(t, c), evaluate(c, load(t, path))
+		before, after := *recorded(t, c), evaluate(c, fresh(t, path))
 		before.Timeline, after.Timeline = nil, nil
 		want, got := bytesOf(t, &before), bytesOf(t, after)
 		if diff := cmp.Diff(want, got); diff != "" {

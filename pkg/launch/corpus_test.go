@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -56,7 +57,7 @@ func TestNodesOfCorpus(t *testing.T) {
 // roots are the causes of a case, with the nodes that choose leaves.
 func roots(t *testing.T, dir string, q Question, choose func(*snapshot.Index, Question) []string) []string {
 	t.Helper()
-	s, err := snapshot.Load(dir)
+	s, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

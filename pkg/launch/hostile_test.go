@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -26,7 +27,7 @@ func load(t *testing.T, dir string) (*snapshot.Snapshot, Question) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := snapshot.Load(dir)
+	s, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

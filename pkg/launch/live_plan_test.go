@@ -23,7 +23,7 @@ func TestCorpusAsLive(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			s, err := snapshot.Load(c.Dir)
+			s, err := corpus.Load(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -104,7 +105,7 @@ func diagnoseLive(t *testing.T, dir string, arrange func(*server)) (*report.Repo
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := snapshot.Load(dir)
+	saved, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

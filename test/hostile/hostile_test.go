@@ -60,7 +60,7 @@ func TestArbitraryBytes(t *testing.T) {
 func attack(t *testing.T, dir string, seed, round uint64, share int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, round))
-	s, err := snapshot.Load(dir)
+	s, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func FuzzReport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, share uint8, story string) {
 		dir := filepath.Dir(names[seed%uint64(len(names))])
-		s, err := snapshot.Load(dir)
+		s, err := corpus.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func FuzzReport(f *testing.F) {
 // ask evaluates a snapshot with the question of a case.
 func ask(t *testing.T, dir, question string) *report.Report {
 	t.Helper()
-	s, err := snapshot.Load(dir)
+	s, err := corpus.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

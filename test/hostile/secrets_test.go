@@ -33,7 +33,7 @@ func TestNoSecretInReports(t *testing.T) {
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			s, err := snapshot.Load(dir)
+			s, err := corpus.Load(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,62 @@
+package corpus
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
+
+// held are the snapshots that were read once, by directory.
+var held sync.Map
+
+// Load is snapshot.Load of a directory that nobody writes to. It reads it once and gives a copy to
+// everybody who asks: reading YAML and the recordings of nodes is most of what a test of the whole corpus costs.
+func Load(dir string) (*snapshot.Snapshot, error) {
+	read, _ := held.LoadOrStore(dir, sync.OnceValues(func() (*snapshot.Snapshot, error) { return snapshot.Load(dir) }))
+	s, err := read.(func() (*snapshot.Snapshot, error))()
+	if err != nil {
+		return nil, err
+	}
+	return deep(reflect.ValueOf(s)).Interface().(*snapshot.Snapshot), nil
+}
+
+// deep is a value with pointers, lists and maps of its own. What a type hides from others it shares:
+// nobody outside of it can change that.
+func deep(v reflect.Value) reflect.Value {
+	if v.IsZero() {
+		return v
+	}
+	out := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.Pointer:
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(deep(v.Elem()))
+	case reflect.Interface:
+		out.Set(deep(v.Elem()))
+	case reflect.Slice:
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		if k := v.Type().Elem().Kind(); k <= reflect.Float64 || k == reflect.String {
+			reflect.Copy(out, v)
+			return out
+		}
+		for i := range v.Len() {
+			out.Index(i).Set(deep(v.Index(i)))
+		}
+	case reflect.Map:
+		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for key, value := range v.Seq2() {
+			out.SetMapIndex(key, deep(value))
+		}
+	case reflect.Struct:
+		out.Set(v)
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(deep(v.Field(i)))
+			}
+		}
+	default:
+		out.Set(v)
+	}
+	return out
+}
