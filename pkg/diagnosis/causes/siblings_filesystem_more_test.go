@@ -190,25 +190,34 @@ func TestToolAtWork(t *testing.T) {
 		return asks(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))).
 			Process("n1", 6000, "5000c0de-0000-4000-8000-000000000001", comm, 4026532500, "").Entries("n1", "proc/6000/cmdline", comm+"␀/dev/nvme1n1␀", "proc/6000/stat", "6000 ("+comm+") D 4100 1 1 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 86340000 0 0 18446744073709551615")
 	}
-	again := func(plugin string) *world {
-		w := ebsDisk(ebs().Waits().Attached("n1"), "n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name ebs.csi.aws.com not found in the list of registered CSI drivers")
+	says := func(plugin, words string) *world {
+		w := ebsDisk(ebs().Waits().Attached("n1"), "n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : " + words)
 		return w.EditIn("name: plugin-1, uid", "startedAt: '2025-11-07T13:25:00Z'", "startedAt: '"+plugin+"'")
+	}
+	again := func(plugin string) *world {
+		return says(plugin, "kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name ebs.csi.aws.com not found in the list of registered CSI drivers")
+	}
+	refused := func(plugin, driver string) *world {
+		return says(plugin, "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /var/lib/kubelet/plugins/"+driver+"/csi.sock: connect: connection refused\"")
 	}
 	showEach(t, map[string]shown{
 		"it grows":         {grows("resize2fs"), "waiting"},
 		"it does not grow": {grows("sleep"), "degraded: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
 		"it is not grown for a pod that waits, by the node's own refusal": {asks(ebsDisk(ebs().Waits().Attached("n1"), "n1")).FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to resize filesystem on /dev/nvme1n1: resize of device /dev/nvme1n1 failed: exit status 1. resize2fs output: resize2fs 1.46.5 (30-Dec-2021)\nresize2fs: Operation not permitted while trying to open /dev/nvme1n1\n"),
 			"broken: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
-		"the plugin started since":    {again("2026-01-02T11:59:30Z"), "waiting"},
-		"the plugin started long ago": {again("2026-01-02T09:59:30Z"), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
-		"a check":                     {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},
-		"a format":                    {works("mkfs.xfs", "/dev/nvme1n1", late), "waiting"},
-		"the driver says it, too":     {works("e2fsck", "/dev/nvme1n1", pending("NodeStage", ebs().Handle)), "waiting"},
-		"a format that has the disk":  {has("mkfs.xfs", "5000c0de-0000-4000-8000-000000000001"), "waiting"},
-		"a stranger has the disk":     {has("mkfs.xfs", ""), "broken: certain device-held-by-process Process n1/6000"},
-		"a check of another disk":     {works("fsck.ext4", "/dev/sda", late), stuck},
-		"the kernel says it hangs":    {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
-		"a newer kernel says so":      {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked in I/O wait for more than 122 seconds."), stuck},
-		"somebody says what fails":    {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},
+		"the plugin started since":                    {again("2026-01-02T11:59:30Z"), "waiting"},
+		"the plugin did not answer before it started": {refused("2026-01-02T11:59:30Z", ebs().Driver), "waiting"},
+		"the plugin does not answer":                  {refused("2026-01-02T11:58:30Z", ebs().Driver), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"the plugin of another driver did not answer": {refused("2026-01-02T11:59:30Z", "efs.csi.aws.com"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"the plugin started long ago":                 {again("2026-01-02T09:59:30Z"), "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1"},
+		"a check":                                     {works("fsck.ext4", "/dev/nvme1n1", late), "waiting"},
+		"a format":                                    {works("mkfs.xfs", "/dev/nvme1n1", late), "waiting"},
+		"the driver says it, too":                     {works("e2fsck", "/dev/nvme1n1", pending("NodeStage", ebs().Handle)), "waiting"},
+		"a format that has the disk":                  {has("mkfs.xfs", "5000c0de-0000-4000-8000-000000000001"), "waiting"},
+		"a stranger has the disk":                     {has("mkfs.xfs", ""), "broken: certain device-held-by-process Process n1/6000"},
+		"a check of another disk":                     {works("fsck.ext4", "/dev/sda", late), stuck},
+		"the kernel says it hangs":                    {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked for more than 120 seconds."), stuck},
+		"a newer kernel says so":                      {works("fsck.ext4", "/dev/nvme1n1", late).Kernel("n1", "300|INFO: task fsck.ext4:6000 blocked in I/O wait for more than 122 seconds."), stuck},
+		"somebody says what fails":                    {works("fsck.ext4", "/dev/nvme1n1", devFailed("mount: /g: wrong fs type")), stuck},
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
@@ -13,6 +15,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // mountFailed: one step of mounting or mapping fails, or a container cannot be
@@ -43,18 +46,21 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 // else: the driver's plugin was started a moment ago, and the kubelet has not tried again since; or
 // a tool still makes or checks the filesystem.
 func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
+	all := func(so func(diagnosis.Text) bool) bool {
+		return !slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && failsToMount(t) && !so(t) })
+	}
 	only := func(kinds ...message.Kind) bool {
-		return !slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && failsToMount(t) && !is(t, kinds...) })
+		return all(func(t diagnosis.Text) bool { return is(t, kinds...) })
 	}
 	node := i.pod.Spec.NodeName
 	if words := justUp(p, node, i.pod.CreationTimestamp.Time); words != "" && only(message.DriverNotRegistered) {
 		return words
 	}
 	for _, v := range i.volumes {
-		if plugin := p.DriverPodOn(v.CSIName(), node); plugin != nil && only(message.DriverNotRegistered) {
+		if plugin := p.DriverPodOn(v.CSIName(), node); plugin != nil && csi.Starting(p.Index, plugin) && all(func(t diagnosis.Text) bool { return unheard(t, plugin) }) {
 			at := csi.Started(plugin)
 			tried := slices.ContainsFunc(texts, func(t diagnosis.Text) bool { return t.Fresh && t.At.After(at.Add(registers)) })
-			if !at.IsZero() && p.Age(at) < csi.Startup && !tried {
+			if !at.IsZero() && !tried {
 				return fmt.Sprintf("The plugin of driver %s on node %s was started %s ago; the kubelet tries again within about two minutes.", v.CSIName(), node, evidence.Duration(p.Age(at)))
 			}
 		}
@@ -69,6 +75,12 @@ func needsTime(p *diagnosis.Pass, i involved, texts []diagnosis.Text) string {
 		}
 	}
 	return ""
+}
+
+// unheard tells a text that says no more than that a plugin did not answer before it was started.
+func unheard(t diagnosis.Text, plugin *corev1.Pod) bool {
+	called := is(t, message.SocketRefused) && strings.Contains(t.Raw, "dial unix ") && snapshot.OwnSocket(plugin, t.Raw)
+	return is(t, message.DriverNotRegistered) || called && !t.At.After(csi.Started(plugin))
 }
 
 // registers is how long a plugin that was started takes to be known to the kubelet.
