@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -44,6 +45,34 @@ func (v *Volume) wantedOn(node string) bool {
 func (d VolumeDevice) SameWWID(o VolumeDevice) bool {
 	have := o.identities()
 	return slices.ContainsFunc(d.identities(), func(id string) bool { return slices.Contains(have, id) })
+}
+
+// Alike are the disks of other nodes that have an identity of a volume's disk.
+func (x *Index) Alike(d VolumeDevice) (out []VolumeDevice) {
+	ids := d.identities()
+	if len(ids) == 0 {
+		return nil
+	}
+	known := x.disksByIdentity.get(struct{}{}, func(struct{}) map[string][]VolumeDevice {
+		known := map[string][]VolumeDevice{}
+		for _, name := range slices.Sorted(maps.Keys(x.NodeViews)) {
+			view := x.NodeViews[name]
+			for i := range view.Facts.Block {
+				b := &view.Facts.Block[i]
+				disk := VolumeDevice{Node: name, View: view, Dev: b.Dev, Block: b}
+				for _, id := range disk.identities() {
+					known[id] = append(known[id], disk)
+				}
+			}
+		}
+		return known
+	})
+	for _, o := range known[ids[0]] {
+		if o.Node != d.Node {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // contradicts is an identity of one kind of which the other list has another one, when they have none in common.

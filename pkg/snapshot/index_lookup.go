@@ -49,6 +49,7 @@ type lookups struct {
 	provenOfDriver   memo[string, []string]
 	sidecarsOfDriver memo[string, sidecars]
 	setOfDriver      memo[string, *appsv1.DaemonSet]
+	disksByIdentity  memo[struct{}, map[string][]VolumeDevice]
 	inUse            map[string][]string // unique volume name → nodes that list it, sorted
 	attachedOn       map[string][]string
 

@@ -36,3 +36,60 @@ func TestTheNumberIsNotTheDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestOneDiskForTwoVolumes: the backend gave one LUN to two volumes, and each of two nodes writes to it.
+func TestOneDiskForTwoVolumes(t *testing.T) {
+	t.Parallel()
+	const wwid = "naa.6001405a1b2c3d4e5f60718293a4b5c6"
+	const uid = "dd0c5a7e-0f3d-4a6b-9a55-00000000000b"
+	two := func(other, kind, options string) *world {
+		w := sketch.NewWorld("csi.lunastor.net", "vol-77", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.lunastor.net, fsType: ext4, volumeHandle: vol-77}").Runs(0).Attached("n1")
+		for node, id := range map[string]string{"n1": wwid, "n2": other} {
+			w = w.Disk(node, "sdc", "8:32", "device/wwid", id).LiveExt4(node, "sdc")
+		}
+		line := func(at string) string {
+			return "8:32 / " + at + " rw,relatime shared:9 - " + kind + " /dev/sdc " + options
+		}
+		there := "/var/lib/kubelet/pods/" + uid + "/volumes/kubernetes.io~csi/pv-two/mount"
+		return w.Mounts("n1", line(w.Stage()), line(w.Publish(0))).Answers("n1", w.Stage(), w.Publish(0)).Mounts("n2", line(there)).Answers("n2", there).Add(`
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {namespace: shop, name: two, uid: 'c0000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-01T12:00:00Z'}
+spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 10Gi}}, volumeName: pv-two, volumeMode: Filesystem}
+status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-two, uid: 'a1000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-01T12:00:00Z'}
+spec: {accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, persistentVolumeReclaimPolicy: Retain, storageClassName: fast, claimRef: {kind: PersistentVolumeClaim, namespace: shop, name: two, uid: 'c0000000-0000-4000-8000-000000000002'}, csi: {driver: csi.lunastor.net, fsType: ext4, volumeHandle: vol-78}}
+status: {phase: Bound}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: web-two, uid: '` + uid + `', creationTimestamp: '2025-12-31T12:00:00Z'}
+spec: {nodeName: n2, volumes: [{name: data, persistentVolumeClaim: {claimName: two}}], containers: [{name: app, image: 'registry.example/web:1', volumeMounts: [{name: data, mountPath: /data}]}]}
+status: {phase: Running, startTime: '2025-12-31T12:00:00Z', conditions: [{type: Ready, status: 'True', lastTransitionTime: '2025-12-31T12:00:10Z'}], containerStatuses: [{name: app, ready: true, restartCount: 0, image: i, imageID: '', state: {running: {startedAt: '2025-12-31T12:00:10Z'}}}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-two, uid: 'a2000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-31T12:00:00Z'}
+spec: {attacher: csi.lunastor.net, nodeName: n2, source: {persistentVolumeName: pv-two}}
+status: {attached: true}
+`)
+	}
+	const crossed = "broken: likely device-is-not-the-volume Device n1/8:32"
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"both write":                {two(wwid, "ext4", "rw"), crossed},
+		"two disks":                 {two("naa.6001405bbbbbbbbbbbbbbbbbbbbbbbbb", "ext4", "rw"), "healthy"},
+		"no WWID was read":          {two("", "ext4", "rw"), "healthy"},
+		"a filesystem for clusters": {two(wwid, "ocfs2", "rw"), "healthy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.w, "pvc shop/data", c.want)
+		})
+	}
+}

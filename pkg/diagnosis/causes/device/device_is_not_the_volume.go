@@ -35,12 +35,16 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 			compare = disk.WrongNumber
 		}
 		w, ok := compare(pl)
+		at := ""
+		if !ok {
+			w, at, ok = disk.Crossed(pl)
+		}
 		if !ok {
 			return out
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.DeviceSubject(pl.Node, w.Dev), Says: "number", AtMost: w.AtMost, State: []evidence.Answer{w.Is}, Last: []evidence.Answer{whole.Nothing()},
-			With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "path": w.Node, "number": w.Dev.String(), "foreign": w.Foreign, "own": "was not found on the node", "other": w.Foreign, "target": "iqn…:" + disk.LonghornName(pl.Volume)},
+			With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "path": w.Node, "number": w.Dev.String(), "foreign": w.Foreign, "own": "was not found on the node", "other": w.Foreign, "at": "", "target": "iqn…:" + disk.LonghornName(pl.Volume)},
 		}
 		if w.Own != nil {
 			p.With["own"] = "is " + disk.Title(w.Own) + ": " + w.How
@@ -52,6 +56,9 @@ var DeviceIsNotTheVolume = &diagnosis.Rule{
 		}
 		p.Device(pl.Node, w.Dev)
 		switch {
+		case at != "":
+			p.Says, p.With["other"], p.With["at"] = "crossed", volume.Name(w.Other), at
+			p.Steps = []remedy.Step{remedy.Words("Stop the workloads of both volumes before anything else: two nodes write to one filesystem. Ask the storage which of them the disk belongs to, and check the filesystem before it is mounted again.")}
 		case w.Node == "":
 			if p.Says = "stranger"; w.Other != nil {
 				p.Says, p.With["other"] = "mounted", volume.Name(w.Other)
