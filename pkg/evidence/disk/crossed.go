@@ -2,6 +2,7 @@ package disk
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -38,8 +39,13 @@ func Crossed(pl *evidence.Place) (w Wrong, at string, ok bool) {
 	return w, "", false
 }
 
-// whole tells a disk, or a multipath map of one, from a part of it.
+// whole tells a disk, or a multipath map of one, from a part of it. NVMe of the machine itself is
+// none that two can have, and some makers give one EUI to all (NVME_QUIRK_BOGUS_NID in
+// drivers/nvme/host/pci.c).
 func whole(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	if strings.HasPrefix(b.Name, "nvme") && (b.Transport == "" || b.Transport == "pcie") {
+		return false
+	}
 	return b.Partition == 0 && (direct(view, b) || IsMapped(b, "mpath-"))
 }
 
