@@ -20,10 +20,11 @@ import (
 )
 
 // exhausted is how attachers and backends say that no place is left, numbered those of
-// these words that speak of a number: the code alone is said of other things, too.
-var exhausted, numbered = pattern.MustCompile(`ResourceExhausted|errorCode: 8\b|` + ofNumber), pattern.MustCompile(ofNumber)
+// these words that speak of a number: the code alone is said of other things, too, and vSphere
+// misses a controller where its four are full (vsphere-csi-driver issues 468 and 847).
+var exhausted, numbered = pattern.MustCompile(`ResourceExhausted|errorCode: 8\b|missing SCSI controller|` + ofNumber), pattern.MustCompile(ofNumber)
 
-const ofNumber = `AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|(?:volumes?|disks?) limit (?:\(\d+\) )?(?:(?:has been|is|was) )?(?:reached|exceeded)|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))`
+const ofNumber = `AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|scsi controllers? (?:limit of \d+ has been reached|reached limit)|(?:volumes?|disks?) limit (?:\(\d+\) )?(?:(?:has been|is|was) )?(?:reached|exceeded)|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))`
 
 // otherwise are other uses of the same code: sizes of messages, rates, quotas of projects.
 var otherwise = pattern.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)

@@ -2,6 +2,7 @@ package slots_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/claim"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/slots"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 const (
@@ -139,6 +141,8 @@ func TestFull(t *testing.T) {
 		"no limit, and it says so":                 {machine("", 4, nil, told), []string{"certain Node n1"}},
 		"it names an instance beside the limit":    {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
 		"a rate":                                   {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
+		"a controller is missing":                  {machine("", 24, nil, "rpc error: code = Internal desc = failed to attach disk: CNS: Failed to attach disk because missing SCSI controller"), []string{"certain Node n1"}},
+		"its controllers are full":                 {machine("", 24, nil, "SCSI Controller Limit of 4 has been reached, cannot create another SCSI controller"), []string{"certain Node n1"}},
 		"limits were not read":                     {machine("", 24, nil, hangs).Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
 		"an event says so, its attachment not":     {machine("127", 4, nil, "rateLimitExceeded").Add(event("AttachVolume.Attach failed for volume \"pv-new\" : " + told)), []string{"likely Node n1"}},
 		"an event says so, its attachment nothing": {machine("127", 4, nil, "").Add(event("AttachVolume.Attach failed for volume \"pv-new\" : " + told)), []string{"certain Node n1"}},
@@ -148,6 +152,30 @@ func TestFull(t *testing.T) {
 			r := c.sketch.Ask(t, "pvc shop/data", claim.AttachLimitExceeded)
 			if diff := cmp.Diff(c.want, sketch.Causes(r)); diff != "" {
 				t.Errorf("causes mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFullOpen: where a node holds as many volumes as machines of its driver take, and the
+// refusal names no reason, the limit is left open, and not ruled out.
+func TestFullOpen(t *testing.T) {
+	t.Parallel()
+	const refused = "rpc error: code = Internal desc = failed to attach disk: fault: <nil>"
+	for name, c := range map[string]struct {
+		sketch *sketch.Sketch
+		open   bool
+	}{
+		"many volumes and no limit": {machine("", 24, nil, refused), true},
+		"few volumes":               {machine("", 12, nil, refused), false},
+		"room below the limit":      {machine("39", 24, nil, refused), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := c.sketch.Ask(t, "pvc shop/data", claim.AttachLimitExceeded)
+			open := slices.ContainsFunc(r.NotChecked, func(g report.NotChecked) bool { return strings.Contains(g.Need, "has a place left") })
+			if open != c.open || len(r.RootCauses) > 0 {
+				t.Errorf("left open: %v, want %v; causes %v", open, c.open, sketch.Causes(r))
 			}
 		})
 	}

@@ -47,6 +47,9 @@ var ClaimLostVolume = &diagnosis.Rule{
 		} else {
 			p.State = append(p.State, gone)
 		}
+		if len(pl.Volume.Waiting()) == 0 && len(pl.Volume.Running()) > 0 {
+			p.Severity = report.Degraded // the mount does not ask for the object; the next start does
+		}
 		p.Users(pl.Volume.Waiting()...)
 		p.Attachment(pl.Volume.Attachments...)
 		return []*diagnosis.Proof{p}
