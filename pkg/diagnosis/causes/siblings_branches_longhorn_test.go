@@ -16,6 +16,12 @@ func TestBranchesOfLonghorn(t *testing.T) {
 	down := func(w *world) *world {
 		return w.Drop("name: longhorn-manager-n1,").EditIn("Node\nmetadata: {name: n1, namespace: longhorn-system", "{type: Ready, status: 'True'}, {type: Schedulable", "{type: Ready, status: 'False', reason: ManagerPodMissing, message: manager pod missing}, {type: Schedulable").Event("Pod", "web-0", sketchUID, "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:40Z", "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = unable to attach volume "+lhVol+" to n1: node n1 is not ready, couldn't attach volume "+lhVol+" to it")
 	}
+	says := func(w *world, words string) *world {
+		return w.Event("Pod", "web-0", sketchUID, "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:50Z", "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = "+words)
+	}
+	late := says(waits().Drop("name: longhorn-manager-n1,").EditIn("Node\nmetadata: {name: n1, namespace: longhorn-system", "{type: Ready, status: 'True'}, {type: Schedulable", "{type: Ready, status: 'False', reason: ManagerPodMissing, message: manager pod missing}, {type: Schedulable"),
+		"DeadlineExceeded desc = volume "+lhVol+" failed to attach to node n1 with attachmentID csi-1")
+	never := says(waits().Drop("name: longhorn-manager-n1,").Drop("Node\nmetadata: {name: n1, namespace: longhorn-system"), "NotFound desc = node n1 not found")
 	encrypted := func() *world {
 		return lhAttached(lhWorld("v1.7.2").Waits()).EditIn(volDoc, "encrypted: false", "encrypted: true")
 	}
@@ -23,6 +29,8 @@ func TestBranchesOfLonghorn(t *testing.T) {
 		"another operation holds the backup's lock": {restores, "broken: likely longhorn-restore-stalled " + volume},
 		"an owner that is gone":                     {owner, "broken: certain node-removed Node n9"},
 		"no manager on the node":                    {down(waits()), "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
+		"no manager on the node, and a time-out":    {late, "broken: likely longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
+		"a node that Longhorn never knew":           {never, "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
 		"a read-only filesystem, node not probed":   {lhRuns(lhWorld("v1.7.2")).Unprobed("n1", "PodRejected").EditIn(engDoc, "conditions: [{type: InstanceCreation", "conditions: [{type: FilesystemReadOnly, status: 'True', reason: '', message: ''}, {type: InstanceCreation"), "broken: likely filesystem-readonly-after-error " + volume},
 		"no propagation, node not probed":           {lhAttached(lhWorld("v1.7.2").Waits()).Unprobed("n1", "PodRejected").EditIn("Node\nmetadata: {name: n1, namespace: longhorn-system", "{type: MountPropagation, status: 'True'}", "{type: MountPropagation, status: 'False', reason: NoMountPropagationSupport, message: Node n1 does not support mount propagation}"), "broken: likely mount-propagation-off Node n1"},
 		"the tool is where nobody looks":            {encrypted().Without("n1", "usr/sbin/cryptsetup").Entries("n1", "run/current-system/sw/bin/cryptsetup", "@hex\n7f454c46"), "broken: certain encryption-tools-missing Node n1"},

@@ -14,3 +14,13 @@ func ManagersBack(x *snapshot.Index) []Step {
 		Words("Verify: " + longhorn.Backend + " has endpoints, the longhorn-csi-plugin pods become Ready, and CSINode lists driver.longhorn.io again."),
 	}
 }
+
+// ManagerMissing lets a node have the longhorn-manager that its DaemonSet keeps off it.
+func ManagerMissing(namespace, node string) []Step {
+	return []Step{
+		Check("See why DaemonSet longhorn-manager has no pod on node "+node+": its node selector, the node's labels and taints, events that refuse the pod.",
+			Kubectl("-n", namespace, "describe", "daemonset", "longhorn-manager"),
+			Kubectl("get", "node", node, "-o", "jsonpath={.metadata.labels}{.spec.taints}")),
+		Words("Let the manager run on node " + node + ", or keep pods with volumes of Longhorn off it: Longhorn's plugin alone attaches nothing. Verify: Longhorn's condition Ready of node " + node + " is True."),
+	}
+}

@@ -184,8 +184,11 @@ func SickDNS(x *snapshot.Index) *corev1.Pod {
 // down or missing, while the kubelet works.
 func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
 	n := x.LHNode(node)
-	if n == nil || !nodeWorks(x, node) {
+	switch {
+	case !nodeWorks(x, node):
 		return evidence.No() // a node that does not report is another fault
+	case n == nil:
+		return managerNever(x, node)
 	}
 	c, ok := n.Conditions.Get("Ready")
 	if !ok || c.Status != "False" || c.Reason != "ManagerPodDown" && c.Reason != "ManagerPodMissing" {
@@ -200,10 +203,20 @@ func ManagerDown(x *snapshot.Index, node string) evidence.Answer {
 	return evidence.All(said, fails)
 }
 
+// managerNever asks whether no manager has run on a node on which Longhorn's plugin runs: then
+// Longhorn has no record of the node, and attaches nothing there (longhorn issue 3758).
+func managerNever(x *snapshot.Index, node string) evidence.Answer {
+	if x.Node(node) == nil || x.DriverPodOn(snapshot.LonghornDriver, node) == nil || ManagerOn(x, node) != nil {
+		return evidence.No()
+	}
+	fact := evidence.FromAPI("Nodes.longhorn.io", "", "collected; none is named "+node)
+	return Read(x, "nodes").And(evidence.ResourceIn(x, "/pods", x.LonghornNamespace())).Nothing(fact)
+}
+
 // RefusedAt asks for a fresh refusal to attach the volume to a node that Longhorn holds
-// for not ready.
+// for not ready, or does not know.
 func RefusedAt(pl *evidence.Place, node string) evidence.Answer {
 	return evidence.Any(pl.Refused().Say(func(t evidence.Text) bool {
-		return strings.Contains(t.Raw, "node "+node+" is not ready, couldn't attach volume")
+		return strings.Contains(t.Raw, "node "+node+" is not ready, couldn't attach volume") || strings.HasSuffix(t.Raw, "desc = node "+node+" not found")
 	}), evidence.Unseen(evidence.Lack{Need: "api/storage.k8s.io/volumeattachments", Why: "a fresh refusal to attach the volume to node " + node}))
 }

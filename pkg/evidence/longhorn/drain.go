@@ -66,6 +66,9 @@ func Orphans(x *snapshot.Index, im *snapshot.LHInstanceManager) evidence.Answer 
 		if !slices.ContainsFunc(x.Cluster.Longhorn.Engines, func(o *snapshot.LHEngine) bool { return o.Name == e.Name }) {
 			return Read(x, "engines").Nothing(evidence.FromAPI("InstanceManager "+im.Name, "status.instanceEngines", e.Name+", of which no Engine exists"))
 		}
+		if m := (EngineProcess{Manager: im, Name: e.Name}).Elsewhere(x); m != nil {
+			return evidence.Yes(evidence.FromAPI("InstanceManager "+im.Name, "status.instanceEngines", e.Name+", which runs on node "+m.NodeID))
+		}
 	}
 	return evidence.No()
 }

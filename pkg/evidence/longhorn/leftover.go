@@ -2,6 +2,9 @@ package longhorn
 
 import (
 	"cmp"
+	"slices"
+
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -32,9 +35,18 @@ func Leftovers(x *snapshot.Index, v *snapshot.Volume) []Leftover {
 		add("current", "status.currentNodeID", st.CurrentNodeID, nodeGone(x, st.CurrentNodeID), evidence.Yes())
 	}
 	if done := progressOf(x.EngineActive(v)); st.RestoreRequired && done.Finished {
-		add("restore", "status.restoreRequired", "true", evidence.Yes(done.Facts...), evidence.Yes())
+		add("restore", "status.restoreRequired", "true", evidence.Yes(done.Facts...), endedLongAgo(lh))
 	}
 	return out
+}
+
+// endedLongAgo asks whether a restore that is over ended some time ago. Longhorn detaches a restored volume by
+// itself; while it is attached still, the restore may have ended a moment ago, as nothing dates it.
+func endedLongAgo(v *snapshot.LHVolume) evidence.Answer {
+	if v.Status.State != "attached" {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "when the restore of volume " + v.Name + " ended: it may be a moment ago"})
 }
 
 // readsPending asks whether this version of Longhorn waits for pendingNodeID.
@@ -55,10 +67,11 @@ func nodeGone(x *snapshot.Index, name string) evidence.Answer {
 }
 
 // LongWanted asks whether a volume has been wanted for longer than Longhorn takes to
-// attach one, and is not attached.
+// attach one, and is not attached, or only for its restore (longhorn issue 5506).
 func LongWanted(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	lh := v.LH()
-	if lh.Status.State == "attached" || WantedFor(x, v) < patience {
+	withheld := lh.Status.RestoreRequired && slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return !va.Status.Attached })
+	if lh.Status.State == "attached" && !withheld || WantedFor(x, v) < patience {
 		return evidence.No()
 	}
 	facts := evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "status.state", OrNone(lh.Status.State)))

@@ -102,19 +102,26 @@ func TestEngineProcess(t *testing.T) {
 		}
 		return index(snapshot.Longhorn{Engines: []*snapshot.LHEngine{e}}, gaps...)
 	}
+	moved := func(node string) *snapshot.Index {
+		e := record("running")
+		e.InstanceManager = "im-new"
+		return index(snapshot.Longhorn{Engines: []*snapshot.LHEngine{e}, InstanceManagers: []*snapshot.LHInstanceManager{{ObjectMeta: named("im-new"), NodeID: node}}})
+	}
 	for name, c := range map[string]struct {
 		x    *snapshot.Index
 		v    *snapshot.Volume
 		want string
 	}{
-		"stopped and detached":              {with(record("stopped")), volume("detached"), "yes"},
-		"stopped and attached elsewhere":    {with(record("stopped")), volume("attached"), "yes"},
-		"stopped and detaching":             {with(record("stopped")), volume("detaching"), "no"},
-		"it is to run":                      {with(record("running")), volume("detached"), "no"},
-		"no record, volume elsewhere":       {with(nil), volume("attached"), "yes"},
-		"no record and no volume":           {with(nil), nil, "yes"},
-		"records unread":                    {with(nil, "api/longhorn.io/engines"), nil, "unseen"},
-		"stopped, engines of others unread": {with(record("stopped"), "api/longhorn.io/engines"), volume("detached"), "yes"},
+		"stopped and detached":               {with(record("stopped")), volume("detached"), "yes"},
+		"stopped and attached elsewhere":     {with(record("stopped")), volume("attached"), "yes"},
+		"stopped and detaching":              {with(record("stopped")), volume("detaching"), "no"},
+		"it is to run":                       {with(record("running")), volume("detached"), "no"},
+		"no record, volume elsewhere":        {with(nil), volume("attached"), "yes"},
+		"no record and no volume":            {with(nil), nil, "yes"},
+		"records unread":                     {with(nil, "api/longhorn.io/engines"), nil, "unseen"},
+		"it runs on another node":            {moved("n1"), volume("attached"), "yes"},
+		"it runs in a newer one of the node": {moved("n2"), volume("attached"), "no"},
+		"stopped, engines of others unread":  {with(record("stopped"), "api/longhorn.io/engines"), volume("detached"), "yes"},
 	} {
 		if _, a := p.Unwanted(c.x, c.v); a.String() != c.want {
 			t.Errorf("%s: %s, want %s", name, a.String(), c.want)

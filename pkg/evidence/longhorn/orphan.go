@@ -52,8 +52,21 @@ func (p EngineProcess) Record(x *snapshot.Index) *snapshot.LHEngine {
 	return evidence.First(x.Cluster.Longhorn.Engines, func(e *snapshot.LHEngine) bool { return e.Name == p.Name })
 }
 
+// Elsewhere is the instance-manager of another node in which the record of a process runs: a
+// node whose kubelet was away keeps the engine that Longhorn called stopped meanwhile
+// (longhorn issue 6552).
+func (p EngineProcess) Elsewhere(x *snapshot.Index) *snapshot.LHInstanceManager {
+	e := p.Record(x)
+	if e == nil || e.CurrentState != "running" || e.InstanceManager == p.Manager.Name {
+		return nil
+	}
+	return evidence.First(x.Cluster.Longhorn.InstanceManagers, func(m *snapshot.LHInstanceManager) bool {
+		return m.Name == e.InstanceManager && m.NodeID != p.Manager.NodeID
+	})
+}
+
 // Unwanted asks whether nothing wants an engine's process any more, and says why: its
-// record is stopped or gone, and the volume is detached, elsewhere, or gone, too.
+// record is stopped or gone, or runs elsewhere, and the volume is detached, elsewhere, or gone, too.
 func (p EngineProcess) Unwanted(x *snapshot.Index, v *snapshot.Volume) (why string, a evidence.Answer) {
 	e, lh := p.Record(x), v.LH()
 	if e == nil {
@@ -65,6 +78,10 @@ func (p EngineProcess) Unwanted(x *snapshot.Index, v *snapshot.Volume) (why stri
 			why += ", and no volume either"
 		}
 		return why, Read(x, "engines", "volumes").Nothing(evidence.FromAPI("Engines", "", "collected; none is named "+p.Name))
+	}
+	if m := p.Elsewhere(x); m != nil {
+		return "its Engine object runs in instance-manager " + m.Name + " on node " + m.NodeID,
+			evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.instanceManagerName", m.Name+" on node "+m.NodeID))
 	}
 	if lh == nil || e.DesireState != "stopped" || e.CurrentState != "stopped" {
 		return "", evidence.No()

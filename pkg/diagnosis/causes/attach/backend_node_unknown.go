@@ -15,7 +15,7 @@ import (
 var BackendNodeUnknown = &diagnosis.Rule{
 	Name: "backend-node-unknown", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Staging},
-	YieldsTo: []string{"node-removed", "csi-credentials-wrong"},
+	YieldsTo: []string{"node-removed", "csi-credentials-wrong", "longhorn-control-plane-down"},
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

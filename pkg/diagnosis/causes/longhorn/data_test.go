@@ -52,6 +52,7 @@ func TestVolumeStatusLeftover(t *testing.T) {
 		{"currentNodeID of a removed node", gone(), []string{"certain Volume " + vol}},
 		{"currentNodeID of a node that exists", gone().edit("volume", "n9", "n3"), silent},
 		{"restore that is over", restored("100"), []string{"certain Volume " + vol}},
+		{"restore that is over, still attached for it", restored("100").edit("volume", "state: attaching", "state: attached"), []string{"likely Volume " + vol}},
 		{"restore that goes on", restored("40"), silent},
 		{"wanted for a minute", version("v1.5.3").edit("va", "11:30:00Z", "11:59:00Z"), silent},
 		{"attached", version("v1.5.3").edit("volume", "state: attaching", "state: attached"), silent},

@@ -88,20 +88,27 @@ func managersDown(pl *evidence.Place) []*diagnosis.Proof {
 
 // managerDown is one manager that is down, from which nobody need suffer.
 func managerDown(pl *evidence.Place, node string, refused evidence.Answer) *diagnosis.Proof {
-	down, pod := lh.ManagerDown(pl.X, node), lh.ManagerOn(pl.X, node)
-	if down.No() || pod == nil && !refused.Yes() {
+	down, pod, known := lh.ManagerDown(pl.X, node), lh.ManagerOn(pl.X, node), pl.X.LHNode(node) != nil
+	switch {
+	case down.No(), !known && pl.Volume == nil:
+		return nil
+	case pod == nil && !refused.Yes() && pl.X.DriverPodOn(snapshot.LonghornDriver, node) == nil:
 		return nil // what keeps its pod off the node keeps the plugin off, too: that is the cause
 	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), lh.Backend), Says: "missing", State: []evidence.Answer{down}, Last: []evidence.Answer{refused}, Severity: report.Degraded,
 		With:  words.Fields{"node": node, "volume": "", "pod": "", "how": "", "last": ""},
-		Steps: []remedy.Step{remedy.Words("Read the last log of the longhorn-manager on node " + node + " and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node " + node + " is True.")},
+		Steps: remedy.ManagerMissing(pl.X.LonghornNamespace(), node),
+	}
+	if !known {
+		p.Says = "unknown"
 	}
 	if pod != nil {
 		how, _ := lh.Fails(pl.X, pod)
 		p.Last = append(p.Last, lh.WhyEnds(pl.X, pod))
 		p.Subject, p.Says = diagnosis.PodSubject(pod), "node"
 		p.With["pod"], p.With["how"], p.With["last"] = pod.Name, how, pods.LastWords(pl.X, pod).Text
+		p.Steps = []remedy.Step{remedy.Words("Read the last log of the longhorn-manager on node " + node + " and cure what it says; leave webhook configurations and custom resource definitions alone. Verify: Longhorn's condition Ready of node " + node + " is True.")}
 	}
 	p.At(node)
 	return p

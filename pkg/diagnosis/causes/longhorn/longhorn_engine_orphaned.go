@@ -42,7 +42,7 @@ func engineOrphaned(pl *evidence.Place, process lh.EngineProcess, why string, un
 	if pl.View == nil {
 		p.With["unprobed"] = pl.Node
 	}
-	if e := process.Record(pl.X); e != nil {
+	if e := process.Record(pl.X); e != nil && process.Elsewhere(pl.X) == nil {
 		p.Subject = diagnosis.ObjectSubject("Engine", e.Namespace, e.Name)
 	}
 	if v := pl.Volume.LH(); v != nil && v.Status.State == "attached" && len(pl.Volume.Waiting()) == 0 {
