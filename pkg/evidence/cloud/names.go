@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,18 +89,38 @@ func backendIDs(x *snapshot.Index, driver string, n *corev1.Node) []string {
 const scaleSet = "/virtualmachinescalesets/"
 
 // sameMachine compares ids by their last part; machines of an Azure scale set have only
-// a number there, and appear as SET_NUMBER, too.
+// a number there.
 func sameMachine(id, machine string) bool {
 	id, machine = strings.ToLower(id), strings.ToLower(machine)
-	if i := strings.Index(machine, scaleSet); i >= 0 {
-		return strings.HasSuffix(id, machine[i:])
-	}
-	short := lastPart(machine)
-	if id == machine || lastPart(id) == short && !strings.Contains(id, scaleSet) {
+	if set, number, ok := inScaleSet(machine); ok && (strings.HasSuffix(id, scaleSet+set+"/virtualmachines/"+number) || id == hostOf(set, number)) {
 		return true
 	}
-	i := strings.LastIndexByte(short, '_')
-	return i > 0 && strings.HasSuffix(id, scaleSet+short[:i]+"/virtualmachines/"+short[i+1:])
+	if strings.Contains(machine, scaleSet) {
+		return false
+	}
+	return id == machine || lastPart(id) == lastPart(machine) && !strings.Contains(id, scaleSet)
+}
+
+// inScaleSet reads the scale set and the number of a machine: Azure writes SET/virtualMachines/NUMBER,
+// SET/virtualMachines/SET_NUMBER (a disk's managedBy) and SET_NUMBER.
+func inScaleSet(machine string) (set, number string, ok bool) {
+	set, number, ok = strings.Cut(lastPart(machine), "_")
+	if _, path, found := strings.Cut(machine, scaleSet); found {
+		set, _, ok = strings.Cut(path, "/virtualmachines/")
+		number = strings.TrimPrefix(lastPart(machine), set+"_")
+	}
+	return set, number, ok && set != "" && numberForm.MatchString(number)
+}
+
+// hostOf is the host name of a machine of a scale set: its number to the base of 36, in six places
+// (cloud-provider-azure: pkg/provider, getScaleSetVMInstanceID).
+func hostOf(set, number string) string {
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil {
+		return ""
+	}
+	digits := strconv.FormatUint(n, 36)
+	return set + strings.Repeat("0", max(0, 6-len(digits))) + digits
 }
 
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
