@@ -143,7 +143,10 @@ func (p EngineProcess) Left(x *snapshot.Index, v *snapshot.Volume) evidence.Answ
 		return evidence.Yes()
 	}
 	for _, va := range v.Attachments {
-		if va.Status.Attached && va.Spec.NodeName == lh.Status.CurrentNodeID && x.Age(va.CreationTimestamp.Time) > tolerated {
+		if va.Status.Attached && va.Spec.NodeName == lh.Status.CurrentNodeID {
+			if x.Age(va.CreationTimestamp.Time) <= tolerated {
+				return evidence.No() // it has just moved, and the list follows
+			}
 			return evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.creationTimestamp", va.CreationTimestamp.UTC().Format(time.RFC3339)))
 		}
 	}

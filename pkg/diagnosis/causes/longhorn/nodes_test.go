@@ -57,6 +57,11 @@ func TestEngineOrphaned(t *testing.T) {
 			edit("engine", "desireState: running", "desireState: stopped").edit("volume", "state: attaching", "state: detached")
 	}
 	quiet := func() *scene { return left().drop("pod").drop("va").drop("tickets") }
+	moved := func(at string) *scene {
+		return newScene().drop("pod").drop("tickets").edit("im-n2", "instanceEngines: {}", "instanceEngines: {"+engine+": {status: {state: running}}}").
+			edit("engine", "currentState: stopped", "currentState: running").edit("engine", "instanceManagerName: ''", "instanceManagerName: im-n1").edit("volume", "state: attaching", "state: attached, currentNodeID: n1").
+			edit("va", "attached: false", "attached: true").edit("va", "11:30:00Z", at)
+	}
 	check(t, EngineOrphaned, []branch{
 		{"volume detached and wanted", left(), []string{"certain Engine " + engine}},
 		{"nobody wants the volume, time unknown", quiet(), []string{"likely Engine " + engine}},
@@ -68,6 +73,8 @@ func TestEngineOrphaned(t *testing.T) {
 		{"instance-manager does not answer", left().edit("im-n2", "currentState: running", "currentState: unknown"), silent},
 		{"node is down, its list an old one", left().edit("node-n2", "status: 'True'", "status: Unknown"), silent},
 		{"detached a moment ago, wanted for long", left().event("Volume", vol, "Detached", "detached", 1, "2026-01-02T11:59:30Z"), []string{"likely Engine " + engine}},
+		{"engine runs on another node", moved("11:30:00Z"), []string{"certain InstanceManager im-n2"}},
+		{"engine runs on another node for a moment", moved("11:59:00Z"), silent},
 		{"engine runs", left().edit("engine", "currentState: stopped", "currentState: running"), silent},
 		{"record ended", left().edit("im-n2", engine+": {status: {state: running}}", engine+": {status: {state: stopped}}"), silent},
 	})
