@@ -110,10 +110,10 @@ func Sealed(pl *evidence.Place, holds string) evidence.Answer {
 	}
 	met := false
 	for _, t := range pl.Refused() {
-		if opening.MatchString(t.Raw) && KeyOf(pl).Lock != Plain {
-			return evidence.Yes(t.Evidence())
-		}
 		met = met || strings.Contains(t.Raw, holds)
+	}
+	if a := evidence.Any(attempts(pl), NoTarget(pl)); a.Yes() {
+		return a
 	}
 	if name, _ := (Key{pl: pl}).Secret(); name != "" && !met {
 		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "whether the driver opens the volume with " + name})
@@ -122,6 +122,14 @@ func Sealed(pl *evidence.Place, holds string) evidence.Answer {
 		return evidence.Resource(pl.X, "longhorn.io/volumes").Found()
 	}
 	return evidence.Resource(pl.X, "/events").Found() // the driver's attempt may be told there
+}
+
+// attempts asks for fresh words of a driver that opens the volume.
+func attempts(pl *evidence.Place) evidence.Answer {
+	if KeyOf(pl).Lock == Plain {
+		return evidence.No()
+	}
+	return pl.Refused().Say(func(t evidence.Text) bool { return opening.MatchString(t.Raw) })
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.

@@ -28,11 +28,11 @@ var (
 
 // OpensHere tells whether a pod waits for the place's encrypted volume, and it is this
 // node that has to open it: the share's server, else where a pod waits. Of a volume that
-// only its driver's words call encrypted the kernel has to have refused the target.
+// only its driver's words or its header call encrypted the kernel has to have refused the target.
 func OpensHere(pl *evidence.Place) bool {
 	v := pl.Volume
 	switch {
-	case len(v.Waiting()) == 0 || !v.Encrypted() && !(NoTarget(pl).Yes() && Sealed(pl, "crypto_LUKS").Yes()):
+	case len(v.Waiting()) == 0 || !v.Encrypted() && !(NoTarget(pl).Yes() && (attempts(pl).Yes() || KeyOf(pl).Content.Type == "crypto_LUKS")):
 		return false
 	case v.RegularRWX():
 		return slices.Contains(pl.X.DeviceNodes(v), pl.Node)

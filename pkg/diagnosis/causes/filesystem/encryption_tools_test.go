@@ -40,6 +40,8 @@ func TestEncryptionToolsMissing(t *testing.T) {
 		{"only the driver says that it opens the volume", build(with).change(func(h *host) { delete(h.pv.Spec.CSI.VolumeAttributes, "encrypted") }).
 			says("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to publish volume: unable to open LUKS device /dev/sdb: device-mapper: reload ioctl on sdb (253:4) failed: Invalid argument").
 			log(2, kmsg.DMTargetError, unknown), certain},
+		{"only the kernel says that somebody opens the volume", build(with).change(func(h *host) { delete(h.pv.Spec.CSI.VolumeAttributes, "encrypted") }).log(2, kmsg.DMTargetError, unknown), certain},
+		{"the kernel says it of another volume", build(with).typed("ext4").change(func(h *host) { delete(h.pv.Spec.CSI.VolumeAttributes, "encrypted") }).log(2, kmsg.DMTargetError, unknown), []string{}},
 		{"loaded since", build(map[string]string{dep: with[dep], "proc/modules": "dm_crypt 61440 0 - Live\n"}).log(2, kmsg.DMTargetError, unknown), []string{}},
 		{"status 127", build(with).says("MountVolume.MountDevice failed : failed to run cryptsetup luksOpen: exit status 127"), certain},
 		{"not found in the driver's image", build(with).says(`MountVolume.MountDevice failed : exec: "cryptsetup": executable file not found in $PATH`), likely},
