@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -49,8 +50,11 @@ func TestServersOfEveryKind(t *testing.T) {
 	for name, tt := range map[string]struct {
 		source  corev1.PersistentVolumeSource
 		options []string
+		answer  map[string]string // of the attacher
 		want    Servers
 	}{
+		"nfs of Trident":  {source: csi("csi.trident.netapp.io", nil), answer: map[string]string{"nfsServerIp": "[fd00::7]", "nfsPath": "/a"}, want: Servers{Dials: []string{"[fd00::7]:2049"}}},
+		"nfs of vSAN":     {source: csi("csi.vsphere.vmware.com", nil), answer: map[string]string{"Nfsv4AccessPoint": "nas.lan:/vsanfs/a"}, want: Servers{Names: []string{"nas.lan"}, Dials: []string{"nas.lan:2049"}}},
 		"nfs":             {source: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas.lan", Path: "/a"}}, want: Servers{Names: []string{"nas.lan"}, Dials: []string{"nas.lan:2049"}}},
 		"nfs, own port":   {source: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "fd00::7", Path: "/a"}}, options: []string{"port=12049"}, want: Servers{Dials: []string{"[fd00::7]:12049"}}},
 		"smb":             {source: csi("smb.csi.k8s.io", map[string]string{"source": "//nas/share/x"}), want: Servers{Names: []string{"nas"}, Dials: []string{"nas:445"}}},
@@ -67,7 +71,11 @@ func TestServersOfEveryKind(t *testing.T) {
 		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: tt.source, MountOptions: tt.options, ClaimRef: &corev1.ObjectReference{Namespace: "ns", Name: "c"}}}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: corev1.PodSpec{NodeName: "n", Volumes: []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}}}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "v"}}
-		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}, Claims: []*corev1.PersistentVolumeClaim{claim}, Pods: []*corev1.Pod{pod}}})
+		cluster := snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv}, Claims: []*corev1.PersistentVolumeClaim{claim}, Pods: []*corev1.Pod{pod}}
+		if tt.answer != nil {
+			cluster.Attachments = []*storagev1.VolumeAttachment{{ObjectMeta: metav1.ObjectMeta{Name: "va"}, Spec: storagev1.VolumeAttachmentSpec{NodeName: "n", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}, Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: tt.answer}}}
+		}
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: cluster})
 		if diff := cmp.Diff(tt.want, servers(x, "n", nil), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: servers mismatch (-want +got):\n%s", name, diff)
 		}

@@ -18,8 +18,8 @@ const (
 // democratic-csi, Alibaba's NAS, Filestore, PowerScale.
 var nfsKeys = [][2]string{{"server", "share"}, {"server", "path"}, {"ip", "volume"}, {"AzServiceIP", "Path"}}
 
-// NFSServer is the NFS server and path that a volume's source names: in-tree, or in the
-// attributes of an NFS driver.
+// NFSServer is the NFS server and path that a volume's source names: in-tree, in the
+// attributes of an NFS driver, or in what its attacher answered.
 func (v *Volume) NFSServer() (server, path string) {
 	if v == nil || v.PV == nil {
 		return "", ""
@@ -33,6 +33,15 @@ func (v *Volume) NFSServer() (server, path string) {
 	for _, k := range nfsKeys {
 		if host, p := v.Attribute(k[0]), v.Attribute(k[1]); host != "" && p != "" {
 			return host, p
+		}
+	}
+	for _, va := range v.Attachments { // Trident; vSAN file volumes (vsphere-csi-driver, common.Nfsv4AccessPoint)
+		m := va.Status.AttachmentMetadata
+		if host, p := m["nfsServerIp"], m["nfsPath"]; host != "" && p != "" {
+			return strings.Trim(host, "[]"), p
+		}
+		if host, p, ok := strings.Cut(m["Nfsv4AccessPoint"], ":/"); ok {
+			return strings.Trim(host, "[]"), "/" + p
 		}
 	}
 	return "", ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -18,6 +19,15 @@ type Mixed struct {
 	Map          *probes.BlockDevice
 	pl           *evidence.Place
 	Right, Wrong []*probes.BlockDevice
+}
+
+// foreign are the words of drivers that compared a map's identity with the volume's: IBM, NetApp's
+// Trident, Dot Hill. Trident says it of a serial that it cannot decode, too (NetApp/trident#941).
+var foreign = pattern.MustCompile(`BUT sg_inq identify this device as a different WWN|multipath device '[^']*' serial check failed|devices WWIDs differ`)
+
+// SaidForeign asks whether the driver freshly says that it found another disk's map at the volume's place.
+func SaidForeign(pl *evidence.Place) evidence.Answer {
+	return pl.Refused().Say(func(t evidence.Text) bool { return foreign.MatchString(t.Raw) })
 }
 
 // MixedOf finds such maps where the disks of the place's volume are.

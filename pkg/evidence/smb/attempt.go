@@ -108,9 +108,11 @@ func (s Share) attempt(pl *evidence.Place) *Attempt {
 	}
 	all := attempts(pl.View)
 	slices.Reverse(all)
+	silent := !slices.ContainsFunc(all, func(a *Attempt) bool { return a.source != "" }) // kernels before 4.20 do not print how one begins
 	for _, a := range all {
 		mine := strings.EqualFold(strings.TrimRight(a.source, "/"), strings.TrimRight(s.Source, "/")) ||
-			a.source == "" && s.Mount != nil && (strings.EqualFold(a.server, s.Server) || a.server == s.Mount.SuperValue("addr"))
+			a.source == "" && s.Mount != nil && (strings.EqualFold(a.server, s.Server) || a.server == s.Mount.SuperValue("addr")) ||
+			silent && a.ended && strings.EqualFold(a.server, s.Server)
 		if mine && !a.mixed && !a.at.IsZero() && pl.X.Age(a.at) < fresh && !s.before(pl, a.at) {
 			return a
 		}

@@ -38,7 +38,15 @@ var DeviceLUNReused = &diagnosis.Rule{
 			return p
 		}
 		if pl.View == nil {
-			return out
+			said := multipath.SaidForeign(pl)
+			if !said.Yes() {
+				return out
+			}
+			return append(out, &diagnosis.Proof{
+				Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()), Says: "said", With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume)},
+				State: []evidence.Answer{whole.Nothing()}, Hint: said,
+				Steps: []remedy.Step{remedy.Words("Compare the identity of every path below the map on node " + pl.Node + " with the array before anything is mounted, written or removed.")},
+			})
 		}
 		for _, m := range multipath.MixedOf(pl) {
 			p := add("mixed", m.Map.Dev, words.Fields{"map": m.Map.DM.Name, "device": m.Map.Name + ", " + m.Map.Dev.String(), "stale": multipath.Titles(m.Wrong), "now": multipath.Titles(m.Right)}, m.Is())

@@ -94,6 +94,7 @@ func TestSAN(t *testing.T) {
 		{"the disk at the volume's number is another", scene{attrs: attrs, entries: []string{"sys/class/block/sdb/device/wwid", "naa.600c0ff000aabbccddeeff0011229999"}}, []string{"certain device-lun-reused Device a/8:16"}, []string{"unmap-device"}},
 		{"the kernel remembers another identity than the disk tells", scene{entries: []string{"sys/class/block/sdb/device/wwid", id, "sys/class/block/sdb/device/vpd_pg83", "@hex\n00 83 00 14 01 03 00 10 60 0c 0f f0 00 aa bb cc dd ee ff 00 11 22 99 99"}}, []string{"certain device-lun-reused Device a/8:16"}, nil},
 		{"a port's name is no identity", scene{attrs: "wwn: 50002ac0001c2d9e", entries: []string{"sys/class/block/sdb/device/wwid", "naa.50001234abcd5678"}}, nil, nil},
+		{"the driver compared identities, not probed", scene{attrs: attrs, noProbe: true, message: "rpc error: code = Internal desc = failed to stage volume: multipath device 'dm-76' serial check failed"}, []string{"possible device-lun-reused PersistentVolume pv-1"}, nil},
 		{"two disks in one map", scene{attrs: attrs, entries: mixed}, []string{"certain device-lun-reused Device a/253:5"}, []string{"unmap-device"}},
 	}
 	for _, tt := range tests {

@@ -66,6 +66,11 @@ func logged(lines ...string) string {
 	return b.String()
 }
 
+// old is the same of a kernel before 4.20, which does not print how an attempt begins.
+func old(lines ...string) string {
+	return strings.Replace(logged(lines...), "6,2,86340000000,-;CIFS: Attempting to mount //10.0.0.5/data\n", "", 1)
+}
+
 func TestSMB(t *testing.T) {
 	t.Parallel()
 	const dial, refused, node, secret, pv = "@dial/10.0.0.5:445", "mount error(13): Permission denied", "Node n1", "Secret smb-user", "PersistentVolume pv-1"
@@ -82,6 +87,8 @@ func TestSMB(t *testing.T) {
 		"the plugin's own network":      {shared("mount error(115): Operation now in progress").Edit("hostNetwork: true, ", "").Node("n1", dial, "timeout 3s"), []string{"likely " + node}},
 		"names what it tried":           {shared("mount error(111): could not connect to 10.0.0.5"), []string{"certain " + node}},
 		"wrong password":                {shared(refused).Node("n1", "@kmsg", logged("CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", `CIFS: VFS: \\10.0.0.5 Send error in SessSetup = -13`)), []string{"certain " + secret}},
+		"wrong password, an old kernel": {shared(refused).Node("n1", "@kmsg", old("Status code returned 0xc000006d NT_STATUS_LOGON_FAILURE", `CIFS VFS: \\10.0.0.5 Send error in SessSetup = -13`, "CIFS VFS: cifs_mount failed w/return code = -13")), []string{"certain " + secret}},
+		"old, and it names no server":   {shared(refused).Node("n1", "@kmsg", old("Status code returned 0xc000006d NT_STATUS_LOGON_FAILURE", "CIFS VFS: Send error in SessSetup = -13", "CIFS VFS: cifs_mount failed w/return code = -13")), []string{"likely " + secret}},
 		"no right":                      {shared(refused).Node("n1", "@kmsg", logged("CIFS: Status code returned 0xc0000022 STATUS_ACCESS_DENIED")), []string{"certain " + pv}},
 		"refused, no log":               {shared(refused), []string{"likely " + secret}},
 		"another server's status":       {shared(refused).Node("n1", "@kmsg", logged(`CIFS: VFS: \\10.9.9.9 STATUS_LOGON_FAILURE`)), []string{"likely " + secret}},
