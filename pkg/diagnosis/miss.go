@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -141,21 +143,36 @@ func (p *Pass) notChecked() []report.NotChecked {
 	return out
 }
 
-// notProbed lists the nodes of a node or cluster question that were not looked at:
-// their hazards are unknown, also when no volume led a rule there.
+// notProbed lists the nodes that were not looked at: those of a node or cluster question,
+// whose hazards are unknown, also when no volume led a rule there, and those where a pod runs
+// with a volume in question, which may be dead under it.
 func (p *Pass) notProbed(known []report.NotChecked) []report.NotChecked {
+	nodes := p.Nodes()
 	if !p.Sweep() {
-		return nil
+		nodes = p.usedOn()
 	}
 	said := map[string]bool{}
 	for _, n := range known {
 		said[n.Need] = true
 	}
 	var out []report.NotChecked
-	for _, node := range p.Nodes() {
+	for _, node := range nodes {
 		need := "node/" + node
 		if g, missing := p.NodeGap(node); missing && !said[need] {
 			out = append(out, report.NotChecked{Need: need, Node: node, Reason: g.Reason, Detail: g.Detail})
+		}
+	}
+	return out
+}
+
+// usedOn are the nodes where a pod runs with a volume in question.
+func (p *Pass) usedOn() []string {
+	var out []string
+	for _, v := range p.Volumes() {
+		for _, c := range v.Live() {
+			if c.Pod.Status.Phase == corev1.PodRunning && c.Node() != "" {
+				out = evidence.Once(out, c.Node())
+			}
 		}
 	}
 	return out

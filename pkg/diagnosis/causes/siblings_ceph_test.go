@@ -1,6 +1,10 @@
 package causes
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
 
 func deadline(op string) string {
 	return "MountVolume." + op + " failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded"
@@ -103,6 +107,12 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: likely ceph-backend-unreachable Node n1"},
 		"CephFS: no metadata server, mount.ceph says": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("mount error: no mds (Metadata Server) is up. The cluster might be laggy, or you may not be authorized")),
 			"broken: likely ceph-backend-unreachable Node n1"},
+		"CephFS: no metadata server, mount.ceph of Octopus says": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("unable to get monitor info from DNS SRV with service name: ceph-mon\n7f33 -1 failed for service _ceph-mon._tcp\nmount error: no mds server is up or the cluster is laggy")),
+			"broken: likely ceph-backend-unreachable Node n1"},
+		"CephFS: in use, and nobody looked": {cephfs().Runs(0).Unprobed("n1", "NotRequested").Unprobed("n2", "NotRequested").Unprobed("n3", "NotRequested"),
+			"unknown"},
+		"CephFS: kubelet wants to grow a share that has its size": {cephfsMounted(cephfs().Runs(0), "n1", 0).Answers("n1", stage, publish).Event("Pod", "web-0", sketch.UID+"00", "VolumeResizeFailed", "kubelet", "n1", "2026-01-02T11:58:00Z", "NodeExpandVolume.NodeExpandVolume failed for volume \"pv-data\" : Expander.NodeExpand found CSI plugin kubernetes.io/csi/rook-ceph.cephfs.csi.ceph.com to not support node expansion"),
+			"healthy"},
 		"RBD: wrong key, of a newer client": {rbd().Waits().FailedMount(rbdFailed("7f57 -1 monclient(hunting): handle_auth_bad_method server allowed_methods [2] but i only support [2]\nrbd: couldn't connect to the cluster!")).Attached("n1"),
 			"broken: likely csi-credentials-wrong Secret rook-ceph/rook-csi-rbd-node"},
 		"RBD: features": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nRBD image feature set mismatch. You can disable features unsupported by the kernel with \"rbd feature disable kube/csi-vol-bbbb object-map fast-diff deep-flatten\".\nIn some cases useful info is found in syslog - try \"dmesg | tail\".\nrbd: map failed: (6) No such device or address")).Attached("n1"),

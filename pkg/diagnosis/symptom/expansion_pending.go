@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -102,11 +103,12 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 const resizing = 2 * time.Minute
 
 // expandTexts takes what was said on the way. A claim that has its size is past what the
-// resizer said; what a node says of the filesystem counts by itself.
+// resizer said; what a node says of the filesystem counts by itself, and of a share, which has
+// none there, it is kubelet's mistake (kubernetes/kubernetes#131419, rook/rook#11344).
 func expandTexts(p *diagnosis.Pass, v *snapshot.Volume, s *diagnosis.Symptom) {
 	for _, t := range p.Texts(v) {
 		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || is(t, message.ResizeFailed)
-		onNode := t.Fresh && !strings.HasPrefix(t.Component, "external-resizer")
+		onNode := t.Fresh && !strings.HasPrefix(t.Component, "external-resizer") && volume.KindOf(p.Index, v)&volume.Disk != 0
 		if resize && (onNode || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
 			s.Evidence = append(s.Evidence, t.Evidence())
 			s.At(t.Node)

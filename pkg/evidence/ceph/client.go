@@ -144,7 +144,7 @@ func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
 // a client that waits for one session, whatever the others do; or for mount.ceph's word that
 // none is up, which it also has for a user without rights.
 func Stuck(pl *evidence.Place) evidence.Answer {
-	if said := pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "no mds (Metadata Server) is up") }); said.Yes() {
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return noServer.MatchString(t.Raw) }); said.Yes() {
 		return said
 	}
 	var line []report.Evidence
@@ -176,6 +176,7 @@ func kernelOf(pl *evidence.Place) []probes.KernelLine {
 
 var (
 	timedOut = pattern.MustCompile(`(?i)map failed: \(110\)|mount error:? 110\b|ret=-110\b|exit status 110\b`)
+	noServer = pattern.MustCompile(`no mds (?:server|\(Metadata Server\)) is up`) // mount.ceph to Octopus, and since
 	hangs    = pattern.MustCompile(`\bmds\d+ hung\b`)
 	cameBack = pattern.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)
 )
