@@ -44,10 +44,11 @@ func (w *vocabulary) name(kind, s string) {
 }
 
 func (w *vocabulary) put(s, token string) {
-	w.exact[s] = token
-	if !ordinary(s) {
-		w.inside[s] = token
+	if ordinary(s) {
+		w.exact[s] = s
+		return
 	}
+	w.exact[s], w.inside[s] = token, token
 }
 
 var (

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
@@ -39,7 +40,7 @@ const sameWording = 2
 // first and the last. The others become empty, so that numbers of lines stay. Of an
 // NFS server every line counts: rules count how often clients come and go.
 func trimmedLog(log Log) []string {
-	server := serverLog.MatchString(log.Container)
+	server := serverLog.MatchString(log.Container) || slices.ContainsFunc(log.Lines, func(l string) bool { return strings.Contains(l, ": nfs-ganesha-") })
 	out := make([]string, len(log.Lines))
 	for i, l := range log.Lines {
 		if server || logWord.MatchString(l) {
@@ -65,5 +66,5 @@ func newest(lines []string, left int) []string {
 	return lines
 }
 
-// serverLog are containers of servers that volumes are mounted from.
+// serverLog are containers of servers that volumes are mounted from, as charts call them.
 var serverLog = regexp.MustCompile(`share-manager|ganesha|nfs-server`)
