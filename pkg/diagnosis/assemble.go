@@ -37,7 +37,7 @@ func (c *Catalog) assemble(p *Pass, roots []*Finding) *report.Report {
 	r.Verdict = p.verdict(roots, r)
 	r.Summary = p.summary(roots, r)
 	c.tally(p, r, p.findings)
-	hide(r)
+	hide(r, &p.Cluster)
 	return report.Show(r)
 }
 

@@ -82,7 +82,12 @@ func trimStruct(to, from reflect.Value, whole bool) {
 	fields := readFields[t.PkgPath()+"."+t.Name()]
 	whole = whole || slices.Contains(fields, "*")
 	for i := range t.NumField() {
-		if f := t.Field(i); f.IsExported() && (whole || alwaysKept[f.Name] || slices.Contains(fields, f.Name)) {
+		f := t.Field(i)
+		switch {
+		case !f.IsExported() || !whole && !alwaysKept[f.Name] && !slices.Contains(fields, f.Name):
+		case f.Type.Kind() == reflect.String && f.Name != "Message":
+			to.Field(i).SetString(mask.Identity(from.Field(i).String()))
+		default:
 			trimInto(to.Field(i), from.Field(i), whole)
 		}
 	}

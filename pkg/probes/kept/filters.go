@@ -182,7 +182,7 @@ func mountTable(s string) string {
 		if strings.Contains(l, "dir=") {
 			l = layers.ReplaceAllString(l, "")
 		}
-		out.WriteString(mask.Text(l))
+		out.WriteString(mask.Mount(l))
 	}
 	return out.String()
 }
@@ -193,7 +193,7 @@ var furniture = regexp.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:
 
 // containerTable keeps the mount table of another namespace without its furniture.
 func containerTable(s string) string {
-	return mountTable(lines(func(l string) bool { return !furniture.MatchString(l) })(s))
+	return accepted(func(l string) bool { return !furniture.MatchString(l) }, mountTable)(s)
 }
 
 var (

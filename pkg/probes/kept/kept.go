@@ -122,12 +122,14 @@ func nothing(string) string { return "" }
 
 // lines keeps the lines that a function accepts. The others become empty, so that
 // the number of a line stays that of the file.
-func lines(accept func(string) bool) filter {
+func lines(accept func(string) bool) filter { return accepted(accept, mask.Text) }
+
+func accepted(accept func(string) bool, hide filter) filter {
 	return func(s string) string {
 		var out strings.Builder
 		for l := range strings.Lines(s) {
 			if body := strings.TrimRight(l, "\r\n"); body != "" && accept(body) {
-				out.WriteString(mask.Text(body))
+				out.WriteString(hide(body))
 			}
 			if strings.HasSuffix(l, "\n") {
 				out.WriteByte('\n')

@@ -48,6 +48,10 @@ func KernelLine(text string) bool {
 	return kmsg.Known(text) || storageWord.MatchString(text) || denied.MatchString(text) || kernelWord.MatchString(text)
 }
 
+// ofKernel is the head of a record that the kernel itself wrote, by its facility (Documentation/ABI/testing/dev-kmsg):
+// it tells secrets by their options alone, and says "nfs: server nas-key OK".
+var ofKernel = regexp.MustCompile(`^[0-7],`)
+
 // kernelLog keeps the records that rules know, and of the first one its time, which
 // says how far the log reaches back. Lines with a blank in front belong to the
 // record above.
@@ -64,6 +68,8 @@ func kernelLog(s string) string {
 		head, text, ok := strings.Cut(l, ";")
 		keep = ok && KernelLine(text)
 		switch {
+		case keep && ofKernel.MatchString(head):
+			out.WriteString(mask.Own(auditFields(l), nil))
 		case keep:
 			out.WriteString(mask.Text(auditFields(l)))
 		case first && ok:

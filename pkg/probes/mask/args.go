@@ -43,6 +43,10 @@ var words = wordSet(`agent server daemon start run controller replica engine pro
 // "zfs mount POOL/DATASET". None takes a secret as a word of its own.
 var ofStorage = wordSet(`rbd rbd-nbd zfs zpool lvs vgs drbdsetup drbdadm`)
 
+// ofStack are programs of storage and of the node, whose short options take no secret: "-p" of
+// iscsiadm(8) is a portal, that of others a password. Containers are listed without their program.
+var ofStack = regexp.MustCompile(`^(?:\.|mount.*|umount.*|iscsi.*|rbd.*|ceph.*|m(?:ulti)?path.*|dm.*|lv.*|vg.*|pv.*|mkfs.*|mke2fs|fsck.*|e2fsck|xfs_.*|resize2fs|btrfs.*|cryptsetup|nvme.*|longhorn.*|tgt.*|kubelet|kubelite|hyperkube|k[30]s|rke2|zfs|zpool|drbd.*|linstor.*|rpc.*|nfs.*|ganesha.*|.*csi.*|blkid|losetup|udevadm|systemd.*|conmon|containerd.*|runc|crun|dockerd|sshd.*|open-iscsi|sg_.*|scsi.*|targetcli|fio|dd|rsync|weka.*|gluster.*)$`)
+
 var objects = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.@-]+){0,3}$`)
 
 // Args hides the values on a command line. The program, known options and values
@@ -53,26 +57,39 @@ func Args(argv []string) []string {
 	}
 	out := make([]string, len(argv))
 	out[0] = Text(argv[0])
-	flag := "" // whose value may follow
+	l := line{stack: ofStack.MatchString(path.Base(argv[0])), storage: ofStorage[path.Base(argv[0])]}
 	for i, a := range argv[1:] {
-		switch {
-		case strings.HasPrefix(a, "-") && len(a) > 1:
-			name, v, ok := strings.Cut(a, "=")
-			flag = ""
-			if ok {
-				out[i+1] = name + "=" + argument(name, v)
-			} else {
-				out[i+1], flag = glueless(a), a
-			}
-		case ofStorage[path.Base(argv[0])] && objects.MatchString(a) && !Secret(strings.TrimLeft(flag, "-")):
-			out[i+1], flag = a, ""
-		default:
-			out[i+1] = argument(flag, a)
-			flag = ""
-		}
+		out[i+1] = l.word(a)
 	}
 	return out
 }
+
+// line is a command line that is read word by word.
+type line struct {
+	stack, storage bool   // what the program is
+	flag           string // whose value may follow
+	set            string // what iscsiadm(8) sets: its "-n NAME -v VALUE"
+}
+
+func (l *line) word(a string) string {
+	flag := l.flag
+	l.flag = ""
+	switch {
+	case strings.HasPrefix(a, "-") && len(a) > 1:
+		name, v, ok := strings.Cut(a, "=")
+		if ok {
+			return name + "=" + l.argument(name, v)
+		}
+		l.flag = a
+		return glueless(a)
+	case l.storage && objects.MatchString(a) && !Secret(strings.TrimLeft(flag, "-")):
+		return a
+	}
+	return l.argument(flag, a)
+}
+
+// known tells an option whose value is no secret.
+func (l *line) known(bare string) bool { return knownFlags[bare] && (len(bare) > 1 || l.stack) }
 
 // glueless cuts a value that is glued to a short option (-pPASSWORD); short
 // options without one are a letter or a few (-vvv, -oro).
@@ -86,19 +103,22 @@ func glueless(a string) string {
 	return a[:2] + Hidden
 }
 
-func argument(flag, v string) string {
+func (l *line) argument(flag, v string) string {
 	bare := strings.TrimLeft(flag, "-")
+	if bare == "n" || bare == "name" {
+		l.set = v
+	}
 	switch {
 	case v == "" || v == Hidden:
 		return v
-	case flag != "" && Secret(bare):
+	case flag != "" && Secret(bare), (bare == "v" || bare == "value") && Secret(l.set), bare == "user" && strings.Contains(v, ":"):
 		return Hidden
-	case knownFlags[bare] && !pair(v) || words[v]:
+	case l.known(bare) && !pair(v) || words[v]:
 		return Text(v)
 	case harmless.MatchString(v):
 		return Text(v)
 	case strings.Contains(v, ","), pair(v):
-		return list(v, knownFlags[bare])
+		return list(v, l.known(bare))
 	}
 	return Hidden
 }

@@ -19,14 +19,18 @@ var hints = strings.Fields(`token secret pass pwd cred authori bearer key user= 
 	auth= auth: auth" auth\\ pw= pw: jwt connection otp= otp: otp" pin= pin: pin" salt= salt: salt" psk= psk: psk" pswd community sessid jsessionid assertion
 	hook /bot %3a%2f%2f basic echo printf <<< docker podman nerdctl helm ldap ipmitool sqlcmd openssl sqlplus alias outgoinguser incominguser smbclient rpcclient iscsi:// :9440: :5432:
 	xapp- glrt- gldt- glcbt- glptt- glft- glsoat- glagent- hvb. hvr. ya29. gocspx- pypi- k_live_ k_test_ dop_v1_ shpat_ shpca_ shppa_ shpss_ glsa_ tskey- hf_ sha256~ sg. dapi
-	::server: ::node: kubeadm securestring dhhc-1: one-time verification kennwort contrase senha wachtwoord heslo parola salasana`)
+	::server: ::node: kubeadm securestring dhhc-1: one-time verification kennwort contrase senha wachtwoord heslo parola salasana
+	etcdctl fence_ hacluster masterauth soap_session api-session sid" sid\\ delegation= gaaaaa auth_cookie`)
 
-// spaced are hints of two words, foreign those of other alphabets.
-var spaced = []string{"pw ", "net use ", "user login ", "mot de passe", "identified by", "lösenord", "hasło", "şifre", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "סיסמה", "mật khẩu"}
+// spaced are hints of two words, elsewhere those of other alphabets.
+var (
+	spaced    = []string{"pw ", "net use ", "user login ", "mot de passe", "identified by", "microk8s join", "config host add", "mc admin"}
+	elsewhere = []string{"lösenord", "hasło", "şifre", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "סיסמה", "mật khẩu"}
+)
 
 // byFirst are the hints by their first letter.
 var byFirst = func() (out ['z' + 1][]string) {
-	for _, h := range slices.Concat(hints, spaced[:5]) {
+	for _, h := range slices.Concat(hints, spaced) {
 		out[h[0]] = append(out[h[0]], h)
 	}
 	return out
@@ -41,7 +45,7 @@ func hinted(s string) bool {
 		if c >= 0x80 { // some letters of other alphabets fold to ours
 			lower := strings.ToLower(s)
 			told := func(h string) bool { return strings.Contains(lower, h) }
-			return slices.ContainsFunc(hints, told) || slices.ContainsFunc(spaced, told)
+			return slices.ContainsFunc(slices.Concat(hints, spaced, elsewhere), told)
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
@@ -59,28 +63,28 @@ func hinted(s string) bool {
 }
 
 // named is a word that may name a secret.
-var named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b|otp|pin|salt|psk|pswd|community|sessid|jsessionid|client_assertion)[a-z0-9_.-]*`)
+var named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b|otp|pin|salt|psk|pswd|community|sessid|jsessionid|client_assertion|masterauth|soap_session|api-session-id|auth_cookie)[a-z0-9_.-]*`)
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
-func Text(s string) string { return text(s, true) }
+func Text(s string) string { return text(s, true, nil) }
 
 // Own hides secrets in a command or a step that we wrote: what follows a name by an
 // assignment or an option, not the word that follows it in a sentence. "kubectl get secret
 // db-auth" and "Make the Secret anew" name no value.
-func Own(s string) string { return text(s, false) }
+func Own(s string, known func(name string) bool) string { return text(s, false, known) }
 
-func text(s string, words bool) string {
+func text(s string, words bool, known func(name string) bool) string {
 	s = random(s)
 	if !hinted(s) {
 		return s
 	}
 	s = commands(plainly(s))
 	s = foreign.ReplaceAllString(s, "${1}"+Hidden)
-	return values(pairs(s), words)
+	return values(pairs(s), words, known)
 }
 
 // values hides what follows a name of a secret; words: also without any sign between them.
-func values(s string, words bool) string {
+func values(s string, words bool, known func(name string) bool) string {
 	var out strings.Builder
 	last := 0
 	for last < len(s) {
@@ -90,7 +94,7 @@ func values(s string, words bool) string {
 		}
 		start, end := last+m[0], last+m[1]
 		from, to := valueAfter(s, start, end, words)
-		if from < 0 {
+		if from < 0 || known != nil && ofCluster(s[:start], s[start:end], known) {
 			out.WriteString(s[last:end])
 			last = end
 			continue
@@ -117,7 +121,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	case keyOf(s, start, at, name), ofObject(s[:start]), driverName.MatchString(name) && !assigned:
 		return -1, 0
 	case assigned:
-		if !Secret(name) || senseKey(s, start, name) || nested(s[at:]) || words && reason(s, end, at) {
+		if !Secret(name) || ofPlace(s, start, name, true) || senseKey(s, start, name) || nested(s[at:]) || words && reason(s, end, at) {
 			return -1, 0
 		}
 	case at == end:
@@ -127,7 +131,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 			return -1, 0
 		}
 	default:
-		if !words || !Secret(name) || weak(name) || objectName(name, s[at:]) {
+		if !words || !ends(name) || weak(name) || objectName(name, s[at:]) || ofPlace(s, start, name, false) {
 			return -1, 0
 		}
 		if told := said(s, end); told >= 0 {
@@ -161,10 +165,10 @@ var driverName = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+\.(?:io|com|org
 
 // object stands before the quoted name of something that Kubernetes speaks of: `failed for
 // volume "secrets-store" : rpc error`.
-var object = regexp.MustCompile(`\b(?:volume|volumeMount|pod|container|claim|driver|provider) \\?"$`)
+var object = regexp.MustCompile(`(?i)\b(?:volume|volumeMount|pod|container|(?:persistentvolume)?claim|persistentvolume|pvc?|driver|provider|(?:storage ?)?class|node|image|snapshot|share|pool|dataset|target|server|datastore|plugin|namespace|configmap) \\?["'](?:[a-z0-9-]+\\?["']/\\?["'])?$`)
 
 // ofObject tells the name of an object by what stands before it.
-func ofObject(before string) bool { return object.MatchString(before[max(0, len(before)-20):]) }
+func ofObject(before string) bool { return object.MatchString(before[max(0, len(before)-48):]) }
 
 // senseKey tells the kernel's "Sense Key : Medium Error" (drivers/scsi/constants.c).
 func senseKey(s string, start int, name string) bool {
@@ -225,6 +229,8 @@ var lone = regexp.MustCompile(`^[^\s:#>|{\[-][^\s:]*(?:\n|$)`)
 // block is a value of several lines in YAML: all that stands further in.
 var block = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
 
+var inMap = regexp.MustCompile(`^<key:.*?" ?>`)
+
 // value is the extent of one value: a quoted text, a bracketed list, or a word.
 func value(s string, at int) (from, to int) {
 	if slashes := len(s[at:]) - len(strings.TrimLeft(s[at:], `\`)); slashes > 0 && strings.HasPrefix(s[at+slashes:], `"`) { // JSON in JSON
@@ -250,6 +256,10 @@ func value(s string, at int) (from, to int) {
 			case s[i] == c:
 				return at + 1, i
 			}
+		}
+	case '<': // a map of protobuf: secrets:<key:"seed" value:"x" >
+		if m := inMap.FindStringIndex(s[at:]); m != nil {
+			return at, at + m[1]
 		}
 	case '[', '{':
 		closing := map[byte]byte{'[': ']', '{': '}'}[c]

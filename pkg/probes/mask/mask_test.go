@@ -117,6 +117,10 @@ func TestIdentitiesStay(t *testing.T) {
 		"volume ocid1.volume.oc1.iad.abuwcljrzqhhbgo4xwkv5q6mrzvjvjvjvjvjvjvjvjvjvjvjvjvjvjvja is attached to eui.0025388b710116a9", `Post "https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/webhook/mutation?timeout=10s": EOF`,
 		"Secrets are never in a snapshot", "the passphrase was right, the key is missing", "secret for Ceph-CSI: cluster id and monitors", "STATUS_PASSWORD_EXPIRED (127)", "exit codes pass through: 42",
 		"pin the pod to node n1, salt and pepper", "auth: unable to find a keyring on /etc/ceph/ceph.client.admin.keyring", "target iqn.2004-10.com.example:5432:x", "event web-0.17a1b2c3d4e5f607 says so",
+		"36 35 7:0 / /mnt/vault/token ro - ext4 /dev/loop0 ro", "10.0.0.1:/srv/secrets rw,hard", "mounting nas-key:/export/a on /mnt failed", "login to iqn.2010-01.com.acme.secrets:token.key-1 failed", "bind /export/key=1 to x",
+		`Unable to attach: unmounted volumes=[root token], unattached volumes=[secrets token root]: timed out`, `persistentvolumeclaim "db-token" bound to non-existent`, `with StorageClass "pass": rpc error`, "PVC bearer-tokens bound to invalid PV",
+		"cannot open 'tank/password': dataset does not exist", "multipathd: pass: couldn't get size", "to node secret-node: volume must be healthy", "attach volume to token-01.example.com: node is down", "{NodeID:key Parameters:map[a:b]}", "node=key state=up", "logs/a/token-b/token-b:8: I0512 said",
+		`error processing PVC "ns"/"bearer-tokens": PVC is not bound`, "mount of /mnt/K8sVolA1b2C3d4E5f6G7h8I9 failed", "claim of the token. Retry later", "the token-store waits",
 		"36 35 7:0 / /mnt/ProductionDataStore01/a rw - ext4 /dev/loop0 rw", "37 35 7:0 / /data/MyOrgK8sProdVolumes2024 rw - ext4 /dev/loop0 rw",
 	} {
 		if got := Text(text); got != text {
@@ -140,6 +144,12 @@ func TestArgs(t *testing.T) {
 		"kubelet of k3s":    {"k3s agent --kubelet-arg=root-dir=/data", "k3s agent --kubelet-arg=root-dir=/data"},
 		"secret of k3s":     {"k3s agent --kubelet-arg=token=abc", "k3s agent --kubelet-arg=token=********"},
 		"no options at all": {"iscsid", "iscsid"},
+		"a password of -a":  {"redis-cli -h r -a hunter2", "redis-cli -h ******** -a ********"},
+		"a portal":          {"iscsiadm -m node -p 10.0.0.1:3260", "iscsiadm -m node -p 10.0.0.1:3260"},
+		"a setting":         {"iscsiadm -o update -n node.session.auth.password -v hunter2", "iscsiadm -o update -n node.session.auth.password -v ********"},
+		"another setting":   {"iscsiadm -o update --name=node.session.auth.password --value hunter2", "iscsiadm -o update --name=node.session.auth.password --value ********"},
+		"no secret setting": {"iscsiadm -o update -n node.startup -v manual", "iscsiadm -o update -n node.startup -v manual"},
+		"user and password": {"etcdctl --user root:hunter2", "etcdctl --user ********"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -149,6 +159,42 @@ func TestArgs(t *testing.T) {
 				t.Errorf("mismatch (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestMount: where something is mounted names no secret; options and sources do.
+func TestMount(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`36 35 7:0 / /mnt/my\040token ro,relatime shared:1 - ext4 /dev/loop0 ro`:        "",
+		"36 35 0:9 /a /vol/token=x,y rw - fuse.glusterfs gl-1:secret-vol rw,max_read=1": "",
+		"36 35 0:9 / /m rw - nfs4 nas-key:/export/token rw":                             "",
+		"36 35 0:9 / /m rw - cifs //nas/x rw,username=u,password=hunter2,soft":          "36 35 0:9 / /m rw - cifs //nas/x rw,username=u,password=********,soft",
+		"36 35 0:9 / /token rw - fuse.juicefs redis://:hunter2@r/1 rw":                  "36 35 0:9 / /token rw - fuse.juicefs redis://********@r/1 rw",
+		"36 35 0:9 / /m password=hunter2 torn":                                          "36 35 0:9 / /m password=******** torn",
+	} {
+		if want == "" {
+			want = in
+		}
+		if diff := cmp.Diff(want, Mount(in)); diff != "" {
+			t.Errorf("mismatch (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestSentence: a name behind its kind is no secret's; without the kind it may be one's.
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	known := func(name string) bool { return name == "key" || name == "shop/token" || name == "secret-node" }
+	for in, want := range map[string]string{
+		"LVM on node key activated the group":            "LVM on node key activated the group",
+		"Claim shop/token asks for a class":              "Claim shop/token asks for a class",
+		"Pod x on node secret-node: its disk is gone":    "Pod x on node secret-node: its disk is gone",
+		"the driver says: key hunter2 is bad, token: x1": "the driver says: key ******** is bad, token: ********",
+	} {
+		if diff := cmp.Diff(want, Sentence(in, known)); diff != "" {
+			t.Errorf("mismatch (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -174,7 +220,7 @@ func TestOwn(t *testing.T) {
 		"mount -o password=hunter2 //h/s /mnt":        "mount -o password=******** //h/s /mnt",
 		"tool --password hunter2":                     "tool --password ********",
 	} {
-		if got := Own(in); got != want {
+		if got := Own(in, nil); got != want {
 			t.Errorf("Own(%q) = %q, want %q", in, got, want)
 		}
 	}

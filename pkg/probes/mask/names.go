@@ -13,6 +13,9 @@ var secretParts = wordSet(`token tokens secret secrets pass passwd password pass
 // weakParts do so, too, but are words of other subjects in a sentence.
 var weakParts = wordSet(`otp totp pin salt psk pswd community phpsessid jsessionid assertion`)
 
+// twoWords name a secret together: sessions of the APIs of arrays and of vSphere among them.
+var twoWords = map[string]bool{"connection string": true, "soap session": true, "api session": true, "auth cookie": true}
+
 // weak tells a name that is one of a secret by weak parts alone.
 func weak(name string) bool {
 	for _, p := range split(name) {
@@ -24,7 +27,7 @@ func weak(name string) bool {
 }
 
 // secretWords make a name one of a secret wherever they stand in it.
-var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "passcode", "passwort", "authkey", "userkey", "restkey", "connectionstring"}
+var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "accesskey", "privatekey", "passcode", "passwort", "authkey", "userkey", "restkey", "connectionstring", "masterauth"}
 
 // plainWords hold one of the parts by accident.
 var plainWords = wordSet(`monkey turkey hotkey bypass compass keyring keyslot keyslots`)
@@ -48,7 +51,7 @@ func Secret(name string) bool {
 		return false
 	}
 	for i, p := range parts {
-		if p == "string" && i > 0 && parts[i-1] == "connection" {
+		if i > 0 && twoWords[parts[i-1]+" "+p] {
 			return true
 		}
 		if p == "kmskey" || p == "key" && i > 0 && parts[i-1] == "kms" {
@@ -67,6 +70,15 @@ func Secret(name string) bool {
 		}
 	}
 	return false
+}
+
+// ends tells a name that ends in the word of a secret: "db-password", and not "token-store".
+func ends(name string) bool {
+	if !Secret(name) {
+		return false
+	}
+	parts := split(name)
+	return Secret(parts[len(parts)-1])
 }
 
 // split takes a name apart at signs and where a small letter meets a capital one.

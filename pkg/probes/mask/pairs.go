@@ -8,8 +8,10 @@ import (
 // A name and its value that are values themselves, in an environment (core/v1, EnvVar) and in the maps of
 // protobuf, as JSON, YAML or Go print them.
 var (
-	nameFirst  = regexp.MustCompile(`(?i)\b(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
-	valueFirst = regexp.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
+	nameFirst  = regexp.MustCompile(`(?i)\b(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
+	valueFirst = regexp.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
+	// updated is what iscsiadm(8) sets a name to, also where a program prints the arguments as a list.
+	updated = regexp.MustCompile(`((?:-n|--name)[\s"',=]+([A-Za-z0-9_.\[\]-]+)[\s"',]+(?:-v|--value)[\s"',=]+)([^\s"',]+)`)
 	// kindSecret tells a whole Secret (core/v1) in JSON, as kubectl notes it in an annotation: its keys can be any.
 	kindSecret = regexp.MustCompile(`"kind\\*":\s*\\*"Secret\\*"`)
 	secretData = regexp.MustCompile(`("(?:data|stringData)\\*":\s*\{)[^{}]+\}`)
@@ -25,6 +27,15 @@ func pairs(s string) string {
 				return m
 			}
 			return "<" + p[1] + ">" + Hidden + p[3]
+		})
+	}
+	if strings.Contains(s, "-v") {
+		s = updated.ReplaceAllStringFunc(s, func(m string) string {
+			p := updated.FindStringSubmatch(m)
+			if !Secret(p[2]) {
+				return m
+			}
+			return p[1] + Hidden
 		})
 	}
 	if kindSecret.MatchString(s) {

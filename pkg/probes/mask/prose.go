@@ -11,8 +11,8 @@ var refuses = wordSet(`expired invalid required mismatch failed failure fails fa
 
 // follows are words of prose behind "key" or "password": what they begin is a
 // sentence and no value; so do those that refuse.
-var follows = wordSet(`is was are were be been has have had not no for in of from with without to and or at by on as if that this the a an could can can't must
-		should will would does doesn't did may might file files path authentication based expires available provided given found needed exists
+var follows = wordSet(`is was are were be been has have had not no for in of from with without to and or at by on as if being that this the a an could can can't must
+		should will would does doesn't couldn't didn't won't isn't did may might file files path authentication based expires available provided given found needed exists
 		available: data exchange agreement store management manager vault rotation refresh request requests review verification because but when
 		while which who whose into under length derivation server type size ring name named names namespace keyring slot used using set unset
 		changed change client access mode policy agent objects object reference references created deleted updated accepted correct matches match
@@ -99,11 +99,12 @@ func objectName(name, s string) bool {
 // copula stands between a name and its value in a sentence; what only opens a bracket, or
 // stands behind another word ("token supplied: x"), may as well begin a remark, and what goes on with words a sentence.
 var (
-	copula        = regexp.MustCompile(`^["'\\]*\s+(?:is|was|are|equals|set to|ist)\s+(?:now\s+|still\s+)?`)
+	copula        = regexp.MustCompile(`^["'\\]*\s+(?:is|was|are|equals|set to|ist):?\s+(?:now\s+|still\s+)?`)
 	owned         = regexp.MustCompile(`^\s+(?:for|of)\s+(?:the\s+)?(?:user\s+|account\s+)?[A-Za-z0-9_.@/-]+\s*(?:\s(?:is|was)\s+|[:=]\s*)`)
 	goesOnInWords = regexp.MustCompile(`^[a-z]+ [a-z]+[ .]`)
 	other         = regexp.MustCompile(`^\s+[a-z0-9]+:\s+`)
 	opening       = regexp.MustCompile(`^\s*\(?[“‘]`)
+	hexKey        = regexp.MustCompile(`^[0-9a-f]{8,}$`)
 	// quality ends words that say what something is like, in the place of a value.
 	quality = regexp.MustCompile(`^(?:never|always|right|good|bad|old|new|same|public|private|plain|long|short|fine|safe|too|very|just|already|currently|either|neither|where|what|how|why|then|more|less|yours|out|up|back|longer|lost|one|two|none|it|they)$|(?:ed|ing|able|ible|ent|ant|ous|al|ive|ful|less|ty|ly|ic|ready|own|ten|sent|set|kept|here|there|only|n't)$`)
 )
@@ -122,7 +123,7 @@ func said(s string, end int) int {
 		case strings.HasPrefix(word, Hidden):
 			return at
 		case i == 3 && strings.Trim(word, digits) == "":
-		case word == "", prose(word), httpStatus.MatchString(s[at:]), harmless.MatchString(word) && len(strings.Trim(word, digits)) > 0 && !strings.ContainsAny(s[at:at+1], "\"'`"):
+		case word == "", prose(word), httpStatus.MatchString(s[at:]), harmless.MatchString(word) && !hexKey.MatchString(word) && len(strings.Trim(word, digits)) > 0 && !strings.ContainsAny(s[at:at+1], "\"'`"):
 		case strings.ContainsAny(word, digits), i < 2 && !quality.MatchString(strings.ToLower(word)) && (i == 0 || !goesOnInWords.MatchString(s[at:])):
 			return at
 		}

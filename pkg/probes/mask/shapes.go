@@ -9,7 +9,7 @@ import (
 // Google, HashiCorp, Stripe and others), the token of a k3s server, the keys of NVMe over fabrics
 // (nvme-gen-dhchap-key(1), nvme-gen-tls-key(1)), and JSON in base64, of which a JWT is made.
 var shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_/+=-]{8,}(?:\.[A-Za-z0-9_-]*)*|\bA[KS]IA[0-9A-Z]{12,}|\bAIza[0-9A-Za-z_-]{30,}|` +
-	`\b(?:gh[pousr]_|github_pat_|gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent)-|dckr_pat_|npm_|hv[sbr]\.|xox[abeprs]-|xapp-|ya29\.|GOCSPX-|pypi-|[rs]k_(?:live|test)_|dop_v1_|shp(?:at|ca|pa|ss)_|glsa_|tskey-|hf_|sha256~)[A-Za-z0-9_-]{16,}` +
+	`\b(?:gh[pousr]_|github_pat_|gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent)-|dckr_pat_|npm_|hv[sbr]\.|xox[abeprs]-|xapp-|ya29\.|GOCSPX-|pypi-|[rs]k_(?:live|test)_|dop_v1_|shp(?:at|ca|pa|ss)_|glsa_|tskey-|hf_|sha256~|gAAAAA)[A-Za-z0-9_-]{16,}` +
 	`|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bdapi[0-9a-f]{32}|AGE-SECRET-KEY-[0-9A-Z]{20,}|\bK10[0-9a-f]{40,}::\S+|\b(?:DHHC|NVMeTLSkey)-1:[0-9a-f]{2}:[A-Za-z0-9+/=]+:?`)
 
 // pem is a key in the form of RFC 7468, also in one line or in a URL.
@@ -35,7 +35,7 @@ var (
 	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs), or its
 	// session (Synology's DSM);
 	// JSON of Go writes the sign before it as 0026.
-	signed = regexp.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)(?:sig|_?sid)|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=)[^&\s"'\\]+`)
+	signed = regexp.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)(?:sig|_?sid|delegation)|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=|"_?sid\\*":\s*\\*"|"AUTH"\s+(?:"[^"\s]*"\s+)?")[^&\s"'\\]+`)
 	// position is the secret of a store whose parts have no names, behind its port (Nutanix Prism,
 	// a pgpass file).
 	position = regexp.MustCompile(`(:(?:9440|5432):(?:[^:\s"'/]+:){1,2})[^\s"',]+`)
@@ -129,7 +129,7 @@ func random(s string) string {
 		for end < len(s) && inWord(s[end]) {
 			end++
 		}
-		if end-i >= 20 && disordered(s[i:end]) && !strings.HasSuffix(s[:i], lvm) {
+		if end-i >= 20 && disordered(s[i:end]) && !strings.HasSuffix(s[:i], lvm) && !inPath(s[:i]) {
 			out.WriteString(s[last:i])
 			out.WriteString(Hidden)
 			for end < len(s) && s[end] == '=' {
@@ -143,6 +143,15 @@ func random(s string) string {
 		return s
 	}
 	return out.String() + s[last:]
+}
+
+// inPath tells by what stands before it a part of an absolute path, which users name.
+func inPath(before string) bool {
+	at := len(before)
+	for at > 0 && (alnum(before[at-1]) || strings.IndexByte("._~-/", before[at-1]) >= 0) {
+		at--
+	}
+	return len(before) > at && before[at] == '/' && !strings.HasPrefix(before[at:], "//")
 }
 
 func inWord(c byte) bool { return alnum(c) || c == '+' }
