@@ -65,8 +65,8 @@ func keptName(s string) bool {
 // programs are daemons that rules know by name; workloads and labels are often called like them.
 var programs = map[string]bool{"rbd-mirror": true}
 
-// ordinary words are replaced only as whole values: inside a text or a path they would
-// hit words of the system ("data" in /data, "dev" in /dev, "node" in a sentence).
+// ordinary words stay: inside a text or a path a token would hit words of the system ("data"
+// in /data, "dev" in /dev, "node" in a sentence), and a name must be one everywhere.
 func ordinary(s string) bool { return len(s) < 4 || commonWords[s] }
 
 var commonWords = func() map[string]bool {
