@@ -83,6 +83,7 @@ status: {attached: true}
 		"a service principal":               {cloudVolume("AuthorizationFailed: The client 'abc-1' with object id 'abc-1' does not have authorization to perform action 'Microsoft.Compute/disks/write'", ""), []string{"certain " + account}},
 		"a permission of a cloud":           {cloudVolume("googleapi: Error 403: Required 'compute.instances.attachDisk' permission for 'projects/p'", ""), []string{"certain " + account}},
 		"a bare refusal":                    {cloudVolume("rpc error: code = PermissionDenied desc = request denied", ""), []string{"likely " + account}},
+		"a session that has ended":          {cloudVolume("rpc error: code = Internal desc = failed to attach disk: err ServerFaultCode: NotAuthenticated", ""), []string{"likely " + account}},
 		"with the Secret of this step":      {cloudVolume("rpc error: code = Unauthenticated desc = login to the array failed", secret), []string{"likely Secret array"}},
 		"with the Secret of another step":   {cloudVolume(notAllowed, ", nodeStageSecretRef: {namespace: store, name: node}"), []string{"certain " + account}},
 		"the step's Secret is gone":         {cloudVolume("failed to load secret \\\"store/array\\\": secrets \\\"array\\\" not found", secret), []string{"certain Secret array"}},
