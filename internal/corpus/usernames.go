@@ -21,7 +21,9 @@ func NamesOf(s *snapshot.Snapshot) UserNames {
 		out.add("node", n.Name)
 	}
 	for _, sc := range c.StorageClasses {
-		out.add("class", sc.Name)
+		if !slices.ContainsFunc(c.PVs, func(pv *corev1.PersistentVolume) bool { return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == sc.Name }) {
+			out.add("class", sc.Name) // and no driver's
+		}
 		for k, v := range sc.Parameters {
 			if strings.HasSuffix(k, "secret-name") {
 				out.add("secret", v)

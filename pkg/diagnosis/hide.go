@@ -91,7 +91,7 @@ func things(c *snapshot.Cluster) map[string]bool {
 	}
 	for _, n := range c.Nodes {
 		add(n)
-		out["Node "+n.Name] = true
+		out["Node "+n.Name], out["node/"+n.Name] = true, true
 	}
 	for _, sc := range c.StorageClasses {
 		add(sc)

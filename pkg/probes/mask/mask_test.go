@@ -119,7 +119,7 @@ func TestIdentitiesStay(t *testing.T) {
 		"pin the pod to node n1, salt and pepper", "auth: unable to find a keyring on /etc/ceph/ceph.client.admin.keyring", "target iqn.2004-10.com.example:5432:x", "event web-0.17a1b2c3d4e5f607 says so",
 		"36 35 7:0 / /mnt/vault/token ro - ext4 /dev/loop0 ro", "10.0.0.1:/srv/secrets rw,hard", "mounting nas-key:/export/a on /mnt failed", "login to iqn.2010-01.com.acme.secrets:token.key-1 failed", "bind /export/key=1 to x",
 		`Unable to attach: unmounted volumes=[root token], unattached volumes=[secrets token root]: timed out`, `persistentvolumeclaim "db-token" bound to non-existent`, `with StorageClass "pass": rpc error`, "PVC bearer-tokens bound to invalid PV",
-		"cannot open 'tank/password': dataset does not exist", "multipathd: pass: couldn't get size", "to node secret-node: volume must be healthy", "attach volume to token-01.example.com: node is down", "{NodeID:key Parameters:map[a:b]}", "node=key state=up", "logs/a/token-b/token-b:8: I0512 said",
+		"cannot open 'tank/password': dataset does not exist", "multipathd: pass: couldn't get size", "to node secret-node: volume must be healthy", "attach volume to token-01.example.com: node is down", "{NodeID:key Parameters:map[a:b]}", `called with node_id:\"key\"" func="a.b"`, "on /iface-default/10.0.0.1:3260-iqn.2010-01.com.acme.secrets:token.key-1-lun-7 failed", "node=key state=up", "logs/a/token-b/token-b:8: I0512 said",
 		`error processing PVC "ns"/"bearer-tokens": PVC is not bound`, "mount of /mnt/K8sVolA1b2C3d4E5f6G7h8I9 failed", "claim of the token. Retry later", "the token-store waits",
 		"36 35 7:0 / /mnt/ProductionDataStore01/a rw - ext4 /dev/loop0 rw", "37 35 7:0 / /data/MyOrgK8sProdVolumes2024 rw - ext4 /dev/loop0 rw",
 	} {

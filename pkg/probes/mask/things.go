@@ -28,7 +28,7 @@ var (
 func ofCluster(before, name string, known func(name string) bool) bool {
 	name = strings.TrimRight(name, ".")
 	before = before[max(0, len(before)-24):]
-	return (strings.Contains(name, "/") || kind.MatchString(before) || towards.MatchString(before)) && known(name) || listing.MatchString(before) && known("Node "+name)
+	return (before == "" || strings.Contains(name, "/") || kind.MatchString(before) || towards.MatchString(before)) && known(name) || listing.MatchString(before) && known("Node "+name)
 }
 
 var (
@@ -42,7 +42,7 @@ var (
 func ofPlace(s string, start int, name string, assigned bool) bool {
 	word := s[strings.LastIndexAny(s[:start], " \t\n\"',;[(<=")+1:]
 	switch {
-	case strings.HasPrefix(word, "iqn."), strings.HasPrefix(word, "nqn."):
+	case strings.Contains(word+name, "iqn."), strings.Contains(word+name, "nqn."):
 		return !strings.HasPrefix(s[start+len(name):], "=")
 	case strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "//") && strings.Count(name, "/") > 1:
 		return !strings.HasPrefix(s[start+len(name):], "=") || partition.MatchString(s[start+len(name):])
@@ -56,7 +56,7 @@ func ofPlace(s string, start int, name string, assigned bool) bool {
 	case assigned:
 		return host.MatchString(name) && share.MatchString(s[start+len(name):])
 	}
-	if start > 0 && strings.IndexByte(`:="'`, s[start-1]) >= 0 && field.MatchString(s[start+len(name):]) {
+	if (start > 0 && strings.IndexByte(`:="'`, s[start-1]) >= 0 || strings.IndexByte(`\"'`, s[start+len(name)]) >= 0) && field.MatchString(s[start+len(name):]) {
 		return true
 	}
 	return listed.MatchString(s[max(0, start-300):start+len(name)]) || apart.MatchString(name) && kind.MatchString(s[max(0, start-24):start]) || strings.Contains(name, "/") || strings.HasSuffix(name, ".") || escape.MatchString(s[max(0, start-1):])
@@ -68,7 +68,7 @@ var quoted = regexp.MustCompile(`^\\?["']: [^"'\\]`)
 
 // field is the next field of a struct or a line, behind a value: "{NodeID:key Parameters:map[]",
 // "node=key state=up".
-var field = regexp.MustCompile(`^\\*["']? [A-Za-z_]+[:=]\S`)
+var field = regexp.MustCompile(`^[\\"']* [A-Za-z_]+[:=]\S`)
 
 // partition is the number in the name of a directory: "/export/key=1".
 var partition = regexp.MustCompile(`^=[0-9]{1,3}(?:[/\s,;:"')\]]|$)`)
