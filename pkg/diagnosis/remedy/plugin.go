@@ -59,3 +59,14 @@ func Register(n kubelet.Need, waits bool, dead evidence.Answer) []Step {
 	s.Verify = []Command{Kubectl("get", "csinode", node, "-o", "jsonpath={.spec.drivers[*].name}")}
 	return []Step{read, s}
 }
+
+// Forget lets a kubelet give up the registration of a plugin that has gone, whose socket it calls.
+func Forget(n kubelet.Need, socket string) []Step {
+	root, _, _ := strings.Cut(socket, "/plugins/")
+	registry, plugin, node := root+"/plugins_registry", pods.Name(n.Plugin), n.At.Node
+	return []Step{
+		Check("See which registration sockets lie there; that of the present plugin is as young as its pod.", OnNode(node, "ls", "-l", registry)),
+		Words("On node " + node + ", remove the registration socket of the plugin that has gone from " + registry + ", and no other, or restart the kubelet: it forgets that plugin, " +
+			"and takes pod " + plugin + " within about two minutes. Mounted volumes stay mounted. A new pod of the plugin would be refused as this one is."),
+	}
+}

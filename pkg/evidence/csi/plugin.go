@@ -77,7 +77,7 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
 		own := strings.Contains(t.Raw, driver) || strings.Contains(t.Raw, "csi.sock") || strings.Contains(t.Raw, "code = Unavailable")
-		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) || !snapshot.OwnSocket(plugin, t.Raw) {
+		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) || !snapshot.OwnSocket(plugin, t.Raw) && twice(pl, driver, plugin).No() {
 			continue
 		}
 		if at := Started(plugin); !at.IsZero() && !t.At.After(at) {
@@ -96,9 +96,8 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 // on it cannot be called any more (unix(7)). An event alone, which a tenant can write, names any file.
 func SocketGone(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
-		_, at, found := strings.Cut(t.Raw, "dial unix ")
-		at, _, cut := strings.Cut(at, ": ")
-		if !found || !cut || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node || !snapshot.OwnSocket(plugin, t.Raw) {
+		at := dialed(t)
+		if at == "" || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node || !snapshot.OwnSocket(plugin, t.Raw) {
 			continue
 		}
 		whole := pl.Tables(probes.KubeletDirs)
@@ -110,6 +109,46 @@ func SocketGone(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 		return evidence.When(slices.Contains(k.PluginDirs, dir) && !serves, evidence.FromNode(pl.Node, strings.TrimPrefix(dir, "/"), "no "+path.Base(at)))
 	}
 	return evidence.No()
+}
+
+// Elsewhere is the socket at which the kubelet calls a driver although its plugin has another, and what shows
+// that two plugins of its name registered: the first ended without a farewell, and the kubelet refuses the later
+// (ValidatePlugin, pkg/volume/csi/csi_plugin.go). The text alone may be of a driver that calls its neighbour.
+func Elsewhere(pl *evidence.Place, driver string, plugin *corev1.Pod) (socket string, is evidence.Answer) {
+	for _, t := range pl.Refused() {
+		if at := dialed(t); at != "" && t.Is(message.SocketRefused) && !ofAttacher(t) && (t.Node == "" || t.Node == pl.Node) && !snapshot.OwnSocket(plugin, t.Raw) {
+			return at, twice(pl, driver, plugin)
+		}
+	}
+	return "", evidence.No()
+}
+
+// twice asks whether two plugins registered one driver at the kubelet of the place's node.
+func twice(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
+	if pl.View != nil {
+		r := slices.DeleteFunc(slices.Clone(pl.View.Facts.Kubelet.Registry), func(s string) bool { return !strings.Contains(path.Base(s), driver) })
+		if len(r) > 1 {
+			return evidence.Yes(evidence.FromNode(pl.Node, strings.TrimPrefix(path.Dir(r[0]), "/"), strings.Join(evidence.Each(r, path.Base), " ")))
+		}
+	}
+	for _, l := range pl.X.LogsOf(plugin.Namespace, plugin.Name) {
+		for i, line := range slices.Backward(l.Lines) {
+			if strings.Contains(line, "Another driver with the same name is already registered") {
+				return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// dialed is the path of the socket at which a call ended; empty where a text names none.
+func dialed(t evidence.Text) string {
+	_, at, _ := strings.Cut(t.Raw, "dial unix ")
+	at, _, cut := strings.Cut(at, ": ")
+	if !cut {
+		return ""
+	}
+	return at
 }
 
 // Halted asks whether a process of a plugin is stopped by a signal or a debugger: it can be ended.

@@ -62,6 +62,11 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 		if gone.Yes() {
 			p.Says = "removed"
 		}
+		if socket, elsewhere := csi.Elsewhere(pl, n.Driver, plugin); elsewhere.Yes() {
+			with["socket"], p.Says, p.Last[1] = socket, "elsewhere", elsewhere
+			p.Steps = remedy.Forget(n, socket)
+			return p
+		}
 	case csi.Starting(pl.X, plugin):
 		p.Says, p.Waiting = "starting", true
 		if !csi.Started(plugin).IsZero() {
