@@ -13,6 +13,10 @@ func OneWriter(v *snapshot.Volume) string {
 
 // NodeBack brings a node that does not report back, or gives it up once it is known to be off.
 func NodeBack(l holder.Lost) []Step {
+	if l.Reports() {
+		return []Step{Words("Cure on node " + l.Name + " what its kubelet says (" + l.Complaint() + "): containers of containerd and of CRI-O outlive a restart of it. " +
+			"Then the kubelet ends the old pod and lets the volume go by itself. The node runs and writes: force nothing.")}
+	}
 	if !l.Keeps() {
 		return []Step{
 			Words("Bring node " + l.Name + " back (power, network, kubelet): the old pod then ends normally. The volume is kept from no other node meanwhile."),

@@ -15,11 +15,26 @@ func (l Lost) Silence() string {
 	if l.Quiet {
 		return fmt.Sprintf("Node %s still counts as Ready, but its kubelet has not renewed its lease for %s", l.Name, evidence.Duration(l.Ready.LeaseAge))
 	}
-	state := "Ready is False"
-	if l.Ready.Unknown {
-		state = "Ready is Unknown"
+	since := fmt.Sprintf("Node %s has not been Ready for %s (", l.Name, pods.Ago(l.x, l.Ready.Since))
+	switch {
+	case l.Ready.Unknown:
+		return since + "Ready is Unknown, " + l.Ready.Reason + ")"
+	case l.Reports():
+		return since + l.Ready.Reason + "), and its kubelet reports why: " + l.Complaint()
 	}
-	return fmt.Sprintf("Node %s has not been Ready for %s (%s, %s)", l.Name, pods.Ago(l.x, l.Ready.Since), state, l.Ready.Reason)
+	return since + "Ready is False, " + l.Ready.Reason + ")"
+}
+
+// Reports tells whether the kubelet itself says that its node is not ready, as where its container runtime
+// does not answer: then the machine runs.
+func (l Lost) Reports() bool {
+	return !l.Quiet && !l.Ready.Unknown && l.Ready.Message != "" && l.Ready.LeaseAge >= 0 && !l.Ready.LeaseOld()
+}
+
+// Complaint is what such a kubelet says, without the ages that change from one report to the next.
+func (l Lost) Complaint() string {
+	first, _, _ := strings.Cut(strings.Trim(l.Ready.Message, "[]"), ": pleg was last seen")
+	return first
 }
 
 // Attached says what ties the volume to the node.
@@ -59,6 +74,9 @@ func (l Lost) WhoWaits() string {
 func (l Lost) Power() string {
 	if l.Shutdown {
 		return "It is shown off by the cloud provider (taint " + node.Shutdown + ")."
+	}
+	if l.Reports() {
+		return "The machine is not off: its kubelet reports."
 	}
 	return "Whether the machine is off was not checked: a silent node may still run and write."
 }
