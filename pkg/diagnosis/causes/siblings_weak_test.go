@@ -164,6 +164,7 @@ func TestWellAndOdd(t *testing.T) {
 	const pending = "{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"
 	const windows = "\napiVersion: v1\nkind: Node\nmetadata: {name: win-1, labels: {kubernetes.io/os: windows}}\nstatus: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {operatingSystem: windows}}\n"
 	const virtual = "\napiVersion: v1\nkind: Node\nmetadata: {name: aci, labels: {type: virtual-kubelet, kubernetes.io/os: linux}}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"
+	const unplaced = "\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: web-9, uid: w9, creationTimestamp: '2026-01-02T10:50:00Z'}\nspec: {containers: [{name: app, image: i}], volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}\nstatus: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 3 Insufficient cpu.'}]}\n"
 	const linux = "\napiVersion: v1\nkind: Node\nmetadata: {name: n4, labels: {kubernetes.io/os: linux}}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"
 	for name, c := range map[string]struct {
 		world          *world
@@ -172,6 +173,7 @@ func TestWellAndOdd(t *testing.T) {
 		"it grows since a moment":              {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}"), "pvc shop/data", "waiting"},
 		"it has grown for an hour":             {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"), "pvc shop/data", "degraded: unexplained expansion-pending"},
 		"the filesystem waits for a pod":       {grow(ebs(), pending), "pvc shop/data", "waiting"},
+		"its pod has no node yet":              {grow(ebs(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:39Z'}, "+pending).Add(unplaced), "pvc shop/data", "waiting"},
 		"pods may not be read":                 {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},
 		"its node is silent for a moment":      {silent("2026-01-02T11:59:40Z"), "pvc shop/data", "waiting: certain node-kubelet-down-workload-alive Node n1 waiting"},
 		"its node is silent, the pod works":    {silent("2026-01-02T11:00:40Z"), "pvc shop/data", "degraded: certain node-kubelet-down-workload-alive Node n1"},

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,8 +75,12 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 			return ""
 		}
 	}
-	out, grows := "", ""
+	out, grows, placed := "", "", false
+	grown := slices.ContainsFunc(v.Claim.Status.Conditions, func(k corev1.PersistentVolumeClaimCondition) bool {
+		return k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && k.Status == corev1.ConditionTrue
+	})
 	for _, c := range v.Live() {
+		placed = placed || c.Node() != ""
 		if words, a := filesystem.AtWork(p.Index, v, c.Node()); a.Yes() {
 			grows = fmt.Sprintf("The filesystem of %s grows: %s.", name(v), words)
 		}
@@ -83,11 +88,11 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 	for _, k := range v.Claim.Status.Conditions {
 		age := p.Age(k.LastTransitionTime.Time)
 		switch {
-		case k.Status != corev1.ConditionTrue:
+		case k.Status != corev1.ConditionTrue, grown && k.Type == corev1.PersistentVolumeClaimResizing: // which csi-resizer leaves there
 		case k.Type == "ControllerResizeError" || k.Type == "NodeResizeError":
 			return ""
-		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && len(v.Live()) == 0 && evidence.ConsumersOf(p.Index, v).Complete():
-			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when a pod mounts it, and no pod uses it now.", name(v))
+		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && !placed && evidence.ConsumersOf(p.Index, v).Complete():
+			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when a pod mounts it, and no pod that uses it has a node now.", name(v))
 		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && grows != "":
 			out = grows
 		case k.LastTransitionTime.IsZero() || age > resizing:
