@@ -130,3 +130,8 @@ func Listed(x *snapshot.Index, node, driver string) evidence.Answer {
 	text = cmp.Or(text, "absent")
 	return evidence.When(has, evidence.FromAPI("Node "+node, "metadata.annotations["+nodeIDs+"]", text))
 }
+
+// ListedElsewhere tells whether the kubelet of another node knows the driver.
+func ListedElsewhere(x *snapshot.Index, node, driver string) bool {
+	return slices.ContainsFunc(x.Cluster.CSINodes, func(c *storagev1.CSINode) bool { return c != nil && c.Name != node && Listed(x, c.Name, driver).Yes() })
+}

@@ -57,8 +57,11 @@ func rootProof(pl *evidence.Place, n kubelet.Need, p *diagnosis.Proof, root stri
 	if n.Volume != nil {
 		p.Attachment(n.Volume.AttachmentOn(pl.Node))
 	}
+	p.Steps = append(p.Steps, remedy.Check("See the directories of the plugin.", look))
+	if csi.ListedElsewhere(pl.X, pl.Node, n.Driver) {
+		p.Steps = append(p.Steps, remedy.Words("Other nodes have the driver registered with its present directory: if the kubelet of "+pl.Node+" alone uses another one, drain the node and start its kubelet with the directory of the others, and leave the driver as it is."))
+	}
 	p.Steps = append(p.Steps,
-		remedy.Check("See the directories of the plugin.", look),
 		remedy.Words("Set the kubelet directory of the driver's installation to "+root+" as kubelet writes it (usually a chart value such as kubeletDir; Longhorn: csi.kubeletRootDir; Rook: kubeletDirPath). This restarts the plugin on all nodes; volumes that are mounted through the old path need a drain of their node first. Neither move the kubelet's directory instead, nor replace it by a link."),
 		remedy.Words("Verify: CSINode "+pl.Node+" lists driver "+n.Driver+", and a new mount of it is in the node's own table."))
 	return p
