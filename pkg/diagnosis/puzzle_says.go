@@ -44,7 +44,7 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if kept := z.keptObject(); kept != "" {
+	if kept := cmp.Or(z.keptObject(), z.runsOn()); kept != "" {
 		return kept
 	}
 	if z.shrunk() {
@@ -97,6 +97,16 @@ func (z puzzle) keptObject() string {
 		return ""
 	}
 	return "Pod " + pods.Name(pod) + " has ended, and its object stays until finalizer " + strings.Join(pod.Finalizers, ", ") + " is taken off."
+}
+
+// runsOn names a pod that was to end and has not: nothing of it is unmounted before its containers have ended
+// (syncTerminatingPod, pkg/kubelet/kubelet.go).
+func (z puzzle) runsOn() string {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	if z.s.Subject.Kind != "Pod" || z.step != Unmounting || z.text != nil || pod == nil || !pods.Runs(pod) {
+		return ""
+	}
+	return "Pod " + pods.Name(pod) + " was to end, and a container of it still runs on node " + pod.Spec.NodeName + ", as its kubelet says: before it has ended, nothing is unmounted."
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

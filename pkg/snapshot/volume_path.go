@@ -250,3 +250,11 @@ func (x *Index) findVolumeOfPath(node, point string) *Volume {
 	}
 	return nil
 }
+
+// StagedElsewhere tells whether a text names the staging directory of another volume:
+// plugins/kubernetes.io/csi/DRIVER/SHA256/globalmount (makeDeviceMountPath, pkg/volume/csi/csi_attacher.go).
+func (v *Volume) StagedElsewhere(text string) bool {
+	before, _, found := strings.Cut(text, "/globalmount")
+	hash := path.Base(before)
+	return found && len(hash) == 64 && v.stagedHash != "" && hash != v.stagedHash
+}

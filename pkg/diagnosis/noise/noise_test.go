@@ -168,3 +168,26 @@ func TestNoiseQuotes(t *testing.T) {
 		})
 	}
 }
+
+// TestNoiseOfFiles: files in the directory of a pod that is gone are not called an empty directory.
+func TestNoiseOfFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"nothing but what the kubelet made":      {[]string{"mount", "vol_data.json"}, "only empty directories"},
+		"a pod wrote where nothing was mounted": {[]string{"mount", "mount/log", "vol_data.json"}, "may exist nowhere else: pvc-x/mount/log"},
+	} {
+		catalog, err := diagnosis.NewCatalog(nil, nil, Rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, f := machine()
+		f.Kubelet.PodDirs = []probes.PodDir{{UID: "99999999-0000-4000-8000-000000000009", Volumes: []probes.PodVolumeDir{{Plugin: "kubernetes.io~csi", Name: "pvc-x", Files: c.files}}}}
+		r := catalog.Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "node", Name: "n"})
+		if len(r.Noise) != 1 || !strings.Contains(r.Noise[0].Why, c.want) {
+			t.Errorf("%s: noise %+v, want %q", name, r.Noise, c.want)
+		}
+	}
+}

@@ -3,8 +3,10 @@ package noise
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -27,11 +29,27 @@ var orphanedPodLog = &diagnosis.NoiseRule{Name: "orphaned-pod-log", Run: func(p 
 			if line := logLine(view, `orphaned pod "`, d.UID); line != "" {
 				message += " Its kubelet logs: " + line
 			}
-			p.AddNoise(diagnosis.NodeSubject(node), message,
-				"nothing is mounted below the directory and no process belongs to the pod: only empty directories or a vol_data.json are left")
+			left := ": only empty directories or a vol_data.json are left"
+			if files := written(d); len(files) > 0 {
+				left = ", but files lie there, which were written while no volume was mounted and may exist nowhere else: " + strings.Join(files, ", ")
+			}
+			p.AddNoise(diagnosis.NodeSubject(node), message, "nothing is mounted below the directory and no process belongs to the pod"+left)
 		}
 	}
 }}
+
+// written are files in the directories of a pod's volumes that are none of the kubelet's own.
+func written(d probes.PodDir) []string {
+	var out []string
+	for _, v := range d.Volumes {
+		for _, f := range v.Files {
+			if f != "mount" && path.Base(f) != "vol_data.json" { // the first is the directory itself
+				out = append(out, path.Join(v.Name, f))
+			}
+		}
+	}
+	return out
+}
 
 // mountedBelow looks into every mount namespace that was read.
 func mountedBelow(view *snapshot.NodeView, uid string) bool {

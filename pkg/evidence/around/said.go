@@ -110,9 +110,9 @@ func LastWords(x *snapshot.Index, p *corev1.Pod, container string) []report.Evid
 	return last
 }
 
-// ofAnother tells whether a line names another volume of the driver.
+// ofAnother tells whether a line names another volume of the driver, or the directory in which one is staged.
 func ofAnother(x *snapshot.Index, v *snapshot.Volume, line string) bool {
-	return slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
+	return v.StagedElsewhere(line) || slices.ContainsFunc(x.Volumes, func(o *snapshot.Volume) bool {
 		return o != v && o.Driver == v.Driver && (o.PVName() != "" && strings.Contains(line, o.PVName()) || o.Handle != "" && strings.Contains(line, o.Handle))
 	})
 }

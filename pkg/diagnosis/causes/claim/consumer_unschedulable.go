@@ -64,6 +64,8 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.State = append(all, placing.Unplaced(w.Pod))
 	case silent.Yes():
 		p.Says, p.AtMost = "silent", report.Likely
+		p.Steps[1] = remedy.Words("Find out why scheduler \"" + pods.SchedulerOf(w.Pod) + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " +
+			"The claim needs nothing: it binds when the pod has a node.")
 		p.State = append(all, silent)
 	case len(placing.Gates) > 0:
 		p.Says = "gated"
