@@ -41,3 +41,20 @@ func TestParseVolumePath(t *testing.T) {
 		}
 	}
 }
+
+// TestStagedElsewhere: the staging directory of another volume is told from the volume's own.
+func TestStagedElsewhere(t *testing.T) {
+	t.Parallel()
+	v := &Volume{stagedHash: hashHex("h-1")}
+	const dir = "could not mount /dev/loop1 at /var/lib/kubelet/plugins/kubernetes.io/csi/share.example.com/"
+	for text, want := range map[string]bool{
+		dir + hashHex("h-1") + "/globalmount: exit status 32": false,
+		dir + hashHex("h-2") + "/globalmount: exit status 32": true,
+		"could not mount pv-1/globalmount":                    false,
+		"no directory at all":                                 false,
+	} {
+		if got := v.StagedElsewhere(text); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

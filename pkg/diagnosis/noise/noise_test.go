@@ -2,6 +2,7 @@ package noise
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,7 +177,7 @@ func TestNoiseOfFiles(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"nothing but what the kubelet made":      {[]string{"mount", "vol_data.json"}, "only empty directories"},
+		"nothing but what the kubelet made":     {[]string{"mount", "vol_data.json"}, "only empty directories"},
 		"a pod wrote where nothing was mounted": {[]string{"mount", "mount/log", "vol_data.json"}, "may exist nowhere else: pvc-x/mount/log"},
 	} {
 		catalog, err := diagnosis.NewCatalog(nil, nil, Rules)
@@ -186,7 +187,7 @@ func TestNoiseOfFiles(t *testing.T) {
 		s, f := machine()
 		f.Kubelet.PodDirs = []probes.PodDir{{UID: "99999999-0000-4000-8000-000000000009", Volumes: []probes.PodVolumeDir{{Plugin: "kubernetes.io~csi", Name: "pvc-x", Files: c.files}}}}
 		r := catalog.Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "node", Name: "n"})
-		if len(r.Noise) != 1 || !strings.Contains(r.Noise[0].Why, c.want) {
+		if len(r.Noise) != 1 || !strings.Contains(r.Noise[0].Because, c.want) {
 			t.Errorf("%s: noise %+v, want %q", name, r.Noise, c.want)
 		}
 	}
