@@ -11,6 +11,7 @@ func TestBranchesOfLocalPools(t *testing.T) {
 	const absent = "verifyMount: GetVolumePath failed device not found /dev/datavg/pvc-11aa"
 	const noDataset = "zfs: mount failed err : cannot open 'tank/pvc-22bb': dataset does not exist"
 	const noKey = "dataset: mount failed err : cannot mount 'tank/pvc-22bb': encryption key not loaded\n"
+	const dumb = "rpc error: code = Internal desc = dataset: mount failed err : mount: /x/mount: cannot mount tank/pvc-22bb read-only."
 	lvm := func() *world { return lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", absent)) }
 	zfs := func(words string) *world {
 		return zfsModule(zfsLocal()).Waits().FailedMount(mountFails("pvc-22bb", words))
@@ -40,6 +41,8 @@ func TestBranchesOfLocalPools(t *testing.T) {
 		"ZFS on a disk that is locked":                 {locked(zfs(noDataset)), certain},
 		"ZFS, the dataset's key":                       {zfs(noKey).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), certain},
 		"ZFS, the dataset's key, not looked at":        {zfs(noKey).Unprobed("n1", "PodRejected"), "broken: likely local-pool-inactive Node n1"},
+		"ZFS, the dataset's key, in mount's words":     {zfs(dumb).Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), likely},
+		"ZFS, no pool, in mount's words":               {zfs(dumb), "broken: certain local-pool-inactive Node n1"},
 		"ZFS, a volume that is to be made":             {tank(), likely},
 		"ZFS, it is to be made, the pool is there":     {tank().Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE"), "broken: certain provisioning-failed PersistentVolumeClaim shop/data"},
 		"LVM, it is to be made, the node lists it not": {cut().Waits().Add(lvmNode), likely},

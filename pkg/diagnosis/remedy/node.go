@@ -122,13 +122,21 @@ func place(m probes.Mount) string {
 }
 
 // Fsck checks, reading only, and then repairs a filesystem that nobody mounts. What a
-// repair throws away is gone: it wants a backup that was made for it.
+// repair throws away is gone: it wants a backup that was made for it. The checker of one filesystem is
+// never let at another: what is left of an older ext4 below it would be "repaired".
 func Fsck(d snapshot.VolumeDevice, v *snapshot.Volume, b *probes.BlockDevice, at, fstype string) Step {
 	node := d.Node
 	at = operand(at)
-	look, repair := []string{"e2fsck", "-fn", at}, []string{"e2fsck", "-f", at}
-	if fstype == "xfs" {
+	var look, repair []string
+	switch fstype {
+	case "ext2", "ext3", "ext4":
+		look, repair = []string{"e2fsck", "-fn", at}, []string{"e2fsck", "-f", at}
+	case "xfs":
 		look, repair = []string{"xfs_repair", "-n", at}, []string{"xfs_repair", at}
+	case "btrfs": // btrfs-check(8) wants a developer's word for --repair
+		return Words("Look at the filesystem on " + at + " of node " + node + " with btrfs check, reading only, while nothing mounts it. Do not let it repair anything: bring the backup back, or copy off what can be read.")
+	default:
+		return Words("Find out which filesystem is on " + at + " of node " + node + ", and look at it with its own checker, reading only, while nothing mounts it. No other checker may repair it.")
 	}
 	s := Step{
 		Name: "fsck", Title: titled("Look at the filesystem on %s of node %s first, then repair it.", at, node),

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -236,5 +237,17 @@ func TestNoNewWord(t *testing.T) {
 	lines := text([]Command{OnNode("n", "multipath", "-f", "mpatha\x00-F")})
 	if len(lines) != 1 || !report.Hidden(lines[0]) || strings.Contains(lines[0], " -F") {
 		t.Errorf("a NUL in a name gives %q", lines)
+	}
+}
+
+// TestFsckOfItsOwn: no checker is let at a filesystem of another kind, or at one that nobody knows.
+func TestFsckOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for fstype, tool := range map[string]string{"ext3": "e2fsck", "xfs": "xfs_repair", "btrfs": "", "f2fs": "", "": ""} {
+		s := Fsck(snapshot.VolumeDevice{Node: "n1", View: &snapshot.NodeView{Name: "n1", Facts: &probes.Facts{}}}, &snapshot.Volume{}, &probes.BlockDevice{Name: "sdc"}, "/dev/sdc", fstype)
+		text := fmt.Sprint(s.Commands)
+		if (tool == "") != (len(s.Commands) == 0) || !strings.Contains(text, tool) {
+			t.Errorf("%q: %s", fstype, text)
+		}
 	}
 }

@@ -221,7 +221,7 @@ var (
 	inPath = pattern.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)|` +
 		`(?:permission denied|operation not permitted) while trying to open /|` + // e2fsprogs, com_err(3)
-		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm): .{0,80}?(?:permission denied|operation not permitted)`)
+		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm|dmsetup|multipathd?|iscsiadm): .{0,200}?(?:permission denied|operation not permitted)`)
 	// sizes are refusals by amount: clouds answer them with the 403 of a right, too.
 	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, what a

@@ -79,14 +79,24 @@ func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
 }
 
 // Keyless asks whether ZFS itself refuses to mount the dataset of a pool that is imported:
-// its key is not loaded (zfs-load-key(8), lib/libzfs/libzfs_mount.c).
+// its key is not loaded (zfs-load-key(8), lib/libzfs/libzfs_mount.c). The kernel says EACCES, for which
+// mount(8) tries again read-only and then says only that (openebs/zfs-localpv#300): likely.
 func (p Pool) Keyless(pl *evidence.Place) (said, imported evidence.Answer) {
 	if p.Kind != "zfs" {
 		return evidence.No(), evidence.No()
 	}
 	said = pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "encryption key not loaded") })
 	_, absent := p.Absent(pl)
-	return said, evidence.Not(absent)
+	if imported = evidence.Not(absent); said.Yes() || imported.No() {
+		return said, imported
+	}
+	dumb := "cannot mount " + p.Name + "/"
+	said = pl.Refused().Say(func(t evidence.Text) bool {
+		_, after, ok := strings.Cut(t.Raw, dumb)
+		_, rest, _ := strings.Cut(after, " ")
+		return ok && strings.HasPrefix(rest, "read-only")
+	})
+	return said, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the property keystatus of the dataset"})
 }
 
 // arrayAbsent: the kernel lists no such array, and no link leads to one.

@@ -186,6 +186,7 @@ func TestCredentials(t *testing.T) {
 			[]string{"csi-credentials-wrong certain Secret store/user"}},
 		{"the kubelet may not read it", says(missing + `secrets "user" is forbidden: User "x" cannot get resource "secrets"`), []string{"csi-credentials-wrong likely Secret store/user"}},
 		{"refused by the storage", says("rpc error: code = Internal desc = rados: ret=-1, Operation not permitted"), []string{"csi-credentials-wrong likely Secret store/user"}},
+		{"a file of the node, refused to iscsiadm", says("rpc error: code = Internal desc = {\"code\":6,\"stderr\":\"iscsiadm: Could not make /var/lib/iscsi/nodes/iqn.2005-10.org.freenas.ctl:q/10.0.0.5,3260,1: Permission denied\\niscsiadm: Error while adding record: encountered iSCSI database failure\\n\"}"), []string{}},
 		{"refused by a Windows share", says("rpc error: code = Internal desc = mount failed: exit status 32\nOutput: mount error(13): Permission denied\nRefer to the mount.cifs(8) manual page"), []string{}},
 	})
 }
