@@ -51,22 +51,14 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 		with["said"] = last.Text
 		p.State[0] = wanted.With(last)
 	}
-	halted, gone := csi.Halted(pl, plugin), csi.SocketGone(pl, plugin)
+	halted := csi.Halted(pl, plugin)
 	if halted.Yes() {
 		with["state"] += ", with a process that is stopped"
 	}
 	roots := kubelet.RootsOf(pl, n.Driver, plugin)
 	switch {
-	case unknown.No(): // registered: nobody listens, or nobody answers
-		p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(pl, n.Driver, plugin), evidence.Any(gone, csi.Stopped(pl, plugin))
-		if gone.Yes() {
-			p.Says = "removed"
-		}
-		if socket, elsewhere := csi.Elsewhere(pl, n.Driver, plugin); elsewhere.Yes() {
-			with["socket"], p.Says, p.Last[1] = socket, "elsewhere", elsewhere
-			p.Steps = remedy.Forget(n, socket)
-			return p
-		}
+	case unknown.No():
+		return deaf(n, p, halted)
 	case csi.Starting(pl.X, plugin):
 		p.Says, p.Waiting = "starting", true
 		if !csi.Started(plugin).IsZero() {
@@ -80,11 +72,24 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 	case roots.Differ.Yes():
 		return nil
 	}
-	if !unknown.No() {
-		text, fact := csi.Registrar(pl, n.Driver)
-		with["registrar"], p.State[2] = text, unknown.With(fact)
+	text, fact := csi.Registrar(pl, n.Driver)
+	with["registrar"], p.State[2] = text, unknown.With(fact)
+	p.Steps = remedy.Register(n, p.Waiting, evidence.Any(halted, csi.SocketGone(pl, plugin)))
+	return p
+}
+
+// deaf is a plugin that the kubelet knows: nobody listens at its socket, or nobody answers.
+func deaf(n kubelet.Need, p *diagnosis.Proof, halted evidence.Answer) *diagnosis.Proof {
+	gone := csi.SocketGone(n.At, n.Plugin)
+	p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(n.At, n.Driver, n.Plugin), evidence.Any(gone, csi.Stopped(n.At, n.Plugin))
+	if gone.Yes() {
+		p.Says = "removed"
 	}
 	p.Steps = remedy.Register(n, p.Waiting, evidence.Any(halted, gone))
+	if socket, elsewhere := csi.Elsewhere(n.At, n.Driver, n.Plugin); elsewhere.Yes() {
+		p.With["socket"], p.Says, p.Last[1] = socket, "elsewhere", elsewhere
+		p.Steps = remedy.Forget(n, socket)
+	}
 	return p
 }
 
