@@ -118,7 +118,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 	switch {
 	case at >= len(s):
 		return -1, 0
-	case keyOf(s, start, at, name), ofObject(s[:start]), driverName.MatchString(name) && !assigned:
+	case keyOf(s, start, at, name), ofObject(s[:start]) && !member.MatchString(s[end:]), driverName.MatchString(name) && !assigned:
 		return -1, 0
 	case assigned:
 		if !Secret(name) || ofPlace(s, start, name, true) || senseKey(s, start, name) || nested(s[at:]) || words && reason(s, end, at) {
@@ -166,6 +166,10 @@ var driverName = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+\.(?:io|com|org
 // object stands before the quoted name of something that Kubernetes speaks of: `failed for
 // volume "secrets-store" : rpc error`.
 var object = regexp.MustCompile(`(?i)\b(?:volume|volumeMount|pod|container|(?:persistentvolume)?claim|persistentvolume|pvc?|driver|provider|(?:storage ?)?class|node|image|snapshot|share|pool|dataset|target|server|datastore|plugin|namespace|configmap) \\?["'](?:[a-z0-9-]+\\?["']/\\?["'])?$`)
+
+// member is what follows a name in JSON that is written without blanks: Kubernetes writes one behind
+// the name of an object.
+var member = regexp.MustCompile(`^\\?":[\["{\\]`)
 
 // ofObject tells the name of an object by what stands before it.
 func ofObject(before string) bool { return object.MatchString(before[max(0, len(before)-48):]) }
@@ -231,6 +235,9 @@ var block = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
 
 var inMap = regexp.MustCompile(`^<key:.*?" ?>`)
 
+// folded is such a value after its lines were put into one: it goes up to the next name.
+var folded = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]+[^\n]+?(?:[ \t][A-Za-z0-9_.-]+:(?:[ \t]|$)|\n|$)`)
+
 // value is the extent of one value: a quoted text, a bracketed list, or a word.
 func value(s string, at int) (from, to int) {
 	if slashes := len(s[at:]) - len(strings.TrimLeft(s[at:], `\`)); slashes > 0 && strings.HasPrefix(s[at+slashes:], `"`) { // JSON in JSON
@@ -246,6 +253,12 @@ func value(s string, at int) (from, to int) {
 	}
 	if m := block.FindStringIndex(s[at:]); m != nil {
 		return at, at + m[1]
+	}
+	if m := folded.FindString(s[at:]); m != "" {
+		if all := strings.TrimRight(m, " \t\n"); strings.HasSuffix(all, ":") {
+			m = all[:strings.LastIndexAny(all, " \t")]
+		}
+		return at, at + len(strings.TrimRight(m, "\n"))
 	}
 	switch c := s[at]; c {
 	case '"', '\'':

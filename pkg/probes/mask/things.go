@@ -34,7 +34,9 @@ func ofCluster(before, name string, known func(name string) bool) bool {
 var (
 	// share is what a server exports: "nas-key:/export/a".
 	share = regexp.MustCompile(`^:/[A-Za-z0-9._/-]*(?:[\s,;:"')\]\\]|$)`)
-	host  = regexp.MustCompile(`^[a-z0-9]+(?:[.-][a-z0-9-]+)+$`)
+	// goingOn is a sentence behind a name: a key is no word of small letters.
+	goingOn = regexp.MustCompile(`^: (?:[a-z]+(?:[\s:,;]|$)|[A-Z][a-z]+(?:: | [a-z]))`)
+	host    = regexp.MustCompile(`^[a-z0-9]+(?:[.-][a-z0-9-]+)+$`)
 )
 
 // ofPlace tells a name that is a part of a path, of a share or of the name of a target: paths
@@ -50,7 +52,7 @@ func ofPlace(s string, start int, name string, assigned bool) bool {
 		return true
 	case assigned && strings.Count(name, "/") > 1 && lineNumber.MatchString(s[start+len(name):]):
 		return true
-	case assigned && strings.HasPrefix(s[start+len(name):], ": ") && host.MatchString(name) && !ends(name):
+	case assigned && strings.HasPrefix(s[start+len(name):], ": ") && host.MatchString(name) && !ends(name) && goingOn.MatchString(s[start+len(name):]):
 		before := s[max(0, start-24):start]
 		return kind.MatchString(before) || towards.MatchString(before)
 	case assigned:
@@ -59,7 +61,7 @@ func ofPlace(s string, start int, name string, assigned bool) bool {
 	if (start > 0 && strings.IndexByte(`:="'`, s[start-1]) >= 0 || strings.IndexByte(`\"'`, s[start+len(name)]) >= 0) && field.MatchString(s[start+len(name):]) {
 		return true
 	}
-	return listed.MatchString(s[max(0, start-300):start+len(name)]) || apart.MatchString(name) && kind.MatchString(s[max(0, start-24):start]) || strings.Contains(name, "/") || strings.HasSuffix(name, ".") || escape.MatchString(s[max(0, start-1):])
+	return listed.MatchString(s[max(0, start-300):start+len(name)]) || apart.MatchString(name) && kind.MatchString(s[max(0, start-24):start]) && !strings.HasPrefix(s[start+len(name):], ` "`) || strings.Contains(name, "/") || strings.HasSuffix(name, ".") || escape.MatchString(s[max(0, start-1):])
 }
 
 // quoted is what follows a dataset or a file in quotes that an error is about: "cannot open
