@@ -2,7 +2,6 @@ package around
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,16 +28,26 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 	}
 	mine := func(s string) bool { // one volume's name may be the beginning of another's
 		return slices.ContainsFunc([]string{v.Handle, v.PVName()}, func(name string) bool {
-			return len(name) > 7 && strings.Contains("-"+s+"-", "-"+name+"-")
+			return len(name) > 7 && strings.Contains(s, name) && strings.Contains("-"+s+"-", "-"+name+"-")
 		})
 	}
-	return evidence.Keep(x.Cluster.Pods, func(p *corev1.Pod) bool {
-		uses := slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p })
-		if uses || snapshot.PodReady(p) || p.Status.Phase == corev1.PodSucceeded || len(v.Waiting()) == 0 {
-			return false
+	if len(v.Waiting()) == 0 {
+		return nil
+	}
+	return evidence.Keep(idle(x), func(p *corev1.Pod) bool {
+		of := slices.Contains(named, p.Name) || mine(p.Name)
+		for _, label := range p.Labels {
+			of = of || mine(label)
 		}
-		return slices.Contains(named, p.Name) || mine(p.Name) || slices.ContainsFunc(slices.Collect(maps.Values(p.Labels)), mine)
+		return of && !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p })
 	})
+}
+
+// idle are the pods that are not Ready and have not done their work.
+func idle(x *snapshot.Index) []*corev1.Pod {
+	return x.Memo("around.idle", func() any {
+		return evidence.Keep(x.Cluster.Pods, func(p *corev1.Pod) bool { return !snapshot.PodReady(p) && p.Status.Phase != corev1.PodSucceeded })
+	}).([]*corev1.Pod)
 }
 
 // WhyNot says why such a pod does not run, with the last words of a container that ended.
