@@ -54,9 +54,12 @@ func whole(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 func writes(x *snapshot.Index, v *snapshot.Volume, d snapshot.VolumeDevice) *probes.Mount {
 	numbers := d.Numbers()
 	for _, m := range x.VolumeMounts(v, d.Node) {
-		if slices.Contains(numbers, m.Mount.Dev) && m.Mount.HasSuper("rw") && !slices.Contains([]string{"gfs2", "ocfs2"}, m.Mount.FSType) {
+		if slices.Contains(numbers, m.Mount.Dev) && m.Mount.HasSuper("rw") && !OfCluster(m.Mount.FSType) {
 			return &m.Mount
 		}
 	}
 	return nil
 }
+
+// OfCluster tells a filesystem of disks that several nodes mount at once (Documentation/filesystems of the kernel).
+func OfCluster(fstype string) bool { return fstype == "gfs2" || fstype == "ocfs2" }

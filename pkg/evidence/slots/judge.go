@@ -56,7 +56,7 @@ func FullFor(pl *evidence.Place, node string) Full {
 	case out.Sure.Yes() && slices.ContainsFunc(out.Sure.Facts(), func(f report.Evidence) bool { return numbered.MatchString(f.Text) }):
 		out.How, facts = "others", append(facts, out.Sure.Facts()...)
 		out.Sure = evidence.Unseen(evidence.Lack{Need: "what takes the places of node " + node, Node: node, Why: "no volume of the driver is attached there"})
-	case !published && crowded(x, t) && t.reaches(x) && saidOther(pl, node).Yes(): // a refusal may come without its reason (vsphere-csi-driver issue 2800)
+	case !published && saidOther(pl, node).Yes() && crowded(x, t) && t.reaches(x): // a refusal may come without its reason (vsphere-csi-driver issue 2800)
 		out.Is = evidence.Unseen(evidence.Lack{Need: "whether node " + node + " has a place left", Node: node,
 			Why: fmt.Sprintf("%d volumes of the driver are there, and no limit is published", t.Count())}).With(t.Facts()...)
 		return out

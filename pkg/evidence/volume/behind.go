@@ -29,7 +29,7 @@ func Deserted(pl *evidence.Place) bool {
 		going := slices.ContainsFunc(o.Terminating(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
 		return going || len(o.LiveConsumersOn(pl.Node)) > 0 || Awaited(pl.X, o, pl.Node)
 	}
-	return !v.RegularRWX() && !readers(v) && !slices.Contains(ofClusters, v.FSType()) && !wanted(v) && !slices.ContainsFunc(pl.X.Others(v), wanted)
+	return !v.RegularRWX() && !readers(v) && !disk.OfCluster(v.FSType()) && !wanted(v) && !slices.ContainsFunc(pl.X.Others(v), wanted)
 }
 
 // BehindOf finds the device that was left; false when it is not there, or is mounted below
@@ -45,7 +45,7 @@ func BehindOf(pl *evidence.Place) (Behind, bool) {
 	}
 	for _, dev := range d.Numbers() {
 		for _, u := range pl.View.InitUses(dev) {
-			if strings.Contains(u.Mount.Point, "/pods/") || slices.Contains(ofClusters, u.Mount.FSType) {
+			if strings.Contains(u.Mount.Point, "/pods/") || disk.OfCluster(u.Mount.FSType) {
 				return b, false // a filesystem of a cluster is in nobody's way
 			}
 			if b.Stage == nil {

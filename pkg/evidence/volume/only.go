@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -21,13 +22,10 @@ func OneNode(x *snapshot.Index, v *snapshot.Volume) bool {
 		return v.AttachRequired(x) || KindOf(x, v)&Disk != 0
 	}
 	served := func(m snapshot.VolumeMount) bool { k := byType(m.Mount.FSType); return k != Anything && k&Shares != 0 }
-	return KindOf(x, v) == Disk && !v.Block() && !readers(v) && !slices.Contains(ofClusters, v.FSType()) && !slices.ContainsFunc(x.NodesOf(v), func(n string) bool {
+	return KindOf(x, v) == Disk && !v.Block() && !readers(v) && !disk.OfCluster(v.FSType()) && !slices.ContainsFunc(x.NodesOf(v), func(n string) bool {
 		return slices.ContainsFunc(x.VolumeMounts(v, n), served)
 	})
 }
-
-// ofClusters are filesystems of disks that several nodes mount at once (Documentation/filesystems of the kernel).
-var ofClusters = []string{"ocfs2", "gfs2"}
 
 // readers tells whether a volume is for reading alone: who has it is in nobody's way.
 func readers(v *snapshot.Volume) bool {

@@ -28,6 +28,9 @@ var (
 	elsewhere = []string{"lösenord", "hasło", "şifre", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "סיסמה", "mật khẩu"}
 )
 
+// everywhere are all of them, for a text that is not of ASCII alone.
+var everywhere = slices.Concat(hints, spaced, elsewhere)
+
 // byFirst are the hints by their first letter.
 var byFirst = func() (out ['z' + 1][]string) {
 	for _, h := range slices.Concat(hints, spaced) {
@@ -45,7 +48,7 @@ func hinted(s string) bool {
 		if c >= 0x80 { // some letters of other alphabets fold to ours
 			lower := strings.ToLower(s)
 			told := func(h string) bool { return strings.Contains(lower, h) }
-			return slices.ContainsFunc(slices.Concat(hints, spaced, elsewhere), told)
+			return slices.ContainsFunc(everywhere, told)
 		}
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
