@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -27,7 +28,8 @@ import (
 var granted = []string{"attachment-stale-in-backend", "backend-node-unknown", "backend-throttled", "csi-credentials-wrong", "device-link-missing", "driver-configuration-wrong",
 	"encryption-key-wrong", "encryption-parameters-refused", "filesystem-feature-unsupported", "filesystem-needs-fsck", "kernel-module-missing", "multipath-off-for-san",
 	"nfs-access-denied", "nfs-statd-missing", "provisioning-failed", "rbd-feature-unsupported", "selinux-label-conflict", "volume-mapped-outside-cluster", "xfs-log-not-replayed",
-	"hostpath-type-mismatch", "smb-server-unreachable"}
+	"hostpath-type-mismatch", "smb-server-unreachable",
+	"longhorn-control-plane-down"} // its name is not found
 
 // TestForgedWordsProveNothing lets a tenant say what the questions look for, in every way that is his:
 // as an event of the kubelet and of the controllers about his pod and claim, in the log of his
@@ -43,16 +45,18 @@ func TestForgedWordsProveNothing(t *testing.T) {
 	if len(said) < 1500 {
 		t.Fatalf("only %d sentences were found", len(said))
 	}
-	for i, name := range slices.Sorted(maps.Keys(worlds)) {
+	for _, name := range slices.Sorted(maps.Keys(worlds)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			has := !strings.Contains(name, " waits")
 			s := worlds[name].Snapshot(t)
 			was := judged(t, s)
-			for n := i; n < len(said)*len(forgeries); n += every {
-				f := forgeries[n%len(forgeries)]
-				is := judged(t, f.in(s, said[n/len(forgeries)]))
-				proveNothing(t, was, is, !has && f.reason != "", f.String()+" "+said[n/len(forgeries)])
+			for _, sentence := range said {
+				for _, f := range forgeries {
+					if corpus.Sampled(every, name, f.before, f.String(), sentence) {
+						proveNothing(t, was, judged(t, f.in(s, sentence)), !has && f.reason != "", f.String()+" "+sentence)
+					}
+				}
 			}
 		})
 	}

@@ -68,15 +68,23 @@ func addresses(x *snapshot.Index, i int) int {
 	return n
 }
 
-// Served is the fact that a service has addresses.
-func Served(x *snapshot.Index) report.Evidence {
+// Served asks whether somebody stands behind the managers' service: it has addresses, or, where its
+// Endpoints were not read, a manager on a Ready node works.
+func Served(x *snapshot.Index) evidence.Answer {
 	ns := x.LonghornNamespace()
 	for i, e := range x.Cluster.Endpoints {
 		if e.Namespace == ns && e.Name == Backend {
-			return evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(addresses(x, i)))
+			n := addresses(x, i)
+			fact := evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(n))
+			return evidence.When(n > 0, fact)
 		}
 	}
-	return report.Evidence{}
+	for _, pod := range Managers(x) {
+		if _, sick := notReadySince(pod); !sick && loops(x, pod) == "" {
+			return evidence.Yes(evidence.FromAPI("Pod "+ns+"/"+pod.Name, "status.conditions[Ready]", "True"))
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/pods", Why: "a longhorn-manager that works"})
 }
 
 // Refused asks whether a node that dialled the managers was refused by each of them at a

@@ -30,6 +30,12 @@ func TestControlPlaneDown(t *testing.T) {
 	crashing := func() *scene {
 		return newScene().add("m1", strings.ReplaceAll(strings.ReplaceAll(manager("False"), "11:00:00Z", "11:59:30Z"), "status: {phase: Running", "status: {phase: Running, containerStatuses: [{name: m, restartCount: 40, state: {waiting: {reason: CrashLoopBackOff}}}]"))
 	}
+	unresolved := func() *scene {
+		return newScene().drop("pv").drop("va").drop("tickets").drop("volume").drop("engine").drop("replica-1").drop("replica-2").
+			edit("claim", "volumeName: "+vol+",", "storageClassName: lh,").edit("claim", "phase: Bound, capacity: {storage: 10Gi}", "phase: Pending").edit("claim", "uid: c}", "uid: c, creationTimestamp: '2026-01-02T11:30:00Z'}").
+			add("class", "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: lh}\nprovisioner: driver.longhorn.io\n").
+			add("event", "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\ninvolvedObject: {kind: PersistentVolumeClaim, name: data, namespace: shop, uid: c}\nreason: ProvisioningFailed\nmessage: 'rpc error: code = Internal desc = Post \"http://longhorn-backend:9500/v1/volumes\": dial tcp: lookup longhorn-backend on 10.43.0.10:53: no such host'\ntype: Warning\ncount: 9\nfirstTimestamp: '2026-01-02T11:31:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\n")
+	}
 	check(t, ControlPlaneDown, []branch{
 		{"the manager of the wanted node is down, refused", down("ManagerPodDown", "False").attachError(refused), pod},
 		{"the manager of the wanted node is down, nothing said", down("ManagerPodDown", "False"), []string{"likely Pod longhorn-manager-n1"}},
@@ -45,11 +51,8 @@ func TestControlPlaneDown(t *testing.T) {
 		{"managers are up and a call fails", newScene().add("m1", manager("True")).attachError(unreachable), []string{"likely Service longhorn-backend"}},
 		{"managers are up and answer", newScene().add("m1", manager("True")).attachError("rpc error: code = Internal desc = Bad response statusCode [500]. Status [500]. Body: [message=dial tcp 10.1.0.2:8500: connect: connection refused, detail=] from [http://longhorn-backend:9500/v1/volumes]"), silent},
 		{"managers are up, nothing said", newScene().add("m1", manager("True")), silent},
-		{"a claim that is not provisioned yet, the name is not resolved", newScene().add("m1", manager("True")).drop("pv").drop("va").drop("tickets").drop("volume").drop("engine").drop("replica-1").drop("replica-2").
-			edit("claim", "volumeName: "+vol+",", "storageClassName: lh,").edit("claim", "phase: Bound, capacity: {storage: 10Gi}", "phase: Pending").edit("claim", "uid: c}", "uid: c, creationTimestamp: '2026-01-02T11:30:00Z'}").
-			add("class", "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: lh}\nprovisioner: driver.longhorn.io\n").
-			add("event", "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\ninvolvedObject: {kind: PersistentVolumeClaim, name: data, namespace: shop, uid: c}\nreason: ProvisioningFailed\nmessage: 'rpc error: code = Internal desc = Post \"http://longhorn-backend:9500/v1/volumes\": dial tcp: lookup longhorn-backend on 10.43.0.10:53: no such host'\ntype: Warning\ncount: 9\nfirstTimestamp: '2026-01-02T11:31:00Z'\nlastTimestamp: '2026-01-02T11:59:00Z'\n"),
-			[]string{"certain Service longhorn-backend"}},
+		{"a claim that is not provisioned yet, the name is not resolved", unresolved().add("m1", manager("True")), []string{"certain Service longhorn-backend"}},
+		{"nor was a manager seen", unresolved(), []string{"likely Service longhorn-backend"}},
 		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
 			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
 		{"the only manager is Ready for a moment and loops", looping("11:59:40Z", "11:54:00Z", 47).attachError(unreachable), []string{"likely Pod longhorn-manager-n1"}},

@@ -32,7 +32,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 		}
 		said := lh.Complains(pl)
 		p := &diagnosis.Proof{
-			Last:  []evidence.Answer{said.Answer().With(lh.Served(pl.X))},
+			Last:  []evidence.Answer{said.Answer().With(lh.Served(pl.X).Facts()...)},
 			With:  words.Fields{"service": said.Service(), "how": "", "port": "", "last": "", "dns": "", "managers": lh.NoneWorks(pl.X)},
 			Steps: remedy.ManagersBack(pl.X),
 		}
@@ -51,6 +51,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 			p.Says, p.State, p.With["port"] = "refused", []evidence.Answer{refused}, port
 		case said.Lookup && said.Fresh:
 			p.Says, p.State = "lookup", []evidence.Answer{said.Answer()}
+			p.Last = append(p.Last, lh.Served(pl.X))
 			if dns != nil {
 				p.With["dns"] = dns.Namespace + "/" + dns.Name
 				p.State = append(p.State, evidence.Yes(evidence.FromAPI("Pod "+p.With["dns"], "status", lh.Trouble(dns))))
