@@ -126,9 +126,10 @@ func hostOf(set, number string) string {
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 var (
-	uuidForm     = pattern.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	uuidForm     = pattern.MustCompile(`(?i)^(?:[0-9a-z]{2,4}_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) // IBM: 0717_… by zone
 	instanceForm = pattern.MustCompile(`^i-[0-9a-z]+$`)
 	numberForm   = pattern.MustCompile(`^\d+$`)
+	objectForm   = pattern.MustCompile(`^(?:VirtualMachine:)?vm-\d+$`)
 )
 
 // Tellable tells whether every node has an id of the same form as a machine's name:
@@ -155,6 +156,8 @@ func idForm(id string) string {
 		return "instance"
 	case numberForm.MatchString(id):
 		return "number"
+	case objectForm.MatchString(id): // a managed object of vCenter, which Kubernetes does not know
+		return "moref"
 	case strings.HasPrefix(id, "ocid"): // Oracle's, ocid1.instance.oc1.…
 		return "ocid"
 	case strings.Contains(id, "."): // a short name of a machine is not compared with long ones

@@ -1,6 +1,14 @@
 package cloud
 
-import "testing"
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
+)
 
 // TestSameMachine: the names of one machine, and of others, in the forms of the clouds.
 func TestSameMachine(t *testing.T) {
@@ -23,6 +31,32 @@ func TestSameMachine(t *testing.T) {
 		"a name with an underline that is whole": {"node_1", "node_1", true},
 	} {
 		if got := sameMachine(c.id, c.machine); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestTellable: only a name of the form of our nodes' ids can be that of a stranger.
+func TestTellable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		node, provider, id, machine string
+		want                        bool
+	}{
+		"an instance of AWS":                                  {"ip-10-0-0-1", "aws:///eu-1a/i-0a1b", "i-0a1b", "i-0c2d", true},
+		"an instance of Alibaba, by the driver's id":          {"cn-hangzhou.10.0.0.1", "cn-hangzhou.i-bp1a", "i-bp1a", "i-bp1b", true},
+		"a machine of vCenter by its name":                    {"worker-1", "vsphere://42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f00", "worker-1", "worker-9", true},
+		"the same by its managed object":                      {"worker-1", "vsphere://42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f00", "worker-1", "vm-1234", false},
+		"and with its kind":                                   {"worker-1", "vsphere://42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f00", "worker-1", "VirtualMachine:vm-1234", false},
+		"a machine of Oracle":                                 {"10.0.0.4", "ocid1.instance.oc1.phx.anyhqljt", "10.0.0.4", "ocid1.instance.oc1.phx.other", true},
+		"a machine of IBM, whose driver names it by a zone":   {"10.0.0.4", "ibm://acct///cluster/worker", "0717_42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f00", "0717_42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f99", true},
+		"a machine of IBM, by a name that only the cloud has": {"10.0.0.4", "ibm://acct///cluster/worker", "0717_42190c5a-7a5a-4a1e-9c0e-4b8e0e3d1f00", "kube-abc-worker-00000123", false},
+		"a number where nodes have names":                     {"n1", "gce://p/europe-west1-b/n1", "projects/p/zones/europe-west1-b/instances/n1", "5120373648", false},
+	} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.node}, Spec: corev1.NodeSpec{ProviderID: c.provider}}
+		csi := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: c.node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: c.id}}}}
+		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{n}, CSINodes: []*storagev1.CSINode{csi}}})
+		if got := Tellable(x, "d", c.machine); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
