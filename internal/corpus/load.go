@@ -18,41 +18,44 @@ func Load(dir string) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deep(reflect.ValueOf(s)).Interface().(*snapshot.Snapshot), nil
+	return deep(reflect.ValueOf(s), func(reflect.Value) (reflect.Value, bool) { return reflect.Value{}, false }).Interface().(*snapshot.Snapshot), nil
 }
 
-// deep is a value with pointers, lists and maps of its own. What a type hides from others it shares:
-// nobody outside of it can change that.
-func deep(v reflect.Value) reflect.Value {
+// deep is a value with pointers, lists and maps of its own, in which some values are exchanged. What a
+// type hides from others it shares: nobody outside of it can change that.
+func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) reflect.Value {
 	if v.IsZero() {
 		return v
+	}
+	if other, ok := exchange(v); ok {
+		return other
 	}
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Pointer:
 		out.Set(reflect.New(v.Type().Elem()))
-		out.Elem().Set(deep(v.Elem()))
+		out.Elem().Set(deep(v.Elem(), exchange))
 	case reflect.Interface:
-		out.Set(deep(v.Elem()))
+		out.Set(deep(v.Elem(), exchange))
 	case reflect.Slice:
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		if k := v.Type().Elem().Kind(); k <= reflect.Float64 || k == reflect.String {
+		if v.Type().Elem().Kind() <= reflect.Float64 {
 			reflect.Copy(out, v)
 			return out
 		}
 		for i := range v.Len() {
-			out.Index(i).Set(deep(v.Index(i)))
+			out.Index(i).Set(deep(v.Index(i), exchange))
 		}
 	case reflect.Map:
 		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 		for key, value := range v.Seq2() {
-			out.SetMapIndex(key, deep(value))
+			out.SetMapIndex(key, deep(value, exchange))
 		}
 	case reflect.Struct:
 		out.Set(v)
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(deep(v.Field(i)))
+				out.Field(i).Set(deep(v.Field(i), exchange))
 			}
 		}
 	default:

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,13 +201,21 @@ func (x *Index) holdsLease(p *corev1.Pod, driver string) bool {
 	dashed := DashedDriver(driver)
 	return slices.ContainsFunc([]string{"external-attacher-leader-" + dashed, dashed, "external-resizer-" + dashed}, func(name string) bool {
 		l := x.leases[key{p.Namespace, name}]
-		if l == nil || l.Spec.HolderIdentity == nil {
-			return false
-		}
-		holder := *l.Spec.HolderIdentity
-		return holder == p.Name || strings.HasSuffix(holder, "-"+p.Name) || strings.HasPrefix(holder, p.Name+"_") ||
-			strings.HasPrefix(holder, p.Name+"-")
+		return l != nil && l.Spec.HolderIdentity != nil && holds(*l.Spec.HolderIdentity, p.Name)
 	})
+}
+
+var (
+	ofWorkload = regexp.MustCompile(`^(?:[0-9a-z]{1,10}-[0-9a-z]{5}|\d+)$`) // what follows the name of a Deployment or StatefulSet in that of a pod
+	dated      = regexp.MustCompile(`^\d+-\d+-$`)                           // what older provisioners put before it
+)
+
+// holds tells whether the holder of a lease is a pod, or a pod of a workload, by name: its host name,
+// which a UUID may follow.
+func holds(holder, name string) bool {
+	host, _, _ := strings.Cut(holder, "_")
+	before, rest, ok := strings.Cut(host, name)
+	return ok && (before == "" || dated.MatchString(before)) && (rest == "" || rest[0] == '-' && ofWorkload.MatchString(rest[1:]))
 }
 
 // DashedDriver is a driver's name as it stands in leases and finalizers: every

@@ -62,6 +62,23 @@ func TestDriverDaemonSet(t *testing.T) {
 	}
 }
 
+// TestHolds: whose lease it is is told by the whole name of a pod.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	for holder, names := range map[string]map[string]bool{
+		"hcloud-csi-controller-0":                                {"hcloud-csi-controller-0": true, "hcloud-csi-controller": true, "controller-0": false, "hcloud-csi": false, "hcloud": false},
+		"csi-attacher-6fbf76ff66-dx454":                          {"csi-attacher-6fbf76ff66-dx454": true, "csi-attacher": true, "csi": false, "dx454": false},
+		"1700000000000-8081-ebs-csi-controller-0":                {"ebs-csi-controller-0": true, "csi-controller-0": false},
+		"nfs-provisioner-0_1e9d5aa0-8bff-3c90-b00d-dcda00000000": {"nfs-provisioner-0": true, "nfs-provisioner": true, "nfs": false},
+	} {
+		for name, want := range names {
+			if got := holds(holder, name); got != want {
+				t.Errorf("%s of %s: %v", holder, name, got)
+			}
+		}
+	}
+}
+
 func TestSidecarPods(t *testing.T) {
 	t.Parallel()
 	controller := func(name string, args ...string) *corev1.Pod {
