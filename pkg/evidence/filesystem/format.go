@@ -18,11 +18,14 @@ var (
 	// formatFails is a mkfs that fails for I/O errors: it was started, so the mount code
 	// took the disk for an empty one.
 	formatFails = pattern.MustCompile(`(?is)(format of disk|mkfs\.\w+|mke2fs).*(Input/output error|No data available|could not erase sector)|could not erase sector`)
+	// reformats is scaleway-csi (pkg/driver/diskutils.go, EncryptAndOpenDevice), which takes a LUKS header that
+	// luksOpen does not open, whatever the reason but a wrong passphrase, for a damaged one, and writes a new one.
+	reformats = pattern.MustCompile(`attempting re-format|error re-formatting device|after re-format`)
 )
 
 // Format is a volume with data that looks unformatted, so that staging may format it.
 type Format struct {
-	Says    string // unreadable | empty | unseen; blank: nothing is to be asked
+	Says    string // unreadable | empty | unseen | header; blank: nothing is to be asked
 	Carrier Carrier
 	Seen    bool
 	Error   string // that a read of the device gives, with its words
@@ -38,7 +41,6 @@ type Format struct {
 // FormatOf reads what the place's device reads like, and what was freshly said.
 func FormatOf(pl *evidence.Place) Format {
 	f := Format{Data: heldData(pl), Old: pl.Volume.PV != nil && pl.X.Age(pl.Volume.PV.CreationTimestamp.Time) > time.Hour, Held: evidence.No()}
-	f.Attempt = attempt(pl, f.Data, true)
 	f.Carrier, f.Seen = CarrierOf(pl)
 	switch {
 	case !f.Seen && seenAnywhere(pl):
@@ -51,10 +53,18 @@ func FormatOf(pl *evidence.Place) Format {
 		f.Held = evidence.Any(f.Carrier.Mounted(), own.held())
 		f.look(own)
 	}
-	if _, read := f.read(); !read {
-		if f.Attempt = attempt(pl, f.Data, false); f.Attempt.Yes() {
-			f.Says, f.Is = "unseen", f.Attempt
-		}
+	free := !slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return keptOff(pl, t) })
+	if _, read := f.read(); read {
+		f.Attempt = attempt(pl, func(t evidence.Text) bool {
+			return formats.MatchString(t.Raw) || t.Is(message.FormatFailed) || f.Says == "unreadable" && t.Is(message.LuksFormatFailed)
+		})
+	} else if f.Attempt = attempt(pl, func(t evidence.Text) bool {
+		return formatFails.MatchString(t.Raw) || free && f.Data.Yes() && formats.MatchString(t.Raw)
+	}); f.Attempt.Yes() {
+		f.Says, f.Is = "unseen", f.Attempt
+	}
+	if again := attempt(pl, func(t evidence.Text) bool { return free && reformats.MatchString(t.Raw) }); again.Yes() {
+		f.Says, f.Is, f.Attempt = "header", again, again
 	}
 	f.Tried = f.Attempt.Yes()
 	return f
@@ -109,24 +119,20 @@ func heldData(pl *evidence.Place) evidence.Answer {
 
 // attempt asks for a fresh word about a format of the volume here. Where the disk was read
 // any such word counts; where it was not, mkfs must have failed for I/O errors, or the
-// volume must have held data. One that was kept off by a holder wrote nothing, nor one whose
-// program is not there; a log tells that and the attempt in lines of their own.
-func attempt(pl *evidence.Place, data evidence.Answer, read bool) evidence.Answer {
-	keptOff := func(t evidence.Text) bool {
-		return here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
-	}
-	wrote := data.Yes() && !slices.ContainsFunc(pl.Refused(), keptOff)
+// volume must have held data.
+func attempt(pl *evidence.Place, means func(evidence.Text) bool) evidence.Answer {
 	for _, t := range pl.Refused() {
-		low := strings.ToLower(t.Raw)
-		if keptOff(t) || !here(pl, t) || !t.Is(message.FormatFailed) && !strings.Contains(low, "format") && !strings.Contains(low, "mkfs") && !strings.Contains(low, "mke2fs") && !strings.Contains(low, "erase sector") {
-			continue
-		}
-		word := formats.MatchString(t.Raw)
-		if read && (word || t.Is(message.FormatFailed)) || !read && (formatFails.MatchString(t.Raw) || wrote && word) {
+		if here(pl, t) && !keptOff(pl, t) && means(t) {
 			return evidence.Yes(t.Evidence())
 		}
 	}
 	return evidence.Unseen(evidence.Lack{Need: "api//events", Why: "a fresh attempt to format the disk"})
+}
+
+// keptOff is a format that wrote nothing: a holder has the disk, or the program is not there. A
+// log tells that and the attempt in lines of their own.
+func keptOff(pl *evidence.Place, t evidence.Text) bool {
+	return here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.CryptsetupInUse) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
 }
 
 // Reads is what the disk reads like, where that was not seen.

@@ -53,6 +53,8 @@ func TestMkfsRisk(t *testing.T) {
 		return h
 	}
 	unread := func(h *host) { h.f.Contents = nil }
+	const again = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = error encrypting/opening volume with ID v: error re-formatting device /dev/sdb after luksOpen failure: luksFormat failed: exit status 4, stderr: "
+	luks := probes.Content{Type: "crypto_LUKS"}
 	unseen := func(h *host) { delete(h.s.Nodes, "n1") }
 	check(t, []branch{
 		{"an old volume that cannot be read, and mkfs", aged(newHost(corev1.PodPending)).reads(probes.Content{Err: "EIO"}).says(failed), []string{"filesystem-mkfs-risk likely Device n1/8:16"}},
@@ -62,6 +64,10 @@ func TestMkfsRisk(t *testing.T) {
 		{"the disk was not read", aged(newHost(corev1.PodPending)).says(failed).change(unread), []string{"filesystem-mkfs-risk possible Device n1/8:16"}},
 		{"the node was not seen", aged(newHost(corev1.PodPending)).says(failed).change(unseen), []string{"filesystem-mkfs-risk possible PersistentVolume pv-data"}},
 		{"a filesystem is there", aged(newHost(corev1.PodPending)).reads(probes.Content{Type: "ext4"}).says(failed), []string{}},
+		{"a driver writes a new LUKS header over the old one", aged(newHost(corev1.PodPending)).reads(luks).says(again), []string{"filesystem-mkfs-risk likely Device n1/8:16"}},
+		{"the same, the node not seen", aged(newHost(corev1.PodPending)).says(again).change(unseen), []string{"filesystem-mkfs-risk likely PersistentVolume pv-data"}},
+		{"the same, of a new volume", newHost(corev1.PodPending).reads(luks).says(again), []string{}},
+		{"a new header, and the old one cannot be read", aged(newHost(corev1.PodPending)).reads(probes.Content{Err: "EIO"}).says("error formating device /dev/sdb: luksFormat failed: exit status 1"), []string{"filesystem-mkfs-risk likely Device n1/8:16"}},
 	})
 }
 

@@ -44,7 +44,11 @@ var MkfsRisk = &diagnosis.Rule{
 		if !f.Data.Yes() {
 			p.With["data"], p.With["age"] = "", evidence.Duration(pl.X.Age(pl.Volume.PV.CreationTimestamp.Time))
 		}
-		if !f.Data.Yes() && f.Says != "unreadable" { // it may never have been formatted
+		switch {
+		case f.Says == "header": // what is written over was a header
+			p.Last = []evidence.Answer{f.Data}
+			p.Steps[1] = remedy.Words("Find out on node " + pl.Node + " why cryptsetup does not open it (something holds the device, a limit of memory, a path that fails), and save the header (cryptsetup luksHeaderBackup) while it is there.")
+		case !f.Data.Yes() && f.Says != "unreadable": // it may never have been formatted
 			if pl.Volume.LH() != nil {
 				return nil
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 )
 
 // manager is the longhorn-manager of n1, Ready or not for an hour.
@@ -135,4 +137,27 @@ func TestIPFamilyUnsupported(t *testing.T) {
 		{"another volume's engine", manager("n2", "fd00::2e", strings.Replace(dial, vol, "pvc-other999", 1)).add("other", lhAPI+"Volume\nmetadata: {name: pvc-other999, namespace: longhorn-system}\n"), silent},
 		{"it is the end of another address", manager("n2", "::2e", dial), silent},
 	})
+}
+
+// A pod of a Deployment that is only deleted is followed by one that finds the old mount.
+func TestPodOfADeployment(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []*diagnosis.Rule{RemountPending, InstanceManagerRestarted} {
+		s := newScene().edit("volume", "state: attaching", "state: attached").edit("volume", "ownerID: n1", "ownerID: n1, currentNodeID: n1, remountRequestedAt: '2026-01-02T11:45:20Z'").
+			edit("pod", "status: {phase: Pending}", "status: {phase: Running, startTime: '2026-01-02T11:30:00Z', containerStatuses: [{name: app, ready: true, state: {running: {startedAt: '2026-01-02T11:30:00Z'}}}]}").
+			edit("pod", "uid: u,", "uid: u, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: db-7, uid: rs, controller: true}],").
+			add("rs", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {namespace: shop, name: db-7, uid: rs, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: db, uid: d, controller: true}]}\n").
+			add("deploy", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: shop, name: db, uid: d}\nspec: {replicas: 1}\n").
+			add("im-pod", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: im-n1}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, startTime: '2026-01-02T11:45:00Z'}\n")
+		_, r := s.run(t, rule)
+		var titles []string
+		for _, c := range r.RootCauses {
+			for _, m := range c.Remedies {
+				titles = append(titles, m.Title)
+			}
+		}
+		if all := strings.Join(titles, "; "); !strings.Contains(all, "cale deployment shop/db to 0") || strings.Contains(all, "elete pod") {
+			t.Errorf("%s: want the Deployment scaled to 0, got %q", rule.Name, titles)
+		}
+	}
 }

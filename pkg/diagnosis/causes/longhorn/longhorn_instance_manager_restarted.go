@@ -18,7 +18,7 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 	Breaks: []diagnosis.Step{diagnosis.Using, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving, diagnosis.Unmounting},
 	LeadsTo: []string{"iscsi-session-lost", "mount-of-dead-device", "longhorn-volume-faulted", "longhorn-remount-pending", "longhorn-share-manager-down",
 		"longhorn-engine-record-stale", "longhorn-engine-orphaned", "crypt-mapper-stale", "filesystem-readonly-after-error"},
-	Offers: []string{"delete-pod"},
+	Offers: []string{"delete-pod", "scale-to-0"},
 	Asks:   diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -51,7 +51,7 @@ func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 		p.Volume(v)
 		for _, pod := range r.OlderPods(v) {
 			p.Pod(pod)
-			p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("It started before the restart, so its mount is that of the old device."))
+			p.Steps = append(p.Steps, remedy.LetGo(pl.X, pod).Note("It started before the restart, so its mount is that of the old device."))
 		}
 	}
 	cure := "Cure the reason: a higher podPidsLimit or reserved CPU and memory for the instance-manager, Longhorn's priority class (it needs detached volumes). Deleting an instance-manager that runs engines repeats the fault."

@@ -18,7 +18,7 @@ var RemountPending = &diagnosis.Rule{
 	Name: "longhorn-remount-pending", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Using},
 	LeadsTo: []string{"mount-of-dead-device"},
-	Offers:  []string{"delete-pod"},
+	Offers:  []string{"delete-pod", "scale-to-0"},
 	Asks:    diagnosis.EachVolume,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -52,7 +52,7 @@ func remountPending(pl *evidence.Place, pod *corev1.Pod, r lh.Remount) *diagnosi
 		p.Steps = []remedy.Step{remedy.Words("First bring the volume back, which is " + lh.Condition(v) + " now; a new pod has nothing to mount before that.")}
 	default:
 		p.Steps = []remedy.Step{
-			remedy.DeletePod(pod).Note("It is the one that still has the old mount."),
+			remedy.LetGo(pl.X, pod).Note("It is the one that still has the old mount."),
 			remedy.Words("Then find out why the engine died: instance-manager restarts, network, replica nodes at " + r.At + "."),
 		}
 	}

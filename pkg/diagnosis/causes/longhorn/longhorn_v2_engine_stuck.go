@@ -15,7 +15,7 @@ import (
 // V2EngineStuck finds a v2 volume whose data path does not come back after a restart.
 var V2EngineStuck = &diagnosis.Rule{
 	Name: "longhorn-v2-engine-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Offers:   []string{"delete-pod"},
+	Offers:   []string{"delete-pod", "scale-to-0"},
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Publishing, diagnosis.Using, diagnosis.Detaching},
 	LeadsTo:  []string{"mount-of-dead-device", "longhorn-share-manager-down"},
 	YieldsTo: []string{"longhorn-v2-memory-short", "longhorn-instance-manager-stuck", "longhorn-control-plane-down", "longhorn-replica-unschedulable", "longhorn-disk-unusable", "longhorn-volume-faulted", "kernel-module-missing"},
@@ -67,7 +67,7 @@ func v2Stuck(pl *evidence.Place, v *snapshot.LHVolume, i lh.Initiator) *diagnosi
 		}
 	}
 	for _, pod := range users {
-		p.Steps = append(p.Steps, remedy.DeletePod(pod).Note("It still has the old device mounted on node %s; a map that is in use cannot be replaced. Its workload may as well be scaled to 0 until the volume is detached.", pl.Node))
+		p.Steps = append(p.Steps, remedy.LetGo(pl.X, pod).Note("It still has the old device mounted on node %s; a map that is in use cannot be replaced.", pl.Node))
 	}
 	p.Steps = append(p.Steps, remedy.Words("When nothing has it mounted any more and it does not go by itself: restart the v2 instance-manager of the node while all v2 volumes of the node are detached, or drain and restart the node. Replicas and file system are not at fault: leave both alone."))
 	return p
