@@ -22,6 +22,7 @@ func TestReplicaUnschedulable(t *testing.T) {
 		{"claim still unbound", unbound(), []string{"certain Volume " + vol}},
 		{"no replica placed", all(), []string{"certain Volume " + vol}},
 		{"one of two placed, v1", none(), silent},
+		{"replicas were not read", none().drop("replica-1").drop("replica-2").file("snapshot.yaml", gapped("api/longhorn.io/replicas")), silent},
 		{"one of two placed, v2", none().edit("volume", "accessMode: rwo", "accessMode: rwo, dataEngine: v2"), []string{"certain Volume " + vol}},
 		{"strict-local", none().edit("volume", "dataLocality: disabled", "dataLocality: strict-local"), []string{"certain Volume " + vol}},
 		{"best effort, its node has no room", none().edit("volume", "dataLocality: disabled", "dataLocality: best-effort").edit("volume", "ReplicaSchedulingFailure", "LocalReplicaSchedulingFailure"), silent},

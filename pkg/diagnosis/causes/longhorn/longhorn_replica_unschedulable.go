@@ -44,8 +44,8 @@ var ReplicaUnschedulable = &diagnosis.Rule{
 		for _, name := range unplaced {
 			p.State[0] = p.State[0].With(evidence.FromAPI("Replica "+name, "spec.nodeID", "empty"))
 		}
-		switch refused := lh.RefusedForReplicas(pl); {
-		case placed == 0:
+		switch refused, replicas := lh.RefusedForReplicas(pl), lh.Read(pl.X, "replicas"); {
+		case placed == 0 && replicas.Complete():
 			p.Says = "nowhere"
 		case lh.IsV2(v) && len(unplaced) > 0:
 			p.Says = "v2"
@@ -53,6 +53,8 @@ var ReplicaUnschedulable = &diagnosis.Rule{
 			p.Says = "local"
 		case !refused.No():
 			p.Says, p.Last = "refused", []evidence.Answer{refused}
+		case placed == 0:
+			p.Says, p.State = "nowhere", append(p.State, replicas.Nothing()) // not checked
 		default:
 			return nil // a v1 volume attaches with the replicas that it has
 		}
