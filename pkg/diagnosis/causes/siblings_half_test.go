@@ -11,6 +11,11 @@ func TestSaidOfSomethingElse(t *testing.T) {
 			Entries("n1", "proc/modules", modules+" 28672 0 - Live 0x0", "lib/modules/6.1.0-18-amd64/modules.dep", "kernel/fs/"+dep+":").
 			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount: fuse: device not found, try 'modprobe fuse' first")
 	}
+	// nvme-cli, where the module is not loaded and where a container does not have the host's /dev
+	fabrics := func(mounts string) *world {
+		return sketchWorld("io.openebs.csi-mayastor", "1d1f4f1e-6b0a", "accessModes: [ReadWriteOnce]\ncsi: {driver: io.openebs.csi-mayastor, fsType: ext4, volumeHandle: 1d1f4f1e-6b0a}").Waits().Attached("n1").Edit("{name: dev, mountPath: /dev}", mounts).
+			Unprobed("n1", "PodRejected").FailedMount(stageFails("nvme connect failed: Failed to open /dev/nvme-fabrics: No such file or directory"))
+	}
 	away := func(answer string) *world {
 		return nfs().Waits().Drop("name: plugin-1,").Entries("n1", "@dial/10.9.0.5:2049", answer).
 			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name nfs.csi.k8s.io not found in the list of registered CSI drivers")
@@ -23,6 +28,8 @@ func TestSaidOfSomethingElse(t *testing.T) {
 		"no /dev/fuse, the module loads on demand":               {fuse("overlay", "fuse/fuse.ko"), "broken: likely kernel-module-missing Node n1"},
 		"no /dev/fuse, the kernel does not have it":              {fuse("overlay", "nfs/nfs.ko"), "broken: certain kernel-module-missing Node n1"},
 		"no /dev/fuse, the node was not looked at":               {fuse("fuse", "fuse/fuse.ko").Unprobed("n1", "PodRejected"), "broken: likely kernel-module-missing Node n1"},
+		"no /dev/nvme-fabrics, the plugin has the host's /dev":   {fabrics("{name: dev, mountPath: /dev}"), "broken: certain kernel-module-missing Node n1"},
+		"no /dev/nvme-fabrics in the plugin's own /dev":          {fabrics("{name: etc, mountPath: /etc/nvme}"), "broken: likely kernel-module-missing Node n1"},
 		"no plugin, and the server is away":                      {away("timeout 3s"), "broken: likely csi-plugin-not-on-node Node n1; possible nfs-server-unreachable Node n1"},
 		"no plugin, and the server answers":                      {away("ok 1ms"), "broken: likely csi-plugin-not-on-node Node n1"},
 		"a client is shut out, nobody says by whom":              {m108(), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -110,12 +111,19 @@ type Lack struct {
 	Says string // absent | replaced | unloadable | unloaded | said
 	Why  string
 	Is   evidence.Answer
+	Own  string // the path that may only be missing in the container that says so
 }
 
 // LackOf judges a module on the place's node: by the lists of the running kernel, and by
 // the word that it is missing (zero: nobody said so). Filesystems, targets of
 // device-mapper and fuse load on demand: on disk and not loaded is no lack of them.
 func LackOf(pl *evidence.Place, module string, said Said) Lack {
+	l := lackOf(pl, module, said)
+	l.Own = ofContainer(pl, module, l, said)
+	return l
+}
+
+func lackOf(pl *evidence.Place, module string, said Said) Lack {
 	word := evidence.Unseen(evidence.Lack{Need: "a word that the module is missing", Node: pl.Node, Why: "nobody said so"})
 	switch {
 	case said.Raw != "":
@@ -124,7 +132,7 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 		word = pl.Probed().Nothing()
 	}
 	if pl.View == nil {
-		return Lack{"said", "", word}
+		return Lack{Says: "said", Is: word}
 	}
 	f := pl.View.Facts
 	release := f.Identity.Kernel
@@ -134,34 +142,42 @@ func LackOf(pl *evidence.Place, module string, said Said) Lack {
 	}
 	dep, read := f.HostFile("lib/modules/" + release + "/modules.dep")
 	if m.Loaded || m.BuiltIn {
-		return Lack{"said", "", evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
+		return Lack{Says: "said", Is: evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
 	}
 	other, replaced := Replaced(pl.View)
 	switch {
 	case read && dep.Err == "" && !m.OnDisk && f.LoadedRead():
-		return Lack{"absent", "", evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
+		return Lack{Says: "absent", Is: evidence.Yes(list("modules.dep", "no "+module), evidence.FromNode(pl.Node, "proc/modules", "no "+module)).With(word.Facts()...)}
 	case other != "" && f.LoadedRead():
-		return Lack{"replaced", other, evidence.Yes(replaced).With(word.Facts()...)}
+		return Lack{Says: "replaced", Why: other, Is: evidence.Yes(replaced).With(word.Facts()...)}
 	case m.OnDisk && said.Raw != "":
 		for _, w := range wontLoad {
 			if strings.Contains(said.Raw, w) {
-				return Lack{"unloadable", w, word}
+				return Lack{Says: "unloadable", Why: w, Is: word}
 			}
 		}
-		return Lack{"unloaded", "", word.With(list("modules.dep", module))}
+		return Lack{Says: "unloaded", Is: word.With(list("modules.dep", module))}
 	}
-	return Lack{"said", "", word}
+	return Lack{Says: "said", Is: word}
 }
 
-// OfContainer tells whether the lack of a module is only said, and by who opens a device that
-// loads it: a container without that device says the same.
-func (l Lack) OfContainer(module string) bool {
-	return module == "fuse" && (l.Says == "said" || l.Says == "unloaded")
+// onDemand are modules that the kernel loads when their device is opened (MODULE_ALIAS("devname:…")).
+var onDemand = []string{"fuse", "dm_mod"}
+
+// ofContainer is the device, or directory, that a lack rests on when nothing but its absence says so: a container
+// without it says the same. A privileged one without the host's /dev has the devices that were there when it began.
+func ofContainer(pl *evidence.Place, module string, l Lack, by Said) string {
+	plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
+	ofHost := pl.Volume.CSIName() == "" || plugin != nil && nodeplugin.Sees(plugin, by.Path)
+	if l.Says == "unloaded" && slices.Contains(onDemand, module) || l.Says == "said" && (module == "fuse" || !ofHost) {
+		return by.Path
+	}
+	return ""
 }
 
 // AtMost is what the words behind the lack allow.
-func (l Lack) AtMost(module string, by Said) report.Certainty {
-	if l.OfContainer(module) || l.Says == "said" && by.open() {
+func (l Lack) AtMost(by Said) report.Certainty {
+	if l.Own != "" || l.Says == "said" && by.open() {
 		return report.Likely
 	}
 	return ""

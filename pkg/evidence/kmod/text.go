@@ -15,6 +15,7 @@ import (
 type saying struct {
 	re     *pattern.Pattern
 	module string // empty: the first group names it
+	path   string // of the host, which a container may lack that says so
 }
 
 // noLayer is LINSTOR's word on a node whose module is missing or too old, or that lacks the tools.
@@ -23,25 +24,27 @@ var noLayer = pattern.MustCompile(`does not support the following layers: \[[^\]
 // sayings are first-hand: modprobe, the tools that call it, mount helpers, and tools that
 // open a device node that only a module makes.
 var sayings = []saying{
-	{pattern.MustCompile(`modprobe: FATAL: Module (\S+) not found`), ""},
-	{pattern.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), ""},
-	{pattern.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), ""},
-	{pattern.MustCompile(`(nbd) modprobe failed`), ""},
-	{pattern.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), ""},
-	{pattern.MustCompile(`mount error\(19\)`), "cifs"},
-	{pattern.MustCompile(`mount error 19 = `), "ceph"},
-	{pattern.MustCompile(`mount\.(nfs4?|lustre|ceph|ocfs2|gfs2|glusterfs): [^\n]*No such device`), ""}, // mount(2): ENODEV
+	{pattern.MustCompile(`modprobe: FATAL: Module (\S+) not found`), "", "/lib/modules"},
+	{pattern.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), "", ""},
+	{pattern.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), "", ""},
+	{pattern.MustCompile(`(nbd) modprobe failed`), "", ""},
+	{pattern.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), "", ""},
+	{pattern.MustCompile(`mount error\(19\)`), "cifs", ""},
+	{pattern.MustCompile(`mount error 19 = `), "ceph", ""},
+	{pattern.MustCompile(`mount\.(nfs4?|lustre|ceph|ocfs2|gfs2|glusterfs): [^\n]*No such device`), "", ""}, // mount(2): ENODEV
 	// The mount of BusyBox, in plugins built on Alpine, prints the error alone: the type stands in the command.
-	{pattern.MustCompile(`(?s)-t +(nfs4?|cifs|ceph|lustre|ocfs2|gfs2|glusterfs|xfs|btrfs|f2fs)\b.{0,600}?\bmounting \S+ on \S+ failed: No such device`), ""},
-	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph|lustre|ocfs2|gfs2)'`), ""},
-	{pattern.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics"},
-	{pattern.MustCompile(`(?i)/dev/rbd\W.{0,40}No such file or directory`), "rbd"},
-	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory|The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs"},
-	{pattern.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory|Could not load DRBD kernel modules`), "drbd"},
-	{noLayer, "drbd"},
-	{pattern.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod"},
-	{pattern.MustCompile(`fuse: device not found`), "fuse"}, // libfuse: ENODEV or ENOENT of /dev/fuse
-	{pattern.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), ""},
+	{pattern.MustCompile(`(?s)-t +(nfs4?|cifs|ceph|lustre|ocfs2|gfs2|glusterfs|xfs|btrfs|f2fs)\b.{0,600}?\bmounting \S+ on \S+ failed: No such device`), "", ""},
+	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph|lustre|ocfs2|gfs2)'`), "", ""},
+	{pattern.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics", "/dev/nvme-fabrics"},
+	{pattern.MustCompile(`(?i)/dev/rbd[^\w/].{0,40}No such file or directory`), "rbd", "/dev/rbd"},
+	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory`), "zfs", "/dev/zfs"},
+	{pattern.MustCompile(`The ZFS modules cannot be auto-loaded|The ZFS modules are not loaded`), "zfs", ""},
+	{pattern.MustCompile(`Could not load DRBD kernel modules`), "drbd", ""},
+	{pattern.MustCompile(`(?i)/dev/drbd\S*\W.{0,40}No such file or directory`), "drbd", "/dev/drbd"},
+	{noLayer, "drbd", ""},
+	{pattern.MustCompile(`(?i)/dev/mapper/control\W.{0,60}No such file or directory`), "dm_mod", "/dev/mapper/control"},
+	{pattern.MustCompile(`fuse: device not found`), "fuse", "/dev/fuse"}, // libfuse: ENODEV or ENOENT of /dev/fuse
+	{pattern.MustCompile(`(thin|thin-pool|snapshot|cache|raid): Required device-mapper target\(s\) not detected in your kernel`), "", ""},
 }
 
 // modules are the modules behind names that are none.
@@ -53,8 +56,8 @@ var modules = map[string]string{
 // others are modules of which another cause speaks.
 var others = map[string]bool{"iscsi_tcp": true, "dm_crypt": true}
 
-// named is the module that a text says is missing.
-func named(text string) string {
+// named is the module that a text says is missing, and the path of the host that it missed.
+func named(text string) (module, path string) {
 	for _, s := range sayings {
 		m := s.re.FindStringSubmatch(text)
 		if m == nil {
@@ -68,28 +71,29 @@ func named(text string) string {
 			name = real
 		}
 		if name = strings.ReplaceAll(name, "-", "_"); !others[name] {
-			return name
+			return name, s.path
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // Said is a first-hand word that a module is missing.
 type Said struct {
 	Module string
+	Path   string // of the host, that was missing where it was said
 	Fact   report.Evidence
 	Raw    string
 }
 
 // open tells whether the words leave other reasons open.
-func (s Said) open() bool { return noLayer.MatchString(s.Raw) }
+func (s Said) open() bool { return noLayer.MatchString(s.Raw) || s.Path == "/dev/drbd" } // LINSTOR makes it with the resource
 
 // SaidOf finds the newest such word about the place's volume: of a mount that failed, or
 // of the last run of the driver's plugin on the node, which ends when it cannot load it.
 func SaidOf(pl *evidence.Place) (Said, bool) {
 	for _, t := range pl.Refused() {
-		if m := named(t.Raw); m != "" && !t.Ordinary && !t.OfContainer() && mayNeed(pl, m, t.Raw) {
-			return Said{m, t.Evidence(), t.Raw}, true
+		if m, path := named(t.Raw); m != "" && !t.Ordinary && !t.OfContainer() && mayNeed(pl, m, t.Raw) {
+			return Said{m, path, t.Evidence(), t.Raw}, true
 		}
 	}
 	return ofPlugin(pl)
@@ -105,8 +109,8 @@ func ofPlugin(pl *evidence.Place) (Said, bool) {
 	}
 	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
 		for _, line := range l.Lines {
-			if m := named(line); m != "" && m != "nbd" { // only a warning where the kernel's client maps
-				return Said{m, report.Evidence{Source: "log", Node: pl.Node, Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + l.Container, Text: line}, line}, true
+			if m, path := named(line); m != "" && m != "nbd" { // only a warning where the kernel's client maps
+				return Said{m, path, report.Evidence{Source: "log", Node: pl.Node, Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + l.Container, Text: line}, line}, true
 			}
 		}
 	}

@@ -88,11 +88,11 @@ func free(pl *evidence.Place) evidence.Answer {
 }
 
 func lacking(plugin *corev1.Pod, tool string) []string {
-	return slices.DeleteFunc(slices.Clone(needs[tool]), func(want string) bool { return sees(plugin, want) })
+	return slices.DeleteFunc(slices.Clone(needs[tool]), func(want string) bool { return Sees(plugin, want) })
 }
 
-// sees tells whether a container of the plugin mounts a path of the host, or one above it.
-func sees(plugin *corev1.Pod, want string) bool {
+// Sees tells whether a container of the plugin mounts a path of the host, or one above it.
+func Sees(plugin *corev1.Pod, want string) bool {
 	for _, v := range plugin.Spec.Volumes {
 		if v.HostPath == nil {
 			continue

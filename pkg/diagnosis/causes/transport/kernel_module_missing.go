@@ -47,13 +47,13 @@ var KernelModuleMissing = &diagnosis.Rule{
 			}
 			release, _ := node.Kernel(pl.X, pl.Node)
 			p := &diagnosis.Proof{
-				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says, AtMost: lack.AtMost(m, by),
+				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says, AtMost: lack.AtMost(by),
 				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},
 				State: []evidence.Answer{wanted, lack.Is}, Hint: hint,
 				Steps: moduleSteps(pl.Node, m, lack.Says),
 			}
-			if lack.OfContainer(m) {
-				p.Also = []string{"A container without /dev/" + m + " says the same: look first whether the node has that device, and whether the driver's pod is privileged or mounts it."}
+			if lack.Own != "" {
+				p.Also = []string{"A container without " + lack.Own + " says the same: look first whether the node has it, and whether the driver's pod is privileged or mounts it."}
 			}
 			out = append(out, p)
 		}
