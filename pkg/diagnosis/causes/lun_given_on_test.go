@@ -42,16 +42,16 @@ func TestOneDiskForTwoVolumes(t *testing.T) {
 	t.Parallel()
 	const wwid = "naa.6001405a1b2c3d4e5f60718293a4b5c6"
 	const uid = "dd0c5a7e-0f3d-4a6b-9a55-00000000000b"
-	two := func(other, kind, options string) *world {
+	two := func(other, kind, options string, number ...string) *world {
 		w := sketch.NewWorld("csi.lunastor.net", "vol-77", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.lunastor.net, fsType: ext4, volumeHandle: vol-77}").Runs(0).Attached("n1")
 		for node, id := range map[string]string{"n1": wwid, "n2": other} {
 			w = w.Disk(node, "sdc", "8:32", "device/wwid", id).LiveExt4(node, "sdc")
 		}
-		line := func(at string) string {
-			return "8:32 / " + at + " rw,relatime shared:9 - " + kind + " /dev/sdc " + options
+		line := func(at, number string) string {
+			return number + " / " + at + " rw,relatime shared:9 - " + kind + " /dev/sdc " + options
 		}
 		there := "/var/lib/kubelet/pods/" + uid + "/volumes/kubernetes.io~csi/pv-two/mount"
-		return w.Mounts("n1", line(w.Stage()), line(w.Publish(0))).Answers("n1", w.Stage(), w.Publish(0)).Mounts("n2", line(there)).Answers("n2", there).Add(`
+		return w.Mounts("n1", line(w.Stage(), "8:32"), line(w.Publish(0), "8:32")).Answers("n1", w.Stage(), w.Publish(0)).Mounts("n2", line(there, append(number, "8:32")[0])).Answers("n2", there).Add(`
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {namespace: shop, name: two, uid: 'c0000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-01T12:00:00Z'}
@@ -83,6 +83,7 @@ status: {attached: true}
 		want string
 	}{
 		"both write":                {two(wwid, "ext4", "rw"), crossed},
+		"the other by its map":      {dmOver(two(wwid, "ext4", "rw", "253:0"), "n2", "dm-0", "253:0", "mpatha", "mpath-36001405a1b2c3d4e5f60718293a4b5c6", "sdc"), crossed},
 		"two disks":                 {two("naa.6001405bbbbbbbbbbbbbbbbbbbbbbbbb", "ext4", "rw"), "healthy"},
 		"no WWID was read":          {two("", "ext4", "rw"), "healthy"},
 		"a filesystem for clusters": {two(wwid, "ocfs2", "rw"), "healthy"},

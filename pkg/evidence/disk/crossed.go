@@ -24,9 +24,13 @@ func Crossed(pl *evidence.Place) (w Wrong, at string, ok bool) {
 		return w, "", false
 	}
 	for _, o := range pl.X.Alike(d) {
-		for _, use := range o.View.InitUses(o.Dev) {
-			v := pl.X.VolumeOfPath(o.Node, use.Mount.Point)
-			if v == nil || v.Same(pl.Volume) || !whole(o.View, o.Block) {
+		for _, h := range o.View.HoldersOf(o.Dev) {
+			if IsMapped(h.Device, "mpath-") {
+				o.Stack = append(o.Stack, h.Device)
+			}
+		}
+		for _, v := range mountedFrom(pl.X, o) {
+			if v.Same(pl.Volume) || !whole(o.View, o.Block) {
 				continue
 			}
 			if its := writes(pl.X, v, o); its != nil {
@@ -37,6 +41,18 @@ func Crossed(pl *evidence.Place) (w Wrong, at string, ok bool) {
 		}
 	}
 	return w, "", false
+}
+
+// mountedFrom are the volumes at whose paths a disk, or a map of it, is mounted.
+func mountedFrom(x *snapshot.Index, d snapshot.VolumeDevice) (out []*snapshot.Volume) {
+	for _, dev := range d.Numbers() {
+		for _, use := range d.View.InitUses(dev) {
+			if v := x.VolumeOfPath(d.Node, use.Mount.Point); v != nil {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
 }
 
 // whole tells a disk, or a multipath map of one, from a part of it. NVMe of the machine itself is
