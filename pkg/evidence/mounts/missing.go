@@ -76,7 +76,7 @@ func (m *Missing) bare() bool {
 	m.dir = m.podDir()
 	if m.dir != nil {
 		for _, name := range m.dir.Files {
-			if strings.HasPrefix(name, "mount/") {
+			if strings.HasPrefix(name, "mount/") || !m.inMount() {
 				m.Files = append(m.Files, name)
 			}
 		}
@@ -101,6 +101,9 @@ func (m *Missing) told() bool {
 	dir := "/pods/" + string(m.Pod.UID) + "/"
 	return slices.ContainsFunc(m.pl.View.Init.Mounts, func(o probes.Mount) bool { return strings.Contains(o.Point, dir) })
 }
+
+// inMount tells whether the volume belongs below its directory in the pod: only CSI mounts at "mount".
+func (m Missing) inMount() bool { return strings.HasSuffix(m.dir.Plugin, "~csi") }
 
 // podDir is what the recording has of the pod's directory for the volume.
 func (m Missing) podDir() *probes.PodVolumeDir {
@@ -154,7 +157,11 @@ func (m Missing) At() string {
 	case m.mount != nil:
 		return m.mount.Point
 	case m.dir != nil:
-		return fmt.Sprintf("%s/pods/%s/volumes/%s/%s/mount", m.pl.View.KubeletRoot(), m.Pod.UID, m.dir.Plugin, m.dir.Name)
+		at := fmt.Sprintf("%s/pods/%s/volumes/%s/%s", m.pl.View.KubeletRoot(), m.Pod.UID, m.dir.Plugin, m.dir.Name)
+		if m.inMount() {
+			at += "/mount"
+		}
+		return at
 	}
 	return fmt.Sprintf("%s/pods/%s/volumes/*/%s", m.pl.View.KubeletRoot(), m.Pod.UID, m.specName())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -88,15 +89,18 @@ func (r *reader) pods(ctx context.Context) {
 	}
 }
 
-// volume lists what is in one volume's directory, and its vol_data.json. A file
-// below an unmounted "mount" directory was written to the node's own disk.
+// given are the plugins that write what a pod is given, or what it keeps for itself, into its directory.
+var given = []string{"configmap", "secret", "projected", "downward-api", "empty-dir", "git-repo"}
+
+// volume lists what is in one volume's directory, and its vol_data.json. A file where nothing is
+// mounted ("mount" below that of CSI, the directory itself of others) was written to the node's own disk.
 func (r *reader) volume(ctx context.Context, e tree.Entry) probes.PodVolumeDir {
 	v := probes.PodVolumeDir{Plugin: path.Base(path.Dir(e.Path)), Name: path.Base(e.Path)}
 	if e.Mount || e.Kind != host.Dir {
 		return v
 	}
-	if !strings.HasSuffix(v.Plugin, "~csi") {
-		return v // configuration and secrets of the pod: their names tell nothing about volumes
+	if slices.Contains(given, strings.TrimPrefix(v.Plugin, "kubernetes.io~")) {
+		return v // their names tell nothing about volumes
 	}
 	w := r.w
 	w.Depth, w.Left, w.Cut = 4, min(volFiles, r.w.Left), 0

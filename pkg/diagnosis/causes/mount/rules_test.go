@@ -218,6 +218,7 @@ func TestMountMissingUnderPod(t *testing.T) {
 		{"the pod has the device in its own namespace", user, "", slices.Concat(disk("sdb", "8:16"), process("77", podUID, "4026532000", "31 30 8:16 / /data rw - ext4 /dev/sdb rw")), nil},
 		{"ended and clean", ended, "", disk("sdb", "8:16"), nil},
 		{"ended with files left", ended, "", left, []string{"certain Pod shop/db"}},
+		{"ended with files left where an in-tree plugin mounts", ended, "", []string{root[1:] + "/pods/" + podUID + "/volumes/kubernetes.io~nfs/pv-1/sub/log", "x"}, []string{"certain Pod shop/db"}},
 		{"waiting", pod("db", podUID, "a", "waiting", claimVolume, claimMount), "", disk("sdb", "8:16"), nil},
 	}
 	for _, tt := range tests {
