@@ -23,6 +23,15 @@ var asks = pattern.MustCompile(`(?i)for DM to appear|multipath command output: .
 // asksDaemon is how drivers miss the daemon itself, often before they look for any disk.
 var asksDaemon = pattern.MustCompile(`(?i)\bmultipath(?:d| daemon| service)? (?:is |was )?(?:not (?:running|active|started|enabled)|inactive|stopped)`)
 
+// sought is how a driver that mounts nothing but maps (HPE's) says that it found none of a disk: the
+// disk may be missing as well.
+var sought = pattern.MustCompile(`device not found with serial \S+ or target`)
+
+// Sought asks whether the driver, which needs a map, did not find one or the disk.
+func Sought(pl *evidence.Place) evidence.Answer {
+	return pl.Refused().Say(func(t evidence.Text) bool { return sought.MatchString(t.Raw) })
+}
+
 // Asks tells whether a text asks for a map.
 func Asks(t evidence.Text) bool { return asks.MatchString(t.Raw+"\n"+t.Desc) || AsksDaemon(t) }
 

@@ -30,7 +30,7 @@ var MultipathOffForSAN = &diagnosis.Rule{
 		with["driver"] = cmp.Or(with["driver"], pl.Volume.Driver)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), With: with, Last: []evidence.Answer{plain, refused},
-			State: []evidence.Answer{failing, evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume))},
+			State: []evidence.Answer{failing, evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume), multipath.Sought(pl))},
 			Steps: []remedy.Step{
 				remedy.Check("See what multipath makes of the disks.", remedy.OnNode(pl.Node, "multipath", "-ll")),
 				remedy.Words("On node " + pl.Node + ": let multipath take this array's disks (a blacklist_exceptions section or a narrower blacklist for its vendor and product), start and enable multipathd, then run multipathd reconfigure."),

@@ -61,6 +61,7 @@ func TestMultipathOff(t *testing.T) {
 	}
 	mapped := []string{"sys/class/block/dm-0/dev", "253:0", "sys/class/block/dm-0/size", "20971520", "sys/class/block/dm-0/dm/uuid", "mpath-3600c0ff000aa0002", "sys/class/block/dm-0/dm/name", "mpatha",
 		"proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 253:0 / /var/lib/kubelet/pods/22222222-2222-4222-8222-222222222222/volumes/kubernetes.io~csi/pv-2/mount rw - xfs /dev/mapper/mpatha rw"}
+	const sought = "device not found with serial 3600c0ff000aa0001 or target " // hpe-storage/csi-driver#372
 	const anyWords, asking = "device not found", "could not find multipath device for wwn 3600c0ff000aa0001"
 	world := func(text string, n1 []string, others bool) *sketch.Sketch {
 		s := sketch.New(sanObjects)
@@ -88,6 +89,8 @@ func TestMultipathOff(t *testing.T) {
 		"it asks, why was not seen":             {world(asking, join(disk("sdb", "8:16"), daemon("defaults {\n}")), false), likely},
 		"it asks, the node was not looked at":   {world(asking, nil, false), likely},
 		"any words, the node was not looked at": {world(anyWords, nil, true), []string{}},
+		"HPE's finds no map, and the disk":      {world(sought, join(disk("sdb", "8:16"), off), false), certain},
+		"HPE's finds none, nobody looked":       {world(sought, nil, false), []string{}},
 		"it asks, and no disk is there":         {world(asking, off, false), []string{}},
 		"nothing fails":                         {world("", join(disk("sdb", "8:16"), off), true), []string{}},
 		"a map is there by now": {world(asking, join(disk("sdb", "8:16"), off, []string{"sys/class/block/dm-1/dev", "253:1", "sys/class/block/dm-1/size", "20971520",
