@@ -50,8 +50,7 @@ type HostMount struct {
 	Alone   evidence.Answer // that no pod mounts there for the host
 }
 
-// mountedByHost finds such a mount, also of a partition or of an array of the device, or of what no
-// known cause covers.
+// mountedByHost finds such a mount, also of a partition of the device or of what lies above it.
 func (t *Tower) mountedByHost() HostMount {
 	view, own := t.pl.View, t.Numbers()
 	numbers := slices.Clone(own)
@@ -59,9 +58,7 @@ func (t *Tower) mountedByHost() HostMount {
 		numbers = append(numbers, part.Dev)
 	}
 	for _, h := range t.Above {
-		if IsArray(h.Device) || !covered(h.Device) {
-			numbers = append(numbers, h.Device.Dev)
-		}
+		numbers = append(numbers, h.Device.Dev)
 	}
 	for _, dev := range numbers {
 		for _, u := range view.InitUses(dev) {
