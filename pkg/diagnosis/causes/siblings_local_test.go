@@ -58,6 +58,9 @@ func TestSiblingsLocal(t *testing.T) {
 		"LVM: nobody looked, the driver's node object lacks the group": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "Volume group \"datavg\" not found")).Unprobed("n1", "PodRejected").
 			Add("\napiVersion: local.openebs.io/v1alpha1\nkind: LVMNode\nmetadata: {namespace: openebs, name: n1}\nvolumeGroups: [{name: other, missingPvCount: 0}]"),
 			"broken: likely local-pool-inactive Node n1"},
+		"LVM: the path of a local PV, below a locked disk": {localDir("/dev/datavg/lv1").Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : path \"/dev/datavg/lv1\" does not exist").Disk("n1", "sdb", "8:16").
+			Entries("n1", "@content/8:16", "TYPE=crypto_LUKS\nUUID=11111111-2222-4333-8444-555555555555", "etc/crypttab", "data UUID=11111111-2222-4333-8444-555555555555 none luks"),
+			"broken: certain local-pool-inactive Node n1"},
 		"LVM: there, the mount fails otherwise": {lvmMapped(),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"LVM: mapped over a disk that was pulled, and is back": {lvmMapped().Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),

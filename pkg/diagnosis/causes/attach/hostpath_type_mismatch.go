@@ -14,7 +14,7 @@ import (
 var HostpathTypeMismatch = &diagnosis.Rule{
 	Name: "hostpath-type-mismatch", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Publishing},
-	YieldsTo: []string{"kubelet-in-container", "local-disk-not-mounted"},
+	YieldsTo: []string{"kubelet-in-container", "local-disk-not-mounted", "local-pool-inactive"},
 	Asks:     diagnosis.EachPod,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
