@@ -20,8 +20,20 @@ func udevSerial(view *NodeView, dev probes.Dev) string {
 	return ""
 }
 
+// Serial is what tells a disk from its neighbours: in sysfs an NVMe disk has the serial of its controller,
+// and a cloud may give one to all (nvme_card-pd); the name is in udev's database then.
+func (n *NodeView) Serial(b *probes.BlockDevice) string {
+	shared := strings.HasPrefix(b.Name, "nvme") && slices.ContainsFunc(n.Facts.Block, func(o probes.BlockDevice) bool {
+		return o.Serial == b.Serial && o.Dev != b.Dev && o.Partition == 0
+	})
+	if b.Serial == "" || shared {
+		return cmp.Or(udevSerial(n, b.Dev), b.Serial)
+	}
+	return b.Serial
+}
+
 // contested tells whether what a link leads to is called another volume by itself, or by another
-// link, and does not call itself this one: drivers make links by hand where udev was late, and
+// link, and does not call itself this one, or whether another disk does: drivers make links by hand where udev was late, and
 // leave them behind (gcp-compute-persistent-disk-csi-driver issue 2403).
 func (x *Index) contested(view *NodeView, v *Volume, dev probes.Dev) bool {
 	other := func(field string) bool {
@@ -34,6 +46,11 @@ func (x *Index) contested(view *NodeView, v *Volume, dev probes.Dev) bool {
 	}
 	if slices.ContainsFunc(own, v.Names) {
 		return false
+	}
+	if elsewhere := slices.ContainsFunc(view.Facts.Block, func(o probes.BlockDevice) bool {
+		return o.Dev != dev && o.Partition == 0 && o.DM == nil && v.Names(view.Serial(&o)) && !view.Rests(dev, o.Dev)
+	}); elsewhere && strings.Join(own, "") != "" {
+		return true
 	}
 	return slices.ContainsFunc(own, other) || slices.ContainsFunc(view.Facts.DevLinks, func(l probes.DevLink) bool {
 		return l.Dev == dev && strings.HasPrefix(l.Path, "/dev/disk/by-id/") && !v.Names(path.Base(l.Path)) && other(path.Base(l.Path))
@@ -58,7 +75,7 @@ func (x *Index) ids() map[string]*Volume {
 // wholly tells whether the serial of a disk is another volume's id as it stands, and not one of
 // those that are wanted: a name of 20 letters looks like a longer one that was cut off.
 func (x *Index) wholly(view *NodeView, v *Volume, b *probes.BlockDevice, want []string) bool {
-	id := Plain(cmp.Or(b.Serial, udevSerial(view, b.Dev)))
+	id := Plain(view.Serial(b))
 	o := x.ids()[id]
 	return o != nil && !v.Same(o) && !slices.Contains(want, id)
 }

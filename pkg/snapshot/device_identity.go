@@ -168,7 +168,7 @@ func identityField(view *NodeView, b *probes.BlockDevice, want []string) string 
 		return "wwid " + strings.TrimSpace(b.WWID)
 	case fieldNames(b.VPD83, want):
 		return "identification page 0x83 of " + b.Name
-	case b.Serial == "" && fieldNames(udevSerial(view, b.Dev), want):
+	case fieldNames(view.Serial(b), want):
 		return "udev's serial " + udevSerial(view, b.Dev)
 	}
 	return ""

@@ -94,3 +94,24 @@ status: {attached: true}
 		})
 	}
 }
+
+// TestALinkIsAClaim: all NVMe disks of Google's have the serial of their controller, their names are in udev's
+// database alone; a link that the driver made by hand leads to another one
+// (gcp-compute-persistent-disk-csi-driver issue 2403).
+func TestALinkIsAClaim(t *testing.T) {
+	t.Parallel()
+	const mine, other, driver = "pvc-0f3a1e52-6f3e-4a52-b6f4-8a9b7c6d5e4f", "pvc-9e9e9e52-6f3e-4a52-b6f4-8a9b7c6d5e4f", "pd.csi.storage.gke.io"
+	linked := func(name, dev string) *world {
+		w := vol(driver, "projects/p/zones/z/disks/"+mine, "").Runs(0).Attached("n1").Entries("n1", "dev/disk/by-id/google-"+mine, "@link ../../"+name)
+		for name, dev := range map[string]string{"nvme0n2": "259:2", "nvme0n3": "259:3"} {
+			w.Disk("n1", name, dev, "device/serial", "nvme_card-pd", "device/model", "nvme_card-pd")
+		}
+		return mountedAs(w.Entries("n1", "run/udev/data/b259:2", "E:ID_SERIAL_SHORT="+other, "run/udev/data/b259:3", "E:ID_SERIAL_SHORT="+mine), "n1", dev, name)
+	}
+	const wrong = "broken: likely device-is-not-the-volume Device n1/259:2"
+	showEach(t, map[string]shown{
+		"to its own disk":         {linked("nvme0n3", "259:3"), "healthy"},
+		"to a disk of nobody":     {linked("nvme0n2", "259:2"), wrong},
+		"to a disk of another PV": {linked("nvme0n2", "259:2").Add(pvOf(driver, "projects/p/zones/z/disks/"+other)), wrong},
+	})
+}

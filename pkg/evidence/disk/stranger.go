@@ -12,10 +12,10 @@ import (
 )
 
 // Forms in which backends write a volume's handle into the serial of its disk: Amazon's id
-// without its dash, and a UUID, of which virtio keeps 20 characters.
+// without its dash, a UUID, of which virtio keeps 20 characters, and the name that a provisioner gives.
 var (
 	amazonID = regexp.MustCompile(`^vol(?:[0-9a-f]{8}|[0-9a-f]{17})$`)
-	dashedID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f](?:[0-9a-f]{3}-[0-9a-f]{12})?$`)
+	dashedID = regexp.MustCompile(`^(?:pvc-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f](?:[0-9a-f]{3}-[0-9a-f]{12})?$`)
 )
 
 // sameForm tells whether a disk is named as the one of a handle would be.
@@ -26,8 +26,9 @@ func sameForm(handle, name string) bool {
 
 // strangerBelow is the disk of the backend below a mounted device that bears the name of
 // another volume, in the form of this one's handle or of the WWID that is stated for it, and
-// that name; nil when there is none, or anything about the disks below names the volume.
-func strangerBelow(pl *evidence.Place, dev probes.Dev) (stranger *probes.BlockDevice, name string) {
+// that name; nil when there is none, or anything about the disks below names the volume: a link does
+// not where the volume's own disk is elsewhere on the node.
+func strangerBelow(pl *evidence.Place, dev probes.Dev, elsewhere bool) (stranger *probes.BlockDevice, name string) {
 	v, view := pl.Volume, pl.View
 	var noted []string // what the attachment says: some drivers give the disk another name
 	if va := v.AttachmentOn(pl.Node); va != nil {
@@ -39,13 +40,13 @@ func strangerBelow(pl *evidence.Place, dev probes.Dev) (stranger *probes.BlockDe
 		serial, wwid := snapshot.Plain(b.Serial), snapshot.BareWWID(b.WWID)
 		stated := Comparable(v.WWIDs(), wwid)
 		switch {
-		case v.Names(b.Serial) || v.Names(b.WWID) || v.Names(b.VPD83) || linked(v, view, b) || System(view, b) || slices.Contains(stated, wwid):
+		case v.Names(view.Serial(b)) || v.Names(b.Serial) || v.Names(b.WWID) || v.Names(b.VPD83) || !elsewhere && linked(v, view, b) || System(view, b) || slices.Contains(stated, wwid):
 			return nil, ""
 		case serial != "" && slices.ContainsFunc(noted, func(s string) bool { return strings.Contains(s, serial) }):
 			return nil, ""
 		case !Whole(b):
-		case sameForm(path.Base(v.CSIHandle()), b.Serial):
-			stranger, name = b, strings.TrimSpace(b.Serial)
+		case sameForm(path.Base(v.CSIHandle()), view.Serial(b)):
+			stranger, name = b, strings.TrimSpace(view.Serial(b))
 		case len(stated) > 0:
 			stranger, name = b, b.WWID
 		}

@@ -114,7 +114,7 @@ func WrongMounted(pl *evidence.Place) (Wrong, bool) {
 			w.Is = evidence.Yes(facts...)
 			return w, true
 		}
-		if s, name := strangerBelow(pl, m.Mount.Dev); s != nil && direct(pl.View, b) {
+		if s, name := strangerBelow(pl, m.Mount.Dev, proven); s != nil && direct(pl.View, b) {
 			w.Foreign = name
 			w.Is = evidence.Yes(append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+s.Name, name))...)
 			return w, true
