@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
 // ServiceAt finds a Service by an address or by a name of the cluster's DNS.
@@ -29,6 +30,32 @@ func serves(s *corev1.Service, host string) bool {
 	}
 	name := s.Name + "." + s.Namespace
 	return host == name || strings.HasPrefix(host, name+".svc")
+}
+
+// ReadyEndpoints counts the addresses behind a Service that are ready: of its EndpointSlices, or of its
+// Endpoints, which a cluster need not have any more (KEP-4974). Not known: it has neither.
+func (x *Index) ReadyEndpoints(namespace, service string) (n int, known bool) {
+	for _, e := range x.Cluster.EndpointSlices {
+		if e.Namespace != namespace || e.Labels[discoveryv1.LabelServiceName] != service {
+			continue
+		}
+		known = true
+		for _, p := range e.Endpoints {
+			if p.Conditions.Ready == nil || *p.Conditions.Ready {
+				n += len(p.Addresses)
+			}
+		}
+	}
+	for _, e := range x.Cluster.Endpoints {
+		if e.Namespace != namespace || e.Name != service || known {
+			continue
+		}
+		known = true
+		for _, p := range e.Subsets {
+			n += len(p.Addresses)
+		}
+	}
+	return n, known
 }
 
 // ServiceSelects tells whether a pod is behind a Service.

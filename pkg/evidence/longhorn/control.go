@@ -50,34 +50,19 @@ func Held(pl *evidence.Place) bool {
 func NoEndpoints(x *snapshot.Index) (service string, a evidence.Answer) {
 	ns := x.LonghornNamespace()
 	for _, port := range []string{"9500", "9502", "9501"} {
-		for i, e := range x.Cluster.Endpoints {
-			if e.Namespace == ns && e.Name == control[port] && addresses(x, i) == 0 {
-				return e.Name, evidence.Yes(evidence.FromAPI("Endpoints "+ns+"/"+e.Name, "subsets[].addresses", "none"))
-			}
+		if n, known := x.ReadyEndpoints(ns, control[port]); known && n == 0 {
+			return control[port], evidence.Yes(evidence.FromAPI("Endpoints "+ns+"/"+control[port], "subsets[].addresses", "none"))
 		}
 	}
 	return "", evidence.No()
-}
-
-// addresses counts those of one of the cluster's Endpoints.
-func addresses(x *snapshot.Index, i int) int {
-	n := 0
-	for _, s := range x.Cluster.Endpoints[i].Subsets {
-		n += len(s.Addresses)
-	}
-	return n
 }
 
 // Served asks whether somebody stands behind the managers' service: it has addresses, or, where its
 // Endpoints were not read, a manager on a Ready node works.
 func Served(x *snapshot.Index) evidence.Answer {
 	ns := x.LonghornNamespace()
-	for i, e := range x.Cluster.Endpoints {
-		if e.Namespace == ns && e.Name == Backend {
-			n := addresses(x, i)
-			fact := evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(n))
-			return evidence.When(n > 0, fact)
-		}
+	if n, known := x.ReadyEndpoints(ns, Backend); known {
+		return evidence.When(n > 0, evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(n)))
 	}
 	for _, pod := range Managers(x) {
 		if _, sick := notReadySince(pod); !sick && loops(x, pod) == "" {

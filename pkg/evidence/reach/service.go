@@ -20,40 +20,13 @@ type Service struct {
 // ServiceOf finds it by an address or by a name of the cluster's DNS.
 func ServiceOf(x *snapshot.Index, hosts ...string) Service {
 	if s := x.ServiceAt(hosts...); s != nil {
-		return Service{s, readyEndpoints(x, s)}
+		n, known := x.ReadyEndpoints(s.Namespace, s.Name)
+		if known || x.Collected("/endpoints") && len(x.Cluster.Endpoints) > 0 { // those of others were read
+			return Service{s, n}
+		}
+		return Service{s, -1}
 	}
 	return Service{nil, -1}
-}
-
-func readyEndpoints(x *snapshot.Index, s *corev1.Service) int {
-	n, known := 0, false
-	for _, e := range x.Cluster.EndpointSlices {
-		if e.Namespace != s.Namespace || e.Labels["kubernetes.io/service-name"] != s.Name {
-			continue
-		}
-		known = true
-		for _, p := range e.Endpoints {
-			if p.Conditions.Ready == nil || *p.Conditions.Ready {
-				n += len(p.Addresses)
-			}
-		}
-	}
-	for _, e := range x.Cluster.Endpoints {
-		if e.Namespace != s.Namespace || e.Name != s.Name || known {
-			continue
-		}
-		known = true
-		for _, p := range e.Subsets {
-			n += len(p.Addresses)
-		}
-	}
-	if !known && x.Collected("/endpoints") && len(x.Cluster.Endpoints) > 0 {
-		return 0
-	}
-	if !known {
-		return -1
-	}
-	return n
 }
 
 // Words say what stands behind the server's address; empty: no Service.

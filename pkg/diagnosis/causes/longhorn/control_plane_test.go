@@ -57,6 +57,9 @@ func TestControlPlaneDown(t *testing.T) {
 		{"nor was a manager seen", unresolved(), []string{"likely Service longhorn-backend"}},
 		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
 			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
+		{"the webhook has no endpoints, which the cluster keeps in slices alone", newScene().add("m1", manager("True")).
+			add("e", "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook-x1, labels: {kubernetes.io/service-name: longhorn-admission-webhook}}\naddressType: IPv4\nendpoints: [{addresses: [10.1.0.5], conditions: {ready: false}}]\n").
+			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
 		{"the only manager is Ready for a moment and loops", looping("11:59:40Z", "11:54:00Z", 47).attachError(unreachable), []string{"likely Pod longhorn-manager-n1"}},
 		{"the only manager loops, nothing said", looping("11:59:40Z", "11:54:00Z", 47), []string{"likely Pod longhorn-manager-n1"}},
 		{"it has run for ten minutes since", looping("11:50:00Z", "11:49:00Z", 47).attachError(unreachable), []string{"likely Service longhorn-backend"}},
