@@ -2,6 +2,7 @@ package around
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,34 +21,80 @@ import (
 // Awaited are pods that do not run and without which a driver does not mount: those that its fresh words
 // name, and those that were made for this one volume, whose name they have in theirs or in a label.
 func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*corev1.Pod {
-	var named []string
-	for _, t := range texts {
-		if t.Fresh {
-			named = append(named, snapshot.PodsNamed(t.Raw)...)
-		}
-	}
-	mine := func(s string) bool { // one volume's name may be the beginning of another's
-		return slices.ContainsFunc([]string{v.Handle, v.PVName()}, func(name string) bool {
-			return len(name) > 7 && strings.Contains(s, name) && strings.Contains("-"+s+"-", "-"+name+"-")
-		})
-	}
 	if len(v.Waiting()) == 0 {
 		return nil
 	}
-	return evidence.Keep(idle(x), func(p *corev1.Pod) bool {
-		of := slices.Contains(named, p.Name) || mine(p.Name)
-		for _, label := range p.Labels {
-			of = of || mine(label)
+	all, at := idle(x), map[int]bool{}
+	for _, t := range texts {
+		if t.Fresh {
+			for _, name := range snapshot.PodsNamed(t.Raw) {
+				all.with(at, name, func(p *corev1.Pod) bool { return p.Name == name })
+			}
 		}
-		return of && !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p })
-	})
+	}
+	for _, name := range []string{v.Handle, v.PVName()} {
+		if len(name) > 7 {
+			all.with(at, name, func(p *corev1.Pod) bool {
+				return slices.ContainsFunc(wordsOf(p), func(s string) bool { // one volume's name may be the beginning of another's
+					return strings.Contains("-"+s+"-", "-"+name+"-")
+				})
+			})
+		}
+	}
+	var out []*corev1.Pod
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		if p := all.pods[i]; !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
-// idle are the pods that are not Ready and have not done their work.
-func idle(x *snapshot.Index) []*corev1.Pod {
+// idlers are the pods that are not Ready and have not done their work, and which of them have a part of
+// a name, between hyphens, in theirs or in a label.
+type idlers struct {
+	pods []*corev1.Pod
+	of   map[string][]int
+}
+
+func idle(x *snapshot.Index) idlers {
 	return x.Memo("around.idle", func() any {
-		return evidence.Keep(x.Cluster.Pods, func(p *corev1.Pod) bool { return !snapshot.PodReady(p) && p.Status.Phase != corev1.PodSucceeded })
-	}).([]*corev1.Pod)
+		l := idlers{of: map[string][]int{}}
+		for _, p := range x.Cluster.Pods {
+			if snapshot.PodReady(p) || p.Status.Phase == corev1.PodSucceeded {
+				continue
+			}
+			for part := range parts(wordsOf(p)...) {
+				l.of[part] = append(l.of[part], len(l.pods))
+			}
+			l.pods = append(l.pods, p)
+		}
+		return l
+	}).(idlers)
+}
+
+// with adds the pods that have a name and are wanted: it looks at those with its rarest part.
+func (l idlers) with(at map[int]bool, name string, want func(*corev1.Pod) bool) {
+	rare := slices.MinFunc(slices.Collect(maps.Keys(parts(name))), func(a, b string) int { return len(l.of[a]) - len(l.of[b]) })
+	for _, i := range l.of[rare] {
+		if want(l.pods[i]) {
+			at[i] = true
+		}
+	}
+}
+
+func parts(words ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words {
+		for part := range strings.SplitSeq(w, "-") {
+			out[part] = true
+		}
+	}
+	return out
+}
+
+func wordsOf(p *corev1.Pod) []string {
+	return append(slices.Collect(maps.Values(p.Labels)), p.Name)
 }
 
 // WhyNot says why such a pod does not run, with the last words of a container that ended.
