@@ -51,8 +51,8 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unread",
 		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "node": pl.Node, "device": sizes.Name},
-		State: []evidence.Answer{grows, claims.BackendGrown(pl), claims.WantedHere(pl),
-			evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl)))},
+		State: []evidence.Answer{evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl))),
+			grows, claims.BackendGrown(pl), claims.WantedHere(pl)},
 		Last: []evidence.Answer{evidence.Any(refused, sizes.Contradicts())},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a filesystem that still grows", Is: atWork},
