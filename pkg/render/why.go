@@ -54,7 +54,7 @@ func (p *page) marked(line string) string {
 // fits, else below its place and behind a bar. A long text that comes first takes some lines,
 // and after enough lines no long one follows.
 func (p *page) facts(list []report.Evidence, first, enough int) {
-	shown := telling(list)
+	shown := p.ofNode(list, telling(list))
 	where, place := 0, 0
 	for _, e := range shown {
 		where = max(where, columns(origin(e)))
@@ -81,6 +81,17 @@ func (p *page) facts(list []report.Evidence, first, enough int) {
 			lines -= 2
 		}
 	}
+}
+
+// ofNode adds what a node showed first to the facts that tell most, where none of them is of a node and
+// it takes a line only: it is what nobody sees in the API.
+func (p *page) ofNode(list, shown []report.Evidence) []report.Evidence {
+	isNode := func(e report.Evidence) bool { return e.Source == "node" }
+	i := slices.IndexFunc(list, isNode)
+	if i < 0 || slices.ContainsFunc(shown, isNode) || !p.inline(list[i], columns(origin(list[i])), shortPlace) {
+		return shown
+	}
+	return append(shown, list[i])
 }
 
 // quoteKey is equal for what was read at one place once.

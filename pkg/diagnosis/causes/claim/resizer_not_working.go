@@ -52,7 +52,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	switch {
 	case forbidden.Yes() || lacks.Yes():
 		p.Says = "forbidden"
-		p.State = append(p.State, evidence.Any(forbidden.With(lacks.Facts()...), lacks))
+		p.State = append([]evidence.Answer{evidence.Any(forbidden.With(lacks.Facts()...), lacks)}, p.State...)
 		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.",
 			remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))
 	case resizer.Where() == "":
