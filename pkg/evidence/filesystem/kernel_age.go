@@ -79,7 +79,7 @@ func featureOf(text string) string {
 	if len(names) == 0 {
 		return "0x" + m[2]
 	}
-	return "0x" + m[2] + " (" + strings.Join(names, ", ") + ")"
+	return strings.Join(names, ", ") + " (0x" + m[2] + ")"
 }
 
 // xfsSince is the first kernel release that mounts an XFS with a feature

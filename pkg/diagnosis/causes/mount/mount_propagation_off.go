@@ -43,6 +43,9 @@ var MountPropagationOff = &diagnosis.Rule{
 			}
 			who := pods.Owned(pl.X, d.Pod)
 			with := words.Fields{"path": d.Path, "pod": strings.ToUpper(who[:1]) + who[1:], "refused": ""}
+			if d.Path == d.Point {
+				with["path"] = ""
+			}
 			if d.Refused() {
 				with["refused"] = "the container runtime refuses to create its container"
 			}
