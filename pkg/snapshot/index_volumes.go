@@ -141,6 +141,12 @@ func (x *Index) nodesWith(v *Volume, views []string) []string {
 	return nodes
 }
 
+// NodesTraced are the nodes with a trace of the volume in the API or in what was probed: a mount
+// or a disk may be left on a machine of which the API knows nothing.
+func (x *Index) NodesTraced(v *Volume) []string {
+	return x.nodesWith(v, slices.Sorted(maps.Keys(x.NodeViews)))
+}
+
 // Traced tells whether a node has a trace of the volume: see VolumesOn.
 func (x *Index) Traced(v *Volume, node string) bool {
 	var views []string

@@ -70,6 +70,10 @@ func FormatOf(pl *evidence.Place) Format {
 	return f
 }
 
+// Rewrites tells whether the driver writes a new LUKS header over one that it does not open, of
+// a volume that is no new one.
+func (f Format) Rewrites() bool { return f.Says == "header" && f.Old }
+
 func (f *Format) read() (probes.Content, bool) {
 	if !f.Seen {
 		return probes.Content{}, false

@@ -179,7 +179,7 @@ func MountFails(pl *evidence.Place) bool {
 // once is past then.
 func mountedAnywhere(pl *evidence.Place) evidence.Answer {
 	whole := pl.Mounts()
-	for _, n := range pl.X.NodesOf(pl.Volume) {
+	for _, n := range pl.X.NodesTraced(pl.Volume) {
 		whole = whole.And(evidence.TablesFor(pl.X, pl.Volume, n, probes.Mounts))
 		if c, ok := CarrierOf(pl.On(n)); ok && len(c.Uses) > 0 {
 			return evidence.Yes(c.MountLine(c.Uses[0]))

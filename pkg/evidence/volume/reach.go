@@ -34,7 +34,7 @@ func objects(x *snapshot.Index, v *snapshot.Volume) []*snapshot.Volume {
 func Nodes(x *snapshot.Index, v *snapshot.Volume) []string {
 	var out []string
 	for _, o := range objects(x, v) {
-		for _, n := range x.NodesOf(o) {
+		for _, n := range x.NodesTraced(o) {
 			out = evidence.Once(out, n)
 		}
 	}

@@ -127,6 +127,22 @@ func TestOneDiskOfTwoObjects(t *testing.T) {
 	}
 }
 
+// TestLeftMount: a mount on a node of which the API knows nothing is one, too.
+func TestLeftMount(t *testing.T) {
+	t.Parallel()
+	left := probes.Mount{Dev: probes.Dev{Major: 8, Minor: 16}, Point: "/var/lib/kubelet/pods/11111111-1111-1111-1111-111111111111/volumes/kubernetes.io~csi/pv/mount", Root: "/", FSType: "ext4", Source: "/dev/sdb", Raw: "line"}
+	for want, mounts := range map[string][]probes.Mount{"no": {left}, "yes": nil} {
+		s := &snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"d": {Facts: &probes.Facts{Identity: probes.Identity{InitMntNS: 1},
+			Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1, Mounts: mounts}}, Processes: []probes.Process{{PID: 1, MntNS: 1}}}}}}
+		s.Cluster.PVs = []*corev1.PersistentVolume{{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs.csi.aws.com", VolumeHandle: "vol-0123456789abcdef"}}}}}
+		x := snapshot.NewIndex(s)
+		if got := UnmountedEverywhere(x, x.VolumeOfPV("pv")).String(); got != want {
+			t.Errorf("with %d mounts left unmounted everywhere is %s, want %s", len(mounts), got, want)
+		}
+	}
+}
+
 // TestMadeFor: a node that is younger than the attachment is another machine, or may be.
 func TestMadeFor(t *testing.T) {
 	t.Parallel()
