@@ -199,7 +199,9 @@ var tests = []struct {
 	}, nil, []string{"volume-io-error"}},
 	{"kernel errors of the mount before", func(c *cluster) {
 		c.runs()
-		c.mounted("rw").Kernel = []probes.KernelLine{
+		f := c.mounted("rw")
+		f.Superblocks = []probes.Superblock{{KName: "sdb", FSType: "ext4", Sysfs: true, ErrorsCount: 2}}
+		f.Kernel = []probes.KernelLine{
 			{At: now.Add(-4 * time.Minute), Micros: 1, Text: "Aborting journal on device sdb-8.", Names: []string{"sdb"}, Kind: "ext4-aborted"},
 			{At: now.Add(-2 * time.Minute), Micros: 2, Text: "EXT4-fs (sdb): mounted filesystem", Names: []string{"sdb"}, Kind: "mounted"},
 		}

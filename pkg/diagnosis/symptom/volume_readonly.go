@@ -81,6 +81,9 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	}
 	// Since Linux 6.12 (and later releases of older series) mountinfo says rw after an emergency remount of ext4.
 	for _, l := range m.lines("remounted-ro", "ext4-aborted") {
+		if m.anew(l) {
+			continue // the count outlives the mount, until a check
+		}
 		s := onMount(v, m, fmt.Sprintf("The kernel made the filesystem of %s on node %s read-only after errors, although its mount says rw.", name(v), m.view.Name))
 		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", l.Text),
 			evidence.FromNode(m.view.Name, sb.Locator+"/errors_count", fmt.Sprint(sb.ErrorsCount)))
