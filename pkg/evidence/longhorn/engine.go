@@ -93,7 +93,7 @@ func Rebuilds(x *snapshot.Index, e *snapshot.LHEngine) evidence.Answer {
 			return evidence.Yes(evidence.FromAPI("Engine "+e.Name, "status.rebuildStatus", address+" is being rebuilt"))
 		}
 	}
-	return evidence.No()
+	return Read(x, "settings").Found()
 }
 
 // Upgrade is what is left of a live upgrade of an engine.

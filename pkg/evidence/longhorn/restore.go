@@ -109,7 +109,7 @@ func RestoreLimit(x *snapshot.Index, e *snapshot.LHEngine) (queued []string, a e
 		}
 	}
 	slices.Sort(queued)
-	return queued, evidence.When(len(queued) >= limit, facts...)
+	return queued, evidence.All(evidence.When(len(queued) >= limit, facts...), evidence.Any(evidence.When(set), Read(x, "settings").Nothing()))
 }
 
 // Locked asks for a fresh text that another operation holds the lock of the backup.

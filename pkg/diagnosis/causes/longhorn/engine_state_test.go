@@ -27,6 +27,7 @@ func TestReplicaNotInEngine(t *testing.T) {
 		{"the engine knows it", blocked().edit("engine", "10.1.0.1:10000'}", "10.1.0.1:10000', "+vol+"-r-2: '10.1.0.2:10010'}"), silent},
 		{"a rebuild is under way", blocked().edit("engine", "replicaModeMap:", "rebuildStatus: {'tcp://10.1.0.1:10000': {isRebuilding: true}}, replicaModeMap:"), silent},
 		{"no rebuild is allowed", blocked().add("setting", lhAPI+"Setting\nmetadata: {name: concurrent-replica-rebuild-per-node-limit, namespace: longhorn-system}\nvalue: '0'\n"), silent},
+		{"settings were not read", blocked().file("snapshot.yaml", gapped("api/longhorn.io/settings")), []string{"likely Replica " + vol + "-r-2"}},
 		{"it began a moment ago", blocked().edit("replica-2", "creationTimestamp: '2026-01-01T00:00:00Z'", "creationTimestamp: '2026-01-02T11:58:00Z'"), silent},
 		{"healthy", blocked().edit("volume", "robustness: degraded", "robustness: healthy"), silent},
 		{"v2", blocked().edit("volume", "spec: {", "spec: {dataEngine: v2, "), []string{"likely Replica " + vol + "-r-2"}},

@@ -62,6 +62,7 @@ func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evid
 		p.Says, p.With["replicas"], p.With["other"], p.With["why"] = "last", words.List(names, 3), other, why
 		p.State = append(p.State, lh.Read(pl.X, "replicas", "instancemanagers").And(evidence.Resource(pl.X, "/nodes")).Nothing(
 			evidence.FromAPI("Replica "+last[0].Replica.Name, "spec.nodeID", pl.Node)))
+		p.Last = []evidence.Answer{lh.Read(pl.X, "settings").Nothing()}
 		cure = "Give the volume a second healthy replica that Longhorn can reach: uncordon or repair the other node, or attach the volume so that it is rebuilt elsewhere. The policy block-for-eviction-if-contains-last-replica lets Longhorn move it by itself. A record of a node that is gone for good is removed in Longhorn's UI, once another healthy copy exists."
 	default:
 		p.Says, p.AtMost = "stale", report.Likely

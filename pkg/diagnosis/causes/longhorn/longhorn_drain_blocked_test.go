@@ -44,6 +44,7 @@ func TestDrainBlocked(t *testing.T) {
 		"no manager works":            {cordoned().Add(policy("block-for-eviction"), manager("False")).Edit("kind: Node\nmetadata: {name: n1}\nspec: {unschedulable: true}\n", "kind: Node\nmetadata: {name: n1}\nspec: {unschedulable: true}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n"), []string{"likely " + n1}},
 		"the other copy has failed":   {cordoned().Edit("nodeID: n2, active: true, healthyAt: '2026-01-01T00:00:00Z', failedAt: ''", "nodeID: n2, active: true, healthyAt: '', failedAt: '2026-01-01T00:00:00Z'"), []string{"certain " + n1}},
 		"the other node is cordoned":  {cordoned().Edit("podCIDR: 10.2.0.0/24", "unschedulable: true"), []string{"certain " + n1}},
+		"the policy was not read":     {cordoned().Edit("podCIDR: 10.2.0.0/24", "unschedulable: true").Gap("api/longhorn.io/settings", "Forbidden"), []string{"likely " + n1}},
 		"the other Node is gone":      {cordoned().Edit("kind: Node\nmetadata: {name: n2}", "kind: Node\nmetadata: {name: n3}"), []string{"certain " + n1}},
 		"replicas were not read":      {cordoned().Edit("podCIDR: 10.2.0.0/24", "unschedulable: true").Gap("api/longhorn.io/replicas", "Forbidden"), []string{}},
 		"never used":                  {cordoned().Edit("podCIDR: 10.2.0.0/24", "unschedulable: true").Edit("healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''"), []string{"likely " + n1}},
