@@ -57,6 +57,8 @@ func TestControlPlaneDown(t *testing.T) {
 		{"nor was a manager seen", unresolved(), []string{"likely Service longhorn-backend"}},
 		{"the webhook has no endpoints", newScene().add("m1", manager("True")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
 			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},
+		{"the webhook has no endpoints, and pods were not read", newScene().file("snapshot.yaml", gapped("api//pods")).add("e", "apiVersion: v1\nkind: Endpoints\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook}\n").
+			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"likely Service longhorn-admission-webhook"}},
 		{"the webhook has no endpoints, which the cluster keeps in slices alone", newScene().add("m1", manager("True")).
 			add("e", "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {namespace: longhorn-system, name: longhorn-admission-webhook-x1, labels: {kubernetes.io/service-name: longhorn-admission-webhook}}\naddressType: IPv4\nendpoints: [{addresses: [10.1.0.5], conditions: {ready: false}}]\n").
 			attachError("rpc error: code = Internal desc = Internal error occurred: failed calling webhook \"validator.longhorn.io\": no endpoints available for service \"longhorn-admission-webhook\""), []string{"certain Service longhorn-admission-webhook"}},

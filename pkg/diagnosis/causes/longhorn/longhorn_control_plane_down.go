@@ -47,6 +47,7 @@ var ControlPlaneDown = &diagnosis.Rule{
 			p.With["how"], p.With["port"], p.With["last"], p.With["service"] = how, port, last.Text, lh.ServiceIn(last.Text+said.Fact.Text)
 		case gone.Yes():
 			p.Says, p.State, p.With["service"] = "endpoints", []evidence.Answer{gone}, empty
+			p.Last = append(p.Last, evidence.ResourceIn(pl.X, "/pods", pl.X.LonghornNamespace()).And(evidence.Resource(pl.X, "/nodes")).Nothing()) // why: a manager's own words
 		case refused.Yes():
 			p.Says, p.State, p.With["port"] = "refused", []evidence.Answer{refused}, port
 		case said.Lookup && said.Fresh:
