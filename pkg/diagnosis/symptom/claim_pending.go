@@ -192,7 +192,7 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		return ""
 	}
 	age := p.Age(claim.CreationTimestamp.Time)
-	if snapshot.BindsLate(v.Class) && !wantedLong(p, v) && !failedToProvision(p, v) {
+	if snapshot.BindsLate(v.Class) && claim.Spec.VolumeName == "" && !wantedLong(p, v) && !failedToProvision(p, v) {
 		return ""
 	}
 	if age < settle && !failedToProvision(p, v) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/slots"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -241,7 +242,7 @@ type Refusal struct {
 func refusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	call := callOf(t)
 	refused, none := refuses.MatchString(t.Raw), without.MatchString(t.Raw)
-	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
+	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || slots.SaysNone(t) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
 	if helper.MatchString(t.Raw) && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {

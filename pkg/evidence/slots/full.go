@@ -24,7 +24,7 @@ import (
 // misses a controller where its four are full (vsphere-csi-driver issues 468 and 847).
 var exhausted, numbered = pattern.MustCompile(`ResourceExhausted|errorCode: 8\b|missing SCSI controller|` + ofNumber), pattern.MustCompile(ofNumber)
 
-const ofNumber = `AttachmentLimitExceeded|(?i:max(?:imum)? number of|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|scsi controllers? (?:limit of \d+ has been reached|reached limit)|(?:volumes?|disks?) limit (?:\(\d+\) )?(?:(?:has been|is|was) )?(?:reached|exceeded)|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))`
+const ofNumber = `(?:Attachment|Disk)LimitExceeded|(?i:max(?:imum)? (?:allowed )?number of|attach \[?\d+\]? (?:volumes|disks) to one|all LUNs are used|no free disk device names|exceed the limit attachments|attach(?:ment|ed)? (?:volumes? )?limit|limit (?:on|of|for) (?:max(?:imum)? )?(?:attached )?(?:volumes|disks)|maximum_persistent_disks|scsi controllers? (?:limit of \d+ has been reached|reached limit)|(?:volumes?|disks?) limit (?:\(\d+\) )?(?:(?:has been|is|was) )?(?:reached|exceeded)|max(?:imum)? (?:data )?(?:volumes|disks) (?:already )?(?:attached|reached|exceeded))`
 
 // otherwise are other uses of the same code: sizes of messages, rates, quotas of projects.
 var otherwise = pattern.MustCompile(`received message larger than max|trying to send message larger|[Qq]uota|too many requests`)

@@ -140,6 +140,10 @@ func TestFull(t *testing.T) {
 		"no limit but that of another node":        {machine("", 12, nil, hangs).Add(csiNode("n2", "12")), []string{"likely Node n1"}},
 		"no limit, and it says so":                 {machine("", 4, nil, told), []string{"certain Node n1"}},
 		"it names an instance beside the limit":    {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = already attached to i-0a: maximum number of volumes"), []string{"certain Node n1"}},
+		"Nova says it with a 403":                  {machine("", 4, nil, `error message: {"forbidden": {"code": 403, "message": "The maximum allowed number of disk devices (16) to attach to a single instance has been exceeded."}}`), []string{"certain Node n1"}}, // rackerlabs/spot issue 210
+		"QingCloud denies a permission":            {machine("", 4, nil, "QingCloud Error: Code (1400), Message (PermissionDenied, you can only attach [10] volumes to one instance at most)"), []string{"certain Node n1"}},                                          // yunify/qingcloud-csi issue 53
+		"Alibaba's code":                           {machine("", 4, nil, "ErrorCode: InstanceDiskLimitExceeded, Node(i-1)exceed the limit attachments of disk"), []string{"certain Node n1"}},
+		"too many at once":                         {machine("", 4, nil, "ErrorCode: OperationConflict.DisksAttachingParallellyExceed, Message: The number of disks attaching parallelly exceeds the limit."), []string{}},
 		"a rate":                                   {machine("", 4, nil, "rpc error: code = ResourceExhausted desc = attach: too many requests"), []string{}},
 		"a controller is missing":                  {machine("", 24, nil, "rpc error: code = Internal desc = failed to attach disk: CNS: Failed to attach disk because missing SCSI controller"), []string{"certain Node n1"}},
 		"its controllers are full":                 {machine("", 24, nil, "SCSI Controller Limit of 4 has been reached, cannot create another SCSI controller"), []string{"certain Node n1"}},
