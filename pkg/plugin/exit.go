@@ -40,12 +40,12 @@ func exitCode(r *report.Report, threshold string) int {
 	limit := report.Severity(threshold).Rank()
 	if limit > 0 {
 		for _, c := range r.RootCauses {
-			if c.Severity.Rank() >= limit {
+			if !c.Waiting && c.Severity.Rank() >= limit { // one that needs only time makes no verdict either (diagnosis.verdict)
 				return ExitFound
 			}
 		}
 		for _, u := range r.Unexplained {
-			if diagnosis.SymptomSeverity(u.Name).Rank() >= limit {
+			if !u.Past && diagnosis.SymptomSeverity(u.Name).Rank() >= limit {
 				return ExitFound
 			}
 		}
