@@ -166,14 +166,19 @@ func (g Going) Keeps() evidence.Answer {
 // first (HonorPVReclaimPolicy, on by default since its v5.0).
 const provisioners = "external-provisioner.volume.kubernetes.io/finalizer"
 
-// Sidecar is the finalizer of a driver's attacher or provisioner on a PV, or empty.
-func (g Going) Sidecar() string {
+// Sidecar is the finalizer of a driver's attacher or provisioner on a PV, or empty, and the
+// container that takes it off.
+func (g Going) Sidecar() (finalizer, container string) {
 	for _, f := range g.Finalizers {
-		if g.Kind == "PersistentVolume" && (strings.HasPrefix(f, "external-attacher/") || f == provisioners) {
-			return f
+		switch {
+		case g.Kind != "PersistentVolume":
+		case f == provisioners:
+			return f, "csi-provisioner"
+		case strings.HasPrefix(f, "external-attacher/"):
+			finalizer, container = f, "csi-attacher"
 		}
 	}
-	return ""
+	return finalizer, container
 }
 
 // AloneForSidecar asks whether nothing but its sidecars' own work is left of a PV: it is bound and

@@ -147,10 +147,11 @@ func SchedulerOf(pod *corev1.Pod) string {
 	return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
-// ScalingUp tells whether a cluster autoscaler says that it makes a node for the pod.
-func ScalingUp(pl *evidence.Place, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
-		return t.Reason == "TriggeredScaleUp" && t.Pod == pod.Namespace+"/"+pod.Name
+// ScalingUp tells whether who adds nodes says now that one is made for the pod: the cluster autoscaler, or
+// Karpenter, which names the claim of the node (pkg/controllers/provisioning/scheduling/events.go). Both events are of type Normal.
+func ScalingUp(x *snapshot.Index, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(x.Events("Pod", pod.Namespace, pod.Name), func(e *snapshot.Event) bool {
+		return x.Fresh(e, pod.CreationTimestamp.Time) && (e.Reason == "TriggeredScaleUp" || e.Reason == "Nominated" && strings.Contains(e.Message, "nodeclaim/"))
 	})
 }
 

@@ -48,7 +48,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		Subject: diagnosis.PodSubject(w.Pod),
 		With: words.Fields{"claim": ns + "/" + claim, "pod": w.Pod.Namespace + "/" + w.Pod.Name, "words": placing.Words,
 			"gates": words.List(placing.Gates, 3), "scheduler": pods.SchedulerOf(w.Pod), "nodes": words.List(pods.KeptOff(pl.X, w.Pod), 4)},
-		Waiting: pods.ScalingUp(pl, w.Pod),
+		Waiting: pods.ScalingUp(pl.X, w.Pod),
 		Steps: []remedy.Step{
 			remedy.Check("See what the scheduler says, and what the nodes have.",
 				remedy.Kubectl("-n", w.Pod.Namespace, "describe", "pod", w.Pod.Name),

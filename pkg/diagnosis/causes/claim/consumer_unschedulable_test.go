@@ -1,6 +1,7 @@
 package claim_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,7 +43,7 @@ status: {phase: Pending`+condition+`}
 func TestConsumerUnschedulable(t *testing.T) {
 	t.Parallel()
 	const cpu = "0/3 nodes are available: 3 Insufficient cpu. preemption: none"
-	up := "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e}\ninvolvedObject: {kind: Pod, namespace: shop, name: db-0, uid: p1}\nreason: TriggeredScaleUp\nsource: {component: cluster-autoscaler}\nlastTimestamp: '2026-01-02T11:59:00Z'\nmessage: pod triggered scale-up\n"
+	up := "apiVersion: v1\nkind: Event\nmetadata: {namespace: shop, name: e}\ninvolvedObject: {kind: Pod, namespace: shop, name: db-0, uid: p1}\nreason: TriggeredScaleUp\ntype: Normal\nsource: {component: cluster-autoscaler}\nlastTimestamp: '2026-01-02T11:59:00Z'\nmessage: pod triggered scale-up\n"
 	for name, c := range map[string]struct {
 		sketch *sketch.Sketch
 		want   []string
@@ -57,6 +58,7 @@ func TestConsumerUnschedulable(t *testing.T) {
 		"events were not read":   {unplaced("").Gap("api//events", "Forbidden"), []string{}},
 		"just made":              {unplaced(cpu).Edit("11:30:00Z", "11:59:30Z"), []string{}},
 		"an autoscaler works":    {unplaced(cpu).Add(up), []string{"certain Pod db-0 waiting"}},
+		"Karpenter works":        {unplaced(cpu).Add(strings.NewReplacer("TriggeredScaleUp", "Nominated", "pod triggered scale-up", "'Pod should schedule on: nodeclaim/default-tn8fg'").Replace(up)), []string{"certain Pod db-0 waiting"}},
 		"it has a node":          {unplaced("").Edit("spec:\n  volumes", "spec:\n  nodeName: n1\n  volumes"), []string{}},
 		"node chosen":            {unplaced(cpu).Edit("uid: c1,", "uid: c1, annotations: {volume.kubernetes.io/selected-node: n1},"), []string{}},
 		"binds at once":          {unplaced(cpu).Edit("WaitForFirstConsumer", "Immediate"), []string{}},

@@ -1,6 +1,7 @@
 package claim_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,9 @@ func TestDeletionBlockedByFinalizer(t *testing.T) {
 		return ", deletionTimestamp: '2026-01-02T" + at + "', finalizers: [" + finalizers + "]"
 	}
 	driver := "apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: disk.example.com}\n"
+	controller := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: disk-controller-0, uid: k1}\nspec: {nodeName: n1, volumes: [{name: s, emptyDir: {}}], containers: [" +
+		"{name: driver, image: disk, args: ['--drivername=disk.example.com'], volumeMounts: [{name: s, mountPath: /csi}]}, {name: csi-provisioner, image: csi-provisioner, args: ['--csi-address=/csi/csi.sock'], volumeMounts: [{name: s, mountPath: /csi}]}]}\n" +
+		"status: {phase: Running, containerStatuses: [{name: csi-provisioner, ready: false, image: csi-provisioner, state: {waiting: {reason: CrashLoopBackOff}}}]}\n"
 	for name, c := range map[string]struct {
 		sketch *sketch.Sketch
 		want   []string
@@ -58,6 +62,8 @@ func TestDeletionBlockedByFinalizer(t *testing.T) {
 		"attacher of a driver":         {going("", since("11:00:00Z", "external-attacher/disk-example-com"), "Succeeded").Add(driver), []string{}},
 		"attachments were not read":    {going("", since("11:00:00Z", "external-attacher/disk-example-com"), "Succeeded").Gap("api/storage.k8s.io/volumeattachments", "Forbidden"), []string{}},
 		"the provisioner's own":        {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Add(driver), []string{}},
+		"the provisioner is down":      {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Add(driver, controller), []string{"likely " + pv}},
+		"the provisioner runs":         {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Add(driver, strings.Replace(controller, "ready: false", "ready: true", 1)), []string{}},
 		"of a driver that is gone":     {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer, kubernetes.io/pv-protection"), "Succeeded"), []string{"likely " + pv}},
 		"of a driver, and it is bound": {going("", since("11:00:00Z", "external-provisioner.volume.kubernetes.io/finalizer"), "Succeeded").Edit("phase: Released", "phase: Bound"), []string{}},
 		"foreign, on the volume":       {going("", since("11:00:00Z", "quota.example.com/x"), "Succeeded"), []string{"certain " + pv}},
