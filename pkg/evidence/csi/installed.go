@@ -22,7 +22,15 @@ func Installed(x *snapshot.Index, driver string) evidence.Answer {
 }
 
 func installed(x *snapshot.Index, driver string) evidence.Answer {
-	whole := evidence.Resource(x, "storage.k8s.io/csidrivers").And(evidence.Resource(x, "storage.k8s.io/csinodes"), evidence.Resource(x, "/pods"))
+	var facts []report.Evidence
+	for _, p := range slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner")) {
+		facts = append(facts, evidence.FromPod(p, "spec", "serves "+driver))
+	}
+	return evidence.Any(Known(x, driver), evidence.Resource(x, "/pods").And(Undisputed(x, driver)).Found(facts...))
+}
+
+// Known asks whether the API knows a driver: its object, or a node whose kubelet has it.
+func Known(x *snapshot.Index, driver string) evidence.Answer {
 	var facts []report.Evidence
 	if x.CSIDriver(driver) != nil {
 		facts = append(facts, evidence.FromAPI("CSIDriver "+driver, "metadata.name", driver))
@@ -30,11 +38,7 @@ func installed(x *snapshot.Index, driver string) evidence.Answer {
 	for _, n := range x.DriverNodes(driver) {
 		facts = append(facts, evidence.FromAPI("CSINode "+n, "spec.drivers", driver))
 	}
-	pods := slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner"))
-	for _, p := range pods {
-		facts = append(facts, evidence.FromPod(p, "spec", "serves "+driver))
-	}
-	a := whole.And(Undisputed(x, driver)).Found(facts...)
+	a := evidence.Resource(x, "storage.k8s.io/csidrivers").And(evidence.Resource(x, "storage.k8s.io/csinodes")).Found(facts...)
 	if a.No() {
 		a = a.With(
 			evidence.FromAPI("CSIDrivers", "metadata.name", namesOf(x.Cluster.CSIDrivers)),

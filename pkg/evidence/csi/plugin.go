@@ -203,9 +203,14 @@ func inState(pl *evidence.Place, plugin *corev1.Pod, states ...string) evidence.
 	return evidence.No()
 }
 
-// ToRelease asks whether the driver has to let the place's volume go from the node: its
+// ToRelease asks whether the driver has to let the place's volume go from the node: a pod of it there or its
 // attachment is being deleted, or a pod elsewhere waits for a volume of one node.
 func ToRelease(pl *evidence.Place) evidence.Answer {
+	for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
+		if c.Terminating() {
+			return evidence.Yes(evidence.FromPod(c.Pod, "metadata.deletionTimestamp", c.Pod.DeletionTimestamp.UTC().Format(time.RFC3339)))
+		}
+	}
 	va := pl.Volume.AttachmentOn(pl.Node)
 	if va == nil {
 		return evidence.No()

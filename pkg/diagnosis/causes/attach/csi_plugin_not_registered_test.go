@@ -33,6 +33,7 @@ func TestPluginNotRegistered(t *testing.T) {
 	const unknown = `MountVolume.MountDevice failed for volume "pv-1" : kubernetes.io/csi: driver name share.example.com not found in the list of registered CSI drivers`
 	const refused = `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/plugins/share.example.com/csi.sock: connect: connection refused"`
 	const gone = `MountVolume.MountDevice failed for volume "pv-1" : rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/plugins/share-old/csi.sock: connect: connection refused"`
+	const said = `Jan  2 11:59:30 n1 kubelet[900]: E0102 11:59:30.1 900 nestedpendingoperations.go:348] Operation for "{volumeName:kubernetes.io/csi/share.example.com^nas-4711-export podName:w nodeName:}" failed. No retries permitted until 2026-01-02 12:01:32 +0000 UTC. Error: UnmountVolume.TearDown failed for volume "d" (UniqueName: "kubernetes.io/csi/share.example.com^nas-4711-export") pod "w" (UID: "w") : kubernetes.io/csi: Unmounter.TearDownAt failed: rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix /var/lib/kubelet/plugins/share-old/csi.sock: connect: connection refused"`
 	const refusal = `E0102 11:58:02.0 1 main.go:123] Registration process failed with error: RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver share.example.com at endpoint /var/lib/kubelet/plugins/share.example.com/csi.sock: kubernetes.io/csi: ValidatePlugin for CSI driver "share.example.com" failed. Another driver with the same name is already registered with a higher supported version: "1.0.0", restarting registration container.`
 	other := sketch.New(`
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: shop, name: more, uid: c2}, spec: {volumeName: pv-2, accessModes: [ReadWriteMany]}, status: {phase: Bound}}
@@ -67,13 +68,15 @@ status: {phase: Running, containerStatuses: [{name: app, ready: true, state: {ru
 		"started a moment ago":                                      {unlisted(build(young)), []string{"possible Pod share-node-1 waiting"}, ""},
 		"registered, and nobody answers":                            {build(serves, refused), []string{"likely Pod share-node-1"}, "nobody answers"},
 		"an older plugin registered, and went":                      {build(serves, gone).Node("n1", append(plugin("S (sleeping)"), "var/lib/kubelet/plugins_registry/share.example.com-reg.sock", "@socket", "var/lib/kubelet/plugins_registry/old-share.example.com-reg.sock", "@socket")...), []string{"certain Pod share-node-1"}, "at /var/lib/kubelet/plugins/share-old/csi.sock, where nobody listens"},
-		"the kubelet refuses its registration":                      {build(serves, gone).File("logs/kube-system/share-node-1/reg.log", refusal), []string{"certain Pod share-node-1"}, "a plugin that registered there before"},
-		"its driver calls another one":                              {build(serves, gone).Node("n1", append(plugin("S (sleeping)"), "var/lib/kubelet/plugins_registry/share.example.com-reg.sock", "@socket", "var/lib/kubelet/plugins/share-old/csi.sock", "@socket")...), []string{}, ""},
-		"registered, and stopped":                                   {build(serves, refused).Node("n1", plugin("T (stopped)")...), []string{"certain Pod share-node-1"}, ""},
-		"started since":                                             {build(young, refused), []string{}, ""},
-		"another pod got a volume since":                            {build(serves, refused).Add(other...), []string{}, ""},
-		"registered, another failure":                               {build(serves, `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal desc = exit status 32`), []string{}, ""},
-		"CSINode may not be read":                                   {unlisted(build(serves)).Gap("api/storage.k8s.io/csinodes", "Forbidden").Edit("kind: CSINode", "kind: Nothing"), []string{}, ""},
+		"it has to unmount, and an older plugin is called": {build(serves).Edit("volumeHandle: h-1", "volumeHandle: nas-4711-export").Edit("uid: w,", "uid: w, deletionTimestamp: '2026-01-02T11:50:00Z',").Node("n1", append(plugin("S (sleeping)"), "var/log/syslog", said,
+			"var/lib/kubelet/plugins_registry/share.example.com-reg.sock", "@socket", "var/lib/kubelet/plugins_registry/old-share.example.com-reg.sock", "@socket")...), []string{"certain Pod share-node-1"}, "where nobody listens"},
+		"the kubelet refuses its registration": {build(serves, gone).File("logs/kube-system/share-node-1/reg.log", refusal), []string{"certain Pod share-node-1"}, "a plugin that registered there before"},
+		"its driver calls another one":         {build(serves, gone).Node("n1", append(plugin("S (sleeping)"), "var/lib/kubelet/plugins_registry/share.example.com-reg.sock", "@socket", "var/lib/kubelet/plugins/share-old/csi.sock", "@socket")...), []string{}, ""},
+		"registered, and stopped":              {build(serves, refused).Node("n1", plugin("T (stopped)")...), []string{"certain Pod share-node-1"}, ""},
+		"started since":                        {build(young, refused), []string{}, ""},
+		"another pod got a volume since":       {build(serves, refused).Add(other...), []string{}, ""},
+		"registered, another failure":          {build(serves, `MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal desc = exit status 32`), []string{}, ""},
+		"CSINode may not be read":              {unlisted(build(serves)).Gap("api/storage.k8s.io/csinodes", "Forbidden").Edit("kind: CSINode", "kind: Nothing"), []string{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

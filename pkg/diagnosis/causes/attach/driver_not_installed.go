@@ -24,7 +24,8 @@ var DriverNotInstalled = &diagnosis.Rule{
 		return []*diagnosis.Proof{{
 			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
 			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "similar": words.List(csi.Similar(pl.X, driver), 3)},
-			State:      []evidence.Answer{evidence.Not(installed), csi.Wanted(pl)},
+			State:      []evidence.Answer{evidence.Not(csi.Known(pl.X, driver)), csi.Wanted(pl)},
+			Last:       []evidence.Answer{evidence.Not(installed)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},
 			Steps: []remedy.Step{
 				remedy.Check("Install driver "+driver+", or find out under which name it runs now.",
