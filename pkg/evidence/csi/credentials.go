@@ -223,8 +223,9 @@ var (
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)|` +
 		`(?:permission denied|operation not permitted) while trying to open /|` + // e2fsprogs, com_err(3)
 		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm|dmsetup|multipathd?|iscsiadm): .{0,200}?(?:permission denied|operation not permitted)`)
-	// sizes are refusals by amount: clouds answer them with the 403 of a right, too.
-	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|LimitExceeded\b|OverQuota)`)
+	// sizes are refusals by amount, or by a policy that binds everybody (azuredisk-csi-driver issue 2349): clouds
+	// answer them with the 403 of a right, too.
+	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|limit[ _]?exceeded\b|OverQuota|disallowed ?by ?policy)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, what a
 	// security module of the node denies, and what the API server denies to an account.
 	others = pattern.MustCompile(`(?i)\bcifs\b|\bselinux\b|\bapparmor\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
