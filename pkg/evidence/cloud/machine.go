@@ -35,7 +35,7 @@ func NodeNotFound(pl *evidence.Place, refused []evidence.Text) (said, named evid
 	ids := idsOf(pl)
 	for _, t := range refused {
 		missed := func(id string) bool {
-			return saysMissing(t.Desc, id) || t.Code == "NotFound" && hasWord(t.Desc, id) && !pl.Volume.Names(t.Desc) && !strings.Contains(t.Desc, pl.Volume.Handle)
+			return saysMissing(t.Desc, id) || t.Code == "NotFound" && hasWord(t.Desc, id) && !onIt(t.Desc, id) && !pl.Volume.Names(t.Desc) && !strings.Contains(t.Desc, pl.Volume.Handle)
 		}
 		if !t.Is(message.NodeUnknown) && !slices.ContainsFunc(ids, missed) || t.Is(message.VolumeUnknown) {
 			continue
@@ -67,6 +67,13 @@ func saysMissing(text, id string) bool {
 		return false
 	}
 	return slices.ContainsFunc([]string{"not found", "was not found", "wasn't found", "could not be found", "does not exist", "doesn't exist"}, func(s string) bool { return strings.HasPrefix(after, s) })
+}
+
+// onIt tells whether a text speaks of what is, or is not, on an id: a pool on a node is none of the node.
+func onIt(text, id string) bool {
+	before, _, _ := strings.Cut(strings.ToLower(text), strings.ToLower(id))
+	words := strings.Fields(strings.TrimRight(before, `"'`+"`"+`([ `))
+	return slices.Contains(words[max(0, len(words)-2):], "on")
 }
 
 // hasWord tells whether a text has a word that is no part of a longer one.

@@ -154,6 +154,7 @@ func TestBackendNodeUnknown(t *testing.T) {
 		"names the node":        {attachError(`failed to find VirtualMachine for node:"n1". Error: node wasn''t found`), []string{"certain " + node}},
 		"names the instance":    {attachError("InvalidInstanceID.NotFound: The instance ID i-0aaa1 does not exist"), []string{"certain " + node}},
 		"names a longer id":     {attachError("The instance ID i-0aaa17 does not exist"), []string{}},
+		"a pool on the node":    {attachError(`rpc error: code = NotFound desc = storage pool fast does not exist on node "n1"`), []string{}},
 		"the volume is unknown": {attachError("InvalidVolume.NotFound: The volume vol-0a1b2c does not exist, node n1"), []string{}},
 		"names nothing, no id":  {attachError("instance not found").Edit("providerID: 'aws:///eu-1a/i-0aaa1'", "podCIDR: 10.0.0.0/24"), []string{"likely " + node}},
 		"names nothing, alone":  {more(attachError("instance not found"), "csi-3", "n1"), []string{"likely " + node}},
