@@ -48,7 +48,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 			break
 		}
 	}
-	return s, s.Helper != "" && s.Source != "" && (s.Said.Yes() || s.onHost())
+	return s, s.Helper != "" && s.Source != "" && (s.Said.Yes() || s.OnHost())
 }
 
 // helperFor names the program that mount(8) starts for a source: host:/path is NFS,
@@ -65,9 +65,9 @@ func helperFor(source, args string) string {
 	return ""
 }
 
-// onHost tells whether the mount is made with the host's programs: by the kubelet for
+// OnHost tells whether the mount is made with the host's programs: by the kubelet for
 // in-tree volumes, by Longhorn in the host's namespace.
-func (s Share) onHost() bool { return s.pl.Volume.CSIName() == "" || s.pl.Volume.IsLonghorn() }
+func (s Share) OnHost() bool { return s.pl.Volume.CSIName() == "" || s.pl.Volume.IsLonghorn() }
 
 // Works asks whether the helper does its work, or has none: it spoke itself, the volume is
 // mounted, or the share is not there to be mounted yet.
@@ -120,7 +120,7 @@ func (s Share) Searched(elsewhere string) evidence.Answer {
 	whole := s.pl.Tables(probes.Files)
 	if elsewhere != "" {
 		whole = whole.And(evidence.Partial(evidence.Lack{Need: "the PATH that mount is started with on node " + s.pl.Node, Node: s.pl.Node, Why: "it was not read"}))
-	} else if !s.onHost() {
+	} else if !s.OnHost() {
 		whole = whole.And(evidence.Partial(evidence.Lack{Need: "the programs in the image of driver " + s.pl.Volume.Driver, Node: s.pl.Node, Why: "it may mount with them"}))
 	}
 	return whole.Nothing()

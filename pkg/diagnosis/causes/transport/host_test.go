@@ -28,7 +28,7 @@ func TestNFSClientMissing(t *testing.T) {
 	check(t, []branch{
 		{"no helper on the host, events expired", waiting().probed("n1", with("")), []string{"nfs-client-missing certain Node n1"}},
 		{"helper is there", waiting().says("web", helperText).probed("n1", with("usr/sbin/mount.nfs")), clean},
-		{"words alone", waiting().says("web", helperText), []string{"nfs-client-missing likely Node n1"}},
+		{"words alone", waiting().says("web", helperText), []string{"nfs-client-missing possible Node n1"}},
 		{"host with a layout of its own", waiting().probed("n1", with("run/current-system/sw/bin/mount.nfs")), clean},
 		{"programs were not read", waiting().probed("n1", func(f *probes.Facts) { f.Files = nil }), clean},
 		{"the helper itself spoke", waiting().says("web", "mount.nfs: access denied by server while mounting 10.1.1.9:/export/data").probed("n1", with("")), []string{"nfs-access-denied certain Node n1"}},

@@ -37,11 +37,13 @@ var NFSClientMissing = &diagnosis.Rule{
 				return nil
 			case said && checked.Yes():
 				p.State, p.Last = []evidence.Answer{s.Said, checked}, nil
-			case said:
-				p.State, p.Last = []evidence.Answer{s.Said}, []evidence.Answer{missing}
+			case said: // a mistyped option or type makes mount say the same (longhorn/longhorn#9323)
+				p.State, p.Last, p.AtMost = []evidence.Answer{s.Said}, []evidence.Answer{missing}, report.Possible
 			case checked.Yes():
 				p.State, p.Last, p.AtMost = []evidence.Answer{checked}, []evidence.Answer{missing}, report.Possible
 			}
+		} else if !s.OnHost() { // a driver of NFS brings the helper in its image
+			p.AtMost = report.Possible
 		} else if s.Said.Yes() {
 			p.With["words"] = "a bad option or filesystem type"
 		}
