@@ -61,6 +61,10 @@ func TestSiblingsLocal(t *testing.T) {
 		"LVM: the path of a local PV, below a locked disk": {localDir("/dev/datavg/lv1").Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : path \"/dev/datavg/lv1\" does not exist").Disk("n1", "sdb", "8:16").
 			Entries("n1", "@content/8:16", "TYPE=crypto_LUKS\nUUID=11111111-2222-4333-8444-555555555555", "etc/crypttab", "data UUID=11111111-2222-4333-8444-555555555555 none luks"),
 			"broken: certain local-pool-inactive Node n1"},
+		"made by hand, and an idle disk has its size": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:2", "/mnt/disks/vol1").Entries("n1", "mnt/disks/vol1", "@dir", "sys/class/block/sda2/size", "520000000").Disk("n1", "sdb", "8:16"),
+			"broken: likely local-disk-not-mounted PersistentVolume pv-data"},
+		"made by hand, and an idle disk has another size": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:2", "/mnt/disks/vol1").Entries("n1", "mnt/disks/vol1", "@dir", "sys/class/block/sda2/size", "520000000").Disk("n1", "sdb", "8:16").Entries("n1", "sys/class/block/sdb/size", "41943040"),
+			"healthy"},
 		"LVM: there, the mount fails otherwise": {lvmMapped(),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"LVM: mapped over a disk that was pulled, and is back": {lvmMapped().Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),

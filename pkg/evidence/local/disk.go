@@ -11,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -43,11 +45,12 @@ type Disk struct {
 	Point string // where it is mounted by its entry
 	Entry string // the entry, in words: "/etc/fstab: UUID=… /mnt/disks/vol1 xfs …"
 	Meant evidence.Answer
+	Fits  bool // nothing but its size tells the disk
 }
 
 // DiskOf finds out whether the path of a volume should be a disk of its own: by an entry
 // of fstab or a unit, or because the static provisioner made the PV, which takes only
-// mount points (sig-storage-local-static-provisioner, pkg/discovery).
+// mount points (sig-storage-local-static-provisioner, pkg/discovery), or by its size.
 func DiskOf(pl *evidence.Place, p string) Disk {
 	if d, _, ok := inFstab(pl, p); ok {
 		return d
@@ -57,9 +60,45 @@ func DiskOf(pl *evidence.Place, p string) Disk {
 	}
 	const key = "pv.kubernetes.io/provisioned-by"
 	if by := pl.Volume.PV.Annotations[key]; strings.HasPrefix(by, "local-volume-provisioner-") {
-		return Disk{p, "", evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "metadata.annotations["+key+"]", by))}
+		return Disk{Point: p, Meant: evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "metadata.annotations["+key+"]", by))}
+	} else if by == "" {
+		return fitting(pl, p)
 	}
 	return Disk{Point: p, Meant: evidence.No()}
+}
+
+// fitting: a volume that was made by hand has not the size of the filesystem that its path lies on, and one
+// filesystem of the node that is mounted nowhere has it: it was mounted by hand before the node started anew.
+func fitting(pl *evidence.Place, p string) Disk {
+	size, view, out := disk.SizeOf(pl.Volume), pl.View, Disk{Point: p, Meant: evidence.No()}
+	m := view.Containing(p)
+	if m == nil || size == 0 || near(size, sizeAt(view, m), 5) {
+		return out
+	}
+	var facts []report.Evidence
+	for i := range view.Facts.Block {
+		b := &view.Facts.Block[i]
+		if slices.Contains([]string{"ext4", "xfs", "btrfs"}, view.Facts.Contents[b.Dev].Type) && disk.Idle(view, b) && near(size, b.Sectors*512, 20) && disk.OwnerOf(pl.X, pl.Volume, pl.Node, b.Dev) == nil {
+			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/size", fmt.Sprint(b.Sectors)), evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), view.Facts.Contents[b.Dev].Type))
+			out.Entry = "none was found, but " + disk.Title(b) + " has the size of the volume and is mounted nowhere"
+		}
+	}
+	if len(facts) == 2 {
+		out.Meant, out.Fits = evidence.Yes(facts...), true
+	}
+	return out
+}
+
+// near tells whether two sizes differ by less than one part in so many.
+func near(a, b, parts int64) bool { return max(a-b, b-a) < a/parts }
+
+func sizeAt(view *snapshot.NodeView, m *probes.Mount) int64 {
+	if s, ok := view.Facts.Statfs[m.Point]; ok && s.Err == "" {
+		return int64(s.Blocks * s.BlockSize)
+	} else if b := view.Device(m.Dev); b != nil {
+		return b.Sectors * 512
+	}
+	return 0
 }
 
 // inFstab finds the entry of a path, and the device that it names.
@@ -70,7 +109,7 @@ func inFstab(pl *evidence.Place, p string) (d Disk, source string, ok bool) {
 			continue
 		}
 		if point := path.Clean(probes.Unescape(f[1])); point != "/" && (point == p || strings.HasPrefix(p, point+"/")) && dedicated(point) {
-			return Disk{point, "/etc/fstab: " + strings.Join(f, " "), evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, f[0], true
+			return Disk{Point: point, Entry: "/etc/fstab: " + strings.Join(f, " "), Meant: evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, f[0], true
 		}
 	}
 	return Disk{}, "", false
@@ -89,7 +128,7 @@ func inUnits(pl *evidence.Place, p string) (Disk, bool) {
 		for _, l := range strings.Split(f.Content, "\n") {
 			where, ok := strings.CutPrefix(strings.TrimSpace(l), "Where=")
 			if where = path.Clean(where); ok && where != "/" && (where == p || strings.HasPrefix(p, where+"/")) {
-				return Disk{where, file, evidence.Yes(evidence.FromNode(pl.Node, file, "Where="+where))}, true
+				return Disk{Point: where, Entry: file, Meant: evidence.Yes(evidence.FromNode(pl.Node, file, "Where="+where))}, true
 			}
 		}
 	}

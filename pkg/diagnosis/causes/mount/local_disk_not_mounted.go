@@ -44,8 +44,12 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 		}
 		if d := local.DiskOf(pl, path); d.Meant.Yes() {
 			fields["entry"] = d.Entry
+			ceiling := report.Certain
+			if d.Fits {
+				ceiling = report.Likely
+			}
 			out = append(out, &diagnosis.Proof{
-				Subject: subject, Says: "absent", With: fields, State: []evidence.Answer{d.Meant, d.Absent(pl)},
+				Subject: subject, Says: "absent", With: fields, AtMost: ceiling, State: []evidence.Answer{d.Meant, d.Absent(pl)},
 				Steps: []remedy.Step{
 					remedy.Check("See where the path lies now, and whether the disk is there.", remedy.OnNode(pl.Node, "findmnt", "-T", path), remedy.OnNode(pl.Node, "blkid")),
 					remedy.Words("Stop the pods of the volume first, and save what was written into the bare directory since the node started. Then mount the disk by its entry, and start the pods again. So that it does not come back: nofail in the entry, RequiresMountsFor with this path in the unit of kubelet, and chattr +i on the bare directory. Do not format anything."),
