@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -23,11 +22,14 @@ func udevSerial(view *NodeView, dev probes.Dev) string {
 // Serial is what tells a disk from its neighbours: in sysfs an NVMe disk has the serial of its controller,
 // and a cloud may give one to all (nvme_card-pd); the name is in udev's database then.
 func (n *NodeView) Serial(b *probes.BlockDevice) string {
-	shared := strings.HasPrefix(b.Name, "nvme") && slices.ContainsFunc(n.Facts.Block, func(o probes.BlockDevice) bool {
+	called := udevSerial(n, b.Dev)
+	if called == "" || b.Serial != "" && (called == b.Serial || !strings.HasPrefix(b.Name, "nvme")) {
+		return b.Serial
+	}
+	if b.Serial == "" || slices.ContainsFunc(n.Facts.Block, func(o probes.BlockDevice) bool {
 		return o.Serial == b.Serial && o.Dev != b.Dev && o.Partition == 0
-	})
-	if b.Serial == "" || shared {
-		return cmp.Or(udevSerial(n, b.Dev), b.Serial)
+	}) {
+		return called
 	}
 	return b.Serial
 }
