@@ -79,18 +79,19 @@ status: {attached: true}
 	}
 	const crossed = "broken: likely device-is-not-the-volume Device n1/8:32"
 	for name, c := range map[string]struct {
-		w    *world
-		want string
+		w              *world
+		question, want string
 	}{
-		"both write":                {two(wwid, "ext4", "rw"), crossed},
-		"the other by its map":      {dmOver(two(wwid, "ext4", "rw", "253:0"), "n2", "dm-0", "253:0", "mpatha", "mpath-36001405a1b2c3d4e5f60718293a4b5c6", "sdc"), crossed},
-		"two disks":                 {two("naa.6001405bbbbbbbbbbbbbbbbbbbbbbbbb", "ext4", "rw"), "healthy"},
-		"no WWID was read":          {two("", "ext4", "rw"), "healthy"},
-		"a filesystem for clusters": {two(wwid, "ocfs2", "rw"), "healthy"},
+		"both write":                {two(wwid, "ext4", "rw"), "pvc shop/data", crossed},
+		"the other by its map":      {dmOver(two(wwid, "ext4", "rw", "253:0"), "n2", "dm-0", "253:0", "mpatha", "mpath-36001405a1b2c3d4e5f60718293a4b5c6", "sdc"), "pvc shop/data", crossed},
+		"asked by the map":          {dmOver(two(wwid, "ext4", "rw", "253:0"), "n2", "dm-0", "253:0", "mpatha", "mpath-36001405a1b2c3d4e5f60718293a4b5c6", "sdc"), "pvc shop/two", "broken: likely device-is-not-the-volume Device n2/253:0"},
+		"two disks":                 {two("naa.6001405bbbbbbbbbbbbbbbbbbbbbbbbb", "ext4", "rw"), "pvc shop/data", "healthy"},
+		"no WWID was read":          {two("", "ext4", "rw"), "pvc shop/data", "healthy"},
+		"a filesystem for clusters": {two(wwid, "ocfs2", "rw"), "pvc shop/data", "healthy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			show(t, c.w, "pvc shop/data", c.want)
+			show(t, c.w, c.question, c.want)
 		})
 	}
 }

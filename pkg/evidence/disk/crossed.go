@@ -19,6 +19,9 @@ func Crossed(pl *evidence.Place) (w Wrong, at string, ok bool) {
 	if !ok || d.Block == nil || !whole(d.View, d.Block) {
 		return w, "", false
 	}
+	if IsMapped(d.Block, "mpath-") && len(d.Paths) == 0 {
+		d.Paths = d.View.Leaves(d.Dev) // what the disks are called, the map is not
+	}
 	mine := writes(pl.X, pl.Volume, d)
 	if mine == nil {
 		return w, "", false
