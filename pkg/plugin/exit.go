@@ -40,7 +40,7 @@ func exitCode(r *report.Report, threshold string) int {
 	limit := report.Severity(threshold).Rank()
 	if limit > 0 {
 		for _, c := range r.RootCauses {
-			if !c.Waiting && c.Severity.Rank() >= limit { // one that needs only time makes no verdict either (diagnosis.verdict)
+			if c.Severity.Rank() >= limit {
 				return ExitFound
 			}
 		}

@@ -37,7 +37,7 @@ func TestExitCode(t *testing.T) {
 		"unexplained and harmless": {unexplained("volume-degraded"), "blocking", ExitOK},
 		"unchecked":                {report.Report{NotChecked: gap}, "degraded", ExitNotChecked},
 		"risk and unchecked":       {risky, "degraded", ExitNotChecked},
-		"needs only time":          {report.Report{RootCauses: []report.Cause{{Severity: report.Blocking, Waiting: true}}}, "degraded", ExitOK},
+		"needs only time":          {report.Report{RootCauses: []report.Cause{{Severity: report.Blocking, Waiting: true}}}, "degraded", ExitFound},
 		"past symptom":             {report.Report{Symptoms: []report.Symptom{{Past: true}}}, "risk", ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
