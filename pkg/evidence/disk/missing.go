@@ -75,6 +75,9 @@ func NoneOf(pl *evidence.Place, since time.Time) (Comparison, evidence.Answer) {
 	if pl.View != nil && !pl.View.AllDisks() { // the one that was not read can be it
 		whole = whole.And(pl.Tables(probes.Block))
 	}
+	if pl.Volume.PV == nil && pl.Volume.LH() == nil { // its names stand there
+		whole = whole.And(evidence.Partial(evidence.Lack{Need: "api/persistentvolumes", Why: "the PersistentVolume, by whose names a disk is known, was not read"}))
+	}
 	if !whole.Complete() {
 		return Comparison{}, whole.Nothing()
 	}

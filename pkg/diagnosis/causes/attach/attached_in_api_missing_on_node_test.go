@@ -95,8 +95,12 @@ func TestAttachedInAPIMissingOnNode(t *testing.T) {
 		sketch *sketch.Sketch
 		want   []string
 	}{
-		"the driver's word alone":                    {sanVolume("disk for lun--17 not found", other...), []string{"likely VolumeAttachment " + va}},
-		"its other disks are recognised":             {sanVolume("context deadline exceeded", other...).Add(secondVolume), []string{"certain VolumeAttachment " + va}},
+		"the driver's word alone":        {sanVolume("disk for lun--17 not found", other...), []string{"likely VolumeAttachment " + va}},
+		"its other disks are recognised": {sanVolume("context deadline exceeded", other...).Add(secondVolume), []string{"certain VolumeAttachment " + va}},
+		"its own PV was not read": {sanVolume("context deadline exceeded", other...).Add(secondVolume).Gap("api//persistentvolumes", "Truncated").
+			Add("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: san}\nprovisioner: san.example.com\n").Edit("{volumeName: pv-data,", "{volumeName: pv-data, storageClassName: san,").
+			Edit("name: pv-data, uid: v1}\nspec: {capacity: {storage: 10Gi}, accessModes: [ReadWriteOnce], claimRef: {namespace: shop, name: data, uid: c1}, csi: {driver: san.example.com, volumeHandle: lun--17}}",
+				"name: pv-third, uid: v1}\nspec: {capacity: {storage: 10Gi}, accessModes: [ReadWriteOnce], csi: {driver: san.example.com, volumeHandle: lun-3}}"), []string{}},
 		"other words, and nothing to compare":        {sanVolume("context deadline exceeded", other...), []string{}},
 		"it names a WWN that is not there":           {sanVolume("no such device: wwn "+wwn, other...), []string{"certain VolumeAttachment " + va}},
 		"it names a path that is not there":          {sanVolume("device /dev/disk/by-id/virtio-0a1b2c is not on the node", other...), []string{"certain VolumeAttachment " + va}},
