@@ -54,13 +54,15 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
 		p.Steps = append(p.Steps, foreignSteps(g.Foreign())...)
 	case sidecar != "":
-		p.Says, p.AtMost, p.With["finalizer"] = "gone", report.Likely, finalizer
-		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl), evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName()))}
-		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
+		p.AtMost, p.With["finalizer"] = report.Likely, finalizer
+		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl)}
 		if s := csi.SidecarOf(pl.X, pl.Volume.CSIName(), sidecar); s.Down().Yes() {
-			p.Says, p.With["sidecar"], p.State[3] = "down", sidecar+" of "+s.Where(), s.Down()
-			p.Steps[1] = remedy.Words("Start it again, and see why it does not run: it ends what is left to do in the storage and takes the finalizer off by itself. By hand the volume would stay in the storage, and nobody would ever remove it.")
+			p.Says, p.With["sidecar"], p.State = "down", sidecar+" of "+s.Where(), append(p.State, s.Down())
+			p.Steps = append(p.Steps, remedy.Words("Start it again, and see why it does not run: it ends what is left to do in the storage and takes the finalizer off by itself. By hand the volume would stay in the storage, and nobody would ever remove it."))
+			break
 		}
+		p.Says, p.State = "gone", append(p.State, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
+		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
 	default:
 		f, made := g.Source()
 		if f == "" {
