@@ -28,8 +28,8 @@ func (p *page) closing() {
 	if one := line + " · not checked: " + p.gapLine(); line != "" && len(p.r.NotChecked) > 0 && columns(one) <= p.width() {
 		p.printf("\n%s\n", one)
 	} else {
+		p.printf("\n")
 		if line != "" {
-			p.printf("\n")
 			p.text("", line)
 		}
 		p.open("")

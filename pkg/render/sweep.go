@@ -32,17 +32,34 @@ func (p *page) cluster() {
 	}
 	if len(rows) > 0 {
 		p.title("FAULTS")
-		head, where := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4
-		if !p.Wide && total(natural(head, rows)) > p.width()-2 { // whom it hits stays whole, where it is says the next question
-			head = head[:where]
-			for i := range rows {
-				rows[i] = rows[i][:where]
-			}
-		}
-		p.table(head, rows, 2)
+		p.faultTable(rows)
 	}
 	p.hazards(hazards)
 	p.deeper(faults, p.r.Unexplained)
+}
+
+// faultTable prints a line a fault. Where that does not fit, the place is left to the next
+// question, and then the objects get lines of their own: a name that is cut can neither be
+// told from its neighbour's nor be copied.
+func (p *page) faultTable(rows [][]string) {
+	head, where, room := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4, p.width()-2
+	if p.Wide && p.Width == 0 || total(natural(head, rows)) <= room {
+		p.table(head, rows, -1)
+		return
+	}
+	short := make([][]string, len(rows))
+	for i, r := range rows {
+		short[i] = r[:where]
+	}
+	if total(natural(head[:where], short)) <= room {
+		p.table(head[:where], short, -1)
+		return
+	}
+	var two [][]string
+	for _, r := range rows {
+		two = append(two, []string{r[0], strings.TrimSpace(r[2] + "  " + r[3])}, []string{"", r[1]})
+	}
+	p.table([]string{"", "CAUSE, OBJECT"}, two, 0)
 }
 
 // fewAlike is how many objects that fail alike get a row each.
@@ -187,30 +204,32 @@ func (p *page) hazards(list []report.Cause) {
 }
 
 // verbs ask about objects of a kind.
-var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod"}
+var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node"}
 
-// deeper names the question to ask next: about a claim that a cause hits, else about what
-// nothing explains.
+// deeper names the question to ask next, about the worst fault: a claim that it hits, what
+// it lies in, what it makes fail; then what nothing explains.
 func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {
 	var candidates []report.Subject
 	for _, c := range faults {
-		candidates = append(candidates, c.Affects...)
+		candidates = append(append(candidates, c.Affects...), c.Subject)
+		for _, s := range p.r.Symptoms {
+			if slices.Contains(s.ExplainedBy, c.ID) {
+				candidates = append(candidates, s.Subject)
+			}
+		}
+	}
+	for _, u := range unexplained {
+		candidates = append(candidates, u.Subject)
 	}
 	at := slices.IndexFunc(candidates, func(s report.Subject) bool { return verbs[s.Kind] != "" })
 	if at < 0 {
-		candidates = nil
-		for _, u := range unexplained {
-			candidates = append(candidates, u.Subject)
-		}
-		at = slices.IndexFunc(candidates, func(s report.Subject) bool { return verbs[s.Kind] != "" })
+		return
 	}
-	if at >= 0 {
-		s := candidates[at]
-		words := []string{"kubectl", "mountdoctor", verbs[s.Kind], s.Name}
-		if s.Namespace != "" {
-			words = append(words, "-n", s.Namespace)
-		}
-		p.printf("\n")
-		p.text("", "go deeper: "+report.Inline(words...))
+	s := candidates[at]
+	words := []string{"kubectl", "mountdoctor", verbs[s.Kind], s.Name}
+	if s.Namespace != "" {
+		words = append(words, "-n", s.Namespace)
 	}
+	p.printf("\n")
+	p.text("", "go deeper: "+report.Inline(words...))
 }
