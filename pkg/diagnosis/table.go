@@ -10,15 +10,15 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// table lists the volumes of the asked node: who uses each, as which device, where it
-// is mounted and what ails it.
+// table lists the volumes of the asked node, those that ail first: who uses each, as which
+// device, where it is mounted and what ails it there.
 func (p *Pass) table() []report.VolumeRow {
 	if p.Question.Kind != "node" {
 		return nil
 	}
 	node := p.Question.Name
-	ails := p.ailments()
-	var out []report.VolumeRow
+	ails := p.ailments(node)
+	var sick, out []report.VolumeRow
 	for _, v := range p.scope.volumes[:len(p.scope.volumes)-p.scope.alsoStored] {
 		row := report.VolumeRow{Volume: v.PVName(), Pod: podsOn(v, node), State: p.stateOn(v, node)}
 		if row.Volume == "" {
@@ -33,23 +33,29 @@ func (p *Pass) table() []report.VolumeRow {
 				row.Device = d.Block.Name + " " + row.Device
 			}
 		}
+		row.Mount = p.mountOn(v, node)
 		if names := ails[v.Key()]; len(names) > 0 {
 			row.State = strings.Join(names, ", ")
+			sick = append(sick, row)
+			continue
 		}
-		row.Mount = p.mountOn(v, node)
 		out = append(out, row)
 	}
-	return out
+	byClaim := func(a, b report.VolumeRow) int { return cmp.Compare(a.Claim, b.Claim) }
+	slices.SortStableFunc(sick, byClaim)
+	slices.SortStableFunc(out, byClaim)
+	return append(sick, out...)
 }
 
 // generic is the symptom of everything that keeps a pod waiting; it is named last.
 const generic = "pod-waiting-for-volume"
 
-// ailments are the names of the present symptoms by volume, the most telling first.
-func (p *Pass) ailments() map[string][]string {
+// ailments are the names of the present symptoms by volume, the most telling first. What
+// lies on other nodes alone ails none on this one.
+func (p *Pass) ailments(node string) map[string][]string {
 	out := map[string][]string{}
 	for _, s := range p.symptoms {
-		if s.Past || s.quiet() {
+		if s.Past || s.quiet() || len(s.at.list) > 0 && !s.at.has(node) {
 			continue
 		}
 		for _, o := range s.objects.list {

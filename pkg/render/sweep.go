@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ func (p *page) node() {
 		p.title("WHY")
 		p.facts(faults[0].Evidence, 2, enoughLines)
 		p.others(faults[1:])
+	}
+	if len(faults)+len(p.r.Unexplained) == 0 && p.r.Verdict == report.UnknownState {
+		p.text("  ", "No fault was found, but "+plural(len(p.r.NotChecked), "thing")+" could not be checked.")
 	}
 	p.puzzle(p.r.Unexplained)
 	p.volumes()
@@ -43,7 +47,7 @@ func (p *page) cluster() {
 // told from its neighbour's nor be copied.
 func (p *page) faultTable(rows [][]string) {
 	head, where, room := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4, p.width()-2
-	if p.Wide && p.Width == 0 || total(natural(head, rows)) <= room {
+	if p.Wide || total(natural(head, rows)) <= room {
 		p.table(head, rows, -1)
 		return
 	}
@@ -171,25 +175,54 @@ func (p *page) bySeverity() (faults, hazards []report.Cause) {
 	return faults, hazards
 }
 
-// volumes is the table of a node's volumes.
+// fewVolumes is how many volumes of a node get a row each on the first screen.
+const fewVolumes = 12
+
+// volumes is the table of a node's volumes. Of many the first, which ail, have a row each.
 func (p *page) volumes() {
 	if len(p.r.Volumes) == 0 {
 		return
 	}
 	p.title("VOLUMES")
+	shown := p.r.Volumes
+	if !p.Wide && len(shown) > fewVolumes+1 {
+		shown = shown[:fewVolumes]
+	}
 	var rows [][]string
-	for _, v := range p.r.Volumes {
+	for _, v := range shown {
 		claim := v.Claim
 		if claim == "" {
 			claim = v.Volume
 		}
 		state, rest, several := strings.Cut(v.State, ", ")
-		if several {
+		switch {
+		case p.Wide:
+			state = v.State
+		case several:
 			state += " +" + strconv.Itoa(1+strings.Count(rest, ", "))
 		}
 		rows = append(rows, []string{claim, v.Pod, v.Device, v.Mount, state})
 	}
 	p.table([]string{"CLAIM", "POD", "DEVICE", "MOUNT", "STATE"}, rows, 4, 3, 2)
+	if rest := p.r.Volumes[len(shown):]; len(rest) > 0 {
+		p.text("  ", "and "+plural(len(rest), "other")+": "+states(rest))
+	}
+}
+
+// states counts the states of volumes: "14 attached, 2 in use".
+func states(list []report.VolumeRow) string {
+	var names []string
+	many := map[string]int{}
+	for _, v := range list {
+		state := cmp.Or(v.State, "not attached")
+		if many[state]++; many[state] == 1 {
+			names = append(names, state)
+		}
+	}
+	for i, n := range names {
+		names[i] = strconv.Itoa(many[n]) + " " + n
+	}
+	return strings.Join(names, ", ")
 }
 
 // hazards prints risks, equal ones in one entry.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,6 +44,24 @@ func TestDeeper(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), "go deeper: kubectl mountdoctor "+want+"\n") {
 			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
+
+// TestManyVolumesOfANode has rows for the first, a count of the others, and all of them in wide.
+func TestManyVolumesOfANode(t *testing.T) {
+	t.Parallel()
+	r := &report.Report{Verdict: report.Healthy, Subject: report.Subject{Kind: "Node", Name: "n"}}
+	for i := range 30 {
+		r.Volumes = append(r.Volumes, report.VolumeRow{Claim: "shop/c" + strconv.Itoa(i), State: []string{"attached", ""}[i%2]})
+	}
+	for wide, want := range map[bool]string{false: "  shop/c11\n  and 18 others: 9 attached, 9 not attached\n", true: "  shop/c29\n"} {
+		var out bytes.Buffer
+		if err := Text(&out, r, Options{Width: 80, Wide: wide}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("wide %v: no %q in\n%s", wide, want, &out)
 		}
 	}
 }

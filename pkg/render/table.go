@@ -53,7 +53,7 @@ const leastCell = 16
 // narrower, or without what can be spared. A column without a word has none.
 func (p *page) fit(head []string, rows [][]string, whole int, spare []int) []int {
 	widths := natural(head, rows)
-	if p.Wide && p.Width == 0 {
+	if p.Wide {
 		return widths
 	}
 	for {

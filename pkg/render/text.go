@@ -64,6 +64,7 @@ func (p *page) screen() {
 func (p *page) wide() {
 	p.text("  ", p.r.Summary)
 	p.chain()
+	p.volumes()
 	p.causes()
 	p.symptoms()
 	p.unexplained()
