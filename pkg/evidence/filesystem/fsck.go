@@ -190,7 +190,7 @@ func mountedAnywhere(pl *evidence.Place) evidence.Answer {
 
 // seenAnywhere tells whether a node showed the volume's device.
 func seenAnywhere(pl *evidence.Place) bool {
-	return slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool {
+	return slices.ContainsFunc(pl.X.NodesTraced(pl.Volume), func(n string) bool {
 		_, ok := CarrierOf(pl.On(n))
 		return ok
 	})

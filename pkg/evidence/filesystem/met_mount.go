@@ -109,13 +109,13 @@ func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
 		return nil, evidence.No()
 	}
 	first, facts := "", []report.Evidence(nil)
-	for _, n := range pl.X.NodesOf(pl.Volume) {
+	for _, n := range pl.X.NodesTraced(pl.Volume) {
 		c, ok := CarrierOf(pl.On(n))
 		if !ok {
 			continue
 		}
 		u := c.onHost()
-		if len(u) == 0 || !slices.Contains(disk.Filesystems, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") || len(pl.Volume.LiveConsumersOn(n)) == 0 {
+		if len(u) == 0 || !slices.Contains(disk.Filesystems, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") {
 			continue
 		}
 		all, facts = append(all, c), append(facts, c.MountLine(u[0]))

@@ -113,7 +113,7 @@ func noSpace(pl *evidence.Place, fits func(evidence.Text) bool) evidence.Answer 
 
 // Room asks whether a node showed that the volume has room now.
 func Room(pl *evidence.Place) evidence.Answer {
-	for _, node := range pl.X.NodesOf(pl.Volume) {
+	for _, node := range pl.X.NodesTraced(pl.Volume) {
 		view := pl.X.View(node)
 		if view == nil {
 			continue

@@ -65,6 +65,7 @@ func TestCheckedWhileMounted(t *testing.T) {
 			h.f.Namespaces = append(h.f.Namespaces, probes.MountNamespace{ID: 7, PIDs: []int{70}, TablePID: 70, Mounts: []probes.Mount{{ID: 70, Dev: sdb, Root: "/", Point: "/host/x", FSType: "ext4"}}})
 		}), clean},
 		{"two nodes write, one finds damage", newHost(corev1.PodRunning).mounts("xfs", "rw").change(alsoOn("n2")).log(3, kmsg.XFSCorruption, damage), []string{likely}},
+		{"two nodes write, and the API knows of one", newHost(corev1.PodRunning).mounts("xfs", "rw").change(alsoOn("n2")).change(func(h *host) { h.s.Cluster.Pods = h.s.Cluster.Pods[:1] }).log(3, kmsg.XFSCorruption, damage), []string{likely}},
 		{"two nodes write, no damage yet", newHost(corev1.PodRunning).mounts("xfs", "rw").change(alsoOn("n2")), clean},
 		{"one node finds damage alone", newHost(corev1.PodRunning).mounts("xfs", "rw").log(3, kmsg.XFSCorruption, damage), []string{"filesystem-needs-fsck certain Device n1/8:16"}},
 	})
