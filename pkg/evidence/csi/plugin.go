@@ -42,7 +42,7 @@ func Registrar(pl *evidence.Place, driver string) (words string, fact report.Evi
 		return "", report.Evidence{}
 	}
 	for _, s := range pl.View.Facts.Kubelet.Registry {
-		if strings.Contains(s, driver) {
+		if registers(s, driver) {
 			return "Its registration socket is where the kubelet looks, so the kubelet did not register it or dropped the entry when the plugin restarted.",
 				evidence.FromNode(pl.Node, strings.TrimPrefix(s, "/"), "socket")
 		}
@@ -126,7 +126,7 @@ func Elsewhere(pl *evidence.Place, driver string, plugin *corev1.Pod) (socket st
 // twice asks whether two plugins registered one driver at the kubelet of the place's node.
 func twice(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
 	if pl.View != nil {
-		r := slices.DeleteFunc(slices.Clone(pl.View.Facts.Kubelet.Registry), func(s string) bool { return !strings.Contains(path.Base(s), driver) })
+		r := evidence.Keep(pl.View.Facts.Kubelet.Registry, func(s string) bool { return registers(s, driver) })
 		if len(r) > 1 {
 			return evidence.Yes(evidence.FromNode(pl.Node, strings.TrimPrefix(path.Dir(r[0]), "/"), strings.Join(evidence.Each(r, path.Base), " ")))
 		}

@@ -93,8 +93,18 @@ func inRegistry(view *snapshot.NodeView, driver string) evidence.Answer {
 	for i, s := range k.Registry {
 		names[i] = path.Base(s)
 	}
-	return evidence.When(slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, driver+"-") || s == driver+".sock" || s == driver }),
+	return evidence.When(slices.ContainsFunc(names, func(s string) bool { return registers(s, driver) }),
 		evidence.FromNode(view.Name, strings.TrimPrefix(path.Dir(k.Registry[0]), "/"), strings.Join(names, " ")))
+}
+
+// registers tells whether a socket of the registry is a driver's. The usual registrar calls it DRIVER-reg.sock
+// (node_register.go of node-driver-registrar): that of org.example.nfs-ssd is none of org.example.nfs.
+func registers(socket, driver string) bool {
+	name := path.Base(socket)
+	if of, usual := strings.CutSuffix(name, "-reg.sock"); usual {
+		return of == driver
+	}
+	return name == driver || name == driver+".sock" || strings.HasPrefix(name, driver+"-")
 }
 
 // strange tells whether a socket in the registry of a node's kubelet bears the name of no
