@@ -14,7 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -67,24 +66,25 @@ func DiskOf(pl *evidence.Place, p string) Disk {
 	return Disk{Point: p, Meant: evidence.No()}
 }
 
-// fitting: a volume that was made by hand has not the size of the filesystem that its path lies on, and one
-// filesystem of the node that is mounted nowhere has it: it was mounted by hand before the node started anew.
+// fitting: a volume that was made by hand before the node last started has not the size of the filesystem that
+// its path lies on, and one disk of the node has, with a filesystem that is mounted nowhere: it was mounted by hand.
 func fitting(pl *evidence.Place, p string) Disk {
 	size, view, out := disk.SizeOf(pl.Volume), pl.View, Disk{Point: p, Meant: evidence.No()}
-	m := view.Containing(p)
-	if m == nil || size == 0 || near(size, sizeAt(view, m), 5) {
+	m, boot := view.Containing(p), view.Facts.Identity.Boot()
+	if m == nil || size == 0 || near(size, sizeAt(view, m), 5) || boot.Before(pl.Volume.PV.CreationTimestamp.Time) {
 		return out
 	}
-	var facts []report.Evidence
+	var fits []*probes.BlockDevice
 	for i := range view.Facts.Block {
 		b := &view.Facts.Block[i]
 		if slices.Contains([]string{"ext4", "xfs", "btrfs"}, view.Facts.Contents[b.Dev].Type) && disk.Idle(view, b) && near(size, b.Sectors*512, 20) && disk.OwnerOf(pl.X, pl.Volume, pl.Node, b.Dev) == nil {
-			facts = append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/size", fmt.Sprint(b.Sectors)), evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), view.Facts.Contents[b.Dev].Type))
-			out.Entry = "none was found, but " + disk.Title(b) + " has the size of the volume and is mounted nowhere"
+			fits = append(fits, b)
 		}
 	}
-	if len(facts) == 2 {
-		out.Meant, out.Fits = evidence.Yes(facts...), true
+	if len(fits) == 1 {
+		b := fits[0]
+		out.Entry, out.Fits = "none was found, but "+disk.Title(b)+" has the size of the volume and is mounted nowhere", true
+		out.Meant = evidence.Yes(evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/size", fmt.Sprint(b.Sectors)), evidence.FromNode(pl.Node, "@content/"+b.Dev.String(), view.Facts.Contents[b.Dev].Type))
 	}
 	return out
 }
