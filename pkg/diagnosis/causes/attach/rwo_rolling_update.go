@@ -36,6 +36,10 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 	o := r.WaiterOwner
 	ns, name := pl.Volume.ClaimRef()
 	d := holder.DeadlockOf(pl.X, o)
+	then := "The volume then moves to node " + r.Waiter.Spec.NodeName
+	if r.Together() {
+		then = "Pod " + pods.Name(r.Waiter) + " then gets the volume"
+	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Deployment", o.Namespace, o.Name), Says: d.Says,
 		With: words.Fields{"deployment": o.Namespace + "/" + o.Name, "strategy": d.Strategy, "volume": volume.Name(pl.Volume), "holder": pods.Name(r.Holder),
@@ -44,7 +48,7 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 			evidence.FromAPI("PersistentVolumeClaim "+ns+"/"+name, "spec.accessModes", "ReadWriteOnce"))...)},
 		Last: []evidence.Answer{r.Held.With(holder.RefusedTo(pl, r.Waiter)...), r.OwnersKnown(pl.X), d.Is},
 		Steps: []remedy.Step{
-			remedy.DeletePod(r.Holder).Note("The volume then moves to node %s. This is a short downtime of the workload.", r.Waiter.Spec.NodeName),
+			remedy.DeletePod(r.Holder).Note("%s. This is a short downtime of the workload.", then),
 			remedy.Words("For good: set the strategy of Deployment " + o.Namespace + "/" + o.Name + " to Recreate (or maxSurge 0 with maxUnavailable 1), make it a StatefulSet, " +
 				"or move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod " + pods.Name(r.Holder) + " has the disk."),
 		},
@@ -57,7 +61,6 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 	}
 	if r.Together() {
 		p.Says, p.Breaks = "together", []diagnosis.Step{diagnosis.Publishing}
-		p.Steps[0] = remedy.DeletePod(r.Holder).Note("Pod %s then gets the volume. This is a short downtime of the workload.", pods.Name(r.Waiter))
 	}
 	p.Pod(r.Waiter)
 	p.At(r.Waiter.Spec.NodeName)

@@ -53,9 +53,9 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 			remedy.Check("See what the scheduler says, and what the nodes have.",
 				remedy.Kubectl("-n", w.Pod.Namespace, "describe", "pod", w.Pod.Name),
 				remedy.Kubectl("get", "nodes", "-o", "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints,CORDONED:.spec.unschedulable")),
-			remedy.Words("Make the pod fit a node: a toleration, other requests, another selector, or another node. The claim needs nothing: it binds when the pod has a node. Do not write the selected node by hand for this, and do not change the class to Immediate."),
 		},
 	}
+	cure := "Make the pod fit a node: a toleration, other requests, another selector, or another node. The claim needs nothing: it binds when the pod has a node. Do not write the selected node by hand for this, and do not change the class to Immediate."
 	switch silent := placing.Silent(pl, w.Pod); {
 	case placing.ByVolume().Yes() && !placing.Mixed():
 		return nil
@@ -64,16 +64,18 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.State = append(all, placing.Unplaced(w.Pod))
 	case silent.Yes():
 		p.Says, p.AtMost = "silent", report.Likely
-		p.Steps[1] = remedy.Words("Find out why scheduler \"" + pods.SchedulerOf(w.Pod) + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " +
-			"The claim needs nothing: it binds when the pod has a node.")
+		cure = "Find out why scheduler \"" + pods.SchedulerOf(w.Pod) + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " +
+			"The claim needs nothing: it binds when the pod has a node."
 		p.State = append(all, silent)
 	case len(placing.Gates) > 0:
 		p.Says = "gated"
+		cure = "See whose gates these are (a queue such as Kueue, an operator) and what it waits for: it takes them away itself. The claim needs nothing: it binds when the pod has a node."
 		p.State = append(all, placing.Unplaced(w.Pod))
 	default:
 		p.Says = "words"
 		p.State, p.Last = append(all, placing.Unplaced(w.Pod)), []evidence.Answer{placing.ByNodes()}
 	}
+	p.Steps = append(p.Steps, remedy.Words(cure))
 	p.Keys.Pod(w.Pod)
 	return p
 }

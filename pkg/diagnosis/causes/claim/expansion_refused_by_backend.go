@@ -23,18 +23,18 @@ var ExpansionRefusedByBackend = &diagnosis.Rule{
 		}
 		ns, claim := pl.Volume.ClaimRef()
 		want, _, got := claims.Sizes(pl)
+		says, cure := "refused", remedy.Words("Too large, or no space: where the API server lets it (RecoverVolumeExpansionFailure, default from 1.32), lower the request to anything above "+got.String()+"; older servers refuse that. Never make a file system smaller.")
+		if claims.OfflineOnly(pl) {
+			says, cure = "offline", remedy.Words("Scale the workload of the claim to 0 until status.capacity of the claim follows, then up again: the driver can only enlarge a volume that nobody uses.")
+		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "refused",
+			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: says,
 			With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": pl.Volume.CSIName()},
 			State: []evidence.Answer{claims.Refused(pl), grows, evidence.Not(claims.BackendGrown(pl))},
 			Steps: []remedy.Step{
 				remedy.Check("See the state of the expansion.", remedy.Kubectl("-n", ns, "get", "pvc", claim, "-o", "jsonpath={.status}")),
-				remedy.Words("Too large, or no space: where the API server lets it (RecoverVolumeExpansionFailure, default from 1.32), lower the request to anything above " + got.String() + "; older servers refuse that. Never make a file system smaller."),
+				cure,
 			},
-		}
-		if claims.OfflineOnly(pl) {
-			p.Says = "offline"
-			p.Steps[1] = remedy.Words("Scale the workload of the claim to 0 until status.capacity of the claim follows, then up again: the driver can only enlarge a volume that nobody uses.")
 		}
 		return []*diagnosis.Proof{p}
 	},

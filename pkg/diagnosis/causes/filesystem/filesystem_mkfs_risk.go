@@ -26,6 +26,10 @@ var MkfsRisk = &diagnosis.Rule{
 		if f.Says == "" || !f.Data.Yes() && (!f.Old || !f.Tried) {
 			return nil // nothing to fear, a new volume, or one that nobody tries to format
 		}
+		seek := "Find out why reads fail on node " + pl.Node + " (the path to the data, the replicas, the storage network). Keep every replica and every backup: none may be removed, repaired or salvaged by hand now."
+		if f.Says == "header" {
+			seek = "Find out on node " + pl.Node + " why cryptsetup does not open it (something holds the device, a limit of memory, a path that fails), and save the header (cryptsetup luksHeaderBackup) while it is there."
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.FilesystemSubject(pl.Volume), Says: f.Says,
 			With:       words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "error": f.Error, "tried": "", "device": "", "age": "", "data": ""},
@@ -34,7 +38,7 @@ var MkfsRisk = &diagnosis.Rule{
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a device that somebody has", Is: f.Held}},
 			Steps: []remedy.Step{
 				remedy.Words("Scale the workload to 0 now, so that nothing retries; leave the volume alone until its disk reads well again. Then look that its filesystem is there before anything mounts it."),
-				remedy.Words("Find out why reads fail on node " + pl.Node + " (the path to the data, the replicas, the storage network). Keep every replica and every backup: none may be removed, repaired or salvaged by hand now."),
+				remedy.Words(seek),
 			},
 		}
 		if f.Tried {
@@ -47,7 +51,6 @@ var MkfsRisk = &diagnosis.Rule{
 		switch {
 		case f.Says == "header": // what is written over was a header
 			p.Last = []evidence.Answer{f.Data}
-			p.Steps[1] = remedy.Words("Find out on node " + pl.Node + " why cryptsetup does not open it (something holds the device, a limit of memory, a path that fails), and save the header (cryptsetup luksHeaderBackup) while it is there.")
 		case !f.Data.Yes() && f.Says != "unreadable": // it may never have been formatted
 			if pl.Volume.LH() != nil {
 				return nil

@@ -21,19 +21,19 @@ var XFSLogNotReplayed = &diagnosis.Rule{
 		if !w.Is.Yes() {
 			return nil
 		}
+		protected, replay := "", remedy.Words("Make a snapshot or backup first, and see that no pod uses the volume and that it is mounted in no namespace of any node. One read-write mount into an empty directory and a clean unmount replay the log (Longhorn: attach it through the UI; a clone wants the option nouuid), or a driver version that mounts before it checks does so.")
+		if w.Protected() {
+			protected, replay = "The disk itself is write-protected for the node", remedy.Words("Let the storage give node "+pl.Node+" the disk for writing, and find out why it does not: a LUN that is mapped read-only, the passive copy of a replication, a snapshot, a pool without space. The next mount then replays the log; there is nothing to repair before.")
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeSubject(pl.Volume), Says: w.Says,
-			With:       words.Fields{"volume": pl.Volume.PVName(), "node": pl.Node, "device": w.Name, "dev": "", "protected": ""},
+			With:       words.Fields{"volume": pl.Volume.PVName(), "node": pl.Node, "device": w.Name, "dev": "", "protected": protected},
 			State:      []evidence.Answer{w.Is},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "filesystem-needs-fsck", Is: w.Damaged(pl)}},
 			Steps: []remedy.Step{
-				remedy.Words("Make a snapshot or backup first, and see that no pod uses the volume and that it is mounted in no namespace of any node. One read-write mount into an empty directory and a clean unmount replay the log (Longhorn: attach it through the UI; a clone wants the option nouuid), or a driver version that mounts before it checks does so."),
+				replay,
 				remedy.Words("Use that shall stay read-only: the mount options norecovery (XFS, with nouuid for a clone) or noload (ext4), knowing that the newest changes are not seen. Do not destroy the log (xfs_repair -L) before that mount has failed, and then only on a copy: it loses data."),
 			},
-		}
-		if w.Protected() {
-			p.With["protected"] = "The disk itself is write-protected for the node"
-			p.Steps[0] = remedy.Words("Let the storage give node " + pl.Node + " the disk for writing, and find out why it does not: a LUN that is mapped read-only, the passive copy of a replication, a snapshot, a pool without space. The next mount then replays the log; there is nothing to repair before.")
 		}
 		if !w.Dev.IsZero() {
 			p.Subject, p.With["dev"] = diagnosis.DeviceSubject(pl.Node, w.Dev), w.Dev.String()

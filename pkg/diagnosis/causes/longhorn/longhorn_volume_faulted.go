@@ -30,18 +30,19 @@ var VolumeFaulted = &diagnosis.Rule{
 			return nil
 		}
 		down, silent := lh.NodesDown(pl.X, pl.Volume)
+		first := "Cure the disks, nodes and network of the replicas first, and keep a copy of the replica directories where they may differ."
+		if len(down) > 0 {
+			first = "Bring the nodes of the replicas back first (" + words.List(down, 3) + "): their data lies there, and Longhorn may take it as it is. Delete neither these nodes nor the replicas on them."
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted.With(lh.SalvageOff(pl.X)...).With(silent...)},
 			With: words.Fields{"volume": v.Name, "failed": "", "all": words.Count(len(pl.Volume.Longhorn.Replicas), "replica"), "first": "", "last": "",
 				"salvage": lh.WhyNoSalvage(pl.X, pl.Volume), "left": "", "down": words.List(down, 3), "backup": v.Status.LastBackup},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that died over a living replica", Is: lh.EngineDied(pl.X, pl.Volume)}},
 			Steps: []remedy.Step{
-				remedy.Words("Cure the disks, nodes and network of the replicas first, and keep a copy of the replica directories where they may differ."),
+				remedy.Words(first),
 				remedy.Words("Scale the workload to 0, then salvage the volume in the Longhorn UI, choosing the replica with the newest healthyAt and failedAt, or restore a backup. Delete no replica before that. A check of the filesystem comes after the salvage, while nothing has it mounted."),
 			},
-		}
-		if len(down) > 0 {
-			p.Steps[0] = remedy.Words("Bring the nodes of the replicas back first (" + words.List(down, 3) + "): their data lies there, and Longhorn may take it as it is. Delete neither these nodes nor the replicas on them.")
 		}
 		if failed := lh.Failures(pl.Volume); len(failed) > 0 {
 			p.With["failed"], p.With["first"], p.With["last"] = fmt.Sprint(len(failed)), failed[0], failed[len(failed)-1]

@@ -31,6 +31,10 @@ var SMBServerUnreachable = &diagnosis.Rule{
 			return nil
 		}
 		answers := s.Answers(pl)
+		cure := "Open port " + s.Port + " from node " + pl.Node + " towards " + s.Server + " (cloud networks and providers often block it; a private endpoint goes round that), or bring the server back. Mounts connect again by themselves."
+		if s.Unresolved() {
+			cure = "Use an address, or a name that the plugin's pod can resolve: its dnsPolicy decides, not the node."
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "dial",
 			With:  words.Fields{"node": pl.Node, "server": s.Server, "port": s.Port, "source": s.Source},
@@ -38,7 +42,7 @@ var SMBServerUnreachable = &diagnosis.Rule{
 			Last:  []evidence.Answer{csi.InHostNetwork(pl)},
 			Steps: []remedy.Step{
 				remedy.Check("Try the port from this node, and from one that works.", remedy.Dial(pl.Node, s.Server, s.Port)),
-				remedy.Words("Open port " + s.Port + " from node " + pl.Node + " towards " + s.Server + " (cloud networks and providers often block it; a private endpoint goes round that), or bring the server back. Mounts connect again by themselves."),
+				remedy.Words(cure),
 			},
 		}
 		if said := s.Unconnected(); said.Yes() {
@@ -48,7 +52,6 @@ var SMBServerUnreachable = &diagnosis.Rule{
 		}
 		if s.Unresolved() {
 			p.Says, p.LookAlikes = "name", nil
-			p.Steps[1] = remedy.Words("Use an address, or a name that the plugin's pod can resolve: its dnsPolicy decides, not the node.")
 		}
 		if l := s.LoggedNoConnection(pl); l.Yes() {
 			p.Hint = l
