@@ -38,6 +38,16 @@ func NodeGone(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer
 	return evidence.Resource(x, "/nodes").Nothing(evidence.FromAPI("Nodes", "", "collected; none is named "+va.Spec.NodeName))
 }
 
+// Traceless asks whether nothing else of an attachment's node is left: its CSINode, which every kubelet makes and which
+// goes with the Node (ownerReferences), and its pods.
+func Traceless(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
+	n := va.Spec.NodeName
+	if x.CSINode(n) != nil || len(x.PodsOn(n)) > 0 || len(x.Cluster.CSINodes) == 0 {
+		return evidence.No()
+	}
+	return evidence.Resources(x, "/pods", "storage.k8s.io/csinodes").Nothing(evidence.FromAPI("CSINodes and pods", "", "collected; none is of node "+n))
+}
+
 // InTheWay asks whether an attachment is in somebody's way: it cannot go, or a pod waits
 // elsewhere for a volume that only one node may have.
 func InTheWay(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment) evidence.Answer {

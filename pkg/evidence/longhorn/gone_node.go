@@ -106,15 +106,20 @@ func onItsWay(x *snapshot.Index, v *snapshot.Volume) bool {
 	})
 }
 
-// Gone asks whether no Node has the name that the reference gives.
-func (r GoneRef) Gone(x *snapshot.Index) evidence.Answer {
+// Gone asks whether no Node has the name that the reference gives. Where that list was not read whole, Longhorn's own
+// word for it counts, until the list is.
+func (r GoneRef) Gone(x *snapshot.Index) (gone, listed evidence.Answer) {
 	v := r.Volume.LH()
-	facts := []report.Evidence{evidence.FromAPI(r.Object, r.Field, r.Node), evidence.FromAPI("Nodes", "", "collected; none is named "+r.Node),
-		evidence.FromAPI("Volume "+v.Name, "status.state", v.Status.State)}
-	if c, ok := r.condition(x); ok {
+	facts := []report.Evidence{evidence.FromAPI(r.Object, r.Field, r.Node), evidence.FromAPI("Volume "+v.Name, "status.state", v.Status.State)}
+	c, ok := r.condition(x)
+	if ok {
 		facts = append(facts, evidence.FromAPI("Node.longhorn.io "+r.Node, "status.conditions[Ready]", strings.TrimSpace(c.Status+" "+c.Reason+" "+c.Message)))
 	}
-	return evidence.Resource(x, "/nodes").Nothing(facts...)
+	listed = evidence.Resource(x, "/nodes").Nothing(evidence.FromAPI("Nodes", "", "collected; none is named "+r.Node))
+	if c.Reason == "KubernetesNodeGone" || listed.Yes() {
+		return evidence.Yes(facts...), listed
+	}
+	return listed, listed
 }
 
 // Needed asks whether Longhorn waits for the object on the missing node. Which other

@@ -70,6 +70,13 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	return a, true
 }
 
+// There tells whether a node is one of the cluster. Where the list of nodes was not read whole, its CSINode, which goes with
+// it (ownerReferences), or a pod there tells: those of a node that was removed are collected (pkg/controller/podgc).
+func There(x *snapshot.Index, node string) bool {
+	lives := func(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && pods.Finished(p).No() }
+	return x.Node(node) != nil || !x.Collected("/nodes") && (x.CSINode(node) != nil || slices.ContainsFunc(x.PodsOn(node), lives))
+}
+
 // Unregistered asks whether the kubelet of the node does not know the driver. Where no plugin
 // runs, a socket that one left behind says nothing against CSINode.
 func (u Use) Unregistered(pl *evidence.Place) evidence.Answer {

@@ -28,7 +28,7 @@ var CSIPluginNotOnNode = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/nodes"))}
 		for _, u := range nodeplugin.Uses(pl) {
-			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && (pl.X.Node(u.Node) != nil || !pl.X.Collected("/nodes")) {
+			if a, ok := nodeplugin.AbsenceOf(pl, u); ok && nodeplugin.There(pl.X, u.Node) {
 				out = append(out, notOnNode(pl, u, a))
 			}
 		}

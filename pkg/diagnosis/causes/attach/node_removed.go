@@ -54,6 +54,9 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + node + " still exists, let it join again under its name: the detach then finishes by itself."),
 			remedy.Words("Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume " + name + " is attached to no running machine, " +
 				"take the attacher's finalizer off VolumeAttachment " + va.Name + "; deleting it again, also by force, changes nothing. Never while the old machine may run.")}}
+	if traceless := holder.Traceless(pl.X, va); gone.Unseen() && traceless.Yes() {
+		p.State, p.Last = []evidence.Answer{traceless, holder.InTheWay(pl.X, pl.Volume, va)}, []evidence.Answer{gone}
+	}
 	if holder.UsedBeside(pl.X, pl.Volume, va) {
 		p.Severity = report.Degraded // what remains to be cleared keeps nobody from it
 	}
@@ -65,10 +68,11 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 
 func goneReference(pl *evidence.Place, ref longhorn.GoneRef) *diagnosis.Proof {
 	v := ref.Volume
+	gone, listed := ref.Gone(pl.X)
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(ref.Node), Says: "longhorn",
 		With: words.Fields{"node": ref.Node, "object": ref.Object, "field": ref.Field, "volume": v.LH().Name, "state": v.LH().Status.State,
 			"waits": holder.Waits(holder.Waiters(v)), "known": ref.Known(pl.X)},
-		State: []evidence.Answer{ref.Gone(pl.X)}, Last: []evidence.Answer{ref.Needed(pl.X)},
+		State: []evidence.Answer{gone}, Last: []evidence.Answer{listed, ref.Needed(pl.X)},
 		Steps: []remedy.Step{remedy.Words("If the machine of node " + ref.Node + " still exists, let it join again under its name."),
 			remedy.Words("Otherwise restart " + ref.Reconciler(pl.X) + ", so that it forgets the missing instance manager. " +
 				"Remove Longhorn's object of node " + ref.Node + " only when it holds no replica that is still needed.")}}

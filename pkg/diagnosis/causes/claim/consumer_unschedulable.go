@@ -75,7 +75,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.Says = "words"
 		p.State, p.Last = append(all, placing.Unplaced(w.Pod)), []evidence.Answer{placing.ByNodes()}
 	}
-	p.Steps = append(p.Steps, remedy.Words(cure))
+	p.Steps, p.Last = append(p.Steps, remedy.Words(cure)), append(p.Last, pl.Consumers().Nothing()) // another pod may have a node
 	p.Keys.Pod(w.Pod)
 	return p
 }

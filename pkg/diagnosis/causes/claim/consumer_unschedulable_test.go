@@ -56,6 +56,7 @@ func TestConsumerUnschedulable(t *testing.T) {
 		"gated":                  {unplaced("").Edit("spec:\n  volumes", "spec:\n  schedulingGates: [{name: quota.example.com/gate}]\n  volumes"), []string{"certain Pod db-0"}},
 		"nobody speaks":          {unplaced(""), []string{"likely Pod db-0"}},
 		"events were not read":   {unplaced("").Gap("api//events", "Forbidden"), []string{}},
+		"a page of the pods":     {unplaced(cpu).Gap("api//pods", "Truncated"), []string{"likely Pod db-0"}},
 		"just made":              {unplaced(cpu).Edit("11:30:00Z", "11:59:30Z"), []string{}},
 		"an autoscaler works":    {unplaced(cpu).Add(up), []string{"certain Pod db-0 waiting"}},
 		"Karpenter works":        {unplaced(cpu).Add(strings.NewReplacer("TriggeredScaleUp", "Nominated", "pod triggered scale-up", "'Pod should schedule on: nodeclaim/default-tn8fg'").Replace(up)), []string{"certain Pod db-0 waiting"}},
