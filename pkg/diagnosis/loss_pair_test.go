@@ -1,0 +1,53 @@
+package diagnosis_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
+)
+
+// pairs is which part of the pairs of losses is tried, and with ALL_LOSSES: there are
+// almost six million.
+const pairs, morePairs = 16384, 512
+
+// TestTwoLossesNeverStrengthen takes two things away at once: what the first leaves open is
+// not settled because the second is missing, too, and no command comes of it.
+func TestTwoLossesNeverStrengthen(t *testing.T) {
+	t.Parallel()
+	part := pairs
+	if os.Getenv("ALL_LOSSES") != "" {
+		part = morePairs
+	}
+	every(t, func(t *testing.T, c *corpus.Case, dir string) {
+		whole := recorded(t, c)
+		acting := corpus.Acting(whole)
+		losses := corpus.Losses(load(t, dir), c.Ask)
+		for i, first := range losses {
+			var chosen []string
+			for _, second := range losses[i+1:] {
+				if corpus.Sampled(part, c.Name, first.Name, second.Name) {
+					chosen = append(chosen, second.Name)
+				}
+			}
+			if len(chosen) == 0 {
+				continue
+			}
+			for _, second := range corpus.Losses(first.Take(), c.Ask) { // what is lost with the first cannot be lost again
+				if !slices.Contains(chosen, second.Name) {
+					continue
+				}
+				lost := evaluate(c, second.Take())
+				for _, wrong := range corpus.Weaker(corpus.Judged{Report: whole}, corpus.Judged{Report: lost}) {
+					t.Errorf("without %s and %s: %s", first.Name, second.Name, wrong)
+				}
+				for _, command := range corpus.Acting(lost) {
+					if !slices.Contains(acting, command) {
+						t.Errorf("without %s and %s: new is the command %s", first.Name, second.Name, command)
+					}
+				}
+			}
+		}
+	})
+}
