@@ -178,8 +178,11 @@ func (z puzzle) silence() []report.Evidence {
 	return []report.Evidence{evidence.FromAPI("Node "+z.node, "status.conditions[Ready]", strings.TrimSpace("not True since "+r.Since.UTC().Format(time.RFC3339)+" "+r.Reason))}
 }
 
-// away are Longhorn's processes that would have to run for the step.
+// away are Longhorn's processes that would have to run for the step, and the replicas that it goes without.
 func (z puzzle) away() []report.Evidence {
+	if slices.Contains([]Step{Staging, Using}, z.step) {
+		return longhorn.Modes(z.p.Index, z.volume)
+	}
 	if slices.Contains([]Step{Attaching, Detaching, Serving}, z.step) {
 		return longhorn.Away(z.p.Index, z.volume, z.node)
 	}

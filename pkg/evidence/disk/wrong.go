@@ -19,6 +19,7 @@ type Wrong struct {
 	How     string              // how the volume's own disk is known
 	Foreign string              // whose disk it is, as a sentence goes on
 	Other   *snapshot.Volume    // the volume whose disk it is
+	Twice   bool                // it is the disk of both, as far as the node can tell
 	Is      evidence.Answer
 	AtMost  report.Certainty
 }
@@ -103,6 +104,9 @@ func WrongMounted(pl *evidence.Place) (Wrong, bool) {
 			continue
 		}
 		if proven && (slices.Contains(d.Numbers(), m.Mount.Dev) || pl.View.Rests(m.Mount.Dev, d.Dev)) {
+			if w, ok := twice(pl, b, m); ok {
+				return w, true
+			}
 			continue
 		}
 		w := Wrong{Dev: b.Dev, Block: b, AtMost: report.Likely}
@@ -118,6 +122,22 @@ func WrongMounted(pl *evidence.Place) (Wrong, bool) {
 			w.Foreign = name
 			w.Is = evidence.Yes(append(facts, evidence.FromNode(pl.Node, "sys/class/block/"+s.Name, name))...)
 			return w, true
+		}
+	}
+	return Wrong{}, false
+}
+
+// twice finds another volume that is attached to the node, too, and whose paths have the same disk mounted:
+// one of the two got the number of the other's disk (kubernetes-sigs/azuredisk-csi-driver#3457).
+func twice(pl *evidence.Place, b *probes.BlockDevice, m snapshot.VolumeMount) (Wrong, bool) {
+	o := OwnerOf(pl.X, pl.Volume, pl.Node, m.Mount.Dev)
+	if o == nil || pl.Volume.AttachmentOn(pl.Node) == nil || o.AttachmentOn(pl.Node) == nil {
+		return Wrong{}, false
+	}
+	for _, n := range pl.X.VolumeMounts(o, pl.Node) {
+		if n.Mount.Dev == m.Mount.Dev && n.Mount.Root == m.Mount.Root {
+			return Wrong{Dev: b.Dev, Block: b, Other: o, Twice: true, AtMost: report.Likely,
+				Is: evidence.Yes(evidence.FromNode(pl.Node, "proc/1/mountinfo", m.Mount.Raw), evidence.FromNode(pl.Node, "proc/1/mountinfo", n.Mount.Raw))}, true
 		}
 	}
 	return Wrong{}, false

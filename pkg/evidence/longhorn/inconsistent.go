@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -15,6 +17,8 @@ import (
 var (
 	strictLocal = pattern.MustCompile(`(?i)replica.*strict-local|strict-local.*replica`)
 	sizeRefused = pattern.MustCompile(`expected size \d+ .*should not be smaller than the current size \d+`)
+	// sizesDiffer is how an engine that starts says that its replicas are not of one size (Controller.addReplicaNoLock, pkg/controller).
+	sizesDiffer = pattern.MustCompile(`sizes? (?:does|do) not match (\d+) != (\d+) in the engine initiation phase`)
 	// chainBroken is how an engine or a replica says that files of a replica are missing.
 	chainBroken = pattern.MustCompile(`\.img\.meta: no such file|failed to find (the )?(parent|metadata)|(parent|chain).*(missing|not found)`)
 )
@@ -67,6 +71,30 @@ func LocalityRefused(pl *evidence.Place) evidence.Answer {
 // TooLarge asks whether an engine is larger than its volume: it met a replica of another size.
 func TooLarge(e *snapshot.LHEngine, v *snapshot.LHVolume) evidence.Answer {
 	return evidence.When(v.Size > 0 && e.CurrentSize > v.Size, evidence.FromAPI("Engine "+e.Name, "status.currentSize", fmt.Sprint(e.CurrentSize)), evidence.FromAPI("Volume "+v.Name, "spec.size", fmt.Sprint(v.Size)))
+}
+
+// SizesDiffer asks whether an engine that does not start has just said, by itself or through its manager, that one of its replicas
+// is larger than the volume; and how large.
+func SizesDiffer(pl *evidence.Place, e *snapshot.LHEngine, v *snapshot.LHVolume) (largest int64, a evidence.Answer) {
+	raw, fact := "", report.Evidence{}
+	if t := told(pl, sizesDiffer); t != nil && t.Fresh {
+		raw, fact = t.Raw, t.Evidence()
+	}
+	for _, im := range runners(pl.X, e.NodeID, e.InstanceManager) {
+		for l := range evidence.Lines(pl.X.LogsOf(pl.X.LonghornNamespace(), im)) {
+			if raw == "" && strings.Contains(l.Text, e.Name) && sizesDiffer.MatchString(l.Text) && pl.X.Age(message.Date(l.Text, pl.X.TakenAt)) < freshFor {
+				raw, fact = l.Text, l.Evidence()
+			}
+		}
+	}
+	if raw == "" || e.CurrentState == "running" {
+		return 0, evidence.No()
+	}
+	for _, n := range sizesDiffer.FindStringSubmatch(raw)[1:] {
+		bytes, _ := strconv.ParseInt(n, 10, 64)
+		largest = max(largest, bytes)
+	}
+	return largest, evidence.When(v.Size > 0 && largest > v.Size, fact, evidence.FromAPI("Volume "+v.Name, "spec.size", fmt.Sprint(v.Size)))
 }
 
 // SizeRefused asks for a fresh refusal that names the two sizes.

@@ -1,7 +1,9 @@
 package longhorn
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -83,6 +85,24 @@ func Away(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 		}
 	}
 	return out[:min(len(out), 3)]
+}
+
+// Modes quotes which replicas an engine that runs does not use, and those that Longhorn does not know.
+func Modes(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
+	e := x.EngineActive(v)
+	if e == nil || e.CurrentState != "running" {
+		return nil
+	}
+	var not []string
+	for _, name := range slices.Sorted(maps.Keys(e.ReplicaModes)) {
+		if mode := e.ReplicaModes[name]; mode != "RW" {
+			not = append(not, name+" "+mode)
+		}
+	}
+	if len(not) == 0 {
+		return nil
+	}
+	return []report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.replicaModeMap", strings.Join(not, ", "))}
 }
 
 // present tells whether an instance-manager is one of the release that runs: what an upgrade

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -20,12 +21,16 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 		return "", nil
 	}
 	var wait []string
+	var said []report.Evidence // of replicas that run: what they lack the engine cannot start without
 	runs := 0
 	for _, r := range v.Longhorn.Replicas {
 		switch {
 		case r.NodeID == "" || r.FailedAt != "" || r.DesireState != "running":
 		case r.CurrentState == "running":
 			runs++
+			if e, ok := complaint(x, r.InstanceManager, r.Name); ok && len(said) == 0 {
+				said = append(said, e)
+			}
 		default:
 			wait = append(wait, fmt.Sprintf("%s on node %s is %s", r.Name, r.NodeID, OrNone(r.CurrentState)))
 			facts = append(facts, evidence.FromAPI("Replica "+r.Name, "status.currentState", OrNone(r.CurrentState)+", wanted is running"))
@@ -41,8 +46,9 @@ func Stops(x *snapshot.Index, v *snapshot.Volume) (says string, facts []report.E
 		if says, sick := noManagerFor(x, e.NodeID); says != "" {
 			return "Longhorn stops at the instance-manager: " + says + ", so engine " + e.Name + " is not started.", sick
 		}
+		state := []report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)+", wanted is running")}
 		return fmt.Sprintf("Longhorn stops at the engine: %s on node %s is %s, while replicas run (%d of %d).", e.Name, OrNone(e.NodeID), OrNone(e.CurrentState), runs, runs+len(wait)),
-			append([]report.Evidence{evidence.FromAPI("Engine "+e.Name, "status.currentState", OrNone(e.CurrentState)+", wanted is running")}, saidOf(x, e.NodeID, e.InstanceManager, e.Name)...)
+			slices.Concat(state, saidOf(x, e.NodeID, e.InstanceManager, e.Name), said)
 	}
 	i, _ := InitiatorOf(x, v)
 	return fmt.Sprintf("Longhorn stops at the block device: %s %s is %s without an endpoint.", i.Kind, i.Name, OrNone(i.State)),
@@ -75,12 +81,7 @@ func noManagerFor(x *snapshot.Index, node string) (says string, facts []report.E
 // saidOf are the newest complaints about an instance of the manager that runs it and of
 // the longhorn-manager of its node, one each.
 func saidOf(x *snapshot.Index, node, manager, instance string) []report.Evidence {
-	pods := []string{manager}
-	for _, im := range x.InstanceManagersOn(node) {
-		if manager == "" {
-			pods = append(pods, im.Name) // one that was stopped has no manager any more
-		}
-	}
+	pods := runners(x, node, manager)
 	if m := ManagerOn(x, node); m != nil {
 		pods = append(pods, m.Name)
 	}
@@ -91,6 +92,14 @@ func saidOf(x *snapshot.Index, node, manager, instance string) []report.Evidence
 		}
 	}
 	return out
+}
+
+// runners are the instance-managers in which an instance of a node ran: one that was stopped has none any more.
+func runners(x *snapshot.Index, node, manager string) []string {
+	if manager != "" {
+		return []string{manager}
+	}
+	return evidence.Each(x.InstanceManagersOn(node), func(im *snapshot.LHInstanceManager) string { return im.Name })
 }
 
 // complaint is the newest line of a pod of Longhorn about an instance that is not work as usual.

@@ -67,8 +67,12 @@ func (d *DeadMount) lost(m snapshot.VolumeMount, b *probes.BlockDevice) bool {
 }
 
 // foreignHere tells whether another volume that is attached to the node has this
-// number by its identity: also a volume whose own disk is gone can have lost it so.
+// number by its identity: also a volume whose own disk is gone can have lost it so. Where
+// both have it, neither came after the other: device-is-not-the-volume.
 func foreignHere(x *snapshot.Index, d *DeadMount) bool {
+	if own, ok := x.DeviceOn(d.Volume, d.view.Name); ok && own.Proven && slices.Contains(own.Numbers(), d.Dev) {
+		return false
+	}
 	o := disk.OwnerOf(x, d.Volume, d.view.Name, d.Dev)
 	return o != nil && (o.AttachmentOn(d.view.Name) != nil || x.ReportedInUse(d.view.Name, o) || len(o.LiveConsumersOn(d.view.Name)) > 0)
 }

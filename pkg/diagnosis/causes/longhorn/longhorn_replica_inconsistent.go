@@ -31,6 +31,8 @@ var ReplicaInconsistent = &diagnosis.Rule{
 		if e := pl.X.EngineActive(pl.Volume); e != nil {
 			if lh.TooLarge(e, v).Yes() {
 				out = append(out, tooLarge(pl, v, e))
+			} else if largest, differ := lh.SizesDiffer(pl, e, v); differ.Yes() {
+				out = append(out, unequal(pl, v, e, largest, differ))
 			} else if h := lh.HalfBuilt(pl, e); h != nil {
 				out = append(out, halfBuilt(pl, v, h))
 			}
@@ -61,6 +63,13 @@ func tooLarge(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *d
 		p.Subject = diagnosis.ObjectSubject("Replica", r.Namespace, r.Name)
 	}
 	p.At(e.NodeID)
+	return p
+}
+
+// unequal is the same before the engine ever took the size over: which replica it is was not seen.
+func unequal(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine, largest int64, differ evidence.Answer) *diagnosis.Proof {
+	p := tooLarge(pl, v, e)
+	p.Says, p.With["has"], p.State, p.Last, p.AtMost = "unequal", lh.Bytes(largest), []evidence.Answer{differ}, nil, report.Likely
 	return p
 }
 

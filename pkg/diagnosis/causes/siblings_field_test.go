@@ -1,0 +1,153 @@
+package causes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
+
+// alsoAtLUN0 is another volume of the driver that is attached to n1, with the pod other-0.
+func alsoAtLUN0(w *world, handle string) *world {
+	return w.Add(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-other, uid: 'c0000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-30T12:00:00Z'}
+spec: {accessModes: [ReadWriteOnce], volumeMode: Filesystem, capacity: {storage: 10Gi}, claimRef: {namespace: shop, name: other, uid: 'c0000000-0000-4000-8000-000000000003'}, csi: {driver: `+w.Driver+`, fsType: ext4, volumeHandle: `+handle+`}}
+status: {phase: Bound}
+`, `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {namespace: shop, name: other, uid: 'c0000000-0000-4000-8000-000000000003', creationTimestamp: '2025-12-30T12:00:00Z'}
+spec: {accessModes: [ReadWriteOnce], volumeMode: Filesystem, volumeName: pv-other, resources: {requests: {storage: 10Gi}}}
+status: {phase: Bound, capacity: {storage: 10Gi}}
+`, `
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-other, uid: 'b0000000-0000-4000-8000-000000000009', creationTimestamp: '2026-01-02T10:00:00Z', finalizers: [external-attacher/x]}
+spec: {attacher: `+w.Driver+`, nodeName: n1, source: {persistentVolumeName: pv-other}}
+status: {attached: true, attachmentMetadata: {LUN: '0'}}
+`, `
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: other-0, uid: 'd0000000-0000-4000-8000-000000000009', creationTimestamp: '2026-01-02T10:00:00Z', labels: {app: other}}
+spec: {nodeName: n1, restartPolicy: Always, volumes: [{name: data, persistentVolumeClaim: {claimName: other}}], containers: [{name: app, image: i, volumeMounts: [{name: data, mountPath: /data}]}]}
+status: {phase: Running, startTime: '2026-01-02T10:00:00Z', conditions: [{type: Ready, status: 'True', lastTransitionTime: '2026-01-02T10:00:20Z'}], containerStatuses: [{name: app, ready: true, restartCount: 0, image: i, imageID: '', containerID: 'containerd://cd', state: {running: {startedAt: '2026-01-02T10:00:10Z'}}}]}
+`)
+}
+
+// TestTwoVolumesOneNumber: a disk that two attached volumes have mounted is not one of both; neither number was given
+// away. (kubernetes-sigs/azuredisk-csi-driver#3457)
+func TestTwoVolumesOneNumber(t *testing.T) {
+	t.Parallel()
+	const disks = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/"
+	make := func() *world {
+		w := sketch.NewWorld("disk.csi.azure.com", disks+"one", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: disk.csi.azure.com, fsType: ext4, volumeHandle: "+disks+"one}").Runs(0).Attached("n1")
+		w.EditIn("nodeName: n1, source: {persistentVolumeName: pv-data}", "status: {attached: true}", "status: {attached: true, attachmentMetadata: {LUN: '0'}}")
+		return alsoAtLUN0(w, disks+"two").Disk("n1", "sdc", "8:32", "device/vendor", "Msft    ", "device/model", "Virtual Disk    ").LiveExt4("n1", "sdc").
+			Entries("n1", "sys/class/scsi_device/1:0:0:0/device/block/sdc/dev", "8:32", "dev/disk/azure/scsi1/lun0", "@link ../../../sdc", "run/udev/data/b8:32", "S:disk/azure/scsi1/lun0\nV:1").
+			Mounts("n1", "8:32 / "+w.Publish(0)+" rw,relatime shared:300 - ext4 /dev/sdc rw").Answers("n1", w.Publish(0))
+	}
+	const theirs = "/var/lib/kubelet/pods/d0000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-other/mount"
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"the disk is mounted for both": {make().Mounts("n1", "8:32 / "+theirs+" rw,relatime shared:301 - ext4 /dev/sdc rw").Answers("n1", theirs), "likely device-is-not-the-volume"},
+		"it is mounted for one":        {make(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+			got := ""
+			if len(r.RootCauses) > 0 {
+				got = string(r.RootCauses[0].Certainty) + " " + r.RootCauses[0].Name
+			}
+			if got != c.want {
+				t.Errorf("%s %q, want %q", r.Verdict, got, c.want)
+			}
+		})
+	}
+}
+
+// TestRefusedAfar: who refuses from afar is quoted, and nothing of the node is suspected.
+func TestRefusedAfar(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ message, says string }{
+		"a disk type that the machine does not take": {"rpc error: code = Internal desc = pd-standard is not a compatible disk type with the machine type c3-highcpu-4", "refuses to attach the volume to node n1"},
+		"a refusal with the code Aborted":            {"rpc error: code = Aborted desc = the volume has no export for host n1", "refuses to attach the volume to node n1"},
+		"a call that still runs":                     {"rpc error: code = Aborted desc = operation pending for volume vol-0a1b", "does not answer in time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := ebs().Waits().Unprobed("n1", "PodRejected").Add(`
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-1, uid: 'b0000000-0000-4000-8000-000000000001', creationTimestamp: '2026-01-02T11:30:02Z', finalizers: [external-attacher/ebs-csi-aws-com]}
+spec: {attacher: ebs.csi.aws.com, nodeName: n1, source: {persistentVolumeName: pv-data}}
+status: {attached: false, attachError: {message: '` + c.message + `', time: '2026-01-02T11:59:10Z'}}
+`)
+			_, r := w.Verdict(t, Catalog(), "pvc shop/data")
+			if len(r.Unexplained) == 0 {
+				t.Fatalf("%s, nothing is unexplained", r.Verdict)
+			}
+			u := r.Unexplained[0]
+			if !strings.Contains(u.Answer, c.says) {
+				t.Errorf("says %q", u.Answer)
+			}
+			for _, b := range u.CouldBe {
+				if slices.Contains([]string{"multipath-claims-device", "lvm-claims-device"}, b.Cause) {
+					t.Errorf("suspects %s", b.Cause)
+				}
+			}
+			for _, s := range u.Next {
+				if slices.ContainsFunc(s.Commands, func(c string) bool { return strings.Contains(c, "kubectl debug node") }) {
+					t.Errorf("looks on the node: %v", s.Commands)
+				}
+			}
+		})
+	}
+}
+
+// TestLonghornSaysWhereItEnds: what a component of Longhorn said of an instance that does not come up is quoted, or read.
+func TestLonghornSaysWhereItEnds(t *testing.T) {
+	t.Parallel()
+	stopped := func(log string) *world {
+		w := lhWaits(lhWorld("v1.8.1"))
+		w.EditIn(engDoc, "currentState: stopped", "currentState: error")
+		return w.File("logs/longhorn-system/instance-manager-n1/instance-manager.log", log+"\n")
+	}
+	quoted := func(r *report.Report, words string) bool {
+		return slices.ContainsFunc(r.Unexplained, func(u report.Unexplained) bool {
+			return slices.ContainsFunc(append(u.Evidence, u.Seen...), func(e report.Evidence) bool { return strings.Contains(e.Text, words) })
+		})
+	}
+	_, r := stopped("["+lhVol+"-r-1] time=\"2026-01-02T11:59:30Z\" level=error msg=\"Too many active disks: 255\"").Verdict(t, Catalog(), "pvc shop/data")
+	if !quoted(r, "Too many active disks") {
+		t.Errorf("%s: the words of a replica are not quoted: %v", r.Verdict, r.Unexplained)
+	}
+	sizes := func(a, b string) string {
+		return "[" + lhVol + "-e-0] time=\"2026-01-02T11:59:30Z\" level=error msg=\"Backend tcp://10.42.0.184:10030 size does not match " + a + " != " + b + " in the engine initiation phase\""
+	}
+	for log, want := range map[string]string{
+		sizes("10737418240", "21474836480"): "longhorn-replica-inconsistent likely",
+		sizes("10737418240", "5368709120"):  "",
+	} {
+		_, r := stopped(log).Verdict(t, Catalog(), "pvc shop/data")
+		got := ""
+		if len(r.RootCauses) > 0 {
+			got = r.RootCauses[0].Name + " " + string(r.RootCauses[0].Certainty)
+		}
+		if got != want {
+			t.Errorf("%s: %s %q, want %q", log, r.Verdict, got, want)
+		}
+	}
+	w := lhWaits(lhWorld("v1.8.1")).EditIn("nodeName: n1, source: {persistentVolumeName: pv-data}", "attached: false", "attached: true").EditIn(volDoc, "state: attaching, robustness: unknown", "state: attached, robustness: healthy").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = the operation did not succeed").Unprobed("n1", "PodRejected")
+	w.Edit("NAME-ATTACHED-n1", "{name: 'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"', devicePath: ''}").Edit("NAME-USED-n1", "'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"'")
+	w.EditIn(engDoc, "currentState: stopped", "currentState: running").EditIn(engDoc, "replicaModeMap: {", "replicaModeMap: {'UNKNOWN-tcp://10.42.2.206:10024': ERR")
+	if _, r := w.Verdict(t, Catalog(), "pvc shop/data"); !quoted(r, "UNKNOWN-tcp") {
+		t.Errorf("%s: a replica that Longhorn does not know is not shown: %v", r.Verdict, r.RootCauses)
+	}
+}
