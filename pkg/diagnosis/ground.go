@@ -3,7 +3,10 @@ package diagnosis
 import (
 	"slices"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -15,8 +18,11 @@ import (
 // of them is open, whether it came so far as to miss something or not.
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
-	ground := p.groundOf(s)
+	ground, refused := p.groundOf(s), p.refusedAfar(s)
 	for _, r := range c.offered(p, s) {
+		if refused && slices.Contains(onNodes, r.Layer) {
+			continue
+		}
 		m, ok := p.missesOf(r.Name).first(s.at.list)
 		if !ok {
 			m, ok = ground.below(r.Layer)
@@ -26,6 +32,18 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 		}
 	}
 	return oneOf(p.couldBe, out)
+}
+
+// refusedAfar tells whether the storage has refused to attach the volumes of a symptom, which are on no other node: what lives on
+// the node had no part in that.
+func (p *Pass) refusedAfar(s *Symptom) bool {
+	volumes := p.volumesOf(&s.Keys)
+	return len(volumes) > 0 && !slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool {
+		refused := slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+			return va.Status.AttachError != nil && !va.Status.Attached && len(v.Attachments) == 1
+		})
+		return !refused || !around.KindOf(p.Index, v, "").Afar() || len(p.Index.NodesOf(v)) > 1
+	})
 }
 
 // ground is what was not read that rules need to come to a volume at all, by the layers that

@@ -34,8 +34,8 @@ func (p *page) puzzle(list []report.Unexplained) {
 		said = wordsFirst(said)
 	}
 	facts := slices.DeleteFunc(mixed(said, u.Seen), func(e report.Evidence) bool { return p.said[quoteKey(e)] })
-	if len(facts) > 1 { // that a pod waits says nothing beside a complaint
-		facts = slices.DeleteFunc(facts, func(e report.Evidence) bool { return e.Text == "ContainerCreating" })
+	if some := slices.DeleteFunc(slices.Clone(facts), summary); len(some) > 0 {
+		facts = some
 	}
 	if alone {
 		p.facts(facts, wholeWords, 2*enoughLines) // the complaint, and what was seen
@@ -53,6 +53,12 @@ func (p *page) puzzle(list []report.Unexplained) {
 	p.around(u)
 	p.unseen(list)
 	p.next(u.Next)
+}
+
+// summary tells whether a fact only repeats that something waits, which says nothing beside a complaint.
+func summary(e report.Evidence) bool {
+	return e.Text == "ContainerCreating" || strings.HasPrefix(e.Text, "Unable to attach or mount volumes: ") && strings.HasSuffix(e.Text, "failed to process volumes=[]: timed out waiting for the condition") ||
+		strings.HasPrefix(e.Locator, "VolumeAttachment ") && strings.HasSuffix(e.Locator, " status.attached") && e.Text == "false"
 }
 
 // unexplainedWords are the line below the answer.

@@ -64,6 +64,7 @@ func TestSiblingsOfClouds(t *testing.T) {
 		{"a number, and nothing is attached", "broken: likely attach-limit-exceeded Node n1", ec2("https response error StatusCode: 400, api error AttachmentLimitExceeded: You may attach up to 27 devices for this instance type.")},
 		{"no identity at all", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", ec2("get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded")},
 		{"an identity in words", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", hetzner("unable to authenticate (unauthorized)")},
+		{"a host that is not named", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attaches("csi-unity.dellemc.com", "vol-31a62a3fff", "rpc error: code = Aborted desc =  runid=608 Volume has been published to a different host already.")},
 		{"an id in a form that no node has", "broken: likely attachment-stale-in-backend PersistentVolume pv-data", attaches("blockvolume.csi.oraclecloud.com", "ocid1.volume.oc1.fra.a", "rpc error: code = Internal desc = volume ocid1.volume.oc1.fra.a is already attached to instance ocid1.instance.oc1.fra.zzzz")},
 		{"a watcher, and nobody knows the nodes", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", rbd().Waits().Attached("n1").Drop("apiVersion: v1\nkind: Node\n").Gap("api//nodes", "Forbidden").FailedMount(used)},
 	} {

@@ -15,6 +15,7 @@ import (
 // it failed by itself, before it asked the driver.
 func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool) []Step {
 	var out []Step
+	afar := false
 	add := func(title string, commands ...Command) {
 		s := Check(title, commands...)
 		if r := s.look(x); len(r.Commands) > 0 {
@@ -46,17 +47,15 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		}
 		sidecar(x, v, step, add)
 	case "attach", "detach":
-		refused := attachment(x, v, node, add)
-		if !owner(x, v, add) && refused {
-			controller(x, v, step, add)
-		} else if v.LH() == nil {
-			sidecar(x, v, step, add)
-		}
+		afar = attaching(x, v, node, step, add) && step == "attach" && around.KindOf(x, v, "").Afar()
 	case "serve", "replicate":
 		owner(x, v, add)
 	}
 	if len(out) < 2 && (step != "replicate" || len(out) == 0) { // else the controller's side has spoken; the node's has nothing to do with it
 		onNode(x, v, node, step, kubelet, add)
+	}
+	if afar && len(out) > 1 {
+		return out // the storage has refused: the node was not touched
 	}
 	for _, s := range state(x, v, node) {
 		add(s.Title, s.Commands...)
@@ -90,6 +89,17 @@ func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(str
 		return refused
 	}
 	return false
+}
+
+// attaching shows who acts on an attachment, and tells whether it was refused.
+func attaching(x *snapshot.Index, v *snapshot.Volume, node, step string, add func(string, ...Command)) (refused bool) {
+	refused = attachment(x, v, node, add)
+	if !owner(x, v, add) && refused {
+		controller(x, v, step, add)
+	} else if v.LH() == nil {
+		sidecar(x, v, step, add)
+	}
+	return refused
 }
 
 // owner shows the log of the longhorn-manager that acts for a volume of Longhorn: it attaches it,

@@ -37,6 +37,10 @@ const (
 // Share tells whether nodes mount it from a server instead of having a disk of it.
 func (k Kind) Share() bool { return k == NFS || k == SMB || k == CephFS || k == FUSE }
 
+// Afar tells whether a driver attaches it by a question to its storage alone: no node is touched before that has said yes
+// (ControllerPublishVolume). Storage that lives in the cluster makes a target or a device on the node meanwhile.
+func (k Kind) Afar() bool { return k == Cloud || k == ISCSI || k == FC }
+
 // KindOf tells it by what lies on the node, else by the source of the volume, else by
 // the name of its driver.
 func KindOf(x *snapshot.Index, v *snapshot.Volume, node string) Kind {

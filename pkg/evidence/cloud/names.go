@@ -13,7 +13,7 @@ import (
 
 var (
 	// elsewhere is how backends say that a disk is on a machine, which may follow.
-	elsewhere = pattern.MustCompile(`(?i)(?:already|currently|still) (?:attached|exported|published|connected|mapped) (?:to|on|at)\b|already being used by\b|` +
+	elsewhere = pattern.MustCompile(`(?i)(?:already|currently|still) (?:attached|exported|published|connected|mapped) (?:to|on|at)\b|\bbeen (?:attached|exported|published|connected|mapped) (?:to|on|at) (?:a )?(?:different|another)\b|already being used by\b|` +
 		`\b(?:disk|volume)\b.{0,160}? is attached (?:to|on)\b`)
 	// nowhere is said of a disk in a state that names no machine.
 	nowhere = pattern.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)|` +

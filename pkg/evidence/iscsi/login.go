@@ -44,7 +44,7 @@ func RefusalOf(pl *evidence.Place) (Refusal, bool) {
 			}
 			r.Target, r.Portal = m[1], m[2]
 		}
-		if r.Target != "" {
+		if r.Target != "" || fatal && t.Op != "" { // a driver that keeps the name to itself says it of the volume's own
 			return r, true
 		}
 	}
@@ -70,6 +70,9 @@ func endpoint(pl *evidence.Place) (target, portal string) {
 // LoggedIn asks whether the target has a session now: a retry worked.
 func (r Refusal) LoggedIn(pl *evidence.Place) evidence.Answer {
 	whole := pl.Tables(probes.Sessions)
+	if r.Target == "" {
+		return evidence.Unseen(evidence.Lack{Need: "the name of the volume's target", Node: pl.Node, Why: "nobody says it"})
+	}
 	if pl.View == nil {
 		return evidence.Not(whole.Nothing())
 	}

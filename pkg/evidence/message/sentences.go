@@ -85,7 +85,7 @@ var kubernetesSentences = []sentence{
 	says(FailedToDetach, `failed to detach volume|DetachVolume\.Detach failed`),
 	says(StillInUsePerStatus, `still in use by node, according to node status`),
 	says(Deadline, `DeadlineExceeded|context deadline exceeded`),
-	says(AbortedPending, `operation with the given volume( id)? .*already exists|code = Aborted`),
+	says(AbortedPending, `operation with the given volume( id)? .*already exists|code = Aborted desc = .*(pending|progress|ongoing|not ready|not yet|already exists|is (attaching|detaching|being)|lock|busy|retry|try again)`),
 	says(MountTimeout, `unable to (attach or )?mount volumes`),
 	says(CacheNotSynced, `failed to sync (configmap|secret) cache: timed out|object "[^"]*"/"[^"]*" not registered`),
 	says(ReadinessWaiting, `timed out waiting for the condition`),

@@ -38,6 +38,7 @@ func TestISCSILoginRejected(t *testing.T) {
 		{"refused, a neighbour at another portal", on(fatal, session(theirs, "10.9.9.9", "LOGGED_IN")), likely},
 		{"refused, the neighbour is lost", on(fatal, session(theirs, portal, "FAILED")), likely},
 		{"a login that merely failed", on(words(mine, "initiator reported error (5 - iSCSI login failure)"), well), likely},
+		{"a driver that keeps the target to itself", newWorld(corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.synology.com", VolumeHandle: "8.1", FSType: "ext4"}}).pod("web", "n1", corev1.PodPending).says("web", "MountVolume.SetUp failed for volume \"pv-data\" : kubernetes.io/csi: mounter.SetupAt failed: rpc error: code = Internal desc = Failed to run ISCSI login: exit status 19"), likely},
 		{"words without the node", newWorld(iscsiPV()).pod("web", "n1", corev1.PodPending).says("web", fatal), likely},
 		{"logged in by now", on(fatal, well, session(mine, portal, "LOGGED_IN")), clean},
 		{"about another target", on(words(theirs, "initiator reported error (19 - encountered non-retryable iSCSI login failure)"), well), clean},
