@@ -12,21 +12,20 @@ import (
 // DeleteShareManager restarts the NFS server of a Longhorn RWX volume. NFS clients
 // stall for 20 to 90 seconds.
 func DeleteShareManager(v *snapshot.Volume, pod *corev1.Pod) Step {
-	lh := v.LH()
 	name := pod.Name
 	return Step{
-		Name: "delete-share-manager", Title: titled("Delete the share-manager pod of volume %s; longhorn-manager makes a new one.", lh.Name),
+		Name: "delete-share-manager", Title: titled("Delete the share-manager pod of volume %s; longhorn-manager makes a new one.", v.Handle),
 		Commands: []Command{deleteByUID("pod", pod.Namespace, name, string(pod.UID))},
 		Risk:     Disruptive,
 		Guards: []Guard{
 			{
-				Question: "share-idle", Fact: titled("no running pod writes through the share of volume %s", lh.Name),
+				Question: "share-idle", Fact: titled("no running pod writes through the share of volume %s", v.Handle),
 				Ask:  func(x *snapshot.Index) evidence.Answer { return pods.NoneRuns(x, v) },
 				Look: lookUsers(v), On: Target{Volume: v},
 			},
 			present(pod), ended(pod),
 		},
-		Verify: []Command{Kubectl("-n", lh.Namespace, "get", "pod", name), Kubectl("-n", lh.Namespace, "get", "sharemanagers.longhorn.io", lh.Name)},
+		Verify: []Command{Kubectl("-n", pod.Namespace, "get", "pod", name), Kubectl("-n", pod.Namespace, "get", "sharemanagers.longhorn.io", v.Handle)},
 	}
 }
 

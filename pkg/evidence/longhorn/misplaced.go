@@ -11,14 +11,14 @@ import (
 )
 
 // Placed asks whether the share of a volume that is used does not run, while its pod was
-// given to a node that works.
-func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) evidence.Answer {
-	sm := v.Longhorn.ShareManager
-	if sm == nil || sm.State == "running" || !Used(v) || !nodeWorks(x, pod.Spec.NodeName) {
-		return evidence.No()
+// given to a node that works, and gives the state of its ShareManager.
+func Placed(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) (state string, a evidence.Answer) {
+	state, said := shareState(v)
+	_, down := podDown(x, v, state, pod)
+	if state == "running" || state == unread && !down || !Used(v) || !nodeWorks(x, pod.Spec.NodeName) {
+		return state, evidence.No()
 	}
-	return evidence.Yes(evidence.FromPod(pod, "spec.nodeName", pod.Spec.NodeName),
-		evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State)))
+	return state, evidence.Yes(evidence.FromPod(pod, "spec.nodeName", pod.Spec.NodeName), said)
 }
 
 // WithoutLonghorn asks which of Longhorn's pods a node does not have.

@@ -30,56 +30,83 @@ func Used(v *snapshot.Volume) bool {
 
 // ShareDown asks whether the share of an RWX volume that somebody wants has not been
 // served for more than a start takes. The pod outranks the custom resource that describes
-// it: a controller may be unable to update that (longhorn issue 7183).
+// it: a controller may be unable to update that (longhorn issue 7183). Where the resource is not there,
+// the pod tells alone, and that it is not there where the volume itself is attached.
 func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.Answer) {
-	sm := v.Longhorn.ShareManager
-	if !v.RegularRWX() || sm == nil || !Used(v) || restsRightly(v, sm) {
+	if !v.RegularRWX() || !Used(v) {
 		return "", evidence.No()
 	}
-	said := evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State))
-	name, pod := "share-manager-"+v.LH().Name, x.ShareManagerPod(v)
-	whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
-	switch {
-	case pod == nil && sm.State != "running" && patient(x, v, sm):
-		how = "is in state " + OrNone(sm.State) + ", and its pod " + name + " does not exist"
-		if !whole.Complete() {
-			how = "is in state " + OrNone(sm.State) + "; whether its pod " + name + " exists was not seen"
-		}
-	case pod == nil && sm.State == "running" && WantedFor(x, v) > tolerated:
-		how = "is said to be running, but its pod " + name + " does not exist"
-		return how, whole.Nothing(said, evidence.FromAPI("Pods of namespace "+v.LH().Namespace, "", "none is named "+name))
-	case pod == nil:
+	state, said := shareState(v)
+	if restsRightly(v, state) {
 		return "", evidence.No()
-	default:
-		state, down := podDown(x, v, sm, pod)
+	}
+	name, pod := "share-manager-"+v.Handle, x.ShareManagerPod(v)
+	whole := evidence.ResourceIn(x, "/pods", x.LonghornNamespace())
+	none := whole.Nothing(said, evidence.FromAPI("Pods of namespace "+x.LonghornNamespace(), "", "none is named "+name))
+	lh := v.LH()
+	switch {
+	case pod != nil:
+		does, down := podDown(x, v, state, pod)
 		if !down {
 			return "", evidence.No()
 		}
-		how = "is in state " + OrNone(sm.State) + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + state
-		return how, evidence.Yes(said, evidence.FromPod(pod, "status", state))
+		return "is in state " + state + "; its pod " + name + " on node " + OrNone(pod.Spec.NodeName) + ": " + does, evidence.Yes(said, evidence.FromPod(pod, "status", does))
+	case lh == nil:
+		return "", evidence.No() // what keeps the volume may keep the pod
+	case state == unread && (lh.Status.State != "attached" || !whole.Complete()), (state == unread || state == "running") && WantedFor(x, v) <= tolerated:
+		return "", evidence.No()
+	case state == unread:
+		return "is in a state that was not read, and its pod " + name + " does not exist", none
+	case state == "running":
+		return "is said to be running, but its pod " + name + " does not exist", none
+	case !patient(x, v, state):
+		return "", evidence.No()
 	}
-	return how, evidence.Yes(said, evidence.FromAPI("Volume "+v.LH().Name, "status.shareState", OrNone(v.LH().Status.ShareState)))
+	how = "is in state " + state + ", and its pod " + name + " does not exist"
+	if !whole.Complete() {
+		how = "is in state " + state + "; whether its pod " + name + " exists was not seen"
+	}
+	return how, evidence.Yes(said, evidence.FromAPI("Volume "+lh.Name, "status.shareState", OrNone(lh.Status.ShareState)))
+}
+
+const unread = "unknown"
+
+// shareState is the state of a volume's ShareManager, in a word, and where it stands.
+func shareState(v *snapshot.Volume) (string, report.Evidence) {
+	sm := v.Longhorn.ShareManager
+	if sm == nil {
+		return unread, evidence.FromAPI("ShareManager "+v.Handle, "", "not there")
+	}
+	return OrNone(sm.State), evidence.FromAPI("ShareManager "+sm.Name, "status.state", OrNone(sm.State))
+}
+
+// Described asks whether the ShareManager of a share was read.
+func Described(v *snapshot.Volume) evidence.Answer {
+	if v.Longhorn.ShareManager != nil {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/sharemanagers", Why: "the ShareManager of volume " + v.Handle + " was not found"})
 }
 
 // patient tells whether a share has been away for more than a start, by the oldest pod
 // that wants it; an error is one at once.
-func patient(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
-	return sm.State == "error" || len(v.Live()) == 0 || slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return x.Age(c.Pod.CreationTimestamp.Time) > tolerated })
+func patient(x *snapshot.Index, v *snapshot.Volume, state string) bool {
+	return state == "error" || len(v.Live()) == 0 || slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return x.Age(c.Pod.CreationTimestamp.Time) > tolerated })
 }
 
 // podDown judges a pod that exists, and says how it is.
-func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager, pod *corev1.Pod) (state string, down bool) {
+func podDown(x *snapshot.Index, v *snapshot.Volume, state string, pod *corev1.Pod) (does string, down bool) {
 	since, sick := notReadySince(pod)
-	if snapshot.PodReady(pod) && pod.Status.Phase == corev1.PodRunning && sm.State == "running" {
+	serves := state == "running" || state == unread
+	if snapshot.PodReady(pod) && pod.Status.Phase == corev1.PodRunning && serves {
 		return "", false
 	}
-	ended := snapshot.PodFinished(pod)
-	if !ended && sm.State == "running" && (!sick || x.Age(since) <= tolerated) {
+	if !snapshot.PodFinished(pod) && serves && (!sick || x.Age(since) <= tolerated) {
 		return "", false
 	}
 	young := x.Age(pod.CreationTimestamp.Time) <= tolerated
 	// A young pod may be one of many: somebody has waited for longer than a start takes.
-	if young && sm.State != "error" && !slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) > 5*tolerated }) {
+	if young && state != "error" && !slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) > 5*tolerated }) {
 		return "", false
 	}
 	return podState(pod), true
@@ -87,8 +114,8 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, sm *snapshot.LHShareManager,
 
 // restsRightly tells whether a stopped share-manager is what Kubernetes asked for: no
 // attachment, no ticket and no waiting pod want the share.
-func restsRightly(v *snapshot.Volume, sm *snapshot.LHShareManager) bool {
-	stops := sm.State == "stopped" || sm.State == "stopping"
+func restsRightly(v *snapshot.Volume, state string) bool {
+	stops := state == "stopped" || state == "stopping" || state == unread
 	return stops && len(v.Waiting()) == 0 && len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
 }
 
@@ -121,7 +148,7 @@ func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	if len(nodes) == 0 {
 		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/volumes", Why: "the node of the share-manager: the volume is attached nowhere, so no device was looked at"})
 	}
-	whole := evidence.ResourceIn(x, "/pods", v.LH().Namespace)
+	whole := evidence.ResourceIn(x, "/pods", x.LonghornNamespace())
 	for _, n := range nodes {
 		whole = whole.And(evidence.Tables(x, n, probes.Mounts, probes.Block)).And(evidence.Ended(x, n, probes.Sessions))
 	}
@@ -131,7 +158,7 @@ func ShareNode(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 // ShareWords are the last telling lines of the share-manager's log.
 func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 	var out []report.Evidence
-	for l := range evidence.Lines(x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name)) {
+	for l := range evidence.Lines(x.LogsOf(x.LonghornNamespace(), "share-manager-"+v.Handle)) {
 		if len(out) < 3 && telling(l.Text) {
 			out = append(out, l.Evidence())
 		}
@@ -143,7 +170,7 @@ func ShareWords(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 // clients, when the server's log says that it cannot reach it: nfs-ganesha's driver
 // "longhorn" (support/recovery) logs the failed call and gives up.
 func Recovery(x *snapshot.Index, v *snapshot.Volume) string {
-	for l := range evidence.Lines(x.LogsOf(v.LH().Namespace, "share-manager-"+v.LH().Name)) {
+	for l := range evidence.Lines(x.LogsOf(x.LonghornNamespace(), "share-manager-"+v.Handle)) {
 		if strings.Contains(l.Text, "HTTP call error") || strings.Contains(l.Text, control["9503"]) && telling(l.Text) {
 			return control["9503"] + ":9503"
 		}

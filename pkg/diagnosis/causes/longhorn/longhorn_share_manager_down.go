@@ -22,24 +22,24 @@ var ShareManagerDown = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		v := pl.Volume.LH()
-		if v == nil {
+		if !pl.Volume.IsLonghorn() {
 			return nil
 		}
 		how, down := lh.ShareDown(pl.X, pl.Volume)
 		if down.No() {
 			return nil
 		}
+		namespace := pl.X.LonghornNamespace()
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("ShareManager", v.Namespace, v.Name),
+			Subject: diagnosis.ObjectSubject("ShareManager", namespace, pl.Volume.Handle),
 			State:   []evidence.Answer{down.With(lh.ShareWords(pl.X, pl.Volume)...)},
-			Last:    []evidence.Answer{lh.ShareNode(pl.X, pl.Volume)},
-			With:    words.Fields{"volume": v.Name, "how": how, "recovery": lh.Recovery(pl.X, pl.Volume)},
+			Last:    []evidence.Answer{lh.ShareNode(pl.X, pl.Volume), lh.Described(pl.Volume)},
+			With:    words.Fields{"volume": pl.Volume.Handle, "how": how, "recovery": lh.Recovery(pl.X, pl.Volume)},
 			Steps:   []remedy.Step{remedy.Words("Look at the node of the share-manager as for an RWO volume: the device, its holders and its mount live there.")},
 		}
 		if name, port, ok := strings.Cut(p.With["recovery"], ":"); ok {
 			p.Steps = append([]remedy.Step{remedy.Check("See whether anything answers behind Service "+name+" on port "+port+", and what keeps the share-manager from it: the longhorn-manager pods serve it; a network policy or the cluster's DNS may stand between.",
-				remedy.Kubectl("-n", v.Namespace, "get", "endpoints", name), remedy.Kubectl("-n", v.Namespace, "get", "pods", "-l", "app=longhorn-manager", "-o", "wide"))}, p.Steps...)
+				remedy.Kubectl("-n", namespace, "get", "endpoints", name), remedy.Kubectl("-n", namespace, "get", "pods", "-l", "app=longhorn-manager", "-o", "wide"))}, p.Steps...)
 		}
 		p.At(pl.X.DeviceNodes(pl.Volume)...)
 		if pod := pl.X.ShareManagerPod(pl.Volume); pod != nil {

@@ -23,17 +23,18 @@ var ShareManagerMisplaced = &diagnosis.Rule{
 		if pl.Volume.LH() == nil || !pl.Volume.RegularRWX() {
 			return nil
 		}
-		pod, sm := pl.X.ShareManagerPod(pl.Volume), pl.Volume.Longhorn.ShareManager
-		if pod == nil || sm == nil || pod.Spec.NodeName == "" {
+		pod := pl.X.ShareManagerPod(pl.Volume)
+		if pod == nil || pod.Spec.NodeName == "" {
 			return nil
 		}
+		state, placed := lh.Placed(pl.X, pl.Volume, pod)
 		node := pod.Spec.NodeName
 		lacks, without := lh.WithoutLonghorn(pl.X, node)
 		p := &diagnosis.Proof{
-			Subject:    diagnosis.ObjectSubject("ShareManager", sm.Namespace, sm.Name),
-			With:       words.Fields{"pod": pod.Name, "volume": pl.Volume.LH().Name, "node": node, "lacks": strings.Join(lacks, " and no "), "state": lh.OrNone(sm.State), "selector": lh.Selector(pl.X)},
-			State:      []evidence.Answer{lh.Placed(pl.X, pl.Volume, pod), evidence.Any(without, lh.Stranger(pl.X, node))},
-			Last:       []evidence.Answer{without},
+			Subject:    diagnosis.ObjectSubject("ShareManager", pod.Namespace, pl.Volume.Handle),
+			With:       words.Fields{"pod": pod.Name, "volume": pl.Volume.LH().Name, "node": node, "lacks": strings.Join(lacks, " and no "), "state": state, "selector": lh.Selector(pl.X)},
+			State:      []evidence.Answer{placed, evidence.Any(without, lh.Stranger(pl.X, node))},
+			Last:       []evidence.Answer{without, lh.Described(pl.Volume)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a pod of Longhorn's that is just being replaced", Is: lh.BeingReplaced(pl.X, node, lacks)}},
 			Steps: []remedy.Step{
 				remedy.Words("Keep share-managers on Longhorn's nodes: set system-managed-components-node-selector to the selector of the longhorn-manager DaemonSet (the setting is applied while volumes are detached), or the share-manager node selector of the StorageClass; or run Longhorn on that node, too."),
