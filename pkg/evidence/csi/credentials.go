@@ -205,9 +205,9 @@ func absentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
 
 var (
 	// refuses is how storages turn an identity down: the codes of gRPC, HTTP and their own.
-	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?: ?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
-		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bNotAuthenticated\b|\bAuthFailure\b|\bInvalidClientTokenId\b|\bExpiredToken\b|` +
-		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to perform|insufficient (?:privileges|permissions)|` +
+	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?:[ _]?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
+		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bNotAuthenticated\b|\bAuthFailure\b|\bInvalid(?:AccessKey|ClientToken)\w*|\bExpiredToken\b|` +
+		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to\b|token_readonly|(?:doesn.t|does not) allow \S+ to be performed|insufficient (?:privileges|permissions)|` +
 		`invalid credentials|handle_auth_bad_method server|authentication failed|(?:unable|failed) to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|Permission '[\w.]+' denied|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
@@ -223,12 +223,9 @@ var (
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)|` +
 		`(?:permission denied|operation not permitted) while trying to open /|` + // e2fsprogs, com_err(3)
 		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm|dmsetup|multipathd?|iscsiadm): .{0,200}?(?:permission denied|operation not permitted)`)
-	// sizes are refusals by amount, or by a policy that binds everybody (azuredisk-csi-driver issue 2349): clouds
-	// answer them with the 403 of a right, too.
-	sizes = pattern.MustCompile(`code = ResourceExhausted\b|(?i:quota[ _]?exceeded|exceed\w* (?:\w+ ){0,3}quota|\bquota '[\w-]+' exceeded|overLimit|limit[ _]?exceeded\b|OverQuota|disallowed ?by ?policy)`)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, what a
 	// security module of the node denies, and what the API server denies to an account.
-	others = pattern.MustCompile(`(?i)\bcifs\b|\bselinux\b|\bapparmor\b|NT_STATUS|STATUS_\w+|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
+	others = pattern.MustCompile(`(?i)\bcifs\b|\bselinux\b|\bapparmor\b|NT_STATUS|(?-i:STATUS_[A-Z])|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)
 )
 
 // Refusal is the storage's fresh word that it turns an identity down.
@@ -239,11 +236,12 @@ type Refusal struct {
 	None  bool   // the driver has no identity to show
 }
 
-// refusalIn tells whether a text is one.
+// refusalIn tells whether a text is one. Clouds answer with the 403 of a right, too, where an amount is used up, where they
+// serve the whole account nothing, and by a policy that binds everybody (azuredisk-csi-driver issue 2349).
 func refusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	call := callOf(t)
 	refused, none := refuses.MatchString(t.Raw), without.MatchString(t.Raw)
-	if call == "" || !refused && !none || others.MatchString(t.Raw) || sizes.MatchString(t.Raw) || slots.SaysNone(t) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
+	if call == "" || !refused && !none || others.MatchString(t.Raw) || t.Is(message.Amount) || t.Is(message.Closed) || slots.SaysNone(t) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
 	if helper.MatchString(t.Raw) && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {

@@ -96,7 +96,7 @@ var reasons = []reason{
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent.", true},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem.", false},
-	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|out of capacity|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
+	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|sold out|out of (?:capacity|usage|stock)|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
 		"Free or add capacity in the storage, raise the quota, or ask for less.", false},
 	{pattern.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name).", false},
@@ -111,6 +111,10 @@ var reasons = []reason{
 // About says what a refusal to make a claim's volume is about, and what helps. Where its words tell
 // nothing but the source of the claim, it is that.
 func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string, source bool) {
+	if t.Is(message.Closed) {
+		return "the cloud serves the account or the project nothing, or not this",
+			"Look at what the words name: what is unpaid, locked, not verified or not enabled, or a policy that binds the whole account. No right of the driver helps.", false
+	}
 	of := func(fits func(reason) bool) bool {
 		i := slices.IndexFunc(reasons, fits)
 		if i < 0 {
