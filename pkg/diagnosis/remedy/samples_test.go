@@ -56,8 +56,8 @@ func samplesOf(n func(string) string) map[string]Step {
 	pod := &corev1.Pod{ObjectMeta: owned, Spec: corev1.PodSpec{NodeName: n("NODE")}}
 	bare := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: n("shop"), Name: n("db"), UID: types.UID(n("POD-UID"))}, Spec: corev1.PodSpec{NodeName: n("NODE")}}
 	v := &snapshot.Volume{
-		PV:       &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: n("PV")}},
-		Longhorn: &snapshot.LonghornVolume{Volume: &snapshot.LHVolume{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("VOLUME")}}},
+		PV:     &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: n("PV")}},
+		Driver: snapshot.LonghornDriver, Handle: n("VOLUME"), Longhorn: &snapshot.LonghornVolume{Volume: &snapshot.LHVolume{ObjectMeta: metav1.ObjectMeta{Namespace: n("longhorn-system"), Name: n("VOLUME")}}},
 	}
 	dm := func(name, dev, uuid string) probes.BlockDevice {
 		d, _ := probes.ParseDev(dev)
