@@ -65,12 +65,14 @@ func namesOf(all []*storagev1.CSIDriver) string {
 // say when nobody answers is no answer of the driver.
 var nobody = []message.Kind{message.DriverNotRegistered, message.CSINodeLacksDriver, message.WaitingExternalAttach, message.MountTimeout}
 
-// Answered asks whether a driver has acted on a volume: attached it, mounted it, or
-// refused it in its own words.
+// Answered asks whether a driver acts on a volume: it has attached or mounted it, or refuses it in its
+// own words. One that owes its end may have been removed since it attached and mounted it.
 func Answered(pl *evidence.Place) evidence.Answer {
+	_, owed := Owed(pl)
 	var facts []report.Evidence
 	for _, va := range pl.Volume.Attachments {
 		switch {
+		case owed.Yes():
 		case va.Status.Attached:
 			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "true"))
 		case va.Status.AttachError != nil:
@@ -81,6 +83,9 @@ func Answered(pl *evidence.Place) evidence.Answer {
 		if t.Code != "" && !slices.ContainsFunc(nobody, t.Is) {
 			facts = append(facts, t.Evidence())
 		}
+	}
+	if owed.Yes() {
+		return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Found(facts...)
 	}
 	started := evidence.Keep(pl.Volume.Running(), func(c *snapshot.Consumer) bool { return c.Pod.Status.Phase == corev1.PodRunning })
 	facts = append(facts, evidence.Phases(started)...)

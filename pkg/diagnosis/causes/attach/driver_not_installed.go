@@ -9,10 +9,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// DriverNotInstalled finds a wanted volume whose CSI driver the cluster does not have.
+// DriverNotInstalled finds a volume whose CSI driver the cluster does not have, and somebody needs it:
+// a pod that waits, or the volume's end.
 var DriverNotInstalled = &diagnosis.Rule{
 	Name: "driver-not-installed", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Detaching},
+	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Detaching, diagnosis.Deleting},
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -21,10 +22,11 @@ var DriverNotInstalled = &diagnosis.Rule{
 		if driver == "" || pl.Volume.PV == nil || installed.Yes() {
 			return nil
 		}
+		only, owed := csi.Owed(pl)
 		return []*diagnosis.Proof{{
 			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
-			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "similar": words.List(csi.Similar(pl.X, driver), 3)},
-			State:      []evidence.Answer{evidence.Not(csi.Known(pl.X, driver)), csi.Wanted(pl)},
+			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "only": only, "similar": words.List(csi.Similar(pl.X, driver), 3)},
+			State:      []evidence.Answer{evidence.Not(csi.Known(pl.X, driver)), evidence.Any(csi.Wanted(pl), owed)},
 			Last:       []evidence.Answer{evidence.Not(installed)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},
 			Steps: []remedy.Step{

@@ -28,10 +28,20 @@ status: {phase: Pending, containerStatuses: [{name: app, state: {waiting: {reaso
 {apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: disk.example.com, nodeID: n1}]}}
 `)
 	}
+	mounted := func() *sketch.Sketch {
+		return wanted().Edit("phase: Pending, containerStatuses: [{name: app, state: {waiting: {reason: ContainerCreating}}}]", "phase: Running, containerStatuses: [{name: app, state: {terminated: {exitCode: 0}}}]").Add(`
+{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: csi-1, uid: va1}, spec: {attacher: gone.example.com, nodeName: n1, source: {persistentVolumeName: pv-1}}, status: {attached: true}}
+`)
+	}
 	for name, c := range map[string]struct {
 		sketch *sketch.Sketch
 		want   []string
 	}{
+		"mounted before it was removed":   {mounted(), []string{}},
+		"a pod cannot end without it":     {mounted().Edit("uid: p1,", "uid: p1, deletionTimestamp: '2026-01-02T11:40:00Z',"), []string{"certain CSIDriver gone.example.com"}},
+		"a pod still runs":                {mounted().Edit("uid: p1,", "uid: p1, deletionTimestamp: '2026-01-02T11:40:00Z',").Edit("terminated: {exitCode: 0}", "running: {}"), []string{}},
+		"its finalizer keeps the pod":     {mounted().Edit("uid: p1,", "uid: p1, finalizers: [example.com/f], deletionTimestamp: '2026-01-02T11:40:00Z',"), []string{}},
+		"an attachment is to go":          {mounted().Edit("uid: va1", "uid: va1, deletionTimestamp: '2026-01-02T11:40:00Z'"), []string{"certain CSIDriver gone.example.com"}},
 		"nothing of it":                   {wanted(), []string{"certain CSIDriver gone.example.com"}},
 		"pods of a namespace were unread": {wanted().Gap("api//pods/kube-system", "Forbidden"), []string{"likely CSIDriver gone.example.com"}},
 		"drivers were unread":             {wanted().Gap("api/storage.k8s.io/csidrivers", "Forbidden"), []string{}},
