@@ -61,13 +61,14 @@ func TestSiblingsOfImages(t *testing.T) {
 // refuses.
 func TestSiblingsOfMakers(t *testing.T) {
 	t.Parallel()
-	lacks := func(fs string) *world {
+	lacks := func(fs, said string) *world {
 		return attachedEBS().Edit("fsType: ext4", "fsType: "+fs).Without("n1", "@content/259:1").Entries("n1", "@content/259:1", "TYPE=none").
-			FailedMount(stageFails("format of disk \"/dev/nvme1n1\" failed: type:(\"" + fs + "\") target:(\"/globalmount\") options:(\"defaults\") errcode:(exec: \"mkfs." + fs + "\": executable file not found in $PATH) output:() "))
+			FailedMount(stageFails("format of disk \"/dev/nvme1n1\" failed: type:(\"" + fs + "\") target:(\"/globalmount\") options:(\"defaults\") errcode:(" + said + "executable file not found in $PATH) output:() "))
 	}
 	showEach(t, map[string]shown{
-		"the kernel knows it, the image lacks mkfs": {lacks("xfs"), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"nobody knows it": {lacks("f2fs"), "broken: likely storageclass-parameter-wrong StorageClass fast; unexplained format-failed"},
+		"the kernel knows it, the image lacks mkfs":   {lacks("xfs", "exec: \"mkfs.xfs\": "), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"nobody knows it, in the words of utils/exec": {lacks("f2fs", ""), "broken: likely storageclass-parameter-wrong StorageClass fast"},
+		"nobody knows it": {lacks("f2fs", "exec: \"mkfs.f2fs\": "), "broken: likely storageclass-parameter-wrong StorageClass fast"},
 	})
 	w := attachedEBS().FailedMount(stageFails("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/nvme1n1 /globalmount\nOutput: mount: /globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error.")).
 		Kernel("n1", "61|EXT4-fs (nvme1n1): bad geometry: block count 5242880 exceeds size of device (2621440 blocks)")

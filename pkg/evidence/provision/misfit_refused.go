@@ -88,7 +88,9 @@ func mayName(line string) bool {
 	return strings.Contains(low, "option") || strings.Contains(low, "parameter") || strings.Contains(low, "flag")
 }
 
-var unknownFS = pattern.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs\.([\w-]+)"?: executable file not found`)
+// unknownFS is what mount(8) says of a kernel without a filesystem, and os/exec and mount-utils (formatAndMountSensitive,
+// mount_linux.go) of a driver's image without its mkfs.
+var unknownFS = pattern.MustCompile(`unknown filesystem type '?"?([\w.-]+)|"?mkfs\.([\w-]+)"?: executable file not found|failed: type:\("([\w-]+)"\).*errcode:\([^)]*executable file not found`)
 
 // filesystemUnknown: the class asks for a filesystem that neither the node's kernel nor
 // the driver's tools know. Where another node uses one of this kind, it is that node's
@@ -100,11 +102,11 @@ func filesystemUnknown(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	for _, t := range pl.Texts {
-		if !t.Fresh || !strings.Contains(t.Raw, "unknown filesystem") && !strings.Contains(t.Raw, "mkfs.") {
+		if !t.Fresh || !strings.Contains(t.Raw, "unknown filesystem") && !strings.Contains(t.Raw, "executable file not found") {
 			continue
 		}
 		m := unknownFS.FindStringSubmatch(t.Raw)
-		if m == nil || m[1]+m[2] != fs || m[2] != "" && knownAnywhere(pl.X, fs) {
+		if m == nil || m[1]+m[2]+m[3] != fs || m[1] == "" && knownAnywhere(pl.X, fs) {
 			continue
 		}
 		return Misfit{Key: "fsType", Value: fs, Instead: "with a filesystem that the nodes and the driver know (ext4, xfs)", Missing: "whether the kernel of any node knows this filesystem",

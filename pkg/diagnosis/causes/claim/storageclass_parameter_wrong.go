@@ -14,7 +14,7 @@ import (
 // unusable in the way they are consumed.
 var StorageclassParameterWrong = &diagnosis.Rule{
 	Name: "storageclass-parameter-wrong", Layer: diagnosis.Claim, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Publishing},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing},
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"driver-configuration-wrong", "encryption-key-wrong", "csi-credentials-wrong"},
 	Asks:     diagnosis.EachVolume,
