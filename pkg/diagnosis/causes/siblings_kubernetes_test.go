@@ -38,6 +38,11 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 	const claimed = "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]"
 	ephemeral := vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").
 		Event("Pod", "web-0", sketch.UID+"00", "FailedBinding", "ephemeral_volume", "", "2026-01-02T11:59:00Z", "ephemeral volume ws: create PVC web-0-ws: persistentvolumeclaims \"web-0-ws\" is forbidden: exceeded quota: q")
+	young := func(w *world) *world {
+		return w.EditIn("name: web-0,", "2026-01-02T11:30:00Z', labels", "2026-01-02T11:59:00Z', labels")
+	}
+	refusedAtOnce := young(vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").
+		Event("Pod", "web-0", sketch.UID+"00", "FailedBinding", "ephemeral_volume", "", "2026-01-02T11:59:20Z", "ephemeral volume ws: create PVC web-0-ws: persistentvolumeclaims \"web-0-ws\" is forbidden: exceeded quota: q"))
 	account := func(text string) *world {
 		return vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().Edit(claimed, "serviceAccountName: web-0, volumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}]").
 			FailedMount("MountVolume.SetUp failed for volume \"token\" : failed to fetch token: " + text)
@@ -65,6 +70,9 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a class for a zone without nodes", "broken: certain topology-conflict StorageClass fast", zoned("c")}, ""},
 		{row{"a class for a zone with nodes", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume", zoned("b")}, ""},
 		{row{"a claim that Kubernetes may not make", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", ephemeral}, "pod shop/web-0"},
+		{row{"a claim that Kubernetes may not make for a pod of a minute", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", refusedAtOnce}, "pod shop/web-0"},
+		{row{"a key that is missing, in a pod of a minute", "broken: certain volume-source-missing ConfigMap shop/conf", young(vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().
+			Edit(claimed, "volumes: [{name: c, configMap: {name: conf, items: [{key: a.yaml, path: a}]}}]").FailedMount("MountVolume.SetUp failed for volume \"c\" : configmap references non-existent config key: a.yaml"))}, "pod shop/web-0"},
 		{row{"a claim that is another's, in a pod of a minute", "broken: certain volume-source-missing PersistentVolumeClaim shop/web-0-ws", vol("ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "").Waits().
 			Edit(claimed, "volumes: [{name: ws, ephemeral: {volumeClaimTemplate: {spec: {}}}}]").EditIn("metadata: {namespace: shop, name: data", "name: data", "name: web-0-ws").
 			EditIn("name: web-0,", "2026-01-02T11:30:00Z', labels", "2026-01-02T11:59:00Z', labels")}, "pod shop/web-0"},

@@ -25,6 +25,7 @@ type Missing struct {
 	Foreign    bool   // the claim exists and belongs to another pod
 	Driver     bool   // a CSI driver wants it, and says so
 	Own        bool   // Kubernetes makes the claim for the pod, which would not take one of somebody else
+	Refused    bool   // it was to be made, and was not
 	Volume     string // the pod's name for the volume
 	Is         evidence.Answer
 }
@@ -80,8 +81,9 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	claim := pl.X.Claim(pod.Namespace, name)
 	switch {
 	case claim == nil:
-		m.Own = v.Ephemeral != nil
-		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(unmade(pl, v.Name), named,
+		said := unmade(pl, v.Name)
+		m.Own, m.Refused = v.Ephemeral != nil, len(said) > 0
+		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(said, named,
 			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))...)
 		return m, true
 	case v.Ephemeral != nil && pod.UID != "" && !ownedBy(claim, pod):

@@ -51,7 +51,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	check := remedy.Check("See what the claim says; an event Resizing or VolumeModify shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
 	switch {
 	case forbidden.Yes() || lacks.Yes():
-		p.Says = "forbidden"
+		p.Says, p.Waiting = "forbidden", false
 		p.State = append([]evidence.Answer{evidence.Any(forbidden.With(lacks.Facts()...), lacks)}, p.State...)
 		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.",
 			remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))

@@ -31,7 +31,7 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		With: words.Fields{"kind": m.Kind, "object": ns + "/" + m.Name, "key": m.Key, "volume": m.Volume,
 			"pod": ns + "/" + pl.Pod.Name, "near": "", "elsewhere": ""},
 		State:   []evidence.Answer{pods.Unstarted(pl.Pod), m.Is},
-		Waiting: !m.Foreign && pods.Young(pl.X, pl.Pod, 2*time.Minute),
+		Waiting: !m.Foreign && !m.Refused && m.Key == "" && pods.Young(pl.X, pl.Pod, 2*time.Minute), // what is there by then, or not
 		Steps: []remedy.Step{
 			remedy.Check("See what the namespace has, and what the pod names.",
 				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
