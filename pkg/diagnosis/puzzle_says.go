@@ -63,7 +63,16 @@ func (z puzzle) says() string {
 	if z.text.Is(message.Deadline) || z.text.Code == "Aborted" && z.text.Is(message.AbortedPending) { // who hangs has refused nothing
 		return who + on + " is asked to " + act + ", and does not answer in time."
 	}
+	if z.ofAPI() {
+		return "The API server does not take what would " + act + on + ": nobody was asked to."
+	}
 	return who + on + " refuses to " + act + "."
+}
+
+// ofAPI tells whether a component of Kubernetes could not write down what the step needs: a driver's
+// words have a code of gRPC, and who reads a Secret for a mount is refused a right of its own.
+func (z puzzle) ofAPI() bool {
+	return z.text.Code == "" && z.text.Component != "kubelet" && z.text.Is(message.NotAdmitted)
 }
 
 // shrunk tells whether a tool or the kernel says that the device ends before its filesystem does.

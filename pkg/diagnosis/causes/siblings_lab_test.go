@@ -62,6 +62,21 @@ func TestWhereTheUnmountStops(t *testing.T) {
 	}
 }
 
+// TestAPolicyRefuses: a policy of the API server keeps the attachment from being written down, and nobody asked the
+// driver; what its provisioner says of another claim meanwhile has nothing to do with it.
+func TestAPolicyRefuses(t *testing.T) {
+	t.Parallel()
+	denied := func(text string) *world {
+		return attachFailed(ebs().Waits(), "AttachVolume.Attach failed for volume \"pv-data\" : "+text).
+			File("logs/kube-system/controller-0/csi-provisioner.log", "E0102 11:58:50.000000       1 controller.go:974] error syncing claim \"6d1f3c1e\": CSI driver does not support clone operations\n")
+	}
+	sayEach(t, map[string]said{
+		"a policy":   {denied("volumeattachments.storage.k8s.io \"csi-2af3e1\" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'frozen' denied request: change freeze"), []string{"The API server does not take what would attach the volume to node n1", "change freeze"}, []string{"refuses to attach", "clone operations"}},
+		"a webhook":  {denied("admission webhook \"va.example.com\" denied the request: change freeze"), []string{"The API server does not take what would attach"}, []string{"refuses to attach"}},
+		"the driver": {denied("rpc error: code = PermissionDenied desc = disk \"d-1\" is forbidden: ask the owner"), []string{"refuses to attach the volume to node n1"}, []string{"The API server"}},
+	})
+}
+
 // TestWhereAMapStops: a driver without raw block volumes mounts something where kubelet wants a device. That
 // this is there is no reason to leave the volume out.
 func TestWhereAMapStops(t *testing.T) {

@@ -62,7 +62,7 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evid
 	}
 	named := evidence.Texts(texts).Say(func(t evidence.Text) bool { return own(t) && !t.Ordinary }).Facts()
 	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool {
-		return !l.Previous && slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return l.Namespace == p.Namespace && l.Pod == p.Name })
+		return !l.Previous && !asksElse(l.Container, step) && slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return l.Namespace == p.Namespace && l.Pod == p.Name })
 	})
 	for l := range evidence.Lines(logs) {
 		e, when := l.Evidence(), message.Date(l.Text, x.TakenAt)
@@ -81,6 +81,16 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evid
 		return append([]report.Evidence{e}, named...)
 	}
 	return named
+}
+
+// asksElse tells whether a container is the sidecar that asks for another step.
+func asksElse(container, step string) bool {
+	for _, name := range sidecarOf {
+		if own := sidecarOf[step]; own != "" && name != own && strings.HasSuffix(container, strings.TrimPrefix(name, "csi-")) {
+			return true
+		}
+	}
+	return false
 }
 
 // during tells whether a line was written while the call ran of whose end a text tells.

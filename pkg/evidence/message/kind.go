@@ -93,6 +93,7 @@ const (
 	ProvisionFailed          Kind = "provision-failed"
 	ClassNotFound            Kind = "class-not-found"
 	WebhookFailed            Kind = "webhook-failed"
+	NotAdmitted              Kind = "not-admitted" // the API server does not take an object: a right, a policy, a quota, a webhook
 	InvalidFrontend          Kind = "invalid-frontend"
 	NoFrontend               Kind = "no-block-frontend"
 	NoScheduledReplicas      Kind = "no-scheduled-replicas"

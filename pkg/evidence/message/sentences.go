@@ -106,6 +106,7 @@ var kubernetesSentences = []sentence{
 	says(ProvisionFailed, `failed to provision volume|error saving volume`), // volume_store.go of sig-storage-lib-external-provisioner
 	says(ClassNotFound, `storageclass\S* "[^"]+" not found`),
 	says(WebhookFailed, `failed calling webhook|conversion webhook`),
+	says(NotAdmitted, `\S+ "[^"]*" is forbidden: |admission webhook "[^"]+" denied the request|failed calling webhook`), // NewForbidden of apimachinery, toStatusErr of apiserver's webhooks
 	says(InvalidFrontend, `invalid frontend type`),
 	says(NoFrontend, `no block device frontend`),
 	says(NoScheduledReplicas, `has no scheduled replicas|un-?schedulable replicas`),
