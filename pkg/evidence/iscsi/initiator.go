@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -90,21 +92,43 @@ func Registered(pl *evidence.Place, mine string) (name string, from report.Evide
 	return inLogs(pl, mine)
 }
 
+// inLogs takes the name from what a plugin of nodes said there: a controller, which runs
+// somewhere, names the initiators of any node.
 func inLogs(pl *evidence.Place, mine string) (string, report.Evidence, bool) {
-	targets, _ := pl.Volume.ISCSITargets(pl.Node)
 	for l := range evidence.Lines(evidence.VouchedOn(pl.X, pl.Node)) {
-		found := anyName.FindString(l.Text)
-		if found == "" || !ownName.MatchString(l.Text) || slices.Contains(targets, found) || strings.Contains(pl.Volume.Handle, found) {
+		if c := metav1.GetControllerOf(pl.X.Pod(l.Namespace, l.Pod)); c == nil || c.Kind != "DaemonSet" || !ownName.MatchString(l.Text) {
 			continue
 		}
-		if found == mine {
+		switch found, _ := named(l.Text); {
+		case len(found) == 0 || strings.Contains(pl.Volume.Handle, found[0]):
+		case found[0] == mine:
 			return "", report.Evidence{}, false
+		default:
+			said := l.Evidence()
+			said.Node = pl.Node
+			return found[0], said, false
 		}
-		said := l.Evidence()
-		said.Node = pl.Node
-		return found, said, false
 	}
 	return "", report.Evidence{}, false
+}
+
+// named parts the names in a text into those of targets, which follow that word, and others.
+func named(text string) (others, targets []string) {
+	rest := strings.ToLower(text)
+	target := false
+	for _, name := range anyName.FindAllString(text, -1) {
+		head, tail, _ := strings.Cut(rest, strings.ToLower(name))
+		if t, i := strings.LastIndex(head, "target"), strings.LastIndex(head, "initiator"); max(t, i) >= 0 {
+			target = t > i
+		}
+		if target {
+			targets = append(targets, name)
+		} else {
+			others = append(others, name)
+		}
+		rest = tail
+	}
+	return others, targets
 }
 
 // Renamed asks whether the storage knows the node by another name than its initiator has.

@@ -2,6 +2,7 @@ package iscsi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -34,15 +35,22 @@ func NameSaid(pl *evidence.Place) (wrong bool, a evidence.Answer) {
 }
 
 // NothingShown asks whether the target showed nothing to the node; authorised, too, counts
-// a login that it did not let in. Longhorn's own targets accept any valid name.
+// a login that it did not let in. Longhorn's own targets accept any valid name, and what another
+// target answers is nothing about this volume's.
 func NothingShown(pl *evidence.Place, authorised bool) evidence.Answer {
-	switch {
-	case pl.Volume == nil || pl.Volume.IsLonghorn():
+	if pl.Volume == nil || pl.Volume.IsLonghorn() {
 		return evidence.No()
-	case authorised:
-		return saidBy(pl, unknownThere)
 	}
-	return saidBy(pl, nothingShown)
+	words := nothingShown
+	if authorised {
+		words = unknownThere
+	}
+	own, _ := pl.Volume.ISCSITargets(pl.Node)
+	return evidence.Texts(Said(pl)).Say(func(t evidence.Text) bool {
+		_, targets := named(t.Raw)
+		foreign := len(own) > 0 && len(targets) > 0 && !slices.ContainsFunc(targets, func(name string) bool { return slices.Contains(own, name) })
+		return !foreign && words.MatchString(t.Raw)
+	})
 }
 
 // NameLine quotes the line of the file that should hold the name.

@@ -35,6 +35,9 @@ func TestInitiatorName(t *testing.T) {
 		w.s.Cluster.CSINodes = []*storagev1.CSINode{{ObjectMeta: meta("", "n1"), Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: id}}}}}
 		return w
 	}
+	refused := func(target string) string {
+		return "MountVolume.MountDevice failed for volume \"pv-data\" : iscsiadm: Could not login to [iface: default, target: " + target + ", portal: 10.1.1.8,3260].\niscsiadm: initiator reported error (24 - iSCSI login failed due to authorization failure)"
+	}
 	broken := func(content, name string) func(*probes.Facts) {
 		return func(f *probes.Facts) {
 			f.Files["etc/iscsi/initiatorname.iscsi"] = probes.File{Kind: "file", Content: content}
@@ -46,6 +49,8 @@ func TestInitiatorName(t *testing.T) {
 	check(t, []branch{
 		{"the driver registered another name", registered(sanWorld(unseen, same), "iqn.2020-01.org.example:n1"), certain},
 		{"the driver registered this name", registered(sanWorld(unseen, same), "iqn.1993-08.org.debian:01:x"), clean},
+		{"another target does not let the node in", registered(sanWorld(refused("iqn.2020-01.org.example:another"), same), "iqn.2020-01.org.example:n1"), clean},
+		{"the volume's target does not", registered(sanWorld(refused("iqn.2020-01.org.example:disk7"), same), "iqn.2020-01.org.example:n1"), certain},
 		{"an id that is no name", registered(sanWorld(unseen, same), "n1"), clean},
 		{"an empty name and a failing attach", sanWorld(invalid, broken("InitiatorName=\n", "")), certain},
 		{"a comment only and a failing attach", sanWorld(invalid, broken("# InitiatorName=iqn.x\n", "")), certain},
