@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -57,7 +58,7 @@ func Whole(b *probes.BlockDevice) bool {
 }
 
 // Identity is what names a disk independently of the node: serial, WWID, the
-// by-id link, the session's target.
+// by-id link, the session's target, the map that multipathd made of it.
 func Identity(view *snapshot.NodeView, b *probes.BlockDevice) (id, locator string) {
 	at := "sys/class/block/" + b.Name
 	if s := view.SessionOfDisk(b.Name); s != nil {
@@ -73,21 +74,22 @@ func Identity(view *snapshot.NodeView, b *probes.BlockDevice) (id, locator strin
 			return v, at + x.name
 		}
 	}
+	for _, h := range view.HoldersOf(b.Dev) { // multipathd has read it, and made the map of that name
+		if dm := h.Device.DM; dm != nil && strings.HasPrefix(dm.UUID, "mpath-") {
+			return strings.TrimPrefix(dm.UUID, "mpath-"), "sys/class/block/" + h.Device.Name + "/dm/uuid"
+		}
+	}
 	return "", ""
 }
 
-// System tells whether the node itself lives on the disk: it or one of its
-// partitions is mounted at the root of process 1's namespace.
+// System tells whether the node itself lives on the disk: what is mounted at the root of process
+// 1's namespace lies on it or on one of its partitions, whatever is between.
 func System(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	for _, m := range view.MountsAt("/") {
-		if m.Dev == b.Dev {
-			return true
-		}
-		if d := view.Device(m.Dev); d != nil && d.Partition > 0 && (d.Parent == b.Name || strings.HasPrefix(d.Name, b.Name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(view.MountsAt("/"), func(m probes.Mount) bool {
+		return slices.ContainsFunc(view.Leaves(m.Dev), func(l *probes.BlockDevice) bool {
+			return l.Dev == b.Dev || l.Partition > 0 && (l.Parent == b.Name || strings.HasPrefix(l.Name, b.Name))
+		})
+	})
 }
 
 // Idle tells whether nobody uses a disk: no mount, holder or partition.
