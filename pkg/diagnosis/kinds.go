@@ -160,6 +160,8 @@ func (p *Pass) supposed(v *snapshot.Volume) volume.Kind {
 		return volume.Ceph | volume.FUSE
 	case around.FUSE:
 		return volume.FUSE
+	case around.Parallel:
+		return volume.Share
 	}
 	return volume.Disk
 }

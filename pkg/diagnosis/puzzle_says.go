@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // says is the answer of the doctor who does not know: where it hurts, and who says so. It is
@@ -52,6 +53,9 @@ func (z puzzle) says() string {
 	}
 	if z.text == nil && z.logged {
 		return "The volume is " + silent + on + ", and the log of its driver has a complaint."
+	}
+	if z.text == nil && slices.ContainsFunc(z.s.Evidence, func(e report.Evidence) bool { return e.Source == "log" }) {
+		return "The volume is " + silent + on + ", and a log has the complaint."
 	}
 	if z.text == nil {
 		return "The volume is " + silent + on + cmp.Or(z.warner(), ", and nobody says why") + "."

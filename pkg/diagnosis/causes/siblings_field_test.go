@@ -111,6 +111,13 @@ status: {attached: false, attachError: {message: '` + c.message + `', time: '202
 	}
 }
 
+// lhFails is a volume that is attached to n1, which was not looked at, and does not mount there.
+func lhFails(text string) *world {
+	return lhWaits(lhWorld("v1.8.1")).EditIn("nodeName: n1, source: {persistentVolumeName: pv-data}", "attached: false", "attached: true").EditIn(volDoc, "state: attaching, robustness: unknown", "state: attached, robustness: healthy").
+		Edit("NAME-ATTACHED-n1", "{name: 'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"', devicePath: ''}").Edit("NAME-USED-n1", "'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"'").EditIn(engDoc, "currentState: stopped", "currentState: running").
+		FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = "+text).Unprobed("n1", "PodRejected")
+}
+
 // TestLonghornSaysWhereItEnds: what a component of Longhorn said of an instance that does not come up is quoted, or read.
 func TestLonghornSaysWhereItEnds(t *testing.T) {
 	t.Parallel()
@@ -144,10 +151,65 @@ func TestLonghornSaysWhereItEnds(t *testing.T) {
 			t.Errorf("%s: %s %q, want %q", log, r.Verdict, got, want)
 		}
 	}
-	w := lhWaits(lhWorld("v1.8.1")).EditIn("nodeName: n1, source: {persistentVolumeName: pv-data}", "attached: false", "attached: true").EditIn(volDoc, "state: attaching, robustness: unknown", "state: attached, robustness: healthy").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = the operation did not succeed").Unprobed("n1", "PodRejected")
-	w.Edit("NAME-ATTACHED-n1", "{name: 'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"', devicePath: ''}").Edit("NAME-USED-n1", "'kubernetes.io/csi/driver.longhorn.io^"+lhVol+"'")
-	w.EditIn(engDoc, "currentState: stopped", "currentState: running").EditIn(engDoc, "replicaModeMap: {", "replicaModeMap: {'UNKNOWN-tcp://10.42.2.206:10024': ERR")
+	w := lhFails("the operation did not succeed").EditIn(engDoc, "replicaModeMap: {", "replicaModeMap: {'UNKNOWN-tcp://10.42.2.206:10024': ERR")
 	if _, r := w.Verdict(t, Catalog(), "pvc shop/data"); !quoted(r, "UNKNOWN-tcp") {
 		t.Errorf("%s: a replica that Longhorn does not know is not shown: %v", r.Verdict, r.RootCauses)
+	}
+}
+
+// TestDiskOfARawBlockVolumeIsGone: the pod runs on with the old disk, and everything in the API is well.
+// (harvester/harvester#11208)
+func TestDiskOfARawBlockVolumeIsGone(t *testing.T) {
+	t.Parallel()
+	publish := "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/" + sketch.UID + "00"
+	on := func(root, number string) *world {
+		return ebsDisk(blockPV().Runs(0).Attached("n1"), "n1").Mounts("n1", "0:5 "+root+" "+publish+" rw,nosuid,relatime shared:71 - devtmpfs udev rw").
+			Entries("n1", "proc/5000/fd/14", "@link /dev/data", "@dev/proc/5000/fd/14", number)
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"its node is deleted, its number gone":    {on("/nvme2n1//deleted", "259:7"), "mount-of-dead-device certain"},
+		"its node is deleted, the number lives":   {on("/nvme2n1//deleted", "259:1"), ""},
+		"its node is there, and so is its number": {on("/nvme1n1", "259:1"), ""},
+	} {
+		_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+		if got := first(r); got != c.want {
+			t.Errorf("%s: %s %q, want %q", name, r.Verdict, got, c.want)
+		}
+	}
+}
+
+// first is the first root cause with its certainty.
+func first(r *report.Report) string {
+	if len(r.RootCauses) == 0 {
+		return ""
+	}
+	return r.RootCauses[0].Name + " " + string(r.RootCauses[0].Certainty)
+}
+
+// TestResizeThatNobodyGoesOnWith is no resize that needs only time. (longhorn/longhorn#13379)
+func TestResizeThatNobodyGoesOnWith(t *testing.T) {
+	t.Parallel()
+	for required, want := range map[string]string{"false": "degraded", "true": "waiting"} {
+		w := lhRuns(lhWorld("v1.8.1")).EditIn(engDoc, "currentSize: '10737418240'", "currentSize: '9663676416'").EditIn(volDoc, "expansionRequired: false", "expansionRequired: "+required)
+		if _, r := w.Verdict(t, Catalog(), "pvc shop/data"); string(r.Verdict) != want || first(r) != "longhorn-expansion-incomplete likely" {
+			t.Errorf("expansionRequired %s: %s %s, want %s", required, r.Verdict, first(r), want)
+		}
+	}
+}
+
+// TestFormatOfADiskThatIsHeld: who finds the disk busy writes nothing to it.
+func TestFormatOfADiskThatIsHeld(t *testing.T) {
+	t.Parallel()
+	const failed = "format of disk \"/dev/longhorn/" + lhVol + "\" failed: type:(\"ext4\") target:(\"/g\") options:(\"defaults\") errcode:(exit status 1)"
+	for text, want := range map[string]string{
+		failed: "filesystem-mkfs-risk likely",
+		"mount failed: exit status 32\nOutput: mount: /g: /dev/longhorn/" + lhVol + " already mounted or mount point busy.\n" + failed: "",
+	} {
+		if _, r := lhFails(text).EditIn(volDoc, "robustness: healthy", "robustness: healthy, actualSize: '734003200'").Verdict(t, Catalog(), "pvc shop/data"); first(r) != want {
+			t.Errorf("%s: %s %q, want %q", text, r.Verdict, first(r), want)
+		}
 	}
 }

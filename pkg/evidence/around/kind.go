@@ -4,6 +4,7 @@
 package around
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,11 +32,12 @@ const (
 	LonghornV2 Kind = "Longhorn v2"
 	Cloud      Kind = "cloud disk"
 	Loop       Kind = "loop"
+	Parallel   Kind = "parallel filesystem"
 	Unknown    Kind = ""
 )
 
 // Share tells whether nodes mount it from a server instead of having a disk of it.
-func (k Kind) Share() bool { return k == NFS || k == SMB || k == CephFS || k == FUSE }
+func (k Kind) Share() bool { return k == NFS || k == SMB || k == CephFS || k == FUSE || k == Parallel }
 
 // Afar tells whether a driver attaches it by a question to its storage alone: no node is touched before that has said yes
 // (ControllerPublishVolume). Storage that lives in the cluster makes a target or a device on the node meanwhile.
@@ -121,6 +123,8 @@ func ofFilesystem(fstype string) Kind {
 		return SMB
 	case fstype == "ceph":
 		return CephFS
+	case slices.Contains([]string{"lustre", "beegfs", "gpfs", "wekafs"}, fstype):
+		return Parallel
 	case strings.HasPrefix(fstype, "fuse."):
 		return FUSE
 	}
@@ -160,6 +164,8 @@ var drivers = []struct {
 	{"iscsi", ISCSI}, {"san.synology", ISCSI}, {"csi.synology", ISCSI}, {"jiva", ISCSI}, {"cstor", ISCSI}, {"mayastor", NVMe}, {"juicefs", FUSE}, {"blob.csi", FUSE}, {"gcsfuse", FUSE}, {"s3.csi", FUSE}, {"topolvm", Local}, {"lvm", Local}, {"zfs", Local}, {"local", Local},
 	{"hostpath", Local}, {"nvme", NVMe}, {"ebs.csi", Cloud}, {"pd.csi", Cloud}, {"disk.csi", Cloud}, {"cinder", Cloud}, {"vsphere", Cloud}, {"hcloud", Cloud}, {"hetzner", Cloud},
 	{"linode", Cloud}, {"digitalocean", Cloud}, {"block.csi", Cloud}, {"diskplugin", Cloud},
+	{"proxmox", Cloud}, {"scaleway", Cloud}, {"oraclecloud", Cloud}, {"upcloud", Cloud}, {"exoscale", Cloud}, {"civo", Cloud}, {"seaweedfs", FUSE}, {"lustre", Parallel}, {"fsx.csi", Parallel}, {"beegfs", Parallel},
+	{"spectrumscale", Parallel}, {"weka", Parallel}, {"glusterfs", FUSE},
 }
 
 func ofDriver(driver string) Kind {

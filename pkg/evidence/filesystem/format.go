@@ -59,7 +59,7 @@ func FormatOf(pl *evidence.Place) Format {
 			return formats.MatchString(t.Raw) || t.Is(message.FormatFailed) || f.Says == "unreadable" && t.Is(message.LuksFormatFailed)
 		})
 	} else if f.Attempt = attempt(pl, func(t evidence.Text) bool {
-		return formatFails.MatchString(t.Raw) || free && f.Data.Yes() && formats.MatchString(t.Raw)
+		return free && (formatFails.MatchString(t.Raw) || f.Data.Yes() && formats.MatchString(t.Raw)) // a disk that somebody holds is not written to
 	}); f.Attempt.Yes() {
 		f.Says, f.Is = "unseen", f.Attempt
 	}
@@ -136,7 +136,7 @@ func attempt(pl *evidence.Place, means func(evidence.Text) bool) evidence.Answer
 // keptOff is a format that wrote nothing: a holder has the disk, or the program is not there. A
 // log tells that and the attempt in lines of their own.
 func keptOff(pl *evidence.Place, t evidence.Text) bool {
-	return here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.CryptsetupInUse) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
+	return here(pl, t) && (t.Is(message.InUseBySystem) || t.Is(message.AlreadyMountedBusy) || t.Is(message.FsckMounted) || t.Is(message.CryptsetupInUse) || t.Is(message.WillNotMakeFSMounted) || t.Is(message.CannotOpenBlockdev) || strings.Contains(t.Raw, "executable file not found"))
 }
 
 // Reads is what the disk reads like, where that was not seen.

@@ -33,6 +33,7 @@ type Resize struct {
 	Offline  bool     // only a pod that mounts the volume is missing
 	Engine   bool     // it is the engine that lags: the volume cannot be used before
 	NoRoom   bool     // the disks of the replicas have no room for the new size
+	Dropped  bool     // Longhorn counts it as done, so nobody goes on with it (longhorn/longhorn 13379)
 	Mistaken bool     // the share-manager takes the filesystem for an encryption format (longhorn/longhorn 11120)
 
 	pl      *evidence.Place
@@ -86,6 +87,9 @@ func (r *Resize) claimBehind() {
 	if !have.IsZero() && want.Cmp(have) > 0 {
 		r.behind(fmt.Sprintf("the claim asks for %s and has %s; the Longhorn volume has %s", want.String(), have.String(), Bytes(r.pl.Volume.LH().Size)),
 			evidence.FromAPI(object, "spec.resources.requests.storage", want.String()), evidence.FromAPI(object, "status.capacity.storage", have.String()))
+	} else if v := r.pl.Volume.LH(); r.Engine && !have.IsZero() && have.Value() >= v.Size && !v.Status.ExpansionRequired {
+		r.Dropped = true
+		r.behind("claim and volume count as enlarged, so nobody goes on", evidence.FromAPI("Volume "+v.Name, "status.expansionRequired", "false"))
 	}
 	for _, k := range c.Status.Conditions {
 		fact := evidence.FromAPI(object, "status.conditions["+string(k.Type)+"]", "True "+k.Message)
@@ -95,7 +99,7 @@ func (r *Resize) claimBehind() {
 			r.behind("the filesystem has not been enlarged (FileSystemResizePending)", fact)
 			r.Offline = len(r.pl.Volume.Live()) == 0
 			r.earlier(k.LastTransitionTime.Time)
-		case k.Type == corev1.PersistentVolumeClaimResizing && len(r.Behind) > 0:
+		case (k.Type == corev1.PersistentVolumeClaimResizing || k.Type == corev1.PersistentVolumeClaimFileSystemResizePending) && len(r.Behind) > 0:
 			r.facts = append(r.facts, fact)
 			r.earlier(k.LastTransitionTime.Time)
 		}

@@ -125,7 +125,7 @@ func DeadOf(pl *evidence.Place) []DeadMount {
 	if pl.View == nil || pl.View.Init == nil {
 		return nil
 	}
-	return append(deadMounts(pl.X, pl.Volume, pl.View), onDiskOf(pl.X, pl.Volume, pl.View)...)
+	return slices.Concat(deadMounts(pl.X, pl.Volume, pl.View), onDiskOf(pl.X, pl.Volume, pl.View), deadNodes(pl))
 }
 
 // byNumber groups mounts of gone devices by their numbers.
