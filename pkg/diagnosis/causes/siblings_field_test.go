@@ -213,3 +213,26 @@ func TestFormatOfADiskThatIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidInTwoLines: iscsiadm names the portal in one line and its failure in the next, below a driver's line with the date;
+// the kubelet misses what a plugin made where it alone sees it. (nutanix/helm#140, openebs/openebs#3532)
+func TestSaidInTwoLines(t *testing.T) {
+	t.Parallel()
+	nutanix := func(why string) *world {
+		w := sketch.NewWorld("csi.nutanix.com", "NutanixVolumes-7", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.nutanix.com, fsType: ext4, volumeHandle: NutanixVolumes-7, volumeAttributes: {targetPortal: '10.150.138.138:3260', iqn: 'iqn.2010-06.com.nutanix:k8s-7', lun: '0'}}").
+			Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unavailable desc = An operation with the given Volume ID NutanixVolumes-7 already exists").Unprobed("n1", "NotRequested")
+		return w.File("logs/kube-system/plugin-1/driver.log", "E0102 11:58:30.587357       1 utils.go:31] GRPC error: rpc error: code = Internal desc = iscsi/lvm failure, last err seen:\niscsi: failed to attach disk: Error: iscsiadm: "+
+			"Could not login to [iface: default, target: iqn.2010-06.com.nutanix:k8s-7, portal: 10.150.138.138,3260].\niscsiadm: initiator reported error ("+why+")\n")
+	}
+	const root = "/var/snap/microk8s/common/var/lib/kubelet"
+	vanished := func(dir string) *world {
+		w := nfs().Waits().Unprobed("n1", "NotRequested")
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol nas#data: lstat " + dir + strings.TrimPrefix(w.Publish(0), "/var/lib/kubelet") + ": no such file or directory")
+	}
+	showEach(t, map[string]shown{
+		"nobody answers":                        {nutanix("8 - connection timed out"), "broken: likely iscsi-portal-unreachable Node n1"},
+		"the target answered":                   {nutanix("15 - session exists"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a directory that the plugin lacks":     {vanished(root), "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"a directory that the plugin does have": {vanished("/var/lib/kubelet"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+	})
+}

@@ -30,7 +30,7 @@ const endedLately = time.Hour
 func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence.Text) []report.Evidence {
 	view, kind := x.View(node), KindOf(x, v, node)
 	names, words := deviceNames(x, v, node), ofKind[kind]
-	if kind == Unknown {
+	if kind == Unknown || kind == Parallel {
 		words = modules(texts)
 	}
 	if view == nil || len(names)+len(words) == 0 {

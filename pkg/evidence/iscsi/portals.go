@@ -89,11 +89,28 @@ func loginFailures(pl *evidence.Place) []report.Evidence {
 		return out
 	}
 	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
-		for i, line := range l.Lines {
-			at := message.Date(line, pl.X.TakenAt)
-			if !l.Previous && !at.IsZero() && pl.X.Age(at) < 10*time.Minute && speaksOfLogin(line) && !refusedFatal.MatchString(line) {
-				out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
-			}
+		if !l.Previous {
+			out = append(out, loginLines(pl, l)...)
+		}
+	}
+	return out
+}
+
+// loginLines are the fresh lines of a log in which a login or a connection fails. iscsiadm says whom it could not reach in one
+// line and why in the next, and a driver prints both below the line that has the date (nutanix/helm issue 140).
+func loginLines(pl *evidence.Place, l snapshot.Log) []report.Evidence {
+	var out []report.Evidence
+	var at time.Time
+	for i, line := range l.Lines {
+		if t := message.Date(line, pl.X.TakenAt); !t.IsZero() {
+			at = t
+		}
+		text := line
+		if i+1 < len(l.Lines) && strings.Contains(l.Lines[i+1], "initiator reported error (") {
+			text += "\n" + l.Lines[i+1]
+		}
+		if !at.IsZero() && pl.X.Age(at) < lately && speaksOfLogin(text) && !refusedFatal.MatchString(text) {
+			out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: text})
 		}
 	}
 	return out

@@ -36,6 +36,9 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 				}
 				out = append(out, rootProof(pl, n, mounts, s.Root()))
 			}
+			if root, gone := kubelet.Vanished(pl, n.Volume, n.Plugin); gone.Yes() {
+				out = append(out, rootProof(pl, n, &diagnosis.Proof{Says: "mounts", With: with, State: []evidence.Answer{gone}, Last: []evidence.Answer{r.Seen}}, root))
+			}
 		}
 		return out
 	},
