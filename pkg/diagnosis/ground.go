@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -31,7 +32,19 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})
 		}
 	}
+	if slices.ContainsFunc(s.Evidence, func(e report.Evidence) bool { return disk.SaysUnnamed(evidence.Text{Raw: e.Text}) }) {
+		slices.SortStableFunc(out, func(a, b report.CouldBe) int { return hides(a) - hides(b) })
+	}
 	return oneOf(p.couldBe, out)
+}
+
+// hides is 0 for a cause of which a disk that is not found is the ordinary sign: where the driver says that, who holds or claims
+// the disk is a later thought.
+func hides(c report.CouldBe) int {
+	if slices.Contains([]string{"attached-in-api-missing-on-node", "device-link-missing", "device-renumbered"}, c.Cause) {
+		return 0
+	}
+	return 1
 }
 
 // refusedAfar tells whether the storage has refused to attach the volumes of a symptom, which are on no other node: what lives on

@@ -236,3 +236,25 @@ func TestSaidInTwoLines(t *testing.T) {
 		"a directory that the plugin does have": {vanished("/var/lib/kubelet"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 }
+
+// TestSuspectsOfAMissingDisk: where the driver says that there is no disk, what hides one is suspected before what holds it.
+// (kubernetes-sigs/vsphere-csi-driver#943)
+func TestSuspectsOfAMissingDisk(t *testing.T) {
+	t.Parallel()
+	first := func(words string) string {
+		w := sketch.NewWorld("csi.vsphere.vmware.com", "c9a72420", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.vsphere.vmware.com, fsType: ext4, volumeHandle: c9a72420}").Waits().Attached("n1").Unprobed("n1", "NotRequested")
+		_, r := w.FailedMount(stageFails(words)).Verdict(t, catalog(t), "pvc shop/data")
+		for _, u := range r.Unexplained {
+			if u.Symptom.Name == "mount-failed" && len(u.CouldBe) > 0 {
+				return u.CouldBe[0].Cause
+			}
+		}
+		return ""
+	}
+	if got := first("disk: 6000c2914c4d05eeac839f4560c7dae4 not attached to node"); got != "attached-in-api-missing-on-node" {
+		t.Errorf("no disk: %s is suspected first", got)
+	}
+	if got := first("the operation did not succeed"); got != "device-held-by-process" {
+		t.Errorf("whatever: %s is suspected first", got)
+	}
+}
