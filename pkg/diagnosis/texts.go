@@ -214,6 +214,9 @@ func (t *texts) event(e *snapshot.Event, changed time.Time) Text {
 		Source: "event", Component: e.Component, Locator: "Event " + object + " " + e.Reason, Node: e.Host, Reason: e.Reason,
 		At: e.Last, Raw: e.Message, Fresh: t.x.Fresh(e, changed), Aged: t.x.Standing(e, changed),
 	}
+	if goesWell(e) {
+		x.Ordinary, x.Fresh, x.Aged = true, false, false
+	}
 	if x.Aged {
 		t.standing[spoken{x.Locator, x.Raw}] = x.At
 	}

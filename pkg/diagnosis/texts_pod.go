@@ -30,9 +30,6 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 		}
 		x := t.event(e, snapshot.PodAsksSince(pod, e.Reason).Add(-time.Second))
 		x.Pod = pod.Namespace + "/" + pod.Name
-		if goesWell(e) {
-			x.Ordinary, x.Fresh, x.Aged = true, false, false
-		}
 		if x.Node == "" {
 			x.Node = pod.Spec.NodeName
 		}
@@ -46,9 +43,10 @@ func (t *texts) ofPod(pod *corev1.Pod) []Text {
 }
 
 // goesWell tells an event that says that a step was made: whatever its words are, nobody complains in it.
-// The kubelet calls it normal, too, that it backs off (pkg/kubelet/images, kuberuntime).
+// The kubelet calls it normal, too, that it backs off (pkg/kubelet/images, kuberuntime), and the controller of
+// claims that one waits for its provisioner (pkg/controller/volume/persistentvolume).
 func goesWell(e *snapshot.Event) bool {
-	return e.Type == corev1.EventTypeNormal && e.Reason != "BackOff"
+	return e.Type == corev1.EventTypeNormal && e.Reason != "BackOff" && e.Reason != "ExternalProvisioning"
 }
 
 // ranOnce tells whether a container that ended was started at all: else it is the runtime that says why not.

@@ -71,6 +71,21 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestNormalEvents: nobody complains in an event that is normal, whatever object it is about.
+func TestNormalEvents(t *testing.T) {
+	t.Parallel()
+	for reason, fresh := range map[string]bool{"ResizeInProgress": false, "ExternalProvisioning": true} {
+		s := crowd(1, 0)
+		s.Cluster.Events = []*snapshot.Event{{Type: corev1.EventTypeNormal, Kind: "PersistentVolumeClaim", ObjNamespace: "a", ObjName: "data-0", Reason: reason,
+			Message: "resize of pvc-00000000 is tried again: an earlier attempt met code = ResourceExhausted", Last: noon.Add(-time.Minute)}}
+		x := snapshot.NewIndex(s)
+		v := x.VolumeOfPV("pvc-00000000")
+		if list := newTexts(x, scope{volumes: []*snapshot.Volume{v}}).of(v); len(list) != 1 || list[0].Fresh != fresh || list[0].Ordinary == fresh {
+			t.Errorf("%s: %+v", reason, list)
+		}
+	}
+}
+
 func TestStandsIn(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
