@@ -36,6 +36,7 @@ func TestForbidden(t *testing.T) {
 		"disk.csi.azure.com /subscriptions/s/d Attach volume x to instance n1 failed with azure cloud provider rate limited(read) for operation VMGet":                                          slow,
 		ali + "SDK.ServerError\nErrorCode: Forbidden.RAM\nMessage: User not authorized to operate on the specified resource, or this API doesn't support RAM.":                                  rights,
 		ali + "SDK.ServerError\nErrorCode: InvalidAccessKeyId.Inactive\nMessage: Specified access key is disabled.":                                                                             rights,
+		ali + "SDK.ServerError\nErrorCode: SignatureDoesNotMatch\nMessage: Specified signature is not matched with our calculation.":                                                            rights,
 		ali + "!SDK.ServerError\nErrorCode: Forbidden.RiskControl\nMessage: This operation is forbidden by Aliyun RiskControl system.":                                                          refused,
 		ali + "!Aliyun API Error: RequestId: D0CC639E Status Code: 403 Code: OperationDenied Message: The resource is out of usage.":                                                            refused,
 		ali + "SDK.ServerError\nErrorCode: InstanceDiskLimitExceeded\nMessage: The amount of the disk on instance in question reach its limits.":                                                full,

@@ -206,7 +206,7 @@ func absentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
 var (
 	// refuses is how storages turn an identity down: the codes of gRPC, HTTP and their own.
 	refuses = pattern.MustCompile(`code = (?:Unauthenticated|PermissionDenied)\b|(?i:(?:status(?:[ _]?code)?|http\S*|error|code)[^0-9a-z]{1,4}40[13]\b)|\b401 Unauthorized|\b403 Forbidden|` +
-		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bNotAuthenticated\b|\bAuthFailure\b|\bInvalid(?:AccessKey|ClientToken)\w*|\bExpiredToken\b|` +
+		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bNotAuthenticated\b|\bAuthFailure\b|\bSignatureDoesNotMatch\b|\bInvalid(?:AccessKey|ClientToken)\w*|\bExpiredToken\b|` +
 		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to\b|token_readonly|(?:doesn.t|does not) allow \S+ to be performed|insufficient (?:privileges|permissions)|` +
 		`invalid credentials|handle_auth_bad_method server|authentication failed|(?:unable|failed) to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|Permission '[\w.]+' denied|` +
 		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
