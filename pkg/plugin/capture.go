@@ -63,7 +63,7 @@ func newCaptureOf(v verb, kind, use, short string) *cobra.Command {
 		output: "text", failOn: "none", color: "never",
 	}}
 	cmd := &cobra.Command{
-		Use: use, Short: short,
+		Use: use, Short: short, Aliases: aliases(kind),
 		Args: func(cmd *cobra.Command, args []string) error { return o.takeArgs(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.defaults(cmd); err != nil {
