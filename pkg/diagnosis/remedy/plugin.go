@@ -49,6 +49,10 @@ func Register(n kubelet.Need, waits bool, dead evidence.Answer) []Step {
 	if !pods.Started(plugin) {
 		read = Check("See what keeps the plugin's pod from starting, and cure that.", Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
 	}
+	if c := pods.OutOfMemory(plugin); c != "" {
+		read = Check("See the memory that container "+c+" may use, and raise the limit in the workload that makes the pod: the kernel ends it for that.",
+			Kubectl("-n", plugin.Namespace, "get", "pod", plugin.Name, "-o", "jsonpath={.spec.containers[*].resources.limits}"))
+	}
 	// A new pod of one that is not ready would fail as this one does; and an event alone, which
 	// a tenant can write, ends no node plugin: what ends one is that CSINode lacks it, that it is stopped, or that the
 	// node has lost its socket.

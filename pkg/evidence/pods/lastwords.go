@@ -93,7 +93,11 @@ func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
 		switch {
 		case c.State.Waiting != nil:
-			parts = append(parts, fmt.Sprintf("container %s is waiting: %s", c.Name, c.State.Waiting.Reason))
+			after := ""
+			if outOfMemory(c) {
+				after = " after " + oomKilled
+			}
+			parts = append(parts, fmt.Sprintf("container %s is waiting: %s%s", c.Name, c.State.Waiting.Reason, after))
 		case c.State.Terminated != nil:
 			parts = append(parts, fmt.Sprintf("container %s ended (%s, exit code %d)", c.Name, c.State.Terminated.Reason, c.State.Terminated.ExitCode))
 		case !c.Ready:
@@ -107,4 +111,26 @@ func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 		return "is " + age + " old and runs"
 	}
 	return fmt.Sprintf("is %s old: %s", age, strings.Join(parts, ", "))
+}
+
+// oomKilled is the reason of a container that the kernel ended for its memory; its own log has no word of it.
+const oomKilled = "OOMKilled"
+
+// OutOfMemory names a container of a pod that does not run, as the kernel ended it for its memory; empty if there is none.
+func OutOfMemory(pod *corev1.Pod) string {
+	for _, c := range pod.Status.ContainerStatuses {
+		if outOfMemory(c) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+func outOfMemory(c corev1.ContainerStatus) bool {
+	for _, t := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+		if t != nil && c.State.Running == nil {
+			return t.Reason == oomKilled
+		}
+	}
+	return false
 }
