@@ -66,7 +66,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.Namespace":                         {"ObjectMeta", "Status"},
 	"k8s.io/api/core/v1.NamespaceStatus":                   {"Phase"},
 	"k8s.io/api/core/v1.Node":                              {"ObjectMeta", "Spec", "Status"},
-	"k8s.io/api/core/v1.NodeAddress":                       {"Address", "Type"},
+	"k8s.io/api/core/v1.NodeAddress":                       {"*"},
 	"k8s.io/api/core/v1.NodeAffinity":                      {"RequiredDuringSchedulingIgnoredDuringExecution"},
 	"k8s.io/api/core/v1.NodeCondition":                     {"LastHeartbeatTime", "LastTransitionTime", "Message", "Reason", "Status", "Type"},
 	"k8s.io/api/core/v1.NodeSelector":                      {"NodeSelectorTerms"},

@@ -77,6 +77,38 @@ func TestAPolicyRefuses(t *testing.T) {
 	})
 }
 
+// TestRenamedMachine: a machine that reports under another name is not off, and is no second machine of its host name.
+func TestRenamedMachine(t *testing.T) {
+	t.Parallel()
+	w := func(uuid string) *world {
+		silent := notReady(cinderW().Waits().Attached("n2"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")
+		return silent.EditIn("name: n2,", "nodeInfo: {", "nodeInfo: {systemUUID: u-2, ").Add("\napiVersion: v1\nkind: Node\nmetadata: {name: n2-b, creationTimestamp: '2026-01-02T11:21:00Z'}\nstatus: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {systemUUID: " + uuid + "}, addresses: [{type: InternalIP, address: 10.0.0.12}, {type: Hostname, address: n2}]}\n")
+	}
+	const off = "make sure that the machine is off"
+	for name, c := range map[string]struct {
+		w            *world
+		says, sayNot string
+	}{
+		"renamed":         {w("u-2"), "it reports as node n2-b", off},
+		"another machine": {w("u-3"), off, "it reports as"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			if len(r.RootCauses) == 0 || r.RootCauses[0].Name != "node-down" {
+				t.Fatalf("%+v", r.RootCauses)
+			}
+			said := r.RootCauses[0].Message
+			for _, s := range r.RootCauses[0].Remedies {
+				said += "\n" + s.Title
+			}
+			if !strings.Contains(said, c.says) || strings.Contains(said, c.sayNot) {
+				t.Error(said)
+			}
+		})
+	}
+}
+
 // TestWhereAMapStops: a driver without raw block volumes mounts something where kubelet wants a device. That
 // this is there is no reason to leave the volume out.
 func TestWhereAMapStops(t *testing.T) {

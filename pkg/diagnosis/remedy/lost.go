@@ -17,6 +17,12 @@ func NodeBack(l holder.Lost) []Step {
 		return []Step{Words("Cure on node " + l.Name + " what its kubelet says (" + l.Complaint() + "): containers of containerd and of CRI-O outlive a restart of it. " +
 			"Then the kubelet ends the old pod and lets the volume go by itself. The node runs and writes: force nothing.")}
 	}
+	if now := l.NowCalled(); now != "" {
+		return []Step{
+			Words("Give the machine its old name back (its host name, the kubelet's --hostname-override): node " + l.Name + " reports again, ends the old pod, and lets the volume go by itself. It is not off: do not mark it as out of service, and force nothing."),
+			Words("Where the new name is to stay: first see on node " + now + " that no process has the volume and nothing mounts it. Only then delete the object of node " + l.Name + "."),
+		}
+	}
 	if !l.Keeps() {
 		return []Step{
 			Words("Bring node " + l.Name + " back (power, network, kubelet): the old pod then ends normally. The volume is kept from no other node meanwhile."),

@@ -18,7 +18,7 @@ func VolumeRoom(v *snapshot.Volume) []Step {
 // NodeRoom makes room on the disk of a node.
 func NodeRoom(node string) []Step {
 	return []Step{
-		Check("See what fills the disk of node "+node+", bytes and inodes, without entering the volumes that are mounted below it.", OnNode(node, "du", "-x", "--inodes", "-d", "3", "/var/lib")),
+		Check("See what fills the disk of node "+node+", bytes and inodes, without entering the volumes that are mounted below it. Where no pod can start any more, run what stands behind -- in a shell of the node.", OnNode(node, "du", "-x", "--inodes", "-d", "3", "/var/lib")),
 		Words("Make room there: old images and logs, containers' scratch directories and emptyDir volumes of pods that may go. Never delete anything below pods/*/volumes: volumes are mounted there."),
 	}
 }

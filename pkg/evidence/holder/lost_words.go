@@ -78,8 +78,14 @@ func (l Lost) Power() string {
 	if l.Reports() {
 		return "The machine is not off: its kubelet reports."
 	}
+	if now := l.NowCalled(); now != "" {
+		return "The machine is not off: it reports as node " + now + ", with the same system UUID and address."
+	}
 	return "Whether the machine is off was not checked: a silent node may still run and write."
 }
+
+// NowCalled is the node as which the machine reports since its name was changed.
+func (l Lost) NowCalled() string { return node.NowCalled(l.x, l.Name) }
 
 // Eviction says what the pods of the node wait for; nothing when none is left.
 func (l Lost) Eviction() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -52,7 +53,7 @@ func SameName(x *snapshot.Index, node string) Namesakes {
 	facts, reads := []report.Evidence{mine.fact}, []evidence.Reading{mine.read}
 	for _, other := range namesakes(x)[strings.ToLower(mine.name)] {
 		o := hostName(x, other)
-		if other == node || toldApart(x.View(node), x.View(other)) {
+		if other == node || nodes.SameMachine(x.Node(node), x.Node(other)) || toldApart(x.View(node), x.View(other)) {
 			continue
 		}
 		out.Nodes = append(out.Nodes, other)
