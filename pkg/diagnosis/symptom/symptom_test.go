@@ -174,6 +174,10 @@ var tests = []struct {
 		c.says("FailedMount", `MountVolume.MountDevice failed for volume "pvc-0a1b2c3d" : 'fsck' found errors on device /dev/sdb but could not correct them: UNEXPECTED INCONSISTENCY`, time.Minute)
 	}, []string{"fsck-failed", "mount-failed", "pod-waiting-for-volume"}, nil},
 	{"a filesystem went read-only", func(c *cluster) { c.runs(); c.mounted("ro") }, []string{"volume-readonly"}, nil},
+	{"an image is a volume", func(c *cluster) {
+		c.runs()
+		c.mounted("ro").Namespaces[0].Mounts[0].FSType = "iso9660"
+	}, nil, nil},
 	{"a pod asks for read-only", func(c *cluster) {
 		c.runs()
 		c.mounted("ro")

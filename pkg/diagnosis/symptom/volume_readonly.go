@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -66,7 +67,7 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	switch {
 	case m.mount.HasSuper("emergency_ro"):
 		why = "emergency_ro"
-	case m.mount.HasSuper("ro") && !strings.HasPrefix(m.mount.FSType, "nfs"):
+	case m.mount.HasSuper("ro") && !strings.HasPrefix(m.mount.FSType, "nfs") && !filesystem.Image(m.mount.FSType):
 		why = "ro"
 	}
 	if why != "" {

@@ -80,10 +80,10 @@ func afterStart(pl *evidence.Place, seconds string) bool {
 
 // Is asks whether the kernel closed it. An XFS that shut down shows it in the kernel's log
 // only; the options of a superblock prove it without one. An administrator's remount is
-// none: the kernel met no error.
+// none: the kernel met no error; an image was never open for writing.
 func (s Closed) Is() evidence.Answer {
 	node, remounted := s.c.Place.Node, s.options == "ro" && s.errors == 0 && len(s.lines) == 0
-	if remounted {
+	if remounted || Image(s.c.FSType()) {
 		return evidence.No()
 	}
 	if s.options == "" && len(s.lines) == 0 && (s.errors <= 0 || s.lastError != "ext4_journal_check_start" || !s.after) {

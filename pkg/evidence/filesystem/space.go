@@ -15,8 +15,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// images are filesystems that are made full and never change.
-var images = []string{"squashfs", "iso9660", "erofs", "cramfs", "udf"}
+// Image tells whether a filesystem of this type is made full and never changes.
+func Image(fsType string) bool {
+	return slices.Contains([]string{"squashfs", "iso9660", "erofs", "cramfs", "udf"}, fsType)
+}
 
 // watchWords are inotify's limits, which use the same errno (inotify_add_watch(2)).
 var watchWords = pattern.MustCompile(`(?i)inotify|fsnotify|watch`)
@@ -43,7 +45,7 @@ func SpaceOf(pl *evidence.Place) Space {
 		return out
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-		if m.Path.Kind != snapshot.Publish && m.Path.Kind != snapshot.Staging || m.Mount.HasSuper("ro") || slices.Contains(images, m.Mount.FSType) {
+		if m.Path.Kind != snapshot.Publish && m.Path.Kind != snapshot.Staging || m.Mount.HasSuper("ro") || Image(m.Mount.FSType) {
 			continue
 		}
 		if out.at(pl, m.Mount.Point); out.Point != "" {

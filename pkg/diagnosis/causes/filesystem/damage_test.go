@@ -161,6 +161,7 @@ func TestReadonlyAfterError(t *testing.T) {
 	t.Parallel()
 	check(t, []branch{
 		{"superblock says ro and errors are counted", newHost(corev1.PodRunning).mounts("ext4", "ro").counts(2), []string{closed}},
+		{"an image, which nobody can write", newHost(corev1.PodRunning).mounts("iso9660", "ro"), clean},
 		{"newer kernel says rw, the log tells", newHost(corev1.PodRunning).mounts("ext4", "rw").counts(2).log(20, kmsg.Ext4Aborted, abort).log(20, kmsg.RemountedReadOnly, remount), []string{closed}},
 		{"newest kernel says emergency_ro", newHost(corev1.PodRunning).mounts("ext4", "rw", "emergency_ro").counts(2), []string{closed}},
 		{"XFS shut down after an I/O error", newHost(corev1.PodRunning).mounts("xfs", "rw").log(21, kmsg.IOError, "XFS (sdb): log I/O error -5").log(20, kmsg.XFSShutdown, "XFS (sdb): Filesystem has been shut down due to log error (0x2)."), []string{closed}},

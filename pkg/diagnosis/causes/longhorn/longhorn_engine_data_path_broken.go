@@ -14,9 +14,12 @@ var EngineDataPathBroken = &diagnosis.Rule{
 	Name: "longhorn-engine-data-path-broken", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Serving, diagnosis.Using},
 	LeadsTo: []string{"longhorn-volume-faulted", "longhorn-share-manager-down"},
-	Asks:    diagnosis.EachNode,
+	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume != nil && !pl.Volume.IsLonghorn() {
+			return nil
+		}
 		failing, facts := lh.Failing(pl.X, pl.Node)
 		read := lh.FirstReadFails(pl)
 		if len(failing) == 0 || read.No() {
