@@ -83,6 +83,9 @@ func summaryOfRoot(roots []*Finding) string {
 func summaryOfSymptom(r *report.Report) string {
 	u := r.Unexplained[0]
 	s := fmt.Sprintf("%s shows %s and no cause for it could be proven.", u.Subject, u.Name)
+	if u.Answer != "" {
+		s = fmt.Sprintf("%s No cause for %s of %s could be proven.", u.Answer, u.Name, u.Subject)
+	}
 	if len(u.CouldBe) > 0 {
 		s += fmt.Sprintf(" %s could not be checked.", count(len(u.CouldBe), "possible cause", "possible causes"))
 	}
