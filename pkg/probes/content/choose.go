@@ -8,7 +8,7 @@ import (
 )
 
 // choose decides what a live node is asked. Contents are read of the disks that
-// can be volumes and that answer; the claim is tried only where nothing else
+// can be volumes and that answer; the claim is tried only on those of a network, where nothing else
 // explains a device, because the open itself can make a mount of that instant
 // fail; statfs is asked of volumes whose device is alive. A live superblock in no
 // mount table is no explanation but what the claim has to prove, and it refuses
@@ -18,11 +18,12 @@ func choose(f *probes.Facts) questions {
 	var q questions
 	for i := range f.Block {
 		d := &f.Block[i]
-		if !n.volume(d) || !n.answers(d) {
+		network := n.volume(d)
+		if !network && !n.candidate(d) || !n.answers(d) {
 			continue
 		}
 		q.content = append(q.content, d.Dev)
-		if len(d.Holders) == 0 && d.Partition == 0 && !n.used(d) {
+		if network && len(d.Holders) == 0 && d.Partition == 0 && !n.used(d) {
 			q.claim = append(q.claim, d.Dev)
 		}
 	}
@@ -39,6 +40,7 @@ type node struct {
 	open    map[probes.Dev]bool // something on it is open, or a tool works on it
 	alive   map[probes.Dev]bool // its superblock is alive
 	system  map[string]bool     // disks that carry the machine itself
+	hangs   bool                // a tool that reads disks before they are mounted, or udev, waits for one
 	session map[string]bool     // disks of iSCSI sessions
 }
 
@@ -78,6 +80,7 @@ func (n *node) uses() {
 		n.carries(s.Dev)
 	}
 	for _, p := range n.f.Processes {
+		n.hangs = n.hangs || p.State == "D" && (preparing(&p) || strings.Contains(p.Comm, "udev"))
 		for _, o := range p.Open {
 			n.open[o.Dev] = n.open[o.Dev] || !o.Device || preparing(&p)
 		}
@@ -157,6 +160,24 @@ func (n *node) volumeAt(d *probes.BlockDevice, depth int) bool {
 		}
 	}
 	return false
+}
+
+// candidate tells whether a disk that nothing shows to be of a network can be a volume that is to
+// be mounted: clouds present theirs as NVMe on PCIe, virtio or SCSI disks, and some drivers cut them
+// out of local ones. Nobody uses it. Disks that may sleep (SATA), and what lies in a file of whatever
+// filesystem (loops), are left alone; and all of them where somebody already waits for a disk: an NVMe
+// device of a cloud may keep a read for ever, and a thread that waits for it keeps the agent.
+func (n *node) candidate(d *probes.BlockDevice) bool {
+	if n.hangs || n.system[d.Name] || d.Sectors == 0 || d.Partition != 0 || strings.TrimSpace(d.Vendor) == "ATA" {
+		return false
+	}
+	for _, prefix := range []string{"loop", "ram", "zram", "sr", "fd", "md"} {
+		if strings.HasPrefix(d.Name, prefix) {
+			return false
+		}
+	}
+	parted := slices.ContainsFunc(n.f.Block, func(p probes.BlockDevice) bool { return p.Parent == d.Name && p.Name != d.Name })
+	return !parted && !n.inUse[d.Dev] && !n.open[d.Dev] && !n.alive[d.Dev] && len(d.Holders) == 0
 }
 
 // answers tells whether a read can be expected to return: the SCSI device runs,

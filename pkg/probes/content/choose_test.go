@@ -151,3 +151,37 @@ func TestNetworkFilesystemsAreAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestCandidates reads what an idle disk of a cloud holds, which nobody mounts yet, and claims
+// none of them; where a mount waits for a disk, nothing is read.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	at := func(minor uint32) probes.Dev { return probes.Dev{Major: 259, Minor: minor} }
+	f := &probes.Facts{Block: []probes.BlockDevice{
+		{Name: "nvme0n1", Dev: at(0), Sectors: 8}, {Name: "nvme0n1p1", Dev: at(1), Sectors: 8, Partition: 1, Parent: "nvme0n1"}, // the machine
+		{Name: "nvme1n1", Dev: at(2), Sectors: 8, Transport: "pcie", State: "live"},                             // a volume that nobody mounts yet
+		{Name: "nvme2n1", Dev: at(3), Sectors: 8, Transport: "pcie"}, {Name: "nvme3n1", Dev: at(4), Sectors: 8}, // in use; pinned in a container
+		{Name: "vdb", Dev: at(5), Sectors: 8}, {Name: "sdb", Dev: at(6), Sectors: 8, Vendor: "ATA     "}, // a disk of the hypervisor; one that may sleep
+		{Name: "loop0", Dev: at(7), Sectors: 8, LoopFile: "/srv/a"},
+		{Name: "vdc", Dev: at(8), Sectors: 8, Holders: []string{"dm-0"}}, {Name: "dm-0", Dev: at(9), Sectors: 8, Slaves: []string{"vdc"}, DM: &probes.DM{UUID: "LVM-x"}},
+		{Name: "vdd", Dev: at(10), Sectors: 8}, {Name: "vdd1", Dev: at(11), Sectors: 8, Partition: 1, Parent: "vdd"},
+	}}
+	f.Identity.InitMntNS = 1
+	f.Namespaces = []probes.MountNamespace{
+		{ID: 1, Mounts: []probes.Mount{{Point: "/", Dev: at(1)}, {Point: "/var/lib/kubelet/plugins/x/globalmount", Dev: at(3)}}},
+		{ID: 2, Mounts: []probes.Mount{{Point: "/x", Dev: at(4)}}},
+	}
+	q := choose(f)
+	if diff := cmp.Diff([]probes.Dev{at(2), at(5), at(9)}, q.content); diff != "" {
+		t.Errorf("contents (-want +got):\n%s", diff)
+	}
+	if len(q.claim) > 0 {
+		t.Errorf("claimed: %v", q.claim)
+	}
+	for _, comm := range []string{"mount", "(udev-worker)"} {
+		f.Processes = []probes.Process{{PID: 7, Comm: comm, State: "D"}}
+		if q := choose(f); len(q.content) > 0 {
+			t.Errorf("%s waits for a disk, and read are %v", comm, q.content)
+		}
+	}
+}
