@@ -125,3 +125,24 @@ func TestEmptyReport(t *testing.T) {
 		}
 	}
 }
+
+// TestWideSaysItOnce quotes what two symptoms have in common once, and what to look at, too.
+func TestWideSaysItOnce(t *testing.T) {
+	t.Parallel()
+	fact := report.Evidence{Source: "event", Locator: "Event Pod shop/a FailedMount", Text: "it fails"}
+	u := func(name string) report.Unexplained {
+		out := report.Unexplained{RuledOut: []report.Excluded{{Cause: "node-down", Words: "a node that is down"}}, Next: []report.Remedy{{Title: "Look."}}}
+		out.Name, out.Subject, out.Evidence = name, report.Subject{Kind: "Pod", Namespace: "shop", Name: "a"}, []report.Evidence{fact}
+		return out
+	}
+	r := &report.Report{Verdict: report.Broken, Subject: u("").Subject, Unexplained: []report.Unexplained{u("mount-failed"), u("pod-waiting-for-volume")}}
+	var out bytes.Buffer
+	if err := Text(&out, r, Options{Wide: true}); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{"it fails": 1, "a node that is down": 1, "Look.": 1, "as for mount-failed above": 1} {
+		if n := strings.Count(out.String(), what); n != want {
+			t.Errorf("%q stands there %d times, want %d\n%s", what, n, want, &out)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -32,14 +34,19 @@ func (p *page) unexplained() {
 		return
 	}
 	p.title("UNEXPLAINED")
-	for _, u := range p.r.Unexplained {
+	shown := map[report.Evidence]bool{} // above: a pod waits because its mount fails, and both quote that
+	for i, u := range p.r.Unexplained {
 		p.hang("  "+u.Name+"  ", "    ", u.Subject.String())
 		p.text("    ", u.Message)
-		for _, e := range u.Evidence {
-			p.fact(e)
+		for _, e := range slices.Concat(u.Evidence, u.Seen) {
+			if !shown[e] {
+				shown[e] = true
+				p.fact(e)
+			}
 		}
-		for _, e := range u.Seen {
-			p.fact(e)
+		if at := slices.IndexFunc(p.r.Unexplained[:i], func(o report.Unexplained) bool { return sameLooks(o, u) }); at >= 0 {
+			p.text("    ", "what was ruled out, what it could be and what to look at: as for "+p.r.Unexplained[at].Name+" above")
+			continue
 		}
 		for _, x := range u.RuledOut {
 			p.hang("    ruled out: ", "      ", x.Words+" ("+x.Cause+")")
@@ -52,6 +59,11 @@ func (p *page) unexplained() {
 			p.remedies(u.Next)
 		}
 	}
+}
+
+// sameLooks tells whether nothing more can be looked for behind the second symptom than behind the first.
+func sameLooks(a, b report.Unexplained) bool {
+	return reflect.DeepEqual(a.RuledOut, b.RuledOut) && reflect.DeepEqual(a.Works, b.Works) && reflect.DeepEqual(a.CouldBe, b.CouldBe) && reflect.DeepEqual(a.Next, b.Next)
 }
 
 // couldBe groups the causes that might explain a symptom by what kept them from
