@@ -10,8 +10,8 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 # kustomize, which cli-runtime brings, can load Go plugins; a program that can do that keeps
 # every exported method of every type: half of its size.
 TAGS      := kustomize_disable_go_plugin_support
-# What mostly waits for a server is compiled without inlining: 2 MB less.
-SELDOM    := k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.golang.org/... sigs.k8s.io/...
+# What mostly waits for a server or a person is compiled without inlining: 2 MB less.
+SELDOM    := k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/...
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help

@@ -101,7 +101,8 @@ func release(version, out string, names []string) error {
 const tags = "kustomize_disable_go_plugin_support"
 
 // seldom is compiled without inlining, as in the Makefile.
-const seldom = "k8s.io/api/... k8s.io/apimachinery/... k8s.io/client-go/... google.golang.org/... sigs.k8s.io/..."
+const seldom = "k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... " +
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/..."
 
 // flags are those of the build: no path and no time of this machine, no build id.
 func flags(version string) []string {
