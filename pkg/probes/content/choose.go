@@ -162,24 +162,6 @@ func (n *node) volumeAt(d *probes.BlockDevice, depth int) bool {
 	return false
 }
 
-// candidate tells whether a disk that nothing shows to be of a network can be a volume that is to
-// be mounted: clouds present theirs as NVMe on PCIe, virtio or SCSI disks, and some drivers cut them
-// out of local ones. Nobody uses it. Disks that may sleep (SATA), and what lies in a file of whatever
-// filesystem (loops), are left alone; and all of them where somebody already waits for a disk: an NVMe
-// device of a cloud may keep a read for ever, and a thread that waits for it keeps the agent.
-func (n *node) candidate(d *probes.BlockDevice) bool {
-	if n.hangs || n.system[d.Name] || d.Sectors == 0 || d.Partition != 0 || strings.TrimSpace(d.Vendor) == "ATA" {
-		return false
-	}
-	for _, prefix := range []string{"loop", "ram", "zram", "sr", "fd", "md"} {
-		if strings.HasPrefix(d.Name, prefix) {
-			return false
-		}
-	}
-	parted := slices.ContainsFunc(n.f.Block, func(p probes.BlockDevice) bool { return p.Parent == d.Name && p.Name != d.Name })
-	return !parted && !n.inUse[d.Dev] && !n.open[d.Dev] && !n.alive[d.Dev] && len(d.Holders) == 0
-}
-
 // answers tells whether a read can be expected to return: the SCSI device runs,
 // and no mapper in its way is suspended.
 func (n *node) answers(d *probes.BlockDevice) bool {

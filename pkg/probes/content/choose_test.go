@@ -156,14 +156,19 @@ func TestNetworkFilesystemsAreAsked(t *testing.T) {
 // none of them; where a mount waits for a disk, nothing is read.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
+	const ebs = "Amazon Elastic Block Store              "
 	at := func(minor uint32) probes.Dev { return probes.Dev{Major: 259, Minor: minor} }
 	f := &probes.Facts{Block: []probes.BlockDevice{
 		{Name: "nvme0n1", Dev: at(0), Sectors: 8}, {Name: "nvme0n1p1", Dev: at(1), Sectors: 8, Partition: 1, Parent: "nvme0n1"}, // the machine
-		{Name: "nvme1n1", Dev: at(2), Sectors: 8, Transport: "pcie", State: "live"},                             // a volume that nobody mounts yet
-		{Name: "nvme2n1", Dev: at(3), Sectors: 8, Transport: "pcie"}, {Name: "nvme3n1", Dev: at(4), Sectors: 8}, // in use; pinned in a container
+		{Name: "nvme1n1", Dev: at(2), Sectors: 8, Transport: "pcie", State: "live", Model: ebs},                                         // a volume that nobody mounts yet
+		{Name: "nvme2n1", Dev: at(3), Sectors: 8, Transport: "pcie", Model: ebs}, {Name: "nvme3n1", Dev: at(4), Sectors: 8, Model: ebs}, // in use; pinned in a container
 		{Name: "vdb", Dev: at(5), Sectors: 8}, {Name: "sdb", Dev: at(6), Sectors: 8, Vendor: "ATA     "}, // a disk of the hypervisor; one that may sleep
 		{Name: "loop0", Dev: at(7), Sectors: 8, LoopFile: "/srv/a"},
 		{Name: "vdc", Dev: at(8), Sectors: 8, Holders: []string{"dm-0"}}, {Name: "dm-0", Dev: at(9), Sectors: 8, Slaves: []string{"vdc"}, DM: &probes.DM{UUID: "LVM-x"}},
+		{Name: "dm-1", Dev: at(12), Sectors: 8, DM: &probes.DM{UUID: "mpath-3600"}}, // a map whose paths are gone: it queues
+		{Name: "sdc", Dev: at(13), Sectors: 8, Vendor: "Google  ", Holders: []string{"dm-2"}}, {Name: "dm-2", Dev: at(14), Sectors: 8, Slaves: []string{"sdc"}, DM: &probes.DM{UUID: "mpath-3601"}},
+		{Name: "sdd", Dev: at(15), Sectors: 8, Vendor: "SEAGATE ", Holders: []string{"dm-3"}}, {Name: "dm-3", Dev: at(16), Sectors: 8, Slaves: []string{"sdd"}, DM: &probes.DM{UUID: "LVM-y"}}, // on a local disk
+		{Name: "nvme4n1", Dev: at(17), Sectors: 8, Transport: "pcie", Model: "Amazon EC2 NVMe Instance Storage"}, {Name: "sde", Dev: at(18), Sectors: 8, Vendor: "Msft    "},
 		{Name: "vdd", Dev: at(10), Sectors: 8}, {Name: "vdd1", Dev: at(11), Sectors: 8, Partition: 1, Parent: "vdd"},
 	}}
 	f.Identity.InitMntNS = 1
@@ -172,7 +177,7 @@ func TestCandidates(t *testing.T) {
 		{ID: 2, Mounts: []probes.Mount{{Point: "/x", Dev: at(4)}}},
 	}
 	q := choose(f)
-	if diff := cmp.Diff([]probes.Dev{at(2), at(5), at(9)}, q.content); diff != "" {
+	if diff := cmp.Diff([]probes.Dev{at(2), at(5), at(9), at(18)}, q.content); diff != "" {
 		t.Errorf("contents (-want +got):\n%s", diff)
 	}
 	if len(q.claim) > 0 {
