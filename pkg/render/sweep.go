@@ -239,30 +239,37 @@ func (p *page) hazards(list []report.Cause) {
 // verbs ask about objects of a kind.
 var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node"}
 
-// deeper names the question to ask next, about the worst fault: a claim that it hits, what
-// it lies in, what it makes fail; then what nothing explains.
+// deeper names the question to ask next, about the worst that one can be asked about.
 func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {
-	var candidates []report.Subject
-	for _, c := range faults {
-		candidates = append(append(candidates, c.Affects...), c.Subject)
-		for _, s := range p.r.Symptoms {
-			if slices.Contains(s.ExplainedBy, c.ID) {
-				candidates = append(candidates, s.Subject)
-			}
-		}
-	}
-	for _, u := range unexplained {
-		candidates = append(candidates, u.Subject)
-	}
-	at := slices.IndexFunc(candidates, func(s report.Subject) bool { return verbs[s.Kind] != "" })
-	if at < 0 {
+	s, ok := p.worst(faults, unexplained)
+	if !ok {
 		return
 	}
-	s := candidates[at]
 	words := []string{"kubectl", "mountdoctor", verbs[s.Kind], s.Name}
 	if s.Namespace != "" {
 		words = append(words, "-n", s.Namespace)
 	}
 	p.printf("\n")
 	p.text("", "go deeper: "+report.Inline(words...))
+}
+
+// worst is of the first fault a claim that it hits, what it lies in, or what it makes fail; then what
+// nothing explains. There may be very many of all.
+func (p *page) worst(faults []report.Cause, unexplained []report.Unexplained) (s report.Subject, ok bool) {
+	askable := func(s report.Subject) bool { return verbs[s.Kind] != "" }
+	for _, c := range faults {
+		if at := slices.IndexFunc(c.Affects, askable); at >= 0 {
+			return c.Affects[at], true
+		}
+		if askable(c.Subject) {
+			return c.Subject, true
+		}
+		if at := slices.IndexFunc(p.r.Symptoms, func(s report.Symptom) bool { return askable(s.Subject) && slices.Contains(s.ExplainedBy, c.ID) }); at >= 0 {
+			return p.r.Symptoms[at].Subject, true
+		}
+	}
+	if at := slices.IndexFunc(unexplained, func(u report.Unexplained) bool { return askable(u.Subject) }); at >= 0 {
+		return unexplained[at].Subject, true
+	}
+	return s, false
 }
