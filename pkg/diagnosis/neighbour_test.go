@@ -46,7 +46,7 @@ func TestNeighboursChangeNothing(t *testing.T) {
 			if tried == many || name == c.Name || !strangers(s, load(t, at)) {
 				continue
 			}
-			other := away(t, s, at)
+			other := away(t, s, at, "", "")
 			if other == nil {
 				continue
 			}
@@ -91,8 +91,9 @@ func drivers(s *snapshot.Snapshot) (out []string) {
 	return out
 }
 
-// away is a case with other names and addresses than a cluster has, or nil.
-func away(t *testing.T, a *snapshot.Snapshot, dir string) *snapshot.Snapshot {
+// away is a case with other names and addresses than a cluster has, or nil. Its node from, if any, is
+// the cluster's node to.
+func away(t *testing.T, a *snapshot.Snapshot, dir, from, to string) *snapshot.Snapshot {
 	t.Helper()
 	b, words := load(t, dir), map[string]string{}
 	for kind, list := range corpus.NamesOf(b) {
@@ -102,22 +103,25 @@ func away(t *testing.T, a *snapshot.Snapshot, dir string) *snapshot.Snapshot {
 			}
 		}
 	}
+	if from != "" {
+		words[from] = to
+	}
 	ours := identities(a)
 	for i, ip := range addresses(b) {
 		if ours["ip/"+ip] {
 			words[ip] = "198.18." + strconv.Itoa(i/250) + "." + strconv.Itoa(1+i%250)
 		}
 	}
-	to := filepath.Join(t.TempDir(), "other")
-	if err := corpus.NewRenaming(b, words).Write(dir, to); err != nil {
+	renamed := filepath.Join(t.TempDir(), "other")
+	if err := corpus.NewRenaming(b, words).Write(dir, renamed); err != nil {
 		t.Fatal(err)
 	}
-	moved := fresh(t, to)
+	moved := fresh(t, renamed)
 	for _, n := range moved.Cluster.Nodes {
 		n.Spec.PodCIDR, n.Spec.PodCIDRs = "", nil
 	}
 	for id := range identities(moved) {
-		if ours[id] {
+		if ours[id] && id != "node/"+to {
 			return nil
 		}
 	}
