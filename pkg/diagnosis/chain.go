@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -17,11 +18,13 @@ func (p *Pass) chain(roots []*Finding) []report.Link {
 		return c.links()
 	}
 	for _, v := range c.volumes() {
+		c.volume = v.Key()
 		c.claim(v)
 		c.attachments(v)
 		c.longhorn(v)
 	}
 	for _, v := range c.volumes() {
+		c.volume = v.Key()
 		for _, node := range c.nodesOf(v) {
 			c.node(node)
 			c.devices(v, node)
@@ -33,16 +36,18 @@ func (p *Pass) chain(roots []*Finding) []report.Link {
 
 // chain is a table in the making.
 type chain struct {
-	p     *Pass
-	roots []*Finding
-	rows  []row
-	seen  map[string]bool
+	p      *Pass
+	roots  []*Finding
+	rows   []row
+	seen   map[string]bool
+	volume string // the key of that whose rows are added
 }
 
 // row is a link with what it can be recognised by.
 type row struct {
 	report.Link
 	subject string // "Pod shop/db-0", as a finding would name it
+	volume  string // the key of its volume, but for what volumes share: pods, nodes, drivers
 	node    string // where it lives, if on a node
 	layer   Layer  // a fault of this layer without a row of its own is shown here
 }
@@ -79,6 +84,9 @@ func (c *chain) add(r row) {
 		return
 	}
 	c.seen[key] = true
+	if !slices.Contains([]string{"Pod", "Node", "CSIDriver"}, r.Kind) {
+		r.volume = c.volume
+	}
 	c.rows = append(c.rows, r)
 }
 

@@ -15,6 +15,9 @@ import (
 // shownPods bounds the pods of one volume in the table.
 const shownPods = 6
 
+// ofPod is the state of a volume that a pod names without a claim.
+const ofPod = "of the pod itself"
+
 // claim adds pods, claim, PV, class and driver.
 func (c *chain) claim(v *snapshot.Volume) {
 	users := evidence.Once(v.Live(), v.Terminating()...) // one that has ended is there until its object goes
@@ -31,7 +34,7 @@ func (c *chain) claim(v *snapshot.Volume) {
 			Since: c.since(pvc.CreationTimestamp.Time), Note: modes(v)}, subject: "PersistentVolumeClaim " + name, layer: Claim})
 	}
 	if v.Inline {
-		c.add(row{Link: report.Link{Kind: "Volume", Name: v.Consumers[0].Volume, State: "of the pod itself", Note: v.Driver}})
+		c.add(row{Link: report.Link{Kind: "Volume", Name: v.Consumers[0].Volume, State: ofPod, Note: v.Driver}})
 	} else if pv := v.PV; pv != nil {
 		note := v.Driver
 		if pv.DeletionTimestamp != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -16,6 +17,13 @@ func (c *chain) mark(roots []*Finding) {
 		}
 		if i := c.rowOf(f); i >= 0 {
 			c.rows[i].Broken = true
+		} else if !c.foreign(f) {
+			c.markSymptom(f)
+		}
+	}
+	for _, f := range roots {
+		if name := c.alongside(f); name != "" && !slices.ContainsFunc(c.rows, func(r row) bool { return r.Broken }) && !f.Waiting {
+			c.add(row{Link: report.Link{Kind: "Step", Name: name, State: "fails", Broken: true}})
 		}
 	}
 	if len(roots) > 0 {
@@ -33,6 +41,15 @@ func (c *chain) mark(roots []*Finding) {
 	for _, s := range shown {
 		for i := range c.rows {
 			c.rows[i].Broken = c.rows[i].Broken || !stops && c.rows[i].subject == s.Subject.String()
+		}
+	}
+}
+
+// markSymptom points at the step that a cause keeps from happening.
+func (c *chain) markSymptom(f *Finding) {
+	for _, s := range c.p.symptoms {
+		if !s.Past && !s.quiet() && slices.Contains(s.explainedBy, f) && c.markStep(c.p.puzzleOf(s)) {
+			return
 		}
 	}
 }
@@ -84,25 +101,72 @@ func (c *chain) markStep(z puzzle) bool {
 	return true
 }
 
-// rowOf finds the row of a cause: its subject; else a device of its keys; else
-// the first row of its layer on its node, or anywhere. The order of the table is
-// the order in which links must work, so the first match is the first broken one.
+// alongside names the volume of a cause that is not in the table, where a pod that is there uses it, too.
+func (c *chain) alongside(f *Finding) string {
+	if !c.foreign(f) {
+		return ""
+	}
+	for _, v := range c.p.volumesOf(&f.Keys) {
+		for _, w := range v.Live() {
+			if !slices.ContainsFunc(c.rows, func(r row) bool { return r.subject == PodSubject(w.Pod).String() }) {
+				continue
+			}
+			if _, claim := v.ClaimRef(); claim != "" {
+				return "its claim " + claim
+			}
+			return "its volume " + w.Volume
+		}
+	}
+	return ""
+}
+
+// foreign tells whether a cause is about volumes, and none of them is in the table.
+func (c *chain) foreign(f *Finding) bool {
+	about := ofVolumes(f)
+	return len(about) > 0 && !slices.ContainsFunc(c.rows, func(r row) bool { return slices.Contains(about, r.volume) })
+}
+
+// ofVolumes are the keys of the volumes that a cause is about.
+func ofVolumes(f *Finding) []string {
+	return evidence.Keep(f.objects.list, func(o string) bool { return strings.HasPrefix(o, "volume/") })
+}
+
+// suffers tells whether a cause that is no plugin's keeps an attachment from being made or undone.
+func (c *chain) suffers(r row, f *Finding) bool {
+	return f.rule.Layer == Attach && !slices.Contains([]string{"Pod", "DaemonSet", "Node"}, f.Subject.Kind) && r.Kind == "VolumeAttachment" && slices.ContainsFunc(c.p.symptoms, func(s *Symptom) bool {
+		return !s.Past && s.Subject.String() == r.subject && slices.Contains(s.explainedBy, f)
+	})
+}
+
+// rowOf finds the row of a cause: its subject; else a device of its keys; else an attachment that suffers
+// from it; else the first row of its layer on its node, or anywhere. The order of the table is the order in
+// which links must work, so the first match is the first broken one.
 func (c *chain) rowOf(f *Finding) int {
-	subject := f.Subject.String()
+	subject, about := f.Subject.String(), ofVolumes(f)
 	tests := []func(row) bool{
 		func(r row) bool { return r.subject == subject || sameName(r.subject, f.Subject) },
 		func(r row) bool { return f.Subject.Kind == "Replica" && r.Kind == "Replicas" },
 		func(r row) bool { return r.Kind == "Device" && f.about(r.subject) },
+		func(r row) bool { return c.suffers(r, f) },
+		func(r row) bool { return r.State == ofPod && slices.Contains(about, r.volume) },
 		func(r row) bool {
 			return r.layer == f.rule.Layer && r.node != "" && len(f.at.list) > 0 && r.node == f.at.list[0]
 		},
-		func(r row) bool { return r.Kind == "Device" && len(f.at.list) > 0 && r.node == f.at.list[0] },
+		func(r row) bool { // of no volume here
+			return r.Kind == "Pod" && len(about) == 0 && len(f.nodes.list) == 0 && f.objects.has("pod/"+r.Name)
+		},
+		func(r row) bool {
+			return r.Kind == "Device" && len(about) > 0 && len(f.at.list) > 0 && r.node == f.at.list[0]
+		},
 		func(r row) bool { return r.Kind == "Node" && len(f.at.list) > 0 && r.node == f.at.list[0] },
 		func(r row) bool { return r.layer == f.rule.Layer },
 	}
+	if c.foreign(f) {
+		tests = tests[:1]
+	}
 	for _, test := range tests {
 		for i, r := range c.rows {
-			if test(r) {
+			if (r.volume == "" || len(about) == 0 || slices.Contains(about, r.volume)) && test(r) {
 				return i
 			}
 		}
