@@ -66,6 +66,9 @@ func identityFor(pl *evidence.Place, call Call, node string) Identity {
 	}
 	driver := driverOf(pl.Volume)
 	if user := bearer(pl, driver, call, node); user != nil {
+		if driver == secretsStore {
+			return accountOf(user, "", evidence.FromPod(user, "spec.serviceAccountName", cmp.Or(user.Spec.ServiceAccountName, "default")))
+		}
 		return accountOf(user, "", evidence.FromAPI("CSIDriver "+driver, "spec.tokenRequests", "the kubelet gives the driver a token of the pod's own account"))
 	}
 	pod := caller(pl.X, driver, call, node)
@@ -89,11 +92,15 @@ var chosen = map[string]func(v *snapshot.Volume) bool{
 	"blob.csi.azure.com": func(v *snapshot.Volume) bool { return v.Attribute("clientID") != "" },
 }
 
+// secretsStore fetches what a pod mounts as the pod: its providers make a token of the pod's account by themselves
+// (secrets-store-csi-driver, docs/book: concepts, "provider").
+const secretsStore = "secrets-store.csi.k8s.io"
+
 // bearer is the pod with whose own token a driver mounts: one that asks for the tokens of
 // pods (CSIDriver spec.tokenRequests, KEP 1855) gets them when it publishes a volume.
 func bearer(pl *evidence.Place, driver string, call Call, node string) *corev1.Pod {
 	d := pl.X.CSIDriver(driver)
-	if asks := chosen[driver]; call != Stage || d == nil || len(d.Spec.TokenRequests) == 0 || asks != nil && !asks(pl.Volume) {
+	if asks := chosen[driver]; call != Stage || driver != secretsStore && (d == nil || len(d.Spec.TokenRequests) == 0) || asks != nil && !asks(pl.Volume) {
 		return nil
 	}
 	for _, w := range pl.Volume.Waiting() {
