@@ -208,7 +208,7 @@ func appendVolume(list []*snapshot.Volume, v *snapshot.Volume) []*snapshot.Volum
 // ioWords are what an application says when its volume fails it.
 var ioWords = []string{
 	"input/output error", "read-only file system", "transport endpoint is not connected", "stale file handle",
-	"no space left on device", "permission denied", "operation not permitted", "structure needs cleaning",
+	"no space left on device", "disk quota exceeded", "permission denied", "operation not permitted", "structure needs cleaning",
 	"i/o error", "errno 5", "eio", "erofs", "estale", "enotconn", "corrupt", "checksum",
 }
 

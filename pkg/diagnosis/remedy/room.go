@@ -15,6 +15,15 @@ func VolumeRoom(v *snapshot.Volume) []Step {
 	return []Step{Words("Delete what the application can spare, from inside its pod."), Words(grow)}
 }
 
+// PoolRoom gives a thin pool blocks again; the kernel goes on by itself then.
+func PoolRoom(node string) []Step {
+	return []Step{
+		Check("See how full the pool and its metadata are, and who fills it (volumes, snapshots).", OnNode(node, "lvs", "-a", "-o", "lv_name,pool_lv,lv_size,data_percent,metadata_percent")),
+		Words("Give the pool room: extend it, or delete snapshots and volumes that may go by the driver's own means. Until then start no pod anew on its volumes: what is written fails again."),
+		Words("A filesystem that met the error stays closed until it is mounted anew; check it before that."),
+	}
+}
+
 // NodeRoom makes room on the disk of a node.
 func NodeRoom(node string) []Step {
 	return []Step{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -20,6 +21,13 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 		d, ok := p.DeviceOn(v, view.Name)
 		if !ok {
 			continue
+		}
+		if pool, spent := filesystem.PoolBelow(view, d.Top()); spent && pool.Waits() {
+			s := onVolume(v, fmt.Sprintf("Thin pool %s (%s) on node %s has no data space left: what is written anew to %s waits.", pool.Block.Name, pool.Block.Dev, view.Name, name(v)))
+			s.At(view.Name)
+			s.Device(view.Name, pool.Block.Dev)
+			s.Evidence = append(s.Evidence, pool.Shows(view.Name))
+			p.AddSymptom(s)
 		}
 		for _, b := range stackOf(view, d) {
 			how, at := blocked(view, b)

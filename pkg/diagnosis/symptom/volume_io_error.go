@@ -128,7 +128,7 @@ func refusesMount(t diagnosis.Text) bool {
 // read or write.
 func appLoses(t diagnosis.Text) bool {
 	low := strings.ToLower(t.Raw)
-	for _, w := range []string{"i/o error", "errno 5", "eio", "corrupt", "checksum", "structure needs cleaning", "no space left on device"} {
+	for _, w := range []string{"i/o error", "errno 5", "eio", "corrupt", "checksum", "structure needs cleaning", "no space left on device", "disk quota exceeded"} {
 		if strings.Contains(low, w) {
 			return true
 		}

@@ -32,16 +32,21 @@ type Space struct {
 	Is    evidence.Answer
 	Empty evidence.Answer // there is nothing left at all; not seen: next to nothing is left
 	Said  evidence.Answer // somebody freshly got ENOSPC
+	Quota bool            // or EDQUOT, of which statfs(2) need not know
 }
 
 // SpaceOf finds a filesystem of the place's volume on its node that is full, or says what
 // was said of one that was not looked at.
 func SpaceOf(pl *evidence.Place) Space {
-	out := Space{Is: evidence.No(), Said: noSpace(pl, func(t evidence.Text) bool { return pods.Inside(pl.Volume, t) })}
+	inside := func(t evidence.Text) bool { return pods.Inside(pl.Volume, t) }
+	out := Space{Is: evidence.No(), Said: noSpace(pl, inside)}
+	if quota := pl.Felt().Say(func(t evidence.Text) bool { return t.Is(message.QuotaSpent) && inside(t) }); !out.Said.Yes() && quota.Yes() {
+		out.Said, out.Quota = quota, true
+	}
 	if out.Said.Yes() {
 		out.Is, out.Empty = out.Said, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node, Node: pl.Node, Why: "the free bytes and inodes of the volume"})
 	}
-	if pl.View == nil {
+	if pl.View == nil || out.Quota {
 		return out
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {

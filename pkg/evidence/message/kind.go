@@ -55,6 +55,7 @@ const (
 	ProcessingFailed         Kind = "processing-failed"
 	ISCSIExit                Kind = "iscsi-exit"
 	NoSpace                  Kind = "no-space"
+	QuotaSpent               Kind = "quota-spent" // EDQUOT
 	ShareNotAvailable        Kind = "share-not-available"
 	NoPendingWorkloads       Kind = "no-pending-workloads"
 	NotSharedMount           Kind = "not-shared-mount"

@@ -42,6 +42,7 @@ var mountSentences = []sentence{
 	says(NeedsFsck, `UNEXPECTED INCONSISTENCY|structure needs cleaning|run fsck manually`),
 	says(DuplicateUUID, `duplicate UUID`),
 	says(NoSpace, `no space left on device`),
+	says(QuotaSpent, `disk quota exceeded`),
 	says(PermissionDenied, `permission denied|access denied`),
 	says(OperationNotPermitted, `operation not permitted`),
 	says(NoSuchFile, `no such file or directory`),

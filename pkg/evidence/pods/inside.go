@@ -36,7 +36,7 @@ func Outside(v *snapshot.Volume, t evidence.Text) bool {
 
 // unwritable is the path of which an application's log says that it cannot be written, as the
 // languages write an error of the kernel: before its words, or quoted behind them.
-var unwritable = pattern.MustCompile("(/[\\w./+@%~-]*\\w)[\"'`]?:? (?i:read-only file ?system|no space left on device)|(?i:read-only file ?system|no space left on device): [\"'`](/[\\w./+@%~-]*\\w)[\"'`]")
+var unwritable = pattern.MustCompile("(/[\\w./+@%~-]*\\w)[\"'`]?:? (?i:read-only file ?system|no space left on device|disk quota exceeded)|(?i:read-only file ?system|no space left on device|disk quota exceeded): [\"'`](/[\\w./+@%~-]*\\w)[\"'`]")
 
 // Elsewhere tells whether a pod's log says so of a path that is not in the volume: the root
 // of a container can be read-only or full by itself.

@@ -125,6 +125,7 @@ var forms = []form{
 	{PathReinstated, []string{"multipath", "Reinstating path"}},
 	{DMTargetError, []string{"device-mapper: table:"}},
 	{DMTargetError, []string{"device-mapper: ioctl: error adding target"}},
+	{ThinPoolMode, []string{"device-mapper: thin: ", ": switching pool to "}}, // drivers/md/dm-thin.c
 	{DeviceBusy, []string{"Device in use; refusing to close"}},
 	// drivers/scsi/scsi_transport_iscsi.c, libiscsi.c
 	{ISCSIConnError, []string{"connection", "detected conn error"}},
@@ -214,6 +215,9 @@ var hctl = regexp.MustCompile(`^(?:sd|scsi|ses|sr) ([0-9]+:[0-9]+:[0-9]+:[0-9]+)
 // path matches the device number that dm-multipath gives a path.
 var path = regexp.MustCompile(`(?:Failing|Reinstating) path ([0-9]+:[0-9]+)`)
 
+// pool matches the device number that dm-thin gives a pool.
+var pool = regexp.MustCompile(`device-mapper: thin: ([0-9]+:[0-9]+): `)
+
 var server = regexp.MustCompile(`server (\S+) (?:not responding|OK)`)
 
 // plain are words that look like a disk's name and are none, as in "sd 2:0:0:1"
@@ -255,8 +259,10 @@ func names(text string) []string {
 	if m := hctl.FindStringSubmatch(text); m != nil {
 		add(m[1])
 	}
-	if m := path.FindStringSubmatch(text); m != nil {
-		add(m[1])
+	for _, number := range []*regexp.Regexp{path, pool} {
+		if m := number.FindStringSubmatch(text); m != nil {
+			add(m[1])
+		}
 	}
 	for _, n := range disk.FindAllString(text, -1) {
 		add(n)

@@ -38,6 +38,7 @@ func TestKinds(t *testing.T) {
 	for _, c := range []struct{ text, kind, names string }{
 		{"EXT4-fs error (device sdc): ext4_journal_check_start:83: comm postgres: Detected aborted journal", Ext4Aborted, "sdc"},
 		{"Aborting journal on device sdc-8.", Ext4Aborted, "sdc"},
+		{"device-mapper: thin: 253:5: switching pool to out-of-data-space (queue IO) mode", ThinPoolMode, "253:5"},
 		{"EXT4-fs (sdc): Remounting filesystem read-only", RemountedReadOnly, "sdc"},
 		{"BTRFS info (device sdc state EA): forced readonly", RemountedReadOnly, "sdc"},
 		{"BTRFS: error (device sdc: state A) in btrfs_commit_transaction:2410: errno=-5 IO failure", BtrfsError, "sdc"},

@@ -17,12 +17,15 @@ import (
 var Full = &diagnosis.Rule{
 	Name: "filesystem-full", Layer: diagnosis.Filesystem, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Using, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting, diagnosis.Resizing},
-	LeadsTo: []string{"longhorn-disk-full", "pod-directory-orphaned", "node-down", "node-kubelet-down-workload-alive"},
+	LeadsTo: []string{"filesystem-readonly-after-error", "longhorn-disk-full", "pod-directory-orphaned", "node-down", "node-kubelet-down-workload-alive"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume == nil {
 			return nodeFull(pl)
+		}
+		if pool, spent := filesystem.PoolOf(pl); spent {
+			return []*diagnosis.Proof{poolFull(pl, pool)}
 		}
 		s := filesystem.SpaceOf(pl)
 		if pl.Volume.Block() || s.Is.No() {
@@ -31,7 +34,11 @@ var Full = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeOwner(pl.Volume), Says: "said", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty},
 			With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "point": s.Point, "lacks": s.Lacks, "type": ""},
-			Steps: remedy.VolumeRoom(pl.Volume),
+			Steps: remedy.VolumeRoom(pl.Volume), NotTo: []string{"filesystem-readonly-after-error"},
+		}
+		if s.Quota {
+			p.Says, p.Steps = "quota", append(p.Steps, remedy.Words("The quota may be one of a user, a group or a directory and is kept where the filesystem is: with a share, on its server."))
+			return []*diagnosis.Proof{p}
 		}
 		if s.Mount == nil { // its pod says so
 			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a filesystem that has room by now", Is: filesystem.Room(pl)}}
@@ -52,6 +59,20 @@ var Full = &diagnosis.Rule{
 	},
 }
 
+// poolFull judges a thin pool below the volume: the kernel has the last word on it.
+func poolFull(pl *evidence.Place, pool filesystem.Pool) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.VolumeOwner(pl.Volume), Says: "pool", State: []evidence.Answer{evidence.Yes(pool.Shows(pl.Node))},
+		With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "pool": pool.Block.Name, "number": pool.Block.Dev.String()},
+		Steps: remedy.PoolRoom(pl.Node),
+	}
+	if pool.Block.DM != nil {
+		p.With["pool"] = pool.Block.DM.Name
+	}
+	p.Carried(pl.Volume, pl.Node, pool.Block.Dev)
+	return p
+}
+
 // nodeFull judges the filesystem below the kubelet's directory of a node where a pod of the
 // question waits, ends or complains, or that shall be looked at.
 func nodeFull(pl *evidence.Place) []*diagnosis.Proof {
@@ -59,7 +80,7 @@ func nodeFull(pl *evidence.Place) []*diagnosis.Proof {
 	if s.Is.No() || pl.Node == "" || pl.Pod != nil && !s.Said.Yes() && !filesystem.Troubled(pl) {
 		return nil
 	}
-	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty}, Steps: remedy.NodeRoom(pl.Node),
+	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: "node", State: []evidence.Answer{s.Is}, Last: []evidence.Answer{s.Empty}, Steps: remedy.NodeRoom(pl.Node), NotTo: []string{"filesystem-readonly-after-error"},
 		With: words.Fields{"node": pl.Node, "root": s.Point, "on": s.On, "lacks": s.Lacks, "pressure": ""}}
 	if pl.View == nil {
 		p.Says = "node-said"

@@ -51,6 +51,8 @@ func TestFull(t *testing.T) {
 		{"words of the pod alone", running().logs(enospc).unprobed(), volume("likely")},
 		{"words of the pod, statfs was not read", running().logs(enospc), volume("likely")},
 		{"words about another directory", running().logs("write /tmp/x: no space left on device").unprobed(), clean},
+		{"a quota is used up, of which statfs knows nothing", running().logs("write /data/wal/12: Disk quota exceeded (os error 122)").statfs(volumePoint, 1000, 500, 450, 100, 50), volume("likely")},
+		{"another quota", running().logs("write /tmp/x: Disk quota exceeded").statfs(volumePoint, 1000, 500, 450, 100, 50), clean},
 		{"there is room by now", running().logs(enospc).statfs(volumePoint, 1000, 500, 450, 100, 50), clean},
 		{"a filesystem without counted inodes", running().statfs(volumePoint, 1000, 500, 450, 0, 0), clean},
 		{"an image is full by nature", newHost(corev1.PodRunning).mounts("squashfs", "ro").statfs(volumePoint, 1000, 0, 0, 100, 0), clean},
