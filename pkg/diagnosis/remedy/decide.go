@@ -77,6 +77,7 @@ func (s Step) ask(x *snapshot.Index) (safe []report.Evidence, refuted, unseen []
 func (s Step) look(x *snapshot.Index) report.Remedy {
 	r := report.Remedy{Name: s.Name, Title: s.Title, Risk: s.Risk, Config: s.Config}
 	r.Commands, _ = lines(x, s.Commands, &r.Afterwards)
+	r.Title += byHand(x, s.Commands)
 	if len(r.Commands) == 0 {
 		r.Risk = ""
 	}

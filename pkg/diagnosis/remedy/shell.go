@@ -34,6 +34,7 @@ type shell struct {
 	node                         string
 	system                       system
 	image, namespace, talosctlTo string
+	silent                       bool // its kubelet does not report: no pod starts there, not even one that looks
 }
 
 // shellOf takes the image and the namespace with which the probe just worked.
@@ -45,12 +46,21 @@ func shellOf(x *snapshot.Index, node string) shell {
 	if s.system == talos {
 		s.talosctlTo = addressOf(x, node)
 	}
+	s.silent = x.Nodes[node] == nil && x.NodeReady(node).Unknown
 	return s
 }
 
 // line writes a command for the person's own shell. Not ok: the node has no such
 // program, or nothing that could run it.
 func (s shell) line(argv []string) (string, bool) {
+	line, ok := s.way(argv)
+	if s.silent && strings.HasPrefix(line, "kubectl debug ") {
+		return "", false
+	}
+	return line, ok
+}
+
+func (s shell) way(argv []string) (string, bool) {
 	if s.system == closed {
 		return "", false
 	}
@@ -65,7 +75,7 @@ func (s shell) line(argv []string) (string, bool) {
 	case kernelLog:
 		argv = []string{"dmesg", "-T"}
 	case dialPort:
-		if s.system == talos || s.system == bottlerocket {
+		if (s.system == talos || s.system == bottlerocket) && !s.silent {
 			return s.debug([]string{"nc", "-vz", "-w", "5", argv[1], argv[2]}), true
 		}
 		argv = []string{"timeout", "5", "bash", "-c", "echo > " + quote("/dev/tcp/"+argv[1]+"/"+argv[2]) + " && echo open"}
@@ -74,16 +84,35 @@ func (s shell) line(argv []string) (string, bool) {
 	case talos:
 		return s.fromTools(argv)
 	case bottlerocket:
-		if isScript(argv) {
+		if isScript(argv) && !s.silent {
 			return s.fromTools(argv)
 		}
 	case nixos:
 		argv = append([]string{"/usr/bin/env", "PATH=/run/wrappers/bin:/run/current-system/sw/bin"}, argv...)
 	case openshift:
+		if s.silent {
+			break
+		}
 		return Quote(append([]string{"oc", "debug", "node/" + s.node, "--", "nsenter", "-t", "1", "-m", "--"}, argv...)...), true
 	case common, closed:
 	}
+	if s.silent {
+		return Quote(argv...), true
+	}
 	return s.debug(append([]string{"nsenter", "-t", "1", "-m", "--"}, argv...)), true
+}
+
+// byHand says where commands have to be run that no pod can run.
+func byHand(x *snapshot.Index, list []Command) string {
+	for _, c := range list {
+		if node, argv, ok := ofNode(c); ok {
+			s := shellOf(x, node)
+			if line, ok := s.line(argv); ok && s.silent && !strings.HasPrefix(line, "talosctl ") {
+				return " No pod starts on node " + node + " while its kubelet is silent: run this in a shell of the node."
+			}
+		}
+	}
+	return ""
 }
 
 // debug starts a pod that has the host's PID, network, IPC and UTS namespaces already

@@ -55,6 +55,30 @@ func TestShell(t *testing.T) {
 	}
 }
 
+// TestShellOfSilentNode asks for nothing that a kubelet would have to start.
+func TestShellOfSilentNode(t *testing.T) {
+	t.Parallel()
+	const elsewhere = "See it. No pod starts on node n while its kubelet is silent: run this in a shell of the node."
+	for _, tt := range []struct{ system, ready, want, title string }{
+		{"Debian GNU/Linux 12 (bookworm)", "Unknown", "lsblk -f", elsewhere},
+		{"Red Hat Enterprise Linux CoreOS 416.94", "Unknown", "lsblk -f", elsewhere},
+		{"Talos (v1.8.0)", "Unknown", "talosctl -n 10.0.0.5 get discoveredvolumes", "See it."},
+		{"Debian GNU/Linux 12 (bookworm)", "False", "kubectl debug node/n", "See it."},
+	} {
+		t.Run(tt.system+" "+tt.ready, func(t *testing.T) {
+			t.Parallel()
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{
+				Addresses:  []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.5"}},
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionStatus(tt.ready)}},
+				NodeInfo:   corev1.NodeSystemInfo{OSImage: tt.system, KubeletVersion: "v1.31.2"}}}
+			r := Check("See it.", OnNode("n", "lsblk", "-f")).look(snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{node}}}))
+			if r.Title != tt.title || len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0], tt.want) {
+				t.Errorf("%q %q", r.Title, r.Commands)
+			}
+		})
+	}
+}
+
 // TestShellOfProbe takes what the probe just worked with, and removes what is left.
 func TestShellOfProbe(t *testing.T) {
 	t.Parallel()
