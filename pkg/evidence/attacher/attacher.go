@@ -61,8 +61,9 @@ func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachme
 		mute := !va.Status.Attached && va.Status.AttachError == nil && pl.X.Age(va.CreationTimestamp.Time) > least
 		if d := va.DeletionTimestamp; d != nil {
 			// A node that still lists the volume in use is what the detach may wait for; a kubelet lists what a
-			// pod there waits for, too (kubernetes: GetVolumesInUse counts the desired state).
-			used := pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume) && len(holder.WaitersOn(pl.Volume, va.Spec.NodeName)) == 0
+			// pod there waits for, too (kubernetes: GetVolumesInUse counts the desired state). Of a silent kubelet it
+			// is an old list.
+			used := !pl.X.NodeReady(va.Spec.NodeName).Unknown && pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume) && len(holder.WaitersOn(pl.Volume, va.Spec.NodeName)) == 0
 			mute = va.Status.DetachError == nil && pl.X.Age(d.Time) > least && !used
 		}
 		if mute {

@@ -35,6 +35,16 @@ status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}
 `)
 }
 
+// leaving is the volume while its attachment is deleted; its node still lists it.
+func leaving(ready string) *sketch.Sketch {
+	return scene().Edit("creationTimestamp: '2026-01-02T11:00:00Z'}", "creationTimestamp: '2026-01-02T10:00:00Z', deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: [external-attacher/disk-example-com]}").Add(`
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {conditions: [{type: Ready, status: ` + ready + `}], volumesInUse: [kubernetes.io/csi/disk.example.com^h]}
+`)
+}
+
 func role(resource, verbs string) string {
 	return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: ctl}\nrules: [{apiGroups: [storage.k8s.io], resources: [volumeattachments], verbs: [get, list, watch]}, {apiGroups: [storage.k8s.io], resources: [" + resource + "], verbs: [" + verbs + "]}]\n" +
 		"---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: ctl}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ctl}\nsubjects: [{kind: ServiceAccount, namespace: kube-system, name: ctl}]\n"
@@ -52,11 +62,13 @@ func TestOf(t *testing.T) {
 		sketch *sketch.Sketch
 		want   bool
 	}{
-		"silent":                  {scene(), true},
-		"it has a result":         {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attached: true}"), false},
-		"it has an error":         {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attachError: {message: no}}"), false},
-		"nobody shall attach":     {scene().Edit("attachRequired: true", "attachRequired: false"), false},
-		"the object is not there": {scene().Edit("kind: CSIDriver\nmetadata: {name: disk.example.com}", "kind: CSIDriver\nmetadata: {name: other}"), true},
+		"silent":              {scene(), true},
+		"it has a result":     {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attached: true}"), false},
+		"it has an error":     {scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attachError: {message: no}}"), false},
+		"nobody shall attach": {scene().Edit("attachRequired: true", "attachRequired: false"), false},
+		"it is to be undone, on a node that lists it in use": {leaving("'True'"), false},
+		"and whose kubelet is silent":                        {leaving("Unknown"), true},
+		"the object is not there":                            {scene().Edit("kind: CSIDriver\nmetadata: {name: disk.example.com}", "kind: CSIDriver\nmetadata: {name: other}"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
