@@ -21,6 +21,9 @@ var (
 	noData        = []string{"Need access to UpToDate data"}
 )
 
+// dataless is what it says when a request met no copy at all (drbd_req.c).
+const dataless = "IO ERROR: neither local nor remote data"
+
 // denied asks whether DRBD freshly gave one of these reasons.
 func (r Resource) denied(x *snapshot.Index, reasons []string) evidence.Answer {
 	for _, s := range []string{"Auto-promote failed", "State change failed"} {
@@ -36,6 +39,9 @@ func (r Resource) denied(x *snapshot.Index, reasons []string) evidence.Answer {
 // is none, and of its peers none is connected, by the last word on each; and whether DRBD says so.
 func (r Resource) NoGoodCopy(x *snapshot.Index) (is, said evidence.Answer) {
 	said = r.denied(x, noData)
+	if s, ok := r.shout[dataless]; ok && x.Age(s.at) < fresh {
+		said = evidence.Yes(s.fact)
+	}
 	d, known := r.last["disk"]
 	if known && d.to == "UpToDate" || !known && !said.Yes() {
 		return said, said // of a disk that the log does not reach back to, nobody knows

@@ -82,7 +82,7 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		if len(transitions) == 0 && l.Priority <= 3 { // KERN_ERR and worse
 			r.errors = append(r.errors, x)
 		}
-		for _, s := range []string{"Auto-promote failed", "State change failed", "Declined by peer", "Split-Brain detected", "need ", rejected, "IO ERROR: neither local nor remote data"} {
+		for _, s := range []string{"Auto-promote failed", "State change failed", "Declined by peer", "Split-Brain detected", "need ", rejected, dataless} {
 			if strings.Contains(m[4], s) {
 				x.to = m[4]
 				r.shout[s] = x
