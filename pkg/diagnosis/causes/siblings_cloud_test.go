@@ -36,6 +36,8 @@ func TestSiblingsOfClouds(t *testing.T) {
 	const claim = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data"
 	grows := pvcEvent(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer ebs.csi.aws.com",
 		"resize volume \"pv-data\" by resizer \"ebs.csi.aws.com\" failed: rpc error: code = Internal desc = Could not resize volume \"vol-0a1b2c3d4e5f60718\": operation error EC2: ModifyVolume, https response error StatusCode: 400, RequestID: 8ce, api error VolumeModificationRateExceeded: You've reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.")
+	optimizes := pvcEvent(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer ebs.csi.aws.com",
+		"resize volume \"pv-data\" by resizer \"ebs.csi.aws.com\" failed: rpc error: code = Internal desc = Could not resize volume \"vol-0a1b2c3d4e5f60718\": volume \"vol-0a1b2c3d4e5f60718\" in OPTIMIZING state, cannot currently modify")
 	const used = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = rbd image kube/csi-vol-bbbb is still being used by watcher=192.168.77.5:0/1234567890 client.4567 cookie=1"
 	for _, r := range []row{
 		{"a machine by another noun", "broken: certain backend-node-unknown Node n1", attaches("dobs.csi.digitalocean.com", "5a1b2c3d-1111-4222-8333-123456789012", "rpc error: code = NotFound desc = droplet \"453128899\" not found").Edit("nodeID: n1,", "nodeID: '453128899',")},
@@ -62,6 +64,7 @@ func TestSiblingsOfClouds(t *testing.T) {
 		{"a bucket that denies the driver's own account", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", tokens(vol("s3.csi.aws.com", "bucket", "")).FailedMount(denied)},
 		{"a bucket whose volume chooses the pod's account", "broken: likely csi-credentials-wrong ServiceAccount shop/reader", tokens(vol("s3.csi.aws.com", "bucket", "").Edit("volumeHandle: 'bucket'", "volumeHandle: bucket, volumeAttributes: {authenticationSource: pod}")).FailedMount(denied)},
 		{"a rate of changes", "waiting: certain backend-throttled PersistentVolumeClaim shop/data waiting", grows},
+		{"changes that go on", "waiting: likely backend-throttled PersistentVolumeClaim shop/data waiting", optimizes},
 		{"a number, and nothing is attached", "broken: likely attach-limit-exceeded Node n1", ec2("https response error StatusCode: 400, api error AttachmentLimitExceeded: You may attach up to 27 devices for this instance type.")},
 		{"no identity at all", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", ec2("get identity: get credentials: failed to refresh cached credentials, no EC2 IMDS role found, operation error ec2imds: GetMetadata, canceled, context deadline exceeded")},
 		{"an identity in words", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", hetzner("unable to authenticate (unauthorized)")},

@@ -27,6 +27,10 @@ var BackendThrottled = &diagnosis.Rule{
 			began := cloud.Began(pl.X, texts, "PersistentVolumeClaim", ns, name)
 			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began)
 			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
+			p.Steps[0] = remedy.Check("See what was tried last, and when it is tried again.", remedy.Kubectl("-n", ns, "describe", "pvc", name))
+			if pl.Volume.PV != nil { // it only has less than it could
+				p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing}
+			}
 			out = append(out, p)
 		}
 		return out
