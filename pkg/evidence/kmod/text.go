@@ -34,7 +34,7 @@ var sayings = []saying{
 	{pattern.MustCompile(`mount\.(nfs4?|lustre|ceph|ocfs2|gfs2|glusterfs): [^\n]*No such device`), "", ""}, // mount(2): ENODEV
 	// The mount of BusyBox, in plugins built on Alpine, prints the error alone: the type stands in the command.
 	{pattern.MustCompile(`(?s)-t +(nfs4?|cifs|ceph|lustre|ocfs2|gfs2|glusterfs|xfs|btrfs|f2fs)\b.{0,600}?\bmounting \S+ on \S+ failed: No such device`), "", ""},
-	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph|lustre|ocfs2|gfs2)'`), "", ""},
+	{pattern.MustCompile(`unknown filesystem type '(nfs|nfs4|cifs|smb3|ceph|lustre|ocfs2|gfs2|beegfs|wekafs|gpfs|virtiofs)'`), "", ""},
 	{pattern.MustCompile(`(?i)/dev/nvme-fabrics\W.{0,40}No such file or directory`), "nvme_fabrics", "/dev/nvme-fabrics"},
 	{pattern.MustCompile(`(?i)/dev/rbd[^\w/].{0,40}No such file or directory`), "rbd", "/dev/rbd"},
 	{pattern.MustCompile(`(?i)/dev/zfs\W.{0,60}No such file or directory`), "zfs", "/dev/zfs"},
