@@ -167,6 +167,7 @@ var readSettings = map[string]bool{
 	"data-engine-memory-size":                                         true,
 	"default-instance-manager-image":                                  true,
 	"node-drain-policy":                                               true,
+	"storage-network-for-rwx-volume-enabled":                          true,
 	"priority-class":                                                  true,
 	"storage-minimal-available-percentage":                            true,
 	"storage-over-provisioning-percentage":                            true,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -156,6 +157,16 @@ func TestSilence(t *testing.T) {
 		if s.Is().String() != c.is || s.Dead().String() != c.dead {
 			t.Errorf("%s: silent %s, dead %s", name, s.Is().String(), s.Dead().String())
 		}
+	}
+	pl := place(corev1.PodRunning, seen(dial("timeout 3s"), "vers=4.1"))
+	snap := pl.X.Snapshot
+	snap.Cluster.PVs[0].Spec.CSI, snap.Cluster.PVs[0].Spec.NFS = &corev1.CSIPersistentVolumeSource{Driver: snapshot.LonghornDriver, VolumeHandle: "pv"}, nil
+	snap.Cluster.Longhorn.Settings = []*snapshot.LHSetting{{ObjectMeta: metav1.ObjectMeta{Name: "storage-network-for-rwx-volume-enabled"}, Value: "true"}}
+	pl.X = snapshot.NewIndex(snap)
+	pl.Volume, pl.View = pl.X.Volumes[0], pl.X.View("n")
+	own := Silence{Place: pl, Servers: []Silent{{Mounts: []Mount{{Mount: probes.Mount{Point: point}, Volume: pl.Volume, Addr: server, Port: "2049"}}, dial: reach.Of(pl.View, "2049", server)}}}
+	if own.Dead().String() != "unseen" || own.Beyond() == "" {
+		t.Errorf("Longhorn's storage network: dead %s, %q", own.Dead().String(), own.Beyond())
 	}
 	if s := silenceOn(place(corev1.PodRunning, nil)); len(s.Servers) > 0 {
 		t.Error("of a node that was not looked at nothing is known")

@@ -173,9 +173,28 @@ func (s *Silence) Dead() evidence.Answer {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "node/" + s.Place.Node + "/reach", Node: s.Place.Node, Why: "a connection to TCP port " + m.Port + " of " + m.Addr + " was not tried"}))
 		} else if !x.proven() {
 			r = r.And(evidence.Partial(evidence.Lack{Need: "why a request of " + m.Addr + " was answered although its port is silent", Node: s.Place.Node, Why: "it was not seen"}))
+		} else if s.ofPods(m) {
+			r = r.And(evidence.Partial(evidence.Lack{Need: "whether " + m.Addr + " answers in the network of the longhorn-csi-plugin pod", Node: s.Place.Node, Why: "the node's own network need not reach it"}))
 		}
 	}
 	return r.Nothing()
+}
+
+// ofPods tells whether Longhorn mounts its shares over the storage network: in the network namespace of its
+// plugin pod, and for ever gone with it (important notes of 1.7.0: storage network for RWX volumes).
+func (s *Silence) ofPods(m Mount) bool {
+	on, _ := s.Place.X.Setting("storage-network-for-rwx-volume-enabled")
+	return m.Volume != nil && m.Volume.IsLonghorn() && on == "true"
+}
+
+// Beyond says what else ends such mounts; empty: nothing.
+func (s *Silence) Beyond() string {
+	for _, x := range s.Servers {
+		if s.ofPods(x.Mounts[0]) {
+			return "Longhorn mounts its shares over the storage network here, in the network of pod longhorn-csi-plugin of node " + s.Place.Node + ": when that pod is made anew, its mounts never answer again, however well the server is. Then only the pods that use them need to be deleted."
+		}
+	}
+	return ""
 }
 
 // Words say what is mounted, and what the server's port said.

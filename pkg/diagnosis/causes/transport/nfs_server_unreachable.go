@@ -66,6 +66,9 @@ func silent(all []nfs.Silence) *diagnosis.Proof {
 		} else {
 			p.Also = append(p.Also, "Also: "+s.Words())
 		}
+		if beyond := s.Beyond(); beyond != "" {
+			p.Also = append(p.Also, beyond)
+		}
 		p.State = append(p.State, s.Is())
 		if p.At(pl.Node); s.Blocked {
 			p.With["blocked"] = "The kubelet"
