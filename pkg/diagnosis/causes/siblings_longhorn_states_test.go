@@ -222,23 +222,25 @@ func TestLonghornUnwanted(t *testing.T) {
 		return runs().EditIn(volDoc, "robustness: healthy", "robustness: degraded").Add("apiVersion: v1\nkind: Event\nmetadata: {namespace: longhorn-system, name: r1}\ninvolvedObject: {kind: Engine, namespace: longhorn-system, name: " + lhVol + "-e-0}\nreason: FailedRebuilding\nmessage: 'Failed rebuilding replica with Address 10.42.13.20:10000: HTTP/1.1 400 Invalid header'\ntype: Warning\ncount: " + times + "\nfirstTimestamp: '2026-01-02T09:00:00Z'\nlastTimestamp: '" + last + "'\n")
 	}
 	ended := func() *world { return runs().EditIn(im3, "currentState: running", "currentState: error") }
+	unwanted := backupRuns("v1.9.0").Drop("kind: Backup\n").Drop("kind: Pod\nmetadata: {namespace: shop, name: web-0").Drop("kind: VolumeAttachment\nmetadata: {name: " + ticketID("n1") + ", uid")
 	for name, c := range map[string]struct {
 		question, want string
 		w              *world
 	}{
-		"a volume that does not go":   {"pvc shop/data", "broken: unexplained claim-pending", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T10:00:00Z', finalizers: [longhorn.io]")},
-		"a volume that goes":          {"pvc shop/data", "healthy", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T11:59:00Z', finalizers: [longhorn.io]")},
-		"a disk of a node":            {"node n3", "degraded: likely longhorn-disk-unusable Node n3", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
-		"the same, for a claim":       {"pvc shop/data", "healthy", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
-		"a manager of a node is down": {"node n3", "degraded: certain longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n3", runs().EditIn(node3, "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}").EditIn("name: longhorn-manager-n3, uid", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff}}").EditIn("name: longhorn-manager-n3, uid", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'")},
-		"rebuilds fail":               {"pvc shop/data", "degraded: unexplained volume-degraded", rebuilt("14", "2026-01-02T11:57:00Z")},
-		"a rebuild failed once":       {"pvc shop/data", "healthy", rebuilt("1", "2026-01-02T11:57:00Z")},
-		"rebuilds failed before":      {"pvc shop/data", "healthy", rebuilt("14", "2026-01-02T10:57:00Z")},
-		"an instance-manager is gone": {"node n3", "healthy: likely longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n3", ended().Drop("name: instance-manager-n3, uid")},
-		"one that begins":             {"node n3", "healthy", ended().EditIn("name: instance-manager-n3, uid", "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '2026-01-02T11:59:00Z'")},
-		"one of an older release":     {"node n3", "healthy", ended().Add(lhDoc + "Setting\nmetadata: {name: default-instance-manager-image, namespace: longhorn-system}\nvalue: other\n")},
-		"Longhorn lost the volume":    {"pvc shop/data", "broken: unexplained claim-pending", idle()},
-		"volumes were not read":       {"pvc shop/data", "unknown", idle().Gap("api/longhorn.io/volumes", "Forbidden")},
+		"a volume that does not go":      {"pvc shop/data", "broken: unexplained claim-pending", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T10:00:00Z', finalizers: [longhorn.io]")},
+		"a volume that goes":             {"pvc shop/data", "healthy", runs().EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2025-12-01T08:00:00Z', deletionTimestamp: '2026-01-02T11:59:00Z', finalizers: [longhorn.io]")},
+		"a ticket that nobody waits for": {"pvc shop/data", "degraded: likely longhorn-attachment-ticket-leftover Volume longhorn-system/" + lhVol, unwanted},
+		"a disk of a node":               {"node n3", "degraded: likely longhorn-disk-unusable Node n3", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
+		"the same, for a claim":          {"pvc shop/data", "healthy", runs().EditIn(node3, "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskNotReady}")},
+		"a manager of a node is down":    {"node n3", "degraded: certain longhorn-control-plane-down Pod longhorn-system/longhorn-manager-n3", runs().EditIn(node3, "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}").EditIn("name: longhorn-manager-n3, uid", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", "ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff}}").EditIn("name: longhorn-manager-n3, uid", "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'")},
+		"rebuilds fail":                  {"pvc shop/data", "degraded: unexplained volume-degraded", rebuilt("14", "2026-01-02T11:57:00Z")},
+		"a rebuild failed once":          {"pvc shop/data", "healthy", rebuilt("1", "2026-01-02T11:57:00Z")},
+		"rebuilds failed before":         {"pvc shop/data", "healthy", rebuilt("14", "2026-01-02T10:57:00Z")},
+		"an instance-manager is gone":    {"node n3", "healthy: likely longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n3", ended().Drop("name: instance-manager-n3, uid")},
+		"one that begins":                {"node n3", "healthy", ended().EditIn("name: instance-manager-n3, uid", "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '2026-01-02T11:59:00Z'")},
+		"one of an older release":        {"node n3", "healthy", ended().Add(lhDoc + "Setting\nmetadata: {name: default-instance-manager-image, namespace: longhorn-system}\nvalue: other\n")},
+		"Longhorn lost the volume":       {"pvc shop/data", "broken: unexplained claim-pending", idle()},
+		"volumes were not read":          {"pvc shop/data", "unknown", idle().Gap("api/longhorn.io/volumes", "Forbidden")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

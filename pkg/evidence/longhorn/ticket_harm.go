@@ -95,6 +95,11 @@ func (t Ticket) Harm(pl *evidence.Place) (what string, a evidence.Answer) {
 		evidence.All(unused, evidence.Not(wanted), evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(), evidence.Yes(evidence.FromAPI("Volume "+v.Name, "status.state", "attached on "+v.Status.CurrentNodeID)))
 }
 
+// Idle tells whether it only keeps attached what nobody wants: nothing waits for it to go.
+func (t Ticket) Idle(pl *evidence.Place) bool {
+	return blockedBy(pl, t.LHTicket) == nil && !drainOf(pl, t.NodeID).Cordoned.Yes() && len(pl.Volume.Waiting()) == 0
+}
+
 // Sure asks whether nobody can want the ticket on purpose: somebody waits for it to go.
 func (t Ticket) Sure(pl *evidence.Place) evidence.Answer {
 	switch {

@@ -56,6 +56,9 @@ func ticketLeftover(pl *evidence.Place, t lh.Ticket, all []lh.Ticket) *diagnosis
 		State:   []evidence.Answer{evidence.Yes(t.Fact(pl.Volume)), t.Unneeded, t.Holds(pl, all), harms},
 		Last:    []evidence.Answer{t.Sure(pl)},
 	}
+	if t.Idle(pl) {
+		p.Severity = report.Degraded
+	}
 	if t.First != "" {
 		p.Steps = append(p.Steps, remedy.Words(t.First))
 	}
