@@ -230,9 +230,11 @@ func TestSaidInTwoLines(t *testing.T) {
 		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol nas#data: lstat " + dir + strings.TrimPrefix(w.Publish(0), "/var/lib/kubelet") + ": no such file or directory")
 	}
 	showEach(t, map[string]shown{
-		"nobody answers":                        {nutanix("8 - connection timed out"), "broken: likely iscsi-portal-unreachable Node n1"},
-		"the target answered":                   {nutanix("15 - session exists"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"a directory that the plugin lacks":     {vanished(root), "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"nobody answers":                    {nutanix("8 - connection timed out"), "broken: likely iscsi-portal-unreachable Node n1"},
+		"the target answered":               {nutanix("15 - session exists"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a directory that the plugin lacks": {vanished(root), "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"a device that it made elsewhere": {nfs().Waits().Unprobed("n1", "NotRequested").FailedMount("MapVolume.EvalHostSymlinks failed for volume \"pv-data\" : lstat " + root + "/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/0485c803-5831-43d6-b8e6-4cc40363d2c6: no such file or directory"),
+			"broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 		"a directory that the plugin does have": {vanished("/var/lib/kubelet"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 }
