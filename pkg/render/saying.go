@@ -16,7 +16,18 @@ func words(e report.Evidence) string {
 			return quotable(said)
 		}
 	}
-	return quotable(e.Text)
+	return quotable(withoutUsage(e.Text))
+}
+
+// withoutUsage leaves out how a program wants to be called, which some print behind what is wrong
+// (e2fsprogs: usage() after com_err).
+func withoutUsage(text string) string {
+	for _, mark := range []string{"\nUsage: ", `\nUsage: `} {
+		if said, _, found := strings.Cut(text, mark); found && strings.TrimSpace(said) != "" {
+			return said
+		}
+	}
+	return text
 }
 
 // saying is message and error of a record as logfmt (msg="…" error="…"), klog's structured form

@@ -1,6 +1,10 @@
 package render
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
 
 // TestSaying: of a record the message and the error are quoted, not the fields behind them.
 func TestSaying(t *testing.T) {
@@ -16,5 +20,20 @@ func TestSaying(t *testing.T) {
 		if got := saying(record); got != want {
 			t.Errorf("%s: %q", record, got)
 		}
+	}
+}
+
+// TestUsage: what is wrong is quoted, not how the program wants to be called.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	const wrong = "output:(mke2fs 1.46.5 (30-Dec-2021) mkfs.ext4: invalid blocks '-1' on device '-N'"
+	for _, line := range []string{"\n", `\n`} {
+		text := "output:(mke2fs 1.46.5 (30-Dec-2021) mkfs.ext4: invalid blocks '-1' on device '-N'" + line + "Usage: mkfs.ext4 [-c|-l filename] [-b block-size] device [blocks-count]" + line + ")"
+		if got := words(report.Evidence{Source: "event", Text: text}); got != wrong {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := words(report.Evidence{Text: "Usage: mount"}); got != "Usage: mount" {
+		t.Errorf("%q", got)
 	}
 }
