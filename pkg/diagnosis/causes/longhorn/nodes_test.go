@@ -1,6 +1,10 @@
 package longhorn
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestMigrationInconsistent(t *testing.T) {
 	t.Parallel()
@@ -78,6 +82,26 @@ func TestEngineOrphaned(t *testing.T) {
 		{"engine runs", left().edit("engine", "currentState: stopped", "currentState: running"), silent},
 		{"record ended", left().edit("im-n2", engine+": {status: {state: running}}", engine+": {status: {state: stopped}}"), silent},
 	})
+	const session, disk = "sys/class/iscsi_session/session3/", "sys/class/block/sdd/"
+	served := []string{session + "targetname", "iqn.2019-10.io.longhorn:" + vol, session + "state", "LOGGED_IN", session + "device/target3:0:0/3:0:0:1/block/sdd", "@dir",
+		disk + "dev", "8:48", disk + "size", "20971520", disk + "ro", "0", disk + "holders", "@dir", "dev/sdd", "@device block 8:48", "proc/swaps", "Filename\tType\tSize\tUsed\tPriority"}
+	for name, c := range map[string]struct {
+		more []string
+		says string
+	}{
+		"a mount of its disk": {[]string{"proc/77/comm", "sh", "proc/77/ns/mnt", "@link mnt:[4026532001]", "proc/77/mountinfo", "30 1 8:48 / /mnt/rescue rw - ext4 /dev/sdd rw"}, "release it first"},
+		"nobody has its disk": {nil, "Nothing on node n2 uses the disk"},
+	} {
+		_, r := left().machine("n2", append(slices.Clone(served), c.more...)...).run(t, EngineOrphaned)
+		said, whole := "", false
+		for _, m := range r.RootCauses[0].Remedies {
+			said += m.Title + "\n"
+			whole = whole || m.Name == "delete-instance-manager"
+		}
+		if !strings.Contains(said, c.says) || whole && c.more != nil {
+			t.Errorf("%s: the whole instance-manager is offered: %t, and the steps are\n%s", name, whole, said)
+		}
+	}
 }
 
 func TestShareManagerMisplaced(t *testing.T) {
