@@ -109,11 +109,16 @@ const resizing = 2 * time.Minute
 
 // expandTexts takes what was said on the way. A claim that has its size is past what the
 // resizer said; what a node says of the filesystem counts by itself, and of a share, which has
-// none there, it is kubelet's mistake (kubernetes/kubernetes#131419, rook/rook#11344).
+// none there, it is kubelet's mistake (kubernetes/kubernetes#131419, rook/rook#11344). It is past once
+// the same node said that it has grown.
 func expandTexts(p *diagnosis.Pass, v *snapshot.Volume, s *diagnosis.Symptom) {
-	for _, t := range p.Texts(v) {
+	grown := map[string]bool{}
+	for _, t := range p.Texts(v) { // newest first
+		if t.Reason == "FileSystemResizeSuccessful" {
+			grown[t.Node] = true
+		}
 		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || is(t, message.ResizeFailed)
-		onNode := t.Fresh && !strings.HasPrefix(t.Component, "external-resizer") && volume.KindOf(p.Index, v)&volume.Disk != 0
+		onNode := t.Fresh && !grown[t.Node] && !strings.HasPrefix(t.Component, "external-resizer") && volume.KindOf(p.Index, v)&volume.Disk != 0
 		if resize && (onNode || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
 			s.Evidence = append(s.Evidence, t.Evidence())
 			s.At(t.Node)

@@ -97,6 +97,16 @@ func TestWords(t *testing.T) {
 		{"the filesystem cannot grow", func(c *cluster) {
 			c.says("FailedMount", `MountVolume.MountDevice failed for volume "pvc-0a1b2c3d" : resize of device /dev/sdb failed: exit status 1. resize2fs output: Please run 'e2fsck -f /dev/sdb' first.`, time.Minute)
 		}, []string{"expansion-pending", "mount-failed", "pod-waiting-for-volume"}},
+		{"the filesystem has grown since", func(c *cluster) {
+			c.runs()
+			c.says("VolumeResizeFailed", `NodeExpandVolume.NodeExpandVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = DeadlineExceeded desc = context deadline exceeded`, 5*time.Minute)
+			c.says("FileSystemResizeSuccessful", `MountVolume.NodeExpandVolume succeeded for volume "pvc-0a1b2c3d"`, time.Minute)
+		}, nil},
+		{"it failed again since", func(c *cluster) {
+			c.runs()
+			c.says("FileSystemResizeSuccessful", `MountVolume.NodeExpandVolume succeeded for volume "pvc-0a1b2c3d"`, 5*time.Minute)
+			c.says("VolumeResizeFailed", `NodeExpandVolume.NodeExpandVolume failed for volume "pvc-0a1b2c3d" : rpc error: code = DeadlineExceeded desc = context deadline exceeded`, time.Minute)
+		}, []string{"expansion-pending"}},
 		{"an old pod ends and still runs", func(c *cluster) {
 			old := onOldNode(c)
 			gone, grace := ago(20*time.Minute), int64(30)
