@@ -20,7 +20,7 @@ var (
 	exitCode  = pattern.MustCompile(`exit code:? (\d+)`)
 	arguments = pattern.MustCompile(`(?s)Mounting arguments:\s*(?P<args>.*?)\s*\n?Output:\s*(?P<out>.*)`)
 	longhorn  = pattern.MustCompile(`/dev/longhorn/([A-Za-z0-9][A-Za-z0-9_.-]*)`)
-	kernelDev = pattern.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
+	kernelDev = pattern.MustCompile(`/dev/(?:sd[a-z]+\d*|nvme\d+n\d+(?:p\d+)?|dm-\d+|rbd\d+|nbd\d+|drbd\d+|loop\d+|md\d+|vd[a-z]+\d*|xvd[a-z]+\d*|disk/by-path/[^\s"',;)]*[^\s"',;:.)\]]|(?:mapper|longhorn|disk/by-[a-z]+|zvol|ublkb)[/0-9][^\s"',;:)\]]*)`)
 	restBad   = pattern.MustCompile(`(?s)Bad response statusCode \[\d+\].*?message=(?P<msg>.*?), detail=`)
 	waitFor   = pattern.MustCompile(`unmounted volumes=\[([^\]]*)\]?`)
 	unmounted = pattern.MustCompile(`list of unmounted volumes=\[([^\]]*)\]?`)

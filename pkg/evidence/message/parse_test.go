@@ -52,6 +52,12 @@ func TestParse(t *testing.T) {
 			kinds: []Kind{MountTimeout},
 		},
 		{
+			name: "links below by-path, with the colons that udev leaves in them",
+			text: `Device not found for: /dev/disk/by-path/ip-10.0.20.10:3260-iscsi-iqn.1988-11.com.dell:01.array.bc30-lun-4: timeout [/dev/disk/by-path/pci-0000:3b:00.0-fc-0x500a09828da1b2c3-lun-0], /dev/disk/by-path/ip-[fd00::7]:3260-iscsi-iqn.2003-10.a:b-lun-1.`,
+			want: Failure{Exit: -1, Devices: []string{"/dev/disk/by-path/ip-10.0.20.10:3260-iscsi-iqn.1988-11.com.dell:01.array.bc30-lun-4",
+				"/dev/disk/by-path/pci-0000:3b:00.0-fc-0x500a09828da1b2c3-lun-0", "/dev/disk/by-path/ip-[fd00::7]:3260-iscsi-iqn.2003-10.a:b-lun-1"}},
+		},
+		{
 			name:  "login that failed",
 			text:  `failed to execute: /usr/bin/nsenter [nsenter iscsiadm -m node --login], output , stderr iscsiadm: Could not login: exit status 12`,
 			want:  Failure{Exit: 12},
