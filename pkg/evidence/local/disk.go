@@ -163,15 +163,14 @@ type Late struct {
 }
 
 // LateOf finds a pod that still has the bare directory below the volume's disk: the
-// machine has the disk at the path, the pod's own table another filesystem's directory of
-// the same name.
+// machine has the disk at the path or at a parent of it, the pod's own table another
+// filesystem's directory of the same name.
 func LateOf(pl *evidence.Place, p string) []Late {
-	at := pl.View.MountsAt(p)
-	if len(at) == 0 {
+	at := pl.View.Containing(p)
+	if at == nil || at.Point == "/" || !dedicated(at.Point) {
 		return nil
 	}
-	disk := at[len(at)-1]
-	name := disk.Source
+	disk, name := *at, at.Source
 	if b := pl.View.Device(disk.Dev); b != nil {
 		name = b.Name
 	}
@@ -188,16 +187,18 @@ func LateOf(pl *evidence.Place, p string) []Late {
 	return out
 }
 
-// bare finds in a pod's table the directory that the disk now covers.
+// bare finds in a pod's table the directory that the disk now covers, and that nothing covers
+// there: a mount that propagates (HostToContainer) brings the disk to a running pod.
 func bare(view *snapshot.NodeView, ns uint64, disk probes.Mount, p string) (probes.Mount, bool) {
-	below := rootOf(view, p)
+	below := rootOf(view, disk.Point)
 	for i := range view.Facts.Namespaces {
 		n := &view.Facts.Namespaces[i]
 		if n.ID != ns || n.ID == view.Facts.Identity.InitMntNS {
 			continue
 		}
-		for _, m := range n.Mounts {
-			if m.Dev == below && m.Dev != disk.Dev && (m.Root == p || strings.HasPrefix(m.Root, p+"/")) {
+		for j, m := range n.Mounts {
+			if m.Dev == below && m.Dev != disk.Dev && (m.Root == p || strings.HasPrefix(m.Root, p+"/")) &&
+				!slices.ContainsFunc(n.Mounts[j+1:], func(over probes.Mount) bool { return over.Point == m.Point }) {
 				return m, true
 			}
 		}

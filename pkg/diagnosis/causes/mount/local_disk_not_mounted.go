@@ -32,7 +32,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 		fields := words.Fields{"pv": pl.Volume.PVName(), "node": pl.Node, "path": path, "entry": "", "disk": "", "pod": ""}
 		subject := diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName())
 		for _, l := range local.LateOf(pl, path) {
-			fields["disk"], fields["pod"] = l.Name+" ("+l.Disk.Dev.String()+")", l.Pod.Namespace+"/"+l.Pod.Name
+			fields["path"], fields["disk"], fields["pod"] = l.Disk.Point, l.Name+" ("+l.Disk.Dev.String()+")", l.Pod.Namespace+"/"+l.Pod.Name
 			p := &diagnosis.Proof{Subject: subject, Says: "late", With: maps.Clone(fields), State: []evidence.Answer{l.Is}}
 			p.Pod(l.Pod)
 			p.Steps = []remedy.Step{
