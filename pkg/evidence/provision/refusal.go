@@ -102,6 +102,8 @@ var reasons = []reason{
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name).", false},
 	{pattern.MustCompile(`code = OutOfRange`), "the size is out of the range that the storage offers",
 		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it.", false},
+	{pattern.MustCompile(`(?i)MULTI_NODE_|access.?mode|volume capabilit|capability at index \d|multi.node (?:writing|access)|ReadWriteMany`), "it makes none with the claim's access or volume mode",
+		"Ask for modes that the driver offers (a disk is for one node, ReadWriteOnce), or name the class of a shared filesystem, in a new claim. A claim that names no class got the default one, which may not be the meant one.", false},
 	{invalid, "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it.", false},
 	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
