@@ -130,8 +130,9 @@ func Unresolved(pl *evidence.Place) (name string, said evidence.Answer) {
 	return "", evidence.No()
 }
 
+// speaksOfLogin tells it by words that go with a login or a connection. Who waits for a device to appear is logged in already.
 func speaksOfLogin(text string) bool {
-	low := strings.ToLower(text)
+	low := strings.ReplaceAll(strings.ToLower(text), "timed out waiting", "")
 	subject := strings.Contains(low, "iscsi") || strings.Contains(low, "portal") || strings.Contains(low, "iqn.")
 	return slices.ContainsFunc([]string{"cannot make connection", "cannot make a connection", "timed out", "login retries", "login to iscsi target failed",
 		"failed to sendtargets", "failed to get any path", "connect to ", "no route to host", "connection refused", "unreachable"}, func(w string) bool {
