@@ -99,6 +99,10 @@ func TestSiblingsLocal(t *testing.T) {
 		"a kernel name that a smaller disk of the node has now": {localDir("/dev/sdb").Waits().Disk("n1", "sdb", "8:16").Entries("n1", "sys/class/block/sdb/size", "2097152").LiveExt4("n1", "sdb").Mounts("n1", "8:16 / /var/log rw,relatime shared:60 - ext4 /dev/sdb rw").Disk("n1", "sdc", "8:32").
 			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb at /m (fstype: ext4), error mount failed: exit status 32\nOutput: mount: /m: /dev/sdb already mounted on /var/log."),
 			"broken: likely device-renumbered Device n1/8:16"},
+		"a kernel name that a smaller disk has now, which a volume group of the node lies on": {localDir("/dev/sdb").Waits().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir").Entries("n1", "sys/class/block/sdb/size", "2097152", "sys/class/block/dm-0/slaves/sdb", "@dir", "@content/8:16", "TYPE=LVM2_member").
+			Disk("n1", "dm-0", "253:0", "dm/name", "vg_sys-log", "dm/uuid", "LVM-abcdef").LiveExt4("n1", "dm-0").Mounts("n1", "253:0 / /var/log rw,relatime shared:60 - ext4 /dev/mapper/vg_sys-log rw").Disk("n1", "sdc", "8:32").
+			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb at /m (fstype: ext4), error mount failed: exit status 32\nOutput: mount: /m: unknown filesystem type 'LVM2_member'."),
+			"broken: likely device-renumbered Device n1/8:16"},
 		"a kernel name whose disk the node has mounted": {localDir("/dev/sdb").Waits().Disk("n1", "sdb", "8:16").LiveExt4("n1", "sdb").Mounts("n1", "8:16 / /var/log rw,relatime shared:60 - ext4 /dev/sdb rw").Disk("n1", "sdc", "8:32").
 			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : local: failed to mount device /dev/sdb at /m (fstype: ext4), error mount failed: exit status 32\nOutput: mount: /m: /dev/sdb already mounted on /var/log."),
 			"broken: certain device-held-by-process Device n1/8:16"},
@@ -107,6 +111,10 @@ func TestSiblingsLocal(t *testing.T) {
 		"unit not mounted, pod writes to the root disk": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:2", "/mnt/disks/vol1").Entries("n1", "etc/systemd/system/mnt-disks-vol1.mount", "[Mount]\nWhat=/dev/disk/by-uuid/77\nWhere=/mnt/disks/vol1\nType=xfs", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096"),
 			"broken: certain local-disk-not-mounted PersistentVolume pv-data"},
 		"a plain directory on purpose": {localPublish(localDir("/opt/local-path-provisioner/pvc-1").Runs(0), "8:2", "/opt/local-path-provisioner/pvc-1").Entries("n1", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096"),
+			"healthy"},
+		"a directory below a disk that was mounted after the pod started": {lateDisk(sketch.UID),
+			"broken: certain local-disk-not-mounted PersistentVolume pv-data"},
+		"a directory below a disk that was mounted after the pod started, and came to the pod": {lateDisk(sketch.UID, "902 901 8:17 /pvc-1 /data rw,relatime master:70 - ext4 /dev/sdb1 rw"),
 			"healthy"},
 		"a disk of its own": {localPublish(localDir("/mnt/disks/vol1").Runs(0), "8:17", "/").Disk("n1", "sdb1", "8:17").LiveExt4("n1", "sdb1").Mounts("n1", "8:17 / /mnt/disks/vol1 rw,relatime shared:70 - ext4 /dev/sdb1 rw").Entries("n1", "@statfs/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "2621440 2000000 2000000 655360 600000 4096"),
 			"healthy"},
@@ -124,4 +132,12 @@ func TestSiblingsLocal(t *testing.T) {
 			show(t, c.w, "pvc shop/data", c.want)
 		})
 	}
+}
+
+// lateDisk is a pod on a directory of the root disk, over whose parent a disk was mounted since.
+func lateDisk(pod string, more ...string) *sketch.World {
+	return localPublish(localDir("/opt/local-path-provisioner/pvc-1").Runs(0), "8:2", "/opt/local-path-provisioner/pvc-1").Disk("n1", "sdb1", "8:17").LiveExt4("n1", "sdb1").
+		Mounts("n1", "8:17 / /opt/local-path-provisioner rw,relatime shared:70 - ext4 /dev/sdb1 rw").
+		Entries("n1", "@statfs/var/lib/kubelet/pods/"+pod+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096").
+		Process("n1", 9000, pod+"00", "postgres", 4026532999, strings.Join(append([]string{"900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u", "901 900 8:2 /opt/local-path-provisioner/pvc-1 /data rw,relatime - ext4 /dev/sda2 rw"}, more...), "\n"))
 }

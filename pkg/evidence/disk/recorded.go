@@ -16,6 +16,9 @@ import (
 // kernelName is a name that the kernel gives in the order of detection.
 var kernelName = pattern.MustCompile(`^/dev/(?:[shv]d[a-z]+|xvd[a-z]+|nvme\d+n\d+)(?:p?\d+)?$`)
 
+// KernelName tells whether a path is one that may mean another disk after the next boot or attach.
+func KernelName(path string) bool { return kernelName.MatchString(path) }
+
 // Record is a kernel name that an object keeps for a volume, and the disk that has the
 // name now.
 type Record struct {
@@ -115,10 +118,13 @@ func RightDisk(pl *evidence.Place, r Record) (Right, bool) {
 	return Right{Disk: free[0], How: "the only unused disk of its size", Is: evidence.Yes(facts...), Last: unknown}, true
 }
 
-// tooSmall quotes where the node itself has a disk mounted that cannot be the volume.
+// tooSmall quotes where the node itself has a disk mounted, or what lies on it, that cannot be the volume.
 func tooSmall(pl *evidence.Place, b *probes.BlockDevice) report.Evidence {
-	for _, u := range pl.View.InitUses(b.Dev) {
-		if _, ok := pl.View.ParsePath(u.Mount.Point); !ok && b.Sectors > 0 && b.Sectors*512 < SizeOf(pl.Volume) {
+	if b.Sectors == 0 || b.Sectors*512 >= SizeOf(pl.Volume) {
+		return report.Evidence{}
+	}
+	for _, u := range usesOf(pl.View, b) {
+		if _, ok := pl.View.ParsePath(u.Mount.Point); !ok && u.Init {
 			return evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/size", strconv.FormatInt(b.Sectors, 10)+" sectors, fewer than the volume's; mounted at "+u.Mount.Point)
 		}
 	}
@@ -156,9 +162,18 @@ func byIdentity(pl *evidence.Place) (*probes.BlockDevice, report.Evidence, bool)
 	return d.Block, evidence.FromNode(pl.Node, d.Locator, d.How), true
 }
 
+// usesOf are the mounts of a disk and of all that lies on it.
+func usesOf(view *snapshot.NodeView, b *probes.BlockDevice) []snapshot.Use {
+	var out []snapshot.Use
+	for _, d := range stack(view, b.Dev) {
+		out = append(out, view.Uses(d.Dev)...)
+	}
+	return out
+}
+
 // ownerOf is another volume that has a disk mounted.
 func ownerOf(pl *evidence.Place, b *probes.BlockDevice) *snapshot.Volume {
-	for _, u := range pl.View.Uses(b.Dev) {
+	for _, u := range usesOf(pl.View, b) {
 		if o := pl.X.VolumeOfPath(pl.Node, u.Mount.Point); o != nil && o != pl.Volume {
 			return o
 		}

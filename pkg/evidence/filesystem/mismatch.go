@@ -51,13 +51,19 @@ func MismatchOf(pl *evidence.Place) Mismatch {
 	}
 	if said != "" && here(pl, t) && (t.Node != "" || !seenAnywhere(pl)) {
 		out.Is, out.Known = evidence.Yes(t.Evidence()), notSeen(pl, "the identity and the content of the device")
-		if l := pl.Volume.PV.Spec.Local; l != nil && slices.Contains(t.Devices, l.Path) { // each is the volume by definition
+		if l := pl.Volume.PV.Spec.Local; l != nil && slices.Contains(t.Devices, l.Path) && !mayBeAnother(l.Path, said) { // each is the volume by definition
 			out.How, out.Known = "device "+l.Path, evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "spec.local.path", l.Path))
 		}
 	} else if slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Is(message.WrongFSType) }) && !seenAnywhere(pl) {
 		out.Is = pl.Probed().Found() // not seen: not checked
 	}
 	return out
+}
+
+// mayBeAnother tells whether the disk behind a recorded path can be another one since the node started: the kernel
+// gives its names anew, and a disk that was made for a volume does not become a member of a pool by itself.
+func mayBeAnother(path, holds string) bool {
+	return disk.KernelName(path) && slices.Contains(noFilesystem, holds) && holds != "crypto_LUKS"
 }
 
 func notSeen(pl *evidence.Place, why string) evidence.Answer {
@@ -107,7 +113,7 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	m.Is, m.How = evidence.Yes(append(facts, evidence.FromNode(pl.Node, c.Device.Locator, c.Device.How))...), c.Device.How
 	l := pl.Volume.PV.Spec.Local
 	m.Known = c.unread(probes.Block, "that "+c.Block.Name+" is the volume's disk (serial, WWID or target)")
-	if c.Device.Proven || l != nil && strings.HasPrefix(c.Device.How, "device "+l.Path) {
+	if c.Device.Proven || l != nil && strings.HasPrefix(c.Device.How, "device "+l.Path) && !mayBeAnother(l.Path, m.Holds) {
 		m.Known = evidence.Yes()
 	}
 	m.Taken = evidence.Any(c.Mounted(), c.held(), evidence.When(c.gone()))
