@@ -1,8 +1,6 @@
 package collect
 
 import (
-	"strings"
-
 	"maps"
 	"slices"
 
@@ -199,7 +197,7 @@ func (c *collector) volumes(x *snapshot.Index) []*snapshot.Volume {
 func (c *collector) storageObjects(v *snapshot.Volume) {
 	name := v.CSIName()
 	switch {
-	case v.PV != nil && (v.PV.Spec.RBD != nil || v.PV.Spec.CephFS != nil), strings.HasSuffix(name, ".csi.ceph.com"):
+	case v.PV != nil && (v.PV.Spec.RBD != nil || v.PV.Spec.CephFS != nil), v.CephCSI() != "":
 		c.want(want{res: cephClusters})
 		c.want(want{res: networkFences})
 	case name == "zfs.csi.openebs.io":

@@ -15,7 +15,26 @@ var ofImage = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 // OnRBD tells whether a volume is an image of RBD, also when nothing says which one.
 func (v *Volume) OnRBD() bool {
 	_, _, named := v.RBDImage()
-	return named || v != nil && strings.Contains(v.Driver, "rbd.csi")
+	return named || v != nil && (strings.Contains(v.Driver, "rbd.csi") || v.CephCSI() == "rbd")
+}
+
+// CephCSI tells which driver of ceph-csi serves a volume: "rbd", "cephfs", or neither. Both may
+// be installed under another name (driverName of its charts), which leaves what they write.
+func (v *Volume) CephCSI() string {
+	if v == nil {
+		return ""
+	}
+	says := func(key string) bool {
+		return v.Attribute(key) != "" || v.Class != nil && v.Class.Parameters[key] != ""
+	}
+	switch csi := v.Inline || v.PV == nil || v.PV.Spec.CSI != nil; {
+	case !csi:
+	case strings.Contains(v.Driver, "rbd.csi.ceph.com"), says("clusterID") && (says("imageName") || says("imageFeatures")):
+		return "rbd"
+	case strings.Contains(v.Driver, "cephfs.csi.ceph.com"), says("clusterID") && (says("fsName") || says("subvolumeName")):
+		return "cephfs"
+	}
+	return ""
 }
 
 // RBDImage is the pool and image of a volume on RBD; the pool is empty when the
@@ -32,7 +51,7 @@ func (v *Volume) RBDImage() (pool, image string, ok bool) {
 	case s.FlexVolume != nil:
 		image = s.FlexVolume.Options["image"]
 		return s.FlexVolume.Options["pool"], image, image != ""
-	case s.CSI == nil || !strings.Contains(s.CSI.Driver, "rbd.csi.ceph.com"):
+	case s.CSI == nil || v.CephCSI() != "rbd":
 		return "", "", false
 	}
 	pool = s.CSI.VolumeAttributes["pool"]

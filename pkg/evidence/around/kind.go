@@ -66,6 +66,12 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume, node string) Kind {
 			return k
 		}
 	}
+	switch v.CephCSI() {
+	case "rbd":
+		return RBD
+	case "cephfs":
+		return CephFS
+	}
 	return ofDriver(v.Driver)
 }
 

@@ -32,12 +32,12 @@ func Of(v *snapshot.Volume) bool {
 	if v.OnRBD() {
 		return v.Attribute("mounter") != "rbd-nbd"
 	}
-	return v.PV.Spec.CephFS != nil || strings.HasSuffix(v.CSIName(), "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse"
+	return v.PV.Spec.CephFS != nil || v.CephCSI() == "cephfs" && v.Attribute("mounter") != "fuse"
 }
 
 // Makes tells whether a driver of Ceph shall make the volume, which does not exist yet.
 func Makes(v *snapshot.Volume) bool {
-	return v.PV == nil && !v.Inline && (strings.HasSuffix(v.Driver, "rbd.csi.ceph.com") || strings.HasSuffix(v.Driver, "cephfs.csi.ceph.com"))
+	return v.PV == nil && !v.Inline && v.CephCSI() != ""
 }
 
 // Peer is a daemon that a node's client complains of.

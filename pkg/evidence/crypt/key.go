@@ -197,7 +197,7 @@ func (k Key) Unnamed() evidence.Answer {
 	switch lh := v.LH(); {
 	case lh != nil && lh.Encrypted:
 		return evidence.Yes(evidence.FromAPI("Volume "+lh.Name, "spec.encrypted", "true"), none)
-	case v.Attribute("encrypted") == "true" && (k.said.Yes() || v.IsLonghorn() || strings.HasSuffix(v.CSIName(), "csi.ceph.com")): // of a cloud's disk it means the cloud's own encryption
+	case v.Attribute("encrypted") == "true" && (k.said.Yes() || v.IsLonghorn() || v.CephCSI() != ""): // of a cloud's disk it means the cloud's own encryption
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.volumeAttributes.encrypted", "true"), none)
 	case k.Content.Type == "crypto_LUKS" && !v.Block():
 		return evidence.Yes(k.at, none)

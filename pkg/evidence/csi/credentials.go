@@ -251,7 +251,7 @@ func refusalIn(pl *evidence.Place, t evidence.Text) (Refusal, bool) {
 	if call == "" || !refused && !none || others.MatchString(t.Raw) || t.Is(message.Amount) || t.Is(message.Closed) || slots.SaysNone(t) || inPath.MatchString(t.Raw) || t.Is(message.Throttled) {
 		return Refusal{}, false
 	}
-	if helper.MatchString(t.Raw) && !strings.Contains(pl.Volume.CSIName(), "ceph") && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
+	if helper.MatchString(t.Raw) && pl.Volume.CephCSI() == "" && pl.Volume.PV != nil && pl.Volume.PV.Spec.CephFS == nil {
 		return Refusal{}, false // printed by the helper of another filesystem
 	}
 	out := Refusal{Text: t, Call: call, None: none && !refused}

@@ -31,11 +31,11 @@ func Needs(pl *evidence.Place) []string {
 		return []string{"zfs"}
 	case strings.HasSuffix(driver, "csi-mayastor"):
 		return []string{"nvme_tcp"}
-	case strings.HasSuffix(driver, "cephfs.csi.ceph.com") && v.Attribute("mounter") != "fuse":
+	case v.CephCSI() == "cephfs" && v.Attribute("mounter") != "fuse":
 		return []string{"ceph"}
-	case strings.HasSuffix(driver, "rbd.csi.ceph.com") && v.Attribute("mounter") == "rbd-nbd":
+	case v.CephCSI() == "rbd" && v.Attribute("mounter") == "rbd-nbd":
 		return []string{"nbd"}
-	case strings.HasSuffix(driver, "rbd.csi.ceph.com"):
+	case v.CephCSI() == "rbd":
 		return []string{"rbd"}
 	}
 	return nil

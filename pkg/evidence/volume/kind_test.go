@@ -35,7 +35,7 @@ func TestKindOf(t *testing.T) {
 		"a server and a share of SMB":   {csi("node_attach_driver: smb, server: s, share: p"), volume.SMB},
 		"attributes of NFS":             {csi("server: s, share: /p"), volume.NFS},
 		"attributes of CephFS":          {csi("clusterID: c, fsName: f"), volume.Ceph | volume.FUSE},
-		"attributes of RBD":             {csi("clusterID: c, pool: p, imageName: i"), volume.Anything},
+		"attributes of RBD":             {csi("clusterID: c, pool: p, imageName: i"), volume.Disk},
 		"EFS by its handle":             {of("csi: {driver: efs.csi.aws.com, volumeHandle: 'fs-0a1b2c::fsap-0f'}"), volume.NFS},
 		"nothing is known":              {csi(""), volume.Anything},
 		"the mount says NFS":            {mounted(csi(""), "nfs4", "s:/p"), volume.NFS},
