@@ -100,6 +100,11 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Stranger(x, v, node, b.Dev) },
 		Look: []Command{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
 	})
+	s = s.If(Guard{
+		Question: "claimable", Fact: titled("an exclusive open of %s on node %s succeeds, or what lies on it was seen", b.Name, node),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Unclaimed(x, node, b.Dev) },
+		Look: []Command{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
+	})
 	if host, _, ok := strings.Cut(b.HCTL, ":"); ok {
 		s.Undo = []Command{OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan"))}
 	}

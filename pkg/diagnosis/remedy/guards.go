@@ -36,7 +36,7 @@ func Closed(node string, b *probes.BlockDevice) Guard {
 func Bare(node string, b *probes.BlockDevice, besides ...string) Guard {
 	return Guard{
 		Question: "bare", Fact: titled("nothing lies on %s on node %s, and it is no swap", title(b), node),
-		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Bare(x, node, b.Dev, besides...) },
+		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Alone(x, node, b.Dev, besides...) },
 		Look: []Command{OnNode(node, "ls", "/sys/class/block/"+b.Name+"/holders/"), OnNode(node, "cat", "/proc/swaps")},
 		On:   Target{Node: node, Device: b.Name},
 	}
@@ -170,6 +170,17 @@ func ended(p *corev1.Pod) Guard {
 		},
 		Look: []Command{Kubectl("get", "node", on)},
 		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: on},
+	}
+}
+
+// anew wants a controller that makes a pod which goes on with the work of this one: what a Job has computed, or a
+// virtual machine, is gone with its pod.
+func anew(p *corev1.Pod) Guard {
+	return Guard{
+		Question: "pod-again", Fact: titled("who made pod %s/%s makes another one that takes over its work", p.Namespace, p.Name),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return pods.MadeAnew(x, p) },
+		Look: []Command{Kubectl("-n", p.Namespace, "get", "pod", p.Name, "-o", "jsonpath={.metadata.ownerReferences}")},
+		On:   Target{Pod: p.Namespace + "/" + p.Name, Node: p.Spec.NodeName},
 	}
 }
 

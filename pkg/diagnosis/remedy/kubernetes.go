@@ -3,6 +3,7 @@ package remedy
 import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -25,8 +26,12 @@ func DeletePod(pod *corev1.Pod) Step {
 		s.Title = titled("Save the manifest of pod %s, delete it and create it again: no controller does that.", name)
 		s.Commands = append([]Command{Kubectl("-n", ns, "get", "pod", pod.Name, "-o", "yaml") + " > " + file}, s.Commands...)
 		s.Undo = []Command{"sed '/^  resourceVersion:/d' " + file + " | kubectl create -f -"}
+		return s
 	}
-	return s
+	if owner := metav1.GetControllerOf(pod); !pods.Replaced(owner) {
+		s.Title = titled("Delete pod %s, once what it does may end with it: %s %s may make no new one.", name, owner.Kind, owner.Name)
+	}
+	return s.If(anew(pod))
 }
 
 // DeleteFinishedPod removes the object of a pod that has ended, with its log. Nobody

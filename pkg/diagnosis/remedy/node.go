@@ -44,9 +44,12 @@ func servesAll(unit string) bool {
 }
 
 // servesStorage names units whose restart ends sessions, exports, pools or machines: open-iscsi logs out
-// every target, blk-availability unmounts what lies on maps, a target drops its initiators.
+// every target, blk-availability unmounts what lies on maps, a target drops its initiators, autofs unmounts, a
+// cluster's daemons (sanlock, corosync) have the whole machine fenced.
 func servesStorage(unit string) bool {
-	return beginsWith(unit, "open-iscsi", "iscsi", "blk-availability", "lvm", "zfs", "drbd", "nfs-", "rpc-", "rpcbind", "smb", "target", "tgt", "scst", "ceph", "glusterd", "libvirtd", "virt", "qemu", "machine-")
+	return beginsWith(unit, "open-iscsi", "iscsi", "blk-availability", "lvm", "zfs", "drbd", "nfs-", "rpc-", "rpcbind", "smb", "target", "tgt", "scst", "ceph", "gluster", "libvirt", "virt", "qemu", "machine-",
+		"autofs", "sanlock", "wdmd", "corosync", "pacemaker", "dlm", "o2cb", "ocfs2", "gfs2", "gpfs", "mmfs", "beegfs", "lustre", "moosefs", "lizardfs", "weka", "portworx", "px-", "scini", "vdo", "stratisd", "nvmf", "nvmefc", "nvmet",
+		"lxc", "lxd", "incus", "snap.lxd", "snap.docker", "podman", "vmware-vsan", "pve")
 }
 
 func beginsWith(unit string, words ...string) bool {

@@ -77,9 +77,34 @@ func Bare(x *snapshot.Index, on string, dev probes.Dev, besides ...string) evide
 	return whole.Nothing(evidence.FromNode(on, "sys/class/block/"+all[0].Name+"/holders", cmp.Or(strings.Join(all[0].Holders, " "), "empty")))
 }
 
+// Alone is Bare, and no exclusive open was refused: a pool of ZFS and the backstore of a target
+// leave no holder.
+func Alone(x *snapshot.Index, on string, dev probes.Dev, besides ...string) evidence.Answer {
+	bare, view := Bare(x, on, dev, besides...), x.View(on)
+	if b := view.Device(dev); b != nil {
+		return evidence.All(bare, evidence.Not(Refused(view, b)))
+	}
+	return bare
+}
+
+// Refused asks whether an exclusive open of a device was refused on which nothing was seen to lie.
+func Refused(view *snapshot.NodeView, b *probes.BlockDevice) evidence.Answer {
+	claim := view.Facts.Claims[b.Dev]
+	return evidence.When(claim != "" && claim != "free" && len(b.Holders) == 0, evidence.FromNode(view.Name, "@claim/"+b.Dev.String(), claim))
+}
+
+// Unclaimed is Claimable for what the kernel takes away while it is in use, too (a disk of SCSI): what was seen
+// to lie on it explains a refusal, and is asked for by itself.
+func Unclaimed(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
+	if b := x.View(on).Device(dev); b != nil && len(b.Holders) > 0 {
+		return evidence.Yes()
+	}
+	return Claimable(x, on, dev)
+}
+
 // Free asks whether nothing at all uses the device.
 func Free(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
-	return evidence.All(Unmounted(x, on, dev), Closed(x, on, dev), Bare(x, on, dev))
+	return evidence.All(Unmounted(x, on, dev), Closed(x, on, dev), Alone(x, on, dev))
 }
 
 // Claimable asks whether an exclusive open of the device succeeded: the kernel then

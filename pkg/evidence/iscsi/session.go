@@ -36,7 +36,7 @@ func Free(x *snapshot.Index, on, target string) evidence.Answer {
 				continue
 			}
 			names = append(names, name)
-			out = append(out, disk.Free(x, on, b.Dev), unwanted(x, on, b.Dev))
+			out = append(out, disk.Free(x, on, b.Dev), disk.Unclaimed(x, on, b.Dev), unwanted(x, on, b.Dev))
 		}
 	}
 	fact := evidence.FromNode(on, "sys/class/iscsi_session", "the disks at "+target+" are "+strings.Join(names, ", "))

@@ -28,6 +28,8 @@ func TestFree(t *testing.T) {
 		"the other disk is open": {func(_ *snapshot.Snapshot, f *probes.Facts) {
 			f.Processes[0].Open = []probes.Descriptor{{Path: "proc/1/fd/3", Dev: sdc, Device: true}}
 		}, "no"},
+		"a pool or a target has the other disk": {func(_ *snapshot.Snapshot, f *probes.Facts) { f.Claims[sdc] = "EBUSY" }, "no"},
+		"no exclusive open was tried":           {func(_ *snapshot.Snapshot, f *probes.Facts) { delete(f.Claims, sdc) }, "unseen"},
 		"a map lies on one": {func(_ *snapshot.Snapshot, f *probes.Facts) {
 			f.Block = append(f.Block, probes.BlockDevice{Name: "dm-1", Dev: probes.Dev{Major: 253, Minor: 1}, Slaves: []string{"sdb"}})
 		}, "no"},
@@ -58,8 +60,9 @@ func TestFree(t *testing.T) {
 	} {
 		f := &probes.Facts{
 			Identity: probes.Identity{InitMntNS: 1}, Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1}}, Processes: []probes.Process{{PID: 1, MntNS: 1}},
-			Block: []probes.BlockDevice{{Name: "sdb", Dev: sdb, HCTL: "2:0:0:1"}, {Name: "sdc", Dev: sdc, HCTL: "2:0:0:2"}},
-			ISCSI: probes.ISCSI{Sessions: []probes.ISCSISession{{Name: "session1", Target: target, State: "LOGGED_IN", Disks: []string{"sdb", "sdc"}, HCTLs: []string{"2:0:0:1", "2:0:0:2"}}}},
+			Block:  []probes.BlockDevice{{Name: "sdb", Dev: sdb, HCTL: "2:0:0:1"}, {Name: "sdc", Dev: sdc, HCTL: "2:0:0:2"}},
+			Claims: map[probes.Dev]string{sdb: "free", sdc: "free"},
+			ISCSI:  probes.ISCSI{Sessions: []probes.ISCSISession{{Name: "session1", Target: target, State: "LOGGED_IN", Disks: []string{"sdb", "sdc"}, HCTLs: []string{"2:0:0:1", "2:0:0:2"}}}},
 		}
 		s := &snapshot.Snapshot{Nodes: map[string]*snapshot.NodeRecord{"n": {Facts: f}}}
 		tt.change(s, f)

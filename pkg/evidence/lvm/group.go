@@ -44,7 +44,7 @@ func Free(x *snapshot.Index, on string, lv *probes.BlockDevice) evidence.Answer 
 	names := evidence.Each(group, func(b *probes.BlockDevice) string { return b.Name })
 	out := []evidence.Answer{}
 	for _, b := range group {
-		out = append(out, disk.Unmounted(x, on, b.Dev), disk.Closed(x, on, b.Dev), disk.Bare(x, on, b.Dev, names...))
+		out = append(out, disk.Unmounted(x, on, b.Dev), disk.Closed(x, on, b.Dev), disk.Alone(x, on, b.Dev, names...))
 	}
 	return evidence.All(out...)
 }

@@ -118,6 +118,9 @@ func (b Behind) Kept() evidence.Answer {
 			return evidence.Yes(evidence.FromNode(on, "sys/class/block/"+b.Device.Block.Name+"/holders", h.Device.Name))
 		}
 	}
+	if refused := disk.Refused(view, b.Device.Block); b.Stage == nil && refused.Yes() { // a pool of ZFS, a target's backstore
+		return refused
+	}
 	if s := view.Superblock(b.Device.Top()); s != nil && len(view.Uses(b.Device.Top())) == 0 {
 		return evidence.Yes(evidence.FromNode(on, s.Locator, "the filesystem is alive"))
 	}

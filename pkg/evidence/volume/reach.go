@@ -78,7 +78,7 @@ func UnusedOn(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	for _, dev := range d.Numbers() {
 		out = append(out, disk.Unmounted(x, on, dev), disk.Closed(x, on, dev))
 	}
-	return evidence.All(append(out, disk.Bare(x, on, d.Dev, above...))...)
+	return evidence.All(append(out, disk.Alone(x, on, d.Dev, above...))...)
 }
 
 // UnmountedEverywhere asks whether no node that may have a volume mounts its device.
