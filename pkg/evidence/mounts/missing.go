@@ -231,6 +231,10 @@ func (m Missing) Elsewhere() evidence.Answer {
 			}
 		}
 	}
+	if class := m.Pod.Spec.RuntimeClassName; m.mount == nil && class != nil && evidence.ContainsAny(strings.ToLower(*class), "kata", "rund") {
+		// a direct-assigned volume is mounted in the guest alone (kata-containers, docs/design/direct-blk-device-assignment.md)
+		return evidence.Unseen(evidence.Lack{Need: "node/" + m.pl.Node + "/guest", Node: m.pl.Node, Why: "the pod is a virtual machine of " + *class + ", whose own mounts no table of the node shows"})
+	}
 	return m.pl.Tables(probes.Mounts).Found()
 }
 
