@@ -151,8 +151,8 @@ func TestTwins(t *testing.T) {
 		"one name, one system":  {host(name, target, "10.0.0.8", 3, "1020"), "yes", "yes"},
 		"two drops":             {host(name, target, "10.0.0.8", 2, "1020"), "yes", "unseen"},
 		"a lost network":        {host(name, target, "10.0.0.8", 5, "1022"), "yes", "unseen"},
-		"another system":        {host(name, target, "10.0.0.9", 3, "1020"), "no", "yes"},
-		"another name":          {host("iqn.1993-08.org.debian:01:b", target, "10.0.0.8", 3, "1020"), "no", "yes"},
+		"another system":        {host(name, target, "10.0.0.9", 3, "1020"), "no", "unseen"},
+		"another name":          {host("iqn.1993-08.org.debian:01:b", target, "10.0.0.8", 3, "1020"), "no", "unseen"},
 		"an engine of its own":  {host(name, "iqn.2019-10.io.longhorn:v", "10.0.0.8", 3, "1020"), "no", "unseen"},
 		"its name was not read": {host("", target, "10.0.0.8", 0, ""), "no", "unseen"},
 		"the kernel's log unread": {func() *probes.Facts {
@@ -162,8 +162,9 @@ func TestTwins(t *testing.T) {
 		}(), "yes", "unseen"},
 	} {
 		pl := nodes(nil, host(name, target, "10.0.0.8", 0, ""), c.other)
-		_, _, drops := Drops(pl.X, []string{"a", "b"})
-		if twins := twinsOf(pl); twins.Is.String() != c.twin || drops.String() != c.drops {
+		twins := twinsOf(pl)
+		_, _, drops := twins.Drops(pl.X, "a")
+		if twins.Is.String() != c.twin || drops.String() != c.drops {
 			t.Errorf("%s: twins %s, drops %s", what, twins.Is.String(), drops.String())
 		}
 	}

@@ -22,6 +22,7 @@ import (
 type Twins struct {
 	Nodes  []string
 	Portal string
+	shared []string // all addresses to which two of them have sessions
 	Is     evidence.Answer
 }
 
@@ -38,12 +39,10 @@ func twinsOf(pl *evidence.Place) Twins {
 		if name == pl.Node || o.Facts.ISCSI.InitiatorName != pl.View.Facts.ISCSI.InitiatorName {
 			continue
 		}
-		for _, at := range remotePortals(o) {
-			if slices.Contains(mine, at) {
-				out.Portal = cmp.Or(out.Portal, at)
-				out.Nodes, facts = append(out.Nodes, name), append(facts, NameLine(o))
-				break
-			}
+		both := evidence.Keep(remotePortals(o), func(at string) bool { return slices.Contains(mine, at) })
+		if len(both) > 0 {
+			out.Portal, out.shared = cmp.Or(out.Portal, both[0]), append(out.shared, both...)
+			out.Nodes, facts = append(out.Nodes, name), append(facts, NameLine(o))
 		}
 	}
 	out.Is = evidence.When(len(out.Nodes) > 0, facts...)
@@ -96,17 +95,17 @@ func remotePortals(view *snapshot.NodeView) []string {
 // enoughDrops make chance unlikely.
 const enoughDrops = 3
 
-// Drops asks whether the connection of one of some nodes is closed by the other side
-// again and again, and which.
-func Drops(x *snapshot.Index, nodes []string) (connection string, times int, a evidence.Answer) {
+// Drops asks whether a connection of a place's node or of its twins to what they share is
+// closed by the other side again and again, and which.
+func (t Twins) Drops(x *snapshot.Index, here string) (connection string, times int, a evidence.Answer) {
 	var unread evidence.Reading
-	for _, n := range nodes {
+	for _, n := range append([]string{here}, t.Nodes...) {
 		view := x.View(n)
 		if view == nil {
 			continue
 		}
 		unread = unread.And(evidence.Ended(x, n, probes.KernelLog))
-		if all := dropsOn(x, view); len(all) >= enoughDrops {
+		if all := dropsOn(x, view, t.shared); len(all) >= enoughDrops {
 			facts := evidence.Each(all[:min(5, len(all))], func(d drop) report.Evidence { return d.fact })
 			return all[0].connection, len(all), evidence.Yes(facts...)
 		}
@@ -127,10 +126,10 @@ var iscsidDrop = pattern.MustCompile(`Kernel reported iSCSI connection (\d+:\d+)
 
 // dropsOn are the fresh drops of the connection that was closed most often, by the
 // kernel's log, else by iscsid's.
-func dropsOn(x *snapshot.Index, view *snapshot.NodeView) []drop {
+func dropsOn(x *snapshot.Index, view *snapshot.NodeView, shared []string) []drop {
 	by := map[string][]drop{}
 	for _, l := range view.KernelLines(kmsg.ISCSIConnError) {
-		if strings.Contains(l.Text, "(1020)") && lineAge(x, view, l) < lately && len(l.Names) > 0 && !ofLonghorn(view, l.Names[0]) {
+		if strings.Contains(l.Text, "(1020)") && lineAge(x, view, l) < lately && len(l.Names) > 0 && leadsTo(view, l.Names[0], shared) {
 			by[l.Names[0]] = append(by[l.Names[0]], drop{l.Names[0], evidence.FromNode(view.Name, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text)})
 		}
 	}
@@ -148,7 +147,7 @@ func dropsOn(x *snapshot.Index, view *snapshot.NodeView) []drop {
 				continue
 			}
 			said, c := message.Date(line, x.TakenAt), "connection"+m[1]
-			if !said.IsZero() && x.Age(said) < lately && !ofLonghorn(view, c) {
+			if !said.IsZero() && x.Age(said) < lately && leadsTo(view, c, shared) {
 				by[c] = append(by[c], drop{c, evidence.FromNode(view.Name, fmt.Sprintf("%s:%d", at, i+1), line)})
 			}
 		}
@@ -174,15 +173,17 @@ func lineAge(x *snapshot.Index, view *snapshot.NodeView, l probes.KernelLine) ti
 	return view.Facts.Identity.Uptime - time.Duration(l.Micros)*time.Microsecond
 }
 
-// ofLonghorn tells whether a connection belongs to a target of Longhorn, which goes
-// away with its engine.
-func ofLonghorn(view *snapshot.NodeView, connection string) bool {
+// leadsTo tells whether a connection leads to one of some addresses, and not to a target of Longhorn, which
+// goes away with its engine; one that is not there any more may have.
+func leadsTo(view *snapshot.NodeView, connection string, addresses []string) bool {
 	for _, s := range view.Facts.ISCSI.Sessions {
-		if slices.ContainsFunc(s.Connections, func(c probes.ISCSIConnection) bool { return c.Name == connection }) {
-			return strings.HasPrefix(s.Target, longhornTargets)
+		for _, c := range s.Connections {
+			if c.Name == connection {
+				return !strings.HasPrefix(s.Target, longhornTargets) && slices.Contains(addresses, cmp.Or(c.PersistentAddress, c.Address))
+			}
 		}
 	}
-	return false
+	return true
 }
 
 // Lives asks whether a live pod on the place's node reaches the volume over iSCSI from

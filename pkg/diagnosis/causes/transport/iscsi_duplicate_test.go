@@ -52,6 +52,12 @@ func TestISCSIInitiatorNameDuplicate(t *testing.T) {
 		{"one name, drops in iscsid's log", pair(func(f *probes.Facts) { node(same, mine, portal, nil)(f); logged(f) }, node(same, theirs, portal, nil)), certain},
 		{"one name, asked about the cluster", pair(node(same, mine, portal, recent), node(same, theirs, portal, recent)).asked("cluster", "", ""), certain},
 		{"one name, asked about the second node", pair(node(same, mine, portal, recent), node(same, theirs, portal, recent)).asked("node", "", "n2"), []string{"iscsi-initiator-name-duplicate certain Node n2"}},
+		{"drops of a connection to another system", pair(func(f *probes.Facts) {
+			node(same, mine, portal, recent)(f)
+			f.ISCSI.Sessions[0].Connections[0].Name = "connection4:0"
+			f.ISCSI.Sessions = append(f.ISCSI.Sessions, probes.ISCSISession{Name: "session9", Target: "iqn.2021-01.org.example:far", State: "LOGGED_IN",
+				Connections: []probes.ISCSIConnection{{Name: "connection3:0", PersistentAddress: "10.7.7.7", PersistentPort: "3260"}}})
+		}, node(same, theirs, portal, nil)), clean},
 		{"two drops", pair(node(same, mine, portal, drops(2, "1020", time.Second)), node(same, theirs, portal, nil)), clean},
 		{"old drops", pair(node(same, mine, portal, drops(5, "1020", time.Hour)), node(same, theirs, portal, nil)), clean},
 		{"time-outs of a network", pair(node(same, mine, portal, drops(5, "1022", time.Second)), node(same, theirs, portal, nil)), clean},

@@ -31,7 +31,7 @@ var ISCSIInitiatorNameDuplicate = &diagnosis.Rule{
 
 func sameInitiator(pl *evidence.Place, twins iscsi.Twins) *diagnosis.Proof {
 	nodes := append([]string{pl.Node}, twins.Nodes...)
-	connection, times, drops := iscsi.Drops(pl.X, nodes)
+	connection, times, drops := twins.Drops(pl.X, pl.Node)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(pl.Node), Says: "dropped",
 		With: words.Fields{"nodes": words.List(nodes, 0), "name": pl.View.Facts.ISCSI.InitiatorName, "portal": twins.Portal,
