@@ -130,7 +130,7 @@ func (m Migration) TwoActive() (active []*snapshot.LHEngine, a evidence.Answer) 
 }
 
 // Stale is the one active engine that is not where the volume is; nil: that does not
-// single one out.
+// single one out, or it is where the volume shall go, or somebody wants it there.
 func (m Migration) Stale() *snapshot.LHEngine {
 	active, _ := m.TwoActive()
 	current := m.v.Status.CurrentNodeID
@@ -138,8 +138,16 @@ func (m Migration) Stale() *snapshot.LHEngine {
 	if len(stale) != 1 || len(active) != 2 {
 		return nil
 	}
+	at := stale[0].NodeID
+	wanted := slices.ContainsFunc(m.Tickets, func(t *snapshot.LHTicket) bool { return t.NodeID == at })
+	if at != "" && (wanted || at == m.v.NodeID || slices.Contains(m.Nodes(), at)) {
+		return nil
+	}
 	return stale[0]
 }
+
+// Going asks whether Longhorn still moves the volume: between two steps both engines may be active.
+func (m Migration) Going() bool { return m.v.MigrationNodeID != "" && len(m.Tickets) >= 2 && !m.stuck() }
 
 // Inherited asks whether a replica that was copied for the migration carries a failure that
 // is older than itself, so that the migration engine is torn down at once.

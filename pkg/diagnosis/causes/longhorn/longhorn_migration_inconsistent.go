@@ -50,10 +50,13 @@ func migrate(pl *evidence.Place, m lh.Migration, p *diagnosis.Proof) []remedy.St
 			return fmt.Sprintf("%s on node %s (%s)", e.Name, lh.OrNone(e.NodeID), lh.OrNone(e.CurrentState))
 		})
 		p.Says, p.State, p.With["active"] = "two", []evidence.Answer{two}, words.List(names, 0)
+		if m.Going() {
+			p.AtMost = report.Possible
+		}
 		if stale := m.Stale(); stale != nil {
 			return []remedy.Step{remedy.DeleteEngine(pl.Volume, stale).Note("Only that one: its node is not status.currentNodeID.")}
 		}
-		return []remedy.Step{remedy.Words("Stop the virtual machine first. Which engine is left over cannot be told from the objects, because status.currentNodeID does not single one out.")}
+		return []remedy.Step{remedy.Words("Stop the virtual machine first. Which engine is left over cannot be told from the objects, because status.currentNodeID does not single one out, or a migration still wants both.")}
 	case m.Dangling().Yes():
 		p.Says, p.State = "dangling", []evidence.Answer{m.Dangling()}
 		return []remedy.Step{remedy.Words("Stop the virtual machine, then empty status.currentMigrationNodeID of the volume through the status subresource (an ordinary edit does not write it); note the old value. Not while two tickets exist. The attachment object of Longhorn stays: it is rightly empty.")}

@@ -40,6 +40,7 @@ func TestMigrationInconsistent(t *testing.T) {
 		{"node of the volume not read", twin("''"), false},
 		{"node of the left engine not read", twin("n2"), false},
 		{"node of the left engine shows no disk", twin("n2").machine("n1").machine("n2"), true},
+		{"a migration goes to the other engine", twin("n2").machine("n1").machine("n2").edit("volume", "nodeID: n1,", "nodeID: n1, migrationNodeID: n2,"), false},
 		{"volume is nowhere", twin("n2").machine("n2").edit("volume", "currentNodeID: n1", "currentNodeID: ''"), false},
 	}
 	for _, test := range tests {
