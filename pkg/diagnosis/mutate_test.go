@@ -36,6 +36,7 @@ var mutations = map[string]map[string]mutation{
 	"node-ends":         {"refuted": silenced, "unseen": forbid("api//nodes", func(c *snapshot.Cluster) { c.Nodes = nil })},
 	"pod-present":       {"refuted": deleted, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
 	"pod-spares":        {"refuted": mirrored, "unseen": ofUnreadSet},
+	"pod-again":         {"refuted": ofJobAtWork, "unseen": ofMachine},
 	"pod-finished":      {"refuted": goesOn},
 	"pod-over":          {"refuted": hasProcess, "unseen": holeIn(probes.Processes)},
 	"mount-dead":        {"refuted": answers, "unseen": holeIn(probes.Mounts)},
@@ -236,6 +237,22 @@ func ofUnreadSet(s *snapshot.Snapshot, on remedy.Target) bool {
 	podOf(s, on).OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", UID: "agent", Controller: &yes}}
 	s.Cluster.DaemonSets = []*appsv1.DaemonSet{}
 	s.Gaps = append(s.Gaps, snapshot.Gap{Need: "api/apps/daemonsets", Reason: snapshot.Forbidden})
+	return true
+}
+
+// ofJobAtWork makes the pod one of a Job that has begun its work.
+func ofJobAtWork(s *snapshot.Snapshot, on remedy.Target) bool {
+	p, yes := podOf(s, on), true
+	p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "dump", UID: "dump", Controller: &yes}}
+	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "dump",
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}})
+	return true
+}
+
+// ofMachine makes the pod the one of a virtual machine.
+func ofMachine(s *snapshot.Snapshot, on remedy.Target) bool {
+	yes := true
+	podOf(s, on).OwnerReferences = []metav1.OwnerReference{{APIVersion: "kubevirt.io/v1", Kind: "VirtualMachineInstance", Name: "vm", UID: "vm", Controller: &yes}}
 	return true
 }
 

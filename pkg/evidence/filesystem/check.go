@@ -3,19 +3,17 @@ package filesystem
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Check is what shows that the filesystem of a place wants a check by hand.
 type Check struct {
-	Says    string // mounted | counted | free | signs | unseen; empty: nothing is to be asked here
+	Says    string // mounted | free | signs | unseen; empty: nothing is to be asked here
 	Carrier Carrier
 	Seen    bool // of the carrier
 	Is      evidence.Answer
@@ -81,10 +79,6 @@ func (k *Check) seen(pl *evidence.Place, said Repair) {
 	switch app := said.unclean(); {
 	case len(c.Uses) > 0:
 		k.Says, k.Is, k.Sure = "mounted", evidence.Any(c.damaged(), app), c.sure()
-		if n, counted := c.counted(); counted.Yes() && !k.Is.Yes() {
-			k.Says, k.Is, k.Sure, k.Words = "counted", counted, evidence.Yes(), n
-			return
-		}
 		if k.Is.Yes() {
 			k.Is = k.Is.With(app.Facts()...).With(c.MountLine(c.Uses[0]))
 		}
@@ -100,20 +94,6 @@ func (k *Check) seen(pl *evidence.Place, said Repair) {
 		k.Says, k.Is, k.Past, k.Earlier = "signs", signs, mountedAnywhere(pl), first
 		k.Sure = evidence.All(c.readable(), c.unread(probes.Contents, "the words of a check that refused this filesystem"))
 	}
-}
-
-// counted asks whether a mounted ext4 that takes writes counts errors since its last check: with
-// errors=continue the kernel goes on, and its log forgets (fs/ext4/super.c, save_error_info).
-func (c Carrier) counted() (n string, a evidence.Answer) {
-	sb := c.Place.View.SuperblockOf(c.Block.Name)
-	closed := slices.ContainsFunc(c.Uses, func(u snapshot.Use) bool {
-		return slices.ContainsFunc([]string{"ro", "emergency_ro", "shutdown"}, u.Mount.HasSuper)
-	})
-	if sb == nil || sb.FSType != "ext4" || sb.ErrorsCount <= 0 || closed || c.gone() {
-		return "", evidence.No()
-	}
-	n = strconv.FormatInt(sb.ErrorsCount, 10)
-	return n, evidence.Yes(evidence.FromNode(c.Place.Node, sb.Locator+"/errors_count", n), c.MountLine(c.Uses[0]))
 }
 
 // sure asks whether the kernel's words leave no doubt: XFS asks for xfs_repair, and ext4

@@ -147,7 +147,9 @@ func (m Migration) Stale() *snapshot.LHEngine {
 }
 
 // Going asks whether Longhorn still moves the volume: between two steps both engines may be active.
-func (m Migration) Going() bool { return m.v.MigrationNodeID != "" && len(m.Tickets) >= 2 && !m.stuck() }
+func (m Migration) Going() bool {
+	return m.v.MigrationNodeID != "" && len(m.Tickets) >= 2 && !m.stuck()
+}
 
 // Inherited asks whether a replica that was copied for the migration carries a failure that
 // is older than itself, so that the migration engine is torn down at once.

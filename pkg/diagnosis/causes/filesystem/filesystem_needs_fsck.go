@@ -43,9 +43,6 @@ var NeedsFsck = &diagnosis.Rule{
 		if len(c.Uses) > 0 {
 			p.With["point"], p.With["pods"] = c.Uses[0].Mount.Point, words.List(diagnosis.PodNames(pl.Volume.LiveConsumersOn(pl.Node)), 0)
 		}
-		if k.Says == "counted" { // it is used on, and how old the errors are is not known
-			p.Severity, p.AtMost = report.Risk, report.Likely
-		}
 		if filesystem.Unsupported(pl) {
 			p.Steps = append(p.Steps, remedy.Words("Get a tool that knows the filesystem's features first."))
 		}

@@ -50,6 +50,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 			}
 			out = append(out, &diagnosis.Proof{
 				Subject: subject, Says: "absent", With: fields, AtMost: ceiling, State: []evidence.Answer{d.Meant, d.Absent(pl)},
+				LookAlikes: []diagnosis.LookAlike{{Cause: "a disk that is mounted elsewhere for the volume", Is: d.There(pl)}},
 				Steps: []remedy.Step{
 					remedy.Check("See where the path lies now, and whether the disk is there.", remedy.OnNode(pl.Node, "findmnt", "-T", path), remedy.OnNode(pl.Node, "blkid")),
 					remedy.Words("Stop the pods of the volume first, and save what was written into the bare directory since the node started. Then mount the disk by its entry, and start the pods again. So that it does not come back: nofail in the entry, RequiresMountsFor with this path in the unit of kubelet, and chattr +i on the bare directory. Do not format anything."),
