@@ -2,7 +2,6 @@ package local
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -38,19 +37,28 @@ func (d Disk) There(pl *evidence.Place) evidence.Answer {
 			return evidence.Yes(evidence.FromNode(pl.Node, "proc/1/mountinfo", m.Raw))
 		}
 	}
-	if len(bare) == 0 && toDevice(pl) {
-		return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/path", Node: pl.Node, Why: "whether the path is a directory, or a link to a device that the kubelet mounts itself"})
+	if l := pl.Volume.PV.Spec.Local; l != nil && len(bare) == 0 {
+		at, formats := device(view, path.Base(l.Path)), l.FSType != nil && *l.FSType != ""
+		switch {
+		case at != "" && formats:
+			return evidence.Yes(evidence.FromNode(pl.Node, at, "the path is called like this device"))
+		case at != "" || formats:
+			return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/path", Node: pl.Node, Why: "whether the path is a directory, or a link to a device that the kubelet mounts itself"})
+		}
 	}
 	return evidence.No()
 }
 
-// toDevice tells whether a path looks like the link to a device: its filesystem is named, or it is called like one.
-func toDevice(pl *evidence.Place) bool {
-	l := pl.Volume.PV.Spec.Local
-	if l == nil {
-		return false
+// device is where a node has a disk of a name, of the kernel or in /dev/disk, or empty. By the UUID of a filesystem
+// people call the directory on which it is mounted.
+func device(view *snapshot.NodeView, name string) string {
+	if view.ByName(name) != nil {
+		return "sys/class/block/" + name
 	}
-	name := path.Base(l.Path)
-	return l.FSType != nil && *l.FSType != "" || pl.View.ByName(name) != nil ||
-		slices.ContainsFunc(pl.View.Facts.DevLinks, func(k probes.DevLink) bool { return path.Base(k.Path) == name })
+	for _, k := range view.Facts.DevLinks {
+		if path.Base(k.Path) == name && !strings.Contains(k.Path, "/by-uuid/") {
+			return strings.TrimPrefix(k.Path, "/")
+		}
+	}
+	return ""
 }
