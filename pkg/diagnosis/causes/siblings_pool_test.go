@@ -28,3 +28,25 @@ func TestThinPools(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswersAllTheSame: statfs of a local filesystem answers from memory while nothing below it moves, and a
+// filesystem has more errors than those of a dead disk.
+func TestAnswersAllTheSame(t *testing.T) {
+	t.Parallel()
+	runs := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	const blocked = "|INFO: task jbd2/nvme1n1-8:2211 blocked for more than 120 seconds."
+	for _, r := range []row{
+		{"its journal is blocked", "broken: unexplained volume-hung", runs().Kernel("n1", "60"+blocked)},
+		{"its journal was blocked", "healthy", runs().Kernel("n1", "3600"+blocked)},
+		{"another task is blocked", "healthy", runs().Kernel("n1", "60|INFO: task jbd2/sdz-8:2211 blocked for more than 120 seconds.")},
+		{"its controller is away", "broken: unexplained volume-hung", runs().Without("n1", "sys/class/block/nvme1n1/device/state").Entries("n1", "sys/class/block/nvme1n1/device/state", "connecting")},
+		{"a ticket has expired", "broken: unexplained volume-io-error", nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "@error EKEYEXPIRED", "@dial/10.9.0.5:2049", "ok 1ms")},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}

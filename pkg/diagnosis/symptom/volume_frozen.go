@@ -56,6 +56,8 @@ func stackOf(view *snapshot.NodeView, d snapshot.VolumeDevice) []*probes.BlockDe
 
 func blocked(view *snapshot.NodeView, b *probes.BlockDevice) (how, at string) {
 	switch {
+	case strings.HasPrefix(b.Name, "nvme") && b.State == "connecting": // nvme_ctrl_state_name: what is asked of it waits, or for ctrl_loss_tmo
+		return "has lost its controller, which tries to connect again: every access to it waits", "/device/state"
 	case b.DM == nil:
 		return "", ""
 	case b.DM.Suspended:

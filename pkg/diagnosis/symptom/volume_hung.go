@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/files"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -21,6 +23,7 @@ var volumeHung = &diagnosis.SymptomRule{Name: "volume-hung", Run: func(p *diagno
 		seen := map[string]bool{}
 		for _, m := range mounts(p, v) {
 			neverAnswers(p, v, m)
+			kernelStalls(p, v, m)
 			if !seen[m.view.Name] {
 				seen[m.view.Name] = true
 				tasksHang(p, v, m)
@@ -78,6 +81,20 @@ func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	}
 	s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s does not answer.", name(v), m.mount.Point, m.view.Name))
 	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@statfs"+m.mount.Point, st.Err))
+	p.AddSymptom(s)
+}
+
+// kernelStalls takes the hung task detector's word on a thread of the mounted filesystem itself (jbd2/rbd0-8,
+// xfsaild/rbd0): statfs of a local filesystem asks the superblock in memory, and answers all the same.
+func kernelStalls(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
+	lines := m.lines(kmsg.BlockedTask)
+	if len(lines) == 0 {
+		return
+	}
+	last := lines[len(lines)-1]
+	s := onMount(v, m, fmt.Sprintf("The kernel of node %s finds a task of the filesystem of %s blocked.", m.view.Name, name(v)))
+	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute || m.anew(last)
+	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", last.Text))
 	p.AddSymptom(s)
 }
 

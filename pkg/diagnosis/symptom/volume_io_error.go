@@ -13,9 +13,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// corrupted are the errnos with which a mount whose device or server is gone
-// answers (IsCorruptedMnt of k8s.io/mount-utils).
-var corrupted = []string{"EIO", "ENOTCONN", "ESTALE", "EHOSTDOWN", "EACCES", "EWOULDBLOCK", "ENODEV", "ENXIO"}
+// ofPath are the errnos of statfs(2) that say nothing of the filesystem: those of the path, of rights, and of
+// the call; one without an end is another symptom. With any other a mount answers whose device, server or
+// identity is gone (IsCorruptedMnt of k8s.io/mount-utils names some; ESHUTDOWN of Lustre, ENOKEY of a ticket).
+var ofPath = []string{"ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EPERM", "ENOSYS", "EINTR", "ENOMEM", "EFAULT", "EINVAL", "ETIMEDOUT"}
 
 // ioLines are kinds of kernel lines that report failed I/O.
 var ioLines = []string{"io-error", "medium-error", "offline-device", "beyond-end-of-device", "ext4-error", "ext4-aborted", "xfs-shutdown", "xfs-corruption", "btrfs-error"}
@@ -37,7 +38,7 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 
 func answersError(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	node := m.view.Name
-	if st, ok := m.view.Statfs(m.mount.Point); ok && slices.Contains(corrupted, st.Err) {
+	if st, ok := m.view.Statfs(m.mount.Point); ok && strings.HasPrefix(st.Err, "E") && !slices.Contains(ofPath, st.Err) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s answers %s.", name(v), m.mount.Point, node, st.Err))
 		s.Evidence = append(s.Evidence, evidence.FromNode(node, "@statfs"+m.mount.Point, st.Err))
 		p.AddSymptom(s)
