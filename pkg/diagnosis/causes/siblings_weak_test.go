@@ -172,6 +172,7 @@ func TestWellAndOdd(t *testing.T) {
 	}{
 		"it grows since a moment":              {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}"), "pvc shop/data", "waiting"},
 		"it has grown for an hour":             {grow(run(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:40Z'}"), "pvc shop/data", "degraded: unexplained expansion-pending"},
+		"it has all, and a status is left":     {run().EditIn(claim, "status: {phase: Bound", "status: {allocatedResources: {storage: 10Gi}, allocatedResourceStatuses: {storage: NodeResizePending}, phase: Bound"), "pvc shop/data", "healthy"},
 		"the filesystem waits for a pod":       {grow(ebs(), pending), "pvc shop/data", "waiting"},
 		"its pod has no node yet":              {grow(ebs(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:39Z'}, "+pending).Add(unplaced), "pvc shop/data", "waiting"},
 		"pods may not be read":                 {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},

@@ -45,10 +45,10 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 	if !have.IsZero() && want.Cmp(have) > 0 {
 		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.capacity.storage", have.String()))
 	}
-	for _, r := range []corev1.ResourceName{corev1.ResourceStorage} {
-		if st, ok := v.Claim.Status.AllocatedResourceStatuses[r]; ok && st != "" {
-			s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.allocatedResourceStatuses", string(st)))
-		}
+	// The status stays behind in a claim that has got all that was allocated (kubernetes/kubernetes#131402).
+	allocated, told := v.Claim.Status.AllocatedResources[corev1.ResourceStorage]
+	if st := v.Claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]; st != "" && !(told && !have.IsZero() && allocated.Cmp(have) <= 0) {
+		s.Evidence = append(s.Evidence, evidence.FromAPI(object, "status.allocatedResourceStatuses", string(st)))
 	}
 	before := len(s.Evidence)
 	expandTexts(p, v, s)
