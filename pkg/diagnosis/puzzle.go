@@ -194,6 +194,9 @@ func (z puzzle) away() []report.Evidence {
 func (z *puzzle) seen(awaited []*corev1.Pod) []report.Evidence {
 	x, v, node, texts := z.p.Index, z.volume, z.node, z.p.Texts(z.volume)
 	said := around.Said(x, v, node, string(z.step), texts)
+	if z.step == Attaching {
+		said = append(longhorn.EngineSaid(x, v), said...)
+	}
 	z.logged = len(said) > 0
 	var out []report.Evidence
 	for _, pod := range awaited {

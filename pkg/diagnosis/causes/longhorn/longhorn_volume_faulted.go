@@ -35,9 +35,9 @@ var VolumeFaulted = &diagnosis.Rule{
 			first = "Bring the nodes of the replicas back first (" + words.List(down, 3) + "): their data lies there, and Longhorn may take it as it is. Delete neither these nodes nor the replicas on them."
 		}
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted.With(lh.SalvageOff(pl.X)...).With(silent...)},
+			Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name), Says: "failed", State: []evidence.Answer{faulted.With(lh.EngineSaid(pl.X, pl.Volume)...).With(lh.SalvageOff(pl.X)...).With(silent...)},
 			With: words.Fields{"volume": v.Name, "failed": "", "all": words.Count(len(pl.Volume.Longhorn.Replicas), "replica"), "first": "", "last": "",
-				"salvage": lh.WhyNoSalvage(pl.X, pl.Volume), "left": "", "down": words.List(down, 3), "backup": v.Status.LastBackup},
+				"salvage": lh.WhyNoSalvage(pl.X, pl.Volume), "left": "", "alone": "", "once": "", "engine": lh.EngineWords(pl.X, pl.Volume), "down": words.List(down, 3), "backup": v.Status.LastBackup},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "an engine that died over a living replica", Is: lh.EngineDied(pl.X, pl.Volume)}},
 			Steps: []remedy.Step{
 				remedy.Words(first),
@@ -46,6 +46,9 @@ var VolumeFaulted = &diagnosis.Rule{
 		}
 		if failed := lh.Failures(pl.Volume); len(failed) > 0 {
 			p.With["failed"], p.With["first"], p.With["last"] = fmt.Sprint(len(failed)), failed[0], failed[len(failed)-1]
+			if failed[0] == failed[len(failed)-1] {
+				p.With["alone"], p.With["once"], p.With["failed"] = fmt.Sprintf("%d of %s", len(failed), p.With["all"]), failed[0], ""
+			}
 		}
 		if len(pl.Volume.Longhorn.Replicas) == 0 && lh.Read(pl.X, "replicas").Complete() {
 			left := lh.LeftDirectories(pl.X, pl.Volume)
