@@ -39,7 +39,8 @@ func TestAnswersAllTheSame(t *testing.T) {
 	const blocked = "|INFO: task jbd2/nvme1n1-8:2211 blocked for more than 120 seconds."
 	for _, r := range []row{
 		{"its journal is blocked", "broken: unexplained volume-hung", runs().Kernel("n1", "60"+blocked)},
-		{"its journal was blocked", "healthy", runs().Kernel("n1", "3600"+blocked)},
+		{"its journal was blocked", "healthy", runs().Kernel("n1", "360"+blocked)},
+		{"the way is back", "healthy", runs().Kernel("n1", "60"+blocked, "50|nvme nvme1: Successfully reconnected (3 attempt)")},
 		{"another task is blocked", "healthy", runs().Kernel("n1", "60|INFO: task jbd2/sdz-8:2211 blocked for more than 120 seconds.")},
 		{"its controller is away", "broken: unexplained volume-hung", runs().Without("n1", "sys/class/block/nvme1n1/device/state").Entries("n1", "sys/class/block/nvme1n1/device/state", "connecting")},
 		{"a ticket has expired", "broken: unexplained volume-io-error", nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "@error EKEYEXPIRED", "@dial/10.9.0.5:2049", "ok 1ms")},

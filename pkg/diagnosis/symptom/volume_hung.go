@@ -93,10 +93,15 @@ func kernelStalls(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	}
 	last := lines[len(lines)-1]
 	s := onMount(v, m, fmt.Sprintf("The kernel of node %s finds a task of the filesystem of %s blocked.", m.view.Name, name(v)))
-	s.Past = last.At.IsZero() || p.Age(last.At) >= 10*time.Minute || m.anew(last)
+	s.Past = last.At.IsZero() || p.Age(last.At) >= stall || m.anew(last) || slices.ContainsFunc(m.view.KernelLines(kmsg.ISCSIRecovered, kmsg.CephSession, kmsg.NVMeReconnect), func(l probes.KernelLine) bool {
+		return l.Micros > last.Micros && (l.Kind != kmsg.NVMeReconnect || strings.Contains(l.Text, "Successfully")) // the way to the storage is back
+	})
 	s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, "@kmsg", last.Text))
 	p.AddSymptom(s)
 }
+
+// stall is how long the detector's word holds: it speaks again every two minutes (hung_task_timeout_secs).
+const stall = 5 * time.Minute
 
 // readsHang takes a read of the device that did not return: a target that froze
 // shows nowhere else until the session's own time is over, for statfs of a local
