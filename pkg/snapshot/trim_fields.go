@@ -80,7 +80,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.PersistentVolumeClaim":             {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.PersistentVolumeClaimCondition":    {"LastTransitionTime", "Message", "Reason", "Status", "Type"},
 	"k8s.io/api/core/v1.PersistentVolumeClaimSpec":         {"AccessModes", "DataSource", "DataSourceRef", "Resources", "Selector", "StorageClassName", "VolumeAttributesClassName", "VolumeMode", "VolumeName"},
-	"k8s.io/api/core/v1.PersistentVolumeClaimStatus":       {"AllocatedResourceStatuses", "Capacity", "Conditions", "CurrentVolumeAttributesClassName", "ModifyVolumeStatus", "Phase"},
+	"k8s.io/api/core/v1.PersistentVolumeClaimStatus":       {"AllocatedResourceStatuses", "AllocatedResources", "Capacity", "Conditions", "CurrentVolumeAttributesClassName", "ModifyVolumeStatus", "Phase"},
 	"k8s.io/api/core/v1.PersistentVolumeClaimVolumeSource": {"ClaimName", "ReadOnly"},
 	"k8s.io/api/core/v1.PersistentVolumeSource":            {"AWSElasticBlockStore", "AzureDisk", "AzureFile", "CSI", "CephFS", "Cinder", "FC", "FlexVolume", "GCEPersistentDisk", "Glusterfs", "HostPath", "ISCSI", "Local", "NFS", "PortworxVolume", "RBD", "VsphereVolume"},
 	"k8s.io/api/core/v1.PersistentVolumeSpec":              {"AccessModes", "Capacity", "ClaimRef", "MountOptions", "NodeAffinity", "PersistentVolumeReclaimPolicy", "PersistentVolumeSource", "StorageClassName", "VolumeAttributesClassName", "VolumeMode"},
