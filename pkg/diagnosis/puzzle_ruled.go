@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -13,6 +14,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -134,6 +136,10 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return p.unregistered(z)
 	case "nfs-server-unreachable", "nfs-access-denied", "smb-server-unreachable", "network-host-to-pod-blocked":
 		return !p.served(z)
+	case "volumeattachment-stale": // one that is too young to be blamed stays a suspect
+		return slices.ContainsFunc(z.volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
+			return va.Status.Attached && len(holder.KeptFrom(p.Index, z.volume, va)) > 0
+		})
 	case "filesystem-needs-fsck":
 		return around.FilesystemRefused(p.Index, z.volume, z.node)
 	case "longhorn-volume-faulted":

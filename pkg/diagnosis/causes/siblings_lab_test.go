@@ -152,3 +152,37 @@ func TestAKubeletThatHangs(t *testing.T) {
 		t.Errorf("%+v", r.RootCauses)
 	}
 }
+
+// controllerOff is a driver's controller that somebody has scaled to 0.
+func controllerOff(w *world) *world {
+	return w.Drop("name: controller-0").Add(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: kube-system, name: controller}
+spec: {replicas: 0, selector: {matchLabels: {app: controller}}, template: {metadata: {labels: {app: controller}}, spec: {containers: [{name: csi-provisioner, image: 'registry.k8s.io/sig-storage/csi-provisioner:v5.0.1'}, {name: csi-resizer, image: 'registry.k8s.io/sig-storage/csi-resizer:v1.11.1'}, {name: driver, image: i, args: ['--drivername=ebs.csi.aws.com']}]}}}
+`)
+}
+
+// TestScaledToZero: what was told not to run does not come by waiting, however young the wish is, and what
+// starts it again is printed.
+func TestScaledToZero(t *testing.T) {
+	t.Parallel()
+	again := []string{"kubectl -n kube-system scale deployment controller --current-replicas=0 --replicas=1"}
+	grows := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}").
+		Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", "ExternalExpanding", "volume_expand", "", "2026-01-02T11:59:50Z", "waiting for an external controller to expand this PVC")
+	young := pendingClaim(ebs(), "Immediate", "volume.kubernetes.io/storage-provisioner: ebs.csi.aws.com, volume.beta.kubernetes.io/storage-provisioner: ebs.csi.aws.com").
+		Edit("creationTimestamp: '2026-01-02T11:30:00Z', finalizers", "creationTimestamp: '2026-01-02T11:59:50Z', finalizers")
+	sayEach(t, map[string]said{
+		"the resizer":     {controllerOff(grows), append(again, "DEGRADED", "resizer-not-working"), []string{"needs only time"}},
+		"the provisioner": {controllerOff(young), append(again, "BROKEN", "provisioner-not-responding"), []string{"not long yet"}},
+	})
+}
+
+// TestYoungAttachmentIsNotRuledOut: an attachment that keeps a pod waiting may be left over before it is old enough
+// to be blamed for it.
+func TestYoungAttachmentIsNotRuledOut(t *testing.T) {
+	t.Parallel()
+	w := va(attachFailed(ebs().Waits(), "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = no"), "csi-by-hand", "n2", "", "attached: true").
+		Edit("creationTimestamp: '2026-01-02T11:30:05Z', finalizers", "creationTimestamp: '2026-01-02T11:58:05Z', finalizers")
+	notRuledOut(t, w, "volumeattachment-stale")
+}

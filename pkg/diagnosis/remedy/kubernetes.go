@@ -1,6 +1,8 @@
 package remedy
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +34,12 @@ func DeletePod(pod *corev1.Pod) Step {
 		s.Title = titled("Delete pod %s, once what it does may end with it: %s %s may make no new one.", name, owner.Kind, owner.Name)
 	}
 	return s.If(anew(pod))
+}
+
+// ScaleUp gives a workload that was scaled to 0 a replica again. Why it has none only a person knows.
+func ScaleUp(w snapshot.Owner) Step {
+	return Words("Scale " + w.String() + " up again, after a look why it was scaled down; one replica is enough to begin with: " +
+		Inline("kubectl", "-n", w.Namespace, "scale", strings.ToLower(w.Kind), w.Name, "--current-replicas=0", "--replicas=1"))
 }
 
 // DeleteFinishedPod removes the object of a pod that has ended, with its log. Nobody

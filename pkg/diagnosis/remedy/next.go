@@ -144,8 +144,16 @@ func PodLooks(pod *corev1.Pod, title string) Step {
 // sidecar shows the log of a driver's sidecar for a step, where one pod of it was seen.
 func sidecar(x *snapshot.Index, v *snapshot.Volume, step string, add func(string, ...Command)) {
 	if name, pods := around.Sidecar(x, v, step); len(pods) > 0 {
-		add("The words of "+name+".", LogOf(pods[0], name))
+		add("The words of "+name+".", LogOf(pods[0], around.SidecarIn(pods[0], name)))
 	}
+}
+
+// SidecarLog is a step whose answer stands in the log of a driver's sidecar; in words where no pod of it was seen.
+func SidecarLog(x *snapshot.Index, v *snapshot.Volume, step, title string) Step {
+	if name, pods := around.Sidecar(x, v, step); len(pods) > 0 {
+		return Check(title, LogOf(pods[0], around.SidecarIn(pods[0], name)))
+	}
+	return Words(title)
 }
 
 // LogOf shows what a container says, or said before it ended the last time.

@@ -89,7 +89,11 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 			continue
 		}
 		s := &diagnosis.Symptom{Subject: volumeSubject(v), Past: !present(t, pod, all)}
-		if va := v.AttachmentOn(t.Node); va != nil {
+		at := t.Node
+		if at == "" && pod != nil { // the attach-detach controller has no node
+			at = pod.Spec.NodeName
+		}
+		if va := v.AttachmentOn(at); va != nil {
 			s.Subject = diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)
 			s.Object("va", va.Name)
 			s.Past = s.Past || va.Status.Attached && t.Op == "AttachVolume.Attach"

@@ -75,10 +75,10 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	p.AddSymptom(s)
 }
 
-// undeleted are the fresh words of who shall delete a volume and could not.
+// undeleted are the fresh words of who shall delete or empty a volume and could not.
 func undeleted(p *diagnosis.Pass, v *snapshot.Volume) (out []report.Evidence) {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && t.Reason == "VolumeFailedDelete" && len(out) < 2 {
+		if t.Fresh && (t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeFailedRecycle") && len(out) < 2 {
 			out = append(out, t.Evidence())
 		}
 	}
@@ -123,7 +123,7 @@ func lostLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 // in-tree plugin's failure is in the phase (Failed); external-provisioner says it in an
 // event, and deletes the PV when its volume is gone (lib-external-provisioner).
 func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
-	pv := v.PV
+	pv, policy := v.PV, v.PV.Spec.PersistentVolumeReclaimPolicy
 	facts := []report.Evidence{evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase))}
 	if pv.Status.Message != "" {
 		facts = append(facts, evidence.FromAPI("PersistentVolume "+pv.Name, "status.message", pv.Status.Message))
@@ -133,10 +133,10 @@ func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	since := pv.Status.LastPhaseTransitionTime
 	kept := pv.Status.Phase == corev1.VolumeReleased && since != nil && p.Age(since.Time) > reclaimed
 	attached := len(v.Attachments) > 0 // then it is the detachment that it waits for
-	if !refused && !kept || attached || pv.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+	if !refused && !kept || attached || policy == corev1.PersistentVolumeReclaimRetain {
 		return
 	}
-	s := onVolume(v, fmt.Sprintf("Volume %s is not deleted although its claim is gone and its reclaim policy is Delete.", pv.Name))
+	s := onVolume(v, fmt.Sprintf("Volume %s is not %sd although its claim is gone and its reclaim policy is %[3]s.", pv.Name, strings.ToLower(string(policy)), policy))
 	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", pv.Name)
 	s.Evidence = append(s.Evidence, facts...)
 	p.AddSymptom(s)
@@ -176,7 +176,7 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		return fmt.Sprintf("%s is being deleted while %s waits for it.", who, podName(v.Waiting()[0].Pod))
 	}
 	if d := claim.DeletionTimestamp; d != nil {
-		if p.Age(d.Time) < lingers {
+		if p.Age(d.Time) < lingers && (len(v.Live()) > 0 || len(claim.Finalizers) == 0) {
 			return ""
 		}
 		return fmt.Sprintf("%s has been deleted and is still there after %s.", who, evidence.Duration(p.Age(d.Time)))

@@ -32,6 +32,9 @@ func TestReleasedVolume(t *testing.T) {
 			c.pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 		}, nil},
 		"failed": {func(c *cluster) { c.pv.Status.Phase, c.pv.Status.Message = corev1.VolumeFailed, "no" }, []string{"claim-pending"}},
+		"not emptied": {func(c *cluster) {
+			c.pv.Status.Phase, c.pv.Spec.PersistentVolumeReclaimPolicy = corev1.VolumeFailed, corev1.PersistentVolumeReclaimRecycle
+		}, []string{"claim-pending"}},
 		"refused, whatever is said": {func(c *cluster) {
 			c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "PersistentVolume", ObjName: c.pv.Name, Reason: "VolumeFailedDelete",
 				Type: "Warning", Message: "the operation did not succeed", First: now.Add(-time.Minute), Last: now.Add(-time.Minute), Count: 1})

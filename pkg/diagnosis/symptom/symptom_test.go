@@ -130,6 +130,15 @@ var tests = []struct {
 		at := ago(20 * time.Second)
 		c.claim.DeletionTimestamp = &at
 	}, nil, nil},
+	{"a claim was deleted a moment ago, and no pod keeps it", func(c *cluster) {
+		at := ago(20 * time.Second)
+		c.claim.DeletionTimestamp, c.claim.Finalizers, c.Cluster.Pods, c.Cluster.Attachments = &at, []string{"backup.example.com/protect"}, nil, nil
+	}, []string{"claim-pending"}, nil},
+	{"an attach was refused before it was made", func(c *cluster) {
+		c.pod.CreationTimestamp = ago(20 * time.Second)
+		c.says("FailedAttachVolume", `AttachVolume.Attach failed for volume "pvc-0a1b2c3d" : rpc error: code = FailedPrecondition desc = volume pvc-0a1b2c3d is attached to node n9`, 5*time.Second)
+		c.Cluster.Events[len(c.Cluster.Events)-1].Host = ""
+	}, []string{"pod-waiting-for-volume"}, []string{"attach-failed"}},
 	{"a container cannot be made because of a stale subPath", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",

@@ -38,6 +38,20 @@ func Sidecar(x *snapshot.Index, v *snapshot.Volume, step string) (name string, p
 	return name, x.SidecarPods(driver, name)
 }
 
+// SidecarIn is the container of a pod that is a sidecar, whatever it is called there (Dell's drivers say
+// "attacher"): the image keeps the name of the CSI project.
+func SidecarIn(pod *corev1.Pod, name string) string {
+	short := strings.TrimPrefix(name, "csi-")
+	for _, of := range []func(*corev1.Container) string{func(c *corev1.Container) string { return c.Name }, func(c *corev1.Container) string { return c.Image }} {
+		for i := range pod.Spec.Containers {
+			if c := &pod.Spec.Containers[i]; strings.Contains(of(c), short) {
+				return c.Name
+			}
+		}
+	}
+	return name
+}
+
 // actors are the pods of a volume's driver that act in a step.
 func actors(x *snapshot.Index, v *snapshot.Volume, node, step string) []*corev1.Pod {
 	name, pods := Sidecar(x, v, step)

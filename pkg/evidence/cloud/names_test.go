@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -58,6 +59,36 @@ func TestTellable(t *testing.T) {
 		x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{n}, CSINodes: []*storagev1.CSINode{csi}}})
 		if got := Tellable(x, "d", c.machine); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestElsewhereIsPast: an attachment that was made after all answers a refusal to make it, and then the other node,
+// which the refusal named, is not read. What a mount says after it is not answered.
+func TestElsewhereIsPast(t *testing.T) {
+	t.Parallel()
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}
+	csi := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "worker-1"}}}}
+	x := snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{n}, CSINodes: []*storagev1.CSINode{csi}}})
+	pv := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d"}}}}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "worker-1"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	for name, c := range map[string]struct {
+		attached bool
+		op       string
+		want     string
+	}{
+		"not attached":           {false, "AttachVolume.Attach", "worker-2"},
+		"attached since":         {true, "AttachVolume.Attach", ""},
+		"the mount is refused":   {true, "MountVolume.MountDevice", "worker-2"},
+		"the attacher's own log": {true, "", ""},
+	} {
+		va := &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{NodeName: "worker-1"}, Status: storagev1.VolumeAttachmentStatus{Attached: c.attached}}
+		v := &snapshot.Volume{Driver: "d", PV: pv, Attachments: []*storagev1.VolumeAttachment{va}, Consumers: []*snapshot.Consumer{{Pod: pod}}}
+		text := evidence.Text{Fresh: true}
+		text.Raw, text.Op = "rpc error: code = FailedPrecondition desc = volume pv-1 is attached to node worker-2", c.op
+		got, _ := Elsewhere(&evidence.Place{X: x, Volume: v, Texts: evidence.Texts{text}})
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func withoutOption(pv string, index int, option string) string {
 	if err != nil {
 		return ""
 	}
-	return "Take the option off the volume; the next try to mount goes without it: " + report.Inline("kubectl", "patch", "pv", report.Operand(pv), "--type", "json", "-p", string(patch)) + "."
+	return "Take the option off the volume; the next try to mount, within two minutes, goes without it: " + report.Inline("kubectl", "patch", "pv", report.Operand(pv), "--type", "json", "-p", string(patch))
 }
 
 // optionWords are the fresh words about mounts of the volume, and the kernel's on the

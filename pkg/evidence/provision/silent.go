@@ -34,16 +34,26 @@ type Silence struct {
 }
 
 // Wanted asks whether somebody shall make a volume for the place's claim now and has had a
-// minute for it.
+// minute for it, or was told not to run.
 func Wanted(pl *evidence.Place) evidence.Answer {
 	v := pl.Volume
-	if c := v.Claim; v.PV != nil || c == nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" || pl.X.Age(c.CreationTimestamp.Time) < time.Minute || populated(c) {
+	if c := v.Claim; v.PV != nil || c == nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" || pl.X.Age(c.CreationTimestamp.Time) < time.Minute && !off(pl) || populated(c) {
 		return evidence.No()
 	}
 	if v.Class == nil {
 		return evidence.Not(evidence.Resource(pl.X, "storage.k8s.io/storageclasses").Nothing())
 	}
 	return evidence.When(dynamic(v.Claim, v.Class) && Asked(v) != "", evidence.FromAPI("StorageClass "+v.Class.Name, "provisioner", v.Class.Provisioner))
+}
+
+// off tells whether the provisioner of the place's claim is scaled to 0: then it does not come by waiting.
+func off(pl *evidence.Place) bool {
+	v := pl.Volume
+	if !dynamic(v.Claim, v.Class) || Asked(v) == "" {
+		return false
+	}
+	m := find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
+	return len(m.Pods) == 0 && len(m.Workloads) > 0 && ScaledDown(m.Workloads[0])
 }
 
 // SilenceOf asks why nobody makes the volume of the place's claim: its provisioner is not

@@ -141,6 +141,12 @@ func replicas(w snapshot.Owner) (wanted, isReady int32) {
 	return *n, isReady
 }
 
+// ScaledDown tells whether a workload wants no pod.
+func ScaledDown(w snapshot.Owner) bool {
+	wanted, _ := replicas(w)
+	return wanted == 0
+}
+
 // ready tells whether a pod is Ready, and since when that has been so.
 func ready(pod *corev1.Pod) (bool, time.Time) {
 	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {

@@ -63,7 +63,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	case !empty.No():
 		p.Subject, p.With["workload"], p.With["wants"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), words.Count(int(wants), "pod"), append(p.Last, a.Known())
 		if wants == 0 {
-			step("scaled", "Scale "+w.String()+" up again, after a look why it was scaled down.", empty)
+			step("scaled", remedy.ScaleUp(w).Title, empty)
 		} else {
 			step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
 		}

@@ -43,7 +43,7 @@ func pathMismatch(pl *evidence.Place, h pods.HostPath) *diagnosis.Proof {
 	found, said, is := h.Mismatch(pl)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.PodSubject(pl.Pod), Says: "seen",
-		With: words.Fields{"volume": h.Name, "pod": pods.Name(pl.Pod), "path": h.Path, "node": pl.Node, "want": "a path that exists", "found": found,
+		With: words.Fields{"volume": h.Name, "pod": pods.Name(pl.Pod), "path": h.Path, "node": pl.Node, "want": "", "found": found,
 			"also": words.List(h.AlsoOn(pl.X, pl.Pod), 0), "owner": pl.X.TopOwner(pl.Pod).String()},
 		State:      []evidence.Answer{is},
 		LookAlikes: []diagnosis.LookAlike{{Cause: "kubelet-in-container", Is: h.MadeThere(pl)}},

@@ -47,7 +47,7 @@ func staleAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagno
 			"waiter": pods.Name(waiters[0]), "where": waiters[0].Spec.NodeName},
 		State: []evidence.Answer{left, volume.NotInUse(pl.X, v, on), node.Ready(pl.X, on), holder.NoneLives(pl.X, v, on)},
 		Last:  []evidence.Answer{unused, holder.OnlyTicket(pl.X, v, va), holder.NotAsked(va)},
-		Steps: []remedy.Step{remedy.Words("Look into the log of the driver's csi-attacher for " + va.Name + ": it says why the detach was not tried or not finished.")},
+		Steps: []remedy.Step{remedy.SidecarLog(pl.X, v, "attach", "Look into the log of the driver's csi-attacher for "+va.Name+": it says why the detach was not tried or not finished.")},
 	}
 	p.Attachment(va)
 	p.At(on)

@@ -43,11 +43,14 @@ var ProvisioningFailed = &diagnosis.Rule{
 			p.With["names"] = words.List(provision.Named(pl, t), 0)
 			p.State, p.Last = append([]evidence.Answer{evidence.Yes(t.Evidence())}, p.State[:1]...), []evidence.Answer{provision.FirstHand(t), p.State[1]}
 			look := remedy.ControllerLog(pl.X, pl.Volume, "provision", help)
+			if provision.Who(t) != "driver" { // whose log has no word of it
+				look = remedy.SidecarLog(pl.X, pl.Volume, "provision", help)
+			}
 			if resource, name, ok := provision.SourceOf(c); ok && source {
 				look = remedy.Check(help, remedy.Kubectl("-n", c.Namespace, "get", resource, name, "-o", "yaml"))
 			}
 			p.Steps = []remedy.Step{look, remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +
-				". Nothing on a node helps, and the provisioner tries again by itself.")}
+				". Nothing on a node helps, and the provisioner tries again by itself, at intervals that grow to minutes.")}
 			return []*diagnosis.Proof{p}
 		}
 		rooms, short := provision.Shortage(pl)

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -64,7 +65,12 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 			p.State = []evidence.Answer{wish.Begun}
 		}
 		p.State = append(p.State, down)
+		p.Waiting = p.Waiting && len(resizer.Pods) > 0 // one that is scaled to 0 does not come by waiting
 	}
-	p.Steps = []remedy.Step{check, remedy.Words("Start or repair the resizer of driver " + driver + ". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow.")}
+	p.Steps = []remedy.Step{check}
+	if len(resizer.Pods) == 0 && len(resizer.Workloads) > 0 && provision.ScaledDown(resizer.Workloads[0]) {
+		p.Steps = append(p.Steps, remedy.ScaleUp(resizer.Workloads[0]))
+	}
+	p.Steps = append(p.Steps, remedy.Words("Start or repair the resizer of driver "+driver+". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow."))
 	return p
 }

@@ -45,6 +45,8 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		p.Steps = []remedy.Step{remedy.Check("See what the namespace has.", remedy.Kubectl("-n", ns, "get", strings.ToLower(m.Kind)))}
 	case m.Key != "":
 		p.Says = "key"
+		p.Steps = []remedy.Step{remedy.Check("See which keys there are, and which the pod names.", remedy.Kubectl("-n", ns, "describe", strings.ToLower(m.Kind), m.Name),
+			remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}"))}
 	case m.Foreign:
 		p.Says, help = "foreign", "Rename the volume in the template of the pod: the claim is called after pod and volume. Or, only when nobody needs the data behind the other claim, let that one go."
 	case m.Own:

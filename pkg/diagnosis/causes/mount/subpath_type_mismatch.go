@@ -40,7 +40,8 @@ var SubpathTypeMismatch = &diagnosis.Rule{
 			}
 			if unprepared := m.Unprepared(); unprepared.Yes() {
 				p.Says, p.State, p.AtMost = "unprepared", []evidence.Answer{unprepared}, report.Possible
-				p.Steps = []remedy.Step{remedy.Words("Read the log of the kubelet on node " + pl.Node + ": its line about this subPath ends with the reason. Then correct the subPath, or what lies on the volume under this name, from a pod that mounts the volume whole.")}
+				p.Steps = []remedy.Step{remedy.Check("Read the log of the kubelet on node "+pl.Node+": its line about this subPath ends with the reason.", remedy.KubeletLog(pl.Node)),
+					remedy.Words("Then correct the subPath, or what lies on the volume under this name, from a pod that mounts the volume whole.")}
 			}
 			out = append(out, p)
 		}
