@@ -77,7 +77,7 @@ func checkExtra(w Want, r *report.Report, o *Outcome) {
 func checkForbidden(w Want, r *report.Report, o *Outcome) {
 	for _, f := range slices.Concat(r.RootCauses, r.Findings) {
 		for _, m := range f.Remedies {
-			ends := m.Name == "scale-to-0" && slices.Contains(w.MustNotAdvise, "delete-pod") // ends the pod, too
+			ends := (m.Name == "scale-to-0" || m.Name == "strategy-recreate") && slices.Contains(w.MustNotAdvise, "delete-pod") // ends the pod, too
 			if m.Name != "" && slices.Contains(w.MustNotAdvise, m.Name) || ends {
 				o.failf("%s advises %s, which is dangerous here", f.Name, m.Name)
 			}

@@ -48,6 +48,9 @@ func saying(record string) string {
 			}
 		}
 	}
+	if said := quotedAfter(record, " message="); message == "Event occurred" && said != "" { // tools/record/event.go of client-go
+		return said
+	}
 	if message == "" || reason == "" || strings.Contains(message, reason) {
 		return message
 	}

@@ -20,7 +20,7 @@ import (
 var remedies = []string{
 	"crypt-close", "delete-engine", "delete-instance-manager", "delete-orphan-directory", "delete-pod",
 	"delete-replica", "delete-share-manager", "delete-volumeattachment", "disable-multipathd", "fsck", "multipath-flush",
-	"restart-holder", "scale-to-0", "unmap-device", "unmount-lazy", "vgchange-deactivate",
+	"restart-holder", "scale-to-0", "strategy-recreate", "unmap-device", "unmount-lazy", "vgchange-deactivate",
 }
 
 func catalog(t *testing.T) *diagnosis.Catalog {

@@ -186,3 +186,12 @@ func TestYoungAttachmentIsNotRuledOut(t *testing.T) {
 		Edit("creationTimestamp: '2026-01-02T11:30:05Z', finalizers", "creationTimestamp: '2026-01-02T11:58:05Z', finalizers")
 	notRuledOut(t, w, "volumeattachment-stale")
 }
+
+// TestRolloutIsEnded: a pod of the old ReplicaSet that is only deleted is followed by one like it, which takes the
+// volume again; the strategy ends the rollout.
+func TestRolloutIsEnded(t *testing.T) {
+	t.Parallel()
+	azure := vol("disk.csi.azure.com", "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/pvc-1", "")
+	sayOf(t, "pvc shop/data", said{rolled(azure, "{type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 25%}}", ""),
+		[]string{"rwo-rolling-update", `kubectl -n shop patch deployment api --type merge -p '{"spec":{"strategy":{"type":"Recreate","rollingUpdate":null}}}'`}, []string{"delete pod"}})
+}

@@ -59,6 +59,23 @@ func LetGo(x *snapshot.Index, pod *corev1.Pod) Step {
 	return s
 }
 
+// Recreate lets the controller of a Deployment end its old pod before it starts the new one, and so ends a
+// rollout in which each waits for the other. To delete the old pod does not: while the new one is not Ready its
+// ReplicaSet makes the next at once, mostly on the same node, before the volume is unmounted (seen live).
+func Recreate(o snapshot.Owner, old *corev1.Pod) Step {
+	d, ok := o.Object.(*appsv1.Deployment)
+	if !ok || d.Spec.Replicas != nil && *d.Spec.Replicas != 1 {
+		return Words("Set the strategy of " + o.String() + " to Recreate and its replicas to 1: its controller then ends the old pod first. A pod that is only deleted is followed by one like it.")
+	}
+	patch := func(strategy string) Command {
+		return Kubectl("-n", d.Namespace, "patch", "deployment", operand(d.Name), "--type", "merge", "-p", `{"spec":{"strategy":`+strategy+`}}`)
+	}
+	s := DeletePod(old)
+	s.Name, s.Title = "strategy-recreate", titled("Set the strategy of Deployment %s/%s to Recreate, in its chart, too: its controller then ends pod %s, and the new one starts. This is a short downtime of the workload, at each update. A pod that is only deleted is followed by one like it, which takes the volume again.", d.Namespace, d.Name, old.Name)
+	s.Commands, s.Undo = []Command{patch(`{"type":"Recreate","rollingUpdate":null}`)}, []Command{patch(`{"type":"RollingUpdate"}`)}
+	return s
+}
+
 // AttachAnew ends the pods that wait for a volume, so that its attachment is undone and made again.
 func AttachAnew(x *snapshot.Index, waits []*snapshot.Consumer) []Step {
 	var out []Step

@@ -86,6 +86,7 @@ func samplesOf(n func(string) string) map[string]Step {
 		"DeletePod":              DeletePod(pod),
 		"DeletePod of no owner":  DeletePod(bare),
 		"LetGo, of a Deployment": LetGo(deployed(pod)),
+		"Recreate":               Recreate(ownerOf(deployed(pod)), pod),
 		"DeleteFinishedPod":      DeleteFinishedPod(pod),
 		"DeleteVolumeAttachment": DeleteVolumeAttachment(&storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: n("csi-1"), UID: types.UID(n("UID"))}, Spec: storagev1.VolumeAttachmentSpec{NodeName: n("NODE")}}, v),
 		"DeleteShareManager":     DeleteShareManager(v, pod),
@@ -128,6 +129,9 @@ func deployed(pod *corev1.Pod) (*snapshot.Index, *corev1.Pod) {
 		Deployments: []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "db"}, Spec: appsv1.DeploymentSpec{Replicas: &one}}},
 	}}), p
 }
+
+// ownerOf is the workload of a pod.
+func ownerOf(x *snapshot.Index, pod *corev1.Pod) snapshot.Owner { return x.TopOwner(pod) }
 
 // yes is the answer of a guard that holds.
 func yes(*snapshot.Index) evidence.Answer {

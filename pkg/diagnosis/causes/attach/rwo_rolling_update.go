@@ -18,7 +18,7 @@ import (
 var RWORollingUpdate = &diagnosis.Rule{
 	Name: "rwo-rolling-update", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching},
-	Offers: []string{"delete-pod"},
+	Offers: []string{"strategy-recreate"},
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -48,9 +48,8 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 			evidence.FromAPI("PersistentVolumeClaim "+ns+"/"+name, "spec.accessModes", "ReadWriteOnce"))...)},
 		Last: []evidence.Answer{r.Held.With(holder.RefusedTo(pl, r.Waiter)...), r.OwnersKnown(pl.X), d.Is},
 		Steps: []remedy.Step{
-			remedy.DeletePod(r.Holder).Note("%s. This is a short downtime of the workload.", then),
-			remedy.Words("For good: set the strategy of Deployment " + o.Namespace + "/" + o.Name + " to Recreate (or maxSurge 0 with maxUnavailable 1), make it a StatefulSet, " +
-				"or move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod " + pods.Name(r.Holder) + " has the disk."),
+			remedy.Recreate(o, r.Holder).Note("%s.", then),
+			remedy.Words("For good without that downtime: move the data to a ReadWriteMany volume. Do not detach by hand and do not force anything: pod " + pods.Name(r.Holder) + " has the disk."),
 		},
 	}
 	if d.Says == "several" {

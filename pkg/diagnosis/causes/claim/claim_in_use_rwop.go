@@ -18,7 +18,7 @@ import (
 var ClaimInUseRWOP = &diagnosis.Rule{
 	Name: "claim-in-use-rwop", Layer: diagnosis.Claim, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Attaching, diagnosis.Publishing}, // between two nodes the attachment is refused first
-	Offers: []string{"delete-pod"},
+	Offers: []string{"delete-pod", "strategy-recreate"},
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -51,6 +51,8 @@ func inUseSteps(x *snapshot.Index, w, h *corev1.Pod) []remedy.Step {
 	switch {
 	case h.DeletionTimestamp != nil:
 		return []remedy.Step{remedy.Words(fmt.Sprintf("Wait until pod %s has ended; then %s starts by itself. If it stays, look for what holds it on node %s (a container that does not stop, an unmount that fails, a finalizer).", h.Name, w.Name, h.Spec.NodeName))}
+	case hOwner.Kind == "Deployment" && hOwner.String() == wOwner.String():
+		return []remedy.Step{remedy.Recreate(hOwner, h)}
 	case hOwner.Pod || !wOwner.Pod && hOwner.String() == wOwner.String():
 		return []remedy.Step{
 			remedy.Words("Let the workload end the old pod before it starts the new one: strategy Recreate, or a StatefulSet with one replica."),
