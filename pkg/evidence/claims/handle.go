@@ -20,6 +20,7 @@ type Twins struct {
 	Older, Newer *snapshot.Volume
 	Waiter       *corev1.Pod
 	Here         evidence.Answer // both are used on the pod's node
+	Apart        bool            // they are used on two nodes, and one disk is for one
 	Alone        evidence.Answer // nothing else is known to keep the pod waiting
 }
 
@@ -60,11 +61,12 @@ func stuck(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 func twins(pl *evidence.Place, o *snapshot.Volume, w *corev1.Pod) (Twins, bool) {
 	v, node := pl.Volume, w.Spec.NodeName
 	here := len(v.LiveConsumersOn(node)) > 0 && len(o.LiveConsumersOn(node)) > 0
-	rivals := v.Exclusive() && o.Exclusive() && len(v.Live()) > 0 && len(o.Live()) > 0 && said(pl, w, func(s string) bool { return strings.Contains(s, "Multi-Attach error") }) != nil
+	rivals := v.Exclusive() && o.Exclusive() && len(v.Live()) > 0 && len(o.Live()) > 0 &&
+		(keptFrom(w, v, o) || said(pl, w, func(s string) bool { return strings.Contains(s, "Multi-Attach error") }) != nil)
 	if !here && !rivals || bothMounted(pl.X, w, v, o) {
 		return Twins{}, false
 	}
-	t := Twins{Older: o, Newer: v, Waiter: w, Here: evidence.Yes(handleFact(o), handleFact(v))}
+	t := Twins{Older: o, Newer: v, Waiter: w, Apart: !here, Here: evidence.Yes(handleFact(o), handleFact(v))}
 	if older := v.PV.CreationTimestamp; older.Before(&o.PV.CreationTimestamp) || older.Equal(&o.PV.CreationTimestamp) && v.PV.Name < o.PV.Name {
 		t.Older, t.Newer = v, o
 	}
@@ -79,6 +81,21 @@ func twins(pl *evidence.Place, o *snapshot.Volume, w *corev1.Pod) (Twins, bool) 
 		t.Alone = evidence.Unseen(evidence.Lack{Need: "that the pod has no other reason to wait", Node: node, Why: "a step fails"}).With(other...)
 	}
 	return t, true
+}
+
+// keptFrom tells whether one of the volumes is attached where its pod lives, and none where another waits: of that the
+// attach-detach controller makes one event, which is soon old (MultiAttachErrorReported of its reconciler).
+func keptFrom(w *corev1.Pod, volumes ...*snapshot.Volume) bool {
+	used := false
+	for _, v := range volumes {
+		for _, va := range v.Attachments {
+			if va.Spec.NodeName == w.Spec.NodeName {
+				return false
+			}
+			used = used || va.Status.Attached && len(v.LiveConsumersOn(va.Spec.NodeName)) > 0
+		}
+	}
+	return used
 }
 
 func consumes(v *snapshot.Volume, w *corev1.Pod) bool {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -103,5 +104,29 @@ func TestMarkedLost(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestStepsOfTwins: the attachment of another PersistentVolume with the same handle bears the name that this one's would.
+func TestStepsOfTwins(t *testing.T) {
+	t.Parallel()
+	volumeOf := func(name string) string {
+		return "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: " + name + "}\nspec: {accessModes: [ReadWriteOnce], claimRef: {namespace: shop, name: " + name + "}, csi: {driver: disk.example.com, volumeHandle: h}}\n"
+	}
+	claim := "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: pv-2}\nspec: {volumeName: pv-2, accessModes: [ReadWriteOnce]}\nstatus: {phase: Bound}\n"
+	node := "apiVersion: v1\nkind: Node\nmetadata: {name: n1, creationTimestamp: '2025-01-02T08:00:00Z'}\nstatus: {conditions: [{type: Ready, status: 'True'}], volumesAttached: [{name: kubernetes.io/csi/disk.example.com^h, devicePath: ''}]}\n"
+	pod := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: b, uid: u, creationTimestamp: '2025-01-02T09:00:00Z'}\nspec: {nodeName: n2, volumes: [{name: d, persistentVolumeClaim: {claimName: pv-2}}]}\nstatus: {phase: Pending}\n"
+	for name, c := range map[string]struct {
+		objects []string
+		want    int
+	}{
+		"of nobody":   {[]string{volumeOf("pv-2"), claim, node, pod}, 1},
+		"of its twin": {[]string{volumeOf("pv-1"), volumeOf("pv-2"), claim, node, pod, attachment}, 0},
+	} {
+		x := sketch.New().Add(c.objects...).Index(t)
+		v := x.VolumeOfClaim("shop", "pv-2")
+		if got := holder.Steps(&evidence.Place{X: x, Volume: v}); len(got) != c.want {
+			t.Errorf("%s: %d steps, want %d", name, len(got), c.want)
+		}
 	}
 }

@@ -80,6 +80,9 @@ func (s *Step) judge(pl *evidence.Place) bool {
 		}
 		return true
 	}
+	if slices.ContainsFunc(pl.X.Others(v), func(o *snapshot.Volume) bool { return o.AttachmentOn(n.Name) != nil }) {
+		return false // of another PersistentVolume with this handle: it has the name, and is what the node lists
+	}
 	s.Name = snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), n.Name)
 	none := evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "collected; none is named "+s.Name))
 	s.State = append(s.State, evidence.Yes(evidence.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName())))

@@ -50,6 +50,9 @@ func sameHandle(pl *evidence.Place, t claims.Twins) *diagnosis.Proof {
 		Steps: []remedy.Step{remedy.Words("Give each volume a handle of its own: with policy Retain, make PersistentVolume " + t.Newer.PV.Name + " anew with another volumeHandle " +
 			"(many drivers ignore a suffix such as ##name, or tell a rule for it), or let one claim serve both with two subPaths. The policy must be Retain before a PersistentVolume is removed.")},
 	}
+	if t.Apart { // a handle of its own for the same disk would bring it to two nodes
+		p.Says, p.Steps = "apart", []remedy.Step{remedy.Words("Decide which workload shall have the disk, and end the other one, or give it a volume of its own (a clone, a snapshot). Do not give one of the two another handle for the same disk: two nodes would write to it. Before a PersistentVolume is removed its policy must be Retain.")}
+	}
 	p.Volume(t.Older)
 	p.Volume(t.Newer)
 	p.Object("pv", t.Older.PV.Name)

@@ -67,9 +67,18 @@ func TestVolumehandleDuplicate(t *testing.T) {
 		"both used on one node, whose mounts nobody saw": {unchanged, "likely PersistentVolume/pv-x"},
 		"a step fails, too":                              {failed, "likely PersistentVolume/pv-x"},
 		"used on different nodes":                        {func(s *snapshot.Snapshot) { s.Cluster.Pods[1].Spec.NodeName = "else" }, ""},
-		"attributes in the handle":                       {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.VolumeHandle = "h##x" }, ""},
-		"handles of two drivers":                         {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.Driver = "other.example.com" }, ""},
-		"nobody waits":                                   {func(s *snapshot.Snapshot) { s.Cluster.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning} }, ""},
+		"attached where the other's pod lives": {func(s *snapshot.Snapshot) {
+			s.Cluster.Pods[1].Spec.NodeName = "else"
+			for _, pv := range s.Cluster.PVs {
+				pv.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+			}
+			va := attachment("pv-x", true)
+			va.Spec.NodeName = "else"
+			s.Cluster.Attachments = []*storagev1.VolumeAttachment{va}
+		}, "likely PersistentVolume/pv-x"},
+		"attributes in the handle": {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.VolumeHandle = "h##x" }, ""},
+		"handles of two drivers":   {func(s *snapshot.Snapshot) { s.Cluster.PVs[1].Spec.CSI.Driver = "other.example.com" }, ""},
+		"nobody waits":             {func(s *snapshot.Snapshot) { s.Cluster.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodRunning} }, ""},
 		"the pod was made just now": {func(s *snapshot.Snapshot) {
 			s.Cluster.Pods[0].CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 		}, ""},
