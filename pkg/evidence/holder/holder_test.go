@@ -1,6 +1,7 @@
 package holder_test
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -120,8 +121,8 @@ func TestStepsOfTwins(t *testing.T) {
 		objects []string
 		want    int
 	}{
-		"of nobody":   {[]string{volumeOf("pv-2"), claim, node, pod}, 1},
-		"of its twin": {[]string{volumeOf("pv-1"), volumeOf("pv-2"), claim, node, pod, attachment}, 0},
+		"of nobody":                       {[]string{volumeOf("pv-2"), claim, node, pod}, 1},
+		"of its twin, which was not read": {[]string{volumeOf("pv-2"), claim, node, pod, strings.Replace(attachment, "csi-1", snapshot.AttachmentName("h", "disk.example.com", "n1"), 1)}, 0},
 	} {
 		x := sketch.New().Add(c.objects...).Index(t)
 		v := x.VolumeOfClaim("shop", "pv-2")

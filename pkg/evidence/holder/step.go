@@ -80,10 +80,10 @@ func (s *Step) judge(pl *evidence.Place) bool {
 		}
 		return true
 	}
-	if slices.ContainsFunc(pl.X.Others(v), func(o *snapshot.Volume) bool { return o.AttachmentOn(n.Name) != nil }) {
-		return false // of another PersistentVolume with this handle: it has the name, and is what the node lists
-	}
 	s.Name = snapshot.AttachmentName(v.CSIHandle(), v.CSIName(), n.Name)
+	if pl.X.Attachment(s.Name) != nil {
+		return false // of another PersistentVolume with this handle, read or not: it is what the node lists
+	}
 	none := evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "collected; none is named "+s.Name))
 	s.State = append(s.State, evidence.Yes(evidence.FromAPI("Node "+n.Name, "status.volumesAttached", v.UniqueName())))
 	if s.Last = []evidence.Answer{none}; none.Yes() {
