@@ -43,6 +43,12 @@ func TestReleasedVolume(t *testing.T) {
 			c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "PersistentVolume", ObjName: c.pv.Name, Reason: "VolumeFailedDelete",
 				Type: "Warning", Message: "the operation did not succeed", First: now.Add(-3 * time.Hour), Last: now.Add(-3 * time.Hour), Count: 1})
 		}, nil},
+		"released just now, and attached": {func(c *cluster) { c.Cluster.Attachments = append(c.Cluster.Attachments, c.va) }, nil},
+		"released an hour ago, and attached": {func(c *cluster) {
+			long := ago(time.Hour)
+			c.pv.Status.LastPhaseTransitionTime = &long
+			c.Cluster.Attachments = append(c.Cluster.Attachments, c.va)
+		}, []string{"detach-stuck"}},
 		"still attached": {func(c *cluster) {
 			long := ago(time.Hour)
 			c.pv.Status.LastPhaseTransitionTime = &long

@@ -169,6 +169,11 @@ var tests = []struct {
 		old.DeletionTimestamp = &t
 		c.Cluster.Attachments = append(c.Cluster.Attachments, old)
 	}, []string{"detach-stuck"}, nil},
+	{"nobody uses an attachment", func(c *cluster) { c.Cluster.Pods = nil }, []string{"detach-stuck"}, nil},
+	{"its namespace is being deleted, and took its events along", func(c *cluster) {
+		at := ago(20 * time.Second)
+		c.Cluster.Pods, c.claim.DeletionTimestamp = nil, &at
+	}, nil, nil},
 	{"a claim waits for its first consumer", func(c *cluster) {
 		unbind(c)
 		mode := storagev1.VolumeBindingWaitForFirstConsumer

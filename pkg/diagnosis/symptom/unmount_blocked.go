@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -133,10 +135,17 @@ func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 }
 
 // nobodyLong tells whether the last pod of a volume that no pod uses went long
-// ago: its object is gone, so only events can say that it was just now.
+// ago: its object is gone, so only events can say that it was just now, and of a namespace
+// that is deleted, whose events go, too, the end of the claim.
 func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	va := v.AttachmentOn(node)
 	if va == nil || p.Age(va.CreationTimestamp.Time) <= settle || !p.Collected("/pods") || !p.Collected("/events") {
+		return false
+	}
+	if c := v.Claim; c != nil && c.DeletionTimestamp != nil && p.Age(c.DeletionTimestamp.Time) < settle {
+		return false
+	}
+	if pv := v.PV; pv != nil && pv.Status.Phase == corev1.VolumeReleased && pv.Status.LastPhaseTransitionTime != nil && p.Age(pv.Status.LastPhaseTransitionTime.Time) < settle {
 		return false
 	}
 	ns, _ := v.ClaimRef()
