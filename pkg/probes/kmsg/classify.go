@@ -125,6 +125,7 @@ var forms = []form{
 	{PathReinstated, []string{"multipath", "Reinstating path"}},
 	{DMTargetError, []string{"device-mapper: table:"}},
 	{DMTargetError, []string{"device-mapper: ioctl: error adding target"}},
+	{ZpoolSuspended, []string{"Pool '", "has been suspended"}},                // module/zfs/zio.c: zio_suspend
 	{ThinPoolMode, []string{"device-mapper: thin: ", ": switching pool to "}}, // drivers/md/dm-thin.c
 	{DeviceBusy, []string{"Device in use; refusing to close"}},
 	// drivers/scsi/scsi_transport_iscsi.c, libiscsi.c
@@ -220,6 +221,10 @@ var pool = regexp.MustCompile(`device-mapper: thin: ([0-9]+:[0-9]+): `)
 
 var server = regexp.MustCompile(`server (\S+) (?:not responding|OK)`)
 
+// spoken matches the device that a filesystem or the block layer names, whatever its driver calls it: scinia of
+// PowerFlex, pxd/pxd1 of Portworx.
+var spoken = regexp.MustCompile(`(?:XFS|EXT[2-4]-fs) \(([^()\s]+)\)|\(device ([^()\s:]+)|\bdev ([^,\s]+), `)
+
 // plain are words that look like a disk's name and are none, as in "sd 2:0:0:1"
 // tag text or "hda" of the ALSA driver.
 var plain = []string{"hda", "sdev", "hdr", "sdio"}
@@ -266,6 +271,9 @@ func names(text string) []string {
 	}
 	for _, n := range disk.FindAllString(text, -1) {
 		add(n)
+	}
+	for _, m := range spoken.FindAllStringSubmatch(text, -1) {
+		add(m[1] + m[2] + m[3])
 	}
 	return out
 }

@@ -37,6 +37,7 @@ const (
 	PathReinstated   = "multipath-path-reinstated"
 	DMTargetError    = "dm-target-error" // a dm table could not be loaded
 	ThinPoolMode     = "thin-pool-mode"  // a thin pool writes, has no data space left, is read-only or failed
+	ZpoolSuspended   = "zpool-suspended" // a pool of ZFS lost its disks: every access to it waits
 	DeviceBusy       = "device-busy"     // a driver says that the device is in use
 	ISCSIConnError   = "iscsi-conn-error"
 	FCPortLost       = "fc-port-lost"           // the remote port of a Fibre Channel target was given up
