@@ -42,6 +42,8 @@ func TestAnswersAllTheSame(t *testing.T) {
 		{"its journal was blocked", "healthy", runs().Kernel("n1", "360"+blocked)},
 		{"the way is back", "healthy", runs().Kernel("n1", "60"+blocked, "50|nvme nvme1: Successfully reconnected (3 attempt)")},
 		{"another task is blocked", "healthy", runs().Kernel("n1", "60|INFO: task jbd2/sdz-8:2211 blocked for more than 120 seconds.")},
+		{"its pool is suspended", "broken: unexplained volume-hung", zfsRuns().Kernel("n1", "60|WARNING: Pool 'tank' has encountered an uncorrectable I/O failure and has been suspended.")},
+		{"another pool is", "healthy", zfsRuns().Kernel("n1", "60|WARNING: Pool 'other' has encountered an uncorrectable I/O failure and has been suspended.")},
 		{"its controller is away", "broken: unexplained volume-hung", runs().Without("n1", "sys/class/block/nvme1n1/device/state").Entries("n1", "sys/class/block/nvme1n1/device/state", "connecting")},
 		{"a ticket has expired", "broken: unexplained volume-io-error", nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "@error EKEYEXPIRED", "@dial/10.9.0.5:2049", "ok 1ms")},
 	} {
@@ -50,4 +52,11 @@ func TestAnswersAllTheSame(t *testing.T) {
 			show(t, r.w, "pvc shop/data", r.want)
 		})
 	}
+}
+
+// zfsRuns is web-0 with a dataset of the pool tank.
+func zfsRuns() *world {
+	w := zfsLocal().Runs(0)
+	point := strings.Replace(w.Publish(0), "pv-data", "pvc-22bb", 1)
+	return w.Mounts("n1", "0:81 / "+point+" rw,relatime shared:300 - zfs tank/pvc-22bb rw,xattr,noacl").Answers("n1", point)
 }

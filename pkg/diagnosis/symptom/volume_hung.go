@@ -88,11 +88,14 @@ func neverAnswers(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 // xfsaild/rbd0): statfs of a local filesystem asks the superblock in memory, and answers all the same.
 func kernelStalls(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	lines := m.lines(kmsg.BlockedTask)
+	if pool, _, _ := strings.Cut(m.mount.Source, "/"); m.mount.FSType == "zfs" {
+		lines = evidence.Keep(m.view.KernelLines(kmsg.ZpoolSuspended), func(l probes.KernelLine) bool { return strings.Contains(l.Text, "Pool '"+pool+"'") })
+	}
 	if len(lines) == 0 {
 		return
 	}
 	last := lines[len(lines)-1]
-	s := onMount(v, m, fmt.Sprintf("The kernel of node %s finds a task of the filesystem of %s blocked.", m.view.Name, name(v)))
+	s := onMount(v, m, fmt.Sprintf("The kernel of node %s says that the filesystem of %s stands still.", m.view.Name, name(v)))
 	s.Past = last.At.IsZero() || p.Age(last.At) >= stall || m.anew(last) || slices.ContainsFunc(m.view.KernelLines(kmsg.ISCSIRecovered, kmsg.CephSession, kmsg.NVMeReconnect), func(l probes.KernelLine) bool {
 		return l.Micros > last.Micros && (l.Kind != kmsg.NVMeReconnect || strings.Contains(l.Text, "Successfully")) // the way to the storage is back
 	})
