@@ -30,6 +30,8 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 		return fmt.Sprintf("The claim is not bound since %s, which is not long yet.", evidence.Duration(p.Age(p.unmade().CreationTimestamp.Time)))
 	case r.Verdict == report.Waiting:
 		return "A pod has just been created and is still within the time that attaching and mounting take; nothing is wrong yet."
+	case r.Verdict == report.UnknownState && p.unready() != "":
+		return p.unready()
 	case r.Verdict == report.UnknownState:
 		return fmt.Sprintf("No cause was found, but %s could not be checked.", count(len(r.NotChecked), "thing", "things"))
 	}
@@ -37,6 +39,16 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 		return s
 	}
 	return report.NothingFound
+}
+
+// unready says that the node of the question is not Ready, where nothing else is wrong with it.
+func (p *Pass) unready() string {
+	r := p.NodeReady(p.Question.Name)
+	if p.Question.Kind != "node" || !r.Known || r.Ready {
+		return ""
+	}
+	why := strings.TrimSuffix(strings.TrimSpace(r.Reason+": "+r.Message), ":")
+	return fmt.Sprintf("Node %s has not been Ready for %s (%s). No volume is known to suffer from it.", p.Question.Name, evidence.Duration(p.Age(r.Since)), strings.TrimSuffix(why, "."))
 }
 
 // otherwise says of a pod that does not run although nothing is wrong with its volumes what

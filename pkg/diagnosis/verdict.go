@@ -32,7 +32,7 @@ func (p *Pass) verdict(roots []*Finding, r *report.Report) string {
 		return report.Waiting
 	case slices.ContainsFunc(roots, func(f *Finding) bool { return f.Severity != report.Risk }):
 		return report.VerdictDegr // possible, and nobody suffers
-	case len(r.NotChecked) > 0:
+	case len(r.NotChecked) > 0, p.unready() != "":
 		return report.UnknownState
 	}
 	return report.Healthy

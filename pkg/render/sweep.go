@@ -20,7 +20,7 @@ func (p *page) node() {
 		p.others(faults[1:])
 	}
 	if len(faults)+len(p.r.Unexplained) == 0 && p.r.Verdict == report.UnknownState {
-		p.text("  ", "No fault was found, but "+plural(len(p.r.NotChecked), "thing")+" could not be checked.")
+		p.text("  ", p.r.Summary)
 	}
 	p.puzzle(p.r.Unexplained)
 	p.volumes()
