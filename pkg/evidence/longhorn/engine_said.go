@@ -31,13 +31,14 @@ func EngineSaid(x *snapshot.Index, v *snapshot.Volume) []report.Evidence {
 
 // EngineWords is that complaint for a sentence: its error, where it names one.
 func EngineWords(x *snapshot.Index, v *snapshot.Volume) string {
-	for _, e := range EngineSaid(x, v) {
-		if m := engineError.FindStringSubmatch(e.Text); m != nil {
-			return evidence.Brief(strings.ReplaceAll(m[1], `\"`, `"`))
-		}
-		return evidence.Brief(e.Text)
+	said := EngineSaid(x, v)
+	if len(said) == 0 {
+		return ""
 	}
-	return ""
+	if m := engineError.FindStringSubmatch(said[0].Text); m != nil {
+		return evidence.Brief(strings.ReplaceAll(m[1], `\"`, `"`))
+	}
+	return evidence.Brief(said[0].Text)
 }
 
 var engineError = pattern.MustCompile(`error="((?:[^"\\]|\\.)+)"`)
