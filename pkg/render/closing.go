@@ -12,7 +12,7 @@ import (
 // closing ends a report: what the answer covers, what was not seen, where to read on.
 func (p *page) closing() {
 	var parts []string
-	if n := explained(p.r.Symptoms); n > 0 {
+	if n := explained(p.r); n > 0 {
 		parts = append(parts, fmt.Sprintf("explains %d of %s", n, plural(present(p.r.Symptoms), "symptom")))
 	}
 	if n := risks(p.r.Findings); n > 0 {
@@ -210,10 +210,12 @@ func (p *page) more() {
 	}
 }
 
-func explained(list []report.Symptom) int {
+// explained counts the symptoms that a cause explains which is more than possible.
+func explained(r *report.Report) int {
 	n := 0
-	for _, s := range list {
-		if len(s.ExplainedBy) > 0 && !s.Past {
+	for _, s := range r.Symptoms {
+		open := slices.ContainsFunc(r.Unexplained, func(u report.Unexplained) bool { return u.Name == s.Name && u.Subject == s.Subject })
+		if len(s.ExplainedBy) > 0 && !s.Past && !open {
 			n++
 		}
 	}

@@ -43,6 +43,16 @@ func TestColorAddsNothing(t *testing.T) {
 	}
 }
 
+// TestTextCountsWhatIsOpen: a symptom with no more than a possible cause is not explained by it.
+func TestTextCountsWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	r.Unexplained = append(r.Unexplained, report.Unexplained{Symptom: r.Symptoms[0]})
+	if got := text(t, r, Options{}); strings.Contains(got, "explains") {
+		t.Errorf("what is listed as unexplained counts as explained:\n%s", got)
+	}
+}
+
 func TestTextSaysTheAnswer(t *testing.T) {
 	t.Parallel()
 	got := flat(text(t, sample(), Options{}))

@@ -96,7 +96,7 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 		if va := v.AttachmentOn(at); va != nil {
 			s.Subject = diagnosis.ObjectSubject("VolumeAttachment", "", va.Name)
 			s.Object("va", va.Name)
-			s.Past = s.Past || va.Status.Attached && t.Op == "AttachVolume.Attach"
+			s.Past = s.Past || va.Status.Attached && t.Op == "AttachVolume.Attach" || !t.At.IsZero() && t.At.Before(va.CreationTimestamp.Time) // of one before it
 		}
 		s.Message = fmt.Sprintf("%s does not attach: %s", capital(name(v)), evidence.Brief(t.Desc))
 		s.Volume(v)

@@ -139,6 +139,10 @@ var tests = []struct {
 		c.says("FailedAttachVolume", `AttachVolume.Attach failed for volume "pvc-0a1b2c3d" : rpc error: code = FailedPrecondition desc = volume pvc-0a1b2c3d is attached to node n9`, 5*time.Second)
 		c.Cluster.Events[len(c.Cluster.Events)-1].Host = ""
 	}, []string{"pod-waiting-for-volume"}, []string{"attach-failed"}},
+	{"the attachment was not there when the kubelet asked", func(c *cluster) {
+		c.va.Status.Attached, c.va.CreationTimestamp, c.pod.CreationTimestamp = false, ago(20*time.Second), ago(30*time.Second)
+		c.says("FailedMount", `MountVolume.WaitForAttach failed for volume "pvc-0a1b2c3d" : volumeattachments.storage.k8s.io "csi-1" is forbidden: User "system:node:new" cannot get resource "volumeattachments": no relationship found between node 'new' and this object`, 25*time.Second)
+	}, nil, []string{"attach-failed"}},
 	{"a container cannot be made because of a stale subPath", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",
