@@ -52,15 +52,17 @@ const shortest = 20
 
 // lasting is the time between two moments of a report, as kubectl writes it.
 func lasting(since, until string) string {
-	from, err := time.Parse(time.RFC3339, since)
-	if err != nil {
+	d, ok := between(since, until)
+	if !ok {
 		return ""
 	}
-	to, err := time.Parse(time.RFC3339, until)
-	if err != nil || to.Before(from) {
-		return ""
-	}
-	return report.Duration(int64(to.Sub(from) / time.Second))
+	return report.Duration(int64(d / time.Second))
+}
+
+func between(since, until string) (time.Duration, bool) {
+	from, err1 := time.Parse(time.RFC3339, since)
+	to, err2 := time.Parse(time.RFC3339, until)
+	return to.Sub(from), err1 == nil && err2 == nil && !to.Before(from)
 }
 
 // answer prints the first sentence of the most important cause, and how sure it is.

@@ -53,6 +53,28 @@ func TestTextCountsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// TestTextSaysWhenItIsTriedAnew: who has just cured a mount sees it at the kubelet's next try.
+func TestTextSaysWhenItIsTriedAnew(t *testing.T) {
+	t.Parallel()
+	r := sample()
+	r.RootCauses, r.Findings, r.TakenAt = nil, nil, "2026-05-04T10:00:00Z"
+	for name, c := range map[string]struct {
+		step, last, read string
+		want             bool
+	}{
+		"a mount":            {"stage", "2026-05-04T09:59:00Z", "", true},
+		"an attach":          {"attach", "2026-05-04T09:59:00Z", "", false},
+		"nobody tries it":    {"stage", "2026-05-04T09:50:00Z", "", false},
+		"a capture of old":   {"stage", "2026-05-04T09:59:00Z", "2026-05-05T10:00:00Z", false},
+		"nobody said a word": {"stage", "", "", false},
+	} {
+		r.Unexplained[0].Step, r.Unexplained[0].Last, r.Unexplained[0].Answer, r.ReadAt = c.step, c.last, "The driver refuses.", c.read
+		if got := text(t, r, Options{}); strings.Contains(got, "next try within 2m") != c.want {
+			t.Errorf("%s: want the next try said: %t\n%s", name, c.want, got)
+		}
+	}
+}
+
 func TestTextSaysTheAnswer(t *testing.T) {
 	t.Parallel()
 	got := flat(text(t, sample(), Options{}))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -61,6 +62,13 @@ func summary(e report.Evidence) bool {
 		strings.HasPrefix(e.Locator, "VolumeAttachment ") && strings.HasSuffix(e.Locator, " status.attached") && e.Text == "false"
 }
 
+// kubeletTries is the longest pause of the kubelet before it tries anew (maxDurationBeforeRetry of
+// pkg/util/goroutinemap/exponentialbackoff): until then a cure does not show.
+const kubeletTries = 2*time.Minute + 2*time.Second
+
+// ofKubelet are the steps that it makes.
+var ofKubelet = []string{"stage", "publish", "unmount"}
+
 // unexplainedWords are the line below the answer.
 func (p *page) unexplainedWords(u report.Unexplained) []string {
 	words := []string{"unexplained", u.Name}
@@ -68,6 +76,9 @@ func (p *page) unexplainedWords(u report.Unexplained) []string {
 		said := "last said " + d + " ago"
 		if u.Times > 1 {
 			said = fmt.Sprintf("said %d times, last %s ago", u.Times, d)
+		}
+		if past, _ := between(u.Last, p.r.TakenAt); past < kubeletTries && age(p.r) == "" && slices.Contains(ofKubelet, u.Step) {
+			said += ", next try within 2m"
 		}
 		words = append(words, said)
 	}
