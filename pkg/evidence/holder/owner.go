@@ -9,9 +9,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// ownerOf is the top owner of a pod. Where ReplicaSets could not be read, the hash that a
+// OwnerOf is the top owner of a pod. Where ReplicaSets could not be read, the hash that a
 // Deployment puts into their names and the pod's labels tells its name.
-func ownerOf(x *snapshot.Index, pod *corev1.Pod) snapshot.Owner {
+func OwnerOf(x *snapshot.Index, pod *corev1.Pod) snapshot.Owner {
 	o := x.TopOwner(pod)
 	cut := strings.LastIndexByte(o.Name, '-')
 	if o.Kind != "ReplicaSet" || o.Object != nil || cut <= 0 {

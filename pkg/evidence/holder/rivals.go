@@ -70,7 +70,7 @@ func neighbourOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
 		})
 		if said.Yes() {
 			held := evidence.All(said.With(mounted(pl, h.Spec.NodeName)...), node.Ready(pl.X, h.Spec.NodeName))
-			return Rival{w, h, ownerOf(pl.X, w), ownerOf(pl.X, h), held}, true
+			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
 		}
 	}
 	return Rival{}, false
@@ -83,7 +83,7 @@ func rivalOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
 			continue
 		}
 		if held := holds(pl, w, h); !held.No() {
-			return Rival{w, h, ownerOf(pl.X, w), ownerOf(pl.X, h), held}, true
+			return Rival{w, h, OwnerOf(pl.X, w), OwnerOf(pl.X, h), held}, true
 		}
 	}
 	return Rival{}, false

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -47,7 +48,7 @@ var ClaimInUseRWOP = &diagnosis.Rule{
 }
 
 func inUseSteps(x *snapshot.Index, w, h *corev1.Pod) []remedy.Step {
-	hOwner, wOwner := x.TopOwner(h), x.TopOwner(w)
+	hOwner, wOwner := holder.OwnerOf(x, h), holder.OwnerOf(x, w)
 	switch {
 	case h.DeletionTimestamp != nil:
 		return []remedy.Step{remedy.Words(fmt.Sprintf("Wait until pod %s has ended; then %s starts by itself. If it stays, look for what holds it on node %s (a container that does not stop, an unmount that fails, a finalizer).", h.Name, w.Name, h.Spec.NodeName))}
