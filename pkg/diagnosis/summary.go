@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -43,12 +44,11 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 
 // unready says that the node of the question is not Ready, where nothing else is wrong with it.
 func (p *Pass) unready() string {
-	r := p.NodeReady(p.Question.Name)
-	if p.Question.Kind != "node" || !r.Known || r.Ready {
+	l, is := holder.Unready(p.Index, p.Question.Name)
+	if p.Question.Kind != "node" || !is {
 		return ""
 	}
-	why := strings.TrimSuffix(strings.TrimSpace(r.Reason+": "+r.Message), ":")
-	return fmt.Sprintf("Node %s has not been Ready for %s (%s). No volume is known to suffer from it.", p.Question.Name, evidence.Duration(p.Age(r.Since)), strings.TrimSuffix(why, "."))
+	return l.Silence() + ". No volume is known to suffer from it."
 }
 
 // otherwise says of a pod that does not run although nothing is wrong with its volumes what

@@ -29,6 +29,12 @@ type Lost struct {
 	x        *snapshot.Index
 }
 
+// Unready is a node whose Ready condition is not True, whatever volumes it has.
+func Unready(x *snapshot.Index, name string) (Lost, bool) {
+	l := Lost{Name: name, Ready: x.NodeReady(name), x: x}
+	return l, l.Ready.Known && !l.Ready.Ready
+}
+
 // LostNodes finds the nodes that have a volume, do not report, and keep the volume from
 // somebody.
 func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
