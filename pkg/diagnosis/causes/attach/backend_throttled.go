@@ -25,9 +25,9 @@ var BackendThrottled = &diagnosis.Rule{
 		if texts := cloud.OfClaim(pl); len(texts) > 0 {
 			ns, name := pl.Volume.ClaimRef()
 			began := cloud.Began(pl.X, texts, "PersistentVolumeClaim", ns, name)
-			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began)
+			look := remedy.Check("See what was tried last, and when it is tried again.", remedy.Kubectl("-n", ns, "describe", "pvc", name))
+			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began, look)
 			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
-			p.Steps[0] = remedy.Check("See what was tried last, and when it is tried again.", remedy.Kubectl("-n", ns, "describe", "pvc", name))
 			if pl.Volume.PV != nil { // it only has less than it could
 				p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing}
 			}
@@ -42,7 +42,9 @@ func throttledAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *di
 	if lasts.No() {
 		return nil
 	}
-	p := throttled(pl, cloud.OfAttachment(pl, va), diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), since)
+	look := remedy.Check("See how many operations wait, and that some get through. The attacher tries again at least every five minutes.",
+		remedy.Kubectl("get", "volumeattachment", "-o", "custom-columns=N:.metadata.name,NODE:.spec.nodeName,A:.status.attached,E:.status.attachError.message"))
+	p := throttled(pl, cloud.OfAttachment(pl, va), diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), since, look)
 	p.State = append(p.State, lasts)
 	p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching}
 	p.Object("va", va.Name)
@@ -50,15 +52,14 @@ func throttledAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *di
 	return p
 }
 
-func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject, began time.Time) *diagnosis.Proof {
+func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject, began time.Time, look remedy.Step) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: subject, Says: "rate", With: words.Fields{"object": subject.Kind + " " + subject.Name},
 		State:      []evidence.Answer{cloud.Slowed(texts)},
 		LookAlikes: []diagnosis.LookAlike{{Cause: "attach-limit-exceeded", Is: cloud.CountReached(texts)}},
 		Waiting:    !began.IsZero() && pl.X.Age(began) < 30*time.Minute,
 		Steps: []remedy.Step{
-			remedy.Check("See how many operations wait, and that some get through. The attacher tries again at least every five minutes.",
-				remedy.Kubectl("get", "volumeattachment", "-o", "custom-columns=N:.metadata.name,NODE:.spec.nodeName,A:.status.attached,E:.status.attachError.message")),
+			look,
 			remedy.Words("Wait. Each pod or attachment that is deleted and made again adds calls. When it returns: move fewer volumes at once (drain one node at a time, a PodDisruptionBudget), ask for a higher quota of calls, or lower the number of workers of the sidecars."),
 		},
 	}
