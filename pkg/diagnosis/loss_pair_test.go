@@ -39,15 +39,21 @@ func TestTwoLossesNeverStrengthen(t *testing.T) {
 					continue
 				}
 				lost := evaluate(c, second.Take())
-				for _, wrong := range corpus.Weaker(corpus.Judged{Report: whole}, corpus.Judged{Report: lost}) {
-					t.Errorf("without %s and %s: %s", first.Name, second.Name, wrong)
-				}
-				for _, command := range corpus.Acting(lost) {
-					if !slices.Contains(acting, command) {
-						t.Errorf("without %s and %s: new is the command %s", first.Name, second.Name, command)
-					}
-				}
+				noStronger(t, "without "+first.Name+" and "+second.Name, corpus.Judged{Report: whole}, corpus.Judged{Report: lost}, acting)
 			}
 		}
 	})
+}
+
+// noStronger tells what became stronger or well, and which command is none of those that acted before.
+func noStronger(t *testing.T, where string, whole, got corpus.Judged, acting []string) {
+	t.Helper()
+	for _, wrong := range corpus.Weaker(whole, got) {
+		t.Errorf("%s: %s", where, wrong)
+	}
+	for _, command := range corpus.Acting(got.Report) {
+		if !slices.Contains(acting, command) {
+			t.Errorf("%s: new is the command %s", where, command)
+		}
+	}
 }

@@ -1,10 +1,6 @@
 package diagnosis_test
 
 import (
-	"cmp"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
@@ -15,51 +11,34 @@ import (
 // mounts, processes and kernel's lines make nothing certain that was not, nobody well, and no command.
 func TestOneNodeOfTwoIncidents(t *testing.T) {
 	t.Parallel()
-	root, names := cases(t)
-	many := 1
-	if os.Getenv("ALL_LOSSES") != "" { // .ci/run takes all
-		many = 4
-	}
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s, tried := load(t, dir), 0
+		s := load(t, dir)
 		node := busiest(s)
-		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || many == 1 && !corpus.Sampled(8, c.Name, "node") {
+		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || !allPairs() && !corpus.Sampled(8, c.Name, "node") {
 			return
 		}
 		whole := recorded(t, c)
 		acting := corpus.Acting(whole)
-		others := slices.SortedFunc(slices.Values(names), func(a, b string) int {
-			return cmp.Compare(corpus.Hash(c.Name, a), corpus.Hash(c.Name, b))
-		})
-		for _, name := range others {
-			at := filepath.Join(root, name)
-			raw := load(t, at)
+		others(t, c, s, func(name, at string, raw *snapshot.Snapshot) bool {
 			from := busiest(raw)
-			if tried == many || name == c.Name || from == "" || raw.Nodes[node] != nil || !strangers(s, raw) {
-				continue
+			if from == "" || raw.Nodes[node] != nil {
+				return false
 			}
 			other := away(t, s, at, from, node)
 			if other == nil {
-				continue
+				return false
 			}
 			both := corpus.OnOneNode(s, other, node)
 			if both == nil {
-				continue
+				return false
 			}
-			tried++
 			got := evaluate(c, both)
-			for _, wrong := range corpus.Weaker(corpus.Judged{Report: whole}, corpus.Judged{Report: got}) {
-				t.Errorf("with %s on the node: %s", name, wrong)
-			}
+			noStronger(t, "with "+name+" on the node", corpus.Judged{Report: whole}, corpus.Judged{Report: got}, acting)
 			if got.Verdict != whole.Verdict {
 				t.Errorf("with %s on the node the verdict is %s instead of %s", name, got.Verdict, whole.Verdict)
 			}
-			for _, command := range corpus.Acting(got) {
-				if !slices.Contains(acting, command) {
-					t.Errorf("with %s on the node: new is the command %s", name, command)
-				}
-			}
-		}
+			return true
+		})
 	})
 }
 
