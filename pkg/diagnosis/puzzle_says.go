@@ -45,7 +45,7 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if kept := cmp.Or(z.keptObject(), z.runsOn()); kept != "" {
+	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith()); kept != "" {
 		return kept
 	}
 	if z.shrunk() {
@@ -120,6 +120,20 @@ func (z puzzle) runsOn() string {
 		return ""
 	}
 	return "Pod " + pods.Name(pod) + " was to end, and a container of it still runs on node " + pod.Spec.NodeName + ", as its kubelet says: before it has ended, nothing is unmounted."
+}
+
+// stillWith names the node that has an exclusive volume which nobody refused to attach here: it is
+// attached once it has been detached there.
+func (z puzzle) stillWith() string {
+	if z.step != Attaching || z.text != nil || z.node == "" || !z.volume.Exclusive() {
+		return ""
+	}
+	for _, va := range z.volume.Attachments {
+		if va.Spec.NodeName != z.node && va.Status.Attached {
+			return "The volume is still attached to node " + va.Spec.NodeName + ", so node " + z.node + " does not get it."
+		}
+	}
+	return ""
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

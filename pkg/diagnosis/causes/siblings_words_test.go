@@ -98,6 +98,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		"a driver that is killed":     {killed("2026-01-02T11:53:00Z"), refuses, "logs plugin-1 -c driver", "ended: OOMKilled (137), 14 restarts"},
 		"a quarter of an hour ago":    {efs().Waits().Event("Pod", "web-0", sketch.UID+"00", "FailedMount", "kubelet", "n1", "2026-01-02T11:45:00Z", noOutput), refuses, "logs plugin-1 -c driver", "exit status 255"},
 		"the provisioner is mute":     {pending, "The volume is not made, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
+		"another node has it":         {attachFailed(ebs().Waits().Attached("n2"), "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another"), "The volume is still attached to node n2, so node n1 does not get it.", "logs plugin-1", "spec.nodeName n2"},
 		"nobody fills the volume":     {populated, "The volume is not made on node n1, and data-source-validator warns about its claim.", "describe pvc data", "does not match any registered"},
 	} {
 		t.Run(name, func(t *testing.T) {
