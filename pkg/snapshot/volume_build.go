@@ -150,10 +150,14 @@ func (x *Index) classOf(v *Volume) *storagev1.StorageClass {
 }
 
 // joinAttachments gives every VolumeAttachment to its volume: by the PV that it
-// names, or, for a volume of Longhorn without a PV, by the computed name.
+// names, by the source that it carries for a pod's own entry, or, for a volume of
+// Longhorn without a PV, by the computed name.
 func (x *Index) joinAttachments() {
-	byPV := map[string]*Volume{}
+	byPV, bySource := map[string]*Volume{}, map[key]*Volume{}
 	for _, v := range x.Volumes {
+		if v.migratedTo != "" {
+			bySource[key{v.migratedTo, v.CSIHandle()}] = v
+		}
 		if name := v.PVName(); name != "" && (byPV[name] == nil || v.PV != nil) {
 			byPV[name] = v
 		}
@@ -167,6 +171,12 @@ func (x *Index) joinAttachments() {
 		}
 		if name := va.Spec.Source.PersistentVolumeName; name != nil && byPV[*name] != nil {
 			byPV[*name].Attachments = append(byPV[*name].Attachments, va)
+			continue
+		}
+		if in := va.Spec.Source.InlineVolumeSpec; in != nil && in.CSI != nil {
+			if v := bySource[key{in.CSI.Driver, in.CSI.VolumeHandle}]; v != nil {
+				v.Attachments = append(v.Attachments, va)
+			}
 			continue
 		}
 		for _, v := range x.Volumes {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,6 +107,12 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 		to.AzureDisk = s.AzureDisk
 	case s.VsphereVolume != nil:
 		to.VsphereVolume = s.VsphereVolume
+	case s.PortworxVolume != nil:
+		to.PortworxVolume = s.PortworxVolume
+	case s.Cinder != nil:
+		to.Cinder = &corev1.CinderPersistentVolumeSource{VolumeID: s.Cinder.VolumeID, FSType: s.Cinder.FSType, ReadOnly: s.Cinder.ReadOnly, SecretRef: secret(s.Cinder.SecretRef)}
+	case s.Glusterfs != nil:
+		to.Glusterfs = &corev1.GlusterfsPersistentVolumeSource{EndpointsName: s.Glusterfs.EndpointsName, EndpointsNamespace: &namespace, Path: s.Glusterfs.Path, ReadOnly: s.Glusterfs.ReadOnly}
 	case s.AzureFile != nil:
 		to.AzureFile = &corev1.AzureFilePersistentVolumeSource{SecretName: s.AzureFile.SecretName, SecretNamespace: &namespace, ShareName: s.AzureFile.ShareName, ReadOnly: s.AzureFile.ReadOnly}
 	default:
@@ -147,7 +154,9 @@ func inlineModes(s *corev1.VolumeSource) []corev1.PersistentVolumeAccessMode {
 		readOnly = s.GCEPersistentDisk.ReadOnly
 	case s.AzureDisk != nil:
 		readOnly = s.AzureDisk.ReadOnly != nil && *s.AzureDisk.ReadOnly
-	case s.NFS != nil, s.CephFS != nil, s.AzureFile != nil:
+	case s.Cinder != nil:
+		readOnly = s.Cinder.ReadOnly
+	case s.NFS != nil, s.CephFS != nil, s.AzureFile != nil, s.Glusterfs != nil:
 		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
 	case s.FlexVolume != nil, s.CSI != nil:
 		return nil // what it is only its script or driver knows
@@ -168,14 +177,36 @@ func (v *Volume) Spoken() string {
 	return c.Volume + " of pod " + c.Pod.Namespace + "/" + c.Pod.Name
 }
 
-// publishedInline tells whether a path below a pod's directory is that of a consumer that
-// names the volume in its own template: it carries the name of the entry there.
-func (v *Volume) publishedInline(p VolumePath) bool {
-	if p.PodUID == "" || p.PV == "" {
+// SpecName is what the kubelet calls the volume of one of its pods, in its directories and
+// events: like the PV, like the entry in the pod's template, or, where a CSI driver took the
+// entry's plugin over, as the translation calls it (TranslateInTreeInlineVolumeToCSI in
+// k8s.io/csi-translation-lib/plugins).
+func (v *Volume) SpecName(c *Consumer) string {
+	if !c.Inline {
+		return v.PVName()
+	}
+	if v.migratedTo == "" {
+		return c.Volume
+	}
+	id := v.Handle
+	switch s := &v.PV.Spec; {
+	case s.AWSElasticBlockStore != nil:
+		id = path.Base(id)
+	case s.AzureDisk != nil:
+		id = s.AzureDisk.DiskName
+	}
+	return v.migratedTo + "-" + id
+}
+
+// pathOfInline tells whether a path is that of a consumer that names the volume in its own
+// template: it carries the kubelet's name for it, with "~" for a slash.
+func (v *Volume) pathOfInline(p VolumePath) bool {
+	if p.PV == "" {
 		return false
 	}
 	for _, c := range v.Consumers {
-		if c.Inline && c.Volume == path.Base(p.PV) && plainUID(string(c.Pod.UID)) == plainUID(p.PodUID) {
+		ofPod := p.PodUID != "" && plainUID(string(c.Pod.UID)) == plainUID(p.PodUID)
+		if c.Inline && strings.ReplaceAll(v.SpecName(c), "/", "~") == p.PV && (ofPod || p.PodUID == "" && v.migratedTo != "") {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -56,8 +57,46 @@ func TestInlineVolumes(t *testing.T) {
 			if v.Driver != c.driver || v.PVName() != "" || !strings.Contains(v.Spoken(), "jobs of pod a/") {
 				t.Errorf("driver %s, PV %q, called %q", v.Driver, v.PVName(), v.Spoken())
 			}
-			if !v.publishedInline(VolumePath{Kind: Publish, PodUID: "one-uid", PV: "jobs"}) || v.publishedInline(VolumePath{Kind: Publish, PodUID: "third-uid", PV: "jobs"}) {
+			if !v.pathOfInline(VolumePath{Kind: Publish, PodUID: "one-uid", PV: "jobs"}) || v.pathOfInline(VolumePath{Kind: Publish, PodUID: "third-uid", PV: "jobs"}) {
 				t.Error("the path of the pod's volume is not told from another pod's")
+			}
+		})
+	}
+}
+
+// A disk of a cloud in a pod's own template is its CSI driver's: the attachment carries the
+// source, directories and events the name that the translation makes.
+func TestInlineMigrated(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                 string
+		source               corev1.VolumeSource
+		driver, handle, spec string
+	}{
+		{"cinder", corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: "0d21-77"}}, "cinder.csi.openstack.org", "0d21-77", "cinder.csi.openstack.org-0d21-77"},
+		{"ebs with its zone", corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://eu-1a/vol-0ab"}}, "ebs.csi.aws.com", "vol-0ab", "ebs.csi.aws.com-vol-0ab"},
+		{"gce", corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "disk-1"}}, "pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/disk-1", "pd.csi.storage.gke.io-disk-1"},
+		{"azure", corev1.VolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{DiskName: "d1", DataDiskURI: "/subscriptions/s/disks/d1"}}, "disk.csi.azure.com", "/subscriptions/s/disks/d1", "disk.csi.azure.com-d1"},
+		{"vsphere", corev1.VolumeSource{VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[ds] k/x.vmdk"}}, "csi.vsphere.vmware.com", "[ds] k/x.vmdk", "csi.vsphere.vmware.com-[ds] k/x.vmdk"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &Snapshot{Server: "v1.31.0"}
+			s.Cluster.Pods = []*corev1.Pod{podWith("one", c.source)}
+			in := &corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: c.driver, VolumeHandle: c.handle}}}
+			s.Cluster.Attachments = []*storagev1.VolumeAttachment{{ObjectMeta: metav1.ObjectMeta{Name: "csi-1"},
+				Spec: storagev1.VolumeAttachmentSpec{Attacher: c.driver, NodeName: "n1", Source: storagev1.VolumeAttachmentSource{InlineVolumeSpec: in}}}}
+			x := NewIndex(s)
+			v := x.VolumesOfPod(s.Cluster.Pods[0])[0]
+			if v.CSIName() != c.driver || v.CSIHandle() != c.handle || v.SpecName(v.Consumers[0]) != c.spec {
+				t.Errorf("driver %s, handle %s, spec %s", v.CSIName(), v.CSIHandle(), v.SpecName(v.Consumers[0]))
+			}
+			if v.AttachmentOn("n1") == nil || !v.AttachRequired(x) {
+				t.Error("the attachment that carries the source is not the volume's")
+			}
+			dir := strings.ReplaceAll(c.spec, "/", "~")
+			if !v.pathOfInline(VolumePath{Kind: Publish, PodUID: "one-uid", PV: dir}) || v.pathOfInline(VolumePath{Kind: Publish, PodUID: "other-uid", PV: dir}) || v.pathOfInline(VolumePath{Kind: Publish, PodUID: "one-uid", PV: "jobs"}) {
+				t.Error("the pod's directory is not told")
 			}
 		})
 	}

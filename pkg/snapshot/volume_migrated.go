@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -140,9 +141,7 @@ func (v *Volume) translatedHandle() string {
 	case "kubernetes.io/aws-ebs": // aws://zone/vol-0abc
 		return path.Base(v.Handle)
 	case "kubernetes.io/gce-pd":
-		if zone := zoneOf(v.PV); zone != "" {
-			return "projects/UNSPECIFIED/zones/" + zone + "/disks/" + v.Handle
-		}
+		return "projects/UNSPECIFIED/zones/" + cmp.Or(zoneOf(v.PV), "UNSPECIFIED") + "/disks/" + v.Handle
 	}
 	return v.Handle
 }

@@ -82,7 +82,7 @@ func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
 		}
 	}
 	for _, v := range i.volumes {
-		if t.Spec != "" && (t.Spec == v.PVName() || t.Spec == volumeIn(i.pod, v)) || t.Unique != "" && t.Unique == v.UniqueName() {
+		if t.Spec != "" && (t.Spec == v.PVName() || t.Spec == volumeIn(i.pod, v) || t.Spec == specIn(i.pod, v)) || t.Unique != "" && t.Unique == v.UniqueName() {
 			return []*snapshot.Volume{v}
 		}
 	}
@@ -94,6 +94,16 @@ func volumeIn(pod *corev1.Pod, v *snapshot.Volume) string {
 	for _, c := range v.Consumers {
 		if c.Pod == pod {
 			return c.Volume
+		}
+	}
+	return ""
+}
+
+// specIn is the kubelet's name for a volume of the pod.
+func specIn(pod *corev1.Pod, v *snapshot.Volume) string {
+	for _, c := range v.Consumers {
+		if c.Pod == pod {
+			return v.SpecName(c)
 		}
 	}
 	return ""

@@ -121,17 +121,16 @@ func (m Missing) podDir() *probes.PodVolumeDir {
 	return nil
 }
 
-// specName is what the kubelet calls a volume in a pod's directory: like the
-// PersistentVolume, or like the entry of a pod that names it in its own template.
 // isAt tells whether a point, of whatever table and root, is where the volume's publish mount belongs.
 func (m Missing) isAt(point string) bool {
 	return strings.Contains(point, "/pods/"+string(m.Pod.UID)+"/volumes/") && strings.Contains(point+"/", "/"+m.specName()+"/")
 }
 
+// specName is what the kubelet calls the volume in the pod's directory.
 func (m Missing) specName() string {
 	for _, c := range m.pl.Volume.Consumers {
 		if c.Inline && c.Pod == m.Pod {
-			return c.Volume
+			return strings.ReplaceAll(m.pl.Volume.SpecName(c), "/", "~")
 		}
 	}
 	return m.pl.Volume.PVName()
