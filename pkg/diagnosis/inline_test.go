@@ -74,6 +74,9 @@ func writeInline(s *snapshot.Snapshot, ask diagnosis.Question) *corev1.Pod {
 				if p.Namespace != ref.Namespace || v.PersistentVolumeClaim == nil || v.PersistentVolumeClaim.ClaimName != ref.Name {
 					continue
 				}
+				if source.HostPath != nil && p.Spec.SecurityContext != nil && p.Spec.SecurityContext.FSGroup != nil {
+					return nil // the kubelet gives no directory of the host to a group
+				}
 				v.VolumeSource = source
 				if ask.Kind == "pvc" && ask.Namespace == ref.Namespace && ask.Name == ref.Name || ask.Kind == "volume" && ask.Name == pv.Name ||
 					ask.Kind == "pod" && ask.Namespace == p.Namespace && ask.Name == p.Name {
@@ -91,6 +94,10 @@ func writeInline(s *snapshot.Snapshot, ask diagnosis.Question) *corev1.Pod {
 
 func inlineSource(s *corev1.PersistentVolumeSpec) (corev1.VolumeSource, bool) {
 	switch {
+	case s.HostPath != nil:
+		return corev1.VolumeSource{HostPath: s.HostPath}, true
+	case s.Local != nil && (s.VolumeMode == nil || *s.VolumeMode == corev1.PersistentVolumeFilesystem):
+		return corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: s.Local.Path}}, true
 	case s.NFS != nil:
 		return corev1.VolumeSource{NFS: s.NFS}, true
 	case s.FC != nil:

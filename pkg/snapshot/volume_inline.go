@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,7 @@ func (x *Index) addInline() {
 		for i := range pod.Spec.Volumes {
 			source := &pod.Spec.Volumes[i]
 			pv := inlinePV(pod.Namespace, source)
-			if pv == nil {
+			if pv == nil || pv.Spec.HostPath != nil && !holdsData(pod, pv.Spec.HostPath.Path) {
 				continue
 			}
 			if pv.Spec.CSI != nil {
@@ -36,6 +37,9 @@ func (x *Index) addInline() {
 			}
 			v := &Volume{PV: pv, Inline: true}
 			v.Driver, v.Handle = sourceOf(pv)
+			if pv.Spec.HostPath != nil { // each node has its own
+				v.Handle = pod.Spec.NodeName + ":" + v.Handle
+			}
 			if v.Handle == "" { // a plugin of the user's, of which only its script knows what it mounts
 				v.Handle = pod.Namespace + "/" + pod.Name + "/" + source.Name
 			}
@@ -97,6 +101,8 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 		to.FlexVolume = &corev1.FlexPersistentVolumeSource{Driver: s.FlexVolume.Driver, FSType: s.FlexVolume.FSType, ReadOnly: s.FlexVolume.ReadOnly, Options: s.FlexVolume.Options}
 	case s.NFS != nil:
 		to.NFS = s.NFS
+	case s.HostPath != nil && (s.HostPath.Type == nil || slices.Contains(directories, *s.HostPath.Type)):
+		to.HostPath = s.HostPath
 	case s.FC != nil:
 		to.FC = s.FC
 	case s.AWSElasticBlockStore != nil:
@@ -120,6 +126,24 @@ func inlinePV(namespace string, v *corev1.Volume) *corev1.PersistentVolume {
 	}
 	pv.Spec.AccessModes = inlineModes(&v.VolumeSource)
 	return pv
+}
+
+// directories are the types of a hostPath that can be storage.
+var directories = []corev1.HostPathType{corev1.HostPathUnset, corev1.HostPathDirectory, corev1.HostPathDirectoryOrCreate}
+
+// ofMachine are directories that belong to the machine and to what runs containers on it.
+var ofMachine = []string{"bin", "boot", "dev", "etc", "lib", "lib64", "opt/cni", "proc", "root", "run", "sbin", "sys", "tmp", "usr", "var/log", "var/run",
+	"var/lib/cni", "var/lib/containerd", "var/lib/containers", "var/lib/docker", "var/lib/kubelet", "var/lib/rancher"}
+
+// holdsData tells whether a directory of the host is storage of a pod that has not finished:
+// neither the machine's own, nor that of a service which runs on every machine to look after it.
+func holdsData(pod *corev1.Pod, p string) bool {
+	p = strings.TrimPrefix(path.Clean(p), "/")
+	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || p == "" || p == "." || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {
+		return false
+	}
+	return !slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" }) &&
+		!slices.ContainsFunc(ofMachine, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
 }
 
 // inlineCSI is the source of a PV with what an ephemeral volume of a CSI driver has.
@@ -158,8 +182,8 @@ func inlineModes(s *corev1.VolumeSource) []corev1.PersistentVolumeAccessMode {
 		readOnly = s.Cinder.ReadOnly
 	case s.NFS != nil, s.CephFS != nil, s.AzureFile != nil, s.Glusterfs != nil:
 		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
-	case s.FlexVolume != nil, s.CSI != nil:
-		return nil // what it is only its script or driver knows
+	case s.FlexVolume != nil, s.CSI != nil, s.HostPath != nil:
+		return nil // what it is only its script, driver or node knows
 	}
 	if readOnly {
 		return []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}

@@ -64,6 +64,37 @@ func TestInlineVolumes(t *testing.T) {
 	}
 }
 
+// A directory of the host is storage, each node's its own, where it is not the machine's.
+func TestInlineHostPath(t *testing.T) {
+	t.Parallel()
+	at := func(p string, change func(*corev1.Pod)) []*Volume {
+		s := &Snapshot{}
+		s.Cluster.Pods = []*corev1.Pod{podWith("one", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: p}}), podWith("other", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: p}})}
+		change(s.Cluster.Pods[1])
+		return NewIndex(s).Volumes
+	}
+	for _, c := range []struct {
+		name   string
+		path   string
+		change func(*corev1.Pod)
+		want   int
+	}{
+		{"one directory of one node", "/mnt/d", func(*corev1.Pod) {}, 1},
+		{"two nodes have two", "/mnt/d/", func(p *corev1.Pod) { p.Spec.NodeName = "n2" }, 2},
+		{"a pod without a node has none", "/mnt/d", func(p *corev1.Pod) { p.Spec.NodeName = "" }, 1},
+		{"the machine's", "/var/run/x", func(*corev1.Pod) {}, 0},
+		{"the machine itself", "/", func(*corev1.Pod) {}, 0},
+		{"a service of every machine", "/mnt/d", func(p *corev1.Pod) {
+			p.Spec.NodeName, p.OwnerReferences = "n2", []metav1.OwnerReference{{Kind: "DaemonSet"}}
+		}, 1},
+		{"a pod that has finished", "/mnt/d", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "n2", corev1.PodSucceeded }, 1},
+	} {
+		if got := at(c.path, c.change); len(got) != c.want {
+			t.Errorf("%s: %d volumes, want %d", c.name, len(got), c.want)
+		}
+	}
+}
+
 // A disk of a cloud in a pod's own template is its CSI driver's: the attachment carries the
 // source, directories and events the name that the translation makes.
 func TestInlineMigrated(t *testing.T) {

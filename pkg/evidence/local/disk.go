@@ -17,7 +17,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// PathOf is the directory of a local or hostPath PV; empty: it is none, or a device.
+// PathOf is the directory of a local or hostPath volume; empty: it is none, or a device.
 func PathOf(v *snapshot.Volume) string {
 	p := ""
 	switch {

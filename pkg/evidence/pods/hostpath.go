@@ -36,7 +36,7 @@ func HostPaths(x *snapshot.Index, pod *corev1.Pod) []HostPath {
 	}
 	for _, v := range x.VolumesOfPod(pod) {
 		switch {
-		case v.PV == nil:
+		case v.PV == nil || v.Inline:
 		case v.PV.Spec.Local != nil:
 			out = append(out, HostPath{v, v.PV.Name, v.PV.Spec.Local.Path, corev1.HostPathUnset, "spec.local.path"})
 		case v.PV.Spec.HostPath != nil:

@@ -8,10 +8,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/local"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// LocalDiskNotMounted finds a directory of a PV that should be a disk and is none.
+// LocalDiskNotMounted finds a directory of a volume that should be a disk and is none.
 var LocalDiskNotMounted = &diagnosis.Rule{
 	Name: "local-disk-not-mounted", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Using},
@@ -29,7 +30,7 @@ var LocalDiskNotMounted = &diagnosis.Rule{
 			return diagnosis.Open(pl)
 		}
 		var out []*diagnosis.Proof
-		fields := words.Fields{"pv": pl.Volume.PVName(), "node": pl.Node, "path": path, "entry": "", "disk": "", "pod": ""}
+		fields := words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "path": path, "entry": "", "disk": "", "pod": ""}
 		subject := diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName())
 		for _, l := range local.LateOf(pl, path) {
 			fields["path"], fields["disk"], fields["pod"] = l.Disk.Point, l.Name+" ("+l.Disk.Dev.String()+")", l.Pod.Namespace+"/"+l.Pod.Name
