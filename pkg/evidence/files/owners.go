@@ -49,13 +49,22 @@ func (t Tree) driverLets() bool {
 	return *d.Spec.FSGroupPolicy == storagev1.FileFSGroupPolicy
 }
 
-// Saying asks whether kubelet said of this pod that it changes owners: it does so once, when
-// it begins, so every such word since the pod was made holds until the pod starts.
+// Saying asks whether kubelet says of this pod that it changes owners. In its log it says so once,
+// when it begins, which holds until the pod starts. One that makes an event of it makes another each
+// minute until it is done (monitorProgress in pkg/volume/volume_linux.go): an old one alone says that
+// it has stopped, or that nobody hears it.
 func (t Tree) Saying() evidence.Answer {
-	for _, x := range t.pl.Texts {
+	for _, x := range t.pl.Texts { // newest first
 		own := !strings.Contains(x.Raw, "/pods/") || strings.Contains(x.Raw, string(t.c.Pod.UID))
-		if x.Is(message.OwnershipSlow) && own && (x.Fresh || x.At.After(t.c.Pod.CreationTimestamp.Time)) {
+		if !x.Is(message.OwnershipSlow) || !own {
+			continue
+		}
+		switch {
+		case x.Fresh, x.Source != "event" && x.At.After(t.c.Pod.CreationTimestamp.Time):
 			return evidence.Yes(x.Evidence())
+		case x.Source == "event" && x.At.After(t.c.Pod.CreationTimestamp.Time):
+			return evidence.Unseen(evidence.Lack{Need: "whether the kubelet of node " + t.c.Node() + " still changes owners", Node: t.c.Node(),
+				Why: "it last said so " + evidence.Duration(t.pl.X.Age(x.At)) + " ago, and while it does it says so each minute"}).With(x.Evidence())
 		}
 	}
 	return evidence.No()
@@ -102,8 +111,11 @@ func (t Tree) Refused() evidence.Answer {
 
 // OnlyTime asks whether kubelet says that time ran out while it waited for this pod's
 // volumes, and the volume is attached as its driver wants it, or is a local one: what is left
-// is work.
+// is work, unless it told of the work before and no longer does.
 func (t Tree) OnlyTime() evidence.Answer {
+	if says := t.Saying(); !says.No() {
+		return says // what it says itself tells more
+	}
 	v := t.pl.Volume
 	va := v.AttachmentOn(t.c.Node())
 	var attached []report.Evidence

@@ -2,6 +2,7 @@ package filesystem_test
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -54,7 +55,13 @@ func TestFSGroupChownSlow(t *testing.T) {
 		h.s.Cluster.Attachments = append(h.s.Cluster.Attachments, &storagev1.VolumeAttachment{ObjectMeta: meta("", "csi-1"), Status: storagev1.VolumeAttachmentStatus{Attached: true},
 			Spec: storagev1.VolumeAttachmentSpec{Attacher: "disk.example.org", NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &name}}})
 	}
+	const reports = "Setting volume ownership for uid-db/volumes/x/mount, processed 110453 files."
+	silent := func(h *host) { h.s.Cluster.Events[len(h.s.Cluster.Events)-1].Last = now.Add(-20 * time.Minute) }
 	check(t, []branch{
+		{"the kubelet reports, node not seen", build(500, nil).says(reports).unprobed(), []string{"fsgroup-chown-slow likely Pod shop/db"}},
+		{"the kubelet fell silent, node not seen", build(500, nil).says(reports).change(silent).unprobed(), []string{}},
+		{"it fell silent, and time runs out, node not seen", build(500, nil).change(attached).says(reports).change(silent).unprobed(), []string{}},
+		{"it fell silent, and its thread changes owners", build(500, nil).says(reports).change(silent).change(walks), []string{"fsgroup-chown-slow certain Pod shop/db"}},
 		{"millions of files", build(4_000_000, nil), []string{"fsgroup-chown-slow likely Pod shop/db"}},
 		{"and a thread that changes owners", build(4_000_000, nil).change(walks), []string{"fsgroup-chown-slow certain Pod shop/db"}},
 		{"the kubelet says so", build(500, nil).says("Setting volume ownership for /x and fsGroup set. If the volume has a lot of files then setting volume ownership could be slow"), []string{"fsgroup-chown-slow certain Pod shop/db"}},
