@@ -54,6 +54,13 @@ status: {phase: Running, startTime: '2025-12-20T08:00:00Z', conditions: [{type: 
 	healthyEBS := func() *world {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
 	}
+	forgotten := func(in string, nodes ...string) *world { // a driver that these kubelets do not know
+		w := ebs()
+		for _, n := range nodes {
+			w.Edit("drivers: [{name: ebs.csi.aws.com, nodeID: "+n+", topologyKeys: null}]", "drivers: []")
+		}
+		return w.Answers(in)
+	}
 	rows := []ask{
 		{"rwop second pod unscheduled", "", "broken: certain claim-in-use-rwop PersistentVolumeClaim shop/data", second(unscheduled(rwop(cinderW()), "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."), "other", "n2", job, "Running", "").Attached("n2")},
 		{"rwop holder terminating long", "", "broken: certain claim-in-use-rwop PersistentVolumeClaim shop/data; unexplained pod-stuck-terminating", second(unscheduled(rwop(cinderW()), "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."), "other", "n2", job, "Running", deleted).Attached("n2")},
@@ -80,6 +87,11 @@ status: {phase: Running, startTime: '2025-12-20T08:00:00Z', conditions: [{type: 
 		{"risk: unset, slave in fact", "node n1", "healthy", agent(healthyEBS(), "/", "", " master:1")},
 		{"risk: other path", "node n1", "healthy", agent(healthyEBS(), "/etc", "", "")},
 		{"risk: /var unprobed", "node n1", "unknown: likely host-root-mounted-privately Pod mon/exporter-1", agent(healthyEBS(), "/var", "", "").Unprobed("n1", "PodRejected")},
+		{"unknown to a kubelet that needs it not", "node n2", "degraded: certain csi-plugin-not-registered Pod kube-system/plugin-2", forgotten("n2", "n2")},
+		{"and who asks about the cluster", "cluster", "degraded: certain csi-plugin-not-registered Pod kube-system/plugin-2", forgotten("n2", "n2")},
+		{"unknown, the node was not looked at", "node n2", "degraded: likely csi-plugin-not-registered Pod kube-system/plugin-2", forgotten("n2", "n2").Unprobed("n2", "PodRejected")},
+		{"unknown since a moment ago", "node n2", "healthy", forgotten("n2", "n2").EditIn("name: plugin-2", "startedAt: '2025-11-07T13:25:00Z'", "startedAt: '2026-01-02T11:59:10Z'")},
+		{"no kubelet knows it", "node n2", "healthy", forgotten("n2", "n1", "n2", "n3")},
 		{"risk: hard nfs", "node n1", "healthy: certain volumes-behind-hard-nfs Node n1", nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0))},
 		{"risk: same host names", "cluster", "healthy: certain hostname-shared Node n1; certain hostname-shared Node n2", healthyEBS().Entries("n1", "@hostname", "localhost", "proc/sys/kernel/hostname", "localhost").Entries("n2", "@hostname", "localhost", "proc/sys/kernel/hostname", "localhost")},
 		{"risk: out of service on ready", "node n1", "healthy: certain force-detach-imminent Node n1", healthyEBS().Edit("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, taints: [{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}]}")},

@@ -28,6 +28,15 @@ type Roots struct {
 	Seen    evidence.Answer // whether kubelet's was read on the node itself
 }
 
+// Other asks whether a plugin that serves does so under a directory that is not the kubelet's. That
+// nothing contradicts it does not exclude it, as long as kubelet's was not read on the node.
+func (r Roots) Other() evidence.Answer {
+	if !r.Seen.Yes() && !r.Differ.Yes() {
+		return r.Seen
+	}
+	return r.Differ
+}
+
 // RootsOf compares the directory of a plugin's pod with that of the kubelet on its node.
 // What was read on the node counts before what other plugins use.
 func RootsOf(pl *evidence.Place, driver string, plugin *corev1.Pod) Roots {

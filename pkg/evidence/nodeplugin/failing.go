@@ -15,9 +15,10 @@ import (
 
 // Failing is a driver's plugin pod that does not serve its node.
 type Failing struct {
-	Driver string
-	Plugin *corev1.Pod
-	State  []evidence.Answer
+	Driver  string
+	Plugin  *corev1.Pod
+	State   []evidence.Answer
+	Unknown bool // the pod serves, and the kubelet does not know the driver
 }
 
 // FailingOn finds the plugin pods that do not serve on a node, or on every node for an empty
@@ -27,10 +28,18 @@ func FailingOn(x *snapshot.Index, on string) []Failing {
 	for _, d := range x.Cluster.CSIDrivers {
 		for _, pod := range x.DriverPods(d.Name) {
 			n := pod.Spec.NodeName
-			if n == "" || on != "" && n != on || x.DriverPodOn(d.Name, n) != pod || pod.DeletionTimestamp != nil || !pods.Finished(pod).No() || snapshot.PodServes(pod) || csi.Starting(x, pod) {
+			if n == "" || on != "" && n != on || x.DriverPodOn(d.Name, n) != pod || pod.DeletionTimestamp != nil || !pods.Finished(pod).No() || csi.Starting(x, pod) {
 				continue
 			}
-			out = append(out, Failing{d.Name, pod, []evidence.Answer{evidence.Yes(pods.State(pod)).With(pods.LastWords(x, pod)), node.Ready(x, n), csi.Undisputed(x, d.Name).Nothing()}})
+			f := Failing{Driver: d.Name, Plugin: pod, State: []evidence.Answer{evidence.Yes(pods.State(pod)).With(pods.LastWords(x, pod)), node.Ready(x, n), csi.Undisputed(x, d.Name).Nothing()}}
+			if snapshot.PodServes(pod) {
+				unknown := csi.Unknown(evidence.NodePlace(x, n), d.Name)
+				if !unknown.Yes() || !csi.ListedElsewhere(x, n, d.Name) {
+					continue
+				}
+				f.State[0], f.Unknown = unknown.With(pods.State(pod)), true
+			}
+			out = append(out, f)
 		}
 	}
 	slices.SortFunc(out, func(a, b Failing) int { return strings.Compare(a.Driver+a.Plugin.Name, b.Driver+b.Plugin.Name) })

@@ -1,6 +1,8 @@
 package attach
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -37,10 +39,9 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 	if wanted.No() {
 		return nil
 	}
-	with := words.Fields{"pod": plugin.Namespace + "/" + plugin.Name, "driver": n.Driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "said": "", "waits": pods.Hindrance(plugin)}
-	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: "unknown", With: with, State: []evidence.Answer{wanted, kubelet.Ready(pl), unknown},
-		Last: []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing(), csi.Borne(pl, n.Driver, plugin)}}
-	p.Pod(plugin)
+	p := about(pl, n.Driver, plugin, "unknown", wanted, kubelet.Ready(pl), unknown)
+	with := p.With
+	with["said"], p.Last = "", []evidence.Answer{csi.Undisputed(pl.X, n.Driver).Nothing(), csi.Borne(pl, n.Driver, plugin)}
 	p.Volume(n.Volume)
 	if pl.Pod != nil {
 		with["waiter"] = pl.Pod.Namespace + "/" + pl.Pod.Name
@@ -65,10 +66,7 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 			p.AtMost = report.Possible
 		}
 	case snapshot.PodReady(plugin): // content and unknown: it may serve under another root
-		p.LookAlikes = []diagnosis.LookAlike{{Cause: "kubelet-root-dir-wrong", Is: roots.Differ}}
-		if !roots.Seen.Yes() && !roots.Differ.Yes() {
-			p.LookAlikes[0].Is = roots.Seen
-		}
+		p.LookAlikes = []diagnosis.LookAlike{{Cause: "kubelet-root-dir-wrong", Is: roots.Other()}}
 	case roots.Differ.Yes():
 		return nil
 	}
@@ -94,12 +92,22 @@ func deaf(n kubelet.Need, p *diagnosis.Proof, halted evidence.Answer) *diagnosis
 }
 
 func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
-	n := f.Plugin.Spec.NodeName
-	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(f.Plugin), Says: "failing", State: f.State, Severity: report.Degraded,
-		With: words.Fields{"pod": pods.Name(f.Plugin), "driver": f.Driver, "node": n, "state": pods.Doing(pl.X, f.Plugin), "said": pods.LastWords(pl.X, f.Plugin).Text}}
-	p.Pod(f.Plugin)
-	p.At(n)
-	at := evidence.NodePlace(pl.X, n)
+	at := evidence.NodePlace(pl.X, f.Plugin.Spec.NodeName)
+	p := about(at, f.Driver, f.Plugin, "failing", f.State...)
+	p.Severity = report.Degraded
+	p.At(at.Node)
+	if f.Unknown {
+		p.Says, p.LookAlikes = "unknown", []diagnosis.LookAlike{{Cause: "kubelet-root-dir-wrong", Is: kubelet.RootsOf(at, f.Driver, f.Plugin).Other()}}
+		p.With["registrar"], _ = csi.Registrar(at, f.Driver)
+	}
 	p.Steps = remedy.Register(kubelet.Need{At: at, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
+	return p
+}
+
+func about(pl *evidence.Place, driver string, plugin *corev1.Pod, says string, state ...evidence.Answer) *diagnosis.Proof {
+	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: says, State: state, With: words.Fields{
+		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "",
+		"said": pods.LastWords(pl.X, plugin).Text, "waits": pods.Hindrance(plugin)}}
+	p.Pod(plugin)
 	return p
 }
