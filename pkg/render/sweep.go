@@ -43,8 +43,8 @@ func (p *page) cluster() {
 }
 
 // faultTable prints a line a fault. Where that does not fit, the place is left to the next
-// question, and then the objects get lines of their own: a name that is cut can neither be
-// told from its neighbour's nor be copied.
+// question, and then the objects get lines of their own, with the places that fit above them: a
+// name that is cut can neither be told from its neighbour's nor be copied.
 func (p *page) faultTable(rows [][]string) {
 	head, where, room := []string{"", "OBJECT", "CAUSE", "", "WHERE"}, 4, p.width()-2
 	if p.Wide || total(natural(head, rows)) <= room {
@@ -61,7 +61,11 @@ func (p *page) faultTable(rows [][]string) {
 	}
 	var two [][]string
 	for _, r := range rows {
-		two = append(two, []string{r[0], strings.TrimSpace(r[2] + "  " + r[3])}, []string{"", r[1]})
+		line := []string{r[0], strings.TrimSpace(r[2] + "  " + r[3])}
+		if at := []string{r[0], line[1] + " · " + r[where]}; r[where] != "" && total(natural(head[:2], [][]string{at})) <= room {
+			line = at
+		}
+		two = append(two, line, []string{"", r[1]})
 	}
 	p.table([]string{"", "CAUSE, OBJECT"}, two, 0)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// TestWholeNamesInASweep keeps the name of what is hit whole, however long the cause's is.
+// TestWholeNamesInASweep keeps the name of what is hit whole, however long the cause's is, and
+// names the place where all of it fits.
 func TestWholeNamesInASweep(t *testing.T) {
 	t.Parallel()
 	name := "data-prometheus-kube-prometheus-stack-prometheus-0"
@@ -17,12 +18,15 @@ func TestWholeNamesInASweep(t *testing.T) {
 		{Name: "longhorn-instance-manager-restarted", Severity: report.Blocking, Certainty: report.Certain, Subject: report.Subject{Kind: "Volume", Name: "v"},
 			Affects: []report.Subject{{Kind: "PersistentVolumeClaim", Namespace: "mon", Name: name}}},
 	}}
-	var out bytes.Buffer
-	if err := Text(&out, r, Options{Width: 80}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "  BLOCKING  longhorn-instance-manager-restarted  certain\n            pvc mon/" + name + "\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("no %q in\n%s", want, &out)
+	for place, shown := range map[string]string{"v": " · volume v", "pvc-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9": ""} {
+		r.RootCauses[0].Subject.Name = place
+		var out bytes.Buffer
+		if err := Text(&out, r, Options{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		if want := "  BLOCKING  longhorn-instance-manager-restarted  certain" + shown + "\n            pvc mon/" + name + "\n"; !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
 	}
 }
 
