@@ -94,6 +94,13 @@ func (x *Index) migration(v *Volume) string {
 	return ""
 }
 
+// AttachedByCSI tells whether VolumeAttachments alone give the volume to a node: its PV is one of
+// CSI, or its plugin is gone for sure. A driver that is there may stand beside a plugin that still
+// attaches by itself.
+func (v *Volume) AttachedByCSI(x *Index) bool {
+	return v.PV != nil && v.AttachRequired(x) && (v.PV.Spec.CSI != nil || v.migratedTo != "" && (v.PV.Annotations[annotationMigratedTo] == v.migratedTo || x.inTreeGone()))
+}
+
 // claimMigrated tells whether the PV controller hands a claim to a driver.
 func claimMigrated(c *corev1.PersistentVolumeClaim, driver string) bool {
 	if c == nil {

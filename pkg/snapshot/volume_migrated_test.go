@@ -82,3 +82,30 @@ func TestMigratedClaim(t *testing.T) {
 		})
 	}
 }
+
+// A driver that is there may stand beside a plugin that still attaches by itself.
+func TestAttachedByCSI(t *testing.T) {
+	t.Parallel()
+	ebs := corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}
+	moved := map[string]string{annotationMigratedTo: "ebs.csi.aws.com"}
+	for _, c := range []struct {
+		name, server string
+		source       corev1.PersistentVolumeSource
+		annotations  map[string]string
+		want         bool
+	}{
+		{"of CSI", "v1.20.0", corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs.csi.aws.com", VolumeHandle: "vol-1"}}, nil, true},
+		{"a plugin that is there", "v1.20.0", ebs, nil, false},
+		{"a plugin that was migrated", "v1.20.0", ebs, moved, true},
+		{"a plugin that is gone", "v1.31.0", ebs, nil, true},
+		{"a plugin without a driver", "v1.31.0", corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nas", Path: "/"}}, nil, false},
+	} {
+		s := &Snapshot{Server: c.server}
+		s.Cluster.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: "ebs.csi.aws.com"}}}
+		s.Cluster.PVs = []*corev1.PersistentVolume{{ObjectMeta: metav1.ObjectMeta{Name: "pv", Annotations: c.annotations}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: c.source}}}
+		x := NewIndex(s)
+		if got := x.Volumes[0].AttachedByCSI(x); got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}

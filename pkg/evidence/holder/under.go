@@ -31,7 +31,7 @@ type Under struct {
 // that should have it attached and does not.
 func UndersOf(pl *evidence.Place) []Under {
 	v := pl.Volume
-	if v.PV == nil || v.PV.Spec.CSI == nil || v.Handle == "" || !v.AttachRequired(pl.X) {
+	if v.Handle == "" || !v.AttachedByCSI(pl.X) {
 		return nil
 	}
 	var out []Under
@@ -62,7 +62,7 @@ func (u *Under) judge(pl *evidence.Place) bool {
 	va := pl.Volume.AttachmentOn(u.Node)
 	if va == nil {
 		u.Says, u.Name = "gone", snapshot.AttachmentName(pl.Volume.CSIHandle(), pl.Volume.CSIName(), u.Node)
-		if pl.X.Attachment(u.Name) != nil { // of another PersistentVolume with the same handle: to the controller both are one
+		if pl.X.Attachment(u.Name) != nil || byPlugin(pl.X.Node(u.Node), pl.Volume) { // of another PersistentVolume with the same handle: to the controller both are one
 			return false
 		}
 		u.State = append(u.State, evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing(evidence.FromAPI("VolumeAttachments", "", "collected; none of the volume is for node "+u.Node)))
@@ -80,6 +80,14 @@ func (u *Under) judge(pl *evidence.Place) bool {
 	u.Says = "unattached"
 	u.State = append(u.State, evidence.Yes(AttachedFact(va)))
 	return pl.X.Age(va.CreationTimestamp.Time) > settled
+}
+
+// byPlugin tells whether a node has a volume by the plugin inside Kubernetes: its kubelet is one that
+// was not migrated, and for those there are no attachments.
+func byPlugin(n *corev1.Node, v *snapshot.Volume) bool {
+	return n != nil && v.PV.Spec.CSI == nil && slices.ContainsFunc(n.Status.VolumesAttached, func(a corev1.AttachedVolume) bool {
+		return strings.HasPrefix(string(a.Name), v.Driver+"/") && slices.Contains(v.UniqueNames(), string(a.Name))
+	})
 }
 
 // attaches asks whether volumes of the driver are attached at all. What has no CSIDriver is

@@ -35,7 +35,7 @@ func MissingOf(pl *evidence.Place) []Missing {
 	var out []Missing
 	for _, c := range pl.Volume.Consumers {
 		m := Missing{pl: pl, Pod: c.Pod, Ended: c.Pod.DeletionTimestamp != nil && !pods.Runs(c.Pod)}
-		if c.Node() != pl.Node || !m.Ended && (c.Pod.Status.Phase != corev1.PodRunning || !pods.RanAt(c.Pod, pl.View.Facts.Identity.Clock)) {
+		if c.Node() != pl.Node || !m.Ended && (c.Pod.Status.Phase != corev1.PodRunning || !m.ran()) {
 			continue
 		}
 		for _, u := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
@@ -49,6 +49,12 @@ func MissingOf(pl *evidence.Place) []Missing {
 		}
 	}
 	return out
+}
+
+// ran tells whether the pod ran when its node was looked at: a process of it was seen, whatever
+// the node's clock says, which may have been set back; or its start is older than that clock.
+func (m *Missing) ran() bool {
+	return len(m.pl.View.ProcessesOfPod(string(m.Pod.UID))) > 0 || pods.RanAt(m.Pod, m.pl.View.Facts.Identity.Clock)
 }
 
 // covered finds the mount of the volume's device over whose path something else was mounted, if

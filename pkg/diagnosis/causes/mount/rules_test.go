@@ -212,6 +212,7 @@ func TestMountMissingUnderPod(t *testing.T) {
 		want    []string
 	}{
 		{"no mount under a running pod", user, "", slices.Concat(disk("sdb", "8:16"), process("77", podUID, "4026532000", "31 30 8:2 / /data rw - ext4 /dev/sda2 rw")), []string{"certain Pod shop/db"}},
+		{"no mount, and the node's clock was set back to before the pod's start", user, "", slices.Concat(disk("sdb", "8:16"), []string{"@clock", "2026-01-02T09:00:00Z\n86400.00"}, process("77", podUID, "4026532000", "31 30 8:2 / /data rw - ext4 /dev/sda2 rw")), []string{"certain Pod shop/db"}},
 		{"no mount under a virtual machine of Kata", strings.Replace(user, "nodeName:", "runtimeClassName: kata-qemu, nodeName:", 1), "", slices.Concat(disk("sdb", "8:16"), process("77", podUID, "4026532000", "31 30 8:2 / /data rw - ext4 /dev/sda2 rw")), []string{"likely Pod shop/db"}},
 		{"a pod that the node's record does not know", user, "", disk("sdb", "8:16"), nil},
 		{"bind of a plain directory", user, "31 21 8:2 " + staging + " " + publish + " rw shared:1 - ext4 /dev/sda2 rw", disk("sdb", "8:16"), []string{"certain Pod shop/db"}},

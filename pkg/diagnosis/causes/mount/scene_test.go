@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,9 @@ func machine(mounts string, entries ...string) string {
 	var b strings.Builder
 	all := append(base, entries...)
 	for i := 0; i < len(all); i += 2 {
+		if i < len(base) && slices.Contains(entries, all[i]) {
+			continue // the scene's own takes its place
+		}
 		fmt.Fprintf(&b, "-- %s --\n%s\n", all[i], strings.TrimSuffix(all[i+1], "\n"))
 	}
 	return b.String()
