@@ -22,6 +22,7 @@ type client struct {
 	timeout time.Duration
 	groups  map[string][]string // served versions by group; nil: unknown
 	server  string              // the version of the server
+	clock   *serverClock
 	stats   Stats
 }
 
@@ -47,11 +48,13 @@ func newClient(config *rest.Config) (*client, error) {
 		timeout = c.Timeout
 	}
 	c.Timeout = 0 // the context of each request bounds it
+	clock := &serverClock{}
+	c.Wrap(clock.listen)
 	r, err := rest.UnversionedRESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("set up the client: %w", err)
 	}
-	return &client{rest: r, timeout: timeout}, nil
+	return &client{rest: r, timeout: timeout, clock: clock}, nil
 }
 
 // connect asks for the server's version and for the groups that it serves. When

@@ -24,7 +24,7 @@ type Options struct {
 	LogLines int       // of each log's tail
 	NoLogs   bool      // read no logs
 	AppLogs  bool      // read the logs of the pods that use a volume, too: they are nobody's business but their owner's
-	Now      time.Time // when the snapshot is taken; zero: now
+	Now      time.Time // when the snapshot is taken; zero: now, by the server's clock
 	// Nodes is called when the objects are read, and may add what the nodes themselves
 	// say; then the objects that the nodes name are read, too. It is called a second time
 	// when the volumes of the question moved on meanwhile.
@@ -58,9 +58,6 @@ func Measure(ctx context.Context, config *rest.Config, q Question, o Options) (*
 	if o.LogLines <= 0 {
 		o.LogLines = 400
 	}
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
@@ -71,6 +68,12 @@ func Measure(ctx context.Context, config *rest.Config, q Question, o Options) (*
 	o.Progress("connecting to " + config.Host)
 	if err := client.connect(ctx); err != nil {
 		return nil, nil, unreachable(ctx, config.Host, err)
+	}
+	if o.Now.IsZero() {
+		o.Now = client.clock.at(time.Now())
+		if differ := client.clock.says(); differ != "" {
+			o.Progress(differ)
+		}
 	}
 	c := newCollector(client, q, o)
 	if err := c.run(ctx); err != nil {

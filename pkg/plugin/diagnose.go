@@ -221,7 +221,9 @@ func (o *diagnoseOptions) answers(ctx context.Context, questions []diagnosis.Que
 		if err != nil {
 			r = failed(q, err)
 		}
-		markOld(r)
+		if o.from != "" { // what was read now is of now, whatever this machine's clock says
+			markOld(r)
+		}
 		r.Tool = version()
 		out = append(out, r)
 	}

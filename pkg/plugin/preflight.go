@@ -173,7 +173,7 @@ func (o *preflightOptions) look(ctx context.Context) (*report.Preflight, error) 
 		return nil, fmt.Errorf("no node was found%s", printable(gapOf(x)))
 	}
 	out := preflight.Run(x, nodes, preflight.Wanted(x, o.storage))
-	if taken := s.TakenAt; Clock().Sub(taken) > 15*time.Minute {
+	if taken := s.TakenAt; o.from != "" && Clock().Sub(taken) > 15*time.Minute {
 		out.ReadAt = Clock().UTC().Format(time.RFC3339)
 	}
 	return out, nil
