@@ -64,6 +64,10 @@ func TestAttributesOfAVolume(t *testing.T) {
 		"classes were not read":          {changing("io9", "gp3-fast", ", modifyVolumeStatus: {status: Pending}").Gap("api/storage.k8s.io/volumeattributesclasses", "Forbidden"), pending},
 		"the account may not": {failed(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class", under)), "11:58:00", `rpc error: code = Internal desc = Could not modify volume "vol-0a1": api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::1:assumed-role/ebs/1 is not authorized to perform: ec2:ModifyVolume`),
 			"degraded: certain csi-credentials-wrong ServiceAccount kube-system/default"},
+		"the last change is not through": {failed(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class", under)), "11:58:00", `rpc error: code = Internal desc = Could not modify volume "vol-0a1": volume "vol-0a1" in OPTIMIZING state, cannot currently modify`),
+			"waiting: likely backend-throttled PersistentVolumeClaim shop/data waiting"},
+		"a rate of changes": {failed(changing("io3-class", "gp3-fast", tried("InProgress", "io3-class", under)), "11:58:00", `rpc error: code = Internal desc = Could not modify volume "vol-0a1": api error VolumeModificationRateExceeded: You have reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.`),
+			"waiting: certain backend-throttled PersistentVolumeClaim shop/data waiting"},
 		"an old failure, and a success":    {failed(changing("gp3-fast", "gp3-fast", ""), "11:55:00", refusedBy), "healthy"},
 		"a class that no volume ever gets": {changing("", "gp3-fast", ""), "healthy"},
 	})

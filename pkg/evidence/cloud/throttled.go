@@ -84,9 +84,9 @@ func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence
 	return out
 }
 
-// OfClaim are the fresh texts about making the volume that a claim still waits for, or
-// about enlarging it to what the claim still asks for. A driver that went on has said
-// nothing more.
+// OfClaim are the fresh texts about making the volume that a claim still waits for, about
+// enlarging it to what the claim still asks for, or about the attributes that it still wants. A
+// driver that went on has said nothing more.
 func OfClaim(pl *evidence.Place) []evidence.Text {
 	if pl.Volume.Claim == nil {
 		return nil
@@ -98,6 +98,11 @@ func OfClaim(pl *evidence.Place) []evidence.Text {
 		switch {
 		case !bound && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)),
 			!grown && (t.Reason == "VolumeResizeFailed" || t.Is(message.ExpandRefused)):
+			out = append(out, t)
+		}
+	}
+	if m, wanted := claims.ModificationOf(pl.Volume.Claim); wanted {
+		if t, said := m.Complaint(pl.Texts); said && t.Fresh {
 			out = append(out, t)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // BackendThrottled finds a backend that limits or delays the calls of a driver.
 var BackendThrottled = &diagnosis.Rule{
 	Name: "backend-throttled", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Provisioning, diagnosis.Resizing},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching, diagnosis.Provisioning, diagnosis.Resizing, diagnosis.Modifying},
 	YieldsTo: []string{"attach-limit-exceeded"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
@@ -29,7 +29,7 @@ var BackendThrottled = &diagnosis.Rule{
 			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began, look)
 			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
 			if pl.Volume.PV != nil { // it only has less than it could
-				p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing}
+				p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing, diagnosis.Modifying}
 			}
 			out = append(out, p)
 		}
