@@ -99,8 +99,8 @@ func tracesOf(view *snapshot.NodeView) map[types.UID]bool {
 			out[types.UID(strings.ReplaceAll(uid, "_", "-"))] = true // systemd writes "_"
 		}
 	}
-	for i := range view.Facts.Processes {
-		add(view.Facts.Processes[i].PodUID)
+	for _, p := range view.Processes() {
+		add(p.PodUID)
 	}
 	for _, m := range view.VolumePaths() {
 		add(m.Path.PodUID)

@@ -57,8 +57,7 @@ func (x *Index) Alike(d VolumeDevice) (out []VolumeDevice) {
 		known := map[string][]VolumeDevice{}
 		for _, name := range slices.Sorted(maps.Keys(x.NodeViews)) {
 			view := x.NodeViews[name]
-			for i := range view.Facts.Block {
-				b := &view.Facts.Block[i]
+			for _, b := range view.Blocks() {
 				disk := VolumeDevice{Node: name, View: view, Dev: b.Dev, Block: b}
 				for _, id := range disk.identities() {
 					known[id] = append(known[id], disk)

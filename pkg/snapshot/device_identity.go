@@ -138,8 +138,7 @@ func (x *Index) linkedDevice(view *NodeView, v *Volume) (match, bool) {
 		return match{}, false
 	}
 	var m match
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		field := identityField(view, b, want)
 		if field == "" || b.Partition > 0 || b.Dev.IsZero() || strings.HasPrefix(b.Name, "dm-") || x.wholly(view, v, b, want) {
 			continue

@@ -111,8 +111,7 @@ func longhornLinear(view *NodeView, v *Volume) (match, bool) {
 	if lh := v.LH(); lh == nil || lh.DataEngine != "v2" {
 		return match{}, false
 	}
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if b.DM == nil || b.DM.Name != v.Handle || b.DM.UUID != "" {
 			continue
 		}

@@ -14,14 +14,12 @@ func namedDevice(view *NodeView, v *Volume) (match, bool) {
 	if v.IsLonghorn() || len(want) == 0 {
 		return match{}, false
 	}
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if b.DM != nil && strings.HasPrefix(b.DM.UUID, "LVM-") && lvNames(b.DM.Name, want) {
 			return match{dev: b.Dev, proven: true, how: "logical volume " + b.DM.Name, locator: "sys/class/block/" + b.Name + "/dm/name"}, true
 		}
 	}
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		file := strings.TrimSuffix(b.LoopFile, " (deleted)")
 		if _, kubelet := view.ParsePath(file); file == "" || kubelet || !fieldNames(path.Base(file), want) && !fieldNames(path.Base(path.Dir(file)), want) {
 			continue

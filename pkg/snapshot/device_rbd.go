@@ -88,8 +88,7 @@ func rbdDevice(view *NodeView, v *Volume) (match, bool) {
 }
 
 func nbdDevice(view *NodeView, image string) (match, bool) {
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if !strings.HasPrefix(b.Name, "nbd") || b.Partition > 0 {
 			continue
 		}

@@ -127,8 +127,7 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 	var out []match
 	for _, id := range saidDigit.FindAllString(text, -1) {
 		bare, paths := []string{BareWWID(id)}, match{}
-		for i := range view.Facts.Block {
-			b := &view.Facts.Block[i]
+		for _, b := range view.Blocks() {
 			if field := identityField(view, b, bare); field != "" && b.Partition == 0 && b.DM == nil && !x.othersDisk(view, v, b) {
 				paths.addPath(b)
 				paths.how, paths.locator = field+", named", "sys/class/block/"+b.Name

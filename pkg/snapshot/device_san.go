@@ -162,8 +162,7 @@ func (x *Index) MapsOf(v *Volume, node string) []*probes.BlockDevice {
 		}
 	}
 	var out []*probes.BlockDevice
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if b.DM == nil {
 			continue
 		}

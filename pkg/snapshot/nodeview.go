@@ -14,6 +14,9 @@ type nodeLookups struct {
 	uses      map[probes.Dev][]Use
 	parents   map[string][]string // kernel name → names of the devices directly above
 	processes map[int]*probes.Process
+	allBlocks []*probes.BlockDevice
+	allProcs  []*probes.Process
+	allSpaces []*probes.MountNamespace
 	root      string // of the kubelet
 	realRoot  string
 	refused   map[string]bool // kernel names of block devices whose numbers could not be read
@@ -33,8 +36,8 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 	n := &NodeView{Name: name, Facts: facts}
 	n.blocks = make(map[probes.Dev]*probes.BlockDevice, len(facts.Block))
 	n.names = make(map[string]*probes.BlockDevice, len(facts.Block))
-	for i := range facts.Block {
-		b := &facts.Block[i]
+	n.allBlocks, n.allProcs, n.allSpaces = pointers(facts.Block), pointers(facts.Processes), pointers(facts.Namespaces)
+	for _, b := range n.allBlocks {
 		n.names[b.Name] = b
 		if !b.Dev.IsZero() && n.blocks[b.Dev] == nil {
 			n.blocks[b.Dev] = b
@@ -49,8 +52,8 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 	}
 	n.unlisted = !facts.Completeness(probes.Block).Only(func(p probes.Problem) bool { return p.Path == "" }).Complete()
 	n.processes = make(map[int]*probes.Process, len(facts.Processes))
-	for i := range facts.Processes {
-		n.processes[facts.Processes[i].PID] = &facts.Processes[i]
+	for _, p := range n.allProcs {
+		n.processes[p.PID] = p
 	}
 	n.root = strings.TrimSuffix(facts.Kubelet.Root, "/")
 	if n.root == "" {
@@ -62,6 +65,39 @@ func newNodeView(name string, facts *probes.Facts) *NodeView {
 	n.indexParents()
 	n.indexPaths()
 	return n
+}
+
+// pointers are those to the entries of a table, which are large.
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+// Blocks are the block devices of the node.
+func (n *NodeView) Blocks() []*probes.BlockDevice {
+	if n == nil {
+		return nil
+	}
+	return n.allBlocks
+}
+
+// Processes are those of the node.
+func (n *NodeView) Processes() []*probes.Process {
+	if n == nil {
+		return nil
+	}
+	return n.allProcs
+}
+
+// Namespaces are the mount namespaces of the node.
+func (n *NodeView) Namespaces() []*probes.MountNamespace {
+	if n == nil {
+		return nil
+	}
+	return n.allSpaces
 }
 
 // View returns the view of a probed node, or nil.

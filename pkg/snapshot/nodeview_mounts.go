@@ -10,8 +10,7 @@ import (
 // findInit points to the namespace of process 1.
 func (n *NodeView) findInit() {
 	id := n.Facts.Identity.InitMntNS
-	for i := range n.Facts.Namespaces {
-		ns := &n.Facts.Namespaces[i]
+	for _, ns := range n.Namespaces() {
 		if ns.TablePID == 0 {
 			continue
 		}
@@ -34,8 +33,8 @@ func (n *NodeView) indexUses() {
 	if n.Init != nil {
 		collect(n.Init, true)
 	}
-	for i := range n.Facts.Namespaces {
-		if ns := &n.Facts.Namespaces[i]; ns != n.Init {
+	for _, ns := range n.Namespaces() {
+		if ns != n.Init {
 			collect(ns, false)
 		}
 	}

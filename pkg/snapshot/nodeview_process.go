@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
@@ -29,19 +31,28 @@ func (n *NodeView) ProcessesOfPod(uid string) []*probes.Process {
 	return n.processesWhere(func(p *probes.Process) bool { return plainUID(p.PodUID) == want })
 }
 
+// NamespacesOfPod are the mount namespaces of a pod's processes.
+func (n *NodeView) NamespacesOfPod(uid string) []*probes.MountNamespace {
+	var out []*probes.MountNamespace
+	for _, p := range n.ProcessesOfPod(uid) {
+		for _, ns := range n.Namespaces() {
+			if ns.ID == p.MntNS && ns.ID != 0 && !slices.Contains(out, ns) {
+				out = append(out, ns)
+			}
+		}
+	}
+	return out
+}
+
 // ProcessesIn returns the processes of a mount namespace.
 func (n *NodeView) ProcessesIn(ns uint64) []*probes.Process {
 	if ns == 0 {
 		return nil
 	}
 	listed := map[int]bool{}
-	if n != nil {
-		for i := range n.Facts.Namespaces {
-			if n.Facts.Namespaces[i].ID == ns {
-				for _, pid := range n.Facts.Namespaces[i].PIDs {
-					listed[pid] = true
-				}
-			}
+	for _, o := range n.Namespaces() {
+		for _, pid := range o.PIDs {
+			listed[pid] = listed[pid] || o.ID == ns
 		}
 	}
 	return n.processesWhere(func(p *probes.Process) bool { return p.MntNS == ns || listed[p.PID] })
@@ -53,8 +64,7 @@ func (n *NodeView) Openers(dev probes.Dev) []Opener {
 		return nil
 	}
 	var out []Opener
-	for i := range n.Facts.Processes {
-		p := &n.Facts.Processes[i]
+	for _, p := range n.Processes() {
 		for _, d := range p.Open {
 			if d.Dev == dev {
 				out = append(out, Opener{Process: p, Descriptor: d})
@@ -65,12 +75,9 @@ func (n *NodeView) Openers(dev probes.Dev) []Opener {
 }
 
 func (n *NodeView) processesWhere(keep func(*probes.Process) bool) []*probes.Process {
-	if n == nil {
-		return nil
-	}
 	var out []*probes.Process
-	for i := range n.Facts.Processes {
-		if p := &n.Facts.Processes[i]; keep(p) {
+	for _, p := range n.Processes() {
+		if keep(p) {
 			out = append(out, p)
 		}
 	}

@@ -16,8 +16,7 @@ func (n *NodeView) indexParents() {
 			n.parents[lower] = append(n.parents[lower], upper)
 		}
 	}
-	for i := range n.Facts.Block {
-		b := &n.Facts.Block[i]
+	for _, b := range n.Blocks() {
 		for _, h := range b.Holders {
 			above(b.Name, h)
 		}
@@ -164,8 +163,8 @@ func (n *NodeView) PartitionsOf(dev probes.Dev) []*probes.BlockDevice {
 		return nil
 	}
 	var out []*probes.BlockDevice
-	for i := range n.Facts.Block {
-		if p := &n.Facts.Block[i]; p.Parent == b.Name && p.Name != b.Name && p.Partition > 0 {
+	for _, p := range n.Blocks() {
+		if p.Parent == b.Name && p.Name != b.Name && p.Partition > 0 {
 			out = append(out, p)
 		}
 	}

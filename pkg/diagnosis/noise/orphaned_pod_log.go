@@ -57,8 +57,8 @@ func mountedBelow(view *snapshot.NodeView, uid string) bool {
 	if len(view.Under(dir)) > 0 {
 		return true
 	}
-	for i := range view.Facts.Namespaces {
-		for _, m := range view.Facts.Namespaces[i].Mounts {
+	for _, ns := range view.Namespaces() {
+		for _, m := range ns.Mounts {
 			if len(m.Point) > len(dir) && m.Point[:len(dir)+1] == dir+"/" {
 				return true
 			}

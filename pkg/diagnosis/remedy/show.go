@@ -253,8 +253,8 @@ func (s shower) special(e report.Evidence) (Command, bool) {
 		return KernelLog(n), true
 	case what == "content" || what == "claim":
 		if v := s.x.View(n); v != nil {
-			for i := range v.Facts.Block {
-				if b := &v.Facts.Block[i]; b.Dev.String() == rest {
+			for _, b := range v.Blocks() {
+				if b.Dev.String() == rest {
 					return OnNode(n, "lsblk", "-f", "/dev/"+b.Name), true
 				}
 			}

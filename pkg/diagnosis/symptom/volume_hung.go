@@ -133,8 +133,7 @@ func readsHang(p *diagnosis.Pass, v *snapshot.Volume) {
 // wait without being interruptible; for NFS also those that wait for a server.
 func tasksHang(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	nfs := strings.HasPrefix(m.mount.FSType, "nfs")
-	for i := range m.view.Facts.Processes {
-		proc := &m.view.Facts.Processes[i]
+	for _, proc := range m.view.Processes() {
 		where, ok := uninterruptible(proc)
 		if !ok || !concerns(p, v, m, proc, where, nfs) {
 			continue

@@ -138,8 +138,7 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 		uids = append(uids, plugin)
 	}
 	var out []report.Evidence
-	for i := range view.Facts.Processes {
-		p := &view.Facts.Processes[i]
+	for _, p := range view.Processes() {
 		if p.State == "D" && (slices.Contains(uids, p.PodUID) || strings.HasPrefix(p.Unit, "kubelet")) {
 			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/wchan", p.PID), strings.TrimSpace(p.Comm+" "+p.WChan)))
 		} else if p.PodUID == plugin && longTool(x, p) {

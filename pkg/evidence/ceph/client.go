@@ -237,15 +237,11 @@ func Hangs(pl *evidence.Place) evidence.Answer {
 // hung is a map or mount of the volume that has not come back for two minutes.
 func hung(pl *evidence.Place) *probes.Process {
 	_, image, _ := pl.Volume.RBDImage()
-	for i := range pl.View.Facts.Processes {
-		q := &pl.View.Facts.Processes[i]
+	return evidence.First(pl.View.Processes(), func(q *probes.Process) bool {
 		mine := image != "" && strings.Contains(strings.Join(q.Cmdline, " "), image)
 		old := !q.Started.IsZero() && pl.X.Age(q.Started) > 2*time.Minute
-		if mine && old && (q.Comm == "rbd" || q.Comm == "mount" || q.Comm == "mount.ceph") {
-			return q
-		}
-	}
-	return nil
+		return mine && old && (q.Comm == "rbd" || q.Comm == "mount" || q.Comm == "mount.ceph")
+	})
 }
 
 func command(q *probes.Process) string {

@@ -35,8 +35,7 @@ func Lives(x *snapshot.Index, node string) (said string, a evidence.Answer) {
 			facts = append(facts, evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
 		}
 	}
-	for i := range view.Facts.Processes {
-		p := &view.Facts.Processes[i]
+	for _, p := range view.Processes() {
 		if p.PodUID == "" || len(facts) > 4 {
 			continue
 		}

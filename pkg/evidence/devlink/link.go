@@ -126,8 +126,7 @@ func (m *Missing) fitting() {
 	}
 	var facts []report.Evidence
 	var names []string
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) || m.inOtherHands(b) {
 			continue
 		}

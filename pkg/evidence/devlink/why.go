@@ -101,16 +101,10 @@ func (m Missing) Astray() *probes.DevLink {
 // withoutIdentifiers tells whether the machine is one of VMware's whose disks all lack
 // identity.
 func (m Missing) withoutIdentifiers() bool {
-	facts := m.pl.View.Facts
-	linked := slices.ContainsFunc(facts.DevLinks, func(l probes.DevLink) bool {
+	linked := slices.ContainsFunc(m.pl.View.Facts.DevLinks, func(l probes.DevLink) bool {
 		return strings.HasPrefix(l.Path, "/dev/disk/by-id/wwn-") || strings.HasPrefix(l.Path, "/dev/disk/by-id/scsi-")
 	})
-	for i := range facts.Block {
-		if b := &facts.Block[i]; !linked && strings.Contains(b.Vendor, "VMware") && disk.Whole(b) {
-			return true
-		}
-	}
-	return false
+	return !linked && slices.ContainsFunc(m.pl.View.Blocks(), func(b *probes.BlockDevice) bool { return strings.Contains(b.Vendor, "VMware") && disk.Whole(b) })
 }
 
 // Metadata quotes what the attacher noted for the node side.

@@ -23,8 +23,7 @@ type Comparison struct {
 // Compare looks at every whole disk that could come from a backend.
 func Compare(v *snapshot.Volume, view *snapshot.NodeView) Comparison {
 	var out Comparison
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if !Whole(b) {
 			continue
 		}
@@ -94,15 +93,9 @@ func System(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 
 // Idle tells whether nobody uses a disk: no mount, holder or partition.
 func Idle(view *snapshot.NodeView, b *probes.BlockDevice) bool {
-	if len(view.Uses(b.Dev)) > 0 || len(b.Holders) > 0 {
-		return false
-	}
-	for i := range view.Facts.Block {
-		if o := &view.Facts.Block[i]; o.Partition > 0 && (o.Parent == b.Name || o.Parent == "" && strings.HasPrefix(o.Name, b.Name)) {
-			return false
-		}
-	}
-	return true
+	return len(view.Uses(b.Dev))+len(b.Holders) == 0 && !slices.ContainsFunc(view.Blocks(), func(o *probes.BlockDevice) bool {
+		return o.Partition > 0 && (o.Parent == b.Name || o.Parent == "" && strings.HasPrefix(o.Name, b.Name))
+	})
 }
 
 // SizeOf is the volume's size in bytes, or zero.
@@ -122,11 +115,8 @@ func OwnIdentity(view *snapshot.NodeView, b *probes.BlockDevice) bool {
 		return false
 	}
 	// Namespaces of one NVMe controller share its serial: it names no disk.
-	shared := 0
-	for i := range view.Facts.Block {
-		if o := &view.Facts.Block[i]; Whole(o) && strings.TrimSpace(o.Serial) == strings.TrimSpace(b.Serial) && o.Serial != "" {
-			shared++
-		}
-	}
-	return shared < 2 || strings.TrimSpace(b.Serial) != id
+	shared := evidence.Keep(view.Blocks(), func(o *probes.BlockDevice) bool {
+		return Whole(o) && strings.TrimSpace(o.Serial) == strings.TrimSpace(b.Serial) && o.Serial != ""
+	})
+	return len(shared) < 2 || strings.TrimSpace(b.Serial) != id
 }

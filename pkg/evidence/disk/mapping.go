@@ -15,8 +15,7 @@ import (
 // header that the volume's present disk has: dm/uuid is CRYPT-<type>-<UUID>-<name> (libcryptsetup).
 func Mapping(view *snapshot.NodeView, v *snapshot.Volume, present probes.Dev) *probes.BlockDevice {
 	header := strings.ReplaceAll(view.Facts.Contents[present].UUID, "-", "")
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if !IsMapped(b, "CRYPT-") {
 			continue
 		}

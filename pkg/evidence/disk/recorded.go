@@ -220,14 +220,9 @@ func LUN(b *probes.BlockDevice) string {
 
 // leftOver are the disks of the volume's size that nobody uses.
 func leftOver(pl *evidence.Place) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
-		if Whole(b) && b.Sectors*512 == SizeOf(pl.Volume) && Idle(pl.View, b) && !System(pl.View, b) {
-			out = append(out, b)
-		}
-	}
-	return out
+	return evidence.Keep(pl.View.Blocks(), func(b *probes.BlockDevice) bool {
+		return Whole(b) && b.Sectors*512 == SizeOf(pl.Volume) && Idle(pl.View, b) && !System(pl.View, b)
+	})
 }
 
 // fits tells whether what is on a disk, where that was read, can be the volume's

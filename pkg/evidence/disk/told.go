@@ -92,17 +92,9 @@ func atPath(view *snapshot.NodeView, path string) (found []*probes.BlockDevice, 
 
 // withIdentity are the disks with a serial or WWID, one for each path.
 func withIdentity(view *snapshot.NodeView, id string) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
-		if b.Partition > 0 || b.DM != nil {
-			continue
-		}
-		if snapshot.Plain(snapshot.BareWWID(b.WWID)) == id || snapshot.Plain(b.Serial) == id || strings.Contains(strings.ToLower(b.VPD83), id) {
-			out = append(out, b)
-		}
-	}
-	return out
+	return evidence.Keep(view.Blocks(), func(b *probes.BlockDevice) bool {
+		return b.Partition == 0 && b.DM == nil && (snapshot.Plain(snapshot.BareWWID(b.WWID)) == id || snapshot.Plain(b.Serial) == id || strings.Contains(strings.ToLower(b.VPD83), id))
+	})
 }
 
 // identity is a hexadecimal word as long as an identity of a disk; called tells whether

@@ -71,14 +71,10 @@ func (t *Tower) climb() {
 // kubeletLoops finds the loops that kubelet keeps on a block volume:
 // R/plugins/kubernetes.io/csi/volumeDevices/<pv>/dev/<pod uid>.
 func kubeletLoops(pl *evidence.Place) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
-		if pv := pl.Volume.PVName(); pv != "" && b.LoopFile != "" && strings.Contains(b.LoopFile, "/volumeDevices/"+pv+"/dev/") {
-			out = append(out, b)
-		}
-	}
-	return out
+	pv := pl.Volume.PVName()
+	return evidence.Keep(pl.View.Blocks(), func(b *probes.BlockDevice) bool {
+		return pv != "" && strings.Contains(b.LoopFile, "/volumeDevices/"+pv+"/dev/")
+	})
 }
 
 // Bottom is the device that a holder claims: kubelet's loop when the chain goes

@@ -30,8 +30,7 @@ func (p Pool) Shows(node string) report.Evidence {
 // PoolBelow finds one that a device lies in.
 func PoolBelow(view *snapshot.NodeView, dev probes.Dev) (Pool, bool) {
 	lines := view.KernelLines(kmsg.ThinPoolMode)
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		own := evidence.Keep(lines, func(l probes.KernelLine) bool { return slices.Contains(l.Names, b.Dev.String()) })
 		if len(own) > 0 && strings.Contains(own[len(own)-1].Text, "out-of-data-space") && view.Rests(dev, b.Dev) {
 			return Pool{b, own[len(own)-1]}, true

@@ -27,8 +27,7 @@ func AtWork(x *snapshot.Index, v *snapshot.Volume, node string) (words string, a
 	if view == nil || !ok {
 		return "", evidence.No()
 	}
-	for i := range view.Facts.Processes {
-		p := &view.Facts.Processes[i]
+	for _, p := range view.Processes() {
 		tool := makes(p)
 		if tool && len(p.Cmdline) == 0 && len(p.Open) == 0 && !p.Started.IsZero() && x.Age(p.Started) <= patience {
 			return "", evidence.Unseen(evidence.Lack{Need: fmt.Sprintf("on what %s (process %d) works", p.Comm, p.PID), Node: node, Why: "it was not read"})

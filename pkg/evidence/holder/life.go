@@ -37,8 +37,8 @@ func LifeOn(x *snapshot.Index, l Lost) Life {
 	out := Life{Now: ofNow(x, view), Kubelet: kubeletWords(view, whole)}
 	facts := out.mounts(x, l, view)
 	others := 0
-	for i := range view.Facts.Processes {
-		switch p := &view.Facts.Processes[i]; {
+	for _, p := range view.Processes() {
+		switch {
 		case p.PodUID == "":
 		case slices.ContainsFunc(l.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID }):
 			out.say(fmt.Sprintf("process %d (%s) of pod UID %s runs", p.PID, p.Comm, p.PodUID))

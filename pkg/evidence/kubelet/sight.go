@@ -111,15 +111,7 @@ func (s Sight) onHost(p string) evidence.Answer {
 // tables are the mount tables of the plugin's processes.
 func (s Sight) tables() []*probes.MountNamespace {
 	view := s.pl.X.View(s.pl.Node)
-	var out []*probes.MountNamespace
-	for _, q := range view.ProcessesOfPod(string(s.plugin.UID)) {
-		for i := range view.Facts.Namespaces {
-			if n := &view.Facts.Namespaces[i]; n.ID == q.MntNS && n != view.Init && !slices.Contains(out, n) {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
+	return evidence.Keep(view.NamespacesOfPod(string(s.plugin.UID)), func(n *probes.MountNamespace) bool { return n != view.Init })
 }
 
 // over is the mount of a table that a path lies on, besides one at the path itself.

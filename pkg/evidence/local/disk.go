@@ -74,13 +74,9 @@ func fitting(pl *evidence.Place, p string) Disk {
 	if m == nil || size == 0 || near(size, sizeAt(view, m), 5) || boot.Before(pl.Volume.PV.CreationTimestamp.Time) {
 		return out
 	}
-	var fits []*probes.BlockDevice
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
-		if slices.Contains([]string{"ext4", "xfs", "btrfs"}, view.Facts.Contents[b.Dev].Type) && disk.Idle(view, b) && near(size, b.Sectors*512, 20) && disk.OwnerOf(pl.X, pl.Volume, pl.Node, b.Dev) == nil {
-			fits = append(fits, b)
-		}
-	}
+	fits := evidence.Keep(view.Blocks(), func(b *probes.BlockDevice) bool {
+		return slices.Contains([]string{"ext4", "xfs", "btrfs"}, view.Facts.Contents[b.Dev].Type) && disk.Idle(view, b) && near(size, b.Sectors*512, 20) && disk.OwnerOf(pl.X, pl.Volume, pl.Node, b.Dev) == nil
+	})
 	if len(fits) == 1 {
 		b := fits[0]
 		out.Entry, out.Fits = "none was found, but "+disk.Title(b)+" has the size of the volume and is mounted nowhere", true
@@ -191,8 +187,7 @@ func LateOf(pl *evidence.Place, p string) []Late {
 // there: a mount that propagates (HostToContainer) brings the disk to a running pod.
 func bare(view *snapshot.NodeView, ns uint64, disk probes.Mount, p string) (probes.Mount, bool) {
 	below := rootOf(view, disk.Point)
-	for i := range view.Facts.Namespaces {
-		n := &view.Facts.Namespaces[i]
+	for _, n := range view.Namespaces() {
 		if n.ID != ns || n.ID == view.Facts.Identity.InitMntNS {
 			continue
 		}

@@ -24,13 +24,13 @@ func (p Pool) Absent(pl *evidence.Place) (but string, a evidence.Answer) {
 	}
 	whole := pl.Tables(probes.Block, probes.DeviceNodes)
 	prefix := strings.ReplaceAll(p.Name, "-", "--") + "-"
-	for i := range pl.View.Facts.Block {
-		d := pl.View.Facts.Block[i].DM
+	for _, b := range pl.View.Blocks() {
+		d := b.DM
 		if d == nil || !strings.HasPrefix(d.UUID, "LVM-") || !ofGroup(d.Name, prefix) {
 			continue
 		}
 		if p.Volume == "" || d.Name == prefix+strings.ReplaceAll(p.Volume, "-", "--") {
-			return "stale", p.onNothing(pl, &pl.View.Facts.Block[i])
+			return "stale", p.onNothing(pl, b)
 		}
 		but = "volume"
 	}
@@ -140,8 +140,7 @@ func (p Pool) WhyOf(pl *evidence.Place) Why {
 	if pl.View == nil {
 		return out
 	}
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
+	for _, b := range pl.View.Blocks() {
 		c, ok := pl.View.Facts.Contents[b.Dev]
 		if !ok || len(b.Holders) > 0 || len(pl.View.HoldersOf(b.Dev)) > 0 {
 			continue

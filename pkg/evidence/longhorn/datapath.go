@@ -96,15 +96,7 @@ func (i Initiator) NoTrace(pl *evidence.Place, v *snapshot.LHVolume) evidence.An
 
 // leftMap is the device-mapper device of a v2 volume on a node, as Longhorn calls it.
 func leftMap(pl *evidence.Place, v *snapshot.LHVolume) *probes.BlockDevice {
-	if pl.View == nil {
-		return nil
-	}
-	for i := range pl.View.Facts.Block {
-		if b := &pl.View.Facts.Block[i]; b.DM != nil && b.DM.Name == v.Name {
-			return b
-		}
-	}
-	return nil
+	return evidence.First(pl.View.Blocks(), func(b *probes.BlockDevice) bool { return b.DM != nil && b.DM.Name == v.Name })
 }
 
 // spdk is how the NQN of a Longhorn volume begins.

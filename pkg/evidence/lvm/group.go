@@ -18,16 +18,12 @@ const groupEnd = len("LVM-") + 32
 
 // Group are the active logical volumes of the group of one of them.
 func Group(view *snapshot.NodeView, lv *probes.BlockDevice) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
 	if lv == nil || lv.DM == nil || len(lv.DM.UUID) < groupEnd || !strings.HasPrefix(lv.DM.UUID, "LVM-") {
 		return nil
 	}
-	for i := range view.Facts.Block {
-		if b := &view.Facts.Block[i]; b.DM != nil && strings.HasPrefix(b.DM.UUID, lv.DM.UUID[:groupEnd]) {
-			out = append(out, b)
-		}
-	}
-	return out
+	return evidence.Keep(view.Blocks(), func(b *probes.BlockDevice) bool {
+		return b.DM != nil && strings.HasPrefix(b.DM.UUID, lv.DM.UUID[:groupEnd])
+	})
 }
 
 // Free asks whether nothing uses any logical volume of a group besides the group's own
@@ -57,10 +53,8 @@ func Inside(x *snapshot.Index, on string, lv *probes.BlockDevice, base probes.De
 	if view == nil {
 		return whole.Nothing()
 	}
-	for i := range view.Facts.Block {
-		if b := &view.Facts.Block[i]; namesake(lv, b) {
-			return evidence.No(evidence.FromNode(on, "sys/class/block/"+b.Name+"/dm/name", b.DM.Name))
-		}
+	if b := evidence.First(view.Blocks(), func(b *probes.BlockDevice) bool { return namesake(lv, b) }); b != nil {
+		return evidence.No(evidence.FromNode(on, "sys/class/block/"+b.Name+"/dm/name", b.DM.Name))
 	}
 	for _, b := range Group(view, lv) {
 		for _, leaf := range view.Leaves(b.Dev) {

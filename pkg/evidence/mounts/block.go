@@ -164,8 +164,7 @@ func Points(list []*BlockEntry) (points, uids []string) {
 // LoopOf are kubelet's loop devices over the place's block volume, with the UIDs of their
 // pods.
 func LoopOf(pl *evidence.Place) (loops []*probes.BlockDevice, uids []string) {
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
+	for _, b := range pl.View.Blocks() {
 		if b.LoopFile == "" {
 			continue
 		}

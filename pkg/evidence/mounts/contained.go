@@ -29,12 +29,8 @@ func ContainedOf(pl *evidence.Place) (Contained, bool) {
 	if id == 0 || id == view.Init.ID || proc == nil || !inContainer(proc) {
 		return Contained{}, false
 	}
-	for i := range view.Facts.Namespaces {
-		if ns := &view.Facts.Namespaces[i]; ns.ID == id && ns.TablePID != 0 {
-			return Contained{pl, proc, ns}, true
-		}
-	}
-	return Contained{}, false
+	ns := evidence.First(view.Namespaces(), func(ns *probes.MountNamespace) bool { return ns.ID == id && ns.TablePID != 0 })
+	return Contained{pl, proc, ns}, ns != nil
 }
 
 func inContainer(proc *probes.Process) bool {

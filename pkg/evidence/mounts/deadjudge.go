@@ -170,12 +170,8 @@ func pathsBack(view *snapshot.NodeView, m *probes.BlockDevice) bool {
 	if !ok {
 		return false
 	}
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	return slices.ContainsFunc(view.Blocks(), func(b *probes.BlockDevice) bool {
 		id := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(b.WWID), "naa."), "eui.")
-		if b.DM == nil && len(id) >= 8 && strings.HasSuffix(strings.ToLower(wwid), id) && !offline(b) && !slices.Contains(m.Slaves, b.Name) {
-			return true
-		}
-	}
-	return false
+		return b.DM == nil && len(id) >= 8 && strings.HasSuffix(strings.ToLower(wwid), id) && !offline(b) && !slices.Contains(m.Slaves, b.Name)
+	})
 }

@@ -56,11 +56,11 @@ func deadMounts(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView) 
 func deadInside(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, known []DeadMount) []DeadMount {
 	var out []DeadMount
 	for _, c := range v.LiveConsumersOn(view.Name) {
-		for _, ns := range namespacesOf(view, string(c.Pod.UID)) {
+		for _, ns := range view.NamespacesOfPod(string(c.Pod.UID)) {
 			for _, m := range ns.Mounts {
 				has := func(d DeadMount) bool { return d.Dev == m.Dev }
 				own := v.IsLonghorn() && m.Source == "/dev/longhorn/"+v.Handle || len(x.VolumesOfPod(c.Pod)) == 1
-				if !own || !view.Dead(m.Dev) || !strings.HasPrefix(m.Source, "/dev/") || slices.ContainsFunc(known, has) || slices.ContainsFunc(out, has) {
+				if ns == view.Init || !own || !view.Dead(m.Dev) || !strings.HasPrefix(m.Source, "/dev/") || slices.ContainsFunc(known, has) || slices.ContainsFunc(out, has) {
 					continue
 				}
 				d := DeadMount{Volume: v, view: view, Dev: m.Dev}
@@ -72,20 +72,6 @@ func deadInside(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, 
 					d.Mounts = []snapshot.VolumeMount{inside}
 					out = append(out, d)
 				}
-			}
-		}
-	}
-	return out
-}
-
-// namespacesOf are the mount namespaces of a pod's processes besides the host's.
-func namespacesOf(view *snapshot.NodeView, uid string) []*probes.MountNamespace {
-	var out []*probes.MountNamespace
-	for _, proc := range view.ProcessesOfPod(uid) {
-		for i := range view.Facts.Namespaces {
-			ns := &view.Facts.Namespaces[i]
-			if ns.ID == proc.MntNS && ns.ID != 0 && ns != view.Init && !slices.Contains(out, ns) {
-				out = append(out, ns)
 			}
 		}
 	}

@@ -218,20 +218,16 @@ func (m Missing) Elsewhere() evidence.Answer {
 	if m.Bound() {
 		return evidence.No()
 	}
-	view, uid := m.pl.View, string(m.Pod.UID)
+	view := m.pl.View
 	var numbers []probes.Dev
 	if d, ok := m.pl.X.DeviceOn(m.pl.Volume, m.pl.Node); ok {
 		numbers = d.Numbers()
 	}
-	own := func(ns *probes.MountNamespace) bool {
-		return slices.ContainsFunc(view.ProcessesOfPod(uid), func(p *probes.Process) bool { return p.MntNS == ns.ID })
-	}
-	for i := range view.Facts.Namespaces {
-		ns := &view.Facts.Namespaces[i]
-		inside := own(ns)
+	own := view.NamespacesOfPod(string(m.Pod.UID))
+	for _, ns := range view.Namespaces() {
 		for _, o := range ns.Mounts {
 			kubelets := m.mount == nil && ofKubelet(view, ns) && m.isAt(o.Point)
-			if kubelets || inside && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
+			if kubelets || slices.Contains(own, ns) && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(Line(m.pl.Node, ns, o))
 			}
 		}

@@ -28,19 +28,16 @@ func (m Missing) Plugin() (t PluginTable, ok bool) {
 	}
 	t.Pod = plugin
 	view, seen := m.pl.View, false
-	for _, q := range view.ProcessesOfPod(string(plugin.UID)) {
-		for i := range view.Facts.Namespaces {
-			ns := &view.Facts.Namespaces[i]
-			if ns.ID != q.MntNS || ns == view.Init {
-				continue
-			}
-			seen = true
-			for _, o := range ns.Mounts {
-				if m.isAt(o.Point) {
-					line := Line(m.pl.Node, ns, o)
-					t.Mount, t.Path = &line, privately(plugin, o.Point)
-					return t, true
-				}
+	for _, ns := range view.NamespacesOfPod(string(plugin.UID)) {
+		if ns == view.Init {
+			continue
+		}
+		seen = true
+		for _, o := range ns.Mounts {
+			if m.isAt(o.Point) {
+				line := Line(m.pl.Node, ns, o)
+				t.Mount, t.Path = &line, privately(plugin, o.Point)
+				return t, true
 			}
 		}
 	}

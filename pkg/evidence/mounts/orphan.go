@@ -126,8 +126,8 @@ func Leaving(pl *evidence.Place, list []Orphan) bool {
 
 // InUse asks whether somebody has a file open below the mounts.
 func InUse(pl *evidence.Place, list []Orphan) evidence.Answer {
-	for i := range pl.View.Facts.Processes {
-		for _, d := range pl.View.Facts.Processes[i].Open {
+	for _, p := range pl.View.Processes() {
+		for _, d := range p.Open {
 			for _, o := range list {
 				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return covers(m.Mount.Point, d.Target) }) {
 					return evidence.Yes(evidence.FromNode(pl.Node, d.Path, d.Target))

@@ -67,8 +67,7 @@ func foreignMounts(pl *evidence.Place) []snapshot.Use {
 			add(u)
 		}
 	}
-	for i := range view.Facts.Namespaces {
-		ns := &view.Facts.Namespaces[i]
+	for _, ns := range view.Namespaces() {
 		if ns == view.Init {
 			continue
 		}

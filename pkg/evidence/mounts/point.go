@@ -59,8 +59,7 @@ func NothingBelow(x *snapshot.Index, on, dir string) evidence.Answer {
 	if view == nil {
 		return whole.Nothing()
 	}
-	for i := range view.Facts.Namespaces {
-		ns := &view.Facts.Namespaces[i]
+	for _, ns := range view.Namespaces() {
 		for _, m := range ns.Mounts {
 			if strings.Contains(m.Point+"/", dir+"/") { // other namespaces may have it below a prefix of their own
 				return evidence.No(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", ns.TablePID, m.Line), m.Raw))

@@ -67,26 +67,12 @@ func heldIn(pl *evidence.Place, ns *probes.MountNamespace, c Copy) []string {
 // inTable finds a mount in the tables of the pod's containers: the line when it is
 // private there, and whether any table that has it was read.
 func inTable(view *snapshot.NodeView, pod *corev1.Pod, at string) (ns *probes.MountNamespace, line *probes.Mount, read bool) {
-	if view == nil {
-		return nil, nil, false
-	}
-	for _, p := range view.ProcessesOfPod(string(pod.UID)) {
-		for i := range view.Facts.Namespaces {
-			n := &view.Facts.Namespaces[i]
-			if n.ID != p.MntNS || n.ID == 0 {
-				continue
-			}
-			for j := range n.Mounts {
-				if n.Mounts[j].Point != path.Clean(at) {
-					continue
-				}
-				if n.Mounts[j].Private() {
-					return n, &n.Mounts[j], true
-				}
-				read = true
-				break
-			}
+	for _, n := range view.NamespacesOfPod(string(pod.UID)) {
+		i := slices.IndexFunc(n.Mounts, func(m probes.Mount) bool { return m.Point == path.Clean(at) })
+		if i >= 0 && n.Mounts[i].Private() {
+			return n, &n.Mounts[i], true
 		}
+		read = read || i >= 0
 	}
 	return nil, nil, read
 }

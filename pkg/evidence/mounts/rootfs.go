@@ -74,8 +74,7 @@ func strayRoots(view *snapshot.NodeView) []snapshot.Use {
 		}
 	}
 	var out []snapshot.Use
-	for i := range view.Facts.Namespaces {
-		ns := &view.Facts.Namespaces[i]
+	for _, ns := range view.Namespaces() {
 		if ns == view.Init {
 			continue
 		}

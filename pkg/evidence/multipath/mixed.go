@@ -33,8 +33,8 @@ func SaidForeign(pl *evidence.Place) evidence.Answer {
 // MixedOf finds such maps where the disks of the place's volume are.
 func MixedOf(pl *evidence.Place) []Mixed {
 	var out []Mixed
-	for i := range pl.View.Facts.Block {
-		m := Mixed{Map: &pl.View.Facts.Block[i], pl: pl}
+	for _, b := range pl.View.Blocks() {
+		m := Mixed{Map: b, pl: pl}
 		if !disk.IsMapped(m.Map, "mpath-") {
 			continue
 		}

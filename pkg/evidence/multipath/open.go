@@ -2,6 +2,7 @@ package multipath
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -40,12 +41,8 @@ func ofLonghorn(b *probes.BlockDevice) bool {
 // OfLonghornOn asks whether disks of Longhorn's v1 engine are on the place's node, or may
 // come: a volume of that engine is attached there. A hazard that nothing speaks of is none.
 func OfLonghornOn(pl *evidence.Place) evidence.Answer {
-	if pl.View != nil {
-		for i := range pl.View.Facts.Block {
-			if ofLonghorn(&pl.View.Facts.Block[i]) {
-				return evidence.Yes()
-			}
-		}
+	if slices.ContainsFunc(pl.View.Blocks(), ofLonghorn) {
+		return evidence.Yes()
 	}
 	for _, v := range pl.X.VolumesOn(pl.Node) {
 		if lh := v.LH(); lh != nil && lh.DataEngine != "v2" && (lh.Status.CurrentNodeID == pl.Node || lh.NodeID == pl.Node) {
@@ -60,8 +57,7 @@ func OfLonghornOn(pl *evidence.Place) evidence.Answer {
 func Open(view *snapshot.NodeView) []string {
 	var out []string
 	seen := false
-	for i := range view.Facts.Block {
-		b := &view.Facts.Block[i]
+	for _, b := range view.Blocks() {
 		if !ofLonghorn(b) {
 			continue
 		}

@@ -50,16 +50,7 @@ func ofAnother(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m
 
 // dead are the maps of a node without a usable path.
 func dead(view *snapshot.NodeView) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	if view == nil {
-		return nil
-	}
-	for i := range view.Facts.Block {
-		if m := &view.Facts.Block[i]; disk.IsMapped(m, "mpath-") && view.NoPath(m) {
-			out = append(out, m)
-		}
-	}
-	return out
+	return evidence.Keep(view.Blocks(), func(m *probes.BlockDevice) bool { return disk.IsMapped(m, "mpath-") && view.NoPath(m) })
 }
 
 // Orphan is a map without a usable path, seen from the place's volume.
@@ -98,14 +89,10 @@ func (o Orphan) Mounted() evidence.Answer { return disk.MountedOver(o.pl, o.Dev)
 
 // Beside are running disks with the map's WWID that are not below it.
 func (o Orphan) Beside() []string {
-	var out []string
-	for i := range o.pl.View.Facts.Block {
-		b := &o.pl.View.Facts.Block[i]
-		if b.WWID != "" && snapshot.BareWWID(b.WWID) == wwid(o.BlockDevice) && o.pl.View.DeadPath(b.Name) == "" && !slices.Contains(o.Slaves, b.Name) && b.DM == nil {
-			out = append(out, b.Name)
-		}
-	}
-	return out
+	beside := evidence.Keep(o.pl.View.Blocks(), func(b *probes.BlockDevice) bool {
+		return b.WWID != "" && snapshot.BareWWID(b.WWID) == wwid(o.BlockDevice) && o.pl.View.DeadPath(b.Name) == "" && !slices.Contains(o.Slaves, b.Name) && b.DM == nil
+	})
+	return evidence.Each(beside, func(b *probes.BlockDevice) string { return b.Name })
 }
 
 // Pins asks whether the map keeps an attachment that should go: the volume is to be

@@ -76,10 +76,8 @@ func tried(pl *evidence.Place, hosts []string) evidence.Answer {
 			}
 		}
 	}
-	for i := range pl.View.Facts.Processes {
-		if q := &pl.View.Facts.Processes[i]; mounting(q, hosts) {
-			return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cmdline", q.PID), strings.Join(q.Cmdline, " ")))
-		}
+	if q := evidence.First(pl.View.Processes(), func(q *probes.Process) bool { return mounting(q, hosts) }); q != nil {
+		return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cmdline", q.PID), strings.Join(q.Cmdline, " ")))
 	}
 	return evidence.Unseen(evidence.Lack{Need: "an attempt to mount it on node " + pl.Node, Node: pl.Node, Why: "neither a text nor a process of the node shows one"})
 }

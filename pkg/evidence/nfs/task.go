@@ -29,8 +29,7 @@ func Tasks(view *snapshot.NodeView) []Task { return tasks(view, inNFS) }
 // tasks are those whose state, wchan and stack a test names a function for.
 func tasks(view *snapshot.NodeView, in func(state, wchan, stack string) string) []Task {
 	var out []Task
-	for i := range view.Facts.Processes {
-		q := &view.Facts.Processes[i]
+	for _, q := range view.Processes() {
 		kubelet := q.PID == view.Facts.Kubelet.PID || q.Believed() && q.Comm == "kubelet"
 		if at := in(q.State, q.WChan, q.Stack); at != "" {
 			out = append(out, Task{q, q.PID, at, kubelet})

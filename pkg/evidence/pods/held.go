@@ -21,8 +21,7 @@ func HeldBy(x *snapshot.Index, pod *corev1.Pod) (names []string, facts []report.
 		return nil, nil
 	}
 	dir := "/pods/" + string(pod.UID) + "/volumes/"
-	for i := range view.Facts.Processes {
-		p := &view.Facts.Processes[i]
+	for _, p := range view.Processes() {
 		at := slices.IndexFunc(p.Open, func(d probes.Descriptor) bool { return strings.Contains(d.Target, dir) })
 		if at < 0 || strings.ReplaceAll(p.PodUID, "_", "-") == string(pod.UID) {
 			continue

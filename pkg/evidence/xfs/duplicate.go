@@ -57,8 +57,7 @@ type Original struct {
 // Original finds it; paths and maps of the same disk do not count.
 func (c Copy) Original() Original {
 	pl, own := c.carrier.Place, c.carrier.Numbers()
-	for i := range pl.View.Facts.Block {
-		b := &pl.View.Facts.Block[i]
+	for _, b := range pl.View.Blocks() {
 		x, uses := pl.View.Facts.Contents[b.Dev], pl.View.Uses(b.Dev)
 		if x.UUID != c.UUID || c.UUID == "" || x.Type != "xfs" || len(uses) == 0 || slices.Contains(own, b.Dev) {
 			continue
