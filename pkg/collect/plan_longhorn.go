@@ -92,8 +92,7 @@ func (c *collector) served(a *snapshot.LHAttachment) {
 	if a == nil {
 		return
 	}
-	for i := range a.Tickets {
-		t := &a.Tickets[i]
+	for _, t := range a.Tickets {
 		name := strings.TrimPrefix(t.ID, t.Type+"-")
 		switch t.Type {
 		case "backup-controller":

@@ -65,8 +65,8 @@ func namedNodes(x *snapshot.Index, volumes []*snapshot.Volume) []string {
 		add(r.NodeID, r.OwnerID)
 	}
 	for _, a := range l.Attachments {
-		for i := range a.Tickets {
-			add(a.Tickets[i].NodeID)
+		for _, t := range a.Tickets {
+			add(t.NodeID)
 		}
 	}
 	for _, m := range l.ShareManagers {
@@ -178,10 +178,7 @@ func (c *collector) candidates(x *snapshot.Index, volumes []*snapshot.Volume, ne
 		for _, n := range near {
 			c.byName(attachments, "", snapshot.AttachmentName(handle, driver, n))
 		}
-		if v.Longhorn == nil || v.Longhorn.Attachment == nil {
-			continue
-		}
-		for _, t := range v.Longhorn.Attachment.Tickets {
+		for _, t := range v.Tickets() {
 			if strings.HasPrefix(t.ID, "csi-") { // the id of a ticket of the CSI plugin is the name of the object
 				c.byName(attachments, "", t.ID)
 			}

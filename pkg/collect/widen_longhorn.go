@@ -118,7 +118,7 @@ func drivenFromOutside(v *snapshot.Volume) bool {
 	if lh == nil || lh.NodeID == "" || v.Longhorn.Attachment == nil {
 		return false
 	}
-	return !slices.ContainsFunc(v.Longhorn.Attachment.Tickets, func(t snapshot.LHTicket) bool { return t.NodeID == lh.NodeID })
+	return !slices.ContainsFunc(v.Longhorn.Attachment.Tickets, func(t *snapshot.LHTicket) bool { return t.NodeID == lh.NodeID })
 }
 
 // outsiders are the pods that may drive a volume past Longhorn.

@@ -38,6 +38,11 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
+// Names are those that are not empty, each once.
+func Names(list ...string) []string {
+	return Once(nil, Keep(list, func(n string) bool { return n != "" })...)
+}
+
 // Once adds to a list those that it does not have.
 func Once[T comparable](list []T, more ...T) []T {
 	for _, e := range more {

@@ -244,10 +244,8 @@ func (x *Index) longhornTraces(v *Volume) []string {
 		return nil
 	}
 	var nodes nodeList
-	if a := v.Longhorn.Attachment; a != nil {
-		for _, t := range a.Tickets {
-			nodes.add(t.NodeID)
-		}
+	for _, t := range v.Tickets() {
+		nodes.add(t.NodeID)
 	}
 	for _, e := range v.Longhorn.Engines {
 		nodes.add(e.NodeID)

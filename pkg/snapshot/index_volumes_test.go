@@ -87,7 +87,7 @@ func TestDeviceNodesAndOthers(t *testing.T) {
 	lh := &LHVolume{ObjectMeta: meta("longhorn-system", "vol"), AccessMode: "rwx"}
 	lh.Status.CurrentNodeID = "x"
 	rwx.Longhorn.Volumes = []*LHVolume{lh}
-	rwx.Longhorn.Attachments = []*LHAttachment{{ObjectMeta: meta("longhorn-system", "vol"), Volume: "vol", Tickets: []LHTicket{{ID: "a", NodeID: "t"}}}}
+	rwx.Longhorn.Attachments = []*LHAttachment{{ObjectMeta: meta("longhorn-system", "vol"), Volume: "vol", Tickets: []*LHTicket{{ID: "a", NodeID: "t"}}}}
 	stopped := rwx
 	stopped.Longhorn.Volumes = []*LHVolume{{ObjectMeta: meta("longhorn-system", "vol"), AccessMode: "rwx"}}
 	used := &corev1.Node{ObjectMeta: meta("", "u")}

@@ -185,7 +185,7 @@ type LHAttachment struct {
 	metav1.ObjectMeta
 	Raw     *unstructured.Unstructured // as it was read, for saving
 	Volume  string
-	Tickets []LHTicket // sorted by id
+	Tickets []*LHTicket // sorted by id
 }
 
 // LHTicket joins spec.attachmentTickets and status.attachmentTicketStatuses.

@@ -116,7 +116,7 @@ func decodeLHAttachment(a *LHAttachment, f fields) {
 		statuses[e.key] = e.fields
 	}
 	for _, e := range f.entries("spec.attachmentTickets") {
-		t := LHTicket{
+		t := &LHTicket{
 			ID: e.key, Type: e.text("type"), NodeID: e.text("nodeID"),
 			Parameters: e.texts("parameters"), Generation: e.number("generation"),
 		}

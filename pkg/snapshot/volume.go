@@ -110,6 +110,14 @@ func (v *Volume) LH() *LHVolume {
 	return v.Longhorn.Volume
 }
 
+// Tickets are those of Longhorn's attachment of the volume.
+func (v *Volume) Tickets() []*LHTicket {
+	if v == nil || v.Longhorn == nil || v.Longhorn.Attachment == nil {
+		return nil
+	}
+	return v.Longhorn.Attachment.Tickets
+}
+
 // RegularRWX tells whether Longhorn shares the volume over NFS: access mode rwx
 // and not migratable (a migratable one is a block device on two nodes).
 func (v *Volume) RegularRWX() bool {

@@ -170,11 +170,7 @@ func busyItself(lh *snapshot.LHVolume) bool {
 // workingTicket tells whether a ticket other than a user's manual attach has work
 // in progress on the volume: snapshot, backup, clone, rebuild, restore, expansion.
 func workingTicket(v *snapshot.Volume) bool {
-	a := v.Longhorn.Attachment
-	if a == nil {
-		return false
-	}
-	return slices.ContainsFunc(a.Tickets, func(t snapshot.LHTicket) bool {
+	return slices.ContainsFunc(v.Tickets(), func(t *snapshot.LHTicket) bool {
 		return t.Type != "csi-attacher" && t.Type != "longhorn-api" && t.Type != "longhorn-upgrader"
 	})
 }

@@ -49,7 +49,7 @@ func OnlyTicket(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttac
 		return evidence.Resource(x, "longhorn.io/volumeattachments").Nothing()
 	}
 	out := evidence.Yes()
-	for _, t := range v.Longhorn.Attachment.Tickets {
+	for _, t := range v.Tickets() {
 		switch yields := t.Type == "snapshot-controller" || t.Type == "backup-controller"; {
 		case t.ID == va.Name || t.NodeID != va.Spec.NodeName:
 		case !yields:

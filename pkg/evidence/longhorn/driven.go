@@ -22,10 +22,8 @@ func NoTicket(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 	if a == nil {
 		return Read(x, "volumeattachments").Found()
 	}
-	for _, t := range a.Tickets {
-		if t.NodeID == lh.NodeID {
-			return evidence.No(evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets["+t.ID+"].nodeID", t.NodeID))
-		}
+	if t := evidence.First(a.Tickets, func(t *snapshot.LHTicket) bool { return t.NodeID == lh.NodeID }); t != nil {
+		return evidence.No(evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets["+t.ID+"].nodeID", t.NodeID))
 	}
 	return Read(x, "volumeattachments").Nothing(evidence.FromAPI("Volume "+lh.Name, "spec.nodeID", lh.NodeID),
 		evidence.FromAPI("VolumeAttachment.longhorn.io "+lh.Name, "spec.attachmentTickets", tickets(v)))
@@ -33,11 +31,8 @@ func NoTicket(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 
 // tickets lists the tickets of a volume as a sentence does.
 func tickets(v *snapshot.Volume) string {
-	if v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0 {
-		return "none"
-	}
-	all := evidence.Each(v.Longhorn.Attachment.Tickets, func(t snapshot.LHTicket) string { return fmt.Sprintf("%s (%s, node %s)", t.ID, t.Type, t.NodeID) })
-	return strings.Join(all, ", ")
+	all := evidence.Each(v.Tickets(), func(t *snapshot.LHTicket) string { return fmt.Sprintf("%s (%s, node %s)", t.ID, t.Type, t.NodeID) })
+	return OrNone(strings.Join(all, ", "))
 }
 
 // DrivenLong asks whether spec.nodeID has named its node for longer than Longhorn takes to

@@ -115,25 +115,13 @@ func keptForClone(x *snapshot.Index, vol *snapshot.Volume) evidence.Answer {
 		if va.DeletionTimestamp != nil {
 			continue
 		}
-		if ticket := ticketOf(vol, va.Name); ticket == nil {
+		if ticket := evidence.First(vol.Tickets(), func(t *snapshot.LHTicket) bool { return t.ID == va.Name }); ticket == nil {
 			return Read(x, "volumeattachments").Nothing(evidence.FromAPI("VolumeAttachment.longhorn.io "+vol.LH().Name, "spec.attachmentTickets", "none "+va.Name))
 		} else if on := vol.LH().Status.CurrentNodeID; on != "" && on != va.Spec.NodeName && !ticket.Satisfied {
 			return evidence.Yes(evidence.FromAPI("Volume "+vol.LH().Name, "status.currentNodeID", on))
 		}
 	}
 	return evidence.No()
-}
-
-// ticketOf is the ticket of a volume with an id, nil when there is none.
-func ticketOf(vol *snapshot.Volume, id string) *snapshot.LHTicket {
-	if a := vol.Longhorn.Attachment; a != nil {
-		for i := range a.Tickets {
-			if a.Tickets[i].ID == id {
-				return &a.Tickets[i]
-			}
-		}
-	}
-	return nil
 }
 
 // unfilled is the kind of the data that a volume lacks, with what says so.

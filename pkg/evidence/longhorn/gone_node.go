@@ -49,10 +49,8 @@ func goneRefs(x *snapshot.Index, v *snapshot.Volume) []GoneRef {
 		note(vol.Status.PendingNodeID, "Volume "+vol.Name, "status.pendingNodeID", known)
 	}
 	note(vol.Status.OwnerID, "Volume "+vol.Name, "status.ownerID", true)
-	if a := v.Longhorn.Attachment; a != nil {
-		for _, t := range a.Tickets {
-			note(t.NodeID, "VolumeAttachment.longhorn.io "+a.Name, "spec.attachmentTickets["+t.ID+"].nodeID", true)
-		}
+	for _, t := range v.Tickets() {
+		note(t.NodeID, "VolumeAttachment.longhorn.io "+v.Longhorn.Attachment.Name, "spec.attachmentTickets["+t.ID+"].nodeID", true)
 	}
 	for _, e := range v.Longhorn.Engines {
 		note(e.NodeID, "Engine "+e.Name, "spec.nodeID", true)

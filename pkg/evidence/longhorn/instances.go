@@ -47,8 +47,7 @@ func (i Instance) serves(im *snapshot.LHInstanceManager) bool {
 // PartNodes are the nodes with a part of a volume, present or wanted.
 func PartNodes(x *snapshot.Index, v *snapshot.Volume) []string {
 	parts := evidence.Each(instances(v), func(i Instance) string { return i.NodeID })
-	all := slices.Concat(WantedNodes(v), parts, x.DeviceNodes(v))
-	return evidence.Once(nil, evidence.Keep(all, func(n string) bool { return n != "" })...)
+	return evidence.Names(slices.Concat(WantedNodes(v), parts, x.DeviceNodes(v))...)
 }
 
 // Away quotes that Longhorn has no such volume, or the instance-managers that do not run and in which something of a volume has to

@@ -28,19 +28,13 @@ func MigrationOf(pl *evidence.Place) (Migration, bool) {
 	if m.v == nil || !m.v.Migratable {
 		return m, false
 	}
-	if a := pl.Volume.Longhorn.Attachment; a != nil {
-		for i := range a.Tickets {
-			if a.Tickets[i].Type == "csi-attacher" {
-				m.Tickets = append(m.Tickets, &a.Tickets[i])
-			}
-		}
-	}
+	m.Tickets = evidence.Keep(pl.Volume.Tickets(), func(t *snapshot.LHTicket) bool { return t.Type == "csi-attacher" })
 	return m, true
 }
 
 // Nodes are those between which the volume moves.
 func (m Migration) Nodes() []string {
-	return evidence.Keep([]string{m.v.Status.CurrentNodeID, m.v.MigrationNodeID, m.v.Status.CurrentMigrationNodeID}, func(n string) bool { return n != "" })
+	return evidence.Names(m.v.Status.CurrentNodeID, m.v.MigrationNodeID, m.v.Status.CurrentMigrationNodeID)
 }
 
 func (m Migration) ticketsFact() report.Evidence {

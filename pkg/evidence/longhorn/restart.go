@@ -45,7 +45,7 @@ func RestartsOf(pl *evidence.Place) []Restart {
 			}
 			r.facts = append(r.facts, own)
 			for _, v := range pl.X.Volumes {
-				if v.LH() == nil || v.LH().Status.CurrentNodeID != node && !slices.Contains(engineNodes(v), node) && !ranOn(v, node) {
+				if v.LH() == nil || v.LH().Status.CurrentNodeID != node && !slices.Contains(engineNodes(v), node) && !slices.Contains(enginesAt(v), node) {
 					continue
 				}
 				if _, ok := r.hits(v); ok {
@@ -69,25 +69,15 @@ func engineNodes(v *snapshot.Volume) []string {
 	case lh.Status.CurrentNodeID != "":
 		return []string{lh.Status.CurrentNodeID}
 	}
-	var out []string
-	put := func(n string) {
-		if n != "" && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
+	out := enginesAt(v)
+	if !v.RegularRWX() {
+		out = append(out, evidence.Each(v.Running(), (*snapshot.Consumer).Node)...)
 	}
-	for _, e := range v.Longhorn.Engines {
-		put(e.NodeID)
-	}
-	for _, c := range v.Running() {
-		if !v.RegularRWX() {
-			put(c.Pod.Spec.NodeName)
-		}
-	}
-	return out
+	return evidence.Names(out...)
 }
 
-func ranOn(v *snapshot.Volume, node string) bool {
-	return slices.ContainsFunc(v.Longhorn.Engines, func(e *snapshot.LHEngine) bool { return e.NodeID == node })
+func enginesAt(v *snapshot.Volume) []string {
+	return evidence.Each(v.Longhorn.Engines, func(e *snapshot.LHEngine) string { return e.NodeID })
 }
 
 // startOf is the latest start of the instance-manager's container or pod.

@@ -116,7 +116,7 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, state string, pod *corev1.Po
 // attachment, no ticket and no waiting pod want the share.
 func restsRightly(v *snapshot.Volume, state string) bool {
 	stops := state == "stopped" || state == "stopping" || state == unread
-	return stops && len(v.Waiting()) == 0 && len(v.Attachments) == 0 && (v.Longhorn.Attachment == nil || len(v.Longhorn.Attachment.Tickets) == 0)
+	return stops && len(v.Waiting()) == 0 && len(v.Attachments) == 0 && len(v.Tickets()) == 0
 }
 
 func podState(pod *corev1.Pod) string {

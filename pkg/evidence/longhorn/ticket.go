@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +25,10 @@ type Ticket struct {
 
 // TicketsOf are those of the place's volume.
 func TicketsOf(pl *evidence.Place) []Ticket {
-	l := pl.Volume.Longhorn
-	if l == nil || l.Attachment == nil || l.Volume == nil {
+	if pl.Volume.LH() == nil {
 		return nil
 	}
-	var out []Ticket
-	for i := range l.Attachment.Tickets {
-		out = append(out, judge(pl, &l.Attachment.Tickets[i]))
-	}
-	return out
+	return evidence.Each(pl.Volume.Tickets(), func(t *snapshot.LHTicket) Ticket { return judge(pl, t) })
 }
 
 func judge(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
@@ -92,10 +88,8 @@ func byHand(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
 		out.Unneeded = evidence.Not(ownerless(pl.X, o))
 		return out
 	}
-	for _, o := range pl.Volume.Longhorn.Attachment.Tickets {
-		if o.Type == "csi-attacher" && o.NodeID == t.NodeID {
-			return out
-		}
+	if slices.ContainsFunc(pl.Volume.Tickets(), func(o *snapshot.LHTicket) bool { return o.Type == "csi-attacher" && o.NodeID == t.NodeID }) {
+		return out
 	}
 	idle := evidence.All(Unused(pl), evidence.When(idleFor(pl, t)))
 	waits := evidence.Any(evidence.When(blockedBy(pl, t) != nil), drainOf(pl, t.NodeID).Blocked)
@@ -156,8 +150,8 @@ func ofShare(pl *evidence.Place, t *snapshot.LHTicket) Ticket {
 	out := Ticket{LHTicket: t, Why: "no pod and no csi ticket want the share", Refute: "a pod that uses the shared volume"}
 	var clients []evidence.Answer
 	if v.RegularRWX() || v.Longhorn.ShareManager != nil {
-		for i := range v.Longhorn.Attachment.Tickets {
-			if o := &v.Longhorn.Attachment.Tickets[i]; o.Type == "csi-attacher" {
+		for _, o := range v.Tickets() {
+			if o.Type == "csi-attacher" {
 				clients = append(clients, ownerless(pl.X, o))
 			}
 		}

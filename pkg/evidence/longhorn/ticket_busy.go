@@ -27,16 +27,15 @@ type Busy struct {
 // volume is attached for something else (longhorn/longhorn#10171); any other release detaches,
 // and interrupts the backup.
 func BusyOf(pl *evidence.Place) (Busy, bool) {
-	l := pl.Volume.Longhorn
-	if l == nil || l.Attachment == nil || l.Volume == nil {
+	v := pl.Volume.LH()
+	if v == nil {
 		return Busy{}, false
 	}
-	for i := range l.Attachment.Tickets {
-		t := &l.Attachment.Tickets[i]
+	for _, t := range pl.Volume.Tickets() {
 		s := servedBy(pl.X, t)
 		running := strings.EqualFold(s.state, "InProgress") && pl.X.Age(s.since) < longBackup
 		va := pl.Volume.AttachmentOn(t.NodeID)
-		if t.Type != "backup-controller" || !running || l.Volume.Status.CurrentNodeID != t.NodeID || va == nil || va.DeletionTimestamp == nil || len(pl.Volume.LiveConsumersOn(t.NodeID)) > 0 {
+		if t.Type != "backup-controller" || !running || v.Status.CurrentNodeID != t.NodeID || va == nil || va.DeletionTimestamp == nil || len(pl.Volume.LiveConsumersOn(t.NodeID)) > 0 {
 			continue
 		}
 		return Busy{LHTicket: t, Backup: s.name, VA: va, Waits: refusesDetach(pl.X),

@@ -30,8 +30,7 @@ func (t Ticket) Holds(pl *evidence.Place, all []Ticket) evidence.Answer {
 // blockedBy is another ticket that waits because of one, and that somebody wants: of the
 // waiting ones, those that are left over themselves do not count.
 func blockedBy(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
-	for i := range pl.Volume.Longhorn.Attachment.Tickets {
-		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
+	for _, o := range pl.Volume.Tickets() {
 		if o.ID == t.ID || o.NodeID == t.NodeID && o != contradicted(pl, t) || o.Satisfied && o.SatisfiedGeneration {
 			continue
 		}
@@ -56,13 +55,9 @@ func contradicted(pl *evidence.Place, t *snapshot.LHTicket) *snapshot.LHTicket {
 	if t.Type != "longhorn-api" || t.Parameters[without] != "true" || !t.Satisfied {
 		return nil
 	}
-	for i := range pl.Volume.Longhorn.Attachment.Tickets {
-		o := &pl.Volume.Longhorn.Attachment.Tickets[i]
-		if o.Type == "csi-attacher" && o.NodeID == t.NodeID && o.Parameters[without] == "false" && !o.Satisfied {
-			return o
-		}
-	}
-	return nil
+	return evidence.First(pl.Volume.Tickets(), func(o *snapshot.LHTicket) bool {
+		return o.Type == "csi-attacher" && o.NodeID == t.NodeID && o.Parameters[without] == "false" && !o.Satisfied
+	})
 }
 
 // Harm asks what the ticket does, as a sentence says it: it keeps a wanted one waiting, it

@@ -1,9 +1,12 @@
 package longhorn
 
 import (
+	"slices"
+
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Undone asks whether Longhorn has no part any more in an attachment that the API calls
@@ -15,13 +18,8 @@ func Undone(pl *evidence.Place, va *storagev1.VolumeAttachment) evidence.Answer 
 		return evidence.No()
 	}
 	a := pl.Volume.Longhorn.Attachment
-	if a == nil {
+	if a == nil || slices.ContainsFunc(a.Tickets, func(t *snapshot.LHTicket) bool { return t.ID == va.Name || t.NodeID == va.Spec.NodeName }) {
 		return evidence.No()
-	}
-	for _, t := range a.Tickets {
-		if t.ID == va.Name || t.NodeID == va.Spec.NodeName {
-			return evidence.No()
-		}
 	}
 	return evidence.Yes(evidence.FromAPI("Volume "+v.Name, "status.state", v.Status.State),
 		evidence.FromAPI("VolumeAttachment.longhorn.io "+a.Name, "spec.attachmentTickets["+va.Name+"]", "absent"))

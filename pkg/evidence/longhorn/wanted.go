@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	"slices"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -45,16 +44,7 @@ func WantedFor(x *snapshot.Index, v *snapshot.Volume) time.Duration {
 }
 
 func waitingTickets(v *snapshot.Volume) []*snapshot.LHTicket {
-	var out []*snapshot.LHTicket
-	if v.Longhorn == nil || v.Longhorn.Attachment == nil {
-		return nil
-	}
-	for i := range v.Longhorn.Attachment.Tickets {
-		if t := &v.Longhorn.Attachment.Tickets[i]; !t.Satisfied || !t.SatisfiedGeneration {
-			out = append(out, t)
-		}
-	}
-	return out
+	return evidence.Keep(v.Tickets(), func(t *snapshot.LHTicket) bool { return !t.Satisfied || !t.SatisfiedGeneration })
 }
 
 // Lost is how long Longhorn has not had a volume attached that Kubernetes has attached, with the facts; zero below
@@ -78,26 +68,19 @@ func Lost(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachment)
 // WantedNodes are the nodes to which a volume is to be attached, without repetition.
 func WantedNodes(v *snapshot.Volume) []string {
 	var out []string
-	add := func(n string) {
-		if n != "" && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
 	if lh := v.LH(); lh != nil {
-		add(lh.NodeID)
+		out = append(out, lh.NodeID)
 	}
 	for _, va := range v.Attachments {
 		if !va.Status.Attached && va.DeletionTimestamp == nil {
-			add(va.Spec.NodeName)
+			out = append(out, va.Spec.NodeName)
 		}
 	}
 	for _, t := range waitingTickets(v) {
-		add(t.NodeID)
+		out = append(out, t.NodeID)
 	}
-	if !v.RegularRWX() && len(out) == 0 {
-		for _, w := range v.Waiting() {
-			add(w.Node())
-		}
+	if out = evidence.Names(out...); !v.RegularRWX() && len(out) == 0 {
+		return evidence.Names(evidence.Each(v.Waiting(), (*snapshot.Consumer).Node)...)
 	}
 	return out
 }
@@ -105,7 +88,7 @@ func WantedNodes(v *snapshot.Volume) []string {
 // NodesAt are the nodes on which Longhorn has something to do for a volume: where it is to be attached,
 // and where it is.
 func NodesAt(v *snapshot.Volume) []string {
-	return slices.DeleteFunc(evidence.Once(WantedNodes(v), v.LH().Status.CurrentNodeID), func(n string) bool { return n == "" })
+	return evidence.Names(append(WantedNodes(v), v.LH().Status.CurrentNodeID)...)
 }
 
 // nodeWorks tells whether the kubelet of a node reports, as far as that is known.

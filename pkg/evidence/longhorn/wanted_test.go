@@ -32,9 +32,9 @@ func TestLost(t *testing.T) {
 			v := volume(tt.state)
 			va := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-1"}}
 			va.Status.Attached = true
-			ticket := snapshot.LHTicket{ID: "csi-1", Type: "csi-attacher"}
+			ticket := &snapshot.LHTicket{ID: "csi-1", Type: "csi-attacher"}
 			ticket.Conditions = append(ticket.Conditions, snapshot.Condition{Type: "Satisfied", Status: "False", LastTransition: now.Add(-tt.since)})
-			v.Longhorn.Attachment = &snapshot.LHAttachment{ObjectMeta: named("v"), Tickets: []snapshot.LHTicket{ticket}}
+			v.Longhorn.Attachment = &snapshot.LHAttachment{ObjectMeta: named("v"), Tickets: []*snapshot.LHTicket{ticket}}
 			if tt.edit != nil {
 				tt.edit(v.Longhorn.Volume, va)
 			}
