@@ -129,15 +129,11 @@ func (t *texts) fromLogs(s scope) {
 		if pod != nil {
 			node = pod.Spec.NodeName
 		}
-		where := fmt.Sprintf("logs/%s/%s/%s", l.Namespace, l.Pod, l.Container)
-		if l.Previous {
-			where += ".previous"
-		}
 		rec := record{}
 		for i, line := range l.Lines {
 			rec = rec.next(t, names, line)
 			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary, OwnWord: tenants,
-				Locator: fmt.Sprintf("%s:%d", where, i+1), Fresh: t.freshLine(rec.at) && !l.Previous}
+				Locator: evidence.Line{Log: &l, Number: i + 1}.Locator(), Fresh: t.freshLine(rec.at) && !l.Previous}
 			found := evidence.Keep(rec.volumes, func(v *snapshot.Volume) bool {
 				return vouched || slices.ContainsFunc(own, func(o logOwner) bool { return o.volume == v })
 			})

@@ -1,9 +1,9 @@
 package evidence
 
 import (
-	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -61,11 +61,16 @@ func Lines(logs []snapshot.Log) iter.Seq[Line] {
 
 // Evidence quotes the line.
 func (l Line) Evidence() report.Evidence {
-	where := fmt.Sprintf("logs/%s/%s/%s", l.Namespace, l.Pod, l.Container)
+	return report.Evidence{Source: "log", Locator: l.Locator(), Text: l.Text}
+}
+
+// Locator says where the line stands.
+func (l Line) Locator() string {
+	run := ""
 	if l.Previous {
-		where += ".previous"
+		run = ".previous"
 	}
-	return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, l.Number), Text: l.Text}
+	return "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container + run + ":" + strconv.Itoa(l.Number)
 }
 
 // Within tells whether the line has a date, and is younger than that. One without is none

@@ -131,11 +131,9 @@ func twice(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answe
 			return evidence.Yes(evidence.FromNode(pl.Node, strings.TrimPrefix(path.Dir(r[0]), "/"), strings.Join(evidence.Each(r, path.Base), " ")))
 		}
 	}
-	for _, l := range pl.X.LogsOf(plugin.Namespace, plugin.Name) {
-		for i, line := range slices.Backward(l.Lines) {
-			if strings.Contains(line, "Another driver with the same name is already registered") {
-				return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
-			}
+	for l := range evidence.Lines(pl.X.LogsOf(plugin.Namespace, plugin.Name)) {
+		if strings.Contains(l.Text, "Another driver with the same name is already registered") {
+			return evidence.Yes(l.Evidence())
 		}
 	}
 	return evidence.No()

@@ -1,7 +1,6 @@
 package helper
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -62,12 +61,14 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 		}
 		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {
 			last := lastLine(pl, pod, c.Name)
-			last = cmp.Or(last, strings.TrimSpace(e.Message))
-			why := fmt.Sprintf("its container %s ended with exit status %d", c.Name, e.ExitCode)
-			if last != "" {
-				why += " (" + last + ")"
+			if last.Text == "" && strings.TrimSpace(e.Message) != "" {
+				last = evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated.message", e.Message)
 			}
-			return Stuck{why, evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)), logFact(pod, c.Name, last))}, true
+			why := fmt.Sprintf("its container %s ended with exit status %d", c.Name, e.ExitCode)
+			if last.Text != "" {
+				why += " (" + strings.TrimSpace(last.Text) + ")"
+			}
+			return Stuck{why, evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)), last)}, true
 		}
 	}
 	if why, ok := pods.Unscheduled(pod); ok {
@@ -76,20 +77,13 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 	return Stuck{}, false
 }
 
-func lastLine(pl *evidence.Place, pod *corev1.Pod, container string) string {
+func lastLine(pl *evidence.Place, pod *corev1.Pod, container string) report.Evidence {
 	for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
-		if s := strings.TrimSpace(l.Text); s != "" && l.Container == container {
-			return s
+		if strings.TrimSpace(l.Text) != "" && l.Container == container {
+			return l.Evidence()
 		}
 	}
-	return ""
-}
-
-func logFact(pod *corev1.Pod, container, line string) report.Evidence {
-	if line == "" {
-		return report.Evidence{}
-	}
-	return report.Evidence{Source: "log", Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + container, Text: line}
+	return report.Evidence{}
 }
 
 // ofEvents: the helper is gone already, and its fresh events tell.

@@ -46,12 +46,9 @@ func VolumeGone(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answ
 // attacherSaid quotes the newest line of a log that names the attachment and says that its
 // volume cannot be had.
 func attacherSaid(x *snapshot.Index, va *storagev1.VolumeAttachment) []report.Evidence {
-	for _, log := range evidence.Vouched(x) {
-		for _, line := range slices.Backward(log.Lines) {
-			_, said, named := strings.Cut(line, va.Name)
-			if named && (strings.Contains(said, "not found") || strings.Contains(said, "marked for deletion")) {
-				return []report.Evidence{{Source: "log", Locator: "logs/" + log.Namespace + "/" + log.Pod + "/" + log.Container, Text: line}}
-			}
+	for l := range evidence.Lines(evidence.Vouched(x)) {
+		if _, said, named := strings.Cut(l.Text, va.Name); named && evidence.ContainsAny(said, "not found", "marked for deletion") {
+			return []report.Evidence{l.Evidence()}
 		}
 	}
 	return nil

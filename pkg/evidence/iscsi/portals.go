@@ -110,7 +110,7 @@ func loginLines(pl *evidence.Place, l snapshot.Log) []report.Evidence {
 			text += "\n" + l.Lines[i+1]
 		}
 		if !at.IsZero() && pl.X.Age(at) < lately && speaksOfLogin(text) && !refusedFatal.MatchString(text) {
-			out = append(out, report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: text})
+			out = append(out, evidence.Line{Log: &l, Number: i + 1, Text: text}.Evidence())
 		}
 	}
 	return out

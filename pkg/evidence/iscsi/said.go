@@ -32,7 +32,7 @@ func Said(pl *evidence.Place) []evidence.Text {
 	}
 	for _, l := range evidence.VouchedOn(pl.X, pl.Node) {
 		for i, line := range l.Lines {
-			add(lineText(pl, l.Container, fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), line))
+			add(lineText(pl, l.Container, evidence.Line{Log: &l, Number: i + 1}.Locator(), line))
 		}
 	}
 	for _, path := range hostLogs(pl) {

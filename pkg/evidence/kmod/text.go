@@ -107,11 +107,11 @@ func ofPlugin(pl *evidence.Place) (Said, bool) {
 	if driver == "" || pod == nil || snapshot.PodReady(pod) {
 		return Said{}, false
 	}
-	for _, l := range pl.X.LogsOf(pod.Namespace, pod.Name) {
-		for _, line := range l.Lines {
-			if m, path := named(line); m != "" && m != "nbd" { // only a warning where the kernel's client maps
-				return Said{m, path, report.Evidence{Source: "log", Node: pl.Node, Locator: "logs/" + pod.Namespace + "/" + pod.Name + "/" + l.Container, Text: line}, line}, true
-			}
+	for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
+		if m, path := named(l.Text); m != "" && m != "nbd" { // only a warning where the kernel's client maps
+			said := l.Evidence()
+			said.Node = pl.Node
+			return Said{m, path, said, l.Text}, true
 		}
 	}
 	return Said{}, false

@@ -6,14 +6,12 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -64,10 +62,8 @@ func Served(x *snapshot.Index) evidence.Answer {
 	if n, known := x.ReadyEndpoints(ns, Backend); known {
 		return evidence.When(n > 0, evidence.FromAPI("Endpoints "+ns+"/"+Backend, "subsets[].addresses", fmt.Sprint(n)))
 	}
-	for _, pod := range Managers(x) {
-		if _, sick := notReadySince(pod); !sick && loops(x, pod) == "" {
-			return evidence.Yes(evidence.FromAPI("Pod "+ns+"/"+pod.Name, "status.conditions[Ready]", "True"))
-		}
+	if pod := evidence.First(Managers(x), func(pod *corev1.Pod) bool { return works(x, pod) }); pod != nil {
+		return evidence.Yes(evidence.FromPod(pod, "status.conditions[Ready]", "True"))
 	}
 	return evidence.Unseen(evidence.Lack{Need: "api/pods", Why: "a longhorn-manager that works"})
 }
@@ -123,21 +119,14 @@ func Complains(pl *evidence.Place) Complaint {
 	}
 	for _, log := range pl.X.Logs {
 		pod := pl.X.Pod(log.Namespace, log.Pod)
-		if log.Namespace != pl.X.LonghornNamespace() || pod == nil {
+		if log.Namespace != pl.X.LonghornNamespace() || pod == nil || works(pl.X, pod) {
 			continue
 		}
-		if _, sick := notReadySince(pod); !sick && loops(pl.X, pod) == "" {
-			continue
-		}
-		for i, line := range slices.Backward(log.Lines) {
-			said := unreachableForm.MatchString(line) && (strings.Contains(line, "level=fatal") || strings.Contains(line, "level=error")) || lookupForm.MatchString(line)
-			if !said {
-				continue
+		for l := range evidence.Lines([]snapshot.Log{log}) {
+			if unreachableForm.MatchString(l.Text) && evidence.ContainsAny(l.Text, "level=fatal", "level=error") || lookupForm.MatchString(l.Text) {
+				out.hear(l.Evidence(), l.Within(pl.X, freshFor))
+				break
 			}
-			at := message.Date(line, pl.X.TakenAt) // an undated line is not fresh
-			out.hear(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1), Text: line},
-				!at.IsZero() && pl.X.Age(at) < 10*time.Minute)
-			break
 		}
 	}
 	return out

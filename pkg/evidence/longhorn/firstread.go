@@ -109,11 +109,9 @@ func Elsewhere(x *snapshot.Index, node string) evidence.Answer {
 // could not read (READ(10) is 28 and READ(16) 88, SBC-3; a write fails when the engine dies).
 func TargetSays(x *snapshot.Index, node string) evidence.Answer {
 	for _, im := range x.InstanceManagersOn(node) {
-		for _, l := range x.LogsOf(im.Namespace, im.Name) {
-			for i, line := range l.Lines {
-				if strings.Contains(line, "fail to read at ") || strings.Contains(line, "io error") && (strings.Contains(line, " 28 -14 ") || strings.Contains(line, " 88 -14 ")) {
-					return evidence.Yes(report.Evidence{Source: "log", Locator: fmt.Sprintf("logs/%s/%s/%s:%d", l.Namespace, l.Pod, l.Container, i+1), Text: line})
-				}
+		for l := range evidence.Lines(x.LogsOf(im.Namespace, im.Name)) {
+			if strings.Contains(l.Text, "fail to read at ") || strings.Contains(l.Text, "io error") && evidence.ContainsAny(l.Text, " 28 -14 ", " 88 -14 ") {
+				return evidence.Yes(l.Evidence())
 			}
 		}
 	}

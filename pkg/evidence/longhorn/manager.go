@@ -69,6 +69,12 @@ func loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
 	return ""
 }
 
+// works tells whether a pod is Ready and does not end again and again.
+func works(x *snapshot.Index, pod *corev1.Pod) bool {
+	_, sick := notReadySince(pod)
+	return !sick && loops(x, pod) == ""
+}
+
 // Trouble is the first reason for which a container of a pod does not run.
 func Trouble(pod *corev1.Pod) string {
 	for _, c := range statuses(pod) {

@@ -179,7 +179,5 @@ func Recovery(x *snapshot.Index, v *snapshot.Volume) string {
 }
 
 func telling(line string) bool {
-	return slices.ContainsFunc([]string{"error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused"}, func(w string) bool {
-		return strings.Contains(line, w)
-	})
+	return evidence.ContainsAny(line, "error", "Error", "fatal", "UNHEALTHY", "READONLY", "not attached", "res=-1", "failed", "refused")
 }

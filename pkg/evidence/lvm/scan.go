@@ -11,7 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // Scanned tells whether LVM's udev rules look at such a device although a driver
@@ -51,13 +50,15 @@ func Busy(pl *evidence.Place, name string) (a evidence.Answer, fresh bool) {
 	a = evidence.No()
 	for _, log := range evidence.VouchedOn(pl.X, pl.Node) {
 		var at time.Time
-		for _, line := range log.Lines {
+		for i, line := range log.Lines {
 			if d := message.Date(line, pl.X.TakenAt); !d.IsZero() {
 				at = d
 			}
 			if device, ok := saysBusy(line); ok && device == name && !at.Before(last) {
 				last = at
-				a = evidence.Yes(report.Evidence{Source: "log", Node: pl.Node, Locator: "logs " + log.Namespace + "/" + log.Pod + "/" + log.Container, Text: strings.TrimSpace(line)})
+				said := evidence.Line{Log: &log, Number: i + 1, Text: line}.Evidence()
+				said.Node = pl.Node
+				a = evidence.Yes(said)
 			}
 		}
 	}

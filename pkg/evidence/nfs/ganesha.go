@@ -1,12 +1,12 @@
 package nfs
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
@@ -59,8 +59,7 @@ var (
 func contests(x *snapshot.Index, log snapshot.Log) []*Contest {
 	r := ganeshaReader{byName: map[string]*Contest{}, pending: map[string]string{}, previous: map[string]string{}}
 	for i, line := range log.Lines {
-		where := fmt.Sprintf("logs/%s/%s/%s:%d", log.Namespace, log.Pod, log.Container, i+1)
-		r.read(line, where, ganeshaTime(line, x.TakenAt))
+		r.read(line, evidence.Line{Log: &log, Number: i + 1}.Locator(), ganeshaTime(line, x.TakenAt))
 	}
 	return r.list
 }

@@ -24,11 +24,7 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 				continue
 			}
 			if i := worst(l.Lines); i >= 0 {
-				where := "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container
-				if previous {
-					where += ".previous"
-				}
-				return report.Evidence{Source: "log", Locator: fmt.Sprintf("%s:%d", where, i+1), Text: l.Lines[i]}
+				return evidence.Line{Log: &l, Number: i + 1, Text: l.Lines[i]}.Evidence()
 			}
 		}
 	}
