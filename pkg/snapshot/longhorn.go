@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -178,6 +179,11 @@ type LHDisk struct {
 	ScheduledReplicas               map[string]int64
 	HasStatus, EvictionRequested    bool
 	FilesystemType, InstanceManager string
+}
+
+// Instances are all that an instance-manager says it runs.
+func (m *LHInstanceManager) Instances() []LHProcess {
+	return slices.Concat(m.Engines, m.Frontends, m.Replicas)
 }
 
 // LHAttachment is volumeattachments.longhorn.io; one per volume, named like it.

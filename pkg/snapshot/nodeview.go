@@ -100,6 +100,16 @@ func (n *NodeView) Namespaces() []*probes.MountNamespace {
 	return n.allSpaces
 }
 
+// HasBelow tells whether the recording has a file below a directory.
+func (n *NodeView) HasBelow(dir string) bool {
+	for name := range n.Facts.Files {
+		if strings.HasPrefix(name, strings.Trim(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // View returns the view of a probed node, or nil.
 func (x *Index) View(node string) *NodeView { return x.NodeViews[node] }
 

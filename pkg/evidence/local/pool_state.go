@@ -64,10 +64,8 @@ func (p Pool) zpoolAbsent(pl *evidence.Place) evidence.Answer {
 	if f, ok := pl.View.Facts.Files[dir+p.Name+"/state"]; ok && f.Err == "" {
 		return evidence.No().With(evidence.FromNode(pl.Node, dir+p.Name+"/state", strings.TrimSpace(f.Content)))
 	}
-	for path := range pl.View.Facts.Files {
-		if strings.HasPrefix(path, dir+p.Name+"/") {
-			return evidence.No()
-		}
+	if pl.View.HasBelow(dir + p.Name) {
+		return evidence.No()
 	}
 	mounted := func(u snapshot.Use) bool {
 		return u.Mount.FSType == "zfs" && rootOfDataset(u.Mount.Source) == p.Name

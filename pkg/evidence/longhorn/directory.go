@@ -88,10 +88,8 @@ func (d Directory) torn(r *snapshot.LHReplica) (why string, facts []report.Evide
 
 // Complete finds another replica whose directory looks complete.
 func Complete(x *snapshot.Index, v *snapshot.Volume, besides *snapshot.LHReplica) *snapshot.LHReplica {
-	for _, r := range v.Longhorn.Replicas {
-		if d := directoryOf(x, r); r.Name != besides.Name && d.Meta != "" && !d.Building && len(d.Lone) == 0 {
-			return r
-		}
-	}
-	return nil
+	return evidence.First(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool {
+		d := directoryOf(x, r)
+		return r.Name != besides.Name && d.Meta != "" && !d.Building && len(d.Lone) == 0
+	})
 }

@@ -39,7 +39,7 @@ func (o OnDisk) Fault() Fault {
 	file, name, ok := o.config()
 	read := ok && file.Err == ""
 	if has := uuidIn(file.Content); read && has != "" && o.Disk.UUID != "" && has != o.Disk.UUID {
-		return Fault{Kind: OtherUUID, What: fmt.Sprintf("it carries the UUID %s, recorded is %s", has, o.Disk.UUID), Emptied: !o.holdsReplicas(),
+		return Fault{Kind: OtherUUID, What: fmt.Sprintf("it carries the UUID %s, recorded is %s", has, o.Disk.UUID), Emptied: !o.View.HasBelow(path.Join(o.Disk.Path, "replicas")),
 			Answer: evidence.Yes(evidence.FromNode(o.Node.Name, name, strings.TrimSpace(file.Content)))}
 	}
 	if what := o.otherDisk(); what != "" {
@@ -124,17 +124,6 @@ func uuidIn(text string) string {
 		return ""
 	}
 	return cfg.DiskUUID
-}
-
-// holdsReplicas tells whether a directory of a replica was seen on the disk.
-func (o OnDisk) holdsReplicas() bool {
-	below := strings.Trim(path.Join(o.Disk.Path, "replicas"), "/") + "/"
-	for name := range o.View.Facts.Files {
-		if strings.HasPrefix(name, below) {
-			return true
-		}
-	}
-	return false
 }
 
 // fstab is the line that mounts a filesystem at the disk's path or above it, but below

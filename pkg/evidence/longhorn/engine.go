@@ -151,12 +151,7 @@ func (u Upgrade) Blocks(e *snapshot.LHEngine) evidence.Answer {
 // TooMany asks whether more copies are active than the volume wants: then an upgrade
 // never ends (issue 11825).
 func (u Upgrade) TooMany(v *snapshot.Volume) evidence.Answer {
-	n := 0
-	for _, r := range v.Longhorn.Replicas {
-		if r.Active {
-			n++
-		}
-	}
+	n := len(evidence.Keep(v.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.Active }))
 	want := v.LH().NumberOfReplicas
 	return evidence.When(want > 0 && n > want, evidence.FromAPI("Volume "+v.LH().Name, "spec.numberOfReplicas", fmt.Sprintf("%d, active are %d", want, n)))
 }

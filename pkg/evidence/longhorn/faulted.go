@@ -53,14 +53,7 @@ func EngineDied(x *snapshot.Index, v *snapshot.Volume) evidence.Answer {
 
 // Failures are the times at which replicas of a volume failed, the oldest first.
 func Failures(v *snapshot.Volume) []string {
-	var out []string
-	for _, r := range v.Longhorn.Replicas {
-		if r.FailedAt != "" {
-			out = append(out, r.FailedAt)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(slices.Values(evidence.Each(FailedReplicas(v), func(r *snapshot.LHReplica) string { return r.FailedAt })))
 }
 
 // LeftDirectories are the directories of replicas that nobody has a Replica object for:
@@ -80,7 +73,10 @@ func LeftDirectories(x *snapshot.Index, v *snapshot.Volume) []string {
 		view := x.View(n.Name)
 		for i := range n.Disks {
 			below := strings.Trim(n.Disks[i].Path, "/") + "/replicas/"
-			for file := range fileNames(view) {
+			if view == nil {
+				break
+			}
+			for file := range view.Facts.Files {
 				rest, ok := strings.CutPrefix(file, below)
 				dir, _, _ := strings.Cut(rest, "/")
 				if at := dir + " on node " + n.Name; ok && strings.HasPrefix(dir, name) && !slices.Contains(out, at) {
@@ -91,19 +87,6 @@ func LeftDirectories(x *snapshot.Index, v *snapshot.Volume) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func fileNames(view *snapshot.NodeView) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		if view == nil {
-			return
-		}
-		for name := range view.Facts.Files {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // SalvageOff quotes the setting that keeps Longhorn from salvaging, if it does.

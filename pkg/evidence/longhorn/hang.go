@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -52,18 +54,15 @@ func HangsOf(pl *evidence.Place) []Hang {
 
 // moving tells whether a volume has been on its way for longer than it should.
 func moving(x *snapshot.Index, v *snapshot.Volume) bool {
-	switch v.LH().Status.State {
-	case "attaching":
-		return WantedFor(x, v) > patience
-	case "detaching":
-		for _, va := range v.Attachments {
-			if va.DeletionTimestamp != nil && x.Age(va.DeletionTimestamp.Time) > patience {
-				return true
-			}
-		}
-		return WantedFor(x, v) > patience
-	}
-	return false
+	state := v.LH().Status.State
+	return (state == "attaching" || state == "detaching") && WantedFor(x, v) > patience || state == "detaching" && staysAttached(x, v)
+}
+
+// staysAttached tells whether an attachment of a volume has been about to go for longer than that takes.
+func staysAttached(x *snapshot.Index, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		return va.DeletionTimestamp != nil && x.Age(va.DeletionTimestamp.Time) > patience
+	})
 }
 
 // holds tells whether an instance of a volume stands still in the instance-manager, and

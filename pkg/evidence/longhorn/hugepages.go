@@ -80,11 +80,7 @@ func QueueReset(x *snapshot.Index, node string) evidence.Answer {
 
 // V2Engines counts the engines of SPDK that run on a node.
 func V2Engines(x *snapshot.Index, node string) int {
-	n := 0
-	for _, e := range x.Cluster.Longhorn.Engines {
-		if e.DataEngine == "v2" && e.NodeID == node && e.CurrentState == "running" {
-			n++
-		}
-	}
-	return n
+	return len(evidence.Keep(x.Cluster.Longhorn.Engines, func(e *snapshot.LHEngine) bool {
+		return e.DataEngine == "v2" && e.NodeID == node && e.CurrentState == "running"
+	}))
 }

@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -21,14 +22,9 @@ func ImageGone(pl *evidence.Place) evidence.Answer {
 		}).With(named)
 	}
 	images := pl.X.Cluster.Longhorn.EngineImages
-	for _, ei := range images {
-		if ei.Image == v.Image {
-			return evidence.No()
-		}
-	}
-	if len(images) == 0 {
+	there := evidence.Each(images, func(ei *snapshot.LHEngineImage) string { return ei.Image })
+	if len(images) == 0 || slices.Contains(there, v.Image) {
 		return evidence.No()
 	}
-	there := evidence.Each(images, func(ei *snapshot.LHEngineImage) string { return ei.Image })
 	return Read(pl.X, "engineimages").Nothing(named, evidence.FromAPI("EngineImages", "spec.image", strings.Join(there, ", ")))
 }

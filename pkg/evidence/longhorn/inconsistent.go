@@ -23,26 +23,18 @@ var (
 	chainBroken = pattern.MustCompile(`\.img\.meta: no such file|failed to find (the )?(parent|metadata)|(parent|chain).*(missing|not found)`)
 )
 
-// told is the newest text about a volume of a form, or nil.
-func told(pl *evidence.Place, form *pattern.Pattern) *evidence.Text {
-	for i := range pl.Texts {
-		if form.MatchString(pl.Texts[i].Raw) {
-			return &pl.Texts[i]
-		}
-	}
-	return nil
+// told is the newest text about a volume of a form.
+func told(pl *evidence.Place, form *pattern.Pattern) (evidence.Text, bool) {
+	return pl.Texts.First(func(t evidence.Text) bool { return form.MatchString(t.Raw) })
 }
 
 // refusal asks for a fresh text of a form; an older one is quoted and not enough.
 func refusal(pl *evidence.Place, form *pattern.Pattern, what string) evidence.Answer {
-	t := told(pl, form)
-	switch {
-	case t != nil && t.Fresh:
+	t, _ := told(pl, form)
+	if t.Fresh {
 		return evidence.Yes(t.Evidence())
-	case t != nil:
-		return evidence.Unseen(evidence.Lack{Need: "api//events", Why: what}).With(t.Evidence())
 	}
-	return evidence.Unseen(evidence.Lack{Need: "api//events", Why: what})
+	return evidence.Unseen(evidence.Lack{Need: "api//events", Why: what}).With(t.Evidence())
 }
 
 // TooMany asks whether a volume whose data locality allows one replica has more. While it
@@ -57,7 +49,7 @@ func TooMany(pl *evidence.Place) evidence.Answer {
 			kept++
 		}
 	}
-	if v.Status.State == "attached" && told(pl, strictLocal) == nil {
+	if _, said := told(pl, strictLocal); v.Status.State == "attached" && !said {
 		return evidence.No()
 	}
 	return evidence.When(v.DataLocality == "strict-local" && kept > 1, append(facts, evidence.FromAPI("Volume "+v.Name, "spec.dataLocality", v.DataLocality))...)
@@ -77,7 +69,7 @@ func TooLarge(e *snapshot.LHEngine, v *snapshot.LHVolume) evidence.Answer {
 // is larger than the volume; and how large.
 func SizesDiffer(pl *evidence.Place, e *snapshot.LHEngine, v *snapshot.LHVolume) (largest int64, a evidence.Answer) {
 	raw, fact := "", report.Evidence{}
-	if t := told(pl, sizesDiffer); t != nil && t.Fresh {
+	if t, _ := told(pl, sizesDiffer); t.Fresh {
 		raw, fact = t.Raw, t.Evidence()
 	}
 	for _, im := range runners(pl.X, e.NodeID, e.InstanceManager) {
@@ -141,7 +133,7 @@ type Half struct {
 	Why     string
 	Never   bool // the objects say as well that it never was complete
 	facts   []report.Evidence
-	named   *evidence.Text
+	named   evidence.Text
 }
 
 // HalfBuilt finds it: the engine cannot start on it. While the engine runs, a rebuild is
@@ -151,7 +143,7 @@ func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
 	if v.Status.State == "attached" || e.CurrentState == "running" || WantedFor(pl.X, pl.Volume) < patience {
 		return nil
 	}
-	said := told(pl, chainBroken)
+	said, named := told(pl, chainBroken)
 	c, ok := e.Conditions.Get("InstanceCreation")
 	fails := e.CurrentState == "error" || ok && c.Status == "False"
 	for _, r := range pl.Volume.Longhorn.Replicas {
@@ -160,10 +152,10 @@ func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
 		}
 		why, facts := directoryOf(pl.X, r).torn(r)
 		never := r.HealthyAt == "" || rebuildFailed(r)
-		if why != "" && (never || said != nil || fails) {
+		if why != "" && (never || named || fails) {
 			return &Half{r, why, never, facts, said}
 		}
-		if why == "" && said != nil && said.Fresh && speaksOf(pl.X, said.Raw, r) {
+		if why == "" && said.Fresh && speaksOf(pl.X, said.Raw, r) {
 			return &Half{r, "the engine says that files of it are missing", false, nil, said}
 		}
 	}
@@ -173,11 +165,7 @@ func HalfBuilt(pl *evidence.Place, e *snapshot.LHEngine) *Half {
 // Is asks whether the replica counts as usable.
 func (h Half) Is() evidence.Answer {
 	r := h.Replica
-	a := evidence.Yes(evidence.FromAPI("Replica "+r.Name, "spec", fmt.Sprintf("failedAt %s, healthyAt %s, lastFailedAt %s", OrNone(r.FailedAt), OrNone(r.HealthyAt), OrNone(r.LastFailedAt))))
-	if h.named != nil {
-		a = a.With(h.named.Evidence())
-	}
-	return a
+	return evidence.Yes(evidence.FromAPI("Replica "+r.Name, "spec", fmt.Sprintf("failedAt %s, healthyAt %s, lastFailedAt %s", OrNone(r.FailedAt), OrNone(r.HealthyAt), OrNone(r.LastFailedAt))), h.named.Evidence())
 }
 
 // Both asks whether the files of its node and the objects say so.

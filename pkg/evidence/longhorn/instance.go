@@ -20,13 +20,9 @@ func read(x *snapshot.Index) evidence.Reading {
 // of one that does not answer are old, and what it runs goes on: the manager calls that
 // unknown, and spares it then, too (longhorn-manager, node_controller.go).
 func Idle(x *snapshot.Index, im *snapshot.LHInstanceManager, besides string) evidence.Answer {
-	n := 0
-	for _, list := range [][]snapshot.LHProcess{im.Engines, im.Frontends, im.Replicas} {
-		for _, p := range list {
-			if p.Name != besides {
-				return evidence.No(evidence.FromAPI("InstanceManager "+im.Name, "status.instances["+p.Name+"]", p.State))
-			}
-			n++
+	for _, p := range im.Instances() {
+		if p.Name != besides {
+			return evidence.No(evidence.FromAPI("InstanceManager "+im.Name, "status.instances["+p.Name+"]", p.State))
 		}
 	}
 	for _, e := range x.Cluster.Longhorn.Engines {
@@ -42,7 +38,7 @@ func Idle(x *snapshot.Index, im *snapshot.LHInstanceManager, besides string) evi
 	if im.CurrentState == "unknown" {
 		return evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/instancemanagers", Node: im.NodeID, Why: "its state is unknown: what it runs is not known"})
 	}
-	return read(x).Nothing(evidence.FromAPI("InstanceManager "+im.Name, "status", fmt.Sprintf("%d engines and replicas, and none says that it runs there", n)))
+	return read(x).Nothing(evidence.FromAPI("InstanceManager "+im.Name, "status", fmt.Sprintf("%d engines and replicas, and none says that it runs there", len(im.Instances()))))
 }
 
 // runsIn: "unknown" is what an instance is called that was started where nobody answers

@@ -12,7 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// freshFor is how old a line of a log or of the kernel may be that speaks of the present.
+// freshFor is how old an event or a line of a log or of the kernel may be that speaks of the present.
 const freshFor = 10 * time.Minute
 
 // Instance is an engine, the frontend of one, or a replica of a volume.

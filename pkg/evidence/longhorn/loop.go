@@ -41,16 +41,13 @@ func wantedSince(v *snapshot.Volume) time.Time {
 	return first
 }
 
-// fresh is how old what speaks of the present may be.
-const fresh = 10 * time.Minute
-
 // transitions counts what happened since a moment, while it still speaks of the present:
 // the last occurrence is at most ten minutes old, and no pod got the volume after it. An event counts its occurrences and
 // dates the first and the last; those between are taken to be evenly spread.
 func transitions(x *snapshot.Index, v *snapshot.Volume, kind, name string, since time.Time, reasons ...string) int {
 	n := 0
 	for _, e := range x.Events(kind, x.LonghornNamespace(), name) {
-		if !slices.Contains(reasons, e.Reason) || x.Age(e.Last) >= fresh || e.Last.Before(since) || v.ServedSince("", e.Last) {
+		if !slices.Contains(reasons, e.Reason) || x.Age(e.Last) >= freshFor || e.Last.Before(since) || v.ServedSince("", e.Last) {
 			continue
 		}
 		count, span := max(e.Count, 1), e.Last.Sub(e.First)

@@ -58,15 +58,9 @@ func (m Migration) Dangling() evidence.Answer {
 // stuck tells whether the volume is wanted or to be released for longer than that takes,
 // goes round, or is refused in whatever words.
 func (m Migration) stuck() bool {
-	if WantedFor(m.pl.X, m.pl.Volume) > patience || TurnsOf(m.pl.X, m.pl.Volume).Loops(m.v.Status.State) {
-		return true
-	}
-	for _, va := range m.pl.Volume.Attachments {
-		if va.DeletionTimestamp != nil && m.pl.X.Age(va.DeletionTimestamp.Time) > patience {
-			return true
-		}
-	}
-	return slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
+	x, v := m.pl.X, m.pl.Volume
+	return WantedFor(x, v) > patience || TurnsOf(x, v).Loops(m.v.Status.State) || staysAttached(x, v) ||
+		slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool { return !t.Ordinary })
 }
 
 // Unconfirmed asks whether both ends have had the volume for long, and the source pod does
@@ -194,15 +188,11 @@ func (m Migration) Refused() evidence.Answer {
 // Usable counts the replicas that have a place and did not fail, and the nodes for them
 // where those are fewer than the replicas.
 func (m Migration) Usable() (replicas int, nodes string) {
-	for _, r := range m.pl.Volume.Longhorn.Replicas {
-		if r.NodeID != "" && r.FailedAt == "" {
-			replicas++
-		}
-	}
+	usable := evidence.Keep(m.pl.Volume.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.NodeID != "" && r.FailedAt == "" })
 	if n := len(m.pl.X.Cluster.Longhorn.Nodes); n > 0 && n < m.v.NumberOfReplicas {
 		nodes = fmt.Sprint(n)
 	}
-	return replicas, nodes
+	return len(usable), nodes
 }
 
 // Target is the node that waits for the volume.

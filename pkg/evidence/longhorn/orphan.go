@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -103,17 +104,9 @@ func (p EngineProcess) Unwanted(x *snapshot.Index, v *snapshot.Volume) (why stri
 
 // Orphan is the object that Longhorn 1.9 and later makes of such a process, or nil.
 func (p EngineProcess) Orphan(x *snapshot.Index) *snapshot.LHOrphan {
-	for _, o := range x.Cluster.Longhorn.Orphans {
-		if !strings.Contains(o.Type, "engine") || o.NodeID != "" && o.NodeID != p.Manager.NodeID {
-			continue
-		}
-		for _, value := range o.Parameters {
-			if value == p.Name {
-				return o
-			}
-		}
-	}
-	return nil
+	return evidence.First(x.Cluster.Longhorn.Orphans, func(o *snapshot.LHOrphan) bool {
+		return strings.Contains(o.Type, "engine") && (o.NodeID == "" || o.NodeID == p.Manager.NodeID) && slices.Contains(slices.Collect(maps.Values(o.Parameters)), p.Name)
+	})
 }
 
 // Left asks whether a process has been left alone for over two minutes: by the age of

@@ -24,15 +24,7 @@ func process(list []snapshot.LHProcess, name string) *snapshot.LHProcess {
 
 // Others counts the instances of an instance-manager besides one of a name.
 func Others(im *snapshot.LHInstanceManager, besides string) int {
-	n := 0
-	for _, list := range [][]snapshot.LHProcess{im.Engines, im.Frontends, im.Replicas} {
-		for _, r := range list {
-			if r.Name != besides {
-				n++
-			}
-		}
-	}
-	return n
+	return len(evidence.Keep(im.Instances(), func(r snapshot.LHProcess) bool { return r.Name != besides }))
 }
 
 // Forgotten asks whether an engine that shall run, and names no instance-manager, is still

@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,14 +90,10 @@ func limitReached(view *snapshot.NodeView, uid string) (string, report.Evidence)
 	if view == nil || uid == "" {
 		return "", report.Evidence{}
 	}
-	var paths []string
-	for path := range view.Facts.Files {
-		if strings.HasPrefix(path, "sys/fs/cgroup/") && evidence.ContainsAny(path, uid, strings.ReplaceAll(uid, "-", "_")) {
-			paths = append(paths, path)
+	for _, path := range slices.Sorted(maps.Keys(view.Facts.Files)) {
+		if !strings.HasPrefix(path, "sys/fs/cgroup/") || !evidence.ContainsAny(path, uid, strings.ReplaceAll(uid, "-", "_")) {
+			continue
 		}
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
 		text := strings.TrimSpace(view.Facts.Files[path].Content)
 		dir := path[:strings.LastIndexByte(path, '/')]
 		switch {

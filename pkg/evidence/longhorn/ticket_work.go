@@ -34,10 +34,8 @@ func workEnded(pl *evidence.Place, kind string) (a evidence.Answer, why string) 
 	case "volume-clone-controller":
 		return evidence.When(v.Status.CloneState == "completed"), "the clone is completed"
 	case "volume-eviction-controller":
-		if slices.ContainsFunc(pl.Volume.Longhorn.Replicas, func(r *snapshot.LHReplica) bool { return r.EvictionRequested }) {
-			return evidence.No(), ""
-		}
-		if len(pl.Volume.Longhorn.Replicas) == 0 {
+		replicas := pl.Volume.Longhorn.Replicas
+		if len(replicas) == 0 || slices.ContainsFunc(replicas, func(r *snapshot.LHReplica) bool { return r.EvictionRequested }) {
 			return evidence.No(), ""
 		}
 		return Read(pl.X, "replicas").Nothing(), "no replica is to be evicted"

@@ -50,25 +50,12 @@ func Initiator(x *snapshot.Index, node string) evidence.Answer {
 	if r := Read(x, node, probes.Sessions, "etc/iscsi"); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...)
 	}
-	if name == "" && !configured(view.Facts) {
+	configured := view.Facts.ISCSI.InitiatorFile != "" || len(view.Facts.ISCSI.Config) > 0 || view.HasBelow("etc/iscsi") // its package brings some files
+	if name == "" && !configured {
 		return evidence.Unseen(lack(node, probes.Sessions, "no file of etc/iscsi was seen"))
 	}
 	if name == "" {
 		return evidence.No(evidence.FromNode(node, iscsi.InitiatorFile, "no name"))
 	}
 	return evidence.No(evidence.FromNode(node, iscsi.InitiatorFile, name))
-}
-
-// configured tells whether any file of open-iscsi's configuration was seen: its package
-// brings some.
-func configured(f *probes.Facts) bool {
-	if f.ISCSI.InitiatorFile != "" || len(f.ISCSI.Config) > 0 {
-		return true
-	}
-	for path := range f.Files {
-		if strings.HasPrefix(path, "etc/iscsi/") {
-			return true
-		}
-	}
-	return false
 }

@@ -54,12 +54,8 @@ func programs(x *snapshot.Index, node, root string) evidence.Reading {
 	if view == nil || !r.Complete() {
 		return r
 	}
-	for _, dir := range dirs {
-		for path := range view.Facts.Files {
-			if strings.HasPrefix(path, root+dir+"/") {
-				return r
-			}
-		}
+	if slices.ContainsFunc(dirs, func(dir string) bool { return view.HasBelow(root + dir) }) {
+		return r
 	}
 	return evidence.Partial(lack(node, probes.Files, "no program of it was seen"))
 }

@@ -110,15 +110,8 @@ func (k Contained) onHost(at string) bool {
 	if f, ok := view.Facts.Files[name]; ok && f.Err == "" {
 		return true
 	}
-	if _, ok := view.NumberAt(at); ok || len(view.MountsAt(at)) > 0 {
-		return true
-	}
-	for n := range view.Facts.Files {
-		if strings.HasPrefix(n, name+"/") {
-			return true
-		}
-	}
-	return false
+	_, ok := view.NumberAt(at)
+	return ok || len(view.MountsAt(at)) > 0 || view.HasBelow(name)
 }
 
 // bound tells whether a bind from the host covers the path in the container: the nearest

@@ -148,11 +148,8 @@ func (s Share) Checked() evidence.Answer {
 func (s Share) root() (prefix, words string) {
 	k := s.pl.View.Facts.Kubelet
 	if !s.pl.Volume.IsLonghorn() && k.PID != 0 && k.MntNS != 0 && k.MntNS != s.pl.View.Facts.Identity.InitMntNS {
-		prefix = fmt.Sprintf("proc/%d/root/", k.PID)
-		for p := range s.pl.View.Facts.Files {
-			if strings.HasPrefix(p, prefix) {
-				return prefix, "of the container that the kubelet runs in"
-			}
+		if prefix = fmt.Sprintf("proc/%d/root/", k.PID); s.pl.View.HasBelow(prefix) {
+			return prefix, "of the container that the kubelet runs in"
 		}
 	}
 	return "", ""
