@@ -171,6 +171,15 @@ func FromNode(node, locator, text string) report.Evidence {
 	return report.Evidence{Source: "node", Node: node, Locator: locator, Text: text}
 }
 
+// FromMount is a line of a mount table of a node; without one, of process 1's.
+func FromMount(node string, ns *probes.MountNamespace, m probes.Mount) report.Evidence {
+	pid := 1
+	if ns != nil && ns.TablePID != 0 {
+		pid = ns.TablePID
+	}
+	return FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", pid, m.Line), m.Raw)
+}
+
 // FromKernel is a line of a node's kernel log, with its number and, where it is known, its time.
 func FromKernel(node string, l probes.KernelLine) report.Evidence {
 	at := fmt.Sprintf("@kmsg:%d", l.Sequence)

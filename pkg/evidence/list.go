@@ -1,8 +1,13 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // ContainsAny tells whether a text has one of some words.
@@ -36,6 +41,21 @@ func Each[T, U any](list []T, of func(T) U) []U {
 		out = append(out, of(e))
 	}
 	return out
+}
+
+// Few writes the first of a list, and how many more there are.
+func Few[T any](list []T, most int, of func(T) string) string {
+	out := Each(list[:min(most, len(list))], of)
+	if more := len(list) - most; more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// PodsOf are the pods at whose paths something is mounted, each once.
+func PodsOf(x *snapshot.Index, list []snapshot.VolumeMount) []*corev1.Pod {
+	pods := Each(list, func(m snapshot.VolumeMount) *corev1.Pod { return x.PodByUID(m.Path.PodUID) })
+	return Once(nil, Keep(pods, func(p *corev1.Pod) bool { return p != nil })...)
 }
 
 // Names are those that are not empty, each once.

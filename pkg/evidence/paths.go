@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -22,7 +21,7 @@ func (p *Place) VolumePaths() []snapshot.VolumeMount {
 		case p.X.VolumeOfPath(p.Node, m.Mount.Point) != nil:
 			return true
 		case p.Pod != nil:
-			return !strings.EqualFold(m.Path.PodUID, string(p.Pod.UID))
+			return !snapshot.SameUID(m.Path.PodUID, string(p.Pod.UID))
 		}
 		return p.X.PodByUID(m.Path.PodUID) != nil
 	})

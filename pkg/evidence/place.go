@@ -3,7 +3,6 @@ package evidence
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -84,6 +83,15 @@ func (p *Place) AtNodes() []*Place {
 	return append(first, rest...)
 }
 
+// Nodes are the places on nodes that a question about this one is about: of a volume, unless the question is about
+// nodes, all where it is or was.
+func (p *Place) Nodes() []*Place {
+	if p.Volume != nil && !p.Swept {
+		return p.AtNodes()
+	}
+	return []*Place{p}
+}
+
 // On is the place of the volume on a node, without what was said about others.
 func (p *Place) On(node string) *Place {
 	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node), Own: p.Own.At(node)}
@@ -126,7 +134,7 @@ func Heard(all Texts) (said, own Texts) {
 // Published tells whether the node of a consumer shows the mount of the place's volume for it.
 func (p *Place) Published(c *snapshot.Consumer) bool {
 	return slices.ContainsFunc(p.X.VolumeMounts(p.Volume, c.Node()), func(m snapshot.VolumeMount) bool {
-		return strings.EqualFold(m.Path.PodUID, string(c.Pod.UID))
+		return snapshot.SameUID(m.Path.PodUID, string(c.Pod.UID))
 	})
 }
 

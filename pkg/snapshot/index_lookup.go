@@ -214,6 +214,9 @@ func plainUID(uid string) string {
 	return strings.ToLower(uidSeparators.Replace(uid))
 }
 
+// SameUID tells whether two texts are one UID.
+func SameUID(a, b string) bool { return a != "" && plainUID(a) == plainUID(b) }
+
 var uidSeparators = strings.NewReplacer("-", "", "_", "")
 
 // Pod returns a pod by name, or nil.

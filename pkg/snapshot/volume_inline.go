@@ -229,7 +229,7 @@ func (v *Volume) pathOfInline(p VolumePath) bool {
 		return false
 	}
 	for _, c := range v.Consumers {
-		ofPod := p.PodUID != "" && plainUID(string(c.Pod.UID)) == plainUID(p.PodUID)
+		ofPod := SameUID(p.PodUID, string(c.Pod.UID))
 		if c.Inline && strings.ReplaceAll(v.SpecName(c), "/", "~") == p.PV && (ofPod || p.PodUID == "" && v.migratedTo != "") {
 			return true
 		}

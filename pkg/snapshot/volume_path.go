@@ -188,7 +188,7 @@ func pathIsOf(view *NodeView, m VolumeMount, v *Volume) bool {
 // subPathOf matches a subPath directory that is named like the pod's volume.
 func subPathOf(v *Volume, p VolumePath) bool {
 	return slices.ContainsFunc(v.Consumers, func(c *Consumer) bool {
-		return c.Volume == p.Volume && plainUID(string(c.Pod.UID)) == plainUID(p.PodUID)
+		return c.Volume == p.Volume && SameUID(string(c.Pod.UID), p.PodUID)
 	})
 }
 

@@ -32,7 +32,7 @@ func Lives(x *snapshot.Index, node string) (said string, a evidence.Answer) {
 			if said == "" {
 				said = fmt.Sprintf("volume %s is mounted at %s", v.PVName(), m.Mount.Point)
 			}
-			facts = append(facts, evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+			facts = append(facts, evidence.FromMount(node, nil, m.Mount))
 		}
 	}
 	for _, p := range view.Processes() {

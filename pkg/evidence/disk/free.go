@@ -32,7 +32,7 @@ func Unmounted(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
 	view, all, whole := looked(x, on, dev, probes.Mounts, probes.Superblocks)
 	for _, b := range all {
 		for _, u := range view.Uses(b.Dev) {
-			return evidence.No(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+			return evidence.No(evidence.FromMount(on, u.NS, u.Mount))
 		}
 		if s := view.Superblock(b.Dev); s != nil {
 			return evidence.No(evidence.FromNode(on, s.Locator, "the filesystem is alive"))

@@ -180,7 +180,7 @@ func (t *Tower) Stranger() (s Holder, point string, dev probes.Dev, ok bool) {
 				}
 				return Holder{Opener: snapshot.Opener{Process: p}, Who: who, facts: []report.Evidence{
 					evidence.FromNode(t.pl.Node, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup),
-					evidence.FromNode(t.pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw),
+					evidence.FromMount(t.pl.Node, u.NS, u.Mount),
 				}}, u.Mount.Point, dev, true
 			}
 		}

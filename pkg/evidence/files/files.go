@@ -24,7 +24,7 @@ type Tree struct {
 func TreeOf(pl *evidence.Place, v *snapshot.Volume, c *snapshot.Consumer) Tree {
 	t := Tree{pl: &evidence.Place{X: pl.X, Volume: v, Pod: c.Pod, Node: c.Node(), View: pl.View, Texts: pl.Texts, Own: pl.Own}, c: c}
 	for _, m := range pl.X.VolumeMounts(v, c.Node()) {
-		if m.Path.Kind == snapshot.Publish && strings.EqualFold(m.Path.PodUID, string(c.Pod.UID)) {
+		if m.Path.Kind == snapshot.Publish && snapshot.SameUID(m.Path.PodUID, string(c.Pod.UID)) {
 			t.mount = &m.Mount
 			break
 		}
@@ -103,7 +103,7 @@ func (t Tree) Mounted() evidence.Answer {
 		return evidence.Not(t.pl.Mounts().Nothing())
 	}
 	st, ok := t.pl.View.Statfs(t.mount.Point)
-	line := evidence.FromNode(t.c.Node(), fmt.Sprintf("proc/1/mountinfo:%d", t.mount.Line), t.mount.Raw)
+	line := evidence.FromMount(t.c.Node(), nil, *t.mount)
 	if ok && st.Err != "" {
 		return evidence.No(line, evidence.FromNode(t.c.Node(), "@statfs"+t.mount.Point, st.Err))
 	}

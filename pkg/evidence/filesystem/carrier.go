@@ -94,7 +94,7 @@ func (c Carrier) Mounted() evidence.Answer {
 
 // MountLine quotes the line of a mount table.
 func (c Carrier) MountLine(u snapshot.Use) report.Evidence {
-	return evidence.FromNode(c.Place.Node, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw)
+	return evidence.FromMount(c.Place.Node, u.NS, u.Mount)
 }
 
 // Content is what a read of the device showed, and whether it was read.

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -93,13 +94,7 @@ func (c Carrier) onHost() []snapshot.Use {
 
 // Holders are the pods whose mounts of the volume are on the place's node.
 func Holders(pl *evidence.Place) []string {
-	var names []string
-	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-		if pod := pl.X.PodByUID(m.Path.PodUID); pod != nil && !slices.Contains(names, pod.Namespace+"/"+pod.Name) {
-			names = append(names, pod.Namespace+"/"+pod.Name)
-		}
-	}
-	return names
+	return evidence.Each(evidence.PodsOf(pl.X, pl.X.VolumeMounts(pl.Volume, pl.Node)), pods.Name)
 }
 
 // Writers are the filesystems of one machine that several nodes have mounted for writing

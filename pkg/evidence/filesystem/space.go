@@ -56,7 +56,7 @@ func SpaceOf(pl *evidence.Place) Space {
 		if out.at(pl, m.Mount.Point); out.Point != "" {
 			mount := m.Mount
 			out.Mount = &mount
-			out.Is = out.Is.With(out.Said.Facts()...).With(evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", mount.Line), mount.Raw))
+			out.Is = out.Is.With(out.Said.Facts()...).With(evidence.FromMount(pl.Node, nil, mount))
 			break
 		}
 	}
@@ -86,7 +86,7 @@ func KubeletSpace(pl *evidence.Place) Space {
 	out.Is = out.Is.With(out.Said.Facts()...)
 	if m := pl.View.Containing(root); m != nil {
 		out.On = m.Source + " at " + m.Point
-		out.Is = out.Is.With(evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
+		out.Is = out.Is.With(evidence.FromMount(pl.Node, nil, *m))
 	}
 	for _, d := range pl.View.Facts.Kubelet.VolData {
 		if d.Err != "" && d.Err != "ENOENT" {

@@ -3,7 +3,6 @@
 package fuse
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func (f Mounts) Gone() evidence.Answer {
 	}
 	var facts []report.Evidence
 	for _, m := range f.Dead {
-		facts = append(facts, evidence.FromNode(f.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw), evidence.FromNode(f.pl.Node, "@statfs"+m.Mount.Point, "ENOTCONN"))
+		facts = append(facts, evidence.FromMount(f.pl.Node, nil, m.Mount), evidence.FromNode(f.pl.Node, "@statfs"+m.Mount.Point, "ENOTCONN"))
 	}
 	return evidence.Yes(facts...)
 }
@@ -73,29 +72,14 @@ func (f Mounts) Gone() evidence.Answer {
 // Pods are those whose own path of the volume is dead, one that waits first. Only the
 // staged mount is dead: those that wait for it.
 func (f Mounts) Pods() []*corev1.Pod {
-	var out []*corev1.Pod
-	add := func(p *corev1.Pod) {
-		if p != nil && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	for _, m := range f.Dead {
-		add(f.pl.X.PodByUID(m.Path.PodUID))
-	}
+	out := evidence.PodsOf(f.pl.X, f.Dead)
 	if f.pl.Volume != nil && len(f.Dead) > 0 {
 		for _, c := range f.pl.Volume.WaitingOn(f.pl.Node) {
-			add(c.Pod)
+			out = evidence.Once(out, c.Pod)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Pod) int { return rank(a) - rank(b) })
-	return out
-}
-
-func rank(p *corev1.Pod) int {
-	if p.Status.Phase == corev1.PodPending {
-		return 0
-	}
-	return 1
+	pending := func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodPending }
+	return slices.Concat(evidence.Keep(out, pending), evidence.Keep(out, func(p *corev1.Pod) bool { return !pending(p) }))
 }
 
 // Staged tells whether nothing but staged mounts are dead.
@@ -105,15 +89,7 @@ func (f Mounts) Staged() bool {
 
 // Words name the dead mounts and whose they are, at most three.
 func (f Mounts) Words() string {
-	var out []string
-	for i, m := range f.Dead {
-		if i == 3 {
-			out = append(out, fmt.Sprintf("%d more", len(f.Dead)-i))
-			break
-		}
-		out = append(out, m.Mount.Point+" of "+pods.WhoseMount(f.pl.X, m))
-	}
-	return strings.Join(out, ", ")
+	return evidence.Few(f.Dead, 3, func(m snapshot.VolumeMount) string { return m.Mount.Point + " of " + pods.WhoseMount(f.pl.X, m) })
 }
 
 // Said asks whether the driver, kubelet or application complains freshly of an endpoint

@@ -67,13 +67,13 @@ func (l *Life) mounts(x *snapshot.Index, lost Lost, view *snapshot.NodeView) []r
 		for _, dev := range d.Numbers() {
 			for _, u := range view.Uses(dev) {
 				l.say(fmt.Sprintf("device %s of the volume is mounted at %s", dev, u.Mount.Point))
-				out = append(out, evidence.FromNode(view.Name, locator(u), u.Mount.Raw))
+				out = append(out, evidence.FromMount(view.Name, u.NS, u.Mount))
 			}
 		}
 	}
 	for _, m := range x.VolumeMounts(lost.Volume, lost.Name) {
 		l.say("the volume is mounted at " + m.Mount.Point)
-		out = append(out, evidence.FromNode(view.Name, locator(m.Use), m.Mount.Raw))
+		out = append(out, evidence.FromMount(view.Name, m.NS, m.Mount))
 	}
 	return out
 }
@@ -98,12 +98,4 @@ func kubeletWords(view *snapshot.NodeView, whole evidence.Reading) string {
 		return "No kubelet process was seen"
 	}
 	return "Whether its kubelet runs could not be read"
-}
-
-// locator is where a mount stands in its node's recording.
-func locator(u snapshot.Use) string {
-	if u.NS == nil {
-		return "mountinfo"
-	}
-	return fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line)
 }

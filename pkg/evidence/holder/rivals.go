@@ -136,7 +136,7 @@ func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
 // mounted quotes a node's mount of the volume, where it was seen.
 func mounted(pl *evidence.Place, on string) []report.Evidence {
 	for _, m := range pl.X.VolumeMounts(pl.Volume, on) {
-		return []report.Evidence{evidence.FromNode(on, locator(m.Use), m.Mount.Raw)}
+		return []report.Evidence{evidence.FromMount(on, m.NS, m.Mount)}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func elsewhere(v *snapshot.Volume, but string) string {
 // own list.
 func inUse(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer {
 	for _, m := range x.VolumeMounts(v, on) {
-		return evidence.Yes(evidence.FromNode(on, locator(m.Use), m.Mount.Raw))
+		return evidence.Yes(evidence.FromMount(on, m.NS, m.Mount))
 	}
 	if n := x.Node(on); n != nil && (v.Block() || x.View(on) == nil) {
 		for _, name := range v.UniqueNames() {

@@ -147,8 +147,8 @@ func (s Sight) Astray() evidence.Answer {
 				continue
 			}
 			return evidence.All(
-				evidence.Yes(evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", n.TablePID, m.Line), m.Raw),
-					evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", n.TablePID, inside.Line), inside.Raw)),
+				evidence.Yes(evidence.FromMount(s.pl.Node, n, m),
+					evidence.FromMount(s.pl.Node, n, *inside)),
 				s.pl.Tables(probes.Mounts).Nothing(evidence.FromNode(s.pl.Node, "proc/1/mountinfo", "nothing at "+m.Point)))
 		}
 	}
@@ -187,8 +187,8 @@ func (s Sight) Elsewhere() evidence.Answer {
 			continue // its own root filesystem: its mounts are not recorded, or Unnamed says it
 		}
 		if place(inside, pods) != place(host, s.real(pods)) {
-			return evidence.Yes(evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", n.TablePID, inside.Line), inside.Raw),
-				evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", host.Line), host.Raw))
+			return evidence.Yes(evidence.FromMount(s.pl.Node, n, *inside),
+				evidence.FromMount(s.pl.Node, nil, *host))
 		}
 		return evidence.No()
 	}

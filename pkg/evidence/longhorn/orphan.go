@@ -187,7 +187,7 @@ func (d *Disk) users(view *snapshot.NodeView) {
 		}
 	}
 	for _, u := range view.Uses(d.Dev) {
-		add("the mount at "+u.Mount.Point, evidence.FromNode(view.Name, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+		add("the mount at "+u.Mount.Point, evidence.FromMount(view.Name, u.NS, u.Mount))
 	}
 	for _, o := range view.Openers(d.Dev) {
 		add(fmt.Sprintf("process %d (%s)", o.Process.PID, o.Process.Comm), evidence.FromNode(view.Name, o.Descriptor.Path, o.Descriptor.Target))

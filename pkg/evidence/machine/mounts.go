@@ -22,7 +22,7 @@ func Shared(x *snapshot.Index, node string) (evidence.Answer, string) {
 	if m == nil {
 		return evidence.Unseen(lack(node, probes.Mounts, "no mount holds "+view.KubeletRoot())), ""
 	}
-	fact := evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw)
+	fact := evidence.FromMount(node, nil, *m)
 	return evidence.When(m.Shared != 0, fact), m.Point
 }
 

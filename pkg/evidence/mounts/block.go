@@ -74,7 +74,7 @@ func (l BlockList) published(uid string) *BlockEntry { return l.broken(snapshot.
 func (l BlockList) broken(kind, uid string) *BlockEntry {
 	var found *BlockEntry
 	for _, e := range l.entries {
-		if e.Path.Kind != kind || uid != "" && !sameUID(e.Path.PodUID, uid) {
+		if e.Path.Kind != kind || uid != "" && !snapshot.SameUID(e.Path.PodUID, uid) {
 			continue
 		}
 		if e.kind == "device" || e.Mount != nil && !e.File {
@@ -136,7 +136,7 @@ func (l BlockList) Lost(uid string) evidence.Answer {
 		switch {
 		case e == nil:
 		case e.Mount != nil:
-			facts = append(facts, Line(l.pl.Node, l.pl.View.Init, *e.Mount))
+			facts = append(facts, evidence.FromMount(l.pl.Node, l.pl.View.Init, *e.Mount))
 		default:
 			facts = append(facts, evidence.FromNode(l.pl.Node, strings.TrimPrefix(e.Point, "/"), fmt.Sprintf("%s, nothing mounted on it", e.kind)))
 		}

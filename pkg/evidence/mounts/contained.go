@@ -72,7 +72,7 @@ func (k Contained) Doubled() (Doubled, bool) {
 			}
 		}
 		if d.Plain != nil && d.Second != nil {
-			d.Is = evidence.Yes(Line(k.pl.Node, k.ns, *d.Plain), Line(k.pl.Node, k.ns, *d.Second), Line(k.pl.Node, k.pl.View.Init, m.Mount),
+			d.Is = evidence.Yes(evidence.FromMount(k.pl.Node, k.ns, *d.Plain), evidence.FromMount(k.pl.Node, k.ns, *d.Second), evidence.FromMount(k.pl.Node, k.pl.View.Init, m.Mount),
 				evidence.FromNode(k.pl.Node, fmt.Sprintf("proc/%d/cgroup", k.Proc.PID), k.Proc.Cgroup))
 			return d, true
 		}

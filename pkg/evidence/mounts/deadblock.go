@@ -23,7 +23,7 @@ func deadNodes(pl *evidence.Place) []DeadMount {
 		}
 		for _, c := range pl.Volume.LiveConsumersOn(pl.Node) {
 			open := deadOpen(pl.View, string(c.Pod.UID))
-			if !sameUID(e.Path.PodUID, string(c.Pod.UID)) || open == nil {
+			if !snapshot.SameUID(e.Path.PodUID, string(c.Pod.UID)) || open == nil {
 				continue
 			}
 			out = append(out, DeadMount{Volume: pl.Volume, view: pl.View, Dev: open.Dev, Now: &now, Mounts: []snapshot.VolumeMount{{Use: snapshot.Use{NS: pl.View.Init, Mount: *e.Mount}, Path: e.Path}},

@@ -161,7 +161,7 @@ func NamesakesOf(pl *evidence.Place) []DeadMount {
 func Living(pl *evidence.Place) (mounted, counted evidence.Answer) {
 	mounted = evidence.Yes()
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-		mounted = mounted.With(Line(pl.Node, pl.View.Init, m.Mount))
+		mounted = mounted.With(evidence.FromMount(pl.Node, pl.View.Init, m.Mount))
 	}
 	return mounted, evidence.Unseen(evidence.Lack{Need: "the kubelet's own words about the references that it counts", Node: pl.Node, Why: "it does not say them"})
 }

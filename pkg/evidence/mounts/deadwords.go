@@ -18,12 +18,7 @@ import (
 
 // Pods are the pods whose paths are mounted, and the live consumers on the node.
 func (d DeadMount) Pods(x *snapshot.Index) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, m := range d.Mounts {
-		if pod := x.PodByUID(m.Path.PodUID); pod != nil && !slices.Contains(out, pod) {
-			out = append(out, pod)
-		}
-	}
+	out := evidence.PodsOf(x, d.Mounts)
 	if d.Volume == nil {
 		return out
 	}
@@ -111,7 +106,7 @@ func (d DeadMount) users(list []*corev1.Pod) string {
 func (d DeadMount) Is() evidence.Answer {
 	var facts []report.Evidence
 	for _, m := range d.Mounts {
-		facts = append(facts, Line(d.view.Name, m.NS, m.Mount))
+		facts = append(facts, evidence.FromMount(d.view.Name, m.NS, m.Mount))
 		if st, ok := d.view.Statfs(m.Mount.Point); ok && st.Err != "" {
 			facts = append(facts, evidence.FromNode(d.view.Name, "@statfs"+m.Mount.Point, st.Err))
 		}

@@ -49,7 +49,7 @@ func (d Detached) Alive() evidence.Answer {
 // the filesystem.
 func (d Detached) Listed() evidence.Answer {
 	for _, u := range d.pl.View.Uses(d.Dev) {
-		return evidence.Yes(Line(d.pl.Node, u.NS, u.Mount))
+		return evidence.Yes(evidence.FromMount(d.pl.Node, u.NS, u.Mount))
 	}
 	if d.pl.X.MountedByMate(d.pl.View, d.Dev) {
 		return evidence.Yes(evidence.FromNode(d.pl.Node, "proc/sys/kernel/random/boot_id", "another node of this kernel mounts it"))

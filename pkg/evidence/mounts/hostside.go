@@ -70,7 +70,7 @@ func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
 		}
 	}
 	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
-		if e.ObjUID == "" || sameUID(e.ObjUID, string(pod.UID)) {
+		if e.ObjUID == "" || snapshot.SameUID(e.ObjUID, string(pod.UID)) {
 			out = append(out, evidence.Text{Source: "event", Locator: "Event " + object + " " + e.Reason, Raw: e.Message, Reason: e.Reason, At: e.Last, Fresh: x.Fresh(e, snapshot.PodAsksSince(pod, e.Reason))})
 		}
 	}

@@ -39,7 +39,7 @@ func MissingOf(pl *evidence.Place) []Missing {
 			continue
 		}
 		for _, u := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-			if u.Path.Kind == snapshot.Publish && sameUID(u.Path.PodUID, string(c.Pod.UID)) {
+			if u.Path.Kind == snapshot.Publish && snapshot.SameUID(u.Path.PodUID, string(c.Pod.UID)) {
 				m.mount = &u.Mount
 			}
 		}
@@ -115,7 +115,7 @@ func (m Missing) inMount() bool { return strings.HasSuffix(m.dir.Plugin, "~csi")
 func (m Missing) podDir() *probes.PodVolumeDir {
 	for i := range m.pl.View.Facts.Kubelet.PodDirs {
 		d := &m.pl.View.Facts.Kubelet.PodDirs[i]
-		if !sameUID(d.UID, string(m.Pod.UID)) {
+		if !snapshot.SameUID(d.UID, string(m.Pod.UID)) {
 			continue
 		}
 		for j := range d.Volumes {
@@ -195,9 +195,9 @@ func (m Missing) Is() evidence.Answer {
 		facts = append(facts, evidence.FromNode(node, "proc/uptime", "booted "+boot.UTC().Format("2006-01-02T15:04:05Z")+", after the pod started"))
 	}
 	if m.mount != nil {
-		facts = append(facts, Line(node, view.Init, *m.mount))
+		facts = append(facts, evidence.FromMount(node, view.Init, *m.mount))
 		if m.under != nil {
-			facts = append(facts, Line(node, view.Init, *m.under))
+			facts = append(facts, evidence.FromMount(node, view.Init, *m.under))
 		}
 		if d, ok := m.pl.X.DeviceOn(m.pl.Volume, node); ok {
 			facts = append(facts, evidence.FromNode(node, d.Locator, d.How))
@@ -228,7 +228,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 		for _, o := range ns.Mounts {
 			kubelets := m.mount == nil && ofKubelet(view, ns) && m.isAt(o.Point)
 			if kubelets || slices.Contains(own, ns) && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
-				return evidence.Yes(Line(m.pl.Node, ns, o))
+				return evidence.Yes(evidence.FromMount(m.pl.Node, ns, o))
 			}
 		}
 	}

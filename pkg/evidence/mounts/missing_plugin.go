@@ -35,7 +35,7 @@ func (m Missing) Plugin() (t PluginTable, ok bool) {
 		seen = true
 		for _, o := range ns.Mounts {
 			if m.isAt(o.Point) {
-				line := Line(m.pl.Node, ns, o)
+				line := evidence.FromMount(m.pl.Node, ns, o)
 				t.Mount, t.Path = &line, privately(plugin, o.Point)
 				return t, true
 			}

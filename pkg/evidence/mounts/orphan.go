@@ -104,7 +104,7 @@ func Unknown(pl *evidence.Place, list []Orphan) evidence.Answer {
 			return evidence.No(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup))
 		}
 		for _, m := range o.Mounts {
-			facts = append(facts, Line(pl.Node, pl.View.Init, m.Mount))
+			facts = append(facts, evidence.FromMount(pl.Node, pl.View.Init, m.Mount))
 		}
 	}
 	return evidence.All(evidence.Yes(facts...), pl.Consumers().Nothing())

@@ -121,7 +121,7 @@ func keeper(view *snapshot.NodeView, ns *probes.MountNamespace) *probes.Process 
 func (p Pinned) Is() evidence.Answer {
 	node, view := p.pl.Node, p.pl.View
 	facts := []report.Evidence{
-		Line(node, p.NS, p.Mount),
+		evidence.FromMount(node, p.NS, p.Mount),
 		evidence.FromNode(node, fmt.Sprintf("proc/%d/cgroup", p.Proc.PID), p.Proc.Cgroup),
 		evidence.FromNode(node, fmt.Sprintf("proc/%d/ns/mnt", p.Proc.PID), fmt.Sprintf("mnt:[%d]; process 1: mnt:[%d]", p.NS.ID, view.Facts.Identity.InitMntNS)),
 	}

@@ -19,7 +19,7 @@ func Dead(x *snapshot.Index, on string, m probes.Mount) evidence.Answer {
 	if view == nil || view.Init == nil {
 		return whole.Nothing()
 	}
-	line := evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", view.Init.TablePID, m.Line), m.Raw)
+	line := evidence.FromMount(on, view.Init, m)
 	if st, ok := view.Statfs(m.Point); ok {
 		if st.Err == "" {
 			return evidence.No(evidence.FromNode(on, "@statfs"+m.Point, "it answers"))
@@ -62,7 +62,7 @@ func NothingBelow(x *snapshot.Index, on, dir string) evidence.Answer {
 	for _, ns := range view.Namespaces() {
 		for _, m := range ns.Mounts {
 			if strings.Contains(m.Point+"/", dir+"/") { // other namespaces may have it below a prefix of their own
-				return evidence.No(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", ns.TablePID, m.Line), m.Raw))
+				return evidence.No(evidence.FromMount(on, ns, m))
 			}
 		}
 	}

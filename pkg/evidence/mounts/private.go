@@ -1,7 +1,6 @@
 package mounts
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ func CopyOf(pl *evidence.Place, pod *corev1.Pod) Copy {
 		ns, m, read := inTable(pl.View, pod, c.At)
 		if m != nil {
 			out = c
-			out.Table = evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/mountinfo:%d", ns.TablePID, m.Line), m.Raw))
+			out.Table = evidence.Yes(evidence.FromMount(pl.Node, ns, *m))
 			out.Held = heldIn(pl, ns, c)
 			seen = false
 			break

@@ -106,7 +106,7 @@ func (d Demand) Private() evidence.Answer {
 	switch {
 	case d.mount != nil:
 		private := d.mount.Shared == 0 && !(d.Slave && d.mount.Master != 0)
-		return evidence.When(private, d.quote(), Line(d.pl.Node, d.pl.View.Init, *d.mount))
+		return evidence.When(private, d.quote(), evidence.FromMount(d.pl.Node, d.pl.View.Init, *d.mount))
 	case d.Refused() && (d.pl.View == nil || d.pl.View.Init == nil):
 		return evidence.Yes(d.quote())
 	}
@@ -142,7 +142,7 @@ func (d Demand) Harms() evidence.Answer {
 	}
 	for _, pod := range d.pl.X.PodsOn(d.pl.Node) {
 		for _, v := range d.pl.X.VolumesOfPod(pod) {
-			published := func(m snapshot.VolumeMount) bool { return sameUID(m.Path.PodUID, string(pod.UID)) }
+			published := func(m snapshot.VolumeMount) bool { return snapshot.SameUID(m.Path.PodUID, string(pod.UID)) }
 			if pod.Status.Phase == corev1.PodPending && d.pl.X.Age(pod.CreationTimestamp.Time) > stagingTime {
 				return evidence.Yes(evidence.FromPod(pod, "status.phase", string(pod.Status.Phase)))
 			}

@@ -33,7 +33,7 @@ type SubBind struct {
 func SubBindsOf(pl *evidence.Place) []SubBind {
 	var out []SubBind
 	for _, u := range pl.View.VolumePaths() {
-		if u.Path.Kind != snapshot.SubPath || !sameUID(u.Path.PodUID, string(pl.Pod.UID)) || pl.View.Dead(u.Mount.Dev) {
+		if u.Path.Kind != snapshot.SubPath || !snapshot.SameUID(u.Path.PodUID, string(pl.Pod.UID)) || pl.View.Dead(u.Mount.Dev) {
 			continue
 		}
 		b := SubBind{VolumeMount: u, pl: pl, Volume: pl.X.VolumeOfPath(pl.Node, u.Mount.Point)}
@@ -48,7 +48,7 @@ func SubBindsOf(pl *evidence.Place) []SubBind {
 // Stale asks whether what it was bound to is gone. A container that runs with a deleted
 // ConfigMap file works until it restarts, so that alone is nothing.
 func (b SubBind) Stale() evidence.Answer {
-	line := Line(b.pl.Node, b.pl.View.Init, b.Mount)
+	line := evidence.FromMount(b.pl.Node, b.pl.View.Init, b.Mount)
 	switch {
 	case b.Err != "":
 		return evidence.Yes(line, evidence.FromNode(b.pl.Node, "@statfs"+b.Mount.Point, b.Err))
@@ -64,13 +64,13 @@ func (b SubBind) Stale() evidence.Answer {
 func (b SubBind) Wholly() evidence.Answer {
 	view := b.pl.View
 	for _, u := range view.VolumePaths() {
-		if u.Path.Kind != snapshot.Publish || !sameUID(u.Path.PodUID, string(b.pl.Pod.UID)) || u.Path.PV != b.Path.Volume && (b.Volume == nil || u.Path.PV != b.Volume.PVName()) {
+		if u.Path.Kind != snapshot.Publish || !snapshot.SameUID(u.Path.PodUID, string(b.pl.Pod.UID)) || u.Path.PV != b.Path.Volume && (b.Volume == nil || u.Path.PV != b.Volume.PVName()) {
 			continue
 		}
 		st, ok := view.Statfs(u.Mount.Point)
 		another := b.Volume != nil && !u.Mount.Dev.Anonymous() && u.Mount.Dev != b.Mount.Dev // two devices of one volume
 		if ok && st.Err != "" || view.Dead(u.Mount.Dev) || u.Mount.Deleted() || another {
-			return evidence.Yes(Line(b.pl.Node, u.NS, u.Mount))
+			return evidence.Yes(evidence.FromMount(b.pl.Node, u.NS, u.Mount))
 		}
 	}
 	return b.pl.Tables(probes.Mounts).Found()

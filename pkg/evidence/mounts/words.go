@@ -5,20 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-// Line quotes a line of a mount table with its place.
-func Line(node string, ns *probes.MountNamespace, m probes.Mount) report.Evidence {
-	pid := 1
-	if ns != nil && ns.TablePID != 0 {
-		pid = ns.TablePID
-	}
-	return evidence.FromNode(node, fmt.Sprintf("proc/%d/mountinfo:%d", pid, m.Line), m.Raw)
-}
 
 // tag is the propagation of a mount as mountinfo writes it.
 func tag(m probes.Mount) string {
@@ -71,10 +60,4 @@ func ofKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
 func covers(above, dir string) bool {
 	above, dir = path.Clean("/"+above), path.Clean("/"+dir)
 	return above == "/" || above == dir || strings.HasPrefix(dir, above+"/")
-}
-
-// sameUID compares UIDs, which systemd and old kubelets write without or with other dashes.
-func sameUID(a, b string) bool {
-	plain := strings.NewReplacer("-", "", "_", "")
-	return a != "" && plain.Replace(a) == plain.Replace(b)
 }

@@ -99,7 +99,7 @@ func (r Refusal) From() (addresses []string, facts []report.Evidence) {
 	for _, m := range mountsOn(r.pl.X, r.pl.View) {
 		if a := m.SuperValue("clientaddr"); a != "" && !slices.Contains(addresses, a) {
 			addresses = append(addresses, a)
-			facts = append(facts, evidence.FromNode(r.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
+			facts = append(facts, evidence.FromMount(r.pl.Node, nil, m.Mount))
 		}
 	}
 	return addresses, facts

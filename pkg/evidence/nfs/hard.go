@@ -1,7 +1,6 @@
 package nfs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ func HardMounts(pl *evidence.Place) Hard {
 	var facts []report.Evidence
 	for _, m := range pl.View.VolumePaths() {
 		if isNFS(m.Mount) && m.Mount.HasSuper("hard") && !m.Mount.HasSuper("soft") && !m.Mount.HasSuper("softerr") {
-			facts = append(facts, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+			facts = append(facts, evidence.FromMount(pl.Node, nil, m.Mount))
 			out.add(m.Mount.Source, pl.X.VolumeOfPath(pl.Node, m.Mount.Point))
 		}
 	}

@@ -74,7 +74,7 @@ func (s Share) OnHost() bool { return s.pl.Volume.CSIName() == "" || s.pl.Volume
 func (s Share) Works() evidence.Answer {
 	for _, m := range s.pl.X.VolumeMounts(s.pl.Volume, s.pl.Node) {
 		if isNFS(m.Mount) || m.Mount.FSType == "cifs" {
-			return evidence.Yes(evidence.FromNode(s.pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+			return evidence.Yes(evidence.FromMount(s.pl.Node, nil, m.Mount))
 		}
 	}
 	if said := s.pl.Texts.Say(func(t evidence.Text) bool {

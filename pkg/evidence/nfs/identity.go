@@ -104,6 +104,6 @@ func (c client) evidence() []report.Evidence {
 	return []report.Evidence{
 		evidence.FromNode(c.view.Name, "@hostname", c.host),
 		evidence.FromNode(c.view.Name, "sys/module/nfs/parameters/nfs4_unique_id", id),
-		evidence.FromNode(c.view.Name, fmt.Sprintf("proc/1/mountinfo:%d", c.mount.Line), c.mount.Raw),
+		evidence.FromMount(c.view.Name, nil, c.mount.Mount),
 	}
 }

@@ -55,7 +55,7 @@ func DomainsOf(pl *evidence.Place) Domains {
 	var line report.Evidence
 	for _, m := range mountsOf(pl.X, pl.Volume, pl.Node) {
 		if strings.HasPrefix(m.SuperValue("vers"), "4") {
-			line = evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw)
+			line = evidence.FromMount(pl.Node, nil, m.Mount)
 		}
 	}
 	mine, from := domainOf(pl.View)

@@ -68,18 +68,9 @@ func silenceOn(pl *evidence.Place) Silence {
 // is mounted from one, or whose kubelet hangs on one. Of a pod it is its node when the kubelet
 // hangs; of a node, itself.
 func Silences(pl *evidence.Place) []Silence {
-	at := []*evidence.Place{pl}
-	if pl.Volume != nil && !pl.Swept {
-		at = pl.AtNodes()
-	}
-	var out []Silence
-	for _, place := range at {
-		s := silenceOn(place)
-		if len(s.Servers) > 0 && (s.Blocked || pl.Volume == nil && pl.Pod == nil || pl.Volume != nil && s.of(pl.Volume)) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return evidence.Keep(evidence.Each(pl.Nodes(), silenceOn), func(s Silence) bool {
+		return len(s.Servers) > 0 && (s.Blocked || pl.Volume == nil && pl.Pod == nil || pl.Volume != nil && s.of(pl.Volume))
+	})
 }
 
 // judge judges the server of one mount that did not answer, or was not asked: a failed dial is
@@ -151,7 +142,7 @@ func (s *Silence) Is() evidence.Answer {
 			facts = append(facts, ForwarderOf(s.Place.X, s.Place.Node, x.Mounts[0].Volume).Facts...)
 		}
 		for _, m := range x.Mounts {
-			facts = append(facts, evidence.FromNode(s.Place.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Line), m.Raw))
+			facts = append(facts, evidence.FromMount(s.Place.Node, nil, m.Mount))
 			if st, ok := s.Place.View.Statfs(m.Point); ok && st.Err != "" {
 				facts = append(facts, evidence.FromNode(s.Place.Node, "@statfs"+m.Point, st.Err))
 			}

@@ -1,9 +1,7 @@
 package nfs
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -29,17 +27,7 @@ type Stale struct {
 // Stales are the nodes of a place with such mounts: of a volume as a whole, and of one on a
 // node where the question is not about nodes, all on which it is mounted so.
 func Stales(pl *evidence.Place) []Stale {
-	at := []*evidence.Place{pl}
-	if pl.Volume != nil && !pl.Swept {
-		at = pl.AtNodes()
-	}
-	var out []Stale
-	for _, place := range at {
-		if s := staleOf(place); s.Is.Yes() {
-			out = append(out, s)
-		}
-	}
-	return out
+	return evidence.Keep(evidence.Each(pl.Nodes(), staleOf), func(s Stale) bool { return s.Is.Yes() })
 }
 
 // staleOf finds those of the place's volume. Of a place that is a pod, they are those of
@@ -62,7 +50,7 @@ func staleOf(pl *evidence.Place) Stale {
 			out.First = n
 		}
 		out.Mounts = append(out.Mounts, m)
-		facts = append(facts, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw), evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, "ESTALE"))
+		facts = append(facts, evidence.FromMount(pl.Node, nil, m.Mount), evidence.FromNode(pl.Node, "@statfs"+m.Mount.Point, "ESTALE"))
 	}
 	out.Is = evidence.When(len(facts) > 0, facts...)
 	out.Served = reach.Of(pl.View, out.First.Port, out.First.Addr, out.First.Server).Works(pl.Node, out.First.Addr+":"+out.First.Port)
@@ -70,27 +58,13 @@ func staleOf(pl *evidence.Place) Stale {
 }
 
 // Pods are those whose own path is stale.
-func (s Stale) Pods() []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, m := range s.Mounts {
-		if p := s.Place.X.PodByUID(m.Path.PodUID); p != nil && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
+func (s Stale) Pods() []*corev1.Pod { return evidence.PodsOf(s.Place.X, s.Mounts) }
 
 // Words name the mounts and whose they are, at most three.
 func (s Stale) Words() string {
-	var out []string
-	for i, m := range s.Mounts {
-		if i == 3 {
-			out = append(out, fmt.Sprintf("%d more", len(s.Mounts)-i))
-			break
-		}
-		out = append(out, m.Mount.Point+" of "+pods.WhoseMount(s.Place.X, m)+" on node "+s.Place.Node)
-	}
-	return strings.Join(out, ", ")
+	return evidence.Few(s.Mounts, 3, func(m snapshot.VolumeMount) string {
+		return m.Mount.Point + " of " + pods.WhoseMount(s.Place.X, m) + " on node " + s.Place.Node
+	})
 }
 
 // SaidStale asks whether a fresh text about an NFS volume speaks of a stale handle on the

@@ -114,19 +114,13 @@ func (t Task) Evidence(node string) report.Evidence {
 
 // Words list tasks, with their pods where they have one.
 func Words(x *snapshot.Index, view *snapshot.NodeView, tasks []Task) string {
-	var out []string
-	for i, t := range tasks {
-		if i == 6 {
-			out = append(out, fmt.Sprintf("%d more", len(tasks)-i))
-			break
-		}
+	return evidence.Few(tasks, 6, func(t Task) string {
 		s := t.String()
 		if w := x.WhoIs(view, t.Process); w.Pod != nil {
 			s += " of pod " + w.Pod.Namespace + "/" + w.Pod.Name
 		}
-		out = append(out, s)
-	}
-	return strings.Join(out, ", ")
+		return s
+	})
 }
 
 // Hang are the tasks of a volume's pods that hang in the client's bookkeeping of open files.
@@ -181,7 +175,7 @@ func (h Hang) facts(pl *evidence.Place) []report.Evidence {
 			out = append(out, evidence.FromNode(pl.Node, fmt.Sprintf("proc/%d/stack", t.Process.PID), top))
 		}
 	}
-	out = append(out, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", h.Mount.Line), h.Mount.Raw))
+	out = append(out, evidence.FromMount(pl.Node, nil, h.Mount.Mount))
 	n := 0
 	for _, l := range pl.View.KernelLines(kmsg.BlockedTask) {
 		about := slices.ContainsFunc(h.Tasks, func(t Task) bool { return strings.Contains(l.Text, fmt.Sprintf(":%d blocked", t.tid)) })

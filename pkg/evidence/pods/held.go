@@ -23,7 +23,7 @@ func HeldBy(x *snapshot.Index, pod *corev1.Pod) (names []string, facts []report.
 	dir := "/pods/" + string(pod.UID) + "/volumes/"
 	for _, p := range view.Processes() {
 		at := slices.IndexFunc(p.Open, func(d probes.Descriptor) bool { return strings.Contains(d.Target, dir) })
-		if at < 0 || strings.ReplaceAll(p.PodUID, "_", "-") == string(pod.UID) {
+		if at < 0 || snapshot.SameUID(p.PodUID, string(pod.UID)) {
 			continue
 		}
 		names = append(names, fmt.Sprintf("%d (%s)", p.PID, p.Comm))

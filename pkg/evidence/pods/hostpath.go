@@ -63,7 +63,7 @@ func (h HostPath) refused(x *snapshot.Index, pod *corev1.Pod) (report.Evidence, 
 			continue
 		}
 		m := pathWords.FindStringSubmatch(e.Message)
-		if m == nil || !x.Fresh(e, snapshot.PodAsksSince(pod, e.Reason)) || e.ObjUID != "" && !strings.EqualFold(e.ObjUID, string(pod.UID)) {
+		if m == nil || !x.Fresh(e, snapshot.PodAsksSince(pod, e.Reason)) || e.ObjUID != "" && !snapshot.SameUID(e.ObjUID, string(pod.UID)) {
 			continue
 		}
 		for _, g := range []string{m[1], m[3], m[4]} {

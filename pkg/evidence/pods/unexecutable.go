@@ -36,7 +36,7 @@ func NotExecutedIn(pl *evidence.Place) []NotExecuted {
 					continue
 				}
 				out = append(out, NotExecuted{Container: cs.Name, Volume: v, Point: m.Mount.Point,
-					Is: evidence.Yes(said, evidence.FromNode(pl.Node, fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))})
+					Is: evidence.Yes(said, evidence.FromMount(pl.Node, nil, m.Mount))})
 			}
 		}
 	}

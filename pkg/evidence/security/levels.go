@@ -49,7 +49,7 @@ func ContextsDiffer(pl *evidence.Place) (pod *snapshot.Consumer, wants string, a
 		for _, c := range pl.Volume.Waiting() {
 			for _, m := range pl.X.VolumeMounts(pl.Volume, c.Node()) {
 				if has := contextOf(m.Mount.Raw); t.Pod == c.Pod.Namespace+"/"+c.Pod.Name && m.Init && has != "" && has != wants {
-					return c, wants, evidence.Yes(t.Evidence(), evidence.FromNode(c.Node(), fmt.Sprintf("proc/1/mountinfo:%d", m.Mount.Line), m.Mount.Raw))
+					return c, wants, evidence.Yes(t.Evidence(), evidence.FromMount(c.Node(), nil, m.Mount))
 				}
 			}
 		}

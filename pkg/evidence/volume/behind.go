@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +103,7 @@ func (b Behind) Kept() evidence.Answer {
 			if !slices.ContainsFunc(view.InitUses(dev), func(own snapshot.Use) bool { // a copy that init's unmount does not reach
 				return u.Mount.Master != 0 || u.Mount.Shared != 0 && u.Mount.Shared == own.Mount.Shared
 			}) {
-				return evidence.Yes(evidence.FromNode(on, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+				return evidence.Yes(evidence.FromMount(on, u.NS, u.Mount))
 			}
 		}
 		for _, o := range view.Openers(dev) {

@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -72,7 +71,7 @@ func MountedOnLost(x *snapshot.Index, v *snapshot.Volume, machine string) (where
 	if d, ok := x.DeviceOn(v, machine); ok {
 		for _, dev := range d.Numbers() {
 			for _, u := range view.Uses(dev) {
-				return u.Mount.Point, evidence.Yes(evidence.FromNode(machine, fmt.Sprintf("proc/%d/mountinfo:%d", u.NS.TablePID, u.Mount.Line), u.Mount.Raw))
+				return u.Mount.Point, evidence.Yes(evidence.FromMount(machine, u.NS, u.Mount))
 			}
 		}
 	}

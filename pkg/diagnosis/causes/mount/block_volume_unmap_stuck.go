@@ -63,7 +63,7 @@ var BlockVolumeUnmapStuck = &diagnosis.Rule{
 				pod := pl.X.PodByUID(e.Path.PodUID)
 				p := &diagnosis.Proof{
 					Subject: diagnosis.PodSubject(pod), Says: "bind", With: words.Fields{"node": pl.Node, "pod": pods.Name(pod), "volume": volume.Name(pl.Volume), "point": e.Point},
-					State: []evidence.Answer{evidence.Yes(mounts.Line(pl.Node, pl.View.Init, *e.Mount))}, Last: []evidence.Answer{pods.Ended(pl.X, pl.Node, e.Path.PodUID), whole.Nothing()},
+					State: []evidence.Answer{evidence.Yes(evidence.FromMount(pl.Node, pl.View.Init, *e.Mount))}, Last: []evidence.Answer{pods.Ended(pl.X, pl.Node, e.Path.PodUID), whole.Nothing()},
 					Steps: []remedy.Step{remedy.Words("Restart the kubelet of node " + pl.Node + " and wait two minutes. If the bind remains, unmount exactly " + e.Point + " plainly; that no process of the pod is left was checked.")},
 				}
 				p.Pod(pod)
