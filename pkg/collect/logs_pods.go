@@ -129,7 +129,7 @@ func containers(pod *corev1.Pod) []tail {
 }
 
 func restarted(pod *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	return slices.ContainsFunc(snapshot.Statuses(pod), func(s corev1.ContainerStatus) bool {
 		return s.Name == container && s.RestartCount > 0
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // says is the answer of the doctor who does not know: where it hurts, and who says so. It is
@@ -153,7 +154,7 @@ func (z puzzle) containerRefused() string {
 	if z.s.Subject.Kind != "Pod" || pod == nil {
 		return ""
 	}
-	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, c := range snapshot.Statuses(pod) {
 		if w := c.State.Waiting; w != nil {
 			switch w.Reason {
 			case "CreateContainerConfigError":

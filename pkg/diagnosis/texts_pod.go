@@ -71,7 +71,7 @@ func (t *texts) podStatus(pod *corev1.Pod) []Text {
 		x.Spec = cmp.Or(x.Spec, pods.VolumeImage(pod, x))
 		out = append(out, x)
 	}
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, cs := range snapshot.Statuses(pod) {
 		own = false
 		field := "status.containerStatuses[" + cs.Name + "]"
 		if w := cs.State.Waiting; w != nil {

@@ -23,6 +23,16 @@ func First[T any](list []*T, is func(*T) bool) *T {
 	return nil
 }
 
+// Last is the last of a list that is so, or nil.
+func Last[T any](list []T, is func(T) bool) *T {
+	for i, e := range slices.Backward(list) {
+		if is(e) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
 // Keep are those of a list that are so.
 func Keep[T any](list []T, is func(T) bool) []T {
 	var out []T

@@ -156,6 +156,15 @@ func (n *NodeView) Rests(upper, lower probes.Dev) bool {
 	return slices.ContainsFunc(n.HoldersOf(lower), func(h Holder) bool { return h.Device.Dev == upper && !upper.IsZero() })
 }
 
+// Above are the devices above another one.
+func (n *NodeView) Above(dev probes.Dev) []*probes.BlockDevice {
+	var out []*probes.BlockDevice
+	for _, h := range n.HoldersOf(dev) {
+		out = append(out, h.Device)
+	}
+	return out
+}
+
 // PartitionsOf returns the partitions of a disk, by name.
 func (n *NodeView) PartitionsOf(dev probes.Dev) []*probes.BlockDevice {
 	b := n.Device(dev)

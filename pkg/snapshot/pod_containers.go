@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -18,6 +19,11 @@ func Containers(pod *corev1.Pod) iter.Seq[*corev1.Container] {
 			}
 		}
 	}
+}
+
+// Statuses are those of a pod's containers, the initial ones first.
+func Statuses(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 }
 
 // AnyContainer tells whether one of a pod's containers is so.

@@ -26,7 +26,7 @@ func PodCondition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondi
 // Of a pod that does not tell, or whose containers were started again, it is zero.
 func PodProvided(pod *corev1.Pod) time.Time {
 	var first time.Time
-	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, c := range Statuses(pod) {
 		if c.RestartCount > 0 || c.LastTerminationState.Terminated != nil {
 			return time.Time{}
 		}
@@ -45,7 +45,7 @@ func PodBegun(pod *corev1.Pod) bool {
 	if k := PodCondition(pod, corev1.PodReadyToStartContainers); k.Status != "" {
 		return k.Status == corev1.ConditionTrue
 	}
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
+	return slices.ContainsFunc(Statuses(pod), func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
 }
 
 // startOf is when a container was started that runs or has ended; zero of one that waits.

@@ -120,7 +120,7 @@ func waiting(pod *corev1.Pod) bool {
 // unstarted is the reason for which the kubelet cannot start a container, when it
 // is one that mounts can bring.
 func unstarted(pod *corev1.Pod) string {
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, cs := range snapshot.Statuses(pod) {
 		w := cs.State.Waiting
 		if w != nil && evpods.Unmade(w.Reason) {
 			return w.Reason
@@ -145,7 +145,7 @@ func loopsOverMount(cs corev1.ContainerStatus) bool {
 
 // podLoops tells whether a container of the pod does so.
 func podLoops(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), loopsOverMount)
+	return slices.ContainsFunc(snapshot.Statuses(pod), loopsOverMount)
 }
 
 // volumeSubject names the most natural object of a volume.

@@ -119,7 +119,7 @@ func creating(pod *corev1.Pod, said []diagnosis.Text) bool {
 	if snapshot.PodCondition(pod, corev1.PodReadyToStartContainers).Status == corev1.ConditionTrue {
 		return false
 	}
-	return !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(cs corev1.ContainerStatus) bool {
+	return !slices.ContainsFunc(snapshot.Statuses(pod), func(cs corev1.ContainerStatus) bool {
 		return cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil || snapshot.Hindered(cs) != ""
 	})
 }
@@ -225,7 +225,7 @@ func unmounted(i involved, said []diagnosis.Text) []*snapshot.Volume {
 
 func stateOf(pod *corev1.Pod) report.Evidence {
 	object := "Pod " + pod.Namespace + "/" + pod.Name
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, cs := range snapshot.Statuses(pod) {
 		if loopsOverMount(cs) {
 			return evidence.FromAPI(object, "status.containerStatuses["+cs.Name+"].lastState.terminated.message", cs.LastTerminationState.Terminated.Message)
 		}

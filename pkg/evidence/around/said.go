@@ -1,6 +1,7 @@
 package around
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,12 +100,10 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evid
 
 // asksElse tells whether a container is the sidecar that asks for another step.
 func asksElse(container, step string) bool {
-	for _, name := range sidecarOf {
-		if own := sidecarOf[step]; own != "" && name != own && strings.HasSuffix(container, strings.TrimPrefix(name, "csi-")) {
-			return true
-		}
-	}
-	return false
+	own := sidecarOf[step]
+	return own != "" && slices.ContainsFunc(slices.Collect(maps.Values(sidecarOf)), func(name string) bool {
+		return name != own && strings.HasSuffix(container, strings.TrimPrefix(name, "csi-"))
+	})
 }
 
 // during tells whether a line was written while the call ran of whose end a text tells.

@@ -148,15 +148,11 @@ func (u InUse) LivesOn(pl *evidence.Place) evidence.Answer {
 // what they mirror, and a driver that knows of fewer takes them for users
 // (rbd.mirrorDaemonCount of ceph-csi, 1 when unset).
 func Mirrors(x *snapshot.Index) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, pod := range x.Cluster.Pods {
+	return evidence.Keep(x.Cluster.Pods, func(pod *corev1.Pod) bool {
 		// A label proves nothing; here it only keeps a client from being accused.
 		named := strings.Contains(pod.Labels["app"]+" "+pod.Labels["app.kubernetes.io/name"]+" "+pod.Labels["app.kubernetes.io/component"], "rbd-mirror")
-		if pod.Status.Phase == corev1.PodRunning && (named || slices.ContainsFunc(pod.Spec.Containers, mirrors)) {
-			out = append(out, pod)
-		}
-	}
-	return out
+		return pod.Status.Phase == corev1.PodRunning && (named || slices.ContainsFunc(pod.Spec.Containers, mirrors))
+	})
 }
 
 func mirrors(c corev1.Container) bool {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
@@ -123,16 +125,10 @@ func (l Lock) Mapped() evidence.Answer {
 // Attached asks whether the volume is attached to a second node, where the lines of the
 // kernel do not tell better.
 func (l Lock) Attached() evidence.Answer {
-	n := 0
-	for _, va := range l.pl.Volume.Attachments {
-		if va.Status.Attached {
-			n++
-		}
-	}
 	if len(l.kernel) > 0 {
 		return evidence.No()
 	}
-	if n > 1 {
+	if len(evidence.Keep(l.pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Status.Attached })) > 1 {
 		return evidence.Yes()
 	}
 	return evidence.Resource(l.pl.X, "storage.k8s.io/volumeattachments").Found()

@@ -200,12 +200,7 @@ func onlyOneWaits(pl *evidence.Place, names []string, node string) evidence.Answ
 		if len(t.Unmounted) == 0 {
 			continue
 		}
-		waits := 0
-		for _, n := range names {
-			if slices.Contains(t.Unmounted, n) {
-				waits++
-			}
-		}
+		waits := len(evidence.Keep(names, func(n string) bool { return slices.Contains(t.Unmounted, n) }))
 		if waits > 0 && waits < len(names) {
 			return evidence.Yes(t.Evidence())
 		}

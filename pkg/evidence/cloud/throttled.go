@@ -74,14 +74,9 @@ func said(texts []evidence.Text, k message.Kind) evidence.Answer {
 
 // OfAttachment are the fresh texts about attaching or detaching through one object.
 func OfAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) []evidence.Text {
-	var out []evidence.Text
-	for _, t := range pl.Refused() {
-		mine := strings.Contains(t.Locator, va.Name) || t.Reason == "FailedAttachVolume" && (t.Node == "" || t.Node == va.Spec.NodeName)
-		if mine {
-			out = append(out, t)
-		}
-	}
-	return out
+	return evidence.Keep(pl.Refused(), func(t evidence.Text) bool {
+		return strings.Contains(t.Locator, va.Name) || t.Reason == "FailedAttachVolume" && (t.Node == "" || t.Node == va.Spec.NodeName)
+	})
 }
 
 // OfClaim are the fresh texts about making the volume that a claim still waits for, about

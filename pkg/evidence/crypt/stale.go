@@ -2,6 +2,7 @@ package crypt
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -83,12 +84,10 @@ func (l Leftover) rests() bool {
 	if l.pl.View.Rests(l.Dev, l.Disk.Dev) {
 		return true
 	}
-	for _, s := range l.Slaves {
-		if b := l.pl.View.ByName(s); b != nil && b.Dev == l.Disk.Dev {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Slaves, func(s string) bool {
+		b := l.pl.View.ByName(s)
+		return b != nil && b.Dev == l.Disk.Dev
+	})
 }
 
 // Compared asks whether the volume's present disk is known by its identity.

@@ -80,12 +80,8 @@ func AttachRefused(pl *evidence.Place, node string) []evidence.Text {
 	if va := pl.Volume.AttachmentOn(node); va != nil && va.Status.Attached {
 		return nil
 	}
-	var out []evidence.Text
-	for _, t := range pl.Refused() {
+	return evidence.Keep(pl.Refused(), func(t evidence.Text) bool {
 		attach := t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume"
-		if attach && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is) {
-			out = append(out, t)
-		}
-	}
-	return out
+		return attach && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is)
+	})
 }

@@ -27,11 +27,7 @@ func Crossed(pl *evidence.Place) (w Wrong, at string, ok bool) {
 		return w, "", false
 	}
 	for _, o := range pl.X.Alike(d) {
-		for _, h := range o.View.HoldersOf(o.Dev) {
-			if IsMapped(h.Device, "mpath-") {
-				o.Stack = append(o.Stack, h.Device)
-			}
-		}
+		o.Stack = append(o.Stack, evidence.Keep(o.View.Above(o.Dev), func(b *probes.BlockDevice) bool { return IsMapped(b, "mpath-") })...)
 		for _, v := range mountedFrom(pl.X, o) {
 			if v.Same(pl.Volume) || !whole(o.View, o.Block) {
 				continue

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -37,11 +38,7 @@ func Mapping(view *snapshot.NodeView, v *snapshot.Volume, present probes.Dev) *p
 func Mappings(view *snapshot.NodeView, v *snapshot.Volume, disks ...probes.Dev) []*probes.BlockDevice {
 	var out []*probes.BlockDevice
 	for _, dev := range disks {
-		for _, h := range view.HoldersOf(dev) {
-			if IsMapped(h.Device, "CRYPT-") {
-				out = append(out, h.Device)
-			}
-		}
+		out = append(out, evidence.Keep(view.Above(dev), func(b *probes.BlockDevice) bool { return IsMapped(b, "CRYPT-") })...)
 	}
 	for _, dev := range append(disks, probes.Dev{}) {
 		if m := Mapping(view, v, dev); m != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -88,6 +89,15 @@ func atPath(view *snapshot.NodeView, path string) (found []*probes.BlockDevice, 
 		b = view.ByName(b.Parent)
 	}
 	return []*probes.BlockDevice{b}, true
+}
+
+// AttachedAt is when the kernel made a disk under its present name, in microseconds
+// since boot; 0 when the log does not reach back so far.
+func AttachedAt(view *snapshot.NodeView, b *probes.BlockDevice) int64 {
+	if l := evidence.Last(view.KernelLines(kmsg.SCSIAttached), func(l probes.KernelLine) bool { return strings.Contains(l.Text, "["+b.Name+"]") }); l != nil {
+		return l.Micros
+	}
+	return 0
 }
 
 // withIdentity are the disks with a serial or WWID, one for each path.

@@ -147,21 +147,11 @@ func (c Carrier) FSType() string {
 // name speak of what is there now: when the disk was attached or mapped under that name,
 // and when its filesystem was mounted. A name is given to one disk after another.
 func (c Carrier) since() int64 {
-	view, at := c.Place.View, int64(0)
-	for _, l := range view.KernelLines(kmsg.SCSIAttached) {
-		if strings.Contains(l.Text, "["+c.Block.Name+"]") {
-			at = l.Micros
-		}
+	at, kinds := disk.AttachedAt(c.Place.View, c.Block), []string{kmsg.RBDMapped}
+	if len(c.Uses) > 0 {
+		kinds = append(kinds, kmsg.Mounted, kmsg.Recovered)
 	}
-	for _, l := range view.KernelLines(kmsg.RBDMapped) {
-		if slices.Contains(l.Names, c.Block.Name) {
-			at = max(at, l.Micros)
-		}
-	}
-	if len(c.Uses) == 0 {
-		return at
-	}
-	for _, l := range view.KernelLines(kmsg.Mounted, kmsg.Recovered) {
+	for _, l := range c.Place.View.KernelLines(kinds...) {
 		if slices.Contains(l.Names, c.Block.Name) {
 			at = max(at, l.Micros)
 		}

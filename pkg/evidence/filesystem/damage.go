@@ -49,13 +49,7 @@ func speaksOfDamage(l probes.KernelLine) bool {
 
 // quote makes evidence of some lines.
 func (c Carrier) quote(lines []probes.KernelLine, limit int) []report.Evidence {
-	var out []report.Evidence
-	for _, l := range lines {
-		if len(out) < limit {
-			out = append(out, evidence.FromKernel(c.Place.Node, l))
-		}
-	}
-	return out
+	return evidence.Each(lines[:min(limit, len(lines))], func(l probes.KernelLine) report.Evidence { return evidence.FromKernel(c.Place.Node, l) })
 }
 
 // damaged asks whether the kernel finds damage in the filesystem that it has mounted.

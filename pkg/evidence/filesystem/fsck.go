@@ -118,12 +118,7 @@ func (c Carrier) Marked() bool {
 // filesystem is damaged and fails for it: what the kernel met when it was to mount it, or,
 // with the mark, signs of before. first is the first sign of before.
 func (c Carrier) signsOfDamage() (first string, a evidence.Answer) {
-	var now []report.Evidence
-	for _, l := range c.damageLines() {
-		if c.Place.X.Age(l.At) < Fresh && len(now) < 3 {
-			now = append(now, evidence.FromKernel(c.Place.Node, l))
-		}
-	}
+	now := c.quote(evidence.Keep(c.damageLines(), func(l probes.KernelLine) bool { return c.Place.X.Age(l.At) < Fresh }), 3)
 	hints := c.hints()
 	if len(hints) > 0 {
 		first = fmt.Sprintf("%q", hints[0].Text)

@@ -54,7 +54,7 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 		return Stuck{"it failed: " + strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message),
 			evidence.Yes(evidence.FromAPI(object, "status", strings.TrimSpace(pod.Status.Reason+" "+pod.Status.Message)))}, true
 	}
-	for _, c := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+	for _, c := range snapshot.Statuses(pod) {
 		if w := c.State.Waiting; snapshot.Hindered(c) != "" {
 			return Stuck{"its container " + c.Name + " waits: " + strings.TrimSuffix(w.Reason+" ("+strings.TrimSpace(w.Message)+")", " ()"),
 				evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true

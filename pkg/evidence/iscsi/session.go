@@ -72,15 +72,9 @@ func LoggedOut(pl *evidence.Place) evidence.Answer {
 // unwanted asks whether no pod on the node uses a volume of which a disk is a path.
 func unwanted(x *snapshot.Index, on string, dev probes.Dev) evidence.Answer {
 	for _, v := range x.Volumes {
-		d, ok := x.DeviceOn(v, on)
-		if !ok {
-			continue
-		}
-		for _, n := range d.Numbers() {
-			if n == dev {
-				if a := pods.NoneUses(x, v, on); !a.Yes() {
-					return a
-				}
+		if d, ok := x.DeviceOn(v, on); ok && slices.Contains(d.Numbers(), dev) {
+			if a := pods.NoneUses(x, v, on); !a.Yes() {
+				return a
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -133,7 +134,7 @@ func judge(pl *evidence.Place, b *probes.BlockDevice, several bool) (Way, bool) 
 	var ended *probes.KernelLine
 	if s != nil {
 		w.facts = append(w.facts, evidence.FromNode(view.Name, "sys/class/iscsi_session/"+s.Name+"/state", s.State))
-		ended = lastLine(view, kmsg.ISCSIRecoveryEnd, s.Name, attachedAt(view, b))
+		ended = lastLine(view, kmsg.ISCSIRecoveryEnd, s.Name, disk.AttachedAt(view, b))
 	}
 	gone := snapshot.TakenOffline(b)
 	switch {
@@ -180,7 +181,7 @@ func (w *Way) tell(view *snapshot.NodeView, s *probes.ISCSISession, ended *probe
 			names = []string{"connection" + strings.TrimPrefix(s.Name, "session") + ":0"}
 		}
 		for _, n := range names {
-			if l := lastLine(view, kind, n, attachedAt(view, b)); n != "" && l != nil {
+			if l := lastLine(view, kind, n, disk.AttachedAt(view, b)); n != "" && l != nil {
 				w.facts = append(w.facts, evidence.FromKernel(view.Name, *l))
 				break
 			}
@@ -212,14 +213,9 @@ func portLost(view *snapshot.NodeView, b *probes.BlockDevice) *probes.KernelLine
 	if !ok {
 		return nil
 	}
-	var found *probes.KernelLine
-	lines := view.KernelLines(kmsg.FCPortLost)
-	for i, l := range lines {
-		if strings.Contains(l.Text, "rport-"+host+":") && l.Micros >= attachedAt(view, b) {
-			found = &lines[i]
-		}
-	}
-	return found
+	return evidence.Last(view.KernelLines(kmsg.FCPortLost), func(l probes.KernelLine) bool {
+		return strings.Contains(l.Text, "rport-"+host+":") && l.Micros >= disk.AttachedAt(view, b)
+	})
 }
 
 // outlasted tells whether the connection broke longer ago than the session waits.
@@ -233,28 +229,9 @@ func outlasted(view *snapshot.NodeView, s *probes.ISCSISession) bool {
 	return l != nil && now-time.Duration(l.Micros)*time.Microsecond > time.Duration(tmo)*time.Second
 }
 
-// attachedAt is when the kernel made the disk under its present name, in microseconds
-// since boot; 0 when the log does not reach back so far.
-func attachedAt(view *snapshot.NodeView, b *probes.BlockDevice) int64 {
-	at := int64(0)
-	for _, l := range view.KernelLines(kmsg.SCSIAttached) {
-		if strings.Contains(l.Text, "["+b.Name+"]") {
-			at = l.Micros
-		}
-	}
-	return at
-}
-
 // lastLine is the last line of a kind that names something, not older than a moment.
 func lastLine(view *snapshot.NodeView, kind, name string, since int64) *probes.KernelLine {
-	var found *probes.KernelLine
-	lines := view.KernelLines(kind)
-	for i := range lines {
-		if slices.Contains(lines[i].Names, name) && lines[i].Micros >= since {
-			found = &lines[i]
-		}
-	}
-	return found
+	return evidence.Last(view.KernelLines(kind), func(l probes.KernelLine) bool { return slices.Contains(l.Names, name) && l.Micros >= since })
 }
 
 func orUnknown(s string) string {

@@ -33,11 +33,6 @@ func ManagerOn(x *snapshot.Index, node string) *corev1.Pod {
 	})
 }
 
-// statuses are those of all containers of a pod.
-func statuses(pod *corev1.Pod) []corev1.ContainerStatus {
-	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
-}
-
 // notReadySince tells since when a pod has not been Ready.
 func notReadySince(pod *corev1.Pod) (time.Time, bool) {
 	if c := snapshot.PodCondition(pod, corev1.PodReady); c.Type != "" {
@@ -52,7 +47,7 @@ func notReadySince(pod *corev1.Pod) (time.Time, bool) {
 // loops tells whether a pod ends again and again, whatever it says this second: at least
 // three restarts, and the last run was short and is not long ago. how is empty when not.
 func loops(x *snapshot.Index, pod *corev1.Pod) (how string) {
-	for _, c := range statuses(pod) {
+	for _, c := range snapshot.Statuses(pod) {
 		if c.RestartCount < manyStart {
 			continue
 		}
@@ -77,7 +72,7 @@ func works(x *snapshot.Index, pod *corev1.Pod) bool {
 
 // Trouble is the first reason for which a container of a pod does not run.
 func Trouble(pod *corev1.Pod) string {
-	for _, c := range statuses(pod) {
+	for _, c := range snapshot.Statuses(pod) {
 		switch {
 		case c.State.Waiting != nil && c.State.Waiting.Reason != "":
 			return fmt.Sprintf("container %s is waiting: %s, %d restarts", c.Name, c.State.Waiting.Reason, c.RestartCount)

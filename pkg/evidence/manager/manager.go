@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -93,13 +94,10 @@ func list(pl *evidence.Place) (Idle, bool) {
 // free tells whether every attachment of an exclusive volume is one that the controller would
 // have taken away already: no pod is on its node, whose kubelet has let it go.
 func free(pl *evidence.Place) bool {
-	for _, va := range pl.Volume.Attachments {
+	return !slices.ContainsFunc(pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
 		n := va.Spec.NodeName
-		if va.DeletionTimestamp != nil || !pl.X.NodeReady(n).Ready || pl.X.ReportedInUse(n, pl.Volume) || len(pl.Volume.LiveConsumersOn(n)) > 0 {
-			return false
-		}
-	}
-	return true
+		return va.DeletionTimestamp != nil || !pl.X.NodeReady(n).Ready || pl.X.ReportedInUse(n, pl.Volume) || len(pl.Volume.LiveConsumersOn(n)) > 0
+	})
 }
 
 // bind: a claim is Pending, and the PV controller has neither bound it to the volume that it

@@ -63,13 +63,17 @@ func appeared(x *snapshot.Index, view *snapshot.NodeView, name string, v *snapsh
 
 // attachLine is when the kernel last announced a SCSI disk of this name, or zero.
 func attachLine(view *snapshot.NodeView, name string) time.Time {
-	var t time.Time
-	for _, l := range view.Facts.Kernel {
-		if slices.Contains(l.Names, name) && strings.Contains(l.Text, "Attached SCSI") {
-			t = l.At
-		}
+	return lastly(view, func(l probes.KernelLine) bool {
+		return slices.Contains(l.Names, name) && strings.Contains(l.Text, "Attached SCSI")
+	})
+}
+
+// lastly is when the kernel last said something, or zero.
+func lastly(view *snapshot.NodeView, what func(probes.KernelLine) bool) time.Time {
+	if l := evidence.Last(view.Facts.Kernel, what); l != nil {
+		return l.At
 	}
-	return t
+	return time.Time{}
 }
 
 // mountLine is when the kernel mounted the filesystem that is on a device now, or zero:
@@ -94,16 +98,9 @@ func mountLine(view *snapshot.NodeView, b *probes.BlockDevice) time.Time {
 // changeLine is when a disk last became another one under its address, by the kernel's
 // word for exactly this LUN (scsi_report_sense in drivers/scsi/scsi_error.c), or zero.
 func changeLine(view *snapshot.NodeView, b *probes.BlockDevice) time.Time {
-	var t time.Time
-	if b == nil || b.HCTL == "" {
-		return t
-	}
-	for _, l := range view.Facts.Kernel {
-		if strings.HasPrefix(l.Text, "sd "+b.HCTL+": ") && (strings.Contains(l.Text, "Inquiry data has changed") || l.Kind == kmsg.LUNChanged) {
-			t = l.At
-		}
-	}
-	return t
+	return lastly(view, func(l probes.KernelLine) bool {
+		return b != nil && b.HCTL != "" && strings.HasPrefix(l.Text, "sd "+b.HCTL+": ") && (strings.Contains(l.Text, "Inquiry data has changed") || l.Kind == kmsg.LUNChanged)
+	})
 }
 
 // kernelFacts quotes the kernel's lines of some moments about mounts and disks.

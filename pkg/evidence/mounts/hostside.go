@@ -61,7 +61,7 @@ func BindsDirectories(v *snapshot.Volume) bool {
 func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
 	var out []evidence.Text
 	object := "Pod " + pod.Namespace + "/" + pod.Name
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, s := range snapshot.Statuses(pod) {
 		if w := s.State.Waiting; w != nil && w.Message != "" {
 			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].state.waiting", Raw: w.Message, Fresh: true})
 		}

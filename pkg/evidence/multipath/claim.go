@@ -15,12 +15,7 @@ import (
 
 // MapOn is the multipath map that claims a disk directly, or nil.
 func MapOn(view *snapshot.NodeView, dev probes.Dev) *probes.BlockDevice {
-	for _, h := range view.HoldersOf(dev) {
-		if disk.IsMapped(h.Device, "mpath-") {
-			return h.Device
-		}
-	}
-	return nil
+	return evidence.First(view.Above(dev), func(b *probes.BlockDevice) bool { return disk.IsMapped(b, "mpath-") })
 }
 
 // Claim is the disk of the place's volume that multipath has, had, or may have.

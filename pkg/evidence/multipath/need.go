@@ -74,13 +74,7 @@ func attaches(x *snapshot.Index, driver string) bool {
 // partitionMaps are the maps of the partitions of a multipath map, which kpartx makes
 // and takes away.
 func partitionMaps(view *snapshot.NodeView, m *probes.BlockDevice) []*probes.BlockDevice {
-	var out []*probes.BlockDevice
-	for _, h := range view.HoldersOf(m.Dev) {
-		if isPartitionMap(h.Device) {
-			out = append(out, h.Device)
-		}
-	}
-	return out
+	return evidence.Keep(view.Above(m.Dev), isPartitionMap)
 }
 
 // PartitionNames are the kernel names of those maps.

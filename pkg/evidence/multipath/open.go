@@ -100,12 +100,7 @@ func Remembered(view *snapshot.NodeView) string {
 	if view == nil {
 		return ""
 	}
-	n := 0
-	for _, w := range view.Facts.Multipath.WWIDs {
-		if strings.HasPrefix(w, "360000000000000000e0000") {
-			n++
-		}
-	}
+	n := len(evidence.Keep(view.Facts.Multipath.WWIDs, func(w string) bool { return strings.HasPrefix(w, "360000000000000000e0000") }))
 	if n == 0 {
 		return ""
 	}

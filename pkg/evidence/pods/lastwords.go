@@ -28,7 +28,7 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 			}
 		}
 	}
-	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, c := range snapshot.Statuses(pod) {
 		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
 			return evidence.FromPod(pod, "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
 		}
@@ -75,7 +75,7 @@ func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
 
 // Hindrance names the first container that cannot be made, and why; empty where none says so.
 func Hindrance(pod *corev1.Pod) string {
-	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, c := range snapshot.Statuses(pod) {
 		if why := snapshot.Hindered(c); why != "" {
 			return "its container " + c.Name + " waits: " + why
 		}

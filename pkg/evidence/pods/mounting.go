@@ -73,7 +73,7 @@ func failedContainer(pod *corev1.Pod, t evidence.Text) (string, bool) {
 	if t.Source != "api" || !Unmade(t.Reason) {
 		return "", false
 	}
-	for _, cs := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, cs := range snapshot.Statuses(pod) {
 		if strings.Contains(t.Locator, "["+cs.Name+"]") {
 			return cs.Name, cs.State.Running == nil
 		}

@@ -29,7 +29,7 @@ func RanAt(pod *corev1.Pod, at time.Time) bool {
 
 // Started tells whether any container of a pod was ever started.
 func Started(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	return slices.ContainsFunc(snapshot.Statuses(pod), func(s corev1.ContainerStatus) bool {
 		return s.RestartCount > 0 || s.ContainerID != "" || s.LastTerminationState.Terminated != nil
 	})
 }
@@ -46,7 +46,7 @@ func Overdue(x *snapshot.Index, pod *corev1.Pod) bool {
 // CannotStart tells whether a container waits to be created, or failed and waits for its
 // next start.
 func CannotStart(pod *corev1.Pod, container string) bool {
-	return slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	return slices.ContainsFunc(snapshot.Statuses(pod), func(s corev1.ContainerStatus) bool {
 		return s.Name == container && (s.State.Waiting != nil || s.State.Terminated != nil && s.State.Terminated.ExitCode != 0)
 	})
 }
@@ -55,7 +55,7 @@ func CannotStart(pod *corev1.Pod, container string) bool {
 // runtime's name in front.
 func EndedContainers(pod *corev1.Pod) []string {
 	var out []string
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+	for _, s := range snapshot.Statuses(pod) {
 		if _, id, ok := strings.Cut(s.ContainerID, "://"); ok && id != "" && s.State.Terminated != nil {
 			out = append(out, id)
 		}

@@ -25,7 +25,7 @@ type NotExecuted struct {
 // shell makes the exit code 126.
 func NotExecutedIn(pl *evidence.Place) []NotExecuted {
 	var out []NotExecuted
-	for _, cs := range slices.Concat(pl.Pod.Status.InitContainerStatuses, pl.Pod.Status.ContainerStatuses) {
+	for _, cs := range snapshot.Statuses(pl.Pod) {
 		said, failed := notExecuted(pl.Pod, cs)
 		if !failed {
 			continue
