@@ -22,13 +22,8 @@ var RWORollingUpdate = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, r := range holder.Rivals(pl) {
-			if r.OfDeployment() {
-				out = append(out, rollingUpdate(pl, r))
-			}
-		}
-		return out
+		rivals := evidence.Keep(holder.Rivals(pl), holder.Rival.OfDeployment)
+		return evidence.Each(rivals, func(r holder.Rival) *diagnosis.Proof { return rollingUpdate(pl, r) })
 	},
 }
 

@@ -21,13 +21,8 @@ var RWOSharedByWorkloads = &diagnosis.Rule{
 	Asks:   diagnosis.EachVolume,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, r := range holder.Rivals(pl) {
-			if !r.OfDeployment() {
-				out = append(out, sharedClaim(pl, r))
-			}
-		}
-		return out
+		rivals := evidence.Keep(holder.Rivals(pl), func(r holder.Rival) bool { return !r.OfDeployment() })
+		return evidence.Each(rivals, func(r holder.Rival) *diagnosis.Proof { return sharedClaim(pl, r) })
 	},
 }
 

@@ -26,14 +26,13 @@ var ResizerNotWorking = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
 		driver := pl.Volume.CSIName()
-		for _, wish := range claims.Wishes(pl) {
-			if driver != "" {
-				out = append(out, resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, wish))
-			}
+		if driver == "" {
+			return nil
 		}
-		return out
+		return evidence.Each(claims.Wishes(pl), func(w claims.Wish) *diagnosis.Proof {
+			return resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, w)
+		})
 	},
 }
 

@@ -22,21 +22,15 @@ var DrainBlocked = &diagnosis.Rule{
 		if !cordoned.Yes() {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, im := range pl.X.InstanceManagersOn(pl.Node) {
-			if budget := lh.Budget(pl.X, im); !budget.No() {
-				out = append(out, drainBlocked(pl, im, evidence.All(cordoned, budget)))
-			}
-		}
-		return out
+		return evidence.Each(pl.X.InstanceManagersOn(pl.Node), func(im *snapshot.LHInstanceManager) *diagnosis.Proof { return drainBlocked(pl, im, cordoned) })
 	},
 }
 
-func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, state evidence.Answer) *diagnosis.Proof {
+func drainBlocked(pl *evidence.Place, im *snapshot.LHInstanceManager, cordoned evidence.Answer) *diagnosis.Proof {
 	policy := lh.DrainPolicy(pl.X)
 	volumes, attached := lh.EnginesOn(pl.X, im)
 	p := &diagnosis.Proof{
-		Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{state},
+		Subject: diagnosis.NodeSubject(pl.Node), State: []evidence.Answer{evidence.All(cordoned, lh.Budget(pl.X, im))},
 		With: words.Fields{"node": pl.Node, "im": im.Name, "volumes": words.List(volumes, 3), "policy": policy, "replicas": "", "other": "", "why": ""},
 		Steps: []remedy.Step{remedy.Check("See the budgets, and which copies are where.",
 			remedy.Kubectl("-n", im.Namespace, "get", "pdb"),

@@ -19,17 +19,15 @@ var EngineOrphaned = &diagnosis.Rule{
 	Asks:    diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		var out []*diagnosis.Proof
-		for _, process := range lh.EngineProcesses(pl) {
-			if why, unwanted := process.Unwanted(pl.X, pl.Volume); !unwanted.No() {
-				out = append(out, engineOrphaned(pl, process, why, unwanted))
-			}
-		}
-		return out
+		return evidence.Each(lh.EngineProcesses(pl), func(process lh.EngineProcess) *diagnosis.Proof { return engineOrphaned(pl, process) })
 	},
 }
 
-func engineOrphaned(pl *evidence.Place, process lh.EngineProcess, why string, unwanted evidence.Answer) *diagnosis.Proof {
+func engineOrphaned(pl *evidence.Place, process lh.EngineProcess) *diagnosis.Proof {
+	why, unwanted := process.Unwanted(pl.X, pl.Volume)
+	if unwanted.No() {
+		return nil
+	}
 	d, im := process.Disk(pl.X), process.Manager
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("InstanceManager", im.Namespace, im.Name),

@@ -22,23 +22,25 @@ var ReplicaNotInEngine = &diagnosis.Rule{
 		if v == nil || e == nil || lh.Migrates(v) || len(e.UpgradedMap) > 0 || !lh.Degraded(v).Yes() {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, r := range pl.Volume.Longhorn.Replicas {
-			if loose := lh.Loose(pl.X, e, r); loose.Yes() {
-				out = append(out, replicaLoose(pl, v, e, r, loose))
-			}
-		}
-		return out
+		return evidence.Each(pl.Volume.Longhorn.Replicas, func(r *snapshot.LHReplica) *diagnosis.Proof { return replicaLoose(pl, v, e, r) })
 	},
 }
 
-func replicaLoose(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine, r *snapshot.LHReplica, loose evidence.Answer) *diagnosis.Proof {
+func replicaLoose(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine, r *snapshot.LHReplica) *diagnosis.Proof {
+	loose := lh.Loose(pl.X, e, r)
+	if loose.No() {
+		return nil
+	}
 	sibling, blocked := lh.Sibling(pl.Volume)
 	ghost, haunted := lh.Ghost(pl.X, pl.Volume, e)
+	says, held := "sibling", blocked
+	if blocked.No() {
+		says, held = "ghost", haunted
+	}
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("Replica", r.Namespace, r.Name), Says: "sibling",
+		Subject: diagnosis.ObjectSubject("Replica", r.Namespace, r.Name), Says: says,
 		With:  words.Fields{"replica": r.Name, "node": r.NodeID, "volume": v.Name, "engine": e.Name, "sibling": sibling, "ghost": ghost},
-		State: []evidence.Answer{lh.Degraded(v), loose, blocked},
+		State: []evidence.Answer{lh.Degraded(v), loose, held},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a rebuild that is under way or waits", Is: lh.Rebuilds(pl.X, e)},
 		},
@@ -47,9 +49,6 @@ func replicaLoose(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 				remedy.Kubectl("-n", v.Namespace, "get", "engines.longhorn.io", "-l", "longhornvolume="+v.Name, "-o", `jsonpath={.items[*].spec.replicaAddressMap}{"\n"}{.items[*].status.replicaModeMap}`)),
 			remedy.Words("Cure what keeps the other replica from running: its node, its disk or its instance-manager. Else detach and attach the volume once (scale the workload to 0 and up): the map is built anew then."),
 		},
-	}
-	if blocked.No() {
-		p.Says, p.State[2] = "ghost", haunted
 	}
 	if lh.IsV2(v) || lh.Stale(pl.X, e.NodeID) {
 		p.AtMost = report.Likely // the map is changed in another order there; or nobody changes it

@@ -27,19 +27,18 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 		}
 		said, p := iscsi.ComplaintOf(pl), &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node)}
 		p.With = words.Fields{"node": pl.Node, "why": why, "parameter": said.Parameter, "file": said.File, "reason": "", "count": ""}
-		p.State = []evidence.Answer{needed, said.Is}
 		p.Node(pl.Node)
 		if pl.Volume != nil {
 			p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		}
-		look := "On node " + pl.Node + " look for records that are empty, cut or full of NUL bytes below /etc/iscsi/nodes and /var/lib/iscsi/nodes; remove exactly those directories whose target has no session in /sys/class/iscsi_session."
+		is, look := said.Is, "On node "+pl.Node+" look for records that are empty, cut or full of NUL bytes below /etc/iscsi/nodes and /var/lib/iscsi/nodes; remove exactly those directories whose target has no session in /sys/class/iscsi_session."
 		switch {
 		case pl.View != nil:
 			d := iscsi.DatabaseOf(pl, said)
 			if len(d.Bad) == 0 {
 				return diagnosis.Open(pl, probes.Sessions)
 			}
-			p.Says, p.State[1], p.Last = "record", d.Is, []evidence.Answer{d.Proven, pl.Tables(probes.Sessions).Nothing()}
+			p.Says, is, p.Last = "record", d.Is, []evidence.Answer{d.Proven, pl.Tables(probes.Sessions).Nothing()}
 			if p.With["file"], p.With["reason"] = d.Bad[0].Path, d.Bad[0].Why; len(d.Bad) > 1 {
 				p.With["count"] = strconv.Itoa(len(d.Bad))
 			}
@@ -58,10 +57,11 @@ var ISCSINodeRecordInvalid = &diagnosis.Rule{
 		case said.Is.Yes():
 			p.Says, p.Last = "refused", []evidence.Answer{pl.Probed().Nothing()}
 		case iscsi.StatusOfDatabase(pl).Yes():
-			p.Says, p.State[1], p.Last = "status", iscsi.StatusOfDatabase(pl), []evidence.Answer{pl.Probed().Nothing()}
+			p.Says, is, p.Last = "status", iscsi.StatusOfDatabase(pl), []evidence.Answer{pl.Probed().Nothing()}
 		case pl.Volume != nil && len(iscsi.Refused(pl.X)) > 0:
-			p.State[1] = pl.Probed().Nothing()
+			is = pl.Probed().Nothing()
 		}
+		p.State = []evidence.Answer{needed, is}
 		p.Steps = []remedy.Step{remedy.Words(look + " Never remove the whole database on a node with sessions.")}
 		return []*diagnosis.Proof{p}
 	},
