@@ -1,6 +1,11 @@
 package evidence
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
 
 // Brief shortens a text for a sentence; the evidence keeps it whole. What was tried stands
 // first and why it failed last (k8s.io/mount-utils, formatMountError: the output comes after
@@ -21,3 +26,6 @@ func Brief(s string) string {
 	}
 	return first + " … " + last
 }
+
+// Duration writes a duration as every one in a report is written.
+func Duration(d time.Duration) string { return report.Duration(int64(d / time.Second)) }

@@ -1,5 +1,9 @@
 package message
 
+import (
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+)
+
 // grammar is every sentence that is known, by who says it.
 var grammar = [][]sentence{mountSentences, networkSentences, kubernetesSentences, sourceSentences, schedulerSentences, backendSentences}
 
@@ -117,4 +121,81 @@ var kubernetesSentences = []sentence{
 	says(SELinuxDenied, `avc:\s+denied`),
 	says(AppArmorDenied, `apparmor="DENIED"`),
 	says(NotFound, `code = NotFound`),
+}
+
+// sentence is one thing that a program says.
+type sentence struct {
+	kind Kind
+	re   *pattern.Pattern
+}
+
+// says is a sentence by its pattern, without regard to case.
+func says(kind Kind, expr string) sentence {
+	return sentence{kind: kind, re: pattern.MustCompile(`(?is)` + expr)}
+}
+
+// What the scheduler says beside its predicates about volumes.
+const (
+	FargateRefuses Kind = "fargate-refuses" // the scheduler of EKS Fargate
+	NoNodeID       Kind = "no-node-id"      // the attacher finds no id of the driver for a node
+)
+
+// VolumePredicates are the meanings by which the scheduler says that a volume keeps a pod
+// from a node (pkg/scheduler/framework/plugins/{volumebinding,volumezone,nodevolumelimits,
+// volumerestrictions}).
+var VolumePredicates = []Kind{UnboundClaims, NodeAffinityConflict, NoVolumePlaced, MaxVolumes, ClaimInUse, ClaimNotFound, FargateRefuses}
+
+var schedulerSentences = []sentence{
+	says(NodeAffinityConflict, `volume node affinity conflict|match PersistentVolume's node affinity|NodeAffinity check failed`),
+	says(NoVolumePlaced, `no available volume zone|find available persistent volumes to bind|bound to non-existent|no available disk|enough free storage`),
+	says(ClaimInUse, `ReadWriteOncePod|already in use by another pod|already in-use by another pod`),
+	says(UnboundClaims, `unbound (immediate )?PersistentVolumeClaims`),
+	says(MaxVolumes, `max volume count|maximum number of attached`),
+	says(FargateRefuses, `not supported on Fargate: volumes not supported`),
+	says(NoNodeID, `has no NodeID annotation`),
+}
+
+// What storage backends say of themselves through a driver.
+const (
+	Throttled     Kind = "throttled"        // too many calls in a time
+	StillWorking  Kind = "still-working"    // the backend works on it and says so
+	Amount        Kind = "amount"           // a quota, a stock or a number of the account is used up
+	Closed        Kind = "closed"           // the account or project is served nothing, or not this: unpaid, locked, not enabled, barred by a policy for all
+	PutOff        Kind = "put-off"          // the driver itself waits before it tries again
+	NodeUnknown   Kind = "node-unknown"     // no machine, host entry or initiator of that node
+	VolumeUnknown Kind = "volume-unknown"   // no volume or disk of that id
+	OfflineOnly   Kind = "offline-only"     // enlarging a volume that is in use is not supported
+	ExpandRefused Kind = "expand-refused"   // external-resizer: the driver refuses to enlarge a volume
+	KubeForbidden Kind = "forbidden-by-api" // the Kubernetes API refuses a ServiceAccount
+)
+
+// backendSentences are examples of classes: codes of clouds and sentences of drivers.
+var backendSentences = []sentence{
+	says(Throttled, `(\b|user)rate[ _-]?limit|rate ?exceeded|retry quota exceeded|(modification|request|api|call) rate\b.{0,20}\blimit|requests per (second|minute|hour) reached|got 429 instead|RequestLimitExceeded|request limit exceeded|throttl|TooManyRequests|too many requests|StatusCode[:=] ?429|status code[: ]+429|HTTP 429|Error 429|too many pending operations|RetryAfter: ?[1-9]\d*s`),
+	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|another operation .{0,40}in progress|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|still being (created|cloned|copied|restored|modified|optimized)|in (modification state )?"?optimizing"?( state)?\b|is busy with another operation|`+
+		`\b(server|instance|machine|vm|droplet|linode)\b[^.:;]{0,60}\b(is (currently )?busy|is locked \(locked\)|(already )?has (a )?pending (event|action|task)\b|while it is in task_state\b)|in a transient state`),
+	says(Amount, `code = ResourceExhausted\b|\bquotas?\b[^;\n]{0,60}\b(exceeded|reached|insufficient|short|limit)|\b(exceed\w*|insufficient|reach\w*|over)\b[^;\n]{0,60}\bquotas?\b|quota_?(limit|exceeded)|(exceeds|over)\w*quota|overLimit|limit[ _]?exceeded\b|\bsold out\b|\bout of (usage|stock|capacity)\b|\bno ?stock\b|\btry other\b`),
+	says(Closed, `\bbilling (account|is|has|to be|enabled|disabled)|\b(has|enable|requires) billing\b|(account|enough|insufficient) ?balance|\binsufficient (credits?|funds)\b|\barrears\b|payment required|((your|this|billing|customer|owning) (account|project)|the (subscription|organi[sz]ation|cloud|tenant))\b[^.;\n]{0,60}\b(is|has been|currently) (not (been )?)?(\w+ ){0,2}(disabled|blocked|locked|suspended|restricted|closed|active|certified|verified)\b|account has not been (certified|verified)|not ?certification|PendingVerification|RiskControl|`+
+		`has not been used in project|accessNotConfigured|SERVICE_DISABLED|OptInRequired|not subscribed to|not registered to use namespace|disallowed ?by ?policy|\bconstraint \S+ violated`),
+	says(PutOff, `(due to|in|during) (a |the )?back-?off\b|backing off\b`),
+	says(NodeUnknown, `(node|virtual ?machine|instance|host|machine|server|droplet|linode|initiators?|vm)\b:?(?:[^.:;]|[.:]\S){0,80}(wasn't found|was not found|not found|doesn't exist|does not exist|could not be found)|(could not|cannot|can't|unable to|failed to|couldn't) (find|get|locate|lookup|look up) .{0,30}(node|virtual ?machine|instance|host|machine|server|initiators?|vm)\b|InvalidInstanceID|no (host|initiator|node|instance)s? (was )?(found|registered|match)`),
+	says(VolumeUnknown, `(\b|persistent)(volume|disk|snapshot)\b[^.:;\]]{0,60}(wasn't found|was not found|not found|doesn't exist|does not exist)|InvalidVolume\.NotFound|(could not|cannot|can't|unable to|failed to) (find|get|locate) (the )?(volume|disk)\b`),
+	says(OfflineOnly, `only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),
+	says(ExpandRefused, `by resizer "[^"]+" failed|only supports offline expansion`),
+	says(KubeForbidden, `forbidden: User "system:serviceaccount:`),
+}
+
+// What kubelet says about the sources of a pod's volumes.
+const (
+	KeyNotFound Kind = "key-not-found" // a key of a Secret or ConfigMap (pkg/volume/{secret,configmap,projected})
+	NoAccount   Kind = "account-not-found"
+	NotADir     Kind = "not-a-directory"
+	IsADir      Kind = "is-a-directory"
+)
+
+var sourceSentences = []sentence{
+	says(KeyNotFound, `references non-existent (secret|config) key`),
+	says(NoAccount, `failed to fetch token: \S+ "[^"]+" not found`), // in old captures what stands behind "token:" is hidden
+	says(NotADir, `not a directory|trying to mount a directory onto a file|host path exists and is the expected type`),
+	says(IsADir, `is a directory`),
 }
