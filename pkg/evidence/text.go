@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -29,6 +30,16 @@ type Text struct {
 // Evidence quotes the text.
 func (t Text) Evidence() report.Evidence {
 	return report.Evidence{Source: t.Source, Node: t.Node, Locator: t.Locator, Text: t.Raw}
+}
+
+// Mounts tells whether it is the kubelet's word of a step that mounts or maps a volume.
+func (t Text) Mounts() bool {
+	return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume")
+}
+
+// Attaches tells whether it is about attaching a volume, whoever says it.
+func (t Text) Attaches() bool {
+	return t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach"
 }
 
 // ofContainers are the reasons of events about making and running a pod's containers.

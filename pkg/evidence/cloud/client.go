@@ -126,11 +126,6 @@ func Renamed(x *snapshot.Index, va *storagev1.VolumeAttachment) (other string, a
 		evidence.FromAPI("Node "+n.Name, "spec.providerID", n.Spec.ProviderID))
 }
 
-// ofMount tells whether a text is of the kubelet's mount of a volume, which the backend gave before.
-func ofMount(t evidence.Text) bool {
-	return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume")
-}
-
 // Elsewhere asks for the backend's fresh word that the volume is attached to a machine that
 // is none of ours, while Kubernetes has it nowhere but where it is wanted.
 func Elsewhere(pl *evidence.Place) (machine string, a evidence.Answer) {
@@ -142,7 +137,7 @@ func Elsewhere(pl *evidence.Place) (machine string, a evidence.Answer) {
 		attached = attached || va.Status.Attached
 	}
 	for _, t := range pl.Refused() {
-		if t.Reason == "detachError" || len(wanted) == 0 || strings.Contains(t.Raw, "Multi-Attach error") || attached && !ofMount(t) {
+		if t.Reason == "detachError" || len(wanted) == 0 || strings.Contains(t.Raw, "Multi-Attach error") || attached && !t.Mounts() { // the backend gave what the kubelet mounts
 			continue // where it is attached now, a refusal to attach is past
 		}
 		name, ok := SaysElsewhere(pl.X, t.Raw)

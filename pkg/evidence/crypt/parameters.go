@@ -25,7 +25,6 @@ type Refusal struct {
 	Parameter string // "the key derivation argon2i", as a sentence goes on
 	Key       string // the key of Longhorn's Secret that sets it
 	Is        evidence.Answer
-	Killed    bool
 }
 
 // RefusalOf finds cryptsetup's fresh refusal for the place's volume.

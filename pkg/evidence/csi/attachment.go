@@ -81,7 +81,6 @@ func AttachRefused(pl *evidence.Place, node string) []evidence.Text {
 		return nil
 	}
 	return evidence.Keep(pl.Refused(), func(t evidence.Text) bool {
-		attach := t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume"
-		return attach && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is)
+		return t.Attaches() && (t.Node == "" || t.Node == node) && !slices.ContainsFunc(nobody, t.Is)
 	})
 }

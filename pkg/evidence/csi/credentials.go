@@ -35,21 +35,19 @@ func callOf(t evidence.Text) Call {
 		return ""
 	case t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed):
 		return Provision
-	case t.Reason == "VolumeResizeFailed" && ofSidecar(t, "external-resizer") || t.Is(message.ExpandRefused):
+	case t.Reason == "VolumeResizeFailed" && strings.HasPrefix(t.Component, "external-resizer") || t.Is(message.ExpandRefused):
 		return Expand
-	case t.Reason == "VolumeModifyFailed" && ofSidecar(t, "external-resizer"):
+	case t.Reason == "VolumeModifyFailed" && strings.HasPrefix(t.Component, "external-resizer"):
 		return Modify
 	case t.Reason == "detachError" || t.Is(message.FailedToDetach):
 		return Detach
-	case t.Reason == "attachError" || t.Op == "AttachVolume.Attach" || t.Reason == "FailedAttachVolume":
+	case t.Attaches():
 		return Attach
-	case strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"):
+	case t.Mounts():
 		return Stage
 	}
 	return ""
 }
-
-func ofSidecar(t evidence.Text, name string) bool { return strings.HasPrefix(t.Component, name) }
 
 // Identity is with what a driver makes a call: a Secret that the PV or the class names for
 // this step, else the account of the workload that makes it.

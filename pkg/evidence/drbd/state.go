@@ -172,7 +172,7 @@ func (r Resource) Secondary() evidence.Answer {
 // good copy).
 func (r Resource) Fails(pl *evidence.Place) evidence.Answer {
 	if said := pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && (strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"))
+		return !t.Ordinary && t.Mounts()
 	}); said.Yes() {
 		return said
 	}

@@ -63,7 +63,7 @@ func ofAttach(t evidence.Text) bool {
 // inMount tells whether a text is a refusal to mount of a driver that attaches by itself as a part
 // of it, as Portworx does: its volumes have no attachments.
 func inMount(x *snapshot.Index, v *snapshot.Volume, t evidence.Text) bool {
-	return v.CSIName() != "" && !v.AttachRequired(x) && volume.KindOf(x, v)&volume.Disk != 0 && (strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"))
+	return v.CSIName() != "" && !v.AttachRequired(x) && volume.KindOf(x, v)&volume.Disk != 0 && t.Mounts()
 }
 
 func (b Backend) waiter(v *snapshot.Volume) *corev1.Pod {

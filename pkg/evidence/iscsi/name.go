@@ -97,7 +97,7 @@ func Failing(pl *evidence.Place) evidence.Answer {
 		return a
 	}
 	for _, t := range pl.Refused() {
-		op := strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume") || strings.HasPrefix(t.Op, "AttachVolume")
+		op := t.Mounts() || strings.HasPrefix(t.Op, "AttachVolume")
 		if !t.Ordinary && (op || strings.Contains(t.Locator, "attachError") || t.Reason == "FailedAttachVolume" || t.Reason == "FailedMount") {
 			return evidence.Yes(t.Evidence())
 		}

@@ -97,7 +97,7 @@ func mountedByMap(x *snapshot.Index, v *snapshot.Volume) (report.Evidence, bool)
 // words.
 func Failing(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume") || Asks(t)
+		return t.Mounts() || Asks(t)
 	})
 }
 

@@ -63,7 +63,7 @@ func HardByClass(pl *evidence.Place) Hard {
 		}
 		options := v.Attribute("nfsOptions")
 		switch {
-		case hasOption(options, "hard"):
+		case slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return strings.TrimSpace(o) == "hard" }):
 			facts = append(facts, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.csi.volumeAttributes[nfsOptions]", options))
 		case options == "" && hardByDefault(version):
 			facts = append(facts, evidence.FromAPI("Longhorn", "version", version+", whose defaults are vers=4.1,noresvport,intr,hard"))
@@ -84,7 +84,3 @@ func hardByDefault(version string) bool {
 }
 
 func isNFS(m probes.Mount) bool { return m.FSType == "nfs" || m.FSType == "nfs4" }
-
-func hasOption(options, word string) bool {
-	return slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return strings.TrimSpace(o) == word })
-}

@@ -35,7 +35,7 @@ const fresh = 10 * time.Minute
 
 // SaysNone tells whether a text of an attach says that there is no place left.
 func SaysNone(t evidence.Text) bool {
-	attach := t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach" || strings.Contains(strings.ToLower(t.Raw), "attach")
+	attach := t.Attaches() || strings.Contains(strings.ToLower(t.Raw), "attach")
 	return attach && exhausted.MatchString(t.Raw) && !otherwise.MatchString(t.Raw) && !t.Is(message.Throttled)
 }
 

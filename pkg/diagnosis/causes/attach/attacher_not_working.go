@@ -45,10 +45,10 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	why, down := a.Down()
 	w, wants, empty := a.Empty()
 	mute, muteIs := a.Mute()
-	step := func(says, words string, state ...evidence.Answer) {
-		p.Says, p.State = says, append(state, p.State...) // what tells the branch is read first
-		p.Steps = append(p.Steps, remedy.Words(words))
+	does := func(says string, step remedy.Step, state ...evidence.Answer) {
+		p.Says, p.State, p.Steps = says, append(state, p.State...), append(p.Steps, step) // what tells the branch is read first
 	}
+	step := func(says, words string, state ...evidence.Answer) { does(says, remedy.Words(words), state...) }
 	switch {
 	case forbidden.Yes():
 		p.With["account"], p.With["verb"], p.With["resource"] = refused.User, refused.Verb, refused.Resource
@@ -63,7 +63,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	case !empty.No():
 		p.Subject, p.With["workload"], p.With["wants"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), words.Count(int(wants), "pod"), append(p.Last, a.Known())
 		if wants == 0 {
-			step("scaled", remedy.ScaleUp(w).Title, empty)
+			does("scaled", remedy.ScaleUp(w), empty)
 		} else {
 			step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
 		}
