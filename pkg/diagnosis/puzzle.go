@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/detach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -174,8 +175,7 @@ func (z puzzle) silence() []report.Evidence {
 	if !z.dark() {
 		return nil
 	}
-	r := z.p.NodeReady(z.node)
-	return []report.Evidence{evidence.FromAPI("Node "+z.node, "status.conditions[Ready]", strings.TrimSpace("not True since "+r.Since.UTC().Format(time.RFC3339)+" "+r.Reason))}
+	return detach.Silent(z.p.Index, z.node).Facts()
 }
 
 // away are Longhorn's processes that would have to run for the step, and the replicas that it goes without.

@@ -4,7 +4,10 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -57,6 +60,16 @@ func Lines(logs []snapshot.Log) iter.Seq[Line] {
 			}
 		}
 	}
+}
+
+// LastLine is the newest line that one of a pod's containers wrote, or nothing.
+func LastLine(x *snapshot.Index, pod *corev1.Pod, of func(container string) bool) report.Evidence {
+	for l := range Lines(x.LogsOf(pod.Namespace, pod.Name)) {
+		if strings.TrimSpace(l.Text) != "" && of(l.Container) {
+			return l.Evidence()
+		}
+	}
+	return report.Evidence{}
 }
 
 // Evidence quotes the line.

@@ -26,6 +26,17 @@ const LeaseStale = 40 * time.Second
 // LeaseOld tells whether the kubelet let its lease run out.
 func (r Readiness) LeaseOld() bool { return r.LeaseAge > LeaseStale }
 
+// Status is the status of the condition Ready.
+func (r Readiness) Status() string {
+	switch {
+	case r.Unknown:
+		return "Unknown"
+	case !r.Ready:
+		return "False"
+	}
+	return "True"
+}
+
 // NodeReady tells whether a node's kubelet reports.
 func (x *Index) NodeReady(name string) Readiness {
 	r := Readiness{LeaseAge: -1}

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,6 +20,40 @@ type Owner struct {
 
 // String names the owner as kubectl does: "Deployment shop/web".
 func (o Owner) String() string { return o.Kind + " " + o.Namespace + "/" + o.Name }
+
+// TemplateOf is the template from which a workload makes its pods, or nil.
+func TemplateOf(workload any) *corev1.PodTemplateSpec {
+	switch o := workload.(type) {
+	case *appsv1.ReplicaSet:
+		return &o.Spec.Template
+	case *appsv1.Deployment:
+		return &o.Spec.Template
+	case *appsv1.StatefulSet:
+		return &o.Spec.Template
+	case *appsv1.DaemonSet:
+		return &o.Spec.Template
+	case *batchv1.Job:
+		return &o.Spec.Template
+	case *batchv1.CronJob:
+		return &o.Spec.JobTemplate.Spec.Template
+	}
+	return nil
+}
+
+// Replicas are how many pods a workload shall have, and how many are Ready.
+func Replicas(workload any) (wanted, ready int32) {
+	var n *int32
+	switch o := workload.(type) {
+	case *appsv1.Deployment:
+		n, ready = o.Spec.Replicas, o.Status.ReadyReplicas
+	case *appsv1.StatefulSet:
+		n, ready = o.Spec.Replicas, o.Status.ReadyReplicas
+	}
+	if n == nil {
+		return 1, ready // the API's default
+	}
+	return *n, ready
+}
 
 // TopOwner follows the controller references of a pod to the top. It stops at
 // the first owner that was not collected.

@@ -3,8 +3,6 @@ package snapshot
 import (
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -13,25 +11,12 @@ import (
 
 // podSpecs are the specs of pods in an object; the annotations of a template go.
 func podSpecs(o metav1.Object) []*corev1.PodSpec {
-	template := func(t *corev1.PodTemplateSpec) []*corev1.PodSpec {
+	if pod, ok := o.(*corev1.Pod); ok {
+		return []*corev1.PodSpec{&pod.Spec}
+	}
+	if t := TemplateOf(o); t != nil {
 		t.Annotations = nil
 		return []*corev1.PodSpec{&t.Spec}
-	}
-	switch v := o.(type) {
-	case *corev1.Pod:
-		return []*corev1.PodSpec{&v.Spec}
-	case *appsv1.ReplicaSet:
-		return template(&v.Spec.Template)
-	case *appsv1.Deployment:
-		return template(&v.Spec.Template)
-	case *appsv1.StatefulSet:
-		return template(&v.Spec.Template)
-	case *appsv1.DaemonSet:
-		return template(&v.Spec.Template)
-	case *batchv1.Job:
-		return template(&v.Spec.Template)
-	case *batchv1.CronJob:
-		return template(&v.Spec.JobTemplate.Spec.Template)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func LetGo(x *snapshot.Index, pod *corev1.Pod) Step {
 	if !ok { // how many pods it wants was not read
 		return Words("Scale the workload of pod " + pod.Namespace + "/" + pod.Name + " to 0, wait until the pod is gone, and scale it back. A pod that is only deleted is followed by one on the same node before the volume is unmounted.")
 	}
-	if d.Spec.Replicas != nil && *d.Spec.Replicas != 1 {
+	if wanted, _ := snapshot.Replicas(d); wanted != 1 {
 		return s.Note("Its ReplicaSet makes the next pod before this one has ended: if that one is to run on node %s, too, the volume stays there as it is. Then keep it away meanwhile (scale the workload down, or cordon the node).", pod.Spec.NodeName)
 	}
 	scale := func(from, to string) Command {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -21,17 +20,8 @@ func (a Attacher) Empty() (w snapshot.Owner, wants int32, is evidence.Answer) {
 	if len(a.Pods) > 0 || len(a.Workloads) == 0 {
 		return w, 0, evidence.No()
 	}
-	w, wants = a.Workloads[0], 1
-	var n *int32
-	switch x := w.Object.(type) {
-	case *appsv1.Deployment:
-		n = x.Spec.Replicas
-	case *appsv1.StatefulSet:
-		n = x.Spec.Replicas
-	}
-	if n != nil {
-		wants = *n
-	}
+	w = a.Workloads[0]
+	wants, _ = snapshot.Replicas(w.Object)
 	return w, wants, evidence.Resource(a.pl.X, "/pods").Nothing(evidence.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wants)))
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -62,23 +61,10 @@ func earlier(object any, pod *corev1.Pod) bool {
 
 // templateNode is the nodeName in the template of a controller.
 func templateNode(object any) (node string, known bool) {
-	switch x := object.(type) {
-	case *appsv1.Deployment:
-		node = x.Spec.Template.Spec.NodeName
-	case *appsv1.ReplicaSet:
-		node = x.Spec.Template.Spec.NodeName
-	case *appsv1.StatefulSet:
-		node = x.Spec.Template.Spec.NodeName
-	case *appsv1.DaemonSet:
-		node = x.Spec.Template.Spec.NodeName
-	case *batchv1.Job:
-		node = x.Spec.Template.Spec.NodeName
-	case *batchv1.CronJob:
-		node = x.Spec.JobTemplate.Spec.Template.Spec.NodeName
-	default:
-		return "", false
+	if t := snapshot.TemplateOf(object); t != nil {
+		return t.Spec.NodeName, true
 	}
-	return node, true
+	return "", false
 }
 
 // scheduled tells whether a scheduler had to do with the pod: its event, or, where nobody is

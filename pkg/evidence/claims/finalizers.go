@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -87,16 +88,16 @@ func known(f string) bool {
 // of a claim, the claim of a PV, attachments of a PV, containers of a pod. What cannot be
 // tested counts as protecting.
 func (g Going) Unprotected(pl *evidence.Place) evidence.Answer {
-	all := []evidence.Answer{}
-	for _, f := range g.Finalizers {
-		if known(f) {
-			all = append(all, g.idle(pl, f))
-		}
-	}
+	all := g.idleOf(pl, known)
 	if g.pod != nil {
-		all = append(all, ended(g.pod))
+		all = append(all, evidence.When(len(g.pod.Status.ContainerStatuses) > 0 && !pods.Runs(g.pod)))
 	}
 	return evidence.All(all...)
+}
+
+// idleOf asks it of the finalizers that are so.
+func (g Going) idleOf(pl *evidence.Place, is func(string) bool) []evidence.Answer {
+	return evidence.Each(evidence.Keep(g.Finalizers, is), func(f string) evidence.Answer { return g.idle(pl, f) })
 }
 
 // idle asks whether what a known finalizer protects is not there any more.
@@ -121,13 +122,6 @@ func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
 	return evidence.No()
 }
 
-func ended(pod *corev1.Pod) evidence.Answer {
-	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running != nil }) {
-		return evidence.No()
-	}
-	return evidence.When(len(pod.Status.ContainerStatuses) > 0)
-}
-
 // sources are the finalizers of objects from which something is being made, and what that is
 // (external-snapshotter: pkg/utils; external-provisioner: pkg/controller/clone_controller.go).
 var sources = map[string]string{
@@ -148,13 +142,7 @@ func (g Going) Source() (finalizer, made string) {
 
 // AloneAsSource asks whether nothing but that keeps the claim.
 func (g Going) AloneAsSource(pl *evidence.Place) evidence.Answer {
-	all := []evidence.Answer{evidence.Yes()}
-	for _, f := range g.Finalizers {
-		if sources[f] == "" {
-			all = append(all, g.idle(pl, f))
-		}
-	}
-	return evidence.All(all...)
+	return evidence.All(g.idleOf(pl, func(f string) bool { return sources[f] == "" })...)
 }
 
 // Keeps is the fact that the finalizers are still there.
@@ -184,13 +172,8 @@ func (g Going) Sidecar() (finalizer, container string) {
 // AloneForSidecar asks whether nothing but its sidecars' own work is left of a PV: it is bound and
 // attached no more.
 func (g Going) AloneForSidecar(pl *evidence.Place) evidence.Answer {
-	all := []evidence.Answer{g.idle(pl, "kubernetes.io/pv-protection")}
-	for _, f := range g.Finalizers {
-		if f != provisioners {
-			all = append(all, g.idle(pl, f))
-		}
-	}
-	return evidence.All(all...)
+	rest := g.idleOf(pl, func(f string) bool { return f != provisioners })
+	return evidence.All(append([]evidence.Answer{g.idle(pl, "kubernetes.io/pv-protection")}, rest...)...)
 }
 
 // UsedByPods asks whether pods that neither ended nor go away use a claim that is being

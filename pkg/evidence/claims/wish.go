@@ -20,6 +20,17 @@ type Wish struct {
 	JustNow bool
 }
 
+// SourceOf is from what the volume of a claim is made; nothing where it is made empty.
+func SourceOf(c *corev1.PersistentVolumeClaim) (kind, name string) {
+	switch {
+	case c.Spec.DataSourceRef != nil:
+		return c.Spec.DataSourceRef.Kind, c.Spec.DataSourceRef.Name
+	case c.Spec.DataSource != nil:
+		return c.Spec.DataSource.Kind, c.Spec.DataSource.Name
+	}
+	return "", ""
+}
+
 // Wishes are those of the claim of a place that are not fulfilled.
 func Wishes(pl *evidence.Place) []Wish {
 	var out []Wish

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -237,10 +238,10 @@ func (k Key) Origin() string {
 	switch lh := v.LH(); {
 	case lh != nil && lh.FromBackup != "":
 		return "restored from a backup"
-	case v.Claim != nil && v.Claim.Spec.DataSource != nil:
-		return "made from " + v.Claim.Spec.DataSource.Kind + " " + v.Claim.Spec.DataSource.Name
-	case v.Claim != nil && v.Claim.Spec.DataSourceRef != nil:
-		return "made from " + v.Claim.Spec.DataSourceRef.Kind + " " + v.Claim.Spec.DataSourceRef.Name
+	case v.Claim != nil:
+		if kind, name := claims.SourceOf(v.Claim); name != "" {
+			return "made from " + kind + " " + name
+		}
 	}
 	return ""
 }

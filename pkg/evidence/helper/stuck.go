@@ -8,7 +8,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -60,7 +59,7 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 				evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true
 		}
 		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {
-			last := lastLine(pl, pod, c.Name)
+			last := evidence.LastLine(pl.X, pod, func(container string) bool { return container == c.Name })
 			if last.Text == "" && strings.TrimSpace(e.Message) != "" {
 				last = evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated.message", e.Message)
 			}
@@ -75,15 +74,6 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 		return Stuck{"it is not scheduled (" + why + ")", evidence.Yes(evidence.FromAPI(object, "status.conditions[PodScheduled]", why))}, true
 	}
 	return Stuck{}, false
-}
-
-func lastLine(pl *evidence.Place, pod *corev1.Pod, container string) report.Evidence {
-	for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
-		if strings.TrimSpace(l.Text) != "" && l.Container == container {
-			return l.Evidence()
-		}
-	}
-	return report.Evidence{}
 }
 
 // ofEvents: the helper is gone already, and its fresh events tell.

@@ -176,14 +176,8 @@ func (l Lost) Free() evidence.Answer {
 
 // Facts quote the node's condition, its lease and taints, and the pods.
 func (l Lost) Facts() []report.Evidence {
-	status, object := "True", "Node "+l.Name
-	switch {
-	case l.Ready.Unknown:
-		status = "Unknown"
-	case !l.Ready.Ready:
-		status = "False"
-	}
-	text := strings.TrimSpace(status + " since " + l.Ready.Since.UTC().Format(time.RFC3339) + " " + l.Ready.Reason + " " + l.Ready.Message)
+	object := "Node " + l.Name
+	text := strings.TrimSpace(l.Ready.Status() + " since " + l.Ready.Since.UTC().Format(time.RFC3339) + " " + l.Ready.Reason + " " + l.Ready.Message)
 	out := []report.Evidence{evidence.FromAPI(object, "status.conditions[Ready]", text)}
 	if l.Ready.LeaseOld() {
 		out = append(out, evidence.FromAPI("Lease kube-node-lease/"+l.Name, "spec.renewTime", evidence.Duration(l.Ready.LeaseAge)+" ago"))

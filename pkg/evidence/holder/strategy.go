@@ -30,15 +30,16 @@ func DeadlockOf(x *snapshot.Index, o snapshot.Owner) Deadlock {
 	}
 	surge, unavailable := fenceposts(d)
 	recreates := d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
+	n, _ := snapshot.Replicas(d)
 	count := "1 replica"
-	if n := replicas(d); n != 1 {
+	if n != 1 {
 		count = fmt.Sprintf("%d replicas", n)
 	}
 	switch {
 	case !recreates && (surge > 0 || unavailable == 0):
 		words := fmt.Sprintf("strategy RollingUpdate, which for %s means maxSurge %d and maxUnavailable %d", count, surge, unavailable)
 		return Deadlock{"strategy", words, evidence.Yes(evidence.FromAPI(o.String(), "spec.strategy", words))}
-	case replicas(d) > 1:
+	case n > 1:
 		return Deadlock{"several", count, evidence.Yes(evidence.FromAPI(o.String(), "spec.replicas", count))}
 	}
 	return Deadlock{Is: evidence.No()} // the controller removes the old pod by itself
@@ -58,23 +59,16 @@ func fenceposts(d *appsv1.Deployment) (surge, unavailable int) {
 			u = ru.MaxUnavailable
 		}
 	}
-	n := int(replicas(d))
-	surge, err := intstr.GetScaledValueFromIntOrPercent(s, n, true)
+	n, _ := snapshot.Replicas(d)
+	surge, err := intstr.GetScaledValueFromIntOrPercent(s, int(n), true)
 	if err != nil {
 		surge = 0
 	}
-	if unavailable, err = intstr.GetScaledValueFromIntOrPercent(u, n, false); err != nil {
+	if unavailable, err = intstr.GetScaledValueFromIntOrPercent(u, int(n), false); err != nil {
 		unavailable = 0
 	}
 	if surge == 0 && unavailable == 0 {
 		unavailable = 1
 	}
 	return surge, unavailable
-}
-
-func replicas(d *appsv1.Deployment) int32 {
-	if d.Spec.Replicas == nil {
-		return 1
-	}
-	return *d.Spec.Replicas
 }

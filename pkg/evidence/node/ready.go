@@ -17,14 +17,7 @@ func Ready(x *snapshot.Index, name string) evidence.Answer {
 	if !r.Known {
 		return evidence.Not(evidence.Resource(x, "/nodes").Nothing())
 	}
-	is := "True"
-	switch {
-	case r.Unknown:
-		is = "Unknown"
-	case !r.Ready:
-		is = "False"
-	}
-	return evidence.When(r.Ready, evidence.FromAPI("Node "+name, "status.conditions[Ready]", is+" since "+r.Since.UTC().Format(time.RFC3339)))
+	return evidence.When(r.Ready, evidence.FromAPI("Node "+name, "status.conditions[Ready]", r.Status()+" since "+r.Since.UTC().Format(time.RFC3339)))
 }
 
 // Renews asks whether the kubelet of a node keeps its lease. The condition Ready of a kubelet

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -52,21 +53,11 @@ func Named(pl *evidence.Place, t evidence.Text) []string {
 
 // sourceIn is the snapshot or claim from which a claim is made, where a text names it.
 func sourceIn(c *corev1.PersistentVolumeClaim, said string) string {
-	kind, name := sourceNamed(c)
+	kind, name := claims.SourceOf(c)
 	if name == "" || !wordIn(said, name) {
 		return ""
 	}
 	return kind + " " + name
-}
-
-func sourceNamed(c *corev1.PersistentVolumeClaim) (kind, name string) {
-	switch {
-	case c.Spec.DataSourceRef != nil:
-		return c.Spec.DataSourceRef.Kind, c.Spec.DataSourceRef.Name
-	case c.Spec.DataSource != nil:
-		return c.Spec.DataSource.Kind, c.Spec.DataSource.Name
-	}
-	return "", ""
 }
 
 // zonesOf are the zones of all nodes, by whatever label their cloud or driver gives them.

@@ -134,7 +134,7 @@ func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string,
 
 // SourceOf is what a claim is to be filled from, as kubectl calls it.
 func SourceOf(c *corev1.PersistentVolumeClaim) (resource, name string, ok bool) {
-	kind, name := sourceNamed(c)
+	kind, name := claims.SourceOf(c)
 	switch kind {
 	case "VolumeSnapshot":
 		return "volumesnapshot", name, true

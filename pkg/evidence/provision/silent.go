@@ -122,7 +122,7 @@ func (s *Silence) absent(begun bool) bool {
 		s.down(s.Pods[0])
 	case len(s.Workloads) > 0:
 		w := s.Workloads[0]
-		wanted, isReady := replicas(w)
+		wanted, isReady := snapshot.Replicas(w.Object)
 		s.Kind, s.Workload = "workload", w
 		s.Why = fmt.Sprintf("its provisioner does not run: %s has %d of %d replicas", w, isReady, wanted)
 	case !s.waitedFor():
@@ -144,7 +144,7 @@ func (s *Silence) down(pod *corev1.Pod) {
 	if s.ByName {
 		s.miss("whether pod "+pod.Namespace+"/"+pod.Name+" is the provisioner "+s.Name, "only its name says so")
 	}
-	said := lastWord(x, pod)
+	said := evidence.LastLine(x, pod, func(container string) bool { return strings.Contains(container, "provisioner") })
 	if own := ownVolume(x, pod); own.Text != "" {
 		s.OwnVolume, said = true, own
 		s.Why += "; it waits for a volume of its own"

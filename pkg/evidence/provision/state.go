@@ -2,11 +2,9 @@ package provision
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -43,14 +41,4 @@ func ownVolume(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 		return report.Evidence{}
 	}
 	return report.Evidence{Source: "event", Locator: "Event Pod " + pod.Namespace + "/" + pod.Name + " " + newest.Reason, Text: newest.Message}
-}
-
-// lastWord is the newest line that a pod that is not Ready wrote.
-func lastWord(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
-	for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) {
-		if strings.TrimSpace(l.Text) != "" && strings.Contains(l.Container, "provisioner") {
-			return l.Evidence()
-		}
-	}
-	return report.Evidence{}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -121,29 +120,14 @@ func (m Provisioner) Ready() *corev1.Pod {
 // replicasReady tells whether a workload counts Ready pods that were not recognised.
 func (m Provisioner) replicasReady() bool {
 	return len(m.Pods) == 0 && slices.ContainsFunc(m.Workloads, func(w snapshot.Owner) bool {
-		_, n := replicas(w)
+		_, n := snapshot.Replicas(w.Object)
 		return n > 0
 	})
 }
 
-// replicas are how many pods a workload shall have, and how many are Ready.
-func replicas(w snapshot.Owner) (wanted, isReady int32) {
-	n := (*int32)(nil)
-	switch o := w.Object.(type) {
-	case *appsv1.Deployment:
-		n, isReady = o.Spec.Replicas, o.Status.ReadyReplicas
-	case *appsv1.StatefulSet:
-		n, isReady = o.Spec.Replicas, o.Status.ReadyReplicas
-	}
-	if n == nil {
-		return 1, isReady // the API's default
-	}
-	return *n, isReady
-}
-
 // ScaledDown tells whether a workload wants no pod.
 func ScaledDown(w snapshot.Owner) bool {
-	wanted, _ := replicas(w)
+	wanted, _ := snapshot.Replicas(w.Object)
 	return wanted == 0
 }
 
@@ -169,7 +153,7 @@ func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
 		return evidence.FromPod(pod, "status", podState(pod))
 	})
 	for _, w := range m.Workloads {
-		wanted, isReady := replicas(w)
+		wanted, isReady := snapshot.Replicas(w.Object)
 		out = append(out, evidence.FromAPI(w.Kind+" "+w.Namespace+"/"+w.Name, "", fmt.Sprintf("%d replicas wanted, %d Ready", wanted, isReady)))
 	}
 	if age, ok := m.leaseAge(x); ok {
