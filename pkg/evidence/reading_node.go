@@ -138,14 +138,8 @@ func Ended(x *snapshot.Index, node string, table probes.Table) Reading {
 	if view == nil || r.Complete() || NotAsked(x, node, table) {
 		return r
 	}
-	var lacks []Lack
-	for _, l := range r.lacks {
-		whole := view.Completeness(table).Only(func(p probes.Problem) bool { return p.Path == "" && pidOf(p) == 0 && p.Namespace == 0 })
-		if l.Need == "node/"+node || !whole.Complete() {
-			lacks = append(lacks, l)
-		}
-	}
-	return Reading{lacks: lacks}
+	whole := view.Completeness(table).Only(func(p probes.Problem) bool { return p.Path == "" && pidOf(p) == 0 && p.Namespace == 0 }).Complete()
+	return Reading{lacks: Keep(r.lacks, func(l Lack) bool { return l.Need == "node/"+node || !whole })}
 }
 
 // NotAsked tells whether a recording was made without the questions of a table: that

@@ -22,10 +22,8 @@ func Installed(x *snapshot.Index, driver string) evidence.Answer {
 }
 
 func installed(x *snapshot.Index, driver string) evidence.Answer {
-	var facts []report.Evidence
-	for _, p := range slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner")) {
-		facts = append(facts, evidence.FromPod(p, "spec", "serves "+driver))
-	}
+	serve := slices.Concat(x.DriverPods(driver), x.SidecarPods(driver, "csi-attacher"), x.SidecarPods(driver, "csi-provisioner"))
+	facts := evidence.Each(serve, func(p *corev1.Pod) report.Evidence { return evidence.FromPod(p, "spec", "serves "+driver) })
 	return evidence.Any(Known(x, driver), evidence.Resource(x, "/pods").And(Undisputed(x, driver)).Found(facts...))
 }
 

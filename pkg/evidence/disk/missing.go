@@ -112,14 +112,10 @@ func SessionOf(pl *evidence.Place) string {
 
 // gone quotes the kernel lines that tell of disks which went away since.
 func gone(view *snapshot.NodeView, since time.Time) []report.Evidence {
-	var out []report.Evidence
-	for _, l := range view.KernelLines() {
-		went := strings.Contains(l.Text, "Synchronizing SCSI cache") || strings.Contains(l.Text, "detected capacity change") || strings.Contains(l.Text, "Stopping disk")
-		if went && !l.At.IsZero() && l.At.After(since.Add(-time.Minute)) {
-			out = append(out, evidence.FromNode(view.Name, "@kmsg", l.Text))
-		}
-	}
-	return out
+	went := evidence.Keep(view.KernelLines(), func(l probes.KernelLine) bool {
+		return evidence.ContainsAny(l.Text, "Synchronizing SCSI cache", "detected capacity change", "Stopping disk") && !l.At.IsZero() && l.At.After(since.Add(-time.Minute))
+	})
+	return evidence.Each(went, func(l probes.KernelLine) report.Evidence { return evidence.FromNode(view.Name, "@kmsg", l.Text) })
 }
 
 // NamesDisks asks whether it is known how the driver of the place's volume names its

@@ -1,10 +1,13 @@
 package disk
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
@@ -50,25 +53,21 @@ func Recorded(pl *evidence.Place) []Record {
 			add(l.Path, "PersistentVolume "+pv.Name, "spec.local.path")
 		}
 	}
-	paths := devicePaths(pl)
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		path := paths[name]
-		if slices.Contains(pl.Volume.UniqueNames(), name) {
-			add(path, "Node "+pl.Node, "status.volumesAttached["+name+"].devicePath")
-		}
+	for _, a := range listed(pl, pl.Volume) {
+		add(a.DevicePath, "Node "+pl.Node, "status.volumesAttached["+string(a.Name)+"].devicePath")
 	}
 	return out
 }
 
-// devicePaths are those of the node's status, by the name of the volume.
-func devicePaths(pl *evidence.Place) map[string]string {
-	out := map[string]string{}
-	if n := pl.X.Node(pl.Node); n != nil {
-		for _, a := range n.Status.VolumesAttached {
-			out[string(a.Name)] = a.DevicePath
-		}
+// listed are the entries of a volume in the node's status, by their names.
+func listed(pl *evidence.Place, v *snapshot.Volume) []corev1.AttachedVolume {
+	n := pl.X.Node(pl.Node)
+	if n == nil {
+		return nil
 	}
-	return out
+	own := evidence.Keep(n.Status.VolumesAttached, func(a corev1.AttachedVolume) bool { return slices.Contains(v.UniqueNames(), string(a.Name)) })
+	slices.SortFunc(own, func(a, b corev1.AttachedVolume) int { return cmp.Compare(a.Name, b.Name) })
+	return own
 }
 
 // Right is the disk that is the place's volume by something better than a recorded name,
@@ -108,11 +107,11 @@ func RightDisk(pl *evidence.Place, r Record) (Right, bool) {
 		return Right{}, false
 	}
 	facts := []report.Evidence{hosts, evidence.FromNode(pl.Node, "sys/class/block/"+free[0].Name+"/size", strconv.FormatInt(free[0].Sectors, 10)+" sectors, as the volume's; nobody uses it")}
-	paths := devicePaths(pl)
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		path := paths[name]
-		if owner != nil && slices.Contains(owner.UniqueNames(), name) && path == r.Name {
-			facts = append(facts, evidence.FromAPI("Node "+pl.Node, "status.volumesAttached["+name+"].devicePath", path))
+	if owner != nil {
+		for _, a := range listed(pl, owner) {
+			if a.DevicePath == r.Name {
+				facts = append(facts, evidence.FromAPI("Node "+pl.Node, "status.volumesAttached["+string(a.Name)+"].devicePath", r.Name))
+			}
 		}
 	}
 	return Right{Disk: free[0], How: "the only unused disk of its size", Is: evidence.Yes(facts...), Last: unknown}, true
@@ -200,11 +199,9 @@ func lunsOf(pl *evidence.Place) []string {
 			}
 		}
 	}
-	paths := devicePaths(pl)
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		path := paths[name]
-		if _, err := strconv.Atoi(path); err == nil && slices.Contains(pl.Volume.UniqueNames(), name) {
-			out = append(out, path)
+	for _, a := range listed(pl, pl.Volume) {
+		if _, err := strconv.Atoi(a.DevicePath); err == nil {
+			out = append(out, a.DevicePath)
 		}
 	}
 	return out

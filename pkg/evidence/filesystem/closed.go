@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Closed is what shows that a mounted filesystem was closed for writing, or altogether.
@@ -70,12 +71,10 @@ func afterStart(pl *evidence.Place, seconds string) bool {
 	if err != nil || n == 0 {
 		return false
 	}
-	for _, x := range pl.Volume.LiveConsumersOn(pl.Node) {
-		if t := x.Pod.Status.StartTime; t != nil && time.Unix(n, 0).After(t.Time) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) bool {
+		t := c.Pod.Status.StartTime
+		return t != nil && time.Unix(n, 0).After(t.Time)
+	})
 }
 
 // Is asks whether the kernel closed it. An XFS that shut down shows it in the kernel's log

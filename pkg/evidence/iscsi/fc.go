@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	storagev1 "k8s.io/api/storage/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -16,19 +18,18 @@ func OverFC(v *snapshot.Volume) bool {
 	if pv == nil || pv.Spec.CSI == nil {
 		return pv != nil && pv.Spec.FC != nil
 	}
-	said := []map[string]string{pv.Spec.CSI.VolumeAttributes}
-	for _, va := range v.Attachments {
-		said = append(said, va.Status.AttachmentMetadata)
-	}
-	return anyValue(said, "fc", "fcp", "fibrechannel")
+	return anyValue(statements(v), "fc", "fcp", "fibrechannel")
+}
+
+// statements are what the PV of a CSI driver and what its attacher say of a volume.
+func statements(v *snapshot.Volume) []map[string]string {
+	noted := evidence.Each(v.Attachments, func(va *storagev1.VolumeAttachment) map[string]string { return va.Status.AttachmentMetadata })
+	return append(noted, v.PV.Spec.CSI.VolumeAttributes)
 }
 
 // FCPorts are a node's ports of Fibre Channel that carry nothing, and those of arrays that it has lost; dark
 // tells that none is left (fc_port_state_names in drivers/scsi/scsi_transport_fc.c).
 func FCPorts(view *snapshot.NodeView) (down []report.Evidence, dark bool) {
-	if view == nil {
-		return nil, false
-	}
 	for _, class := range []string{"sys/class/fc_host/", "sys/class/fc_remote_ports/"} {
 		all, up := 0, 0
 		for _, path := range slices.Sorted(maps.Keys(view.Facts.Files)) {

@@ -31,10 +31,7 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 		return true
 	}
 	if c := v.PV.Spec.CSI; c != nil {
-		said := []map[string]string{c.VolumeAttributes}
-		for _, va := range v.Attachments {
-			said = append(said, va.Status.AttachmentMetadata)
-		}
+		said := statements(v)
 		switch {
 		case anyValue(said, "fc", "fcp", "fibrechannel", "nvme", "nvmetcp", "nvme-tcp", "nvmeof"):
 			return false

@@ -222,11 +222,6 @@ func (m Migration) Miscounted() (said, counted evidence.Answer) {
 
 // saying quotes up to two texts about the volume with one of the words.
 func (m Migration) saying(words ...string) []report.Evidence {
-	var out []report.Evidence
-	for _, t := range m.pl.Texts {
-		if len(out) < 2 && evidence.ContainsAny(t.Raw, words...) {
-			out = append(out, t.Evidence())
-		}
-	}
-	return out
+	said := evidence.Keep(m.pl.Texts, func(t evidence.Text) bool { return evidence.ContainsAny(t.Raw, words...) })
+	return evidence.Each(said[:min(2, len(said))], evidence.Text.Evidence)
 }

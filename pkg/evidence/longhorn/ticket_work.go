@@ -2,6 +2,7 @@ package longhorn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -47,15 +48,7 @@ func workEnded(pl *evidence.Place, kind string) (a evidence.Answer, why string) 
 
 // allWritable tells whether the engine has every wanted replica in mode RW.
 func allWritable(v *snapshot.LHVolume, e *snapshot.LHEngine) bool {
-	if e == nil || len(e.ReplicaModes) < v.NumberOfReplicas {
-		return false
-	}
-	for _, mode := range e.ReplicaModes {
-		if mode != "RW" {
-			return false
-		}
-	}
-	return true
+	return e != nil && len(e.ReplicaModes) >= v.NumberOfReplicas && !slices.ContainsFunc(slices.Collect(maps.Values(e.ReplicaModes)), func(mode string) bool { return mode != "RW" })
 }
 
 // settled tells whether the ticket's own conditions have not changed for a while; without

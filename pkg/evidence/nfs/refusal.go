@@ -111,10 +111,8 @@ func WorksOn(pl *evidence.Place) []string {
 
 // Kernels names nodes with the releases of their kernels.
 func Kernels(x *snapshot.Index, nodes []string) []string {
-	var out []string
-	for _, n := range nodes {
+	return evidence.Each(nodes, func(n string) string {
 		release, _ := node.Kernel(x, n)
-		out = append(out, strings.TrimSpace(n+" "+release))
-	}
-	return out
+		return strings.TrimSpace(n + " " + release)
+	})
 }

@@ -129,13 +129,10 @@ func reasons(list string) []string {
 // ShortOf tells whether the scheduler misses a resource that a driver counts: one in a domain
 // of the driver's name ("Insufficient topolvm.io/capacity").
 func ShortOf(words, driver string) bool {
-	for _, after := range strings.Split(words, "Insufficient ")[1:] {
+	return slices.ContainsFunc(strings.Split(words, "Insufficient ")[1:], func(after string) bool {
 		domain, _, ok := strings.Cut(after, "/")
-		if ok && strings.Contains(domain, ".") && strings.HasSuffix("."+driver, "."+domain) {
-			return true
-		}
-	}
-	return false
+		return ok && strings.Contains(domain, ".") && strings.HasSuffix("."+driver, "."+domain)
+	})
 }
 
 func (p Placing) facts() []report.Evidence {
