@@ -19,6 +19,7 @@ import (
 var (
 	saidPath  = regexp.MustCompile(`(?:^|[\s"'=:\[(,])(/dev/[A-Za-z0-9_./:+-]+)`)
 	saidDigit = regexp.MustCompile(`\b(?:0x|naa\.|eui\.)?[0-9A-Fa-f]{16,33}\b`)
+	saidLUN   = regexp.MustCompile(`^/dev/disk/by-path/.*-iscsi-(.+)-lun-(\d+)$`) // target and LUN, also of a link that is not there
 )
 
 // saidDevice finds the one disk that fresh failures of the volume's own steps name on
@@ -139,6 +140,13 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 	}
 	for _, m := range saidPath.FindAllStringSubmatch(text, -1) {
 		p := strings.TrimRight(m[1], ".:/")
+		if t := saidLUN.FindStringSubmatch(p); t != nil {
+			if m, ok := iscsiDevice(view, t[1], t[2]); ok && !slices.ContainsFunc(m.paths, func(b *probes.BlockDevice) bool { return x.othersDisk(view, v, b) }) {
+				m.how += ", named"
+				out = append(out, m)
+				continue
+			}
+		}
 		dev, ok := view.NumberAt(p)
 		b := view.Device(dev)
 		if !ok || b == nil || b.Partition > 0 || b.LoopFile != "" || x.othersDisk(view, v, b) {
