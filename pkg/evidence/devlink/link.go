@@ -87,13 +87,13 @@ func late(pl *evidence.Place) bool {
 	return there && slices.ContainsFunc(holder.WaitersOn(pl.Volume, pl.Node), func(w *corev1.Pod) bool { return pl.X.Age(w.CreationTimestamp.Time) > patience })
 }
 
-var devPath = pattern.MustCompile(`/dev/[\w./:@+=-]+`)
+var devPath = pattern.MustCompile(`(?:^|[^\w.~-])(/dev/[\w./:@+=-]+)`)
 
 // proven: the disk carries the volume's identity, and the name is not there.
 func (m *Missing) proven(ownLink bool) {
 	view, dev, exists := m.pl.View, m.Disk.Dev, false
-	for _, path := range devPath.FindAllString(m.text.Raw, -1) {
-		path = strings.TrimRight(path, ".:")
+	for _, named := range devPath.FindAllStringSubmatch(m.text.Raw, -1) {
+		path := strings.TrimRight(named[1], ".:")
 		m.Expected = path
 		if at, ok := view.NumberAt(path); ok && (at == dev || m.pl.Volume.IsLonghorn()) { // with another number it is device-is-not-the-volume
 			exists = true

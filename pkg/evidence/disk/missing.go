@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -32,15 +33,18 @@ func SaysNoMap(t evidence.Text) bool {
 	return aboutMap.MatchString(t.Raw) && (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw))
 }
 
-// saysMissing tells whether a text says that a disk is not there. Of a multipath map it
-// says nothing about the disks below.
-func saysMissing(t evidence.Text) bool {
-	return missing.MatchString(t.Raw) && !aboutMap.MatchString(t.Raw)
+// ofAnother tells whether a text speaks of a multipath map, which says nothing about the disks
+// below, or of a loop device, which is made over the disk.
+func ofAnother(t evidence.Text) bool {
+	return aboutMap.MatchString(t.Raw) || t.Is(message.NoLoopDevice)
 }
+
+// saysMissing tells whether a text says that a disk is not there.
+func saysMissing(t evidence.Text) bool { return missing.MatchString(t.Raw) && !ofAnother(t) }
 
 // SaysUnnamed tells whether a text says that a disk does not appear under a name.
 func SaysUnnamed(t evidence.Text) bool {
-	return (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw)) && !aboutMap.MatchString(t.Raw)
+	return (missing.MatchString(t.Raw) || unnamed.MatchString(t.Raw)) && !ofAnother(t)
 }
 
 // NamesNoLink tells whether a text names a link below /dev/disk that the node does not have,

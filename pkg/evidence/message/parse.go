@@ -167,6 +167,16 @@ func (f *Failure) readKinds(s string) {
 			f.Kinds = append(f.Kinds, iscsiExitKind(n))
 		}
 	}
+	if passedOn(s) {
+		f.Kinds = slices.DeleteFunc(f.Kinds, func(k Kind) bool { return k == SocketRefused })
+	}
+}
+
+// passedOn tells whether a refused connection is one that a driver tells of: who answers that a
+// daemon behind it does not, was reached. A CSI socket is a unix one.
+func passedOn(s string) bool {
+	m := grpc.FindStringSubmatch(s)
+	return m != nil && m[1] != "Unavailable" || strings.Contains(s, "dial tcp ") && !strings.Contains(s, "dial unix ")
 }
 
 // unescape undoes what klog's %q did to a quoted error.
