@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -22,7 +23,11 @@ func (a Attacher) Empty() (w snapshot.Owner, wants int32, is evidence.Answer) {
 	}
 	w = a.Workloads[0]
 	wants, _ = snapshot.Replicas(w.Object)
-	return w, wants, evidence.Resource(a.pl.X, "/pods").Nothing(evidence.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wants)))
+	facts := []report.Evidence{evidence.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wants))}
+	if said, refused := csi.Unmade(a.pl.X, w); refused && wants > 0 {
+		facts = append(facts, said)
+	}
+	return w, wants, evidence.Resource(a.pl.X, "/pods").Nothing(facts...)
 }
 
 // Mute asks whether an attacher that runs has written neither result nor error for longer

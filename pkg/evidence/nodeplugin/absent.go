@@ -18,9 +18,6 @@ import (
 // NewNode is the age under which a DaemonSet may still be creating its pod on a node.
 const NewNode = 5 * time.Minute
 
-// refusedFor is the longest pause between two attempts of the DaemonSet's controller to make a pod.
-const refusedFor = 20 * time.Minute
-
 // Absence is why no plugin pod of a driver runs on a node.
 type Absence struct {
 	Set    *appsv1.DaemonSet
@@ -58,7 +55,7 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 	}
 	object := "DaemonSet " + a.Set.Namespace + "/" + a.Set.Name
 	a.None = clear.And(evidence.ResourceIn(x, "/pods", a.Set.Namespace)).Nothing()
-	if said, refused := notMade(x, a.Set); refused {
+	if said, refused := csi.Unmade(x, snapshot.Owner{Kind: "DaemonSet", Namespace: a.Set.Namespace, Name: a.Set.Name}); refused {
 		a.Says, a.Known = "refused", evidence.Yes(said)
 		return a, true
 	}
@@ -103,20 +100,6 @@ func whyAbsent(x *snapshot.Index, ds *appsv1.DaemonSet, u Use) string {
 		}
 	}
 	return ""
-}
-
-// notMade quotes the newest refusal to make a pod of a DaemonSet: the security of pods in its
-// namespace, a quota, a webhook.
-func notMade(x *snapshot.Index, ds *appsv1.DaemonSet) (said report.Evidence, refused bool) {
-	for _, e := range slices.Backward(x.Events("DaemonSet", ds.Namespace, ds.Name)) {
-		switch {
-		case e.Reason == "SuccessfulCreate":
-			return said, false
-		case e.Reason == "FailedCreate" && x.Age(e.Last) < refusedFor:
-			return evidence.FromEvent("DaemonSet "+ds.Namespace+"/"+ds.Name, e), true
-		}
-	}
-	return said, false
 }
 
 // meantFor tells whether a pod of a DaemonSet was made for a node: the controller pins it

@@ -125,6 +125,10 @@ func (s *Silence) absent(begun bool) bool {
 		wanted, isReady := snapshot.Replicas(w.Object)
 		s.Kind, s.Workload = "workload", w
 		s.Why = fmt.Sprintf("its provisioner does not run: %s has %d of %d replicas", w, isReady, wanted)
+		if said, refused := csi.Unmade(x, w); refused {
+			s.Why += ", because its pods are refused when they are made"
+			s.State = append(s.State, evidence.Yes(said))
+		}
 	case !s.waitedFor():
 		return false
 	default:
