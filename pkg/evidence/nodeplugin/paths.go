@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -26,7 +27,8 @@ var needs = map[string][]string{
 
 // Tool is a process of a plugin that has waited for minutes for what its container lacks.
 type Tool struct {
-	Process *probes.Process // nil: the node was not looked at
+	Process *probes.Process // nil: none waits, or the node was not looked at
+	Path    string          // where the driver misses the device that the host has there
 	Lacks   []string        // paths of the host
 	Waits   evidence.Answer // it has waited for minutes
 	Device  evidence.Answer // the kernel has had the device all the time, and nobody uses it
@@ -58,7 +60,27 @@ func ToolOf(pl *evidence.Place, plugin *corev1.Pod) Tool {
 		out.Waits = evidence.Yes(facts...)
 		return out
 	}
+	if out := blind(pl, plugin); out.Path != "" {
+		return out
+	}
 	return Tool{Waits: pl.Tables(probes.Processes).Found()}
+}
+
+// blind finds a device of the volume that the driver misses at a path where the host has it, while its
+// plugin mounts no /dev of the host: the container has the devices of the moment when it started.
+func blind(pl *evidence.Place, plugin *corev1.Pod) Tool {
+	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !found || d.Block == nil || Sees(plugin, "/dev") {
+		return Tool{}
+	}
+	for _, t := range pl.Refused() {
+		for _, at := range t.Devices {
+			if dev, there := pl.View.NumberAt(at); there && dev == d.Dev && (t.Is(message.NoSuchFile) || t.Is(message.SpecialDeviceMissing)) {
+				return Tool{Path: at, Lacks: []string{"/dev"}, Found: d, Device: free(pl), Waits: evidence.Yes(t.Evidence(), evidence.FromNode(pl.Node, strings.TrimPrefix(at, "/"), d.Dev.String()))}
+			}
+		}
+	}
+	return Tool{}
 }
 
 // Guessed is that nothing shows what the process waits for.

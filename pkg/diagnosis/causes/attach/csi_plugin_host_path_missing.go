@@ -53,13 +53,19 @@ func hostPathMissing(pl *evidence.Place, plugin *corev1.Pod, tool nodeplugin.Too
 	p.Pod(plugin)
 	p.Pods(holder.WaitersOn(pl.Volume, pl.Node)...)
 	mount := "add the hostPath " + strings.Join(tool.Lacks, ", ") + " to " + owner + ", as the driver's current manifest does"
+	anew := remedy.Words(strings.ToUpper(mount[:1]) + mount[1:] + ", and let its pods be made anew.")
+	if tool.Path != "" {
+		p.Says, p.AtMost, p.Hint, p.With["device"], p.Steps = "blind", "", evidence.No(), tool.Path, []remedy.Step{anew}
+		p.Device(pl.Node, tool.Found.Dev)
+		return p
+	}
 	if q := tool.Process; q != nil && tool.Found.Block != nil {
 		p.Says, p.Hint = "waits", evidence.No()
 		p.With["process"], p.With["age"] = fmt.Sprintf("%d (%s)", q.PID, q.Comm), pods.Ago(pl.X, q.Started)
 		p.With["device"] = fmt.Sprintf("%s (%s)", tool.Found.Block.Name, tool.Found.Dev)
 		p.Device(pl.Node, tool.Found.Dev)
 		p.Last = []evidence.Answer{tool.Guessed(pl.Node)}
-		p.Steps = []remedy.Step{remedy.Words(strings.ToUpper(mount[:1]) + mount[1:] + ", and let its pods be made anew."),
+		p.Steps = []remedy.Step{anew,
 			remedy.Words("Newer versions of ceph-csi map images without waiting for udev (map option noudev).")}
 		return p
 	}
