@@ -16,22 +16,25 @@ import (
 
 // LastWords is what a pod said before one of its containers ended: the fatal or last
 // error line of the last run, unparsed, else of the present one, else what the kubelet
-// kept of it; of a pod that never began, what keeps it from that.
+// kept of it; of a container that cannot be made, and of a pod that never began, what keeps it from that.
 func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
-	for _, previous := range []bool{true, false} {
-		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
-			if l.Previous != previous {
-				continue
-			}
-			if i := worst(l.Lines); i >= 0 {
-				return evidence.Line{Log: &l, Number: i + 1, Text: l.Lines[i]}.Evidence()
-			}
+	all := snapshot.Statuses(pod)
+	for _, c := range all {
+		if w := c.State.Waiting; w != nil && strings.HasSuffix(w.Reason, "Error") && w.Message != "" { // not of an image: the message counts attempts
+			return evidence.FromPod(pod, "status.containerStatuses["+c.Name+"].state.waiting.message", w.Message)
 		}
 	}
-	for _, c := range snapshot.Statuses(pod) {
+	line, last := logged(x, pod, all)
+	if line.Text != "" {
+		return line
+	}
+	for _, c := range all {
 		if t := c.LastTerminationState.Terminated; t != nil && t.Message != "" {
 			return evidence.FromPod(pod, "status.containerStatuses["+c.Name+"].lastState.terminated.message", t.Message)
 		}
+	}
+	if last.Text != "" {
+		return last
 	}
 	if said := x.Events("Pod", pod.Namespace, pod.Name); !Started(pod) { // nothing of it can have said anything
 		for _, e := range slices.Backward(said) {
@@ -41,6 +44,33 @@ func LastWords(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
 		}
 	}
 	return report.Evidence{}
+}
+
+// logged is the fatal or last error line of a pod's logs, and the last line of a run that failed, which may
+// have no such form.
+func logged(x *snapshot.Index, pod *corev1.Pod, all []corev1.ContainerStatus) (line, last report.Evidence) {
+	for _, previous := range []bool{true, false} {
+		for _, l := range x.LogsOf(pod.Namespace, pod.Name) {
+			if l.Previous != previous {
+				continue
+			}
+			said := func(i int) report.Evidence { return evidence.Line{Log: &l, Number: i + 1, Text: l.Lines[i]}.Evidence() }
+			if i := worst(l.Lines); i >= 0 {
+				return said(i), last
+			} else if n := len(l.Lines); previous && n > 0 && failed(all, l.Container) {
+				last = said(n - 1)
+			}
+		}
+	}
+	return line, last
+}
+
+// failed tells whether the last run of a container ended with an error.
+func failed(all []corev1.ContainerStatus, container string) bool {
+	return slices.ContainsFunc(all, func(c corev1.ContainerStatus) bool {
+		t := c.LastTerminationState.Terminated
+		return c.Name == container && t != nil && t.ExitCode != 0 && t.Reason != oomKilled
+	})
 }
 
 // How a line says that its program ends, and that something failed: logfmt and JSON

@@ -205,19 +205,35 @@ func TestLastWords(t *testing.T) {
 	begun := func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: 1}}
 	}
+	refused := func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError", Message: "mkdir /etc/x: read-only file system"}}}}
+	}
+	crashed := func(code int32, message string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "loud", RestartCount: 3, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message}}}}
+		}
+	}
+	logs := []snapshot.Log{{Namespace: "storage", Pod: "plugin-2", Container: "loud", Previous: true, Lines: []string{"starting", "exec /bin/driver: exec format error"}}}
+	loud := func(code int32, message string) *corev1.Pod {
+		return pod("storage", "plugin-2", crashed(code, message))
+	}
 	for name, c := range map[string]struct {
 		pod  *corev1.Pod
 		typ  string
 		age  time.Duration
 		want string
 	}{
-		"it waits for a directory": {pod("storage", "plugin-1"), "Warning", time.Minute, "not a directory"},
-		"long ago":                 {pod("storage", "plugin-1"), "Warning", time.Hour, ""},
-		"no complaint":             {pod("storage", "plugin-1"), "Normal", time.Minute, ""},
-		"it has run":               {pod("storage", "plugin-1", begun), "Warning", time.Minute, ""},
+		"a container that cannot be made":          {pod("storage", "plugin-1", refused), "Warning", time.Minute, "mkdir /etc/x: read-only file system"},
+		"a run that failed in words of its own":    {loud(255, ""), "Normal", time.Minute, "exec /bin/driver: exec format error"},
+		"the same, and the kubelet kept a message": {loud(255, "no such thing"), "Normal", time.Minute, "no such thing"},
+		"a run that ended well":                    {loud(0, ""), "Normal", time.Minute, ""},
+		"it waits for a directory":                 {pod("storage", "plugin-1"), "Warning", time.Minute, "not a directory"},
+		"long ago":                                 {pod("storage", "plugin-1"), "Warning", time.Hour, ""},
+		"no complaint":                             {pod("storage", "plugin-1"), "Normal", time.Minute, ""},
+		"it has run":                               {pod("storage", "plugin-1", begun), "Warning", time.Minute, ""},
 	} {
 		said := &snapshot.Event{Kind: "Pod", ObjNamespace: "storage", ObjName: "plugin-1", Reason: "FailedMount", Message: "not a directory", Type: c.typ, First: now.Add(-c.age), Last: now.Add(-c.age)}
-		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Cluster: snapshot.Cluster{Pods: []*corev1.Pod{c.pod}, Events: []*snapshot.Event{said}}})
+		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: now, Logs: logs, Cluster: snapshot.Cluster{Pods: []*corev1.Pod{c.pod}, Events: []*snapshot.Event{said}}})
 		if got := LastWords(x, c.pod).Text; got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
