@@ -15,15 +15,19 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// The words of mount-utils (formatAndMountSensitive) and of mount(8) for ENODEV.
+// The words of mount-utils (formatAndMountSensitive), of drivers that ask blkid themselves (hcloud: internal/volumes/mount.go), and
+// of mount(8) for ENODEV.
 var (
-	alreadyContains = pattern.MustCompile(`failed to mount the volume as \\?"([^"\\]+)\\?", it already contains (unknown data, probably partitions|[A-Za-z0-9_]+)`)
+	alreadyContains = pattern.MustCompile(`(?:failed to mount the volume as \\?"|requested )([^"\\ ]+)(?:\\?", it already contains| volume, but (?:disk|device) \S+ (?:is )?already (?:is )?formatted with) \\?"?(unknown data, probably partitions|[A-Za-z0-9_]+)`)
 	unknownType     = pattern.MustCompile(`unknown filesystem type '([A-Za-z0-9_]+)'`)
 )
 
 // noFilesystem are signatures that mount(8) passes on as a type although no kernel can
 // mount them.
-var noFilesystem = []string{"crypto_LUKS", "LVM2_member", "linux_raid_member", "swap"}
+var noFilesystem = slices.Concat(noneRead, []string{"zfs_member", "ceph_bluestore", "bcache", "drbd", "DM_snapshot_cow", "ddf_raid_member", "isw_raid_member", "LVM1_member", "vmfs_volume_member", "BitLocker"})
+
+// noneRead are those that the agent knows by the first bytes, as it knows the filesystems of disk.Filesystems.
+var noneRead = []string{"crypto_LUKS", "LVM2_member", "linux_raid_member", "swap"}
 
 // Mismatch is a device that holds something else than the filesystem that is asked for.
 type Mismatch struct {
@@ -90,7 +94,7 @@ func (m *Mismatch) read(pl *evidence.Place, t evidence.Text, said string) {
 	c := m.Carrier
 	x, _ := c.Content()
 	holds := c.holds(x)
-	silent := holds == "" || holds == "none" && strings.Contains(said, "partitions")
+	silent := holds == "" || holds == "none" && !slices.Contains(noneRead, said) && !slices.Contains(disk.Filesystems, said)
 	switch {
 	case m.contradicts(pl.Volume, holds):
 		m.Holds = holds
