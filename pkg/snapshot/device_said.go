@@ -14,10 +14,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
-// What the component that acted names in a fresh failure: a path below /dev, or the
-// digits of an identity.
+// What the component that acted names in a fresh failure: a path below /dev, also of the host's root in a
+// directory of its container, or the digits of an identity.
 var (
-	saidPath  = regexp.MustCompile(`(?:^|[\s"'=:\[(,])(/dev/[A-Za-z0-9_./:+-]+)`)
+	saidPath  = regexp.MustCompile(`(?:^|[\s"'=:\[(,])(?:/[\w.-]+)?(/dev/[A-Za-z0-9_./:+-]+)`)
 	saidDigit = regexp.MustCompile(`\b(?:0x|naa\.|eui\.)?[0-9A-Fa-f]{16,33}\b`)
 	saidLUN   = regexp.MustCompile(`^/dev/disk/by-path/.*-iscsi-(.+)-lun-(\d+)$`) // target and LUN, also of a link that is not there
 )

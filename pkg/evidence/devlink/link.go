@@ -87,7 +87,8 @@ func late(pl *evidence.Place) bool {
 	return there && slices.ContainsFunc(holder.WaitersOn(pl.Volume, pl.Node), func(w *corev1.Pod) bool { return pl.X.Age(w.CreationTimestamp.Time) > patience })
 }
 
-var devPath = pattern.MustCompile(`(?:^|[^\w.~-])(/dev/[\w./:@+=-]+)`)
+// devPath is a path below /dev, also of a host whose root a container has in a directory.
+var devPath = pattern.MustCompile(`(?:^|[^\w./~-])(?:/[\w.-]+)?(/dev/[\w./:@+=-]+)`)
 
 // proven: the disk carries the volume's identity, and the name is not there.
 func (m *Missing) proven(ownLink bool) {
