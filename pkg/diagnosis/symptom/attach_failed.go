@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -85,7 +86,7 @@ func attachTexts(p *diagnosis.Pass, v *snapshot.Volume) {
 	all := p.Texts(v)
 	for _, t := range all {
 		pod := podOf(v, t)
-		if !refusesAttach(t) && !(t.Op == "MountVolume.WaitForAttach" && pod != nil && unattached(p, v, pod.Spec.NodeName)) {
+		if !refusesAttach(t) && !(t.Mounts() && strings.HasSuffix(t.Op, ".WaitForAttach") && pod != nil && unattached(p, v, pod.Spec.NodeName)) {
 			continue
 		}
 		s := &diagnosis.Symptom{Subject: volumeSubject(v), Past: !present(t, pod, all)}

@@ -47,7 +47,7 @@ func callHangs(p *diagnosis.Pass, v *snapshot.Volume) {
 	var late, again *diagnosis.Text
 	for i := range all {
 		t := &all[i]
-		if t.Op != "MountVolume.MountDevice" && t.Op != "MountVolume.SetUp" {
+		if !t.Mounts() || strings.HasSuffix(t.Op, ".WaitForAttach") {
 			continue
 		}
 		if late == nil && t.Code == "DeadlineExceeded" {

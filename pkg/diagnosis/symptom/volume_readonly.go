@@ -33,7 +33,7 @@ var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p
 // saysReadOnly takes what an application, the share-manager or the resizer says
 // about a mounted volume; a failing mount is another symptom.
 func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
-	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || strings.HasPrefix(t.Op, "MountVolume") {
+	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || t.Mounts() {
 		return false // of the kubelet's events only a failed probe speaks of the application
 	}
 	says := is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")

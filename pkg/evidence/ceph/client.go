@@ -202,7 +202,7 @@ func Refusing(pl *evidence.Place) (says string, a evidence.Answer) {
 // does not answer, or a fresh failure of a mount.
 func Suffers(pl *evidence.Place) evidence.Answer {
 	for _, t := range pl.Refused() {
-		if !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume") {
+		if !t.Ordinary && t.Mounts() {
 			return evidence.Any(Hangs(pl), evidence.Yes(t.Evidence()))
 		}
 	}

@@ -202,7 +202,7 @@ func Refuses(pl *evidence.Place) evidence.Answer {
 	if len(pl.Volume.WaitingOn(pl.Node)) == 0 {
 		return evidence.No()
 	}
-	return pl.Refused().At(pl.Node).Say(func(t evidence.Text) bool { return strings.HasPrefix(t.Op, "MountVolume") && t.Code != "" })
+	return pl.Refused().At(pl.Node).Say(func(t evidence.Text) bool { return t.Mounts() && t.Code != "" })
 }
 
 func last(list []report.Evidence, n int) []report.Evidence {

@@ -125,7 +125,7 @@ var inUseElsewhere = pattern.MustCompile(`(?i)(?:in use|mounted|published|staged
 // filesystem takes several nodes whatever the claim's mode is.
 func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
 	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
-		if t.Pod != pods.Name(w) || !strings.HasPrefix(t.Op, "MountVolume") {
+		if t.Pod != pods.Name(w) || !t.Mounts() {
 			return false
 		}
 		return t.Is(message.AlreadyMountedBusy) || t.Is(message.InUseBySystem) || t.Is(message.RBDInUse) || t.Is(message.DeviceBusy) ||

@@ -199,7 +199,7 @@ func Suffers(pl *evidence.Place) evidence.Answer {
 		return evidence.Yes()
 	}
 	if said := pl.Felt().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "AttachVolume"))
+		return !t.Ordinary && (t.Is(message.InputOutputError) || t.Is(message.ReadOnlyFilesystem) || t.Mounts() || strings.HasPrefix(t.Op, "AttachVolume"))
 	}); said.Yes() {
 		return said
 	}

@@ -96,7 +96,7 @@ func Fails(pl *evidence.Place) evidence.Answer {
 	}
 	attaching := strings.HasPrefix(pl.Volume.CSIName(), "linstor.csi")
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return strings.HasPrefix(t.Op, "MountVolume") || attaching && strings.HasPrefix(t.Op, "AttachVolume")
+		return t.Mounts() || attaching && strings.HasPrefix(t.Op, "AttachVolume")
 	})
 }
 

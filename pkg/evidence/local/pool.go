@@ -126,7 +126,7 @@ func Unnamed(pl *evidence.Place) evidence.Answer {
 // Fails asks whether a mount of the volume fails on the place's node now.
 func Fails(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && strings.HasPrefix(t.Op, "MountVolume")
+		return !t.Ordinary && t.Mounts()
 	})
 }
 

@@ -77,7 +77,7 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 func PlacedPast(pl *evidence.Place, n *corev1.Node) (Conflict, bool) {
 	c := Conflict{Guilty: excludedBy(pl.X.VolumesOfPod(pl.Pod), n)}
 	tried := slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool {
-		return t.Node == n.Name && t.Code != "" && strings.HasPrefix(t.Op, "MountVolume") && !strings.Contains(t.Raw, "NodeAffinity")
+		return t.Node == n.Name && t.Code != "" && t.Mounts() && !strings.Contains(t.Raw, "NodeAffinity")
 	})
 	said := pl.Texts.Say(func(t evidence.Text) bool {
 		return strings.Contains(t.Raw, "NodeAffinity") || strings.Contains(t.Raw, "matching NodeSelectorTerms")

@@ -103,7 +103,7 @@ func encryptedWithoutSecret(pl *evidence.Place, v *snapshot.Volume) (Misfit, boo
 		if !strings.Contains(low, "passphrase") && !strings.Contains(low, "secret") {
 			continue
 		}
-		if !t.Fresh || !strings.HasPrefix(t.Op, "MountVolume") || !withoutPassphrase.MatchString(t.Raw) {
+		if !t.Fresh || !t.Mounts() || !withoutPassphrase.MatchString(t.Raw) {
 			continue
 		}
 		return Misfit{Key: "encrypted", Value: value, Instead: "with csi.storage.k8s.io/node-stage-secret-name and -namespace beside encrypted",

@@ -61,7 +61,7 @@ func withoutOption(pv string, index int, option string) string {
 func optionWords(pl *evidence.Place, v *snapshot.Volume) []report.Evidence {
 	var out []report.Evidence
 	for _, t := range pl.Texts {
-		if t.Fresh && strings.HasPrefix(t.Op, "MountVolume") {
+		if t.Fresh && t.Mounts() {
 			out = append(out, t.Evidence())
 		}
 	}

@@ -186,7 +186,7 @@ func (p *Path) said() evidence.Answer {
 		return evidence.No()
 	}
 	return p.pl.Refused().Say(func(t evidence.Text) bool {
-		return !t.Ordinary && (strings.HasPrefix(t.Op, "AttachVolume") || strings.HasPrefix(t.Op, "MountVolume") || strings.Contains(t.Locator, "attachError"))
+		return !t.Ordinary && (strings.HasPrefix(t.Op, "AttachVolume") || t.Mounts() || strings.Contains(t.Locator, "attachError"))
 	})
 }
 
