@@ -37,6 +37,10 @@ func (t Text) Mounts() bool {
 	return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume")
 }
 
+// MountEvent tells whether it is the kubelet's event of a pod whose volume it cannot mount or map,
+// a summary of what the pod waits for too.
+func (t Text) MountEvent() bool { return t.Reason == "FailedMount" || t.Reason == "FailedMapVolume" }
+
 // Attaches tells whether it is about attaching a volume, whoever says it.
 func (t Text) Attaches() bool {
 	return t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach"

@@ -128,7 +128,7 @@ func failsToMount(t diagnosis.Text) bool {
 		return true
 	case t.Reason == mismatch:
 		return true
-	case t.Reason == "FailedMount" || t.Reason == "FailedMapVolume":
+	case t.MountEvent():
 		return !is(t, message.MountTimeout, message.NotAttachedPerStatus)
 	}
 	return namesMount(t)

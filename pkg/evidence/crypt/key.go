@@ -211,7 +211,7 @@ func (k Key) Fails() evidence.Answer {
 	if k.said.Yes() {
 		return k.said
 	}
-	return k.pl.Refused().Say(func(t evidence.Text) bool { return t.Reason == "FailedMount" && t.Code != "" })
+	return k.pl.Refused().Say(func(t evidence.Text) bool { return t.MountEvent() && t.Code != "" })
 }
 
 // Wanted asks whether a pod waits for the volume, and whether it is here that the volume
@@ -225,7 +225,7 @@ func (k Key) Wanted() evidence.Answer {
 		return evidence.Yes()
 	}
 	for _, t := range k.pl.Refused() {
-		if t.Node == k.pl.Node && (k.said.Yes() || t.Reason == "FailedMount") {
+		if t.Node == k.pl.Node && (k.said.Yes() || t.MountEvent()) {
 			return evidence.Yes()
 		}
 	}

@@ -90,7 +90,7 @@ func fails(pl *evidence.Place) bool {
 	if s := pl.Volume.Longhorn.ShareManager; pl.Volume.RegularRWX() {
 		return s != nil && s.State != "running"
 	}
-	return slices.ContainsFunc(pl.Refused(), func(t evidence.Text) bool { return t.Reason == "FailedMount" })
+	return slices.ContainsFunc(pl.Refused(), evidence.Text.MountEvent)
 }
 
 // NoTarget asks whether the kernel of the node wanted its target crypt just now and did

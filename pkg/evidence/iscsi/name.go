@@ -98,7 +98,7 @@ func Failing(pl *evidence.Place) evidence.Answer {
 	}
 	for _, t := range pl.Refused() {
 		op := t.Mounts() || strings.HasPrefix(t.Op, "AttachVolume")
-		if !t.Ordinary && (op || strings.Contains(t.Locator, "attachError") || t.Reason == "FailedAttachVolume" || t.Reason == "FailedMount") {
+		if !t.Ordinary && (op || strings.Contains(t.Locator, "attachError") || t.Reason == "FailedAttachVolume" || t.MountEvent()) {
 			return evidence.Yes(t.Evidence())
 		}
 	}

@@ -197,5 +197,5 @@ func (s Sight) Elsewhere() evidence.Answer {
 
 // Fails asks whether the driver's mounts fail: a fresh refusal of a mount.
 func (s Sight) Fails() evidence.Answer {
-	return s.pl.Refused().Say(func(t evidence.Text) bool { return t.Reason == "FailedMount" && !t.Ordinary })
+	return s.pl.Refused().Say(func(t evidence.Text) bool { return t.MountEvent() && !t.Ordinary })
 }
