@@ -21,6 +21,9 @@ func (p *Pass) table() []report.VolumeRow {
 	var sick, out []report.VolumeRow
 	for _, v := range p.scope.volumes[:len(p.scope.volumes)-p.scope.alsoStored] {
 		row := report.VolumeRow{Volume: v.PVName(), Pod: podsOn(v, node), State: p.stateOn(v, node)}
+		if v.Inline && len(v.Consumers) > 0 {
+			row.Volume = v.Consumers[0].Volume // as the pod beside it calls it
+		}
 		if row.Volume == "" {
 			row.Volume = strings.TrimPrefix(v.Key(), "volume/")
 		}

@@ -136,14 +136,21 @@ var ofMachine = []string{"bin", "boot", "dev", "etc", "lib", "lib64", "opt/cni",
 	"var/lib/cni", "var/lib/containerd", "var/lib/containers", "var/lib/docker", "var/lib/kubelet", "var/lib/rancher"}
 
 // holdsData tells whether a directory of the host is storage of a pod that has not finished:
-// neither the machine's own, nor that of a service which runs on every machine to look after it.
+// neither the machine's own, nor that of a service which looks after machines: one runs on each, or is privileged.
 func holdsData(pod *corev1.Pod, p string) bool {
 	p = strings.TrimPrefix(path.Clean(p), "/")
+	if pod.Spec.HostPID || slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), privileged) {
+		return false
+	}
 	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || p == "" || p == "." || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {
 		return false
 	}
 	return !slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" }) &&
 		!slices.ContainsFunc(ofMachine, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+}
+
+func privileged(c corev1.Container) bool {
+	return c.SecurityContext != nil && c.SecurityContext.Privileged != nil && *c.SecurityContext.Privileged
 }
 
 // inlineCSI is the source of a PV with what an ephemeral volume of a CSI driver has.

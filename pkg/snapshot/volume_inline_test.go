@@ -87,6 +87,11 @@ func TestInlineHostPath(t *testing.T) {
 		{"a service of every machine", "/mnt/d", func(p *corev1.Pod) {
 			p.Spec.NodeName, p.OwnerReferences = "n2", []metav1.OwnerReference{{Kind: "DaemonSet"}}
 		}, 1},
+		{"a service with the machine's rights", "/mnt/d", func(p *corev1.Pod) {
+			yes := true
+			p.Spec.NodeName, p.Spec.Containers = "n2", []corev1.Container{{SecurityContext: &corev1.SecurityContext{Privileged: &yes}}}
+		}, 1},
+		{"one that sees its processes", "/mnt/d", func(p *corev1.Pod) { p.Spec.NodeName, p.Spec.HostPID = "n2", true }, 1},
 		{"a pod that has finished", "/mnt/d", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "n2", corev1.PodSucceeded }, 1},
 	} {
 		if got := at(c.path, c.change); len(got) != c.want {

@@ -57,6 +57,9 @@ func Date(line string, now time.Time) time.Time {
 func dateField(line string) time.Time {
 	for _, key := range []string{"time", "timestamp", "@timestamp", "ts"} {
 		value := jsonField(line, key)
+		if value == "" {
+			continue
+		}
 		if n, err := strconv.ParseFloat(value, 64); err == nil && n > 1e9 && n < 1e13 {
 			if n > 1e12 {
 				n /= 1000
