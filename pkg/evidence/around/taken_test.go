@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -36,6 +37,7 @@ func TestTaken(t *testing.T) {
 		{"said long ago", pod + "pv-b/mount", evidence.Text{Raw: "mount failed: Can't open '/dev/sdb'"}, ""},
 		{"another disk", pod + "pv-b/mount", evidence.Text{Raw: "mount failed: Can't open '/dev/sdc'", Fresh: true}, ""},
 	} {
+		c.text.Failure = message.Parse(c.text.Raw)
 		facts := &probes.Facts{Identity: probes.Identity{InitMntNS: 1}, Block: []probes.BlockDevice{{Name: "sdb", Dev: probes.Dev{Major: 8, Minor: 16}}},
 			Namespaces: []probes.MountNamespace{{ID: 1, PIDs: []int{1}, TablePID: 1, Mounts: []probes.Mount{at(c.point)}}}}
 		x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Unix(1060, 0), Cluster: snapshot.Cluster{PVs: []*corev1.PersistentVolume{pv("pv-a"), pv("pv-b")}},
