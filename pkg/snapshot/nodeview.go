@@ -102,8 +102,9 @@ func (n *NodeView) Namespaces() []*probes.MountNamespace {
 
 // HasBelow tells whether the recording has a file below a directory.
 func (n *NodeView) HasBelow(dir string) bool {
+	dir = strings.Trim(dir, "/") + "/"
 	for name := range n.Facts.Files {
-		if strings.HasPrefix(name, strings.Trim(dir, "/")+"/") {
+		if strings.HasPrefix(name, dir) {
 			return true
 		}
 	}
