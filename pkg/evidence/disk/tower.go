@@ -125,12 +125,34 @@ func MountedOver(pl *evidence.Place, dev probes.Dev) evidence.Answer {
 	return mountedOver(pl, dev, nil)
 }
 
-// MountedByOthers asks the same of mounts that are not the volume's own.
-func MountedByOthers(pl *evidence.Place, dev probes.Dev) evidence.Answer {
-	return mountedOver(pl, dev, pl.X.VolumeMounts(pl.Volume, pl.Node))
+// MountedOnPurpose asks the same of the host, and of pods of the claim. What any other
+// namespace alone still mounts is a copy that was left there: it explains no holder.
+func MountedOnPurpose(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	known := evidence.No()
+	out := mountedOver(pl, dev, func(u snapshot.Use) bool {
+		if u.Init || u.NS.ID == pl.View.Facts.Kubelet.MntNS {
+			return false
+		}
+		in := pl.View.ProcessesIn(u.NS.ID)
+		if len(in) == 0 || slices.ContainsFunc(in, func(p *probes.Process) bool { return p.Cgroup == "" }) {
+			known = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Processes), Node: pl.Node, Why: "whose namespace has " + u.Mount.Source + " mounted"})
+		}
+		return !slices.ContainsFunc(in, func(p *probes.Process) bool {
+			return pl.X.IsConsumerProcess(pl.Volume, pl.Node, pl.X.WhoIs(pl.View, p))
+		})
+	})
+	return evidence.Any(out, known)
 }
 
-func mountedOver(pl *evidence.Place, dev probes.Dev, but []snapshot.VolumeMount) evidence.Answer {
+// MountedByOthers asks the same of mounts that are not the volume's own.
+func MountedByOthers(pl *evidence.Place, dev probes.Dev) evidence.Answer {
+	own := pl.X.VolumeMounts(pl.Volume, pl.Node)
+	return mountedOver(pl, dev, func(u snapshot.Use) bool {
+		return slices.ContainsFunc(own, func(m snapshot.VolumeMount) bool { return m.Mount.Raw == u.Mount.Raw })
+	})
+}
+
+func mountedOver(pl *evidence.Place, dev probes.Dev, but func(snapshot.Use) bool) evidence.Answer {
 	if pl.View == nil {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	}
@@ -139,7 +161,7 @@ func mountedOver(pl *evidence.Place, dev probes.Dev, but []snapshot.VolumeMount)
 		uses = append(uses, pl.View.Uses(h.Device.Dev)...)
 	}
 	for _, u := range uses {
-		if !slices.ContainsFunc(but, func(m snapshot.VolumeMount) bool { return m.Mount.Raw == u.Mount.Raw }) {
+		if but == nil || !but(u) {
 			return evidence.Yes(evidence.FromNode(pl.Node, "proc/*/mountinfo", u.Mount.Raw))
 		}
 	}

@@ -77,6 +77,21 @@ func Glued(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	return evidence.No()
 }
 
+// Spelled asks whether those who dial the volume's share-manager have spoken of late: where
+// its address is an IPv6 one, only their words tell that nobody glues a port to it.
+func Spelled(pl *evidence.Place) evidence.Answer {
+	pod := pl.X.ShareManagerPod(pl.Volume)
+	if pod == nil || !strings.Contains(FirstIP(pod), ":") {
+		return evidence.Yes()
+	}
+	for l := range evidence.Lines(pl.X.Logs) {
+		if l.Namespace == pod.Namespace && l.Within(pl.X, freshFor) {
+			return evidence.Yes()
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "logs", Why: "whether Longhorn writes the share-manager's IPv6 address rightly"})
+}
+
 // glued tells whether a text has the address with a port as its last group. What is
 // another pod's address whole is not meant.
 func glued(x *snapshot.Index, text, ip string) bool {

@@ -41,7 +41,7 @@ func (f Found) Active() evidence.Answer { return evidence.Yes(f.facts...) }
 
 // Mounted asks whether somebody has mounted one of them, on purpose.
 func (f Found) Mounted(pl *evidence.Place) evidence.Answer {
-	out := evidence.Each(f.LVs, func(lv *probes.BlockDevice) evidence.Answer { return disk.MountedOver(pl, lv.Dev) })
+	out := evidence.Each(f.LVs, func(lv *probes.BlockDevice) evidence.Answer { return disk.MountedOnPurpose(pl, lv.Dev) })
 	return evidence.Any(out...)
 }
 

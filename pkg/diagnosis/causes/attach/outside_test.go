@@ -74,10 +74,11 @@ func TestVolumeMappedOutsideCluster(t *testing.T) {
 		"a foreign watcher, a node not seen": {"192.168.1.99", func(s *snapshot.Snapshot) {
 			s.Cluster.Nodes = append(s.Cluster.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2"}})
 		}, likely},
-		"a foreign watcher of IPv6":      {"[2001:db8::5]", same, certain},
-		"a node's address":               {"192.168.1.11", same, ""},
-		"an address of the node's pods":  {"172.30.4.77", same, ""},
-		"an address of a usual pod pool": {"10.244.3.7", same, ""},
+		"a foreign watcher, perhaps the machine of a lost node": {"192.168.1.99", leftBehind("lost"), likely},
+		"a foreign watcher of IPv6":                             {"[2001:db8::5]", same, certain},
+		"a node's address":                                      {"192.168.1.11", same, ""},
+		"an address of the node's pods":                         {"172.30.4.77", same, ""},
+		"an address of a usual pod pool":                        {"10.244.3.7", same, ""},
 		"beside the address of a pod": {"100.64.9.3", func(s *snapshot.Snapshot) {
 			s.Cluster.Pods = append(s.Cluster.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "y", Name: "p"}, Status: corev1.PodStatus{PodIP: "100.64.1.1"}})
 		}, ""},

@@ -27,9 +27,13 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			return nil
 		}
 		var out []*diagnosis.Proof
+		var away []evidence.Answer // the machines of attachments whose node is gone: the client may be one of them
 		told, mapped := false, !pl.Volume.IsLonghorn() && volume.KindOf(pl.X, pl.Volume)&volume.Disk != 0
 		for _, va := range pl.Volume.Attachments {
 			left, gone := volume.LeftOn(pl.X, va), va.Spec.NodeName
+			if !left.No() {
+				away = append(away, volume.Probed(pl.X, gone))
+			}
 			switch said := csi.ClientLives(pl.X, va); {
 			case said.Yes():
 				told = true
@@ -45,8 +49,8 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			}
 		}
 		if c, ok := cloud.ForeignClient(pl); ok && !told && mapped {
-			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), volume.Probed(pl.X),
-				evidence.Resource(pl.X, "/pods").And(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments")).Nothing())}
+			return []*diagnosis.Proof{outside(pl, nil, "named", c.Name, evidence.Yes(c.Text.Evidence()), append(away, volume.Probed(pl.X),
+				evidence.Resource(pl.X, "/pods").And(evidence.Resource(pl.X, "storage.k8s.io/volumeattachments")).Nothing())...)}
 		}
 		if name, said := cloud.Elsewhere(pl); mapped && !said.No() {
 			p := outside(pl, nil, "attached", name, said)

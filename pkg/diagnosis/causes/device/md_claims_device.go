@@ -41,7 +41,7 @@ var MDClaimsDevice = &diagnosis.Rule{
 					evidence.FromNode(pl.Node, array+"/md/array_state", h.Device.MDState), disk.Content(pl, d.Dev))},
 				Last: []evidence.Answer{pl.Tables(probes.Block, probes.Mounts).Nothing()},
 				LookAlikes: []diagnosis.LookAlike{
-					{Cause: "an array that somebody has mounted", Is: disk.MountedOver(pl, h.Device.Dev)},
+					{Cause: "an array that somebody has mounted", Is: disk.MountedOnPurpose(pl, h.Device.Dev)},
 					{Cause: "an array of a guest, a pod of the claim", Is: t.OpenedByUser(h.Device)},
 				},
 				Steps: []remedy.Step{

@@ -33,7 +33,7 @@ var ShareManagerDown = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("ShareManager", namespace, pl.Volume.Handle),
 			State:   []evidence.Answer{down.With(lh.ShareWords(pl.X, pl.Volume)...)},
-			Last:    []evidence.Answer{lh.ShareNode(pl.X, pl.Volume), lh.Described(pl.Volume)},
+			Last:    []evidence.Answer{lh.ShareNode(pl.X, pl.Volume), lh.Described(pl.Volume), lh.Spelled(pl)},
 			With:    words.Fields{"volume": pl.Volume.Handle, "how": how, "recovery": lh.Recovery(pl.X, pl.Volume)},
 			Steps:   []remedy.Step{remedy.Words("Look at the node of the share-manager as for an RWO volume: the device, its holders and its mount live there.")},
 		}
