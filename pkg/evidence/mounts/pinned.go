@@ -63,6 +63,13 @@ func foreignMounts(pl *evidence.Place) []snapshot.Use {
 		numbers = append(numbers, m.Dev)
 	}
 	for _, dev := range numbers {
+		for _, h := range view.HoldersOf(dev) { // a map of multipath is the disk itself, by another number
+			if h.Device != nil && h.Device.DM != nil && strings.Contains(h.Device.DM.UUID, "mpath-") && !slices.Contains(numbers, h.Device.Dev) {
+				numbers = append(numbers, h.Device.Dev)
+			}
+		}
+	}
+	for _, dev := range numbers {
 		for _, u := range view.ForeignUses(dev) {
 			add(u)
 		}
