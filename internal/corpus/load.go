@@ -18,17 +18,19 @@ func Load(dir string) (*snapshot.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deep(reflect.ValueOf(s), func(reflect.Value) (reflect.Value, bool) { return reflect.Value{}, false }).Interface().(*snapshot.Snapshot), nil
+	return deep(reflect.ValueOf(s), nil).Interface().(*snapshot.Snapshot), nil
 }
 
-// deep is a value with pointers, lists and maps of its own, in which some values are exchanged. What a
+// deep is a value with pointers, lists and maps of its own, in which some values may be exchanged. What a
 // type hides from others it shares: nobody outside of it can change that.
 func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) reflect.Value {
-	if v.IsZero() {
+	if exchange == nil && plain(v.Type()) || v.IsZero() {
 		return v
 	}
-	if other, ok := exchange(v); ok {
-		return other
+	if exchange != nil {
+		if other, ok := exchange(v); ok {
+			return other
+		}
 	}
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
@@ -39,8 +41,8 @@ func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) r
 		out.Set(deep(v.Elem(), exchange))
 	case reflect.Slice:
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		if v.Type().Elem().Kind() <= reflect.Float64 {
-			reflect.Copy(out, v)
+		reflect.Copy(out, v)
+		if exchange == nil && plain(v.Type().Elem()) {
 			return out
 		}
 		for i := range v.Len() {
@@ -53,13 +55,51 @@ func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) r
 		}
 	case reflect.Struct:
 		out.Set(v)
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(deep(v.Field(i), exchange))
+		for _, i := range seen(v.Type()) {
+			if field := v.Field(i); exchange != nil || !plain(field.Type()) {
+				out.Field(i).Set(deep(field, exchange))
 			}
 		}
 	default:
 		out.Set(v)
 	}
+	return out
+}
+
+// plains are the types that were asked about, and whether they are plain.
+var plains sync.Map
+
+// plain tells whether all that a value of a type shows of itself is copied with it.
+func plain(t reflect.Type) bool {
+	if is, ok := plains.Load(t); ok {
+		return is.(bool)
+	}
+	is := true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		is = false
+	case reflect.Struct:
+		for _, i := range seen(t) {
+			is = is && plain(t.Field(i).Type)
+		}
+	}
+	plains.Store(t, is)
+	return is
+}
+
+// fields are the fields that structs show, by type.
+var fields sync.Map
+
+func seen(t reflect.Type) []int {
+	if known, ok := fields.Load(t); ok {
+		return known.([]int)
+	}
+	var out []int
+	for i := range t.NumField() {
+		if t.Field(i).IsExported() {
+			out = append(out, i)
+		}
+	}
+	fields.Store(t, out)
 	return out
 }

@@ -10,8 +10,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/noise"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
 )
 
 // remedies are the names that a rule may offer: those of which package remedy has a
@@ -23,20 +21,11 @@ var remedies = []string{
 	"restart-holder", "scale-to-0", "strategy-recreate", "unmap-device", "unmount-lazy", "vgchange-deactivate",
 }
 
-func catalog(t *testing.T) *diagnosis.Catalog {
-	t.Helper()
-	c, err := diagnosis.NewCatalog(rules, symptom.Rules, noise.Rules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // TestEveryRuleIsComplete names the file that is missing or wrong.
 func TestEveryRuleIsComplete(t *testing.T) {
 	t.Parallel()
 	uncased, cased := lines(t, "uncased.txt"), wantedCauses(t)
-	for _, r := range catalog(t).Rules {
+	for _, r := range Catalog().Rules {
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(string(r.Layer), strings.ReplaceAll(r.Name, "-", "_"))
@@ -72,7 +61,7 @@ func checkDoc(t *testing.T, r *diagnosis.Rule, path string) {
 // TestEdgesLeadSomewhere finds names that nothing defines.
 func TestEdgesLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	c := catalog(t)
+	c := Catalog()
 	var symptoms, known []string
 	for _, r := range c.Rules {
 		known = append(known, r.Name)
@@ -92,7 +81,7 @@ func TestEdgesLeadSomewhere(t *testing.T) {
 func TestEveryRemedyIsOffered(t *testing.T) {
 	t.Parallel()
 	var offered []string
-	for _, r := range catalog(t).Rules {
+	for _, r := range Catalog().Rules {
 		offered = append(offered, r.Offers...)
 	}
 	check(t, "package remedy", "has a step that no rule offers:", remedies, offered)
@@ -111,7 +100,7 @@ func check(t *testing.T, rule, what string, names, known []string) {
 // document without a rule in the list.
 func TestEveryFileIsRegistered(t *testing.T) {
 	t.Parallel()
-	c := catalog(t)
+	c := Catalog()
 	docs, err := filepath.Glob("*/*.md")
 	if err != nil {
 		t.Fatal(err)

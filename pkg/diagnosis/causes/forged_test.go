@@ -64,7 +64,7 @@ func TestForgedWordsProveNothing(t *testing.T) {
 
 func judged(t *testing.T, s *snapshot.Snapshot) *report.Report {
 	t.Helper()
-	return catalog(t).Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data"})
+	return Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data"})
 }
 
 func certain(r *report.Report) []string {

@@ -127,7 +127,7 @@ func TestPodWithoutANode(t *testing.T) {
 		if words == "" {
 			w.Drop("reason: FailedScheduling").EditIn("name: web-0, uid", "{type: PodScheduled, status: 'False', reason: Unschedulable, message: \""+message+"\", lastTransitionTime: '2026-01-02T11:30:00Z'}", "")
 		}
-		got, r := w.Verdict(t, catalog(t), "pvc shop/data")
+		got, r := w.Verdict(t, Catalog(), "pvc shop/data")
 		if got != "healthy" || !strings.Contains(r.Summary, want) {
 			t.Errorf("%s: %s", got, r.Summary)
 		}
@@ -142,7 +142,7 @@ func TestWhoRefuses(t *testing.T) {
 		"rpc error: code = Internal desc = the operation did not succeed":                  true,
 	} {
 		said := ""
-		_, r := attachedEBS().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : "+words).Verdict(t, catalog(t), "pvc shop/data")
+		_, r := attachedEBS().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : "+words).Verdict(t, Catalog(), "pvc shop/data")
 		for _, u := range r.Unexplained {
 			said += u.Message + u.Answer + "\n"
 		}

@@ -55,7 +55,7 @@ func (s sibling) run(t *testing.T) *corpus.Result {
 			t.Fatal(err)
 		}
 	}
-	r, err := corpus.Run(dir, catalog(t))
+	r, err := corpus.Run(dir, Catalog())
 	if err != nil {
 		t.Fatal(err)
 	}

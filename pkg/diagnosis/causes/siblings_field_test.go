@@ -245,7 +245,7 @@ func TestSuspectsOfAMissingDisk(t *testing.T) {
 	t.Parallel()
 	first := func(words string) string {
 		w := sketch.NewWorld("csi.vsphere.vmware.com", "c9a72420", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.vsphere.vmware.com, fsType: ext4, volumeHandle: c9a72420}").Waits().Attached("n1").Unprobed("n1", "NotRequested")
-		_, r := w.FailedMount(stageFails(words)).Verdict(t, catalog(t), "pvc shop/data")
+		_, r := w.FailedMount(stageFails(words)).Verdict(t, Catalog(), "pvc shop/data")
 		for _, u := range r.Unexplained {
 			if u.Symptom.Name == "mount-failed" && len(u.CouldBe) > 0 {
 				return u.CouldBe[0].Cause

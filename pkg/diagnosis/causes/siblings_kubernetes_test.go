@@ -145,7 +145,7 @@ func TestTunnelOfAManagedFileSystem(t *testing.T) {
 	t.Parallel()
 	w := sketch.NewWorld("efs.csi.aws.com", "fs-0123::fsap-0456", "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: efs.csi.aws.com, volumeHandle: 'fs-0123::fsap-0456'}").Waits()
 	w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = Could not mount \"fs-0123:/\": mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t efs -o accesspoint=fsap-0456,tls fs-0123:/ " + w.Publish(0) + "\nOutput: b'mount.nfs4: access denied by server while mounting 127.0.0.1:/'")
-	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	_, r := w.Verdict(t, Catalog(), "pvc shop/data")
 	if len(r.RootCauses) == 0 {
 		t.Fatal("no cause")
 	}

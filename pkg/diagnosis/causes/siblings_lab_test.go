@@ -40,7 +40,7 @@ func TestWhereTheUnmountStops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
 			if len(r.Unexplained) == 0 {
 				t.Fatalf("nothing is unexplained: %+v", r.RootCauses)
 			}
@@ -94,7 +94,7 @@ func TestRenamedMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
 			if len(r.RootCauses) == 0 || r.RootCauses[0].Name != "node-down" {
 				t.Fatalf("%+v", r.RootCauses)
 			}
@@ -116,7 +116,7 @@ func TestWhereAMapStops(t *testing.T) {
 	const publish = "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/" + sketch.UID + "00"
 	w := ebsDisk(ebs().Edit("volumeMode: Filesystem", "volumeMode: Block").Waits().Attached("n1"), "n1").LiveExt4("n1", "nvme1n1").Mounts("n1", "259:1 / "+publish+" rw,relatime shared:71 - ext4 /dev/nvme1n1 rw").
 		Event("Pod", "web-0", sketch.UID+"00", "FailedMapVolume", "kubelet", "n1", "2026-01-02T11:59:00Z", "MapVolume.MapBlockVolume failed for volume \"pv-data\" : blkUtil.MapDevice failed. devicePath: "+publish+": failed to bind mount devicePath: mount failed: exit status 32")
-	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	_, r := w.Verdict(t, Catalog(), "pvc shop/data")
 	for _, u := range r.Unexplained {
 		if u.Name == "mount-failed" && u.Answer == "The kubelet on node n1 refuses to mount the volume." && len(u.Next) > 1 {
 			return
@@ -129,7 +129,7 @@ func TestWhereAMapStops(t *testing.T) {
 func TestThePodThatOnlyStays(t *testing.T) {
 	t.Parallel()
 	w := ended(ebs().Runs(0)).Edit("name: web-0, deletionTimestamp", "name: web-0, finalizers: [example.com/hold], deletionTimestamp").Edit("status: {phase: Running", "status: {phase: Failed")
-	got, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	got, r := w.Verdict(t, Catalog(), "pvc shop/data")
 	if want := "broken: certain deletion-blocked-by-finalizer Pod shop/web-0"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -147,7 +147,7 @@ func TestAKubeletThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := catalog(t).Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "frontend-cache"})
+	r := Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "frontend-cache"})
 	if len(r.RootCauses) != 1 || r.RootCauses[0].Name != "nfs-server-unreachable" || r.RootCauses[0].Certainty != report.Certain {
 		t.Errorf("%+v", r.RootCauses)
 	}

@@ -170,7 +170,7 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		})
 	}
 	log := "logs/longhorn-system/share-manager-" + lhVol + "/share-manager.log"
-	_, r := down().File(log, "02/01/2026 11:58:10 : epoch 1 : share-manager : nfs-ganesha-35[main] longhorn_recov_init :CLIENT ID :EVENT :HTTP call error: res=-1 ((null))\n").Verdict(t, catalog(t), "pvc shop/data")
+	_, r := down().File(log, "02/01/2026 11:58:10 : epoch 1 : share-manager : nfs-ganesha-35[main] longhorn_recov_init :CLIENT ID :EVENT :HTTP call error: res=-1 ((null))\n").Verdict(t, Catalog(), "pvc shop/data")
 	if !strings.Contains(r.RootCauses[0].Message, "longhorn-recovery-backend:9503") {
 		t.Errorf("the recovery backend is not named: %s", r.RootCauses[0].Message)
 	}
@@ -203,7 +203,7 @@ func TestMigrationSource(t *testing.T) {
 		return w.EditIn("name: web-0, uid", "creationTimestamp: '2025-12-31T12:00:00Z'", "creationTimestamp: '2025-12-31T12:00:00Z', deletionTimestamp: '"+at+"', deletionGracePeriodSeconds: 30")
 	}
 	named := func(at string) bool {
-		_, r := told(at).Verdict(t, catalog(t), "pvc shop/data")
+		_, r := told(at).Verdict(t, Catalog(), "pvc shop/data")
 		return len(r.RootCauses) > 0 && r.RootCauses[0].Name == "longhorn-migration-inconsistent"
 	}
 	if !named("2026-01-02T11:25:00Z") || named("2026-01-02T11:59:50Z") {

@@ -99,7 +99,7 @@ func TestPodsThatADriverWaitsFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := c.w.Verdict(t, catalog(t), "pvc shop/data")
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
 			for _, u := range r.Unexplained {
 				for _, e := range u.Seen {
 					if strings.Contains(e.Text, c.want) {
@@ -115,7 +115,7 @@ func TestPodsThatADriverWaitsFor(t *testing.T) {
 // TestPodsOfAnotherVolume: the handle of one is the beginning of the other's.
 func TestPodsOfAnotherVolume(t *testing.T) {
 	t.Parallel()
-	_, r := vol("csi.juicefs.com", "data-pv-1", "").Waits().FailedMount(stageFails("context deadline exceeded")).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: juicefs-n1-data-pv-12-ofmjtb, uid: mp, labels: {volume-id: data-pv-12}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Pending}\n").Verdict(t, catalog(t), "pvc shop/data")
+	_, r := vol("csi.juicefs.com", "data-pv-1", "").Waits().FailedMount(stageFails("context deadline exceeded")).Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: kube-system, name: juicefs-n1-data-pv-12-ofmjtb, uid: mp, labels: {volume-id: data-pv-12}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Pending}\n").Verdict(t, Catalog(), "pvc shop/data")
 	for _, u := range r.Unexplained {
 		for _, e := range u.Seen {
 			if strings.Contains(e.Locator, "juicefs-n1") {

@@ -84,7 +84,7 @@ func ebsMounted(w *world, node string, n int) *world {
 
 func show(t *testing.T, w *world, question, want string) {
 	t.Helper()
-	got, r := w.Verdict(t, catalog(t), question)
+	got, r := w.Verdict(t, Catalog(), question)
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 		if os.Getenv("SHOW") != "" {

@@ -77,7 +77,7 @@ func TestVolumeWithoutItsClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			show(t, c.world, "volume pv-data", c.want)
-			if _, r := c.world.Verdict(t, catalog(t), "cluster"); c.want != "unknown" && (len(r.RootCauses[0].Affects) != 1 || r.RootCauses[0].Affects[0].Kind != "PersistentVolume") {
+			if _, r := c.world.Verdict(t, Catalog(), "cluster"); c.want != "unknown" && (len(r.RootCauses[0].Affects) != 1 || r.RootCauses[0].Affects[0].Kind != "PersistentVolume") {
 				t.Errorf("it hits %v, not the volume that is left", r.RootCauses[0].Affects)
 			}
 		})
@@ -209,7 +209,7 @@ func TestPodThatWaitsForSomethingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, r := c.world.Verdict(t, catalog(t), "pvc shop/data")
+			got, r := c.world.Verdict(t, Catalog(), "pvc shop/data")
 			if got != "healthy" || !strings.Contains(r.Summary, c.says) {
 				t.Errorf("got %s: %s; want healthy, and %q", got, r.Summary, c.says)
 			}
@@ -270,7 +270,7 @@ func TestUnregisteredWhyever(t *testing.T) {
 // out there nor anything to work.
 func notRuledOut(t *testing.T, w *world, cause string) {
 	t.Helper()
-	_, r := w.Verdict(t, catalog(t), "pvc shop/data")
+	_, r := w.Verdict(t, Catalog(), "pvc shop/data")
 	for _, u := range r.Unexplained {
 		if slices.ContainsFunc(u.RuledOut, func(e report.Excluded) bool { return e.Cause == cause }) {
 			t.Errorf("%s: %s is ruled out", u.Symptom.Name, cause)

@@ -222,7 +222,7 @@ func sayEach(t *testing.T, rows map[string]said) {
 
 func sayOf(t *testing.T, question string, c said) {
 	t.Helper()
-	_, r := c.world.Verdict(t, catalog(t), question)
+	_, r := c.world.Verdict(t, Catalog(), question)
 	var b bytes.Buffer
 	if err := render.Text(&b, r, render.Options{Width: 400}); err != nil {
 		t.Fatal(err)

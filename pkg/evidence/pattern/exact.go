@@ -81,15 +81,15 @@ func (s set) then(next set) set {
 	return out
 }
 
-// lists are the words of the set; none when one of them is too short to rule out anything.
-func (s set) lists() [][]word {
-	var out [][]word
+// need is one of the words of the set; nil when one of them is too short to rule out anything.
+func (s set) need() *need {
+	var all []*need
 	for _, text := range s.strings {
 		w, ok := newWord(text, s.fold)
 		if !ok {
 			return nil
 		}
-		out = append(out, []word{w})
+		all = append(all, &need{word: w})
 	}
-	return out
+	return joined(all, true)
 }

@@ -6,18 +6,45 @@ import (
 	"slices"
 )
 
-// A shorter word rules out next to nothing, and more lists cost more than they spare.
-const (
-	shortest    = 3
-	mostLists   = 64
-	mostProduct = 16 // of a sequence: fewer and shorter lists may say as much
-)
+// shortest is how long a word is at least: a shorter one rules out next to nothing.
+const shortest = 3
 
-// needed are lists of words: every match of an expression contains all words of one of
-// them. There are none when a match may do without any word.
-func needed(part *syntax.Regexp) [][]word {
+// need is what a text has that an expression matches: a word, or all or one of several needs.
+// Nil asks for nothing.
+type need struct {
+	word word
+	of   []*need
+	any  bool // one of them is enough
+}
+
+func (n *need) in(s string) bool {
+	if len(n.of) == 0 {
+		return n.word.in(s)
+	}
+	for _, part := range n.of {
+		if part.in(s) == n.any {
+			return n.any
+		}
+	}
+	return !n.any
+}
+
+// words counts them.
+func (n *need) words() int {
+	if len(n.of) == 0 {
+		return 1
+	}
+	count := 0
+	for _, part := range n.of {
+		count += part.words()
+	}
+	return count
+}
+
+// needed is what every match of an expression has; nil when one may do without any word.
+func needed(part *syntax.Regexp) *need {
 	if s, ok := exact(part); ok {
-		return s.lists()
+		return s.need()
 	}
 	switch part.Op {
 	case syntax.OpCapture, syntax.OpPlus:
@@ -27,71 +54,62 @@ func needed(part *syntax.Regexp) [][]word {
 			return needed(part.Sub[0])
 		}
 	case syntax.OpConcat:
-		return all(part.Sub)
+		return sequence(part.Sub)
 	case syntax.OpAlternate:
 		return either(part.Sub)
 	}
 	return nil
 }
 
-// all are the lists of a sequence: those of its parts with one another, as long as they
-// stay few. Parts that are written out and stand side by side are one.
-func all(parts []*syntax.Regexp) [][]word {
-	var sets [][][]word
-	run := set{strings: []string{""}}
-	end := func(begin set) {
-		sets = append(sets, run.lists())
-		run = begin
+// sequence needs what all of its parts need, what is told soonest first. Parts that are
+// written out and stand side by side are one.
+func sequence(parts []*syntax.Regexp) *need {
+	var all []*need
+	add := func(n *need) {
+		if n != nil {
+			all = append(all, n)
+		}
 	}
+	empty := set{strings: []string{""}}
+	run := empty
 	for _, part := range parts {
 		switch s, ok := exact(part); {
 		case !ok:
-			end(set{strings: []string{""}})
-			sets = append(sets, needed(part))
+			add(run.need())
+			add(needed(part))
+			run = empty
 		case len(run.strings)*len(s.strings) > mostExact:
-			end(s)
+			add(run.need())
+			run = s
 		default:
 			run = run.then(s)
 		}
 	}
-	end(set{})
-	slices.SortStableFunc(sets, func(a, b [][]word) int { return cmp.Compare(len(a), len(b)) })
-	var out [][]word
-	for _, set := range sets {
-		switch {
-		case len(out) == 0:
-			out = set
-		case len(set) > 0 && len(out)*len(set) <= mostProduct:
-			out = product(out, set)
-		}
-	}
-	return out
+	add(run.need())
+	slices.SortStableFunc(all, func(a, b *need) int { return cmp.Compare(a.words(), b.words()) })
+	return joined(all, false)
 }
 
-func product(a, b [][]word) [][]word {
-	var out [][]word
-	for _, x := range a {
-		for _, y := range b {
-			list := slices.Concat(x, y)
-			slices.SortStableFunc(list, func(a, b word) int { return cmp.Compare(len(b.text), len(a.text)) })
-			out = append(out, list)
-		}
-	}
-	return out
-}
-
-// either are the lists of all branches; none when one branch has none.
-func either(branches []*syntax.Regexp) [][]word {
-	var out [][]word
+// either needs what one of its branches needs: nothing when one needs nothing.
+func either(branches []*syntax.Regexp) *need {
+	var all []*need
 	for _, branch := range branches {
-		lists := needed(branch)
-		if len(lists) == 0 {
+		n := needed(branch)
+		if n == nil {
 			return nil
 		}
-		out = append(out, lists...)
+		all = append(all, n)
 	}
-	if len(out) > mostLists {
+	return joined(all, true)
+}
+
+// joined is one need of several.
+func joined(of []*need, any bool) *need {
+	switch len(of) {
+	case 0:
 		return nil
+	case 1:
+		return of[0]
 	}
-	return out
+	return &need{of: of, any: any}
 }

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// Pattern is a regular expression and lists of words: every match contains all of one of them.
+// Pattern is a regular expression and the words that every match of it contains.
 type Pattern struct {
 	*regexp.Regexp
-	lists [][]word
-	last  atomic.Pointer[asked]
+	need *need
+	last atomic.Pointer[asked]
 }
 
 // asked is a text with its answer: a text is asked about once for each volume and rule, and
@@ -28,29 +28,13 @@ type asked struct {
 func MustCompile(expr string) *Pattern {
 	p := &Pattern{Regexp: regexp.MustCompile(expr)}
 	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
-		p.lists = needed(tree)
+		p.need = needed(tree)
 	}
 	return p
 }
 
-// possible tells whether a text has all words of one of the lists.
-func (p *Pattern) possible(s string) bool {
-	for _, list := range p.lists {
-		if inAll(list, s) {
-			return true
-		}
-	}
-	return len(p.lists) == 0
-}
-
-func inAll(list []word, s string) bool {
-	for _, w := range list {
-		if !w.in(s) {
-			return false
-		}
-	}
-	return true
-}
+// possible tells whether a text has the words of a match.
+func (p *Pattern) possible(s string) bool { return p.need == nil || p.need.in(s) }
 
 // MatchString is that of regexp.Regexp.
 func (p *Pattern) MatchString(s string) bool {

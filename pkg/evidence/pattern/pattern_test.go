@@ -10,33 +10,47 @@ func TestNeeded(t *testing.T) {
 	t.Parallel()
 	for expr, want := range map[string]string{
 		`is still being used`:                           "is still being used",
-		`already mounted|mount point busy`:              "already mounted|mount point busy",
-		`target is busy|umount: \S+: device is busy`:    "target is busy|: device is busy&umount: ",
-		`(?i)device (?:is )?busy`:                       "device is busy|device busy",
-		`secrets? "[^"]+" not found`:                    "\" not found&secrets \"|\" not found&secret \"",
-		`exit (?:status|code):? (\d+)`:                  "exit status: |exit status |exit code: |exit code ",
-		`(volume|disk)\b.*(lost|gone)`:                  "volume&lost|volume&gone|disk&lost|disk&gone",
-		`(abc)?(?:def|ghi)`:                             "abcdef|abcghi|def|ghi",
-		`(?:could not|can't|cannot) (?:find|look ?up) `: "could not find |could not look up |could not lookup |can't find |can't look up |can't lookup |cannot find |cannot look up |cannot lookup ",
-		`abc.{0,80}xyz`:                                 "abc&xyz",
+		`already mounted|mount point busy`:              "already mounted | mount point busy",
+		`target is busy|umount: \S+: device is busy`:    "target is busy | (umount:  & : device is busy)",
+		`(?i)device (?:is )?busy`:                       "device is busy | device busy",
+		`secrets? "[^"]+" not found`:                    "\" not found & (secrets \" | secret \")",
+		`exit (?:status|code):? (\d+)`:                  "exit status:  | exit status  | exit code:  | exit code ",
+		`(volume|disk)\b.*(lost|gone)`:                  "(volume | disk) & (lost | gone)",
+		`(abc)?(?:def|ghi)`:                             "abcdef | abcghi | def | ghi",
+		`(?:could not|can't|cannot) (?:find|look ?up) `: "could not find  | could not look up  | could not lookup  | can't find  | can't look up  | can't lookup  | cannot find  | cannot look up  | cannot lookup ",
+		`abc.{0,80}xyz`:                                 "abc & xyz",
 		`(\w+)-(\d+)`:                                   "",
 		`(?:foo)?`:                                      "",
 		`(?:sda)+`:                                      "sda",
 		`abc|\d+`:                                       "",
-		`^(?P<a>mount\.nfs): (?:access denied|timeout)`: "mount.nfs: access denied|mount.nfs: timeout",
+		`^(?P<a>mount\.nfs): (?:access denied|timeout)`: "mount.nfs: access denied | mount.nfs: timeout",
 	} {
-		var got []string
-		for _, list := range MustCompile(expr).lists {
-			var words []string
-			for _, w := range list {
-				words = append(words, w.text)
-			}
-			got = append(got, strings.Join(words, "&"))
-		}
-		if strings.Join(got, "|") != want {
+		if got := shown(MustCompile(expr).need); got != want {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
+}
+
+// shown is a need as text.
+func shown(n *need) string {
+	switch {
+	case n == nil:
+		return ""
+	case len(n.of) == 0:
+		return n.word.text
+	}
+	var parts []string
+	for _, part := range n.of {
+		if text := shown(part); len(part.of) > 0 {
+			parts = append(parts, "("+text+")")
+		} else {
+			parts = append(parts, text)
+		}
+	}
+	if n.any {
+		return strings.Join(parts, " | ")
+	}
+	return strings.Join(parts, " & ")
 }
 
 // exprs are of the kinds that stand in the program.
