@@ -49,7 +49,7 @@ var pure = map[string][]string{
 	"pkg/diagnosis": {"os", "os/exec", "net/http", "syscall", "io/ioutil", unstructured},
 	"pkg/render":    {"os", "os/exec", "net", "net/http", "syscall"},
 	// What a text means is asked of pkg/evidence.
-	"pkg/diagnosis/causes": {"regexp", module + "pkg/evidence/pattern", module + "pkg/evidence/message"},
+	"pkg/diagnosis/causes": {"regexp", module + "pkg/probes/pattern", module + "pkg/evidence/message"},
 	"pkg/report":           {"os", "os/exec", "net", "net/http", "syscall", "time"},
 }
 

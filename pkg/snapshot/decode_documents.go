@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strconv"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // documents returns the documents of a file of objects as JSON. kubectl writes
@@ -131,7 +132,7 @@ func blank(text []byte) bool {
 	return true
 }
 
-var yamlLine = regexp.MustCompile(`\bline (\d+)`)
+var yamlLine = pattern.MustCompile(`\bline (\d+)`)
 
 // absoluteLine counts the lines of an error from the start of the file.
 func absoluteLine(text string, above int) string {

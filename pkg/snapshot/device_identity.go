@@ -2,11 +2,11 @@ package snapshot
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // longToken is the length from which an id may stand inside a longer text; a
@@ -99,7 +99,7 @@ func fieldNames(field string, tokens []string) bool {
 }
 
 // coded is an id that nobody else's begins with: it has the digits of a UUID, a serial or a WWID.
-var coded = regexp.MustCompile(`[0-9a-f]{12}`)
+var coded = pattern.MustCompile(`[0-9a-f]{12}`)
 
 // standsIn tells whether a name that people chose stands in a text as a whole: "data-volume" is
 // the beginning of "data-volume-1", and another one.

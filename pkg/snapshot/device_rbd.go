@@ -1,16 +1,16 @@
 package snapshot
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // ofImage is the UUID at the end of a handle of ceph-csi.
-var ofImage = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var ofImage = pattern.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // OnRBD tells whether a volume is an image of RBD, also when nothing says which one.
 func (v *Volume) OnRBD() bool {

@@ -5,21 +5,21 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // What the component that acted names in a fresh failure: a path below /dev, also of the host's root in a
 // directory of its container, or the digits of an identity.
 var (
-	saidPath  = regexp.MustCompile(`(?:^|[\s"'=:\[(,])(?:/[\w.-]+)?(/dev/[A-Za-z0-9_./:+-]+)`)
-	saidDigit = regexp.MustCompile(`\b(?:0x|naa\.|eui\.)?[0-9A-Fa-f]{16,33}\b`)
-	saidLUN   = regexp.MustCompile(`^/dev/disk/by-path/.*-iscsi-(.+)-lun-(\d+)$`) // target and LUN, also of a link that is not there
+	saidPath  = pattern.MustCompile(`(?:^|[\s"'=:\[(,])(?:/[\w.-]+)?(/dev/[A-Za-z0-9_./:+-]+)`)
+	saidDigit = pattern.MustCompile(`\b(?:0x|naa\.|eui\.)?[0-9A-Fa-f]{16,33}\b`)
+	saidLUN   = pattern.MustCompile(`^/dev/disk/by-path/.*-iscsi-(.+)-lun-(\d+)$`) // target and LUN, also of a link that is not there
 )
 
 // saidDevice finds the one disk that fresh failures of the volume's own steps name on
@@ -48,7 +48,7 @@ func (x *Index) saidDevice(view *NodeView, v *Volume) (match, bool) {
 }
 
 // saidMonitors are what the command lines of rbd and mount.ceph name that drivers quote.
-var saidMonitors = regexp.MustCompile(`(?: -m |-t ceph )((?:[0-9a-fA-F.:\[\]]+:\d+,?)+)`)
+var saidMonitors = pattern.MustCompile(`(?: -m |-t ceph )((?:[0-9a-fA-F.:\[\]]+:\d+,?)+)`)
 
 // CephMonitors are the monitors that the PV names, or else, by their addresses, fresh failures
 // of the volume on a node: a CSI driver has them in a ConfigMap, which is not read.
@@ -76,7 +76,7 @@ func (x *Index) CephMonitors(v *Volume, node string) []string {
 const nvmePort = 4420
 
 // saidSubsystem is where a driver says that it connected to (options of /dev/nvme-fabrics, nvme-cli).
-var saidSubsystem = regexp.MustCompile(`traddr[= ]([0-9a-fA-F.:]+)[, ](?:--)?trsvcid[= ]([0-9]+)`)
+var saidSubsystem = pattern.MustCompile(`traddr[= ]([0-9a-fA-F.:]+)[, ](?:--)?trsvcid[= ]([0-9]+)`)
 
 // NVMePortals are the addresses of a volume's subsystems: by value, as its source, its attachment to a
 // node and fresh failures there name them.

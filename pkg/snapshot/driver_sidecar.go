@@ -1,12 +1,13 @@
 package snapshot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // sidecars is who runs a sidecar ("csi-attacher", "csi-provisioner", "csi-resizer") for a
@@ -206,8 +207,8 @@ func (x *Index) holdsLease(p *corev1.Pod, driver string) bool {
 }
 
 var (
-	ofWorkload = regexp.MustCompile(`^(?:[0-9a-z]{1,10}-[0-9a-z]{5}|\d+)$`) // what follows the name of a Deployment or StatefulSet in that of a pod
-	dated      = regexp.MustCompile(`^\d+-\d+-$`)                           // what older provisioners put before it
+	ofWorkload = pattern.MustCompile(`^(?:[0-9a-z]{1,10}-[0-9a-z]{5}|\d+)$`) // what follows the name of a Deployment or StatefulSet in that of a pod
+	dated      = pattern.MustCompile(`^\d+-\d+-$`)                           // what older provisioners put before it
 )
 
 // holds tells whether the holder of a lease is a pod, or a pod of a workload, by name: its host name,

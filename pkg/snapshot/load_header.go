@@ -2,11 +2,12 @@ package snapshot
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // APIVersion is the version of the snapshot's format that is written and read.
@@ -25,7 +26,7 @@ type headerServer struct {
 	Version string `json:"version,omitempty"`
 }
 
-var ourVersion = regexp.MustCompile(`^mountdoctor\.io/v\d+((alpha|beta)\d+)?$`)
+var ourVersion = pattern.MustCompile(`^mountdoctor\.io/v\d+((alpha|beta)\d+)?$`)
 
 // decodeHeader reads snapshot.yaml. Keys that it does not know are ignored; a
 // version that it does not know is refused by name.

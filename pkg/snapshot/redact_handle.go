@@ -1,8 +1,9 @@
 package snapshot
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // opaque learns an identifier that may have structure ("name##iscsi##wwid"): its parts
@@ -24,17 +25,17 @@ func (w *vocabulary) opaque(kind, s string) {
 }
 
 var (
-	handlePart = regexp.MustCompile(`[A-Za-z0-9_.-]+`)
-	uuidInside = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	cloudID    = regexp.MustCompile(`^([a-z]{1,8}-)([0-9a-f]{8,40})$`)
-	wwidShape  = regexp.MustCompile(`^[0-9a-fA-F]{16,33}$`)
+	handlePart = pattern.MustCompile(`[A-Za-z0-9_.-]+`)
+	uuidInside = pattern.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	cloudID    = pattern.MustCompile(`^([a-z]{1,8}-)([0-9a-f]{8,40})$`)
+	wwidShape  = pattern.MustCompile(`^[0-9a-fA-F]{16,33}$`)
 	// ownShape are parts of a handle that have a form of their own: IQNs, addresses, the
 	// server before a share.
-	ownShape = regexp.MustCompile(iqnShape.String() + `|` + ipv4Shape.String() + `|^[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)+[/#:@]`)
+	ownShape = pattern.MustCompile(iqnShape.String() + `|` + ipv4Shape.String() + `|^[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)+[/#:@]`)
 )
 
 // outside replaces what lies between the matches of a form.
-func outside(s string, form *regexp.Regexp, replace func(string) string) string {
+func outside(s string, form *pattern.Pattern, replace func(string) string) string {
 	var out strings.Builder
 	last := 0
 	for _, m := range form.FindAllStringIndex(s, -1) {

@@ -3,8 +3,9 @@ package snapshot
 import (
 	_ "embed"
 	"encoding/base64"
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 //go:embed words.txt
@@ -20,16 +21,16 @@ var known = func() map[string]bool {
 }()
 
 // kernelNames are names that the kernel and its tools give by themselves.
-var kernelNames = regexp.MustCompile(`^(?:(?:sd|vd|xvd|hd|mpath|dasd)[a-z]{1,4}[0-9]*|(?:eth|ens|eno|enp|veth|bond|lo|cni|flannel|loop|dm|md|sr|zd|rbd|nbd|sg|ttyS|host|session|target|connection|cpu|node|rport)[0-9a-f]*` +
+var kernelNames = pattern.MustCompile(`^(?:(?:sd|vd|xvd|hd|mpath|dasd)[a-z]{1,4}[0-9]*|(?:eth|ens|eno|enp|veth|bond|lo|cni|flannel|loop|dm|md|sr|zd|rbd|nbd|sg|ttyS|host|session|target|connection|cpu|node|rport)[0-9a-f]*` +
 	`|nvme[0-9]+(?:c[0-9]+)?(?:n[0-9]+)?(?:p[0-9]+)?|[0-9]+(?:[KMGTPE]i?B?|[a-z]{1,2})|0x[0-9a-f]+|[A-Z]{1,3}[0-9]+|el[0-9]+|x86|amd64|arm64|vol[0-9a-f]{8,}|[0-9]{4}-?[0-9]{2}T[0-9]+Z?)$`)
 
 var (
-	runOf  = regexp.MustCompile(`[A-Za-z0-9]+`)
-	pieces = regexp.MustCompile(`[A-Z]+(?:[a-z]+|$|[^A-Za-z])|[A-Z]?[a-z]+|[A-Z]+`)
-	hexRun = regexp.MustCompile(`^(?:[0-9a-f]+|[0-9A-F]+)$`)
+	runOf  = pattern.MustCompile(`[A-Za-z0-9]+`)
+	pieces = pattern.MustCompile(`[A-Z]+(?:[a-z]+|$|[^A-Za-z])|[A-Z]?[a-z]+|[A-Z]+`)
+	hexRun = pattern.MustCompile(`^(?:[0-9a-f]+|[0-9A-F]+)$`)
 	// untouched are bytes written as numbers, in mount tables, unit names and URLs, and
 	// identifiers that are random.
-	untouched = regexp.MustCompile(`[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|\\(?:[0-7]{3}|x[0-9a-fA-F]{2})|%[0-9A-F]{2}|\\[nrt]`)
+	untouched = pattern.MustCompile(`[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|\\(?:[0-7]{3}|x[0-9a-fA-F]{2})|%[0-9A-F]{2}|\\[nrt]`)
 )
 
 // sweep replaces every word that no rule and no probe uses: what is in no list of

@@ -3,16 +3,17 @@ package snapshot
 import (
 	"encoding/hex"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 var (
-	iqnShape   = regexp.MustCompile(`iqn\.(\d{4}-\d{2})\.([A-Za-z0-9.-]+)(:[^\s"',;\\/\]]+)?`)
-	ipv4Shape  = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
-	ipv6Shape  = regexp.MustCompile(`\b[0-9a-fA-F]{1,4}:(?:[0-9a-fA-F]{0,4}:){1,7}[0-9a-fA-F]{1,4}\b`)
-	byteValues = regexp.MustCompile(`\[(\d{1,3}(?:[ ,]+\d{1,3}){7,})\]?`)
+	iqnShape   = pattern.MustCompile(`iqn\.(\d{4}-\d{2})\.([A-Za-z0-9.-]+)(:[^\s"',;\\/\]]+)?`)
+	ipv4Shape  = pattern.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
+	ipv6Shape  = pattern.MustCompile(`\b[0-9a-fA-F]{1,4}:(?:[0-9a-fA-F]{0,4}:){1,7}[0-9a-fA-F]{1,4}\b`)
+	byteValues = pattern.MustCompile(`\[(\d{1,3}(?:[ ,]+\d{1,3}){7,})\]?`)
 )
 
 // text redacts free text: first the words, then whatever looks like an IQN or an address.

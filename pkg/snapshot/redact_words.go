@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // vocabulary knows every word that must not be seen, and its token.
@@ -52,8 +53,8 @@ func (w *vocabulary) put(s, token string) {
 }
 
 var (
-	uuidShape   = regexp.MustCompile(`^(?:[a-z]+-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	systemSpace = regexp.MustCompile(`^(?:kube-(?:system|public|node-lease)|default|longhorn-system|rook-ceph|cattle-.*)$`)
+	uuidShape   = pattern.MustCompile(`^(?:[a-z]+-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	systemSpace = pattern.MustCompile(`^(?:kube-(?:system|public|node-lease)|default|longhorn-system|rook-ceph|cattle-.*)$`)
 )
 
 // keptName tells whether a name carries no meaning of the user's: UID-shaped names of

@@ -1,12 +1,12 @@
 package snapshot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kept"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 func saveLogs(s *Snapshot, put func(name string, data []byte) error) error {
@@ -29,7 +29,7 @@ func saveLogs(s *Snapshot, put func(name string, data []byte) error) error {
 
 // logWord is what a line of a storage component says when it has something to say: a
 // fault, a refusal, or a step of an attach, a mount or a detach.
-var logWord = regexp.MustCompile(`(?i)err|fail|warn|fatal|panic|cannot|can't|could not|unable|denied|refus|forbidden|reject|invalid|timed? ?out|deadline|unreachable|no route|reset by|broken|lost|missing|not found|unknown|not ready|not respond` +
+var logWord = pattern.MustCompile(`(?i)err|fail|warn|fatal|panic|cannot|can't|could not|unable|denied|refus|forbidden|reject|invalid|timed? ?out|deadline|unreachable|no route|reset by|broken|lost|missing|not found|unknown|not ready|not respond` +
 	`|retry|backoff|abort|corrupt|stale|busy|read-only|readonly|full|exhaust|insufficient|too many|unauthor|expired|conflict|mismatch|unexpected|disconnect|shutting down|stopped|killed|crash|exit` +
 	`|grace|recover|reclaim|clientid|client id|export|expand|resize|salvage|rebuild|fsck|mkfs|cryptsetup|luks|iscsi|iqn\.|lvm|vgscan|volume group|/dev/|nobody|mountpoint|in use|attach|detach|stage|publish|unmount|mounting|longhorn-backend|lease|leader|waiting for|still|migrat|hugepage|memory`)
 
@@ -67,4 +67,4 @@ func newest(lines []string, left int) []string {
 }
 
 // serverLog are containers of servers that volumes are mounted from, as charts call them.
-var serverLog = regexp.MustCompile(`share-manager|ganesha|nfs-server`)
+var serverLog = pattern.MustCompile(`share-manager|ganesha|nfs-server`)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )

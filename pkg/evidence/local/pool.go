@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // Pool is what a volume is cut from on its node.

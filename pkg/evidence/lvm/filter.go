@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 

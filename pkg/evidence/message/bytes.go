@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // byteArray is a Go []byte printed with %v, as old kubelets and in-tree drivers

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 var (

@@ -1,7 +1,7 @@
 package message
 
 import (
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // grammar is every sentence that is known, by who says it.

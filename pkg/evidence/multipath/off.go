@@ -7,10 +7,10 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	config "github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/multipath"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 

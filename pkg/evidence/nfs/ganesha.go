@@ -8,8 +8,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )

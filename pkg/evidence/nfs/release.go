@@ -3,8 +3,8 @@ package nfs
 import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 

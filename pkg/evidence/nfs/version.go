@@ -7,8 +7,8 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	nodes "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // The words of mount.nfs for EPROTONOSUPPORT and EINVAL (utils/mount/error.c), of

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 var mayNot = pattern.MustCompile(`is forbidden: User "(system:serviceaccount:([^":]+):([^":]+))" cannot (\w+) resource "([\w/]+)"`)

@@ -9,7 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // Pending asks whether the place's claim waits for a volume that nobody has made.

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
 )
 
@@ -119,7 +119,7 @@ func (c *collector) followable(p, target string) bool {
 }
 
 // unitOrRule are the units and udev rules whose words matter, not only their presence.
-var unitOrRule = regexp.MustCompile(`(iscsi|multipath|lvm|mdadm|md-raid|[0-9]-dm|rpc-statd|persistent-storage|longhorn|60-block|99-systemd)[^/]*\.(service|socket|rules)$`)
+var unitOrRule = pattern.MustCompile(`(iscsi|multipath|lvm|mdadm|md-raid|[0-9]-dm|rpc-statd|persistent-storage|longhorn|60-block|99-systemd)[^/]*\.(service|socket|rules)$`)
 
 func contentMatters(p string) bool { return unitOrRule.MatchString(p) }
 

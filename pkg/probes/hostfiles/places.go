@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/tree"
 )
 
@@ -48,11 +48,11 @@ func (c *collector) programs(ctx context.Context) {
 	c.w.Glob(ctx, "lib", func(e tree.Entry) { c.keep(e, presence) })
 }
 
-var storageModules = regexp.MustCompile(storageModule)
+var storageModules = pattern.MustCompile(storageModule)
 
 // moduleLine keeps the lines of modules.dep and modules.builtin that name
 // modules of storage, network filesystems and their ciphers.
-var moduleLine = regexp.MustCompile(`/(fs|scsi|block|md|nvme|crypto|net/sunrpc|net/ceph|target|infiniband|infiniband/ulp|drbd|zfs|extra|updates|net/9p|hv|virtio|message)/`)
+var moduleLine = pattern.MustCompile(`/(fs|scsi|block|md|nvme|crypto|net/sunrpc|net/ceph|target|infiniband|infiniband/ulp|drbd|zfs|extra|updates|net/9p|hv|virtio|message)/`)
 
 // modules notes what the running kernel has loaded, built in and on disk.
 func (c *collector) modules(ctx context.Context) {
@@ -107,7 +107,7 @@ func (c *collector) moduleList(p string) {
 }
 
 // option matches the kernel configuration that rules ask for.
-var option = regexp.MustCompile(`(?m)^(# )?CONFIG_(ISCSI|SCSI|NFS|SUNRPC|CIFS|CEPH|BLK_DEV|DM_|MD_|NVME|XFS|EXT4|BTRFS|FUSE|CRYPTO_(XTS|AES|USER)|SECURITY_(SELINUX|APPARMOR)|NAMESPACES|CGROUP)[^\n]*\n?`)
+var option = pattern.MustCompile(`(?m)^(# )?CONFIG_(ISCSI|SCSI|NFS|SUNRPC|CIFS|CEPH|BLK_DEV|DM_|MD_|NVME|XFS|EXT4|BTRFS|FUSE|CRYPTO_(XTS|AES|USER)|SECURITY_(SELINUX|APPARMOR)|NAMESPACES|CGROUP)[^\n]*\n?`)
 
 func (c *collector) config(p string) {
 	b, err := c.h.ReadFile(p, listLimit)

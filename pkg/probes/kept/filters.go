@@ -1,11 +1,11 @@
 package kept
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // argv keeps a command line with its unknown values hidden (proc_pid_cmdline(5)).
@@ -49,19 +49,19 @@ func keyed(names ...string) filter {
 	})
 }
 
-var daemonSocket = regexp.MustCompile(`(?i)iscsi|multipath|^Num `)
+var daemonSocket = pattern.MustCompile(`(?i)iscsi|multipath|^Num `)
 
 func ofDaemons(l string) bool { return daemonSocket.MatchString(l) }
 
 func ofTCP(l string) bool { return strings.HasPrefix(l, "Tcp:") }
 
 // podInterface are the ends of pods' networks, of which a node has hundreds.
-var podInterface = regexp.MustCompile(`^\s*(?:veth|cali|lxc|nodelocal|tunl|azv|eni[0-9a-f]{8}|gke[0-9a-f]|cilium_lxc)`)
+var podInterface = pattern.MustCompile(`^\s*(?:veth|cali|lxc|nodelocal|tunl|azv|eni[0-9a-f]{8}|gke[0-9a-f]|cilium_lxc)`)
 
 func realInterface(l string) bool { return !podInterface.MatchString(l) }
 
 // storageModule are modules that probes and rules look up, and those beside them.
-var storageModule = regexp.MustCompile(`^(?:iscsi_tcp|libiscsi.*|scsi_.*|sd_mod|ib_iser|nfs|nfsv[0-9]|nfsd|nfs_.*|sunrpc|lockd|auth_rpcgss|rpcsec.*|cifs|smb.*|ceph|libceph|rbd|nbd` +
+var storageModule = pattern.MustCompile(`^(?:iscsi_tcp|libiscsi.*|scsi_.*|sd_mod|ib_iser|nfs|nfsv[0-9]|nfsd|nfs_.*|sunrpc|lockd|auth_rpcgss|rpcsec.*|cifs|smb.*|ceph|libceph|rbd|nbd` +
 	`|nvme.*|dm_.*|md_mod|raid.*|loop|fuse|xfs|ext[34]|btrfs|f2fs|lustre|ocfs2|gfs2|jbd2|drbd.*|bcache|ublk.*|target_core.*|iscsi_target.*|tcm_.*|uio_pci_generic|vfio.*|zfs|9p|virtio_(?:blk|scsi)|hv_storvsc` +
 	`|aes.*|xts|cryptd|algif.*|af_alg)$`)
 
@@ -107,11 +107,11 @@ func modules(s string) string {
 	return out.String()
 }
 
-var option = regexp.MustCompile(`^(?:# )?CONFIG_(?:ISCSI_TCP|SCSI_ISCSI_ATTRS|NFS_FS|NFS_V[0-9A-Z_]+|NFSD?|SUNRPC|DM_CRYPT|DM_MULTIPATH|BLK_DEV_NVME|NVME_TCP|CIFS)(?:=| is not set)`)
+var option = pattern.MustCompile(`^(?:# )?CONFIG_(?:ISCSI_TCP|SCSI_ISCSI_ATTRS|NFS_FS|NFS_V[0-9A-Z_]+|NFSD?|SUNRPC|DM_CRYPT|DM_MULTIPATH|BLK_DEV_NVME|NVME_TCP|CIFS)(?:=| is not set)`)
 
 func kernelOption(l string) bool { return option.MatchString(l) }
 
-var udevLine = regexp.MustCompile(`^(?:S:|I:|E:(?:ID_|DM_|SCSI_|MPATH|LVM_|SYSTEMD_READY|DEVLINKS))`)
+var udevLine = pattern.MustCompile(`^(?:S:|I:|E:(?:ID_|DM_|SCSI_|MPATH|LVM_|SYSTEMD_READY|DEVLINKS))`)
 
 func ofUdev(l string) bool { return udevLine.MatchString(l) }
 
@@ -141,14 +141,14 @@ func mountLine(l string) bool {
 	return !comment(l) && len(f) >= 3 && (strings.HasPrefix(f[1], "/") || f[1] == "none" || f[1] == "swap")
 }
 
-var hostLine = regexp.MustCompile(`^\s*[0-9a-fA-F:.]+(?:%\w+)?\s+[A-Za-z0-9._ \t-]+$`)
+var hostLine = pattern.MustCompile(`^\s*[0-9a-fA-F:.]+(?:%\w+)?\s+[A-Za-z0-9._ \t-]+$`)
 
 // hosts keeps lines of hosts(5) without comments.
 func hosts(s string) string {
 	return lines(func(l string) bool { return hostLine.MatchString(l) && strings.ContainsAny(strings.Fields(l)[0], ".:") })(cutComments(s))
 }
 
-var initiatorName = regexp.MustCompile(`^\s*#*\s*(?:InitiatorName|InitiatorAlias|GenerateName)\s*=`)
+var initiatorName = pattern.MustCompile(`^\s*#*\s*(?:InitiatorName|InitiatorAlias|GenerateName)\s*=`)
 
 // cutComments drops what stands behind a hash.
 func cutComments(s string) string {
@@ -162,17 +162,17 @@ func cutComments(s string) string {
 	return out.String()
 }
 
-var directive = regexp.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Where|What|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
+var directive = pattern.MustCompile(`^\s*(?:\[[A-Za-z]+\]\s*$|(?:MountFlags|PrivateMounts|PrivateTmp|PrivateDevices|ProtectSystem|ProtectHome|RootDirectory|JoinsNamespaceOf|After|Before|Requires|Wants|RequiresMountsFor|WantedBy|Where|What|Type|KillMode|TasksMax|LimitNOFILE|Slice)=)`)
 
 // unit keeps the directives of a systemd unit that change mounts or the order of a boot.
 func unit(s string) string { return lines(directive.MatchString)(s) }
 
-var rootDir = regexp.MustCompile(`--?root-dir[= ]\S+`)
+var rootDir = pattern.MustCompile(`--?root-dir[= ]\S+`)
 
 func kubeletArgs(s string) string { return strings.Join(rootDir.FindAllString(s, -1), "\n") }
 
 // layers are the directories of an overlay's layers, which nobody mounts.
-var layers = regexp.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
+var layers = pattern.MustCompile(`,(?:lowerdir|upperdir|workdir)=[^,\s]*`)
 
 // mountTable keeps a mount table (proc_pid_mountinfo(5)) without secrets in options. Few of
 // its lines have a word that asks for a closer look.
@@ -189,7 +189,7 @@ func mountTable(s string) string {
 
 // furniture are the mounts that every container gets from its runtime below /proc,
 // /sys and /dev (OCI runtime specification, default filesystems): they lie on no disk.
-var furniture = regexp.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:fs/cgroup|firmware|devices|kernel)\S*|dev/(?:pts|mqueue|shm|termination-log)) .* - (?:proc|sysfs|cgroup2?|tmpfs|devpts|mqueue|devtmpfs|securityfs|bpf) `)
+var furniture = pattern.MustCompile(`^\S+ \S+ 0:\d+ \S+ /(?:proc(?:/\S*)?|sys/(?:fs/cgroup|firmware|devices|kernel)\S*|dev/(?:pts|mqueue|shm|termination-log)) .* - (?:proc|sysfs|cgroup2?|tmpfs|devpts|mqueue|devtmpfs|securityfs|bpf) `)
 
 // containerTable keeps the mount table of another namespace without its furniture.
 func containerTable(s string) string {
@@ -197,8 +197,8 @@ func containerTable(s string) string {
 }
 
 var (
-	cryptName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
-	cryptDevice = regexp.MustCompile(`^(?:/dev/[A-Za-z0-9/_.:+-]+|(?:PART)?(?:UUID|LABEL)="?[A-Za-z0-9_.-]+"?)$`)
+	cryptName   = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+	cryptDevice = pattern.MustCompile(`^(?:/dev/[A-Za-z0-9/_.:+-]+|(?:PART)?(?:UUID|LABEL)="?[A-Za-z0-9_.-]+"?)$`)
 )
 
 // crypttab keeps of each entry its name and its device (crypttab(5)): the third field

@@ -1,10 +1,10 @@
 package kept
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // multipathWords are keywords of multipath.conf(5) whose values are read.
@@ -20,9 +20,9 @@ var multipathSections = map[string]bool{
 	"multipaths": true, "multipath": true, "overrides": true,
 }
 
-var multipathFirst = regexp.MustCompile(`^\s*[{}\s]*(?:([a-z_]+)(?:[\s{]|$)|$)`)
+var multipathFirst = pattern.MustCompile(`^\s*[{}\s]*(?:([a-z_]+)(?:[\s{]|$)|$)`)
 
-var multipathPair = regexp.MustCompile(`([a-z_]+)([ \t]+)("[^"\n]*"|[^\s{}"]+)`)
+var multipathPair = pattern.MustCompile(`([a-z_]+)([ \t]+)("[^"\n]*"|[^\s{}"]+)`)
 
 // multipath keeps keywords, and the values of those that are read.
 func multipath(s string) string {
@@ -48,8 +48,8 @@ func multipath(s string) string {
 }
 
 var (
-	lvmKey   = regexp.MustCompile(`^\s*(?:global_filter|filter|use_devicesfile|devicesfile|event_activation|auto_activation_volume_list|scan_lvs)\s*=`)
-	lvmWords = regexp.MustCompile(`^\s*[a-zA-Z_]+\s*(?:\{|=)|^\s*\}`)
+	lvmKey   = pattern.MustCompile(`^\s*(?:global_filter|filter|use_devicesfile|devicesfile|event_activation|auto_activation_volume_list|scan_lvs)\s*=`)
+	lvmWords = pattern.MustCompile(`^\s*[a-zA-Z_]+\s*(?:\{|=)|^\s*\}`)
 )
 
 // lvm keeps the filters of lvm.conf(5), which may go over several lines.
@@ -71,18 +71,18 @@ func lvm(s string) string {
 }
 
 // initiatorKey are settings of iscsid.conf that decide about sessions.
-var initiatorKey = regexp.MustCompile(`^\s*(?:node\.(?:startup|leading_login|session\.|conn\[|transport)|discovery\.sendtargets\.(?:timeo|reopen|iscsi)|iscsid\.)`)
+var initiatorKey = pattern.MustCompile(`^\s*(?:node\.(?:startup|leading_login|session\.|conn\[|transport)|discovery\.sendtargets\.(?:timeo|reopen|iscsi)|iscsid\.)`)
 
 func initiator(s string) string {
 	return accounts(lines(func(l string) bool { return initiatorKey.MatchString(l) })(s))
 }
 
 // account is a user or a password of CHAP.
-var account = regexp.MustCompile(`(?m)^([^#\n]*\.auth\.(?:username|password)(?:_in)?[ \t]*=[ \t]*)[^\s\n][^\n]*`)
+var account = pattern.MustCompile(`(?m)^([^#\n]*\.auth\.(?:username|password)(?:_in)?[ \t]*=[ \t]*)[^\s\n][^\n]*`)
 
 func accounts(s string) string { return account.ReplaceAllString(s, "${1}"+mask.Hidden) }
 
-var recordLine = regexp.MustCompile(`^\s*(?:#\s*(?:BEGIN|END) RECORD.*|(?:node|iface|discovery|host|tmp)\.?[a-zA-Z_.\[\]0-9]*\s*=.*)?$`)
+var recordLine = pattern.MustCompile(`^\s*(?:#\s*(?:BEGIN|END) RECORD.*|(?:node|iface|discovery|host|tmp)\.?[a-zA-Z_.\[\]0-9]*\s*=.*)?$`)
 
 // record keeps a record of open-iscsi, whose form is judged: what is no line of one
 // stays as a line that is none.

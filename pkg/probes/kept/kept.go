@@ -6,10 +6,10 @@ package kept
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // filter keeps what may be known of a content.
@@ -168,7 +168,7 @@ func repeats(next filter) filter {
 }
 
 // varying are the parts of a line that differ from one time to the next.
-var varying = regexp.MustCompile(`[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]+)*|[0-9]+`)
+var varying = pattern.MustCompile(`[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]+)*|[0-9]+`)
 
 // Newest empties repeated lines: of one wording the first stays, and the last n. A
 // component that tries again says the same for hours.

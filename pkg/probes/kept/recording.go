@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/mask"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // Recording shortens a recording to what may be known of the machine and what the
@@ -84,20 +84,20 @@ func NewChoice(f *probes.Facts) *Choice {
 }
 
 var (
-	descriptor = regexp.MustCompile(`^(proc/[0-9]+)/(fd|fdinfo|map_files)/([^/]+)$`)
-	thread     = regexp.MustCompile(`^proc/[0-9]+/task/[0-9]+`)
-	ownPlace   = regexp.MustCompile(`^proc/[0-9]+/(?:cwd|root|exe)$`)
-	terminal   = regexp.MustCompile(`^dev/(?:tty|pts/|vcs|ptmx|input/|snd/|bus/|char/|net/|dri/|cpu|hpet|rtc|random|urandom|zero|full|null|kmsg|mem$|port$|userfaultfd|vga_arbiter|uinput|uhid|snapshot|rfkill|hwrng|tpm|vhost|usbmon|autofs|nvram|ppp|watchdog|bsg/|sg[0-9]|cuse|btrfs-control|vmci|mcelog|vfio/|ipmi|udmabuf|gpio|i2c|lp[0-9])`)
-	ofProcess  = regexp.MustCompile(`^proc/[0-9]+`)
-	unitName   = regexp.MustCompile(`^(?:usr/)?lib/systemd/system/(.*)$`)
-	unitKept   = regexp.MustCompile(`^systemd-udevd`)
+	descriptor = pattern.MustCompile(`^(proc/[0-9]+)/(fd|fdinfo|map_files)/([^/]+)$`)
+	thread     = pattern.MustCompile(`^proc/[0-9]+/task/[0-9]+`)
+	ownPlace   = pattern.MustCompile(`^proc/[0-9]+/(?:cwd|root|exe)$`)
+	terminal   = pattern.MustCompile(`^dev/(?:tty|pts/|vcs|ptmx|input/|snd/|bus/|char/|net/|dri/|cpu|hpet|rtc|random|urandom|zero|full|null|kmsg|mem$|port$|userfaultfd|vga_arbiter|uinput|uhid|snapshot|rfkill|hwrng|tpm|vhost|usbmon|autofs|nvram|ppp|watchdog|bsg/|sg[0-9]|cuse|btrfs-control|vmci|mcelog|vfio/|ipmi|udmabuf|gpio|i2c|lp[0-9])`)
+	ofProcess  = pattern.MustCompile(`^proc/[0-9]+`)
+	unitName   = pattern.MustCompile(`^(?:usr/)?lib/systemd/system/(.*)$`)
+	unitKept   = pattern.MustCompile(`^systemd-udevd`)
 	// otherThread are threads of the kernel that have nothing to do with filesystems or devices.
-	otherThread = regexp.MustCompile(`^(?:kworker|ksoftirqd|cpuhp|migration|idle_inject|rcu|irq/|watchdog|kcompactd|kdevtmpfs|khugepaged|khungtaskd|kintegrityd|kstrp|ksmd|kswapd|netns|oom_reaper|slub_|mm_percpu|inet_frag|kauditd|tpm_dev|edac|devfreq|acpi_thermal|mld|ipv6_addrconf|zswap|pool_work|ttm|hwrng|psimon|cfg80211|vhost)`)
-	udevRule    = regexp.MustCompile(`^(?:usr/)?lib/udev/rules\.d/`)
-	ruleKept    = regexp.MustCompile(`dm|multipath|lvm|md|iscsi|persistent-storage|block|udev-default|nvme|longhorn|scsi`)
-	parameter   = regexp.MustCompile(`^sys/module/[^/]+/parameters/`)
-	parameters  = regexp.MustCompile(`^sys/module/(?:nfs/parameters/nfs4_|nvme_core/parameters/|apparmor/parameters/enabled|dm_multipath/|scsi_mod/parameters/scan|iscsi_tcp/|libiscsi/parameters/debug|nvme_tcp/)`)
-	podLink     = regexp.MustCompile(`^sys/class/net/(?:veth|cali|lxc|tunl|azv|cilium_lxc)`)
+	otherThread = pattern.MustCompile(`^(?:kworker|ksoftirqd|cpuhp|migration|idle_inject|rcu|irq/|watchdog|kcompactd|kdevtmpfs|khugepaged|khungtaskd|kintegrityd|kstrp|ksmd|kswapd|netns|oom_reaper|slub_|mm_percpu|inet_frag|kauditd|tpm_dev|edac|devfreq|acpi_thermal|mld|ipv6_addrconf|zswap|pool_work|ttm|hwrng|psimon|cfg80211|vhost)`)
+	udevRule    = pattern.MustCompile(`^(?:usr/)?lib/udev/rules\.d/`)
+	ruleKept    = pattern.MustCompile(`dm|multipath|lvm|md|iscsi|persistent-storage|block|udev-default|nvme|longhorn|scsi`)
+	parameter   = pattern.MustCompile(`^sys/module/[^/]+/parameters/`)
+	parameters  = pattern.MustCompile(`^sys/module/(?:nfs/parameters/nfs4_|nvme_core/parameters/|apparmor/parameters/enabled|dm_multipath/|scsi_mod/parameters/scan|iscsi_tcp/|libiscsi/parameters/debug|nvme_tcp/)`)
+	podLink     = pattern.MustCompile(`^sys/class/net/(?:veth|cali|lxc|tunl|azv|cilium_lxc)`)
 )
 
 // Idle tells a thread of the kernel that does nothing for storage: a recording leaves it out.

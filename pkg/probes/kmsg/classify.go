@@ -1,11 +1,11 @@
 package kmsg
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // form is one wording: all parts must be in the text, in this order.
@@ -208,22 +208,22 @@ func (f form) in(text string) bool {
 
 // disk matches the kernel names of disks and partitions in free text. A dash and
 // number after the name is a journal (sda-8 of jbd2), not a part of it.
-var disk = regexp.MustCompile(`\b(?:(?:sd|vd|xvd|hd|dasd)[a-z]{1,4}[0-9]{0,3}|dm-[0-9]+|nvme[0-9]+(?:c[0-9]+)?(?:n[0-9]+(?:p[0-9]+)?)?|(?:rbd|nbd|drbd|mmcblk)[0-9]+(?:p[0-9]+)?|(?:loop|md|zd|pmem|bcache|ublkb)[0-9]+(?:p[0-9]+)?|session[0-9]+|connection[0-9]+:[0-9]+)\b`)
+var disk = pattern.MustCompile(`\b(?:(?:sd|vd|xvd|hd|dasd)[a-z]{1,4}[0-9]{0,3}|dm-[0-9]+|nvme[0-9]+(?:c[0-9]+)?(?:n[0-9]+(?:p[0-9]+)?)?|(?:rbd|nbd|drbd|mmcblk)[0-9]+(?:p[0-9]+)?|(?:loop|md|zd|pmem|bcache|ublkb)[0-9]+(?:p[0-9]+)?|session[0-9]+|connection[0-9]+:[0-9]+)\b`)
 
 // hctl matches a SCSI address where the mid layer prints one.
-var hctl = regexp.MustCompile(`^(?:sd|scsi|ses|sr) ([0-9]+:[0-9]+:[0-9]+:[0-9]+):`)
+var hctl = pattern.MustCompile(`^(?:sd|scsi|ses|sr) ([0-9]+:[0-9]+:[0-9]+:[0-9]+):`)
 
 // path matches the device number that dm-multipath gives a path.
-var path = regexp.MustCompile(`(?:Failing|Reinstating) path ([0-9]+:[0-9]+)`)
+var path = pattern.MustCompile(`(?:Failing|Reinstating) path ([0-9]+:[0-9]+)`)
 
 // pool matches the device number that dm-thin gives a pool.
-var pool = regexp.MustCompile(`device-mapper: thin: ([0-9]+:[0-9]+): `)
+var pool = pattern.MustCompile(`device-mapper: thin: ([0-9]+:[0-9]+): `)
 
-var server = regexp.MustCompile(`server (\S+) (?:not responding|OK)`)
+var server = pattern.MustCompile(`server (\S+) (?:not responding|OK)`)
 
 // spoken matches the device that a filesystem or the block layer names, whatever its driver calls it: scinia of
 // PowerFlex, pxd/pxd1 of Portworx.
-var spoken = regexp.MustCompile(`(?:XFS|EXT[2-4]-fs) \(([^()\s]+)\)|\(device ([^()\s:]+)|\bdev ([^,\s]+), `)
+var spoken = pattern.MustCompile(`(?:XFS|EXT[2-4]-fs) \(([^()\s]+)\)|\(device ([^()\s:]+)|\bdev ([^,\s]+), `)
 
 // plain are words that look like a disk's name and are none, as in "sd 2:0:0:1"
 // tag text or "hda" of the ALSA driver.
@@ -264,7 +264,7 @@ func names(text string) []string {
 	if m := hctl.FindStringSubmatch(text); m != nil {
 		add(m[1])
 	}
-	for _, number := range []*regexp.Regexp{path, pool} {
+	for _, number := range []*pattern.Pattern{path, pool} {
 		if m := number.FindStringSubmatch(text); m != nil {
 			add(m[1])
 		}

@@ -2,14 +2,15 @@ package mask
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // harmless are shapes of values that give nothing away by themselves: numbers and
 // sizes, truth values, durations, paths, addresses, device numbers, versions. The longest
 // address has 39 digits and colons: more is a key in hexadecimal digits.
-var harmless = regexp.MustCompile(`^(?:` +
+var harmless = pattern.MustCompile(`^(?:` +
 	`[0-9][0-9.,:]*(?:[KMGTPE]i?B?|[smhdu]|ms)?|[0-9]+(?:h|m|s|ms)(?:[0-9]+(?:m|s|ms))*|0x[0-9a-f]+|true|false|yes|no|on|off|none|auto|json|text` +
 	`|(?:unix|tcp|http|https|file|npipe)://\S+|[A-Za-z0-9.:\[\]_-]+:/\S*|//\S+|/\S*|\[?[0-9a-fA-F:.]{1,39}\]?(?::[0-9]+)?` +
 	`|(?:sd|vd|xvd|nvme|dm-|rbd|nbd|loop|md)[0-9a-z]+|pvc-[0-9a-z-]+|iqn\.\S+` +
@@ -45,9 +46,9 @@ var ofStorage = wordSet(`rbd rbd-nbd zfs zpool lvs vgs drbdsetup drbdadm`)
 
 // ofStack are programs of storage and of the node, whose short options take no secret: "-p" of
 // iscsiadm(8) is a portal, that of others a password. Containers are listed without their program.
-var ofStack = regexp.MustCompile(`^(?:\.|mount.*|umount.*|iscsi.*|rbd.*|ceph.*|m(?:ulti)?path.*|dm.*|lv.*|vg.*|pv.*|mkfs.*|mke2fs|fsck.*|e2fsck|xfs_.*|resize2fs|btrfs.*|cryptsetup|nvme.*|longhorn.*|tgt.*|kubelet|kubelite|hyperkube|k[30]s|rke2|zfs|zpool|drbd.*|linstor.*|rpc.*|nfs.*|ganesha.*|.*csi.*|blkid|losetup|udevadm|systemd.*|conmon|containerd.*|runc|crun|dockerd|sshd.*|open-iscsi|sg_.*|scsi.*|targetcli|fio|dd|rsync|weka.*|gluster.*)$`)
+var ofStack = pattern.MustCompile(`^(?:\.|mount.*|umount.*|iscsi.*|rbd.*|ceph.*|m(?:ulti)?path.*|dm.*|lv.*|vg.*|pv.*|mkfs.*|mke2fs|fsck.*|e2fsck|xfs_.*|resize2fs|btrfs.*|cryptsetup|nvme.*|longhorn.*|tgt.*|kubelet|kubelite|hyperkube|k[30]s|rke2|zfs|zpool|drbd.*|linstor.*|rpc.*|nfs.*|ganesha.*|.*csi.*|blkid|losetup|udevadm|systemd.*|conmon|containerd.*|runc|crun|dockerd|sshd.*|open-iscsi|sg_.*|scsi.*|targetcli|fio|dd|rsync|weka.*|gluster.*)$`)
 
-var objects = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.@-]+){0,3}$`)
+var objects = pattern.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.@-]+){0,3}$`)
 
 // Args hides the values on a command line. The program, known options and values
 // of harmless shapes stay; any other value is hidden.

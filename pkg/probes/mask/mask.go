@@ -4,9 +4,10 @@
 package mask
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // Hidden stands where a value was.
@@ -66,7 +67,7 @@ func hinted(s string) bool {
 }
 
 // named is a word that may name a secret.
-var named = regexp.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b|otp|pin|salt|psk|pswd|community|sessid|jsessionid|client_assertion|masterauth|soap_session|api-session-id|auth_cookie)[a-z0-9_.-]*`)
+var named = pattern.MustCompile(`(?i)-{0,2}[a-z0-9_./\[\]-]*(?:token|secret|pass|pwd|cred|authori[sz]|key|jwt|connection_?string|pw\b|otp|pin|salt|psk|pswd|community|sessid|jsessionid|client_assertion|masterauth|soap_session|api-session-id|auth_cookie)[a-z0-9_.-]*`)
 
 // Text hides secrets in free text: a line of a log, a message, a list of options.
 func Text(s string) string { return text(s, true, nil) }
@@ -147,7 +148,7 @@ func valueAfter(s string, start, end int, words bool) (from, to int) {
 }
 
 // inner is a name in the place of a value, as when YAML was put into one line.
-var inner = regexp.MustCompile(`^([A-Za-z0-9_.-]+)(?::[ \t]+|=)[^\s]`)
+var inner = pattern.MustCompile(`^([A-Za-z0-9_.-]+)(?::[ \t]+|=)[^\s]`)
 
 // nested tells a value that is a group of values, of which one is secret by its own name.
 func nested(s string) bool {
@@ -156,7 +157,7 @@ func nested(s string) bool {
 }
 
 // fileName is what the keys of ConfigMaps and Secrets are called, and those of labels.
-var fileName = regexp.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?:/[a-z0-9_.-]+)?["']?(?:[\s,;)]|$)`)
+var fileName = pattern.MustCompile(`^["']?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?:/[a-z0-9_.-]+)?["']?(?:[\s,;)]|$)`)
 
 // keyOf tells a key that is a name: one that a ConfigMap does not have, or a file's name.
 func keyOf(s string, start, at int, name string) bool {
@@ -164,15 +165,15 @@ func keyOf(s string, start, at int, name string) bool {
 }
 
 // driverName is what CSI drivers are called: "secrets-store.csi.k8s.io".
-var driverName = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+\.(?:io|com|org|net|dev)$`)
+var driverName = pattern.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+\.(?:io|com|org|net|dev)$`)
 
 // object stands before the quoted name of something that Kubernetes speaks of: `failed for
 // volume "secrets-store" : rpc error`.
-var object = regexp.MustCompile(`(?i)\b(?:volume|volumeMount|pod|container|(?:persistentvolume)?claim|persistentvolume|pvc?|driver|provider|(?:storage ?)?class|node|image|snapshot|share|pool|dataset|target|server|datastore|plugin|namespace|configmap) \\?["'](?:[a-z0-9-]+\\?["']/\\?["'])?$`)
+var object = pattern.MustCompile(`(?i)\b(?:volume|volumeMount|pod|container|(?:persistentvolume)?claim|persistentvolume|pvc?|driver|provider|(?:storage ?)?class|node|image|snapshot|share|pool|dataset|target|server|datastore|plugin|namespace|configmap) \\?["'](?:[a-z0-9-]+\\?["']/\\?["'])?$`)
 
 // member is what follows a name in JSON that is written without blanks: Kubernetes writes one behind
 // the name of an object.
-var member = regexp.MustCompile(`^\\?":[\["{\\]`)
+var member = pattern.MustCompile(`^\\?":[\["{\\]`)
 
 // ofObject tells the name of an object by what stands before it.
 func ofObject(before string) bool { return object.MatchString(before[max(0, len(before)-48):]) }
@@ -231,15 +232,15 @@ func separator(s string, i int) (at int, assigned bool) {
 }
 
 // lone is a word on a line of its own, which YAML reads as the value of the name above it.
-var lone = regexp.MustCompile(`^[^\s:#>|{\[-][^\s:]*(?:\n|$)`)
+var lone = pattern.MustCompile(`^[^\s:#>|{\[-][^\s:]*(?:\n|$)`)
 
 // block is a value of several lines in YAML: all that stands further in.
-var block = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
+var block = pattern.MustCompile(`^[|>][+-]?[0-9]?[ \t]*(?:\n[ \t]+[^\n]*)+`)
 
-var inMap = regexp.MustCompile(`^<key:.*?" ?>`)
+var inMap = pattern.MustCompile(`^<key:.*?" ?>`)
 
 // folded is such a value after its lines were put into one: it goes up to the next name.
-var folded = regexp.MustCompile(`^[|>][+-]?[0-9]?[ \t]+[^\n]+?(?:[ \t][A-Za-z0-9_.-]+:(?:[ \t]|$)|\n|$)`)
+var folded = pattern.MustCompile(`^[|>][+-]?[0-9]?[ \t]+[^\n]+?(?:[ \t][A-Za-z0-9_.-]+:(?:[ \t]|$)|\n|$)`)
 
 // value is the extent of one value: a quoted text, a bracketed list, or a word.
 func value(s string, at int) (from, to int) {
@@ -294,7 +295,7 @@ func value(s string, at int) (from, to int) {
 }
 
 // next is what stands behind a sign in a list: another name.
-var next = regexp.MustCompile(`^.\s*[A-Za-z0-9_. -]*[=:]`)
+var next = pattern.MustCompile(`^.\s*[A-Za-z0-9_. -]*[=:]`)
 
 // goesOn tells a sign that is a part of a password and ends none: no name and no end follows
 // it. A comma in an option of a mount is written twice.

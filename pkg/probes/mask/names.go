@@ -1,9 +1,10 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // secretParts are words that make a name one of a secret when they are a part of it.
@@ -33,7 +34,7 @@ var secretWords = []string{"password", "passwd", "passphrase", "secret", "token"
 var plainWords = wordSet(`monkey turkey hotkey bypass compass keyring keyslot keyslots`)
 
 // tokenVolume is the volume of a service account's token, as the admission names it.
-var tokenVolume = regexp.MustCompile(`-token-[a-z0-9]{5}$`)
+var tokenVolume = pattern.MustCompile(`-token-[a-z0-9]{5}$`)
 
 // aboutWords end a name that tells about a secret and holds none: the name of a
 // Secret, the length of a key, a cipher.

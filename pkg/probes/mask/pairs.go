@@ -1,21 +1,22 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // A name and its value that are values themselves, in an environment (core/v1, EnvVar) and in the maps of
 // protobuf, as JSON, YAML or Go print them.
 var (
-	nameFirst  = regexp.MustCompile(`(?i)\b(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
-	valueFirst = regexp.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
+	nameFirst  = pattern.MustCompile(`(?i)\b(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+)["'\\]*,?\s*["'\\]*\bvalue["'\\]*\s*[:=]\s*`)
+	valueFirst = pattern.MustCompile(`(?i)(\bvalue["'\\]*\s*[:=]\s*["'\\]*)([^"'\\,}\s]+)(["'\\]*,\s*["'\\]*(?:name|key|path)["'\\]*\s*[:=]\s*["'\\]*([A-Za-z0-9_./-]+))`)
 	// updated is what iscsiadm(8) sets a name to, also where a program prints the arguments as a list.
-	updated = regexp.MustCompile(`((?:-n|--name)[\s"',=]+([A-Za-z0-9_.\[\]-]+)[\s"',]+(?:-v|--value)[\s"',=]+)([^\s"',]+)`)
+	updated = pattern.MustCompile(`((?:-n|--name)[\s"',=]+([A-Za-z0-9_.\[\]-]+)[\s"',]+(?:-v|--value)[\s"',=]+)([^\s"',]+)`)
 	// kindSecret tells a whole Secret (core/v1) in JSON, as kubectl notes it in an annotation: its keys can be any.
-	kindSecret = regexp.MustCompile(`"kind\\*":\s*\\*"Secret\\*"`)
-	secretData = regexp.MustCompile(`("(?:data|stringData)\\*":\s*\{)[^{}]+\}`)
-	element    = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.-]*)>([^<>]+)(</)`)
+	kindSecret = pattern.MustCompile(`"kind\\*":\s*\\*"Secret\\*"`)
+	secretData = pattern.MustCompile(`("(?:data|stringData)\\*":\s*\{)[^{}]+\}`)
+	element    = pattern.MustCompile(`<([A-Za-z][A-Za-z0-9:_.-]*)>([^<>]+)(</)`)
 )
 
 // pairs hides values that are told from their names by the names' own.
@@ -70,4 +71,4 @@ func pairs(s string) string {
 }
 
 // foreign are the words for a password in other languages, and codes that are used once.
-var foreign = regexp.MustCompile(`(?i)((?:passwort|kennwort|mot de passe|contrase(?:ñ|n)a|senha|wachtwoord|lösenord|hasło|heslo|parola|şifre|jelszó|salasana|пароль|密码|密碼|パスワード|비밀번호|كلمة المرور|סיסמה|mật khẩu|(?:one-time|verification) code)["'\\]*\s*(?:[:=：]|\bist\b|\best\b|\bes\b|\blautet\b)\s*["'\\“„«]*)([^\s"'\\,;&<”“»]+)`)
+var foreign = pattern.MustCompile(`(?i)((?:passwort|kennwort|mot de passe|contrase(?:ñ|n)a|senha|wachtwoord|lösenord|hasło|heslo|parola|şifre|jelszó|salasana|пароль|密码|密碼|パスワード|비밀번호|كلمة المرور|סיסמה|mật khẩu|(?:one-time|verification) code)["'\\]*\s*(?:[:=：]|\bist\b|\best\b|\bes\b|\blautet\b)\s*["'\\“„«]*)([^\s"'\\,;&<”“»]+)`)

@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // refuses are words with which programs say that something failed: one alone is a reason.
@@ -46,8 +47,8 @@ func prose(word string) bool {
 // apiError is how the API server refuses an object: its resource, its name and why
 // (apimachinery, pkg/api/errors). httpStatus is a status line (RFC 9110, 15).
 var (
-	apiError   = regexp.MustCompile(`^[a-z.]+ \\*"[a-z0-9.:/-]+\\*" (?:not found|is forbidden|is invalid|already exists)`)
-	httpStatus = regexp.MustCompile(`^[45][0-9]{2} [A-Z][a-z]+`)
+	apiError   = pattern.MustCompile(`^[a-z.]+ \\*"[a-z0-9.:/-]+\\*" (?:not found|is forbidden|is invalid|already exists)`)
+	httpStatus = pattern.MustCompile(`^[45][0-9]{2} [A-Z][a-z]+`)
 )
 
 // reason tells whether behind a name and a colon at s[end:at] an error goes on ("failed to fetch
@@ -84,10 +85,10 @@ func humps(word string) bool {
 }
 
 // quotedObject is how Kubernetes names an object in a message.
-var quotedObject = regexp.MustCompile(`^\\?"([a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)?)\\?"\s+(?:not found|is forbidden|in namespace|in the namespace|does not exist|already exists|referenced)|^[a-z0-9][a-z0-9.-]* (?:not found|in namespace|in the namespace|is forbidden)|^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:[\s:,]|$)`)
+var quotedObject = pattern.MustCompile(`^\\?"([a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)?)\\?"\s+(?:not found|is forbidden|in namespace|in the namespace|does not exist|already exists|referenced)|^[a-z0-9][a-z0-9.-]* (?:not found|in namespace|in the namespace|is forbidden)|^[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*(?:[\s:,]|$)`)
 
 // kindName is a name behind the kind "Secret".
-var kindName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(?:[\s,;:.)]|$)`)
+var kindName = pattern.MustCompile(`^[a-z0-9][a-z0-9.-]*(?:[\s,;:.)]|$)`)
 
 // objectName tells whether the name of a Secret follows, which is none itself:
 // `secret "db-auth" not found` is how the commonest failure of a mount reads, "Secret
@@ -99,20 +100,20 @@ func objectName(name, s string) bool {
 // copula stands between a name and its value in a sentence; what only opens a bracket, or
 // stands behind another word ("token supplied: x"), may as well begin a remark, and what goes on with words a sentence.
 var (
-	copula        = regexp.MustCompile(`^["'\\]*\s+(?:is|was|are|equals|set to|ist):?\s+(?:now\s+|still\s+)?`)
-	owned         = regexp.MustCompile(`^\s+(?:for|of)\s+(?:the\s+)?(?:user\s+|account\s+)?[A-Za-z0-9_.@/-]+\s*(?:\s(?:is|was)\s+|[:=]\s*)`)
-	goesOnInWords = regexp.MustCompile(`^[a-z]+ [a-z]+[ .]`)
-	other         = regexp.MustCompile(`^\s+[a-z0-9]+:\s+`)
-	opening       = regexp.MustCompile(`^\s*\(?[“‘]`)
-	hexKey        = regexp.MustCompile(`^[0-9a-f]{8,}$`)
+	copula        = pattern.MustCompile(`^["'\\]*\s+(?:is|was|are|equals|set to|ist):?\s+(?:now\s+|still\s+)?`)
+	owned         = pattern.MustCompile(`^\s+(?:for|of)\s+(?:the\s+)?(?:user\s+|account\s+)?[A-Za-z0-9_.@/-]+\s*(?:\s(?:is|was)\s+|[:=]\s*)`)
+	goesOnInWords = pattern.MustCompile(`^[a-z]+ [a-z]+[ .]`)
+	other         = pattern.MustCompile(`^\s+[a-z0-9]+:\s+`)
+	opening       = pattern.MustCompile(`^\s*\(?[“‘]`)
+	hexKey        = pattern.MustCompile(`^[0-9a-f]{8,}$`)
 	// quality ends words that say what something is like, in the place of a value.
-	quality = regexp.MustCompile(`^(?:never|always|right|good|bad|old|new|same|public|private|plain|long|short|fine|safe|too|very|just|already|currently|either|neither|where|what|how|why|then|more|less|yours|out|up|back|longer|lost|one|two|none|it|they)$|(?:ed|ing|able|ible|ent|ant|ous|al|ive|ful|less|ty|ly|ic|ready|own|ten|sent|set|kept|here|there|only|n't)$`)
+	quality = pattern.MustCompile(`^(?:never|always|right|good|bad|old|new|same|public|private|plain|long|short|fine|safe|too|very|just|already|currently|either|neither|where|what|how|why|then|more|less|yours|out|up|back|longer|lost|one|two|none|it|they)$|(?:ed|ing|able|ible|ent|ant|ous|al|ive|ful|less|ty|ly|ic|ready|own|ten|sent|set|kept|here|there|only|n't)$`)
 )
 
 // said finds a value that a sentence says of a name that ends at s[end] ("the password for x is y");
 // it is negative where it says something else.
 func said(s string, end int) int {
-	for i, form := range []*regexp.Regexp{copula, owned, opening, other} {
+	for i, form := range []*pattern.Pattern{copula, owned, opening, other} {
 		m := form.FindStringIndex(s[end:])
 		if m == nil {
 			continue

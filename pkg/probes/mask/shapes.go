@@ -1,52 +1,53 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // shapes are values that say themselves what they are: each issuer's prefix (GitHub, GitLab, Slack,
 // Google, HashiCorp, Stripe and others), the token of a k3s server, the keys of NVMe over fabrics
 // (nvme-gen-dhchap-key(1), nvme-gen-tls-key(1)), and JSON in base64, of which a JWT is made.
-var shapes = regexp.MustCompile(`\beyJ[A-Za-z0-9_/+=-]{8,}(?:\.[A-Za-z0-9_-]*)*|\bA[KS]IA[0-9A-Z]{12,}|\bAIza[0-9A-Za-z_-]{30,}|` +
+var shapes = pattern.MustCompile(`\beyJ[A-Za-z0-9_/+=-]{8,}(?:\.[A-Za-z0-9_-]*)*|\bA[KS]IA[0-9A-Z]{12,}|\bAIza[0-9A-Za-z_-]{30,}|` +
 	`\b(?:gh[pousr]_|github_pat_|gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent)-|dckr_pat_|npm_|hv[sbr]\.|xox[abeprs]-|xapp-|ya29\.|GOCSPX-|pypi-|[rs]k_(?:live|test)_|dop_v1_|shp(?:at|ca|pa|ss)_|glsa_|tskey-|hf_|sha256~|gAAAAA)[A-Za-z0-9_-]{16,}` +
 	`|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bdapi[0-9a-f]{32}|AGE-SECRET-KEY-[0-9A-Z]{20,}|\bK10[0-9a-f]{40,}::\S+|\b(?:DHHC|NVMeTLSkey)-1:[0-9a-f]{2}:[A-Za-z0-9+/=]+:?`)
 
 // pem is a key in the form of RFC 7468, also in one line or in a URL.
-var pem = regexp.MustCompile(`(?s)(-----BEGIN[ +][A-Z +]*PRIVATE[ +]KEY(?:[ +]BLOCK)?-----).*?(-----END[ +][A-Z +]*PRIVATE[ +]KEY(?:[ +]BLOCK)?-----|$)`)
+var pem = pattern.MustCompile(`(?s)(-----BEGIN[ +][A-Z +]*PRIVATE[ +]KEY(?:[ +]BLOCK)?-----).*?(-----END[ +][A-Z +]*PRIVATE[ +]KEY(?:[ +]BLOCK)?-----|$)`)
 
 var (
 	// hook is an address that lets in whoever knows its path: the webhooks of chats and of builds.
-	hook = regexp.MustCompile(`(?i)(https?://(?:hooks\.[^\s/"'<>]+|[^\s"'<>]*?/(?:[a-z]*hooks?[a-z0-9]*|bot))/?)([^\s"'<>?]+)`)
+	hook = pattern.MustCompile(`(?i)(https?://(?:hooks\.[^\s/"'<>]+|[^\s"'<>]*?/(?:[a-z]*hooks?[a-z0-9]*|bot))/?)([^\s"'<>?]+)`)
 	// userinfo stands between the scheme and the host of a URL (RFC 3986, 3.2.1). Alone
 	// it may be a token in HTTP; in s3://BUCKET@REGION/ it is none.
-	userinfo = regexp.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@(?:[^/\s@"'<>?#]*@)*|(https?://)[^/\s@"'<>]+@|((?:^|[^:])//)[^/\s@"'<>:\[]+:[^\s@"'<>/]+@`)
+	userinfo = pattern.MustCompile(`(://)[^/\s@"'<>:]*:[^\s@"'<>]*@(?:[^/\s@"'<>?#]*@)*|(https?://)[^/\s@"'<>]+@|((?:^|[^:])//)[^/\s@"'<>:\[]+:[^\s@"'<>/]+@`)
 	// within is the same in a URL that is a parameter of another one.
-	within = regexp.MustCompile(`(?i)(%3A%2F%2F)[^\s&"']*?%40`)
+	within = pattern.MustCompile(`(?i)(%3A%2F%2F)[^\s&"']*?%40`)
 	// account is the same without slashes: a source name of a database (go-sql-driver), a root over
 	// iSCSI (dracut.cmdline(7)).
-	account = regexp.MustCompile(`[^\s@"'<>:=/]+:[^\s@"'<>]+(@(?:tcp|unix)\()|(\biscsi:)[^\s@"'<>:]+:[^\s@"'<>]+(@)`)
+	account = pattern.MustCompile(`[^\s@"'<>:=/]+:[^\s@"'<>]+(@(?:tcp|unix)\()|(\biscsi:)[^\s@"'<>:]+:[^\s@"'<>]+(@)`)
 	// percent is the form user%password of mount.cifs(8), smbclient(1) and the URLs of libiscsi.
-	percent = regexp.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%|(?:smbclient|rpcclient|\bnet)\b[^\n]*?\s-U\s*["']?[^\s%]+%|\biscsi://[^\s/@%:]+%)[^,\s"'@]+`)
-	bearer  = regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
+	percent = pattern.MustCompile(`(?i)(\buser(?:name)?=[^,\s%]*%|(?:smbclient|rpcclient|\bnet)\b[^\n]*?\s-U\s*["']?[^\s%]+%|\biscsi://[^\s/@%:]+%)[^,\s"'@]+`)
+	bearer  = pattern.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9+/=._~-]{4,}`)
 	// scheme is what follows the scheme in an Authorization header (RFC 7235, 2.1), one word or
 	// parameters up to the end of the line; and what a Cookie header holds.
-	scheme = regexp.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token|aws)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+|(\bauth\s*[:=]\s*basic\s+)\S+`)
+	scheme = pattern.MustCompile(`(?i)(authori[sz]ation[\\"']*\s*[:=]\s*[\\"']*)(?:(?:basic|bearer|negotiate|ntlm|token|aws)\s+[^\s"'\\]+|(?:digest|aws4-\S+|mutual|hoba)\s+[^\n]+)|(\b(?:set-)?cookie:\s*)[^\n]+|(\bauth\s*[:=]\s*basic\s+)\S+`)
 	// signed is the signature of a URL that lets in whoever has it (Azure's SAS, presigned URLs), or its
 	// session (Synology's DSM);
 	// JSON of Go writes the sign before it as 0026.
-	signed = regexp.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)(?:sig|_?sid|delegation)|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=|"_?sid\\*":\s*\\*"|"AUTH"\s+(?:"[^"\s]*"\s+)?")[^&\s"'\\]+`)
+	signed = pattern.MustCompile(`(?i)((?:(?:[?&;]|\\u0026)(?:sig|_?sid|delegation)|(?:\b|\\u0026)(?:x-amz-|x-goog-)?signature)=|"_?sid\\*":\s*\\*"|"AUTH"\s+(?:"[^"\s]*"\s+)?")[^&\s"'\\]+`)
 	// position is the secret of a store whose parts have no names, behind its port (Nutanix Prism,
 	// a pgpass file).
-	position = regexp.MustCompile(`(:(?:9440|5432):(?:[^:\s"'/]+:){1,2})[^\s"',]+`)
+	position = pattern.MustCompile(`(:(?:9440|5432):(?:[^:\s"'/]+:){1,2})[^\s"',]+`)
 )
 
 // Forms that are secrets when what stands in them is no word: HTTP's Basic (RFC 7617), the "auth" of Docker's
 // config.json, a bootstrap token of Kubernetes, a secret key of AWS.
 var (
-	basic     = regexp.MustCompile(`(?i)(\bbasic\s+|\bauth["'\\]*\s*[:=]\s*["'\\]*)([A-Za-z0-9+/]{8,}={0,2})($|[^A-Za-z0-9+/=])`)
-	bootstrap = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
-	aws       = regexp.MustCompile(`(^|[^A-Za-z0-9/+])([A-Za-z0-9/+]{40})($|[^A-Za-z0-9/+])`)
+	basic     = pattern.MustCompile(`(?i)(\bbasic\s+|\bauth["'\\]*\s*[:=]\s*["'\\]*)([A-Za-z0-9+/]{8,}={0,2})($|[^A-Za-z0-9+/=])`)
+	bootstrap = pattern.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
+	aws       = pattern.MustCompile(`(^|[^A-Za-z0-9/+])([A-Za-z0-9/+]{40})($|[^A-Za-z0-9/+])`)
 )
 
 const digits = "0123456789"

@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 // Sentence is Text for a sentence of ours, in which names of objects stand behind their kinds
@@ -12,16 +13,16 @@ func Sentence(s string, known func(name string) bool) string { return text(s, tr
 
 // kind stands before the name of an object in a sentence of ours.
 var (
-	kind = regexp.MustCompile(`(?i)\b(?:nodes?|pods?|volumes?|claims?|class|StorageClass|PersistentVolume|PersistentVolumeClaim|Secret|ConfigMap|container|namespace|handle|image|group|map|disk|PVC|PV) ["“]?$`)
+	kind = pattern.MustCompile(`(?i)\b(?:nodes?|pods?|volumes?|claims?|class|StorageClass|PersistentVolume|PersistentVolumeClaim|Secret|ConfigMap|container|namespace|handle|image|group|map|disk|PVC|PV) ["“]?$`)
 	// towards stands before one, too, when it is known.
-	towards = regexp.MustCompile(`(?:…|\b(?:and|between|to|on|from|of|for|at)) ["“]?$`)
+	towards = pattern.MustCompile(`(?:…|\b(?:and|between|to|on|from|of|for|at)) ["“]?$`)
 	// listing stands before a node of several: "Node by node: key: no disk has room; n2: ...".
-	listing = regexp.MustCompile(`[:;,] $`)
+	listing = pattern.MustCompile(`[:;,] $`)
 
 	// apart is in names of objects, and in few words that name a secret in a sentence.
-	apart = regexp.MustCompile(`[-.0-9]`)
+	apart = pattern.MustCompile(`[-.0-9]`)
 	// listed are objects that Kubernetes lists: "unattached volumes=[secrets data]".
-	listed = regexp.MustCompile(`\b(?:volumes|pods|nodes|claims)=?\[[^\]\n]*$`)
+	listed = pattern.MustCompile(`\b(?:volumes|pods|nodes|claims)=?\[[^\]\n]*$`)
 )
 
 // object tells the name of an object by itself or by its kind.
@@ -33,10 +34,10 @@ func ofCluster(before, name string, known func(name string) bool) bool {
 
 var (
 	// share is what a server exports: "nas-key:/export/a".
-	share = regexp.MustCompile(`^:/[A-Za-z0-9._/-]*(?:[\s,;:"')\]\\]|$)`)
+	share = pattern.MustCompile(`^:/[A-Za-z0-9._/-]*(?:[\s,;:"')\]\\]|$)`)
 	// goingOn is a sentence behind a name: a key is no word of small letters.
-	goingOn = regexp.MustCompile(`^: (?:[a-z]+(?:[\s:,;]|$)|[A-Z][a-z]+(?:: | [a-z]))`)
-	host    = regexp.MustCompile(`^[a-z0-9]+(?:[.-][a-z0-9-]+)+$`)
+	goingOn = pattern.MustCompile(`^: (?:[a-z]+(?:[\s:,;]|$)|[A-Z][a-z]+(?:: | [a-z]))`)
+	host    = pattern.MustCompile(`^[a-z0-9]+(?:[.-][a-z0-9-]+)+$`)
 )
 
 // ofPlace tells a name that is a part of a path, of a share or of the name of a target: paths
@@ -66,20 +67,20 @@ func ofPlace(s string, start int, name string, assigned bool) bool {
 
 // quoted is what follows a dataset or a file in quotes that an error is about: "cannot open
 // 'tank/token': dataset does not exist". A value in JSON is quoted itself.
-var quoted = regexp.MustCompile(`^\\?["']: [^"'\\]`)
+var quoted = pattern.MustCompile(`^\\?["']: [^"'\\]`)
 
 // field is the next field of a struct or a line, behind a value: "{NodeID:key Parameters:map[]",
 // "node=key state=up".
-var field = regexp.MustCompile(`^[\\"']* [A-Za-z_]+[:=]\S`)
+var field = pattern.MustCompile(`^[\\"']* [A-Za-z_]+[:=]\S`)
 
 // partition is the number in the name of a directory: "/export/key=1".
-var partition = regexp.MustCompile(`^=[0-9]{1,3}(?:[/\s,;:"')\]]|$)`)
+var partition = pattern.MustCompile(`^=[0-9]{1,3}(?:[/\s,;:"')\]]|$)`)
 
 // lineNumber is that of a line in a file, as grep(1) writes it.
-var lineNumber = regexp.MustCompile(`^:[0-9]+:?(?:\s|$)`)
+var lineNumber = pattern.MustCompile(`^:[0-9]+:?(?:\s|$)`)
 
 // escape is a blank in a path, as mount tables write it.
-var escape = regexp.MustCompile(`^\\[0-7]{3}`)
+var escape = pattern.MustCompile(`^\\[0-7]{3}`)
 
 // Mount is Text for a line of a mount table (proc_pid_mountinfo(5)): where something is mounted
 // is no name of a secret, and what stands behind it no value.

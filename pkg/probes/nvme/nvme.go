@@ -5,13 +5,13 @@ package nvme
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/attr"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/host"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // namespace matches a disk; a multi-path part nvme0c1n1 is a path, not a disk
 // (drivers/nvme/host/multipath.c).
-var namespace = regexp.MustCompile(`^nvme[0-9]+n[0-9]+$`)
+var namespace = pattern.MustCompile(`^nvme[0-9]+n[0-9]+$`)
 
 // Run fills Facts.NVMe: every subsystem, then every controller.
 func Run(ctx context.Context, h host.Host, f *probes.Facts) error {

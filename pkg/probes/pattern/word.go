@@ -8,22 +8,22 @@ import (
 
 // word is a part of a text, by the position of its seldomest byte.
 type word struct {
-	text string // lower case when fold
-	fold bool   // any case of ASCII letters
-	at   int    // where in text the byte stands
+	text  string // lower case when fold
+	fold  bool   // any case of ASCII letters
+	other bool   // any case of other letters: looked for is any of them
+	at    int    // where in text the byte stands
 }
 
 // common are the bytes of texts, from the most frequent on; others are seldom.
 const common = " etaoinsrldcumphf/g.vbwy-:\"_,k=0123456789"
 
-// newWord is false for one that is too short, or that cannot be looked for in any case.
+// newWord is false for one that is too short.
 func newWord(text string, fold bool) (word, bool) {
 	w := word{text: text, fold: fold}
 	if fold {
 		w.text = strings.ToLower(w.text)
-		// Only ASCII is folded here (of U+017F and U+212A, cases of s and k, no program makes use).
-		if strings.ContainsFunc(w.text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsLetter(r) }) {
-			return word{}, false
+		if strings.ContainsFunc(w.text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.SimpleFold(r) != r }) {
+			return word{text: w.text, other: true}, true
 		}
 	}
 	best := -1
@@ -40,6 +40,9 @@ func newWord(text string, fold bool) (word, bool) {
 }
 
 func (w word) in(s string) bool {
+	if w.other {
+		return strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+	}
 	if !w.fold {
 		return strings.Contains(s, w.text)
 	}

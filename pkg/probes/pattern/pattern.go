@@ -6,6 +6,7 @@ package pattern
 import (
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync/atomic"
 )
 
@@ -33,8 +34,11 @@ func MustCompile(expr string) *Pattern {
 	return p
 }
 
-// possible tells whether a text has the words of a match.
-func (p *Pattern) possible(s string) bool { return p.need == nil || p.need.in(s) }
+// possible tells whether a text has the words of a match. Two letters of other alphabets are
+// cases of s and k (U+017F, U+212A): a text that has one of them is matched as it is.
+func (p *Pattern) possible(s string) bool {
+	return p.need == nil || p.need.in(s) || strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a")
+}
 
 // MatchString is that of regexp.Regexp.
 func (p *Pattern) MatchString(s string) bool {
@@ -87,4 +91,28 @@ func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 		return nil
 	}
 	return p.Regexp.FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringIndex is that of regexp.Regexp.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.Regexp.FindAllStringIndex(s, n)
+}
+
+// ReplaceAllString is that of regexp.Regexp.
+func (p *Pattern) ReplaceAllString(s, by string) string {
+	if !p.possible(s) {
+		return s
+	}
+	return p.Regexp.ReplaceAllString(s, by)
+}
+
+// ReplaceAllStringFunc is that of regexp.Regexp.
+func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
+	if !p.possible(s) {
+		return s
+	}
+	return p.Regexp.ReplaceAllStringFunc(s, by)
 }
