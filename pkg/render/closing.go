@@ -212,10 +212,17 @@ func (p *page) more() {
 
 // explained counts the symptoms that a cause explains which is more than possible.
 func explained(r *report.Report) int {
+	type what struct {
+		name string
+		of   report.Subject
+	}
+	open := map[what]bool{}
+	for _, u := range r.Unexplained {
+		open[what{u.Name, u.Subject}] = true
+	}
 	n := 0
 	for _, s := range r.Symptoms {
-		open := slices.ContainsFunc(r.Unexplained, func(u report.Unexplained) bool { return u.Name == s.Name && u.Subject == s.Subject })
-		if len(s.ExplainedBy) > 0 && !s.Past && !open {
+		if len(s.ExplainedBy) > 0 && !s.Past && !open[what{s.Name, s.Subject}] {
 			n++
 		}
 	}
