@@ -51,19 +51,23 @@ func hinted(s string) bool {
 			told := func(h string) bool { return strings.Contains(lower, h) }
 			return slices.ContainsFunc(everywhere, told)
 		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c > 'z' {
+		if c = small(c); c > 'z' {
 			continue
 		}
 		for _, h := range byFirst[c] {
-			if len(s)-i >= len(h) && strings.EqualFold(s[i:i+len(h)], h) {
+			if len(s)-i >= len(h) && small(s[i+1]) == h[1] && strings.EqualFold(s[i:i+len(h)], h) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func small(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }
 
 // named is a word that may name a secret.
