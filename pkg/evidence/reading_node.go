@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -162,6 +163,23 @@ func (p *Place) Mounts() Reading { return p.Tables(probes.Mounts) }
 
 // Open says whether every table of descriptors that can hold the volume was read.
 func (p *Place) Open() Reading { return p.Tables(probes.Descriptors) }
+
+// present is how far the clock of a recording may be from the snapshot's moment and still
+// describe what is now.
+const present = 10 * time.Minute
+
+// OfNow asks whether the recording of a node is of the snapshot's moment. One of another time,
+// or without a clock, says nothing about what is there now, nor about what is not.
+func OfNow(x *snapshot.Index, view *snapshot.NodeView) Answer {
+	clock, says := view.Facts.Identity.Clock, "nothing"
+	if !clock.IsZero() {
+		says = clock.UTC().Format(time.RFC3339)
+		if clock.Sub(x.TakenAt).Abs() <= present {
+			return Yes()
+		}
+	}
+	return Unseen(Lack{Need: "a recording of node " + view.Name + " of this moment", Node: view.Name, Why: "its clock says " + says})
+}
 
 func notProbed(x *snapshot.Index, node string) Lack {
 	l := Lack{Need: "node/" + node, Node: node, Why: snapshot.NotRequested}

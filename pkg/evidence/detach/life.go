@@ -2,16 +2,11 @@ package detach
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-// tolerance is how far a recording's clock may be from the snapshot's moment and still
-// speak of the present.
-const tolerance = 10 * time.Minute
 
 // Lives asks whether a recording shows that the machine of a node runs: mounts of its
 // volumes, processes of pods. A recording of another time, or one without a clock,
@@ -19,11 +14,7 @@ const tolerance = 10 * time.Minute
 func Lives(x *snapshot.Index, node string) (said string, a evidence.Answer) {
 	view := x.View(node)
 	dark := evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "nothing shows whether the machine runs and still writes"})
-	if view == nil {
-		return "", dark
-	}
-	clock := view.Facts.Identity.Clock
-	if clock.IsZero() || clock.Sub(x.TakenAt).Abs() > tolerance {
+	if view == nil || !evidence.OfNow(x, view).Yes() {
 		return "", dark
 	}
 	var facts []report.Evidence

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,10 +12,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-// recorded is how far a recording's clock may be from the snapshot's moment and still
-// describe the present.
-const recorded = 10 * time.Minute
 
 // Life is what a recording of a lost node shows to be alive there.
 type Life struct {
@@ -34,7 +29,7 @@ func LifeOn(x *snapshot.Index, l Lost) Life {
 	if view == nil {
 		return Life{Alive: whole.Found()}
 	}
-	out := Life{Now: ofNow(x, view), Kubelet: kubeletWords(view, whole)}
+	out := Life{Now: evidence.OfNow(x, view), Kubelet: kubeletWords(view, whole)}
 	facts := out.mounts(x, l, view)
 	others := 0
 	for _, p := range view.Processes() {
@@ -76,18 +71,6 @@ func (l *Life) mounts(x *snapshot.Index, lost Lost, view *snapshot.NodeView) []r
 		out = append(out, evidence.FromMount(view.Name, m.NS, m.Mount))
 	}
 	return out
-}
-
-// ofNow asks whether a recording is of the snapshot's moment.
-func ofNow(x *snapshot.Index, view *snapshot.NodeView) evidence.Answer {
-	clock, says := view.Facts.Identity.Clock, "nothing"
-	if !clock.IsZero() {
-		says = clock.UTC().Format(time.RFC3339)
-		if clock.Sub(x.TakenAt).Abs() <= recorded {
-			return evidence.Yes()
-		}
-	}
-	return evidence.Unseen(evidence.Lack{Need: "a recording of node " + view.Name + " of this moment", Node: view.Name, Why: "its clock says " + says})
 }
 
 func kubeletWords(view *snapshot.NodeView, whole evidence.Reading) string {

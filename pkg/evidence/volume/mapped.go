@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -45,10 +46,6 @@ func Probed(x *snapshot.Index, nodes ...string) evidence.Answer {
 	return whole.Nothing()
 }
 
-// recorded is how far a recording's clock may be from the snapshot's moment and still
-// describe the present.
-const recorded = 10 * time.Minute
-
 // LeftOn asks whether an attachment is to be undone on a machine whose Node object is gone.
 func LeftOn(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
 	if va.DeletionTimestamp == nil || x.Node(va.Spec.NodeName) != nil {
@@ -59,14 +56,14 @@ func LeftOn(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
 		evidence.FromAPI("Node "+va.Spec.NodeName, "", "not found"))
 }
 
-// MountedOnLost asks whether a recording of a machine of now shows the volume mounted there.
+// MountedOnLost asks whether the recording of a machine shows that the volume is mounted there now.
 func MountedOnLost(x *snapshot.Index, v *snapshot.Volume, machine string) (where string, a evidence.Answer) {
 	view := x.View(machine)
 	if view == nil {
 		return "", evidence.No()
 	}
-	if clock := view.Facts.Identity.Clock; clock.IsZero() || clock.Sub(x.TakenAt).Abs() > recorded {
-		return "", evidence.No()
+	if now := evidence.OfNow(x, view); !now.Yes() {
+		return "", now
 	}
 	if d, ok := x.DeviceOn(v, machine); ok {
 		for _, dev := range d.Numbers() {
@@ -78,5 +75,5 @@ func MountedOnLost(x *snapshot.Index, v *snapshot.Volume, machine string) (where
 	for _, m := range x.VolumeMounts(v, machine) {
 		return m.Mount.Point, evidence.Yes(evidence.FromNode(machine, "mountinfo", m.Mount.Raw))
 	}
-	return "", evidence.No()
+	return "", evidence.TablesFor(x, v, machine, probes.Mounts).Found()
 }
