@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/serverclock"
 )
 
 // pageSize is how many objects one answer of a list holds.
@@ -22,7 +24,7 @@ type client struct {
 	timeout time.Duration
 	groups  map[string][]string // served versions by group; nil: unknown
 	server  string              // the version of the server
-	clock   *serverClock
+	clock   *serverclock.Clock
 	stats   Stats
 }
 
@@ -48,8 +50,8 @@ func newClient(config *rest.Config) (*client, error) {
 		timeout = c.Timeout
 	}
 	c.Timeout = 0 // the context of each request bounds it
-	clock := &serverClock{}
-	c.Wrap(clock.listen)
+	clock := &serverclock.Clock{}
+	c.Wrap(clock.Listen)
 	r, err := rest.UnversionedRESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("set up the client: %w", err)

@@ -70,8 +70,8 @@ func Measure(ctx context.Context, config *rest.Config, q Question, o Options) (*
 		return nil, nil, unreachable(ctx, config.Host, err)
 	}
 	if o.Now.IsZero() {
-		o.Now = client.clock.at(time.Now())
-		if differ := client.clock.says(); differ != "" {
+		o.Now = client.clock.At(time.Now())
+		if differ := client.clock.Says(); differ != "" {
 			o.Progress(differ)
 		}
 	}

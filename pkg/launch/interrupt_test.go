@@ -111,16 +111,21 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// TestLeftovers: what a killed run left is removed, and nothing else.
+// TestLeftovers: what a killed run left is removed, and nothing else; how long ago that was is
+// told by the API server's clock, whatever this machine's shows.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newSandbox(t))
-	ago := func(d time.Duration) PodRequest {
-		return PodRequest{Node: "worker-9", Namespace: "longhorn-system", Image: "x", Run: "r", Suffix: "old" + d.String(), Lifetime: time.Minute, Now: time.Now().Add(-d)}
+	s.behind = 6 * time.Hour
+	ago := func(d time.Duration) *corev1.Pod {
+		p := PodSpec(PodRequest{Node: "worker-9", Namespace: "longhorn-system", Image: "x", Run: "r", Suffix: "old" + d.String(), Lifetime: time.Minute, Now: time.Now().Add(-d)})
+		p.CreationTimestamp = metav1.NewTime(time.Now().Add(-s.behind - d))
+		return p
 	}
-	expired, current, copied := PodSpec(ago(time.Hour)), PodSpec(ago(0)), PodSpec(ago(2*time.Hour))
+	expired, current, copied := ago(time.Hour), ago(0), ago(2*time.Hour)
 	copied.Name = "database-0"
-	owned := PodSpec(ago(3 * time.Hour))
+	current.Annotations[AnnotationExpiry] = time.Now().Add(-24 * time.Hour).UTC().Format(time.RFC3339) // a laptop that is far behind made it
+	owned := ago(3 * time.Hour)
 	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "x"}}
 	for _, p := range []*corev1.Pod{expired, current, copied, owned} {
 		s.pods[p.Name] = p

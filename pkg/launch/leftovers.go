@@ -41,19 +41,19 @@ func Ours(p *corev1.Pod) bool {
 		p.Labels[managedBy] == manager && dated && len(p.OwnerReferences) == 0
 }
 
-// Expired tells whether the run that made a pod must be over.
+// Expired tells whether the run that made a pod must be over, by what the API server's clock shows.
 func Expired(p *corev1.Pod, now time.Time) bool {
 	end := Expiry(p)
 	return !end.IsZero() && now.After(end)
 }
 
-// Expiry is when the run that made a pod must be over; zero: the pod does not say.
+// Expiry is when the run that made a pod must be over, by the API server's clock; zero: the pod
+// does not say. What its annotation says is by the clock of the machine that made it.
 func Expiry(p *corev1.Pod) time.Time {
-	end, err := time.Parse(time.RFC3339, p.Annotations[AnnotationExpiry])
-	if err != nil {
+	if p.CreationTimestamp.IsZero() || p.Spec.ActiveDeadlineSeconds == nil {
 		return time.Time{}
 	}
-	return end
+	return p.CreationTimestamp.Add(time.Duration(*p.Spec.ActiveDeadlineSeconds) * time.Second)
 }
 
 // Remove deletes exactly this pod: not one that got its name later.
@@ -99,7 +99,7 @@ func (r *run) sweep(ctx context.Context) {
 		return
 	}
 	for i := range pods {
-		if Expired(&pods[i], time.Now()) && Remove(ctx, r.client, &pods[i]) == nil {
+		if Expired(&pods[i], r.clock.At(time.Now())) && Remove(ctx, r.client, &pods[i]) == nil {
 			r.opts.Progress(pods[i].Spec.NodeName, "removed pod "+pods[i].Namespace+"/"+pods[i].Name+" of an earlier run")
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/fault"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/serverclock"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -69,6 +70,7 @@ func (r *run) unharmed(ctx context.Context, t Target) (record *snapshot.NodeReco
 type run struct {
 	opts      Options
 	client    kubernetes.Interface
+	clock     *serverclock.Clock
 	exec      executor
 	namespace string
 	id        string
@@ -77,13 +79,15 @@ type run struct {
 func newRun(cfg *rest.Config, namespace string, opts Options) (*run, error) {
 	requests := rest.CopyConfig(cfg)
 	requests.ContentType, requests.AcceptContentTypes = runtime.ContentTypeJSON, "" // few and small; logs of proxies can be read
+	clock := &serverclock.Clock{}
+	requests.Wrap(clock.Listen)
 	client, err := kubernetes.NewForConfig(requests)
 	if err != nil {
 		return nil, fmt.Errorf("build a client for the probe pods: %w", err)
 	}
 	streams := rest.CopyConfig(cfg)
 	streams.Timeout = 0 // --request-timeout is for requests, not for streams
-	return &run{opts: opts, client: client, exec: executor{client, streams}, namespace: namespace, id: random()}, nil
+	return &run{opts: opts, client: client, clock: clock, exec: executor{client, streams}, namespace: namespace, id: random()}, nil
 }
 
 // nodeRun is the turn of one node.

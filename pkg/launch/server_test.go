@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,7 @@ type server struct {
 	status  func(pod *corev1.Pod) corev1.PodStatus         // nil: running at once
 	execute func(w http.ResponseWriter, r *http.Request) bool
 	on      func(r *http.Request) (answered int) // for every request; a code is the answer
+	behind  time.Duration                        // of the clock that its answers are dated by
 	noWeb   bool                                 // no WebSocket: clients fall back to SPDY
 }
 
@@ -51,6 +53,7 @@ func (s *server) config() *rest.Config {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", time.Now().Add(-s.behind).UTC().Format(http.TimeFormat))
 	if s.on != nil {
 		if code := s.on(r); code != 0 {
 			reply(w, failure(code, metav1.StatusReasonInternalError, http.StatusText(code)))

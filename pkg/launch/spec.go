@@ -14,7 +14,7 @@ const (
 	NamePrefix       = "mountdoctor-probe-"
 	LabelProbe       = "mountdoctor.io/probe"
 	LabelRun         = "mountdoctor.io/run"
-	AnnotationExpiry = "mountdoctor.io/expires" // RFC 3339; later the pod is a leftover
+	AnnotationExpiry = "mountdoctor.io/expires" // RFC 3339, by the clock of the machine that made the pod: for people
 	managedBy        = "app.kubernetes.io/managed-by"
 	manager          = "kubectl-mountdoctor"
 	containerName    = "probe"

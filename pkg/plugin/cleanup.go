@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/launch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/serverclock"
 )
 
 // cleanupOptions are the flags of cleanup.
@@ -27,7 +28,8 @@ type cleanupOptions struct {
 
 	client     kubernetes.Interface
 	namespaces []string
-	now        time.Time
+	clock      serverclock.Clock
+	now        time.Time // by that clock
 	patience   time.Duration
 }
 
@@ -70,10 +72,11 @@ func (o *cleanupOptions) Complete() error {
 		return fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config.ContentType = runtime.ContentTypeJSON
+	config.Wrap(o.clock.Listen)
 	if o.client, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("build a client: %w", err)
 	}
-	o.now, o.patience = time.Now(), goneWithin
+	o.patience = goneWithin
 	o.namespaces = []string{metav1.NamespaceAll}
 	if o.config.Namespace != nil && *o.config.Namespace != "" {
 		o.namespaces = []string{*o.config.Namespace}
@@ -86,6 +89,9 @@ func (o *cleanupOptions) Run(ctx context.Context) error {
 	pods, unseen, err := o.find(ctx)
 	if err != nil {
 		return err
+	}
+	if o.now.IsZero() {
+		o.now = o.clock.At(time.Now())
 	}
 	var ended, going []corev1.Pod
 	for _, p := range pods {

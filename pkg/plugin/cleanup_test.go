@@ -27,8 +27,10 @@ func TestCleanup(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 	pod := func(suffix string, age time.Duration) *corev1.Pod {
-		return launch.PodSpec(launch.PodRequest{Node: "worker-1", Namespace: "longhorn-system", Image: "i", Run: "r",
+		p := launch.PodSpec(launch.PodRequest{Node: "worker-1", Namespace: "longhorn-system", Image: "i", Run: "r",
 			Suffix: suffix, Lifetime: time.Minute, Now: now.Add(-age)})
+		p.CreationTimestamp = metav1.NewTime(now.Add(-age))
+		return p
 	}
 	const old, fresh, copied, other = "mountdoctor-probe-old", "mountdoctor-probe-new", "copied", "mountdoctor-probe-other"
 	for _, test := range []struct {
@@ -80,8 +82,10 @@ func TestCleanupTells(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 	pod := func(suffix string, age time.Duration) *corev1.Pod {
-		return launch.PodSpec(launch.PodRequest{Node: "worker-1", Namespace: "longhorn-system", Image: "i", Run: "r",
+		p := launch.PodSpec(launch.PodRequest{Node: "worker-1", Namespace: "longhorn-system", Image: "i", Run: "r",
 			Suffix: suffix, Lifetime: time.Minute, Now: now.Add(-age)})
+		p.CreationTimestamp = metav1.NewTime(now.Add(-age))
+		return p
 	}
 	forbidden := func(what string) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(what))
