@@ -24,8 +24,14 @@ const fresh = 10 * time.Minute
 // fewer calls (the rate, first-hand).
 func Slowed(texts []evidence.Text) evidence.Answer { return said(texts, message.Throttled) }
 
-// StillWorking asks for a fresh text in which the backend says that it works on it.
-func StillWorking(texts []evidence.Text) evidence.Answer { return said(texts, message.StillWorking) }
+// StillWorking asks for a fresh text in which the backend says that it works on it. Aborted is the
+// driver's own word for a call that it has not ended yet (csi-spec: "operation pending for volume"), and
+// says nothing of the backend.
+func StillWorking(texts []evidence.Text) evidence.Answer {
+	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
+		return t.Fresh && (t.Is(message.StillWorking) || t.Is(message.OtherCall) && t.Code != "Aborted")
+	})
+}
 
 // PutOff asks whether the driver says that it puts an operation off by itself, while the
 // backend takes no more calls about other attachments of it: why it began to wait is no
