@@ -42,6 +42,21 @@ func ScaleUp(w snapshot.Owner) Step {
 		Inline("kubectl", "-n", w.Namespace, "scale", strings.ToLower(w.Kind), w.Name, "--current-replicas=0", "--replicas=1"))
 }
 
+// Staff gives the workload of a controller its pods, of which it has none; refused says that what was
+// found quotes who refuses them.
+func Staff(w snapshot.Owner, refused bool) Step {
+	wants, _ := snapshot.Replicas(w.Object)
+	switch {
+	case wants == 0:
+		return ScaleUp(w)
+	case refused:
+		return Words(letIn(w.String(), "may allow too little"))
+	case w.Kind == "Deployment":
+		return Words("Read the conditions and events of " + w.String() + " and of its ReplicaSet: they say why no pod is made.")
+	}
+	return Words("Read the events of " + w.String() + ": they say why no pod is made.")
+}
+
 // DeleteFinishedPod removes the object of a pod that has ended, with its log. Nobody
 // makes a new one.
 func DeleteFinishedPod(pod *corev1.Pod) Step {

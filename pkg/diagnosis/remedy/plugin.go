@@ -13,6 +13,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// letIn lets the pods of a workload be made that are refused; what refuses them is quoted.
+func letIn(name, level string) string {
+	return "Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace " + level + "; a quota or a webhook wants its own cure)."
+}
+
 // PluginBack lets the plugin of a driver run on a node that has none of its pods.
 func PluginBack(x *snapshot.Index, u nodeplugin.Use, a nodeplugin.Absence) []Step {
 	name := "the driver's DaemonSet"
@@ -22,7 +27,7 @@ func PluginBack(x *snapshot.Index, u nodeplugin.Use, a nodeplugin.Absence) []Ste
 	var out []Step
 	switch {
 	case a.Says == "refused":
-		out = Sentences("Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace must be privileged for a plugin; a quota or a webhook wants its own cure).")
+		out = Sentences(letIn(name, "must be privileged for a plugin"))
 	case node.Evicts(x, u.Node) && len(holder.Going(u.Pods)) > 0:
 		out = Sentences("Remove the NoExecute taint from node " + u.Node + " (or give " + name + " a toleration for it): the plugin comes back, the kubelet unmounts, and the old pod ends by itself. " +
 			"Next time drain the node before it is tainted. Do not remove the Terminating pod by force (its mounts would stay) and do not detach while the node is Ready and mounts the volume.")

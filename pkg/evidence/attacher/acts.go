@@ -16,18 +16,19 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Empty asks whether a workload of the attacher has no pod at all; wants is what is wanted.
-func (a Attacher) Empty() (w snapshot.Owner, wants int32, is evidence.Answer) {
+// Empty asks whether a workload of the attacher has no pod at all; wants is what is wanted, refused
+// that its pods are refused when they are made, in words that the answer quotes.
+func (a Attacher) Empty() (w snapshot.Owner, wants int32, refused bool, is evidence.Answer) {
 	if len(a.Pods) > 0 || len(a.Workloads) == 0 {
-		return w, 0, evidence.No()
+		return w, 0, false, evidence.No()
 	}
 	w = a.Workloads[0]
 	wants, _ = snapshot.Replicas(w.Object)
 	facts := []report.Evidence{evidence.FromAPI(w.String(), "spec.replicas", fmt.Sprint(wants))}
-	if said, refused := csi.Unmade(a.pl.X, w); refused && wants > 0 {
-		facts = append(facts, said)
+	if said, no := csi.Unmade(a.pl.X, w); no && wants > 0 {
+		refused, facts = true, append(facts, said)
 	}
-	return w, wants, evidence.Resource(a.pl.X, "/pods").Nothing(facts...)
+	return w, wants, refused, evidence.Resource(a.pl.X, "/pods").Nothing(facts...)
 }
 
 // Mute asks whether an attacher that runs has written neither result nor error for longer

@@ -26,6 +26,7 @@ type Silence struct {
 	Account  string // "namespace/name", of one that is barred
 	Workload snapshot.Owner
 	Waiting  bool
+	Refused  bool // the pods of the workload are refused when they are made, in words that are quoted
 	// OwnVolume says that the pod cannot start for a volume of its own: that one's cause is the root.
 	OwnVolume bool
 	State     []evidence.Answer
@@ -126,6 +127,7 @@ func (s *Silence) absent(begun bool) bool {
 		s.Kind, s.Workload = "workload", w
 		s.Why = fmt.Sprintf("its provisioner does not run: %s has %d of %d replicas", w, isReady, wanted)
 		if said, refused := csi.Unmade(x, w); refused {
+			s.Refused = true
 			s.Why += ", because its pods are refused when they are made"
 			s.State = append(s.State, evidence.Yes(said))
 		}

@@ -43,7 +43,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	refused, forbidden := a.Forbidden()
 	lacks, nowhere := a.LacksVerb(), a.Nowhere()
 	why, down := a.Down()
-	w, wants, empty := a.Empty()
+	w, wants, unmade, empty := a.Empty()
 	mute, muteIs := a.Mute()
 	does := func(says string, step remedy.Step, state ...evidence.Answer) {
 		p.Says, p.State, p.Steps = says, append(state, p.State...), append(p.Steps, step) // what tells the branch is read first
@@ -62,11 +62,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 		step("down", "Repair the attacher: read the state and the last log of pod "+pods.Name(a.Leader)+". When a dead pod still holds the lease, removing that pod lets another one lead.", down)
 	case !empty.No():
 		p.Subject, p.With["workload"], p.With["wants"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), words.Count(int(wants), "pod"), append(p.Last, a.Known())
-		if wants == 0 {
-			does("scaled", remedy.ScaleUp(w), empty)
-		} else {
-			step("empty", "Read the conditions and events of "+w.String()+" and of its ReplicaSet: they say why no pod is made.", empty)
-		}
+		does(map[bool]string{true: "scaled", false: "empty"}[wants == 0], remedy.Staff(w, unmade), empty)
 	case muteIs.Yes():
 		// Its log, which was not read, may tell of a slow driver: a read one would end this.
 		p.AtMost, p.With["va"], p.With["age"] = report.Possible, mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)

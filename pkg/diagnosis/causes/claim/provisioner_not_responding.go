@@ -56,10 +56,7 @@ func silenceStep(s provision.Silence) remedy.Step {
 		}
 		return remedy.PodLooks(s.Pod, "Repair pod "+s.Pod.Namespace+"/"+s.Pod.Name+": read its state and the last line of its log. It takes the claim up by itself as soon as it runs.")
 	case "workload":
-		if provision.ScaledDown(s.Workload) {
-			return remedy.ScaleUp(s.Workload)
-		}
-		return remedy.Words("Start the provisioner: see why the pods of " + s.Workload.String() + " are not made.")
+		return remedy.Staff(s.Workload, s.Refused)
 	case "annotation":
 		return remedy.Words("Give the claim both annotations, " + provision.Annotations() + ", with the value " + s.Name +
 			" (what a backup tool leaves out or carries over is the usual origin), or make the pending claim anew from its spec without them. It is empty as long as it is Pending.")
