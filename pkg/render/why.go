@@ -219,9 +219,16 @@ func quotable(s string) string {
 	return out
 }
 
-// lastLines wraps a text and keeps its end, as much of it as the lines take.
+// lastLines wraps a text and keeps its end, as much of it as the lines take, and of a decision of
+// the API server its begin.
 func lastLines(text string, width, most int) []string {
 	lines := wrap(brief(text), width)
+	if at := report.Decided(text); at >= 0 && len(lines) > most {
+		if decided := "… " + brief(text[at:]); len(wrap(decided, width)) > most {
+			lines = wrap(decided, width-2)[:most]
+			lines[most-1] += " …"
+		}
+	}
 	if words := strings.Fields(brief(text)); len(lines) > most {
 		lines = lines[len(lines)-1:] // in case one word fills the room
 		for from := len(words) - 1; from > 0; from-- {

@@ -96,6 +96,8 @@ func TestLastLines(t *testing.T) {
 		"it fits to the last column":  {"one two three", 13, 1, []string{"one two three"}},
 		"its last line is filled":     {"one two three four", 13, 1, []string{"… three four"}},
 		"two lines are filled":        {"zero one two three four five six", 13, 2, []string{"… two three", "four five six"}},
+		"a decision":                  {"pods \"p\" is forbidden: violates this: a, b, c, d, e", 15, 2, []string{"… is", "forbidden: …"}},
+		"a decision that fits":        {"one two three pods \"p\" is forbidden: so", 20, 1, []string{"… is forbidden: so"}},
 		"a word that is wider itself": {"one twoooooooooooooooooo", 13, 1, []string{"twoooo…oooooo"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,9 @@
+package report
+
+import "strings"
+
+// Decided is where a text says what was decided, when a list of particulars of any length may follow
+// it, as the admission of the API server writes them (pods "x" is forbidden: violates PodSecurity
+// "restricted:latest": …; unable to validate against any security context constraint: […]); -1: nowhere.
+// Other texts say what went wrong at their end.
+func Decided(text string) int { return strings.LastIndex(text, "is forbidden: ") }
