@@ -117,7 +117,7 @@ func alone(t Text) Step {
 	switch {
 	case claims.OfModification(t):
 		return Modifying
-	case t.Reason == "VolumeFailedDelete":
+	case t.Deletes():
 		return Deleting
 	}
 	return ""
@@ -134,7 +134,7 @@ func (p *Pass) refusal(v *snapshot.Volume, node string, of Step) *Text {
 		if unmounts && strings.HasPrefix(t.Locator, "VolumeAttachment ") {
 			continue // words of who attaches
 		}
-		if alone(t) == of && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
+		if alone(t) == of && t.Fresh && !t.Ordinary && (t.Op != "" || t.Code != "" || t.Deletes() || t.Reason == "VolumeModifyFailed" || strings.HasSuffix(t.Locator, "Error")) && (t.Node == "" || node == "" || t.Node == node) {
 			return &t
 		}
 	}

@@ -38,10 +38,7 @@ func (z puzzle) says() string {
 	if z.dark() {
 		return "Node " + z.node + " has not reported for " + evidence.Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
 	}
-	who := "The kubelet" // in-tree plugins are part of it
-	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
-		who = "The driver " + name
-	}
+	who := z.actor()
 	does, silent := actsOf(z.step)
 	if does == "" {
 		return ""
@@ -72,6 +69,22 @@ func (z puzzle) says() string {
 		return "The API server does not take what would " + act + on + ": nobody was asked to."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// actor names who acts on the volume: of a plugin in Kubernetes itself the kubelet is one part, and the
+// controller manager the other; a provisioner of its own signs what it says.
+func (z puzzle) actor() string {
+	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
+		return "The driver " + name
+	}
+	if !slices.Contains([]Step{Provisioning, Attaching, Detaching, Deleting}, z.step) {
+		return "The kubelet"
+	}
+	if z.text != nil && z.text.Reason == "VolumeFailedDelete" && z.text.Component != "persistentvolume-controller" && z.text.Component != "" {
+		name, _, _ := strings.Cut(z.text.Component, "_")
+		return "Provisioner " + name
+	}
+	return "The controller manager"
 }
 
 // ofAPI tells whether a component of Kubernetes could not write down what the step needs: a driver's

@@ -46,6 +46,13 @@ func (t Text) Attaches() bool {
 	return t.Reason == "attachError" || t.Reason == "FailedAttachVolume" || t.Op == "AttachVolume.Attach"
 }
 
+// Deletes tells whether it is about deleting or emptying a volume whose claim is gone: who provisions says
+// it in an event, an in-tree plugin in the volume's state, too (pkg/controller/volume/persistentvolume).
+func (t Text) Deletes() bool {
+	return t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeFailedRecycle" ||
+		strings.HasPrefix(t.Locator, "PersistentVolume ") && strings.HasSuffix(t.Locator, " status.message")
+}
+
 // ofContainers are the reasons of events about making and running a pod's containers.
 var ofContainers = []string{"Failed", "BackOff", "Unhealthy", "FailedSync", "FailedCreatePodSandBox", "FailedCreatePodContainer", "FailedScheduling", "FailedPostStartHook", "FailedPreStopHook", "FailedKillPod"}
 

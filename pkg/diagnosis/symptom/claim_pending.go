@@ -78,7 +78,7 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 // undeleted are the fresh words of who shall delete or empty a volume and could not.
 func undeleted(p *diagnosis.Pass, v *snapshot.Volume) (out []report.Evidence) {
 	for _, t := range p.Texts(v) {
-		if t.Fresh && (t.Reason == "VolumeFailedDelete" || t.Reason == "VolumeFailedRecycle") && len(out) < 2 {
+		if t.Fresh && t.Deletes() && t.Source == "event" && len(out) < 2 {
 			out = append(out, t.Evidence())
 		}
 	}
