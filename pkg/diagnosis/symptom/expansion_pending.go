@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
@@ -32,6 +33,9 @@ func grows(p *diagnosis.Pass, v *snapshot.Volume) {
 	s := onVolume(v, fmt.Sprintf("%s asks for %s and has %s.", capital(name(v)), want.String(), have.String()))
 	if want.Cmp(have) <= 0 || have.IsZero() {
 		s.Message = fmt.Sprintf("The expansion of %s is not finished.", name(v))
+	}
+	if refused, lowered := claims.Lowered(v.Claim); lowered {
+		s.Message += fmt.Sprintf(" What its driver refused was %s, before the request was lowered.", refused.String())
 	}
 	for _, k := range v.Claim.Status.Conditions {
 		switch k.Type {

@@ -92,10 +92,21 @@ func untouched(pl *evidence.Place) evidence.Answer {
 	return evidence.Resource(pl.X, "/events").Nothing(evidence.FromAPI(Object(c), "status.conditions", "none about a resize"))
 }
 
+// Lowered is the size that the driver refused before the request of a claim was lowered, and that it was
+// asked for last: the resizer writes what it asks for before it asks (external-resizer, expand_and_recover.go).
+func Lowered(c *corev1.PersistentVolumeClaim) (refused resource.Quantity, is bool) {
+	refused = c.Status.AllocatedResources[corev1.ResourceStorage]
+	return refused, allocated(c, controllerRefused).Locator != "" && refused.Cmp(c.Spec.Resources.Requests[corev1.ResourceStorage]) > 0
+}
+
 // Refused asks whether the driver refused to enlarge the volume in the backend: by the
 // claim's state, or by the resizer's fresh words that no success followed.
 func Refused(pl *evidence.Place) evidence.Answer {
 	c := pl.Volume.Claim
+	if before, lowered := Lowered(c); lowered {
+		want, _, _ := Sizes(pl)
+		return evidence.Unseen(evidence.Lack{Need: "what the driver says to " + want.String(), Why: "it was asked for " + before.String() + " last, before the request was lowered"})
+	}
 	state := evidence.Reading{}.Found(condition(c, "ControllerResizeError"), allocated(c, controllerRefused))
 	return withText(pl, state, func(t evidence.Text) bool {
 		return t.Reason == "VolumeResizeFailed" && ofResizer(t) && !t.Is(message.Deadline) && !t.Is(message.AbortedPending) // who hangs has refused nothing
