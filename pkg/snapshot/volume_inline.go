@@ -58,13 +58,18 @@ func (x *Index) addInline() {
 	}
 }
 
-// inlineKey is what makes two sources one: CephFS is named by its monitors alone.
+// inlineKey is what makes two sources one: the handle names CephFS by its monitors alone, and a share of
+// Azure without its account.
 type inlineKey struct{ driver, handle, path string }
 
 func keyOfSource(v *Volume) inlineKey {
 	k := inlineKey{driver: v.Driver, handle: v.Handle}
-	if v.PV != nil && v.PV.Spec.CephFS != nil {
+	switch {
+	case v.PV == nil:
+	case v.PV.Spec.CephFS != nil:
 		k.path = v.PV.Spec.CephFS.Path
+	case v.PV.Spec.AzureFile != nil:
+		k.path = v.PV.Spec.AzureFile.SecretName
 	}
 	return k
 }
@@ -225,6 +230,8 @@ func (v *Volume) SpecName(c *Consumer) string {
 		id = path.Base(id)
 	case s.AzureDisk != nil:
 		id = s.AzureDisk.DiskName
+	case s.AzureFile != nil:
+		return v.azureFileHandle(c.Volume)
 	}
 	return v.migratedTo + "-" + id
 }

@@ -113,6 +113,7 @@ func TestInlineMigrated(t *testing.T) {
 		{"ebs with its zone", corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://eu-1a/vol-0ab"}}, "ebs.csi.aws.com", "vol-0ab", "ebs.csi.aws.com-vol-0ab"},
 		{"gce", corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "disk-1"}}, "pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/disk-1", "pd.csi.storage.gke.io-disk-1"},
 		{"azure", corev1.VolumeSource{AzureDisk: &corev1.AzureDiskVolumeSource{DiskName: "d1", DataDiskURI: "/subscriptions/s/disks/d1"}}, "disk.csi.azure.com", "/subscriptions/s/disks/d1", "disk.csi.azure.com-d1"},
+		{"a share of azure", corev1.VolumeSource{AzureFile: &corev1.AzureFileVolumeSource{SecretName: "azure-storage-account-fs0-secret", ShareName: "s1"}}, "file.csi.azure.com", "#fs0#s1#jobs#a", "#fs0#s1#jobs#a"},
 		{"vsphere", corev1.VolumeSource{VsphereVolume: &corev1.VsphereVirtualDiskVolumeSource{VolumePath: "[ds] k/x.vmdk"}}, "csi.vsphere.vmware.com", "[ds] k/x.vmdk", "csi.vsphere.vmware.com-[ds] k/x.vmdk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

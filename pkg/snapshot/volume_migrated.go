@@ -149,8 +149,39 @@ func (v *Volume) translatedHandle() string {
 		return path.Base(v.Handle)
 	case "kubernetes.io/gce-pd":
 		return "projects/UNSPECIFIED/zones/" + cmp.Or(zoneOf(v.PV), "UNSPECIFIED") + "/disks/" + v.Handle
+	case "kubernetes.io/azure-file":
+		name := v.PVName()
+		if v.Inline && len(v.Consumers) > 0 {
+			name = v.Consumers[0].Volume
+		}
+		return v.azureFileHandle(name)
 	}
 	return v.Handle
+}
+
+// annotationAzureGroup names the resource group of a share's account.
+const annotationAzureGroup = "kubernetes.io/azure-file-resource-group"
+
+// azureFileHandle is group#account#share#name#namespace: the account is told by the name of the secret, the
+// name is that of the PV, or of the entry in a pod's volumes (k8s.io/csi-translation-lib/plugins/azure_file.go).
+func (v *Volume) azureFileHandle(name string) string {
+	if v.PV == nil || v.PV.Spec.AzureFile == nil {
+		return v.Handle
+	}
+	s, namespace := v.PV.Spec.AzureFile, ""
+	switch {
+	case s.SecretNamespace != nil:
+		namespace = *s.SecretNamespace
+	case v.PV.Spec.ClaimRef != nil:
+		namespace = v.PV.Spec.ClaimRef.Namespace
+	}
+	account := s.SecretName
+	if _, rest, ok := strings.Cut(account, "azure-storage-account-"); ok {
+		if i := strings.LastIndex(rest, "-secret"); i > 0 {
+			account = rest[:i]
+		}
+	}
+	return strings.Join([]string{v.PV.Annotations[annotationAzureGroup], account, s.ShareName, name, namespace}, "#")
 }
 
 // zoneOf is the zone of a PV's labels, or that of its node affinity.

@@ -14,6 +14,10 @@ func TestMigrated(t *testing.T) {
 	t.Parallel()
 	aws := corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://us-east-1a/vol-0abc"}}
 	gce := corev1.PersistentVolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "pvc-1"}}
+	space := "infra"
+	file := func(secret string, namespace *string) corev1.PersistentVolumeSource {
+		return corev1.PersistentVolumeSource{AzureFile: &corev1.AzureFilePersistentVolumeSource{SecretName: secret, SecretNamespace: namespace, ShareName: "share-1"}}
+	}
 	for name, c := range map[string]struct {
 		source corev1.PersistentVolumeSource
 		change func(*Snapshot, *corev1.PersistentVolume)
@@ -34,6 +38,13 @@ func TestMigrated(t *testing.T) {
 			pv.Labels = map[string]string{corev1.LabelTopologyZone: "us-central1-a"}
 		}, "pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/us-central1-a/disks/pvc-1",
 			"kubernetes.io/csi/pd.csi.storage.gke.io^projects/UNSPECIFIED/zones/us-central1-a/disks/pvc-1"},
+		"a share of Azure": {file("azure-storage-account-fs0abc-secret", nil), func(s *Snapshot, pv *corev1.PersistentVolume) {
+			s.Server = "v1.30.1"
+			pv.Annotations = map[string]string{"kubernetes.io/azure-file-resource-group": "rg-1"}
+			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "shop", Name: "data"}
+		}, "file.csi.azure.com", "rg-1#fs0abc#share-1#pv1#shop", "kubernetes.io/csi/file.csi.azure.com^rg-1#fs0abc#share-1#pv1#shop"},
+		"a secret of another name": {file("storage-key", &space), func(s *Snapshot, _ *corev1.PersistentVolume) { s.Server = "v1.30.1" },
+			"file.csi.azure.com", "#storage-key#share-1#pv1#infra", "kubernetes.io/csi/file.csi.azure.com^#storage-key#share-1#pv1#infra"},
 		"a plugin without a successor": {corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}},
 			func(s *Snapshot, _ *corev1.PersistentVolume) { s.Server = "v1.30.1" }, "", "", "kubernetes.io/nfs/s//p"},
 	} {
