@@ -189,6 +189,8 @@ func TestSiblingsOfAttachments(t *testing.T) {
 			w := vs().Waits().Attached("n1").Disk("n1", "sdb", "8:16", "device/vendor", "VMware", "device/model", "Virtual disk")
 			return w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = NotFound desc = disk: 6000c29abc not attached to node")
 		}()},
+		{"device link vsphere, of no known size, a new disk", "broken: likely device-link-missing Device n1/8:16; possible attached-in-api-missing-on-node VolumeAttachment csi-e154151db39f3884991be54f61783f69e74fb521f658764b6a9bd339ca6c3078", sizeless("1700")},
+		{"device link vsphere, of no known size, an old disk", "broken: possible attached-in-api-missing-on-node VolumeAttachment csi-e154151db39f3884991be54f61783f69e74fb521f658764b6a9bd339ca6c3078; unexplained mount-failed; unexplained pod-waiting-for-volume", sizeless("300000")},
 		{"hostpath local block absent", "broken: certain hostpath-type-mismatch PersistentVolume pv-data", sketch.NewWorld("", "", localPV).Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist")},
 		{"hostpath file", "broken: certain hostpath-type-mismatch Pod shop/web-0", nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: sock, hostPath: {path: /run/docker.sock, type: Socket}}]").FailedMount("MountVolume.SetUp failed for volume \"sock\" : hostPath type check failed: /run/docker.sock is not a socket file")},
 		{"hostpath old, recovered", "healthy", sketch.NewWorld("", "", localPV).Runs(0).Mounts("n1", "8:32 / /mnt/disks/vol1 rw shared:9 - ext4 /dev/sdc rw", "8:32 / /var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data rw shared:9 - ext4 /dev/sdc rw").Disk("n1", "sdc", "8:32").LiveExt4("n1", "sdc").Answers("n1", "/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "/mnt/disks/vol1").Entries("n1", "mnt/disks/vol1", "@dir").Event("Pod", "web-0", sketch.UID+"00", "FailedMount", "kubelet", "n1", "2025-12-31T12:00:01Z", "MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist")},
@@ -203,6 +205,14 @@ func TestSiblingsOfAttachments(t *testing.T) {
 			show(t, r.w, ask, r.want)
 		})
 	}
+}
+
+// sizeless is a disk of vSphere without identifiers of which no size is written down, as of one that a pod names
+// itself; the kernel has seen it come, so many seconds ago.
+func sizeless(at string) *world {
+	return vol("csi.vsphere.vmware.com", "6a6b1b1a-1111-4222-8333-123456789012", "").Waits().Attached("n1").Disk("n1", "sdb", "8:16", "device/vendor", "VMware", "device/model", "Virtual disk").Edit("capacity: {storage: 10Gi}", "capacity: {}").
+		Kernel("n1", at+"|sd 2:0:1:0: [sdb] Attached SCSI disk").
+		FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = NotFound desc = disk: 6000c29abc not attached to node")
 }
 
 // portworx attaches as a part of mounting.

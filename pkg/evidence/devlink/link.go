@@ -117,18 +117,29 @@ func (m *Missing) inOtherHands(b *probes.BlockDevice) bool {
 	return slices.Contains([]string{"LVM2_member", "linux_raid_member", "zfs_member"}, holds) || holds == "crypto_LUKS" && !m.pl.Volume.Encrypted()
 }
 
-// fitting: no disk carries an identity that could be compared, and one that nobody uses has
-// the volume's size.
+// fits tells whether a disk has the volume's size. The size of what a pod names itself nobody knows: then
+// it must have come since the volume was attached.
+func (m *Missing) fits(b *probes.BlockDevice, size int64) bool {
+	if size != 0 {
+		return b.Sectors*512 == size
+	}
+	va := m.pl.Volume.AttachmentOn(m.pl.Node)
+	return va != nil && slices.ContainsFunc(m.pl.View.KernelLines(), func(l probes.KernelLine) bool {
+		return l.At.After(va.CreationTimestamp.Add(-time.Minute)) && strings.Contains(l.Text, "["+b.Name+"] Attached SCSI disk")
+	})
+}
+
+// fitting: no disk carries an identity that could be compared, and one that nobody uses fits.
 func (m *Missing) fitting() {
 	v, view := m.pl.Volume, m.pl.View
 	size := disk.SizeOf(v)
-	if disk.Compare(v, view).Match || disk.SessionOf(m.pl) != "" || size == 0 || m.text.Raw == "" && !m.withoutIdentifiers() {
+	if disk.Compare(v, view).Match || disk.SessionOf(m.pl) != "" || size == 0 && !m.withoutIdentifiers() || m.text.Raw == "" && !m.withoutIdentifiers() {
 		return
 	}
 	var facts []report.Evidence
 	var names []string
 	for _, b := range view.Blocks() {
-		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || b.Sectors*512 != size || disk.OwnIdentity(view, b) || m.inOtherHands(b) {
+		if !disk.Whole(b) || disk.System(view, b) || !disk.Idle(view, b) || !m.fits(b, size) || disk.OwnIdentity(view, b) || m.inOtherHands(b) {
 			continue
 		}
 		if m.Disk == nil {

@@ -15,7 +15,7 @@ type Comparison struct {
 	Count     int
 	Match     bool     // one carries the volume's identity
 	Unclaimed string   // an unused disk of the volume's size without an identity of its own
-	Stranger  string   // an unused disk of the volume's size with an identity that is not the volume's name
+	Stranger  string   // an unused disk of the volume's size, or of any when no size is known, with an identity that is not the volume's name
 	Blank     []string // disks without any identity
 	Evidence  []report.Evidence
 }
@@ -36,10 +36,11 @@ func Compare(v *snapshot.Volume, view *snapshot.NodeView) Comparison {
 		case id != "":
 			out.Evidence = append(out.Evidence, evidence.FromNode(view.Name, locator, id))
 		}
-		switch fits := SizeOf(v) == b.Sectors*512 && Idle(view, b); {
+		size := SizeOf(v)
+		switch fits := size == b.Sectors*512 && Idle(view, b); {
 		case fits && out.Unclaimed == "" && !OwnIdentity(view, b):
 			out.Unclaimed = b.Name
-		case fits && out.Stranger == "":
+		case out.Stranger == "" && (fits || size == 0 && Idle(view, b) && !System(view, b)):
 			out.Stranger = b.Name
 		}
 	}
