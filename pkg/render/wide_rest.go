@@ -1,7 +1,7 @@
 package render
 
 import (
-	"reflect"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -35,7 +35,8 @@ func (p *page) unexplained() {
 	}
 	p.title("UNEXPLAINED")
 	shown := map[report.Evidence]bool{} // above: a pod waits because its mount fails, and both quote that
-	for i, u := range p.r.Unexplained {
+	first := map[string]string{}        // of several of whom nothing else was found out the first one's name
+	for _, u := range p.r.Unexplained {
 		p.hang("  "+u.Name+"  ", "    ", u.Subject.String())
 		p.text("    ", u.Message)
 		for _, e := range slices.Concat(u.Evidence, u.Seen) {
@@ -44,10 +45,12 @@ func (p *page) unexplained() {
 				p.fact(e)
 			}
 		}
-		if at := slices.IndexFunc(p.r.Unexplained[:i], func(o report.Unexplained) bool { return sameLooks(o, u) }); at >= 0 {
-			p.text("    ", "what was ruled out, what it could be and what to look at: as for "+p.r.Unexplained[at].Name+" above")
+		is := findings(u)
+		if name, ok := first[is]; ok {
+			p.text("    ", "what was ruled out, what it could be and what to look at: as for "+name+" above")
 			continue
 		}
+		first[is] = u.Name
 		for _, x := range u.RuledOut {
 			p.hang("    ruled out: ", "      ", x.Words+" ("+x.Cause+")")
 		}
@@ -61,9 +64,13 @@ func (p *page) unexplained() {
 	}
 }
 
-// sameLooks tells whether nothing more can be looked for behind the second symptom than behind the first.
-func sameLooks(a, b report.Unexplained) bool {
-	return reflect.DeepEqual(a.RuledOut, b.RuledOut) && reflect.DeepEqual(a.Works, b.Works) && reflect.DeepEqual(a.CouldBe, b.CouldBe) && reflect.DeepEqual(a.Next, b.Next)
+// findings are what was found out about a symptom beside its evidence, as one text to compare.
+func findings(u report.Unexplained) string {
+	out, err := json.Marshal([]any{u.RuledOut, u.Works, u.CouldBe, u.Next})
+	if err != nil {
+		return u.Subject.String() // no type among them fails
+	}
+	return string(out)
 }
 
 // couldBe groups the causes that might explain a symptom by what kept them from
