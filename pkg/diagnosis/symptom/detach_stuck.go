@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -129,7 +130,7 @@ func longhornStays(p *diagnosis.Pass, v *snapshot.Volume) {
 		why = "is detaching"
 	case st.State == "detaching" && len(v.Running()) > 0 && longIn(p, v, 10*time.Minute):
 		why = "is detaching under its pod, and does not come to an end" // not between two attempts: those leave events
-	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(v) && !busyItself(lh) && longIn(p, v, 10*time.Minute):
+	case st.State == "attached" && len(v.Attachments) == 0 && len(v.Live()) == 0 && !workingTicket(p, v) && !busyItself(lh) && longIn(p, v, 10*time.Minute):
 		why = "stays attached to node " + node + " although no pod and no VolumeAttachment wants it"
 	default:
 		return
@@ -167,10 +168,10 @@ func busyItself(lh *snapshot.LHVolume) bool {
 	return lh.Standby || lh.Status.RestoreRequired || clones
 }
 
-// workingTicket tells whether a ticket other than a user's manual attach has work
-// in progress on the volume: snapshot, backup, clone, rebuild, restore, expansion.
-func workingTicket(v *snapshot.Volume) bool {
-	return slices.ContainsFunc(v.Tickets(), func(t *snapshot.LHTicket) bool {
-		return t.Type != "csi-attacher" && t.Type != "longhorn-api" && t.Type != "longhorn-upgrader"
+// workingTicket tells whether somebody wants the volume attached by a ticket: for work in progress
+// (snapshot, backup, clone, rebuild, restore, expansion), or by hand and not as what nobody uses any more.
+func workingTicket(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(longhorn.TicketsOf(&evidence.Place{X: p.Index, Volume: v}), func(t longhorn.Ticket) bool {
+		return t.Type != "csi-attacher" && t.Type != "longhorn-upgrader" && (!t.ByHand || t.Unneeded.No())
 	})
 }

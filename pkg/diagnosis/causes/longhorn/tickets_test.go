@@ -1,9 +1,11 @@
 package longhorn
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -77,6 +79,20 @@ func TestManualTicket(t *testing.T) {
 		{"cordoned, eviction refused", cordoned().add("app", app).event("Pod", "im-n2", "EvictionBlocked", "Cannot evict pod as it would violate the pod's disruption budget.", 9, "2026-01-02T11:59:00Z"), certain},
 		{"cordoned, only its DaemonSets are left", cordoned().add("daemon", strings.ReplaceAll(app, "name: other", "name: proxy, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: proxy, uid: d, controller: true}]")), certain},
 	})
+}
+
+// TestManualTicketIsAWish: what somebody attached by hand, and may work with, does not stay attached for nobody.
+func TestManualTicketIsAWish(t *testing.T) {
+	t.Parallel()
+	waits := snapshot.AttachmentName(vol, snapshot.LonghornDriver, "n1") + ": {type: csi-attacher, nodeID: n1, generation: 0}"
+	tickets := "longhorn-ui: {type: longhorn-api, nodeID: n2, generation: 0}"
+	for ticket, stays := range map[string]bool{tickets: false, "gone: {type: csi-attacher, nodeID: n2, generation: 0}": true} {
+		s := held(tickets, "").drop("va").drop("pod").edit("tickets", waits, "").edit("tickets", tickets, ticket)
+		_, r := s.run(t, AttachmentTicketLeftover)
+		if got := slices.ContainsFunc(r.Symptoms, func(s report.Symptom) bool { return s.Name == "detach-stuck" }); got != stays {
+			t.Errorf("with the ticket %q it stays attached for nobody: %v, want %v", ticket, got, stays)
+		}
+	}
 }
 
 func TestVolumeFaulted(t *testing.T) {
