@@ -24,7 +24,8 @@ func Load(dir string) (*snapshot.Snapshot, error) {
 // deep is a value with pointers, lists and maps of its own, in which some values may be exchanged. What a
 // type hides from others it shares: nobody outside of it can change that.
 func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) reflect.Value {
-	if exchange == nil && plain(v.Type()) || v.IsZero() {
+	whole := func(t reflect.Type) bool { return t.Kind() <= reflect.Float64 || exchange == nil && plain(t) }
+	if whole(v.Type()) || v.IsZero() {
 		return v
 	}
 	if exchange != nil {
@@ -41,8 +42,8 @@ func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) r
 		out.Set(deep(v.Elem(), exchange))
 	case reflect.Slice:
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		reflect.Copy(out, v)
-		if exchange == nil && plain(v.Type().Elem()) {
+		if whole(v.Type().Elem()) {
+			reflect.Copy(out, v)
 			return out
 		}
 		for i := range v.Len() {
@@ -56,9 +57,7 @@ func deep(v reflect.Value, exchange func(reflect.Value) (reflect.Value, bool)) r
 	case reflect.Struct:
 		out.Set(v)
 		for _, i := range seen(v.Type()) {
-			if field := v.Field(i); exchange != nil || !plain(field.Type()) {
-				out.Field(i).Set(deep(field, exchange))
-			}
+			out.Field(i).Set(deep(v.Field(i), exchange))
 		}
 	default:
 		out.Set(v)
