@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"strings"
+	"sync"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
@@ -12,13 +13,13 @@ import (
 var wordList string
 
 // known are the words that rules and probes use, and so all that they can look for.
-var known = func() map[string]bool {
+var known = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(wordList) {
 		out[w] = true
 	}
 	return out
-}()
+})
 
 // kernelNames are names that the kernel and its tools give by themselves.
 var kernelNames = pattern.MustCompile(`^(?:(?:sd|vd|xvd|hd|mpath|dasd)[a-z]{1,4}[0-9]*|(?:eth|ens|eno|enp|veth|bond|lo|cni|flannel|loop|dm|md|sr|zd|rbd|nbd|sg|ttyS|host|session|target|connection|cpu|node|rport)[0-9a-f]*` +
@@ -84,7 +85,7 @@ func (w *vocabulary) said(run string) bool {
 
 func (w *vocabulary) knows(word string) bool {
 	word = strings.ToLower(word)
-	return known[word] || w.plain[word]
+	return known()[word] || w.plain[word]
 }
 
 // allow lets the words of a name be said.

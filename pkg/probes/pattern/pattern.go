@@ -7,14 +7,16 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
 // Pattern is a regular expression and the words that every match of it contains.
 type Pattern struct {
-	*regexp.Regexp
-	need *need
-	last atomic.Pointer[asked]
+	expr     string
+	words    func() *need
+	compiled func() *regexp.Regexp
+	last     atomic.Pointer[asked]
 }
 
 // asked is a text with its answer: a text is asked about once for each volume and rule, and
@@ -24,23 +26,30 @@ type asked struct {
 	matches bool
 }
 
-// MustCompile is a pattern of an expression (regexp/syntax). It panics over a wrong one:
-// expressions stand in the program.
+// MustCompile is a pattern of an expression (regexp/syntax). It is read when a text is asked
+// about first, and compiled when a text has its words: a run needs few of some hundreds. A
+// wrong one panics then; expressions stand in the program, and a test reads them all.
 func MustCompile(expr string) *Pattern {
-	p := &Pattern{Regexp: regexp.MustCompile(expr)}
-	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
-		p.need = needed(tree)
+	return &Pattern{
+		expr: expr,
+		words: sync.OnceValue(func() *need {
+			if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
+				return needed(tree)
+			}
+			return nil
+		}),
+		compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
 	}
-	return p
 }
 
 // possible tells whether a text has the words of a match. Two letters of other alphabets are
 // cases of s and k (U+017F, U+212A): a text that has one of them is matched as it is.
 func (p *Pattern) possible(s string) bool {
-	return p.need == nil || p.need.in(s) || strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a")
+	need := p.words()
+	return need == nil || need.in(s) || strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a")
 }
 
-// MatchString is that of regexp.Regexp.
+// MatchString is that of regexp.compiled().
 func (p *Pattern) MatchString(s string) bool {
 	if last := p.last.Load(); last != nil && last.text == s {
 		return last.matches
@@ -48,71 +57,85 @@ func (p *Pattern) MatchString(s string) bool {
 	if !p.possible(s) {
 		return false
 	}
-	matches := p.Regexp.MatchString(s)
+	matches := p.compiled().MatchString(s)
 	p.last.Store(&asked{s, matches})
 	return matches
 }
 
-// FindStringIndex is that of regexp.Regexp.
+// FindStringIndex is that of regexp.compiled().
 func (p *Pattern) FindStringIndex(s string) []int {
 	if !p.MatchString(s) {
 		return nil
 	}
-	return p.Regexp.FindStringIndex(s)
+	return p.compiled().FindStringIndex(s)
 }
 
-// FindString is that of regexp.Regexp.
+// FindString is that of regexp.compiled().
 func (p *Pattern) FindString(s string) string {
 	if !p.possible(s) {
 		return ""
 	}
-	return p.Regexp.FindString(s)
+	return p.compiled().FindString(s)
 }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch is that of regexp.compiled().
 func (p *Pattern) FindStringSubmatch(s string) []string {
 	if !p.possible(s) {
 		return nil
 	}
-	return p.Regexp.FindStringSubmatch(s)
+	return p.compiled().FindStringSubmatch(s)
 }
 
-// FindAllString is that of regexp.Regexp.
+// FindAllString is that of regexp.compiled().
 func (p *Pattern) FindAllString(s string, n int) []string {
 	if !p.possible(s) {
 		return nil
 	}
-	return p.Regexp.FindAllString(s, n)
+	return p.compiled().FindAllString(s, n)
 }
 
-// FindAllStringSubmatch is that of regexp.Regexp.
+// FindAllStringSubmatch is that of regexp.compiled().
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	if !p.possible(s) {
 		return nil
 	}
-	return p.Regexp.FindAllStringSubmatch(s, n)
+	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringIndex is that of regexp.Regexp.
+// FindAllStringIndex is that of regexp.compiled().
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	if !p.possible(s) {
 		return nil
 	}
-	return p.Regexp.FindAllStringIndex(s, n)
+	return p.compiled().FindAllStringIndex(s, n)
 }
 
-// ReplaceAllString is that of regexp.Regexp.
+// FindAllStringSubmatchIndex is that of regexp.Regexp.
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	if !p.possible(s) {
+		return nil
+	}
+	return p.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
+// String is the expression.
+func (p *Pattern) String() string { return p.expr }
+
+// SubexpNames is that of regexp.Regexp.
+func (p *Pattern) SubexpNames() []string { return p.compiled().SubexpNames() }
+
+// ReplaceAllString is that of regexp.compiled().
 func (p *Pattern) ReplaceAllString(s, by string) string {
 	if !p.possible(s) {
 		return s
 	}
-	return p.Regexp.ReplaceAllString(s, by)
+	return p.compiled().ReplaceAllString(s, by)
 }
 
-// ReplaceAllStringFunc is that of regexp.Regexp.
+// ReplaceAllStringFunc is that of regexp.compiled().
 func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
 	if !p.possible(s) {
 		return s
 	}
-	return p.Regexp.ReplaceAllStringFunc(s, by)
+	return p.compiled().ReplaceAllStringFunc(s, by)
 }

@@ -25,7 +25,7 @@ func TestNeeded(t *testing.T) {
 		`abc|\d+`:                                       "",
 		`^(?P<a>mount\.nfs): (?:access denied|timeout)`: "mount.nfs: access denied | mount.nfs: timeout",
 	} {
-		if got := shown(MustCompile(expr).need); got != want {
+		if got := shown(MustCompile(expr).words()); got != want {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func BenchmarkPattern(b *testing.B) {
 	})
 	b.Run("regexp", func(b *testing.B) {
 		for b.Loop() {
-			p.Regexp.MatchString(text)
+			p.compiled().MatchString(text)
 		}
 	})
 }
