@@ -2,19 +2,28 @@ package corpus
 
 import (
 	"reflect"
+	"runtime/debug"
 	"sync"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// The heap of what reads the corpus may grow: it is small, and thousands of snapshots come and go.
+var _ = debug.SetGCPercent(400)
+
 // held are the snapshots that were read once, by directory.
 var held sync.Map
 
-// Load is snapshot.Load of a directory that nobody writes to. It reads it once and gives a copy to
-// everybody who asks: reading YAML and the recordings of nodes is most of what a test of the whole corpus costs.
-func Load(dir string) (*snapshot.Snapshot, error) {
+// Shared is snapshot.Load of a directory that nobody writes to. It reads it once, for everybody: reading YAML
+// and the recordings of nodes is most of what a test of the whole corpus costs. Nobody changes what it gives.
+func Shared(dir string) (*snapshot.Snapshot, error) {
 	read, _ := held.LoadOrStore(dir, sync.OnceValues(func() (*snapshot.Snapshot, error) { return snapshot.Load(dir) }))
-	s, err := read.(func() (*snapshot.Snapshot, error))()
+	return read.(func() (*snapshot.Snapshot, error))()
+}
+
+// Load is a copy of what Shared gives, to be changed.
+func Load(dir string) (*snapshot.Snapshot, error) {
+	s, err := Shared(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func Run(dir string, cat *diagnosis.Catalog) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := snapshot.Load(dir)
+	s, err := Shared(dir)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", c.Name, err)
 	}

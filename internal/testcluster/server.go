@@ -47,21 +47,30 @@ type Refusal struct {
 	Detail string `json:"detail"`
 }
 
-// Start serves a snapshot's directory, or nothing at all without one.
+// Start serves a snapshot's directory, or nothing at all without one, on a port.
 func Start(dir string, refusals ...Refusal) (*Server, error) {
-	s := &Server{dir: dir, store: map[string]collection{}, refusals: refusals, version: "v1.31.2"}
-	if dir != "" {
-		if err := s.read(); err != nil {
-			return nil, err
-		}
+	s, err := Read(dir, refusals...)
+	if err != nil {
+		return nil, err
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s, nil
 }
 
+// Read is Start without a port: Config leads to what it serves.
+func Read(dir string, refusals ...Refusal) (*Server, error) {
+	s := &Server{dir: dir, refusals: refusals, version: "v1.31.2"}
+	if dir != "" {
+		if err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 func (s *Server) read() error {
 	var err error
-	if s.store, err = readObjects(filepath.Join(s.dir, "cluster")); err != nil {
+	if s.store, err = stored(s.dir); err != nil {
 		return err
 	}
 	raw, err := os.ReadFile(filepath.Join(s.dir, "snapshot.yaml"))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
@@ -22,6 +23,15 @@ type object struct {
 
 // collection is every object of one resource, in the order of etcd's keys.
 type collection []*object
+
+// stores are the objects that were read, by directory: nobody writes to them.
+var stores sync.Map
+
+// stored are the objects of a snapshot, which is read once.
+func stored(dir string) (map[string]collection, error) {
+	read, _ := stores.LoadOrStore(dir, sync.OnceValues(func() (map[string]collection, error) { return readObjects(filepath.Join(dir, "cluster")) }))
+	return read.(func() (map[string]collection, error))()
+}
 
 // readObjects reads the objects of a directory, lists taken apart.
 func readObjects(dir string) (map[string]collection, error) {

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
@@ -54,15 +52,14 @@ func TestAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			saved, err := corpus.Load(k.Dir)
+			saved, err := corpus.Shared(k.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			server, err := testcluster.Start(k.Dir)
+			server, err := testcluster.Read(k.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer server.Close()
 			looks, again := 0, 0
 			urls := map[string]bool{}
 			var mu sync.Mutex
@@ -82,7 +79,7 @@ func TestAgain(t *testing.T) {
 				urls[r.URL.Path] = true
 				return false
 			}
-			config := &rest.Config{Host: server.URL, QPS: -1}
+			config := server.Config()
 			config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 				return earlier{next, func() bool { return looks == 0 || c.twice && looks > 1 }, c.path, c.old, c.then}
 			})

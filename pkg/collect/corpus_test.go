@@ -3,12 +3,12 @@ package collect_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/rest"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
@@ -31,7 +31,7 @@ func TestCorpus(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			saved, err := corpus.Load(c.Dir)
+			saved, err := corpus.Shared(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,17 +71,16 @@ func nothingNew(t *testing.T, saved, live []string, why string) {
 // fromServer collects a case from a server, which may be changed, and adds what its nodes said.
 func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot, change ...func(*testcluster.Server)) *snapshot.Snapshot {
 	t.Helper()
-	server, err := testcluster.Start(c.Dir)
+	server, err := testcluster.Read(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
 	for _, f := range change {
 		f(server)
 	}
 	q := collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}
 	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
-		s.Nodes = saved.Nodes
+		s.Nodes = maps.Clone(saved.Nodes)
 		for _, g := range saved.Gaps {
 			if strings.HasPrefix(g.Need, "node/") {
 				s.Gaps = append(s.Gaps, g)
@@ -89,7 +88,7 @@ func fromServer(t *testing.T, c *corpus.Case, saved *snapshot.Snapshot, change .
 		}
 		return nil
 	}
-	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt, Nodes: nodes, AppLogs: true})
+	live, err := collect.Collect(context.Background(), server.Config(), q, collect.Options{Now: saved.TakenAt, Nodes: nodes, AppLogs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect"
@@ -47,18 +45,17 @@ func TestGrowth(t *testing.T) {
 
 func cost(t *testing.T, c *corpus.Case, crowd testcluster.Crowd) (calls, bytes int64) {
 	t.Helper()
-	server, err := testcluster.Start(c.Dir)
+	server, err := testcluster.Read(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
 	server.Crowd = crowd
-	saved, err := corpus.Load(c.Dir)
+	saved, err := corpus.Shared(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}
-	if _, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt}); err != nil {
+	if _, err := collect.Collect(context.Background(), server.Config(), q, collect.Options{Now: saved.TakenAt}); err != nil {
 		t.Fatal(err)
 	}
 	return server.Requests.Load(), server.Bytes.Load()

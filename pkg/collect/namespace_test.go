@@ -39,7 +39,7 @@ func TestNamespace(t *testing.T) {
 		c.Ask = diagnosis.Question{Kind: "cluster", Namespace: c.Ask.Namespace}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			saved, err := corpus.Load(c.Dir)
+			saved, err := corpus.Shared(c.Dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestNamespaceRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := corpus.Load(c.Dir)
+	saved, err := corpus.Shared(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

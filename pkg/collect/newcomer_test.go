@@ -5,12 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/testcluster"
@@ -31,7 +30,7 @@ func TestNewcomers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(root, name)
-			saved, err := corpus.Load(dir)
+			saved, err := corpus.Shared(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,17 +49,16 @@ func TestNewcomers(t *testing.T) {
 // lookedAt collects about a node; hidden: its pods are listed only after it was looked at.
 func lookedAt(t *testing.T, dir, node string, saved *snapshot.Snapshot, hidden bool) *snapshot.Snapshot {
 	t.Helper()
-	server, err := testcluster.Start(dir)
+	server, err := testcluster.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
 	looked := false
 	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
 		s.Nodes, looked = map[string]*snapshot.NodeRecord{node: saved.Nodes[node]}, true
 		return nil
 	}
-	config := &rest.Config{Host: server.URL, QPS: -1}
+	config := server.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return hide{next, func() bool { return hidden && !looked }}
 	})
@@ -102,15 +100,14 @@ func TestOneNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(root, "healthy-shared-rwo-same-node")
-	saved, err := corpus.Load(dir)
+	saved, err := corpus.Shared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := testcluster.Start(dir)
+	server, err := testcluster.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
 	server.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/api/v1/pods" {
 			return false
@@ -123,7 +120,7 @@ func TestOneNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := func(_ context.Context, s *snapshot.Snapshot) error {
-		s.Nodes = saved.Nodes
+		s.Nodes = maps.Clone(saved.Nodes)
 		for _, p := range saved.Cluster.Pods {
 			if p.Namespace != c.Ask.Namespace {
 				s.Cluster.Pods = append(s.Cluster.Pods, p.DeepCopy())
@@ -131,7 +128,7 @@ func TestOneNamespace(t *testing.T) {
 		}
 		return nil
 	}
-	live, err := collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}, collect.Options{Now: saved.TakenAt, Nodes: nodes})
+	live, err := collect.Collect(context.Background(), server.Config(), collect.Question{Kind: c.Ask.Kind, Namespace: c.Ask.Namespace, Name: c.Ask.Name}, collect.Options{Now: saved.TakenAt, Nodes: nodes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
@@ -101,15 +100,14 @@ func collectAll(t *testing.T, dir string) (*snapshot.Snapshot, map[request]bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := corpus.Load(c.Dir)
+	saved, err := corpus.Shared(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := testcluster.Start(c.Dir)
+	server, err := testcluster.Read(c.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
 	var mu sync.Mutex
 	requests := map[request]bool{}
 	server.Asked = func(verb, group, resource, namespace string) {
@@ -123,7 +121,7 @@ func collectAll(t *testing.T, dir string) (*snapshot.Snapshot, map[request]bool)
 	}
 	for _, q := range questions {
 		// A question that the case cannot answer has asked all the same.
-		_, _ = collect.Collect(context.Background(), &rest.Config{Host: server.URL, QPS: -1}, q, collect.Options{Now: saved.TakenAt})
+		_, _ = collect.Collect(context.Background(), server.Config(), q, collect.Options{Now: saved.TakenAt})
 	}
 	return saved, requests
 }

@@ -1,53 +1,11 @@
 package diagnosis_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 )
-
-// TestLossPrintsNoCommand takes evidence away in every way in which it can be missing:
-// no command appears that the whole evidence did not give.
-func TestLossPrintsNoCommand(t *testing.T) {
-	t.Parallel()
-	root, _ := cases(t)
-	for _, set := range []string{"cases", "pending", "hostile"} {
-		names, err := corpus.Names(filepath.Join(root, "..", set))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			t.Run(set+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				losesCommands(t, filepath.Join(root, "..", set, name))
-			})
-		}
-	}
-}
-
-func losesCommands(t *testing.T, dir string) {
-	t.Helper()
-	ask, err := corpus.ReadAsk(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, s := &corpus.Case{Name: filepath.Base(dir), Dir: dir, Ask: ask}, load(t, dir)
-	whole := corpus.Acting(recorded(t, c))
-	for _, l := range corpus.Losses(s, ask) {
-		if os.Getenv("ALL_LOSSES") == "" && !corpus.Sampled(sampled, "command", c.Name, l.Name) {
-			continue
-		}
-		for _, command := range corpus.Acting(evaluate(c, l.Take())) {
-			if !slices.Contains(whole, command) {
-				t.Errorf("without %s there is a new command: %s", l.Name, command)
-			}
-		}
-	}
-}
 
 // TestHostileSnapshots are snapshots in which the facts that make a step safe were not
 // read, or speak against it: no command above read-only, and the report says what has

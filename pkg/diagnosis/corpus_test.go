@@ -6,7 +6,6 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // TestCorpus runs every recorded case through every rule and compares the whole
@@ -36,9 +35,8 @@ func TestCorpus(t *testing.T) {
 // TestSentencesAreComplete finds fields of a document that its rule does not give.
 func TestSentencesAreComplete(t *testing.T) {
 	t.Parallel()
-	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		_, faults := causes.Catalog().Audit(snapshot.NewIndex(load(t, dir)), c.Ask)
-		for _, f := range faults {
+	every(t, func(t *testing.T, c *corpus.Case, _ string) {
+		for _, f := range audit(t, c).faults {
 			t.Error(f)
 		}
 	})

@@ -18,7 +18,7 @@ func TestForgedEventsPrintNoCommand(t *testing.T) {
 	root, names := cases(t)
 	var said []corpus.Complaint
 	for _, name := range names {
-		for _, c := range corpus.Complaints(load(t, filepath.Join(root, name))) {
+		for _, c := range corpus.Complaints(shared(t, filepath.Join(root, name))) {
 			if !slices.Contains(said, c) {
 				said = append(said, c)
 			}
@@ -29,7 +29,7 @@ func TestForgedEventsPrintNoCommand(t *testing.T) {
 	}
 	const each = 12
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s := load(t, dir)
+		s := shared(t, dir)
 		if c.Ask.Namespace == "" {
 			return
 		}

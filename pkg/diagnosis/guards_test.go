@@ -47,7 +47,7 @@ func guardsHold(t *testing.T, dir string, tried, printed map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := load(t, dir)
+	whole := shared(t, dir)
 	for _, step := range causes.Catalog().StepsOf(snapshot.NewIndex(whole), ask) {
 		seen, ok := step.Decide(snapshot.NewIndex(whole))
 		if !ok || seen.Risk == "" || seen.Risk == remedy.ReadOnly {

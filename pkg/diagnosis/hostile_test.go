@@ -70,8 +70,8 @@ func TestUnreadDescriptorsProveNothing(t *testing.T) {
 // volume of somebody else that is well.
 func TestImitationChangesNothing(t *testing.T) {
 	t.Parallel()
-	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s := load(t, dir)
+	some(t, 3, func(t *testing.T, c *corpus.Case, dir string) {
+		s := shared(t, dir)
 		want := answerOf(recorded(t, c))
 		crashing := len(c.Name)%2 == 0
 		imitated, err := corpus.Imitated(s, crashing)
@@ -101,8 +101,8 @@ func answerOf(r *report.Report) []string {
 // without the true controllers: no cause blames them or gets stronger, no command appears.
 func TestTenantsWorkloadServesNoDriver(t *testing.T) {
 	t.Parallel()
-	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s := load(t, dir)
+	some(t, 3, func(t *testing.T, c *corpus.Case, dir string) {
+		s := shared(t, dir)
 		for name, before := range map[string]*snapshot.Snapshot{"as it is": s, "without controllers": corpus.WithoutControllers(s)} {
 			want, got := evaluate(c, before), evaluate(c, corpus.Claimed(before))
 			was := answerOf(want)

@@ -62,7 +62,7 @@ func TestCausesByKind(t *testing.T) {
 func TestNoImpossibleCause(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		for _, s := range causes.Catalog().Impossible(snapshot.NewIndex(load(t, dir)), c.Ask) {
+		for _, s := range causes.Catalog().Impossible(snapshot.NewIndex(shared(t, dir)), c.Ask) {
 			t.Error(s)
 		}
 	})

@@ -1,7 +1,6 @@
 package diagnosis_test
 
 import (
-	"os"
 	"slices"
 	"testing"
 
@@ -10,20 +9,20 @@ import (
 
 // pairs is which part of the pairs of losses is tried, and with ALL_LOSSES: there are
 // almost six million.
-const pairs, morePairs = 16384, 512
+const pairs, morePairs = 32768, 512
 
 // TestTwoLossesNeverStrengthen takes two things away at once: what the first leaves open is
 // not settled because the second is missing, too, and no command comes of it.
 func TestTwoLossesNeverStrengthen(t *testing.T) {
 	t.Parallel()
 	part := pairs
-	if os.Getenv("ALL_LOSSES") != "" {
+	if allLosses() {
 		part = morePairs
 	}
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		whole := recorded(t, c)
 		acting := corpus.Acting(whole)
-		losses := corpus.Losses(load(t, dir), c.Ask)
+		losses := corpus.Losses(shared(t, dir), c.Ask)
 		for i, first := range losses {
 			var chosen []string
 			for _, second := range losses[i+1:] {

@@ -1,7 +1,6 @@
 package diagnosis_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,12 +11,12 @@ import (
 )
 
 // TestLossNeverStrengthens takes evidence away in every way in which it can be missing:
-// nothing becomes certain, stronger or well by it, and the cause stays among what is open
+// nothing becomes certain, stronger or well by it, no command appears, and the cause stays among what is open
 // where a list or a probe is missing.
 func TestLossNeverStrengthens(t *testing.T) {
 	t.Parallel()
 	root, _ := cases(t)
-	for _, set := range []string{"cases", "pending"} {
+	for _, set := range []string{"cases", "pending", "hostile"} {
 		names, err := corpus.Names(filepath.Join(root, "..", set))
 		if err != nil {
 			t.Fatal(err)
@@ -36,27 +35,26 @@ const sampled = 48
 
 func lose(t *testing.T, dir string) {
 	t.Helper()
-	c, err := corpus.Read(dir)
+	ask, err := corpus.ReadAsk(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := load(t, dir)
-	whole := corpus.Judged{Report: recorded(t, c)}
-	for _, l := range corpus.Losses(s, c.Ask) {
-		if os.Getenv("ALL_LOSSES") == "" && !corpus.Sampled(sampled, c.Name, l.Name) {
+	c := &corpus.Case{Name: filepath.Base(dir), Dir: dir, Ask: ask}
+	whole := recorded(t, c)
+	acting := corpus.Acting(whole)
+	for _, l := range corpus.Losses(shared(t, dir), c.Ask) {
+		if !allLosses() && !corpus.Sampled(sampled, c.Name, l.Name) {
 			continue
 		}
 		lost := evaluate(c, l.Take())
-		for _, wrong := range corpus.Weaker(whole, corpus.Judged{Report: lost}) {
-			t.Errorf("without %s: %s", l.Name, wrong)
-		}
+		noStronger(t, "without "+l.Name, corpus.Judged{Report: whole}, corpus.Judged{Report: lost}, acting)
 		if strings.HasPrefix(l.Name, "api/") || strings.HasSuffix(l.Name, " timeout") {
-			for _, f := range forgotten(whole.Report, lost) {
+			for _, f := range forgotten(whole, lost) {
 				t.Errorf("without %s: %s is the cause, and is neither found nor among what is open", l.Name, f)
 			}
 		}
 		for _, u := range lost.Unexplained {
-			for _, f := range whole.Report.RootCauses {
+			for _, f := range whole.RootCauses {
 				if slices.ContainsFunc(u.RuledOut, func(o report.Excluded) bool { return o.Cause == f.Name }) && onNodeOf(f, u) {
 					t.Errorf("without %s: %s is ruled out, and is the cause", l.Name, f.Name)
 				}

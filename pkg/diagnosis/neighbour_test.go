@@ -2,7 +2,6 @@ package diagnosis_test
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,10 +27,10 @@ var nearby = map[string]string{
 func TestNeighboursChangeNothing(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		if nearby[c.Name] != "" || c.Ask.Kind == "cluster" || !allPairs() && !corpus.Sampled(4, c.Name) {
+		if nearby[c.Name] != "" || c.Ask.Kind == "cluster" || !allLosses() && !corpus.Sampled(4, c.Name) {
 			return
 		}
-		s := load(t, dir)
+		s := shared(t, dir)
 		want := found(recorded(t, c), func(s string) string { return s })
 		others(t, c, s, func(name, at string, _ *snapshot.Snapshot) bool {
 			other := away(t, s, at, "", "")
@@ -47,15 +46,12 @@ func TestNeighboursChangeNothing(t *testing.T) {
 	})
 }
 
-// allPairs tells whether more than a sample of pairs of cases is tried: .ci/run takes all.
-func allPairs() bool { return os.Getenv("ALL_LOSSES") != "" }
-
 // others tries cases of other drivers beside one, in an order of its own, until one of them fits, or four.
 func others(t *testing.T, c *corpus.Case, s *snapshot.Snapshot, try func(name, at string, other *snapshot.Snapshot) bool) {
 	t.Helper()
 	root, names := cases(t)
 	left := 1
-	if allPairs() {
+	if allLosses() {
 		left = 4
 	}
 	for _, name := range slices.SortedFunc(slices.Values(names), func(a, b string) int {
@@ -65,7 +61,7 @@ func others(t *testing.T, c *corpus.Case, s *snapshot.Snapshot, try func(name, a
 		if left == 0 {
 			return
 		}
-		if other := load(t, at); name != c.Name && strangers(s, other) && try(name, at, other) {
+		if other := shared(t, at); name != c.Name && strangers(s, other) && try(name, at, other) {
 			left--
 		}
 	}
@@ -107,7 +103,7 @@ func drivers(s *snapshot.Snapshot) (out []string) {
 // the cluster's node to.
 func away(t *testing.T, a *snapshot.Snapshot, dir, from, to string) *snapshot.Snapshot {
 	t.Helper()
-	b, words := load(t, dir), map[string]string{}
+	b, words := shared(t, dir), map[string]string{}
 	for kind, list := range corpus.NamesOf(b) {
 		for _, n := range list {
 			if slices.Contains([]string{"node", "namespace", "claim", "pv", "workload", "class"}, kind) && replaceable(kind, n) {

@@ -2,7 +2,6 @@ package diagnosis_test
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
@@ -23,10 +22,10 @@ func TestNoiseChangesNothing(t *testing.T) {
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		want := found(recorded(t, c), func(s string) string { return s })
 		for _, kind := range slices.Sorted(maps.Keys(corpus.Noise)) {
-			if noisy[c.Name+" "+kind] != "" || os.Getenv("ALL_LOSSES") == "" && !corpus.Sampled(8, c.Name, kind) {
+			if noisy[c.Name+" "+kind] != "" || !allLosses() && !corpus.Sampled(8, c.Name, kind) {
 				continue
 			}
-			got := found(evaluate(c, corpus.Noise[kind](load(t, dir))), func(s string) string { return s })
+			got := found(evaluate(c, corpus.Noise[kind](shared(t, dir))), func(s string) string { return s })
 			if d := diff.Diff(want, got); d != "" {
 				t.Errorf("with noise in %s (-want +got):\n%s", kind, d)
 			}

@@ -12,9 +12,9 @@ import (
 func TestOneNodeOfTwoIncidents(t *testing.T) {
 	t.Parallel()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s := load(t, dir)
+		s := shared(t, dir)
 		node := busiest(s)
-		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || !allPairs() && !corpus.Sampled(8, c.Name, "node") {
+		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || !allLosses() && !corpus.Sampled(8, c.Name, "node") {
 			return
 		}
 		whole := recorded(t, c)

@@ -16,8 +16,8 @@ import (
 // TestSameCausesAfterRedaction asks the redacted snapshot the redacted question.
 func TestSameCausesAfterRedaction(t *testing.T) {
 	t.Parallel()
-	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		s := load(t, dir)
+	some(t, 3, func(t *testing.T, c *corpus.Case, dir string) {
+		s := shared(t, dir)
 		words, err := snapshot.Redact(s, []byte("metamorphic"))
 		if err != nil {
 			t.Fatal(err)

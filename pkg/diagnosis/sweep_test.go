@@ -19,7 +19,7 @@ func TestClusterFindsWhatAClaimFinds(t *testing.T) {
 		if c.Ask.Kind == "cluster" {
 			return
 		}
-		s := load(t, dir)
+		s := shared(t, dir)
 		all := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "cluster"})
 		for _, f := range recorded(t, c).RootCauses {
 			i := slices.IndexFunc(all.RootCauses, func(o report.Cause) bool { return key(o) == key(f) })

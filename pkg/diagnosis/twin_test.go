@@ -20,7 +20,7 @@ func TestAnotherWriter(t *testing.T) {
 		if len(corpus.Acting(before)) == 0 {
 			return
 		}
-		s, ok := corpus.Twinned(load(t, dir), c.Ask.Namespace)
+		s, ok := corpus.Twinned(shared(t, dir), c.Ask.Namespace)
 		if !ok {
 			return
 		}

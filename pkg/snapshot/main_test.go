@@ -7,6 +7,6 @@ import (
 
 // TestMain lets the heap grow: it is small, and thousands of snapshots come and go.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(400)
 	m.Run()
 }

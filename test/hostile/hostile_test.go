@@ -38,7 +38,8 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// TestArbitraryBytes writes stories into strings of every case, and asks.
+// TestArbitraryBytes writes stories into strings of every case, and asks: into many or into a few, and into both
+// with ALL_LOSSES as .ci/run does.
 func TestArbitraryBytes(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join(testdata, "cases", "*", "ask.txt"))
@@ -50,6 +51,9 @@ func TestArbitraryBytes(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
 			for round, share := range []int{2, 40} {
+				if os.Getenv("ALL_LOSSES") == "" && (i+round)%2 > 0 {
+					continue
+				}
 				attack(t, dir, uint64(i), uint64(round), share)
 			}
 		})

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +83,10 @@ func TestRecordedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(kernels(t), cases...) {
+	for i, path := range append(kernels(t), cases...) {
+		if strings.Contains(path, "cases") && i%3 > 0 && os.Getenv("ALL_LOSSES") == "" { // .ci/run takes all
+			continue
+		}
 		recorder := NewRecorder(open(t, path))
 		want := Gather(t.Context(), recorder)
 		var text bytes.Buffer
