@@ -119,7 +119,7 @@ func Leaving(pl *evidence.Place, list []Orphan) bool {
 		})
 		return !killed && !slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool {
 			v := pl.X.VolumeOfPath(pl.Node, m.Mount.Point)
-			return v != nil && volume.Succeeded(pl.X, v, pl.Node)
+			return v != nil && volume.Renewed(pl.X, v)
 		})
 	})
 }

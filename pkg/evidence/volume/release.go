@@ -98,13 +98,20 @@ const succession = 30 * time.Second
 // last one has just ended, whatever is left to show that. A StatefulSet makes a pod when the
 // one of the same name is gone, and not before.
 func Succeeded(x *snapshot.Index, v *snapshot.Volume, node string) bool {
-	return v.Exclusive() && slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
-		within := succession
-		if o := metav1.GetControllerOf(w.Pod); o != nil && o.Kind == "StatefulSet" {
-			within = Handover
-		}
-		return w.Node() != node && x.Age(w.Pod.CreationTimestamp.Time) <= within
-	})
+	return v.Exclusive() && slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return w.Node() != node && successor(x, w) })
+}
+
+// Renewed is Succeeded, wherever the next pod runs or waits.
+func Renewed(x *snapshot.Index, v *snapshot.Volume) bool {
+	return v.Exclusive() && slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool { return successor(x, c) })
+}
+
+func successor(x *snapshot.Index, c *snapshot.Consumer) bool {
+	within := succession
+	if o := metav1.GetControllerOf(c.Pod); o != nil && o.Kind == "StatefulSet" {
+		within = Handover
+	}
+	return x.Age(c.Pod.CreationTimestamp.Time) <= within
 }
 
 // starts is how long an undisturbed start may wait for its volumes.
