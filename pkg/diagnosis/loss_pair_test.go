@@ -9,7 +9,7 @@ import (
 
 // pairs is which part of the pairs of losses is tried, and with ALL_LOSSES: there are
 // almost six million.
-const pairs, morePairs = 32768, 512
+const pairs, morePairs = 65536, 512
 
 // TestTwoLossesNeverStrengthen takes two things away at once: what the first leaves open is
 // not settled because the second is missing, too, and no command comes of it.

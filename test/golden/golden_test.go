@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -52,7 +53,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEveryReportIsValid holds every case to the public schema.
+// TestEveryReportIsValid holds every case to the public schema: a half of them unless ALL_LOSSES is set, as .ci/run does.
 func TestEveryReportIsValid(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
@@ -62,6 +63,9 @@ func TestEveryReportIsValid(t *testing.T) {
 	}
 	for _, ask := range dirs {
 		name := filepath.Base(filepath.Dir(ask))
+		if os.Getenv("ALL_LOSSES") == "" && !corpus.Sampled(2, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			validate(t, schema, run(t, name, "json"))
