@@ -33,8 +33,7 @@ var multiAttachError = &diagnosis.SymptomRule{Name: "multi-attach-error", Run: f
 // because their pods ended a moment ago. The attach-detach controller says Multi-Attach at
 // once, and tries again when the detachment is done.
 func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
-	fails := func(t diagnosis.Text) bool { return t.Fresh && failsToUnmount(t) }
-	if p.Age(pod.CreationTimestamp.Time) >= settle || slices.ContainsFunc(p.Texts(v), fails) {
+	if p.Age(pod.CreationTimestamp.Time) >= settle || failsToLetGo(p, v) {
 		return false
 	}
 	others := 0
@@ -52,6 +51,11 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 		})
 	}
 	return true
+}
+
+// failsToLetGo tells whether somebody said lately that a node cannot unmount or unstage a volume.
+func failsToLetGo(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(p.Texts(v), func(t diagnosis.Text) bool { return t.Fresh && failsToUnmount(t) })
 }
 
 // moves says that a volume comes by itself: every pod which has it on another node was told to end
@@ -76,6 +80,29 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 	for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {
 		if out == "" && n != pod.Spec.NodeName {
 			out = justBack(p, n)
+		}
+	}
+	if out == "" {
+		out = detaches(p, v, pod.Spec.NodeName)
+	}
+	return out
+}
+
+// detaches says that every attachment which keeps a volume from a node is being removed since a moment ago, and
+// nobody complained: the last pod there has just let go, however long the next one waits already.
+func detaches(p *diagnosis.Pass, v *snapshot.Volume, node string) string {
+	out := ""
+	if failsToLetGo(p, v) {
+		return out
+	}
+	for _, va := range v.Attachments {
+		d := va.DeletionTimestamp
+		switch {
+		case va.Spec.NodeName == node:
+		case d == nil || va.Status.DetachError != nil || p.Age(d.Time) > volume.Handover || !p.NodeReady(va.Spec.NodeName).Ready:
+			return ""
+		default:
+			out = fmt.Sprintf("VolumeAttachment %s of node %s is being removed since %s; then the volume moves by itself.", va.Name, va.Spec.NodeName, evidence.Duration(p.Age(d.Time)))
 		}
 	}
 	return out

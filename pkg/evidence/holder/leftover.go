@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -22,6 +23,8 @@ func LeftOver(x *snapshot.Index, v *snapshot.Volume, va *storagev1.VolumeAttachm
 	waiters = KeptFrom(x, v, va)
 	switch {
 	case len(waiters) == 0, !va.Status.Attached, va.Status.DetachError != nil && !Denied(va).Yes():
+		return nil, evidence.No()
+	case va.DeletionTimestamp != nil && x.Age(va.DeletionTimestamp.Time) <= volume.Handover: // it is just being detached
 		return nil, evidence.No()
 	case x.Age(va.CreationTimestamp.Time) <= DetachBackoff, x.Age(waiters[0].CreationTimestamp.Time) <= DetachBackoff:
 		return nil, evidence.No()
