@@ -175,6 +175,8 @@ func TestWellAndOdd(t *testing.T) {
 		"it has all, and a status is left":     {run().EditIn(claim, "status: {phase: Bound", "status: {allocatedResources: {storage: 10Gi}, allocatedResourceStatuses: {storage: NodeResizePending}, phase: Bound"), "pvc shop/data", "healthy"},
 		"the filesystem waits for a pod":       {grow(ebs(), pending), "pvc shop/data", "waiting"},
 		"its pod has no node yet":              {grow(ebs(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:39Z'}, "+pending).Add(unplaced), "pvc shop/data", "waiting"},
+		"its pod starts since a moment":        {grow(ebs().Waits().EditIn("name: web-0, uid", "2026-01-02T11:30:00Z', labels", "2026-01-02T11:59:30Z', labels"), pending), "pvc shop/data", "waiting"},
+		"its pod waits for long":               {grow(ebs().Waits(), pending), "pvc shop/data", "broken: unexplained expansion-pending; unexplained pod-waiting-for-volume"},
 		"pods may not be read":                 {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},
 		"its node is silent for a moment":      {silent("2026-01-02T11:59:40Z"), "pvc shop/data", "waiting: certain node-kubelet-down-workload-alive Node n1 waiting"},
 		"its node is silent, the pod works":    {silent("2026-01-02T11:00:40Z"), "pvc shop/data", "degraded: certain node-kubelet-down-workload-alive Node n1"},

@@ -99,6 +99,8 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when a pod mounts it, and no pod that uses it has a node now.", name(v))
 		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && grows != "":
 			out = grows
+		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && placed && starting(p, v):
+			out = fmt.Sprintf("The disk of %s has grown; its filesystem grows when the pod that starts now mounts it.", name(v))
 		case k.LastTransitionTime.IsZero() || age > resizing:
 			return ""
 		default:
@@ -106,6 +108,13 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 		}
 	}
 	return out
+}
+
+// starting tells whether every pod of a volume that has a node is new and still waits for the volume there.
+func starting(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	return !slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
+		return c.Node() != "" && (!c.Waiting() || p.Age(c.Pod.CreationTimestamp.Time) >= settle)
+	})
 }
 
 // resizing is how long each part of an expansion may take before somebody should ask why.
