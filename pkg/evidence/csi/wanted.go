@@ -15,7 +15,7 @@ import (
 func Wanted(pl *evidence.Place) evidence.Answer {
 	facts := evidence.Phases(pl.Volume.Waiting())
 	for _, va := range pl.Volume.Attachments {
-		if !va.Status.Attached {
+		if !va.Status.Attached && va.DeletionTimestamp == nil {
 			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
 		}
 	}

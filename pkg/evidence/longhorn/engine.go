@@ -166,18 +166,6 @@ func (u Upgrade) TwinDown(v *snapshot.LHVolume) evidence.Answer {
 	return evidence.No()
 }
 
-// Wanted asks whether Kubernetes wants a volume attached now and it is not: a pod waits,
-// or an attachment has no result.
-func Wanted(pl *evidence.Place) evidence.Answer {
-	facts := evidence.Phases(pl.Volume.Waiting())
-	for _, va := range pl.Volume.Attachments {
-		if !va.Status.Attached && va.DeletionTimestamp == nil {
-			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
-		}
-	}
-	return evidence.Resource(pl.X, "/pods").Found(facts...)
-}
-
 // Condition is how Longhorn itself calls the condition of a volume.
 func Condition(v *snapshot.LHVolume) string {
 	return strings.TrimSpace(v.Status.State + " " + v.Status.Robustness)

@@ -5,6 +5,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -45,7 +46,7 @@ func upgradeStuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 	switch {
 	case blocks.Yes():
 		p.Says, p.Severity, p.Breaks = "blind", report.Blocking, []diagnosis.Step{diagnosis.Attaching}
-		p.State = []evidence.Answer{u.Lasts(pl.X), blocks, lh.Wanted(pl)}
+		p.State = []evidence.Answer{u.Lasts(pl.X), blocks, csi.Wanted(pl)}
 		cure = "Scale the workload to 0 and let the volume detach: a stopped engine begins anew. When the map is there again, note spec.upgradedReplicaAddressMap of engine " + e.Name + ", empty that one field (it can be written back), and upgrade Longhorn: 1.4.4 and 1.5.2 clear it themselves."
 	case many.Yes():
 		p.Says, p.State = "many", []evidence.Answer{u.Lasts(pl.X), many}
