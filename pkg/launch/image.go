@@ -1,12 +1,12 @@
 package launch
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -129,7 +129,7 @@ func runningID(p *corev1.Pod, container string) string {
 }
 
 // digest is the only kind of digest that registries and runtimes use for images.
-var digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var digest = pattern.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // pin is the reference of exactly the image that runs, under the name that the
 // workload gives it. The kubelet knows it by the digest of its manifest; an image

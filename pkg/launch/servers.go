@@ -3,13 +3,13 @@ package launch
 import (
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -58,8 +58,8 @@ func servers(x *snapshot.Index, node string, asked []*snapshot.Volume) Servers {
 // What stands in objects is anybody's: only what is an address or a name of the DNS goes
 // to the agent.
 var (
-	plainHost = regexp.MustCompile(`^[0-9A-Za-z:]([0-9A-Za-z._:-]{0,251}[0-9A-Za-z:.])?$`)
-	plainPort = regexp.MustCompile(`^[0-9]{1,5}$`)
+	plainHost = pattern.MustCompile(`^[0-9A-Za-z:]([0-9A-Za-z._:-]{0,251}[0-9A-Za-z:.])?$`)
+	plainPort = pattern.MustCompile(`^[0-9]{1,5}$`)
 )
 
 func some(list []string) []string {
