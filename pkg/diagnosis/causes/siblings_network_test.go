@@ -180,6 +180,10 @@ func TestSiblingsSMB(t *testing.T) {
 		"password changed under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EACCES", "@statfs"+smb().Stage(), "@error EACCES").
 			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting...", "500|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", "500|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13"),
 			"broken: certain smb-access-denied Secret shop/smb-user"},
+		"the user's password is changed under a mount":                            {loggedOff("130", "20"), "broken: certain smb-access-denied Secret shop/smb-user"},
+		"the user's password is changed under a mount, and nobody dialled":        {loggedOff("130", "20").Without("n1", "@dial/"), "broken: certain smb-access-denied Secret shop/smb-user"},
+		"the user's password is changed under a mount, and now nothing answers":   {loggedOff("130", "20").Entries("n1", "@dial/10.9.0.6:445", "timeout 3s"), "broken: certain smb-server-unreachable Node n1"},
+		"the user's password was changed long ago, and a server answers no mount": {loggedOff("1300", "1200"), "broken: unexplained volume-io-error"},
 		"server gone under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EHOSTDOWN", "@statfs"+smb().Stage(), "@error EHOSTDOWN", "@dial/10.9.0.6:445", "EHOSTUNREACH").
 			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting..."),
 			"broken: certain smb-server-unreachable Node n1"},
@@ -207,4 +211,14 @@ func TestSiblingsSMB(t *testing.T) {
 func TestPortThatNobodyAsked(t *testing.T) {
 	t.Parallel()
 	notRuledOut(t, nfs().Waits().FailedMount(nfsFailed("something odd")), "nfs-server-unreachable")
+}
+
+// loggedOff is a share whose server did not take the user back, some seconds ago. (kubernetes/kubernetes#103683)
+func loggedOff(ago ...string) *world {
+	w := smbMounted(smb().Runs(0), "n1", 0)
+	var lines []string
+	for _, a := range ago {
+		lines = append(lines, a+"|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", a+"|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13")
+	}
+	return w.Kernel("n1", lines...).Entries("n1", "@statfs"+w.Publish(0), "@error EHOSTDOWN", "@statfs"+w.Stage(), "@error EHOSTDOWN")
 }

@@ -40,7 +40,21 @@ func (s Share) Broken(pl *evidence.Place) evidence.Answer { return s.statfs(pl, 
 
 // Shut asks whether the mount of the share refuses everything: the user's rights are gone.
 func (s Share) Shut(pl *evidence.Place) evidence.Answer {
-	return s.statfs(pl, []string{"EACCES", "EKEYREJECTED", "EKEYEXPIRED", "EKEYREVOKED"})
+	return evidence.Any(s.statfs(pl, []string{"EACCES", "EKEYREJECTED", "EKEYEXPIRED", "EKEYREVOKED"}), s.NotTakenBack(pl))
+}
+
+// NotTakenBack asks whether the mount has no connection because the server does not log its user on any more:
+// of a session that cannot be set up anew the kernel says that the host is down, whatever the reason
+// (smb2_reconnect in fs/smb/client/smb2pdu.c). A port that does not answer now is what counts.
+func (s Share) NotTakenBack(pl *evidence.Place) evidence.Answer {
+	down := s.statfs(pl, []string{"EHOSTDOWN"})
+	if !down.Yes() || s.Answers(pl).No() {
+		return evidence.No()
+	}
+	if logon := s.LogonRefused(pl); logon.Yes() {
+		return evidence.All(down, logon)
+	}
+	return evidence.No()
 }
 
 // silent is what statfs(2) answers of a share without a connection (fs/smb/client).
