@@ -43,7 +43,7 @@ func staleAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagno
 	looked, unused := holder.Unused(pl.X, v, on)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
-		With: words.Fields{"va": va.Name, "volume": volume.Name(v), "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time), "looked": looked, "denied": "",
+		With: words.Fields{"va": va.Name, "volume": volume.Name(v), "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time), "looked": looked, "denied": "", "deleting": "",
 			"waiter": pods.Name(waiters[0]), "where": waiters[0].Spec.NodeName},
 		State: []evidence.Answer{left, volume.NotInUse(pl.X, v, on), node.Ready(pl.X, on), holder.NoneLives(pl.X, v, on)},
 		Last:  []evidence.Answer{unused, holder.OnlyTicket(pl.X, v, va), holder.NotAsked(va)},
@@ -52,6 +52,9 @@ func staleAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagno
 	p.Attachment(va)
 	p.At(on)
 	p.Pods(waiters...)
+	if d := va.DeletionTimestamp; d != nil {
+		p.With["deleting"] = pods.Ago(pl.X, d.Time)
+	}
 	switch {
 	case holder.Denied(va).Yes(): // deleted it is already
 		p.With["denied"] = "says"
