@@ -85,7 +85,7 @@ new-case: ## begin a case, a cluster in which nothing is wrong yet: make new-cas
 case: ## every check of one case, in seconds: make case NAME=multipathd-mount-busy-1210
 	@test -d 'testdata/cases/$(NAME)' || { echo 'case: there is no testdata/cases/$(NAME)'; exit 1; }
 	$(GO) run ./internal/casetool '$(NAME)'
-	$(GO) test ./pkg/diagnosis -run '/^$(NAME)$$' -skip 'TestEachGuardHolds|TestSameCausesInline|TestForgedEvents|TestBroken'
+	ONE_CASE=1 $(GO) test ./pkg/diagnosis -run '/^$(NAME)$$' -skip 'TestEachGuardHolds|TestSameCausesInline|TestForgedEvents|TestBroken'
 	$(GO) test ./pkg/collect ./test/golden -run '(TestCorpus|TestGolden)/^$(NAME)$$'
 
 read-fields: ## write which fields of objects the rules read: a capture keeps no others

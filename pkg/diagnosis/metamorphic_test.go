@@ -35,11 +35,12 @@ func every(t *testing.T, check func(t *testing.T, c *corpus.Case, dir string)) {
 	}
 }
 
-// some runs a check on a part of the cases, one in n, and on all with ALL_LOSSES as .ci/run does.
+// some runs a check on a part of the cases, one in n, and on all with ALL_LOSSES as .ci/run does, or when one case
+// is asked about (make case).
 func some(t *testing.T, n int, check func(t *testing.T, c *corpus.Case, dir string)) {
 	t.Helper()
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
-		if allLosses() || corpus.Sampled(n, t.Name()) {
+		if allLosses() || os.Getenv("ONE_CASE") != "" || corpus.Sampled(n, t.Name()) {
 			check(t, c, dir)
 		}
 	})
