@@ -98,7 +98,7 @@ func TestLastWordsOfAContainer(t *testing.T) {
 		return w.EditIn("name: web-0, uid", "restartCount: 0", "restartCount: 3, lastState: {terminated: {exitCode: 1, reason: "+reason+", startedAt: '2026-01-02T11:59:00Z', finishedAt: '2026-01-02T11:59:20Z', message: 'modprobe: FATAL: Module nfs not found in directory /lib/modules/6.1.0-18-amd64'}}")
 	}
 	share := func() *world {
-		return nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "proc/modules", "overlay 28672 0 - Live 0x0")
+		return nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "proc/modules", "overlay 28672 0 - Live 0x0", "proc/filesystems", "nodev\tsysfs\n\text4")
 	}
 	showEach(t, map[string]shown{
 		"its own":       {dies(share(), "Error"), "healthy"},

@@ -144,6 +144,9 @@ func lackOf(pl *evidence.Place, module string, said Said) Lack {
 	if m.Loaded || m.BuiltIn {
 		return Lack{Says: "said", Is: evidence.No().With(evidence.FromNode(pl.Node, "proc/modules", module))}
 	}
+	if slices.Contains(f.NFS.Filesystems, module) { // whatever the lists say of a kernel that was built by hand
+		return Lack{Says: "said", Is: evidence.No().With(evidence.FromNode(pl.Node, "proc/filesystems", module))}
+	}
 	other, replaced := Replaced(pl.View)
 	switch {
 	case read && dep.Err == "" && !m.OnDisk && f.LoadedRead():
