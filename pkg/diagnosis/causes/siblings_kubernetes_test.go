@@ -130,6 +130,7 @@ func TestSiblingsOfShares(t *testing.T) {
 		{"Filestore, the node was not looked at", "broken: likely nfs-server-unreachable Node n1", filestore().Unprobed("n1", "PodRejected")},
 		{"a driver that nobody knows", "broken: likely nfs-server-unreachable Node n1", mount(share("nas.example.com", "h", "a: b", ""), "-t nfs 10.130.246.218:/vol1", "mount.nfs: Connection timed out")},
 		{"a kernel without the file system", "broken: certain kernel-module-missing Node n1", lustre("kernel/fs/nfs/nfs.ko:")},
+		{"a kernel that knows the file system, and no list of modules names it", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", lustre("kernel/fs/nfs/nfs.ko:").Entries("n1", "proc/filesystems", "nodev\tlustre\n\text4")},
 		{"a file system that is not loaded", "broken: certain kernel-module-missing Node n1", lustre("extra/lustre/lustre.ko:")},
 		{"a key of blob storage", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", share("blob.csi.azure.com", "a_c", "containerName: c", "").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = Mount failed with error: exit status 1 Error: failed to initialize new pipeline [failed to authenticate credentials for azstorage] , output: see http://aka.ms/blobmounterror for solutions for mount errors.")},
 	} {
@@ -155,5 +156,56 @@ func TestTunnelOfAManagedFileSystem(t *testing.T) {
 	}
 	if said := strings.Join(steps, " "); strings.Contains(said, "exportfs") || !strings.Contains(said, "policy of the file system") {
 		t.Errorf("the steps are %q", said)
+	}
+}
+
+// TestShareOfACloud asks that export lists are named where somebody can edit them.
+func TestShareOfACloud(t *testing.T) {
+	t.Parallel()
+	const list, root, cloud = "exportfs", "no_root_squash", "settings|the cloud keeps the rules"
+	refused := func(w *world, server string) *world {
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs " + server + " " + w.Publish(0) + "\nOutput: mount.nfs: access denied by server while mounting " + server)
+	}
+	squashed := func(w *world) *world {
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol h: lchown " + w.Publish(0) + "/db: operation not permitted")
+	}
+	azure := func() *world {
+		return sketch.NewWorld("file.csi.azure.com", "rg#acc#share#", "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: file.csi.azure.com, volumeHandle: 'rg#acc#share#', volumeAttributes: {protocol: nfs, storageAccount: acc, shareName: share}}").Waits()
+	}
+	filestore := sketch.NewWorld("filestore.csi.storage.gke.io", "modeInstance/b/i/vol1", "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: filestore.csi.storage.gke.io, volumeHandle: modeInstance/b/i/vol1, volumeAttributes: {ip: 10.130.246.218, volume: vol1}}").Waits()
+	for name, c := range map[string]struct {
+		w         *world
+		says, not string
+	}{
+		"the driver of a cloud":                       {refused(azure(), "acc.file.core.windows.net:/acc/share"), cloud, list},
+		"a name of a cloud, mounted by the kubelet":   {refused(inTreeNFS("fs-0123.efs.eu-west-1.amazonaws.com").Waits(), "fs-0123.efs.eu-west-1.amazonaws.com:/export/data"), cloud, list},
+		"a server of one's own":                       {refused(nfs().Waits(), "10.9.0.5:/export/data"), list, cloud},
+		"a server of one's own with such a name":      {refused(inTreeNFS("amazonaws.com.corp.example").Waits(), "amazonaws.com.corp.example:/export/data"), list, cloud},
+		"the driver of a cloud, and root is nobody":   {squashed(filestore), cloud, root},
+		"a server of one's own, where root is nobody": {squashed(nfs().Waits()), root, cloud},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+			if len(r.RootCauses) == 0 || r.RootCauses[0].Name != "nfs-access-denied" {
+				t.Fatalf("%s, %v", r.Verdict, r.RootCauses)
+			}
+			var steps []string
+			for _, s := range r.RootCauses[0].Remedies {
+				steps = append(steps, s.Title)
+			}
+			said := strings.Join(steps, " ")
+			has := func(any string) bool {
+				for word := range strings.SplitSeq(any, "|") {
+					if strings.Contains(said, word) {
+						return true
+					}
+				}
+				return false
+			}
+			if !has(c.says) || has(c.not) {
+				t.Errorf("the steps are %q", said)
+			}
+		})
 	}
 }

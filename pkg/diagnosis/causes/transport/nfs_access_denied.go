@@ -31,7 +31,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 			Last: []evidence.Answer{r.ByServer()},
 			// mount.nfs says of every EACCES that the server denied it.
 			LookAlikes: []diagnosis.LookAlike{{Cause: "security-module-denies", Is: security.OfMount(r.Place())}},
-			Steps:      []remedy.Step{remedy.Words("Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself.")},
+			Steps:      []remedy.Step{remedy.Words(allow(r))},
 		}
 		path := remedy.Words("Correct the exported path or the PersistentVolume (a new one: its source is immutable; the old one wants the policy Retain before it is removed). The kubelet tries again by itself.")
 		switch {
@@ -39,7 +39,7 @@ var NFSAccessDenied = &diagnosis.Rule{
 			p.Says, p.Steps, p.LookAlikes = "path", []remedy.Step{path}, nil
 		case r.Squashed():
 			p.Says = "squashed"
-			p.Steps = []remedy.Step{remedy.Words("Export with no_root_squash, or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")}
+			p.Steps = []remedy.Step{remedy.Words(own(r) + ", or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")}
 		case r.Relayed():
 			p.Steps = []remedy.Step{remedy.Words("Compare the policy of the file system with who mounts it: whether it wants an identity (for EFS the mount option iam, and a role with ClientMount and ClientWrite for the driver's node plugin), TLS or an access point, and whether that access point exists. The kubelet tries again by itself.")}
 		case len(works) > 0:
@@ -61,4 +61,19 @@ var NFSAccessDenied = &diagnosis.Rule{
 		p.With["nodes"] = words.Nodes(nodes)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// allow is what lets a node in, and own what lets root change owners.
+func allow(r nfs.Refusal) string {
+	if r.Managed() {
+		return "Let the network or address of node " + r.Node() + " in where the cloud keeps the rules of the file system (network rules, access rules, export policy), and see there whether it demands TLS (secure transfer) or an identity. The kubelet tries again by itself."
+	}
+	return "Add the source address of node " + r.Node() + " (or its range) to the export on the server, and export again (exportfs -ra). The kubelet tries again by itself."
+}
+
+func own(r nfs.Refusal) string {
+	if r.Managed() {
+		return "Let root stay root in the settings of the file system (an access point that gives all clients one user never does)"
+	}
+	return "Export with no_root_squash"
 }
