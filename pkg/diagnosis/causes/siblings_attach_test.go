@@ -18,6 +18,13 @@ func attachFailed(w *world, text string) *world {
 	return w.Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:59:00Z", text)
 }
 
+// going has the claim gone and the volume be deleted since two hours.
+func going(w *world) *world {
+	const pv = "kind: PersistentVolume\nmeta"
+	return w.Drop("kind: PersistentVolumeClaim\n").EditIn(pv, "metadata: {name: pv-data,", "metadata: {name: pv-data, deletionTimestamp: '2026-01-02T10:00:00Z',").
+		EditIn(pv, "finalizers: [kubernetes.io/pv-protection]", "finalizers: [external-attacher/ebs-csi-aws-com]").EditIn(pv, "status: {phase: Bound}", "status: {phase: Released}")
+}
+
 // va adds an attachment in a state.
 func va(w *world, name, node, meta, status string) *world {
 	return w.Add(fmt.Sprintf(`
@@ -222,4 +229,14 @@ func sizeless(at string) *world {
 // portworx attaches as a part of mounting.
 func portworx(text string) *world {
 	return vol("pxd.portworx.com", "1095", "").Waits().FailedMount(`MountVolume.SetUp failed for volume "pv-data" : rpc error: code = Internal desc = failed  to attach volume: ` + text)
+}
+
+// TestVolumeThatShallGo: what keeps the attachment of a volume keeps the volume from being deleted.
+func TestVolumeThatShallGo(t *testing.T) {
+	t.Parallel()
+	show(t, va(going(ebs()), "csi-old", "n2", ", deletionTimestamp: '2026-01-02T09:55:00Z'", "attached: true, detachError: {time: '2026-01-02T11:59:10Z', message: 'could not find node n2'}").Drop("metadata: {name: n2, uid: 'f0"),
+		"volume pv-data", "broken: certain node-removed Node n2")
+	show(t, va(going(ebs()), "csi-old", "n2", ", deletionTimestamp: '2026-01-02T09:55:00Z'", "attached: true, detachError: {time: '2026-01-02T11:59:10Z', message: 'the frobnicator says 17'}"),
+		"volume pv-data", "broken: unexplained claim-pending; unexplained detach-stuck")
+	show(t, going(ebs()), "volume pv-data", "broken: unexplained claim-pending")
 }

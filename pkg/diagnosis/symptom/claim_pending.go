@@ -72,6 +72,12 @@ func goingPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	s.Subject = diagnosis.ObjectSubject("PersistentVolume", "", v.PV.Name)
 	s.Evidence = append(s.Evidence, evidence.FromAPI("PersistentVolume "+v.PV.Name, "metadata.deletionTimestamp", v.PV.DeletionTimestamp.UTC().Format(time.RFC3339)))
 	s.Evidence = append(s.Evidence, undeleted(p, v)...)
+	for _, va := range v.Attachments { // what keeps it from being detached keeps it
+		s.Object("va", va.Name)
+		s.At(va.Spec.NodeName)
+		s.Evidence = append(s.Evidence, evidence.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", va.Spec.NodeName))
+		s.Shows = []string{"detach-stuck"}
+	}
 	p.AddSymptom(s)
 }
 
