@@ -180,6 +180,7 @@ func TestShareOfACloud(t *testing.T) {
 		"the driver of a cloud":                       {refused(azure(), "acc.file.core.windows.net:/acc/share"), cloud, list},
 		"a name of a cloud, mounted by the kubelet":   {refused(inTreeNFS("fs-0123.efs.eu-west-1.amazonaws.com").Waits(), "fs-0123.efs.eu-west-1.amazonaws.com:/export/data"), cloud, list},
 		"a server of one's own":                       {refused(nfs().Waits(), "10.9.0.5:/export/data"), list, cloud},
+		"a server of one's own on a cloud's machine":  {refused(inTreeNFS("ec2-3-8-1-2.eu-west-2.compute.amazonaws.com").Waits(), "ec2-3-8-1-2.eu-west-2.compute.amazonaws.com:/export/data"), list, cloud},
 		"a server of one's own with such a name":      {refused(inTreeNFS("amazonaws.com.corp.example").Waits(), "amazonaws.com.corp.example:/export/data"), list, cloud},
 		"the driver of a cloud, and root is nobody":   {squashed(filestore), cloud, root},
 		"a server of one's own, where root is nobody": {squashed(nfs().Waits()), root, cloud},

@@ -12,8 +12,10 @@ var (
 		"efs.csi.aws.com", "fsx.openzfs.csi.aws.com", "file.csi.azure.com", "blob.csi.azure.com",
 		"filestore.csi.storage.gke.io", "nasplugin.csi.alibabacloud.com", "com.tencent.cloud.csi.cfs",
 	}
-	managedAt = []string{
-		".amazonaws.com", ".amazonaws.com.cn", ".core.windows.net", ".core.chinacloudapi.cn", ".core.usgovcloudapi.net", ".nas.aliyuncs.com",
+	// A machine of a cloud's customer has a name in the cloud's zone as well: the service's label counts, too.
+	managedAt = [][2]string{
+		{".efs.", ".amazonaws.com"}, {".fsx.", ".amazonaws.com"}, {".efs.", ".amazonaws.com.cn"}, {".fsx.", ".amazonaws.com.cn"},
+		{"", ".core.windows.net"}, {"", ".core.chinacloudapi.cn"}, {"", ".core.usgovcloudapi.net"}, {"", ".nas.aliyuncs.com"},
 	}
 )
 
@@ -24,5 +26,7 @@ func (r Refusal) Managed() bool {
 	}
 	server, _ := r.pl.Volume.NFSServer()
 	server = strings.ToLower(strings.TrimSuffix(server, "."))
-	return slices.ContainsFunc(managedAt, func(zone string) bool { return strings.HasSuffix(server, zone) })
+	return slices.ContainsFunc(managedAt, func(name [2]string) bool {
+		return strings.HasSuffix(server, name[1]) && strings.Contains(server, name[0])
+	})
 }
