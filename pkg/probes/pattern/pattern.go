@@ -49,7 +49,7 @@ func (p *Pattern) possible(s string) bool {
 	return need == nil || need.in(s) || strings.Contains(s, "\u017f") || strings.Contains(s, "\u212a")
 }
 
-// MatchString is that of regexp.compiled().
+// MatchString is that of regexp.Regexp.
 func (p *Pattern) MatchString(s string) bool {
 	if last := p.last.Load(); last != nil && last.text == s {
 		return last.matches
@@ -62,7 +62,7 @@ func (p *Pattern) MatchString(s string) bool {
 	return matches
 }
 
-// FindStringIndex is that of regexp.compiled().
+// FindStringIndex is that of regexp.Regexp.
 func (p *Pattern) FindStringIndex(s string) []int {
 	if !p.MatchString(s) {
 		return nil
@@ -70,7 +70,7 @@ func (p *Pattern) FindStringIndex(s string) []int {
 	return p.compiled().FindStringIndex(s)
 }
 
-// FindString is that of regexp.compiled().
+// FindString is that of regexp.Regexp.
 func (p *Pattern) FindString(s string) string {
 	if !p.possible(s) {
 		return ""
@@ -78,7 +78,7 @@ func (p *Pattern) FindString(s string) string {
 	return p.compiled().FindString(s)
 }
 
-// FindStringSubmatch is that of regexp.compiled().
+// FindStringSubmatch is that of regexp.Regexp.
 func (p *Pattern) FindStringSubmatch(s string) []string {
 	if !p.possible(s) {
 		return nil
@@ -86,7 +86,7 @@ func (p *Pattern) FindStringSubmatch(s string) []string {
 	return p.compiled().FindStringSubmatch(s)
 }
 
-// FindAllString is that of regexp.compiled().
+// FindAllString is that of regexp.Regexp.
 func (p *Pattern) FindAllString(s string, n int) []string {
 	if !p.possible(s) {
 		return nil
@@ -94,7 +94,7 @@ func (p *Pattern) FindAllString(s string, n int) []string {
 	return p.compiled().FindAllString(s, n)
 }
 
-// FindAllStringSubmatch is that of regexp.compiled().
+// FindAllStringSubmatch is that of regexp.Regexp.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	if !p.possible(s) {
 		return nil
@@ -102,7 +102,7 @@ func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringIndex is that of regexp.compiled().
+// FindAllStringIndex is that of regexp.Regexp.
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	if !p.possible(s) {
 		return nil
@@ -124,7 +124,7 @@ func (p *Pattern) String() string { return p.expr }
 // SubexpNames is that of regexp.Regexp.
 func (p *Pattern) SubexpNames() []string { return p.compiled().SubexpNames() }
 
-// ReplaceAllString is that of regexp.compiled().
+// ReplaceAllString is that of regexp.Regexp.
 func (p *Pattern) ReplaceAllString(s, by string) string {
 	if !p.possible(s) {
 		return s
@@ -132,7 +132,7 @@ func (p *Pattern) ReplaceAllString(s, by string) string {
 	return p.compiled().ReplaceAllString(s, by)
 }
 
-// ReplaceAllStringFunc is that of regexp.compiled().
+// ReplaceAllStringFunc is that of regexp.Regexp.
 func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
 	if !p.possible(s) {
 		return s
