@@ -2,12 +2,17 @@ package corpus
 
 import (
 	"hash/fnv"
+	"os"
 	"strings"
 )
 
 // Sampled tells whether what the words name belongs to a sample of one in n. Each is chosen
 // by its own name, so that a new case, form or sentence does not change the sample of the others.
 func Sampled(n int, words ...string) bool { return Hash(words...)%uint64(n) == 0 }
+
+// Tried tells whether a test that takes a sample of one in n tries what the words name: with ALL_LOSSES, as
+// .ci/run has it, everything.
+func Tried(n int, words ...string) bool { return os.Getenv("ALL_LOSSES") != "" || Sampled(n, words...) }
 
 // Hash is a number made of words, the same on every machine.
 func Hash(words ...string) uint64 {

@@ -43,7 +43,7 @@ func lose(t *testing.T, dir string) {
 	whole := recorded(t, c)
 	acting := corpus.Acting(whole)
 	for _, l := range corpus.Losses(shared(t, dir), c.Ask) {
-		if !allLosses() && !corpus.Sampled(sampled, c.Name, l.Name) {
+		if !corpus.Tried(sampled, c.Name, l.Name) {
 			continue
 		}
 		lost := evaluate(c, l.Take())

@@ -14,7 +14,7 @@ func TestOneNodeOfTwoIncidents(t *testing.T) {
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		s := shared(t, dir)
 		node := busiest(s)
-		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || !allLosses() && !corpus.Sampled(8, c.Name, "node") {
+		if nearby[c.Name] != "" || c.Ask.Kind != "pvc" && c.Ask.Kind != "pod" || node == "" || !corpus.Tried(8, c.Name, "node") {
 			return
 		}
 		whole := recorded(t, c)
