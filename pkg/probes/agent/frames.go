@@ -38,9 +38,10 @@ const (
 // ErrTruncated means that the output ended before its end line.
 var ErrTruncated = errors.New("the agent's output was cut off")
 
-// frameWriter writes the protocol.
+// frameWriter writes the protocol. One compressor serves all frames: each takes most of a megabyte.
 type frameWriter struct {
 	out   io.Writer
+	zip   *gzip.Writer
 	count int
 	total hash.Hash
 }
@@ -50,21 +51,22 @@ func newFrameWriter(out io.Writer, proof string) (*frameWriter, error) {
 	if proof != "" {
 		head += proofName + " " + proof + "\n"
 	}
-	_, err := io.WriteString(out, head)
-	return &frameWriter{out: out, total: sha256.New()}, err
+	zip, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(out, head)
+	return &frameWriter{out: out, zip: zip, total: sha256.New()}, err
 }
 
 // frame writes one payload, compressed.
 func (w *frameWriter) frame(name, state string, payload []byte) error {
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
+	w.zip.Reset(&packed)
+	if _, err := w.zip.Write(payload); err != nil {
 		return err
 	}
-	if _, err := z.Write(payload); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
+	if err := w.zip.Close(); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(packed.Bytes())
@@ -74,7 +76,7 @@ func (w *frameWriter) frame(name, state string, payload []byte) error {
 	if _, err := io.WriteString(w.out, head); err != nil {
 		return err
 	}
-	_, err = w.out.Write(append(packed.Bytes(), '\n'))
+	_, err := w.out.Write(append(packed.Bytes(), '\n'))
 	return err
 }
 
