@@ -106,6 +106,10 @@ func TestSiblingsNFS(t *testing.T) {
 		"root squash after the mount": {nfsMounted(nfs().Waits(), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("containers: [{name: app, image: 'registry.example/web:1', volumeMounts", "securityContext: {fsGroup: 1000}, containers: [{name: app, image: 'registry.example/web:1', volumeMounts").
 			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol nas#data: lchown /var/lib/kubelet/pods/1b0c5a7e-0f3d-4a6b-9a55-6d3b7f2a0c00/volumes/kubernetes.io~csi/pv-data/mount: operation not permitted"),
 			"broken: certain nfs-access-denied PersistentVolume pv-data"},
+		"root squash on a share that names an account":         {notOwner(accountShare("nfs4 acc.file.core.windows.net:/acc/share rw,vers=4.1,hard,addr=10.9.0.9"), accountHandle), "broken: certain nfs-access-denied PersistentVolume pv-data"},
+		"root squash on an account's share that nobody saw":    {notOwner(accountShare("").Edit("shareName: share", "shareName: share, protocol: nfs").Unprobed("n1", "PodRejected"), accountHandle), "broken: likely nfs-access-denied PersistentVolume pv-data"},
+		"owners of a share by SMB that names an account":       {notOwner(accountShare("cifs //acc.file.core.windows.net/share rw,vers=3.1.1,username=acc"), accountHandle), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"owners of a share of which nobody knows the protocol": {notOwner(accountShare("").Unprobed("n1", "PodRejected"), accountHandle), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"kernel without 4.2": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Protocol not supported")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms", "boot/config-6.1.0-18-amd64", "CONFIG_NFS_FS=m\nCONFIG_NFS_V4=m\n# CONFIG_NFS_V4_1 is not set"),
 			"broken: certain nfs-version-unsupported Node n1"},
 		"server without that version": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Protocol not supported")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
@@ -221,4 +225,20 @@ func loggedOff(ago ...string) *world {
 		lines = append(lines, a+"|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", a+"|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13")
 	}
 	return w.Kernel("n1", lines...).Entries("n1", "@statfs"+w.Publish(0), "@error EHOSTDOWN", "@statfs"+w.Stage(), "@error EHOSTDOWN")
+}
+
+const accountHandle = "rg#acc#share#"
+
+// accountShare is a share that a cloud's account keeps, mounted as the line says.
+func accountShare(line string) *world {
+	w := sketch.NewWorld("file.csi.azure.com", accountHandle, "accessModes: [ReadWriteMany]\nvolumeMode: Filesystem\ncsi: {driver: file.csi.azure.com, volumeHandle: '"+accountHandle+"', volumeAttributes: {storageAccount: acc, shareName: share}}").Waits()
+	if line != "" {
+		w = w.Mounts("n1", "0:62 / "+w.Stage()+" rw,relatime shared:62 - "+line, "0:62 / "+w.Publish(0)+" rw,relatime shared:62 - "+line).Answers("n1", w.Publish(0))
+	}
+	return w
+}
+
+// notOwner is the kubelet's word when it may not give the files of a mounted share to the pod's group.
+func notOwner(w *world, handle string) *world {
+	return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol " + handle + ": lchown " + w.Publish(0) + ": operation not permitted")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -24,7 +25,7 @@ var (
 // Denied are the refusals of a volume's server, one for each node, as far as it said them
 // of an export that stands.
 func Denied(pl *evidence.Place) []Refusal {
-	server, _ := pl.Volume.NFSServer()
+	share := volume.KindOf(pl.X, pl.Volume) == volume.NFS
 	var out []Refusal
 	for _, at := range pl.AtConsumers() {
 		r, ok := refused(at, func(t evidence.Text) bool {
@@ -32,7 +33,7 @@ func Denied(pl *evidence.Place) []Refusal {
 			if !strings.Contains(low, "denied") && !strings.Contains(low, "permitted") && !strings.Contains(low, "reason given") {
 				return false
 			}
-			return denied.MatchString(t.Raw) || forbidden.MatchString(t.Raw) || server != "" && notOwner.MatchString(t.Raw)
+			return denied.MatchString(t.Raw) || forbidden.MatchString(t.Raw) || share && notOwner.MatchString(t.Raw)
 		})
 		if ok {
 			out = append(out, r)

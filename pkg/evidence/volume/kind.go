@@ -157,7 +157,8 @@ func byAttributes(v *snapshot.Volume) Kind {
 	switch {
 	case v.SaysSMB(), strings.HasPrefix(strings.ReplaceAll(v.Attribute("source"), `\`, "/"), "//"):
 		return SMB
-	case nfsServer(v), v.PV.Spec.CSI != nil && byType(v.PV.Spec.CSI.FSType) == NFS: // a disk's type is written for shares, too
+	case nfsServer(v), strings.EqualFold(v.Attribute("protocol"), "nfs"), // Azure Files and Blob, which name an account
+		v.PV.Spec.CSI != nil && byType(v.PV.Spec.CSI.FSType) == NFS: // a disk's type is written for shares, too
 		return NFS
 	case v.Attribute("clusterID") != "" && (v.Attribute("fsName") != "" || v.Attribute("rootPath") != ""):
 		return Ceph | FUSE
