@@ -15,6 +15,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -134,8 +135,10 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return p.silent(z)
 	case "csi-plugin-not-registered":
 		return p.unregistered(z)
-	case "nfs-server-unreachable", "nfs-access-denied", "smb-server-unreachable", "network-host-to-pod-blocked":
+	case "nfs-server-unreachable", "nfs-access-denied", "smb-server-unreachable":
 		return !p.served(z)
+	case "network-host-to-pod-blocked": // one port answered; NFS 3 asks two more, of rpcbind and mountd
+		return !p.served(z) || p.waitedInVain(z)
 	case "volumeattachment-stale": // one that is too young to be blamed stays a suspect
 		return slices.ContainsFunc(z.volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
 			return va.Status.Attached && len(holder.KeptFrom(p.Index, z.volume, va)) > 0
@@ -158,6 +161,13 @@ func (p *Pass) served(z puzzle) bool {
 		}
 		share, ok := smb.ShareOf(pl)
 		return ok && share.Answers(pl).Yes() || len(nfs.ServerAsked(pl).Facts()) > 0
+	})
+}
+
+// waitedInVain tells whether the client says that somebody did not answer it.
+func (p *Pass) waitedInVain(z puzzle) bool {
+	return slices.ContainsFunc(p.placesOf(z.volume).nodes, func(pl *evidence.Place) bool {
+		return pl.Node == z.node && pl.Refused().Say(func(t evidence.Text) bool { return t.Is(message.NFSTimeout) || t.Is(message.NFSNoRoute) }).Yes()
 	})
 }
 

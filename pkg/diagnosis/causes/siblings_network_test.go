@@ -215,6 +215,7 @@ func TestSiblingsSMB(t *testing.T) {
 func TestPortThatNobodyAsked(t *testing.T) {
 	t.Parallel()
 	notRuledOut(t, nfs().Waits().FailedMount(nfsFailed("something odd")), "nfs-server-unreachable")
+	notRuledOut(t, nfs().Waits().FailedMount(nfsFailed("mount.nfs: Connection timed out for 10.9.0.5:/export/data on /x")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "network-host-to-pod-blocked")
 }
 
 // loggedOff is a share whose server did not take the user back, some seconds ago. (kubernetes/kubernetes#103683)
