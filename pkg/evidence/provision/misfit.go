@@ -18,6 +18,7 @@ type Misfit struct {
 	InPlace    string   // what mends the volume itself, with its data; empty: nothing does
 	Missing    string   // what would have made it certain; empty: certain
 	Rests      []string // resources of which nothing may be unread
+	Own        bool     // the volume has it, and no class gave it
 	Facts      []report.Evidence
 }
 
@@ -67,10 +68,23 @@ func MisfitOf(pl *evidence.Place) (Misfit, bool) {
 	}
 	for _, judge := range misfits {
 		if m, ok := judge(pl, pl.Volume); ok {
+			m.Own = m.Own || byHand(pl.X, pl.Volume)
 			return m, true
 		}
 	}
 	return Misfit{}, false
+}
+
+// byHand tells whether no provisioner made a PersistentVolume, and the class that it names is none that
+// could: what it carries is from no class.
+func byHand(x *snapshot.Index, v *snapshot.Volume) bool {
+	if v.PV == nil || v.PV.Annotations["pv.kubernetes.io/provisioned-by"] != "" {
+		return false
+	}
+	if v.Class != nil {
+		return v.Class.Provisioner == "kubernetes.io/no-provisioner"
+	}
+	return evidence.Resource(x, "storage.k8s.io/storageclasses").Complete()
 }
 
 // Sure asks whether a volume shows the misfit itself, and what it rests on was read.

@@ -22,6 +22,7 @@ func migratableShare(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		return Misfit{}, false
 	}
 	value, ev := carried(v, "migratable")
+	given := value == "true"
 	if lh := v.LH(); lh != nil && lh.Migratable {
 		value, ev = "true", evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.migratable", "true")
 	} else if lh != nil {
@@ -31,7 +32,7 @@ func migratableShare(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	if value != "true" || len(failing(pl, v)) == 0 {
 		return Misfit{}, false
 	}
-	m := Misfit{Key: "migratable", Rests: []string{"longhorn.io/sharemanagers", "longhorn.io/volumes"}, Value: value, Instead: "without migratable (Longhorn then shares the volume over NFS)", Facts: []report.Evidence{ev,
+	m := Misfit{Key: "migratable", Own: !given, Rests: []string{"longhorn.io/sharemanagers", "longhorn.io/volumes"}, Value: value, Instead: "without migratable (Longhorn then shares the volume over NFS)", Facts: []report.Evidence{ev,
 		evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", "accessModes ReadWriteMany, volumeMode Filesystem")},
 		Because: "a migratable volume is a raw block device for the live migration of virtual machines; for a filesystem with ReadWriteMany Longhorn would need a share manager, and it makes none for such a volume"}
 	if evidence.Resource(pl.X, "longhorn.io/sharemanagers").Complete() {
@@ -60,21 +61,23 @@ func holderNode(v *snapshot.Volume) string {
 }
 
 // frontendWithoutDevice: only these frontends give the node a block device, and
-// Longhorn's CSI plugin refuses every other one.
+// Longhorn's CSI plugin refuses every other one. Who makes a volume in the UI may choose it
+// (longhorn/longhorn#1739): what the class gave stands in the PersistentVolume, too.
 func frontendWithoutDevice(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	if !v.IsLonghorn() || v.PV == nil || len(failing(pl, v)) == 0 {
 		return Misfit{}, false
 	}
 	value, ev := carried(v, "frontend")
+	given := value
 	if lh := v.LH(); lh != nil && lh.Frontend != "" {
 		value, ev = lh.Frontend, evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", lh.Frontend)
 	}
 	if value == "" || value == "blockdev" || value == "ublk" {
 		return Misfit{}, false
 	}
-	t, said := freshly(pl, v, message.InvalidFrontend)
-	return Misfit{Key: "frontend", Rests: []string{"longhorn.io/volumes"}, Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev, t.Evidence()},
-		Because: "with this frontend the node gets no block device, and the CSI plugin refuses to attach the volume"}, said
+	t, said := freshly(pl, v, message.InvalidFrontend, message.NoFrontend)
+	return Misfit{Key: "frontend", Own: given != value, Rests: []string{"longhorn.io/volumes"}, Value: value, Instead: "with the frontend blockdev", Facts: []report.Evidence{ev, t.Evidence()},
+		Because: "with this frontend the node gets no block device, and the CSI plugin refuses the volume"}, said
 }
 
 // freshly is the newest fresh text of some kinds. What these parameters break is tried

@@ -88,9 +88,14 @@ func TestStorageclassParameterWrong(t *testing.T) {
 	})
 	try(t, rule, shared(nil), map[string]variant{
 		"frontend iscsi": {func(s *snapshot.Snapshot) {
+			s.Cluster.PVs[0].Spec.CSI.VolumeAttributes = map[string]string{"frontend": "iscsi"}
 			s.Cluster.Longhorn.Volumes = []*snapshot.LHVolume{{ObjectMeta: metav1.ObjectMeta{Name: "pv-w"}, AccessMode: "rwx", Frontend: "iscsi"}}
 			fails("rpc error: code = InvalidArgument desc = volume pv-w invalid frontend type iscsi")(s)
 		}, certain},
+		"frontend iscsi, which no class gave": {func(s *snapshot.Snapshot) {
+			s.Cluster.Longhorn.Volumes = []*snapshot.LHVolume{{ObjectMeta: metav1.ObjectMeta{Name: "pv-w"}, AccessMode: "rwx", Frontend: "iscsi"}}
+			fails("rpc error: code = InvalidArgument desc = volume pv-w invalid frontend type iscsi")(s)
+		}, "certain PersistentVolume/pv-w"},
 		"a mount option that is refused": {func(s *snapshot.Snapshot) {
 			s.Cluster.PVs[0].Spec.MountOptions = []string{"noatime", "nobarier"}
 			fails(`mount failed: invalid mount option "nobarier"`)(s)

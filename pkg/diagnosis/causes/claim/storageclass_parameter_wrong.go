@@ -39,6 +39,13 @@ var StorageclassParameterWrong = &diagnosis.Rule{
 		if m.InPlace != "" {
 			p.Steps = []remedy.Step{remedy.Words(m.InPlace), remedy.Words("For later claims make a class " + m.Instead + ": a class cannot be edited.")}
 		}
+		if m.Own {
+			p.Says, p.With["volume"], p.Subject = "own", v.PVName(), diagnosis.ObjectSubject("PersistentVolume", "", v.PVName())
+			p.Steps = p.Steps[:1]
+			if m.InPlace == "" {
+				p.Steps[0] = remedy.Words("Make a volume " + m.Instead + ", and copy the data: such a field of an existing volume is not edited under a consumer.")
+			}
+		}
 		if v.PV == nil {
 			p.Steps = []remedy.Step{remedy.Words("Make a class " + m.Instead + ", and the pending claim anew with it: a class cannot be edited, and the claim holds no data yet.")}
 		}
