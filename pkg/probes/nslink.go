@@ -19,6 +19,15 @@ func ParseNamespace(link string) (kind string, inode uint64, ok bool) {
 	return kind, inode, true
 }
 
+// Within tells whether a path is a directory itself or lies below it: "sdb1" is not within "sdb".
+func Within(path, dir string) bool {
+	if dir == "/" {
+		return strings.HasPrefix(path, "/")
+	}
+	dir = strings.TrimSuffix(dir, "/")
+	return dir != "" && strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
+}
+
 // Unescape undoes the octal escapes (\040 \011 \012 \134 and the like) that the
 // kernel's seq_escape writes into mount tables and proc/swaps.
 func Unescape(s string) string {

@@ -44,3 +44,18 @@ func TestParseNamespace(t *testing.T) {
 		})
 	}
 }
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path, dir string
+		want      bool
+	}{
+		{"/a/b", "/a", true}, {"/a", "/a", true}, {"/a/b", "/a/", true}, {"/ab", "/a", false}, {"/a", "/a/b", false},
+		{"/a", "/", true}, {"/", "/", true}, {"a", "/", false}, {"/a", "", false}, {"", "", false}, {"sys/b", "sys", true},
+	} {
+		if got := Within(tt.path, tt.dir); got != tt.want {
+			t.Errorf("%q within %q: %v", tt.path, tt.dir, got)
+		}
+	}
+}

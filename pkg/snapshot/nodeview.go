@@ -340,7 +340,7 @@ func (n *NodeView) KernelLines(kinds ...string) []probes.KernelLine {
 // Resolved is a path as mount tables show it: the kubelet's root directory may be configured by a
 // symbolic link.
 func (n *NodeView) Resolved(path string) string {
-	if n.realRoot == "" || n.realRoot == n.root || !isBelow(n.root, path) {
+	if n.realRoot == "" || n.realRoot == n.root || !probes.Within(path, n.root) {
 		return path
 	}
 	return n.realRoot + path[len(n.root):]

@@ -182,20 +182,11 @@ func (n *NodeView) Containing(path string) *probes.Mount {
 	path = n.Resolved(path)
 	for i := range n.Init.Mounts {
 		m := &n.Init.Mounts[i]
-		if isBelow(m.Point, path) && (best == nil || len(m.Point) >= len(best.Point)) {
+		if probes.Within(path, m.Point) && (best == nil || len(m.Point) >= len(best.Point)) {
 			best = m
 		}
 	}
 	return best
-}
-
-// isBelow tells whether a path is a directory itself or lies below it.
-func isBelow(dir, path string) bool {
-	if dir == "/" {
-		return strings.HasPrefix(path, "/")
-	}
-	dir = strings.TrimSuffix(dir, "/")
-	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/"))
 }
 
 // Under returns init's mounts at or below a prefix.
@@ -206,7 +197,7 @@ func (n *NodeView) Under(prefix string) []Use {
 	var out []Use
 	prefix = n.Resolved(prefix)
 	for _, m := range n.Init.Mounts {
-		if isBelow(prefix, m.Point) {
+		if probes.Within(m.Point, prefix) {
 			out = append(out, Use{NS: n.Init, Mount: m, Init: true})
 		}
 	}

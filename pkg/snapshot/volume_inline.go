@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -151,7 +152,7 @@ func holdsData(pod *corev1.Pod, p string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" }) &&
-		!slices.ContainsFunc(ofMachine, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+		!slices.ContainsFunc(ofMachine, func(dir string) bool { return probes.Within(p, dir) })
 }
 
 func privileged(c corev1.Container) bool {

@@ -98,9 +98,9 @@ func (t *Tower) ofPods(point string) bool {
 
 // entryOf is the line of /etc/fstab that asks for a mount point.
 func entryOf(view *snapshot.NodeView, point string) string {
-	for _, line := range strings.Split(view.Facts.Files["etc/fstab"].Content, "\n") {
-		if w := strings.Fields(line); len(w) > 1 && w[1] == point && !strings.HasPrefix(w[0], "#") {
-			return strings.TrimSpace(line)
+	for _, e := range view.Fstab() {
+		if e.Point == point {
+			return e.Line
 		}
 	}
 	return ""

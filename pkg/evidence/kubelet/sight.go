@@ -36,8 +36,6 @@ func SightOf(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (Sight,
 // Root is the kubelet's directory, as kubelet writes it.
 func (s Sight) Root() string { return s.root }
 
-func below(dir, p string) bool { return dir == "/" || p == dir || strings.HasPrefix(p, dir+"/") }
-
 // handed are the directories below which the paths lie that kubelet hands to a plugin.
 func (s Sight) handed() []string {
 	return []string{s.root + "/pods", s.root + "/plugins/kubernetes.io/csi"}
@@ -50,7 +48,7 @@ func (s Sight) Unnamed() evidence.Answer {
 	for _, c := range s.plugin.Spec.Containers {
 		for _, m := range c.VolumeMounts {
 			p := path.Clean(m.MountPath)
-			if slices.ContainsFunc(s.handed(), func(h string) bool { return below(p, h) }) {
+			if slices.ContainsFunc(s.handed(), func(h string) bool { return probes.Within(h, p) }) {
 				return evidence.No()
 			}
 			mounts = append(mounts, p)
@@ -73,7 +71,7 @@ func (s Sight) Missed() evidence.Answer {
 		for _, w := range absent {
 			before, _, ok := strings.Cut(t.Raw, w)
 			p := lastPath(before)
-			if ok && slices.ContainsFunc(s.handed(), func(h string) bool { return below(h, p) && h != p }) {
+			if ok && slices.ContainsFunc(s.handed(), func(h string) bool { return probes.Within(p, h) && h != p }) {
 				return evidence.All(evidence.Yes(t.Evidence()), s.onHost(p))
 			}
 		}
@@ -96,7 +94,7 @@ func lastPath(text string) string {
 func (s Sight) onHost(p string) evidence.Answer {
 	k := s.pl.X.View(s.pl.Node).Facts.Kubelet
 	for _, g := range k.Globals {
-		if below(path.Dir(g), p) {
+		if probes.Within(p, path.Dir(g)) {
 			return evidence.Yes(evidence.FromNode(s.pl.Node, strings.TrimPrefix(g, "/"), "is there"))
 		}
 	}
@@ -118,7 +116,7 @@ func (s Sight) tables() []*probes.MountNamespace {
 func over(list []probes.Mount, p string) *probes.Mount {
 	var best *probes.Mount
 	for i := range list {
-		if m := &list[i]; below(m.Point, p) && m.Point != p && (best == nil || len(m.Point) >= len(best.Point)) {
+		if m := &list[i]; probes.Within(p, m.Point) && m.Point != p && (best == nil || len(m.Point) >= len(best.Point)) {
 			best = m
 		}
 	}

@@ -99,13 +99,9 @@ func sizeAt(view *snapshot.NodeView, m *probes.Mount) int64 {
 
 // inFstab finds the entry of a path, and the device that it names.
 func inFstab(pl *evidence.Place, p string) (d Disk, source string, ok bool) {
-	for _, l := range strings.Split(pl.View.Facts.Files["etc/fstab"].Content, "\n") {
-		f := strings.Fields(l)
-		if len(f) < 3 || strings.HasPrefix(f[0], "#") || f[2] == "swap" || slices.Contains(strings.Split(strings.Join(f[3:], ","), ","), "noauto") {
-			continue
-		}
-		if point := path.Clean(probes.Unescape(f[1])); point != "/" && (point == p || strings.HasPrefix(p, point+"/")) && dedicated(point) {
-			return Disk{Point: point, Entry: "/etc/fstab: " + strings.Join(f, " "), Meant: evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", strings.Join(f, " ")))}, f[0], true
+	for _, e := range pl.View.Fstab() {
+		if e.Point != "/" && probes.Within(p, e.Point) && dedicated(e.Point) {
+			return Disk{Point: e.Point, Entry: "/etc/fstab: " + e.Line, Meant: evidence.Yes(evidence.FromNode(pl.Node, "etc/fstab", e.Line))}, e.Source, true
 		}
 	}
 	return Disk{}, "", false
@@ -123,7 +119,7 @@ func inUnits(pl *evidence.Place, p string) (Disk, bool) {
 		}
 		for _, l := range strings.Split(f.Content, "\n") {
 			where, ok := strings.CutPrefix(strings.TrimSpace(l), "Where=")
-			if where = path.Clean(where); ok && where != "/" && (where == p || strings.HasPrefix(p, where+"/")) {
+			if where = path.Clean(where); ok && where != "/" && probes.Within(p, where) {
 				return Disk{Point: where, Entry: file, Meant: evidence.Yes(evidence.FromNode(pl.Node, file, "Where="+where))}, true
 			}
 		}
@@ -192,7 +188,7 @@ func bare(view *snapshot.NodeView, ns uint64, disk probes.Mount, p string) (prob
 			continue
 		}
 		for j, m := range n.Mounts {
-			if m.Dev == below && m.Dev != disk.Dev && (m.Root == p || strings.HasPrefix(m.Root, p+"/")) &&
+			if m.Dev == below && m.Dev != disk.Dev && probes.Within(m.Root, p) &&
 				!slices.ContainsFunc(n.Mounts[j+1:], func(over probes.Mount) bool { return over.Point == m.Point }) {
 				return m, true
 			}

@@ -62,9 +62,9 @@ var systemMounts = []string{"/", "/var", "/var/lib", "/mnt", "/data", "/srv"}
 
 func (o OnDisk) unmounted(m *probes.Mount) Fault {
 	facts := []report.Evidence{evidence.FromNode(o.Node.Name, "proc/1/mountinfo", m.Raw)}
-	if line, source := o.fstab(m.Point); line != "" {
-		return Fault{Kind: Unmounted, What: "etc/fstab mounts a filesystem there, which is not mounted: the path lies on " + m.Point + " now", Device: o.device(source),
-			Answer: evidence.Yes(append(facts, evidence.FromNode(o.Node.Name, "etc/fstab", line))...)}
+	if e, ok := o.fstab(m.Point); ok {
+		return Fault{Kind: Unmounted, What: "etc/fstab mounts a filesystem there, which is not mounted: the path lies on " + m.Point + " now", Device: o.device(e.Source),
+			Answer: evidence.Yes(append(facts, evidence.FromNode(o.Node.Name, "etc/fstab", e.Line))...)}
 	}
 	c, _ := rejection(o.Disk)
 	if c.Reason == "DiskFilesystemChanged" && slices.Contains(systemMounts, m.Point) {
@@ -127,20 +127,15 @@ func uuidIn(text string) string {
 	return cfg.DiskUUID
 }
 
-// fstab is the line that mounts a filesystem at the disk's path or above it, but below
-// the mount that carries the path now, and what it mounts.
-func (o OnDisk) fstab(carrier string) (line, source string) {
-	at := path.Clean(o.Disk.Path)
-	for _, line := range strings.Split(o.View.Facts.Files["etc/fstab"].Content, "\n") {
-		f := strings.Fields(line)
-		if len(f) < 3 || strings.HasPrefix(f[0], "#") || !path.IsAbs(f[1]) {
-			continue
-		}
-		if point := path.Clean(f[1]); len(point) > len(carrier) && (at == point || strings.HasPrefix(at, point+"/")) {
-			return line, f[0]
-		}
+// fstab is the entry that mounts a filesystem at the disk's path or above it, but below
+// the mount that carries the path now.
+func (o OnDisk) fstab(carrier string) (snapshot.FstabEntry, bool) {
+	at, list := path.Clean(o.Disk.Path), o.View.Fstab()
+	i := slices.IndexFunc(list, func(e snapshot.FstabEntry) bool { return len(e.Point) > len(carrier) && probes.Within(at, e.Point) })
+	if i < 0 {
+		return snapshot.FstabEntry{}, false
 	}
-	return "", ""
+	return list[i], true
 }
 
 // device is the device that a source of fstab names, where the node shows it.

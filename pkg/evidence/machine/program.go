@@ -69,7 +69,7 @@ func Read(x *snapshot.Index, node string, table probes.Table, paths ...string) e
 	}
 	holes := view.Completeness(table).Only(func(p probes.Problem) bool {
 		return slices.ContainsFunc(paths, func(at string) bool {
-			return p.Path == at || strings.HasPrefix(p.Path, at+"/") || strings.HasPrefix(at, p.Path+"/") && p.Path != ""
+			return probes.Within(p.Path, at) || probes.Within(at, p.Path)
 		})
 	})
 	if !holes.Complete() {

@@ -119,7 +119,7 @@ func (k Contained) onHost(at string) bool {
 func (k Contained) bound(at string) bool {
 	best := ""
 	for _, m := range k.ns.Mounts {
-		if covers(m.Point, at) && len(m.Point) > len(best) {
+		if probes.Within(at, m.Point) && len(m.Point) > len(best) {
 			best = m.Point
 		}
 	}

@@ -48,7 +48,7 @@ func (m Missing) Plugin() (t PluginTable, ok bool) {
 func privately(pod *corev1.Pod, point string) string {
 	best, mode := "", corev1.MountPropagationNone
 	for _, v := range pod.Spec.Volumes {
-		if v.HostPath == nil || !covers(path.Clean(v.HostPath.Path), point) || len(v.HostPath.Path) < len(best) {
+		if v.HostPath == nil || !probes.Within(point, path.Clean(v.HostPath.Path)) || len(v.HostPath.Path) < len(best) {
 			continue
 		}
 		best, mode = path.Clean(v.HostPath.Path), propagation(pod, v.Name)

@@ -129,7 +129,7 @@ func InUse(pl *evidence.Place, list []Orphan) evidence.Answer {
 	for _, p := range pl.View.Processes() {
 		for _, d := range p.Open {
 			for _, o := range list {
-				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return covers(m.Mount.Point, d.Target) }) {
+				if slices.ContainsFunc(o.Mounts, func(m snapshot.VolumeMount) bool { return probes.Within(d.Target, m.Mount.Point) }) {
 					return evidence.Yes(evidence.FromNode(pl.Node, d.Path, d.Target))
 				}
 			}

@@ -97,6 +97,6 @@ func privateMounts(pod *corev1.Pod, root string) []Copy {
 
 func holdsMounts(host, root string) bool {
 	return slices.ContainsFunc([]string{root, "/var/lib/docker", "/run/netns"}, func(dir string) bool {
-		return host == "/" || host == dir || strings.HasPrefix(dir, host+"/")
+		return probes.Within(dir, host)
 	})
 }

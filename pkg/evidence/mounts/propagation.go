@@ -40,7 +40,7 @@ func DemandsOf(pl *evidence.Place) []Demand {
 	var out []Demand
 	for _, pod := range pl.X.PodsOn(pl.Node) {
 		out = append(out, demandsOf(pl, pod, func(path string) bool {
-			return covers(root, path) || covers("/var/lib/longhorn", path) || path != "/" && covers(path, root)
+			return probes.Within(path, root) || probes.Within(path, "/var/lib/longhorn") || path != "/" && probes.Within(root, path)
 		})...)
 	}
 	return out

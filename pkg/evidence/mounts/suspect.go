@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -16,7 +18,7 @@ import (
 // receive later mounts and unmounts (mountPropagation None or absent).
 func privateHostMount(pod *corev1.Pod, dir string) (hostPath, mountPath string) {
 	for _, v := range pod.Spec.Volumes {
-		if v.HostPath == nil || !covers(v.HostPath.Path, dir) {
+		if v.HostPath == nil || !probes.Within(dir, path.Clean(v.HostPath.Path)) {
 			continue
 		}
 		for _, c := range pod.Spec.Containers {
@@ -43,7 +45,7 @@ func copied(pod *corev1.Pod, dir string) time.Time {
 	var t time.Time
 	for _, c := range pod.Spec.Containers {
 		private := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.HostPath != nil && covers(v.HostPath.Path, dir) && privateIn(c, v.Name) != ""
+			return v.HostPath != nil && probes.Within(dir, path.Clean(v.HostPath.Path)) && privateIn(c, v.Name) != ""
 		})
 		for _, s := range pod.Status.ContainerStatuses {
 			if r := s.State.Running; private && s.Name == c.Name && r != nil && (t.IsZero() || r.StartedAt.Time.Before(t)) {

@@ -43,7 +43,7 @@ func onRoot(view *snapshot.NodeView, dev probes.Dev) bool {
 func Bound(view *snapshot.NodeView, m *probes.Mount) string {
 	root, at := "", m.Root
 	for _, o := range view.Init.Mounts {
-		if o.Dev == m.Dev && o.Root != m.Root && len(o.Root) > len(root) && covers(o.Root, m.Root) {
+		if o.Dev == m.Dev && o.Root != m.Root && len(o.Root) > len(root) && probes.Within(m.Root, o.Root) {
 			root, at = o.Root, path.Join(o.Point, strings.TrimPrefix(m.Root, o.Root))
 		}
 	}
@@ -54,10 +54,4 @@ func Bound(view *snapshot.NodeView, m *probes.Mount) string {
 // counts like what the host mounts.
 func ofKubelet(view *snapshot.NodeView, ns *probes.MountNamespace) bool {
 	return ns.ID != 0 && ns.ID == view.Facts.Kubelet.MntNS
-}
-
-// covers tells whether dir is the path or lies below it.
-func covers(above, dir string) bool {
-	above, dir = path.Clean("/"+above), path.Clean("/"+dir)
-	return above == "/" || above == dir || strings.HasPrefix(dir, above+"/")
 }

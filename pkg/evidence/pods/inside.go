@@ -2,11 +2,11 @@ package pods
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -22,8 +22,7 @@ func holds(v *snapshot.Volume, t evidence.Text, paths []string) bool {
 		}
 		return snapshot.AnyContainer(c.Pod, func(k *corev1.Container) bool {
 			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
-				dir := strings.TrimSuffix(m.MountPath, "/")
-				return m.Name == c.Volume && dir != "" && slices.ContainsFunc(paths, func(p string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+				return m.Name == c.Volume && m.MountPath != "/" && slices.ContainsFunc(paths, func(p string) bool { return probes.Within(p, m.MountPath) })
 			})
 		})
 	})

@@ -91,7 +91,7 @@ func (l Line) onDevice(pl *evidence.Place) bool {
 func (l Line) onPath(pl *evidence.Place) bool {
 	for _, dir := range directories(pl) {
 		for _, p := range []string{l.fields["path"], l.fields["name"]} {
-			if p == dir || strings.HasPrefix(p, dir+"/") {
+			if probes.Within(p, dir) {
 				return true
 			}
 		}

@@ -39,8 +39,7 @@ func (n *node) containing(path string) *probes.Mount {
 		}
 		for i := range ns.Mounts {
 			m := &ns.Mounts[i]
-			below := m.Point == "/" || m.Point == path || strings.HasPrefix(path, m.Point+"/")
-			if below && (best == nil || len(m.Point) >= len(best.Point)) {
+			if probes.Within(path, m.Point) && (best == nil || len(m.Point) >= len(best.Point)) {
 				best = m
 			}
 		}

@@ -3,7 +3,8 @@ package host
 import (
 	"path"
 	"slices"
-	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 // Forget tells that a path and what was seen below it are gone since: it was on its way out
@@ -14,9 +15,6 @@ func Forget(h Host, name string) {
 	}
 }
 
-// within tells whether a path is another one or lies below it: "sdb1" is not below "sdb".
-func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
-
 // Amend adds lines that came later to a file that was read before.
 func Amend(h Host, file, lines string) {
 	if r, ok := h.(interface{ amend(string, string) }); ok {
@@ -26,7 +24,7 @@ func Amend(h Host, file, lines string) {
 
 func (w *Witness) forget(name string) {
 	w.mu.Lock()
-	w.refused = slices.DeleteFunc(w.refused, func(r Refusal) bool { return within(r.Path, name) })
+	w.refused = slices.DeleteFunc(w.refused, func(r Refusal) bool { return probes.Within(r.Path, name) })
 	w.mu.Unlock()
 	Forget(w.Host, name)
 }
@@ -37,7 +35,7 @@ func (r *Recorder) forget(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for p := range r.seen {
-		if within(p, name) {
+		if probes.Within(p, name) {
 			delete(r.seen, p)
 		}
 	}

@@ -109,12 +109,7 @@ func (c *collector) disks() []string {
 
 // kernels tells a path of the kernel's own file systems.
 func kernels(p string) bool {
-	for _, dir := range []string{"/proc", "/sys", "/dev"} {
-		if p == dir || strings.HasPrefix(p, dir+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return probes.Within(p, dir) })
 }
 
 // hidden tells whether a mount point belongs to a volume, a container or the

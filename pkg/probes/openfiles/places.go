@@ -49,7 +49,7 @@ func system(f *probes.Facts, root string) map[probes.Dev]bool {
 		}
 		for i := range ns.Mounts {
 			m := &ns.Mounts[i]
-			if m.Point == "/" || root == m.Point || strings.HasPrefix(root, m.Point+"/") || slices.Contains(ownPoints, m.Point) {
+			if m.Point == "/" || probes.Within(root, m.Point) || slices.Contains(ownPoints, m.Point) {
 				set[m.Dev] = true
 			}
 		}
