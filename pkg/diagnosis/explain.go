@@ -7,10 +7,11 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// Whoever explains one of these also explains that the volume's pods wait.
+// Whoever explains one of these also explains that the volume's pods wait. A claim that is pending
+// is not among them: it may be one that does not go, which keeps no pod waiting that has it.
 var bringsWaiting = []string{
 	"attach-failed", "multi-attach-error", "mount-failed", "mount-busy", "format-failed",
-	"fsck-failed", "share-manager-failing", "claim-pending",
+	"fsck-failed", "share-manager-failing",
 }
 
 // explain joins symptoms with the findings that declare them.

@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Going is an object of a volume that is being deleted and stays.
@@ -104,8 +105,8 @@ func (g Going) idleOf(pl *evidence.Place, is func(string) bool) []evidence.Answe
 func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
 	v := pl.Volume
 	switch {
-	case f == "kubernetes.io/pvc-protection":
-		if len(v.Live()) > 0 {
+	case f == pvcProtection:
+		if slices.ContainsFunc(v.Live(), Counts) {
 			return evidence.No()
 		}
 		return evidence.Resource(pl.X, "/pods").Nothing()
@@ -176,21 +177,45 @@ func (g Going) AloneForSidecar(pl *evidence.Place) evidence.Answer {
 	return evidence.All(append([]evidence.Answer{g.idle(pl, "kubernetes.io/pv-protection")}, rest...)...)
 }
 
-// UsedByPods asks whether pods that neither ended nor go away use a claim that is being
+// Counts tells whether a pod keeps a claim that it names: one that was never placed does not
+// (pkg/controller/volume/pvcprotection, podUsesPVC).
+func Counts(c *snapshot.Consumer) bool { return c.Node() != "" || !c.Waiting() }
+
+// UsedByPods asks whether pods that neither ended nor are overdue use a claim that is being
 // deleted, and names them. A pod that goes away and does not go is the matter itself.
 func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer) {
-	if g.Kind != "PersistentVolumeClaim" || !slices.Contains(g.Finalizers, "kubernetes.io/pvc-protection") {
+	if g.Kind != "PersistentVolumeClaim" || !slices.Contains(g.Finalizers, pvcProtection) {
 		return nil, evidence.No()
 	}
 	var facts []report.Evidence
 	for _, c := range pl.Volume.Live() {
-		if c.Terminating() {
+		if pods.Overdue(pl.X, c.Pod) {
 			return nil, evidence.No()
 		}
-		names = append(names, c.Pod.Namespace+"/"+c.Pod.Name)
+		if !Counts(c) {
+			continue
+		}
+		names = append(names, pods.Name(c.Pod))
 		facts = append(facts, evidence.FromPod(c.Pod, "spec.volumes["+c.Volume+"]", "claim "+g.Name))
 	}
 	return names, evidence.All(evidence.Reading{}.Found(facts...), evidence.Resource(pl.X, "/pods").Nothing())
+}
+
+// TooLate asks whether pods wait for a claim that is being deleted and cannot get it any more, and
+// names them: the scheduler places none with such a claim (plugins/volumebinding), and no kubelet takes it
+// up for a pod that came later (desired_state_of_world_populator.go, "PVC is being deleted").
+func (g Going) TooLate(pl *evidence.Place) (names []string, a evidence.Answer) {
+	if g.Kind != "PersistentVolumeClaim" {
+		return nil, evidence.No()
+	}
+	var facts []report.Evidence
+	for _, c := range pl.Volume.Waiting() {
+		if c.Node() == "" || c.Pod.CreationTimestamp.After(g.DeletionTimestamp.Time) {
+			names = append(names, pods.Name(c.Pod))
+			facts = append(facts, evidence.FromPod(c.Pod, "metadata.creationTimestamp", c.Pod.CreationTimestamp.UTC().Format(time.RFC3339)))
+		}
+	}
+	return names, evidence.Reading{}.Found(facts...)
 }
 
 // BoundClaim asks whether a volume that is being deleted is kept by the claim that is
@@ -202,4 +227,22 @@ func (g Going) BoundClaim(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.When(pl.Volume.PV.Status.Phase == corev1.VolumeBound && c.Status.Phase == corev1.ClaimBound && c.Spec.VolumeName == g.Name,
 		evidence.FromAPI(Object(c), "spec.volumeName", g.Name), evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)))
+}
+
+// Unattachable asks whether the volume's attacher is to attach it and will not: it refuses a volume that is being
+// deleted (external-attacher: pkg/controller/csi_handler.go, "is marked for deletion"). It names the nodes.
+func (g Going) Unattachable(pl *evidence.Place) (nodes []string, a evidence.Answer) {
+	var facts []report.Evidence
+	for _, va := range pl.Volume.Attachments {
+		e := va.Status.AttachError
+		refused := e != nil && strings.Contains(e.Message, "marked for deletion")
+		if va.Status.Attached || va.DeletionTimestamp != nil || !refused && !va.CreationTimestamp.After(g.DeletionTimestamp.Time) {
+			continue
+		}
+		nodes, facts = append(nodes, va.Spec.NodeName), append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
+		if refused {
+			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attachError.message", e.Message))
+		}
+	}
+	return nodes, evidence.Reading{}.Found(facts...)
 }

@@ -55,10 +55,11 @@ func attacherSaid(x *snapshot.Index, va *storagev1.VolumeAttachment) []report.Ev
 }
 
 // KeepsVolume asks whether a PV waits for the attacher's finalizer while an attachment
-// that was never made keeps the attacher from removing it.
+// that was never made keeps the attacher from removing it. One that a claim is bound to waits for that.
 func KeepsVolume(pv *corev1.PersistentVolume, va *storagev1.VolumeAttachment) evidence.Answer {
 	attachers := slices.ContainsFunc(pv.Finalizers, func(f string) bool { return strings.HasPrefix(f, "external-attacher/") })
-	if pv.DeletionTimestamp == nil || va.Status.Attached || !attachers {
+	protected := pv.Status.Phase == corev1.VolumeBound && slices.Contains(pv.Finalizers, "kubernetes.io/pv-protection")
+	if pv.DeletionTimestamp == nil || va.Status.Attached || !attachers || protected {
 		return evidence.No()
 	}
 	facts := []report.Evidence{AttachedFact(va), evidence.FromAPI("PersistentVolume "+pv.Name, "metadata.deletionTimestamp", pv.DeletionTimestamp.UTC().Format(time.RFC3339)),

@@ -126,16 +126,16 @@ func bind(pl *evidence.Place) (Idle, bool) {
 	return i, true
 }
 
-// forget: a claim is deleted, no pod is left that names it, and only the finalizer that waits for
+// forget: a claim is deleted, no pod is left that keeps it, and only the finalizer that waits for
 // such pods keeps it (pkg/controller/volume/pvcprotection).
 func forget(pl *evidence.Place) (Idle, bool) {
 	c := pl.Volume.Claim
-	if c == nil || c.DeletionTimestamp == nil || pl.X.Age(c.DeletionTimestamp.Time) < patience || len(pl.Volume.Consumers) > 0 || !slices.Equal(c.Finalizers, []string{"kubernetes.io/pvc-protection"}) {
+	if c == nil || c.DeletionTimestamp == nil || pl.X.Age(c.DeletionTimestamp.Time) < patience || slices.ContainsFunc(pl.Volume.Consumers, claims.Counts) || !slices.Equal(c.Finalizers, []string{"kubernetes.io/pvc-protection"}) {
 		return Idle{}, false
 	}
 	return Idle{Says: "forget", Age: pl.X.Age(c.DeletionTimestamp.Time), State: []evidence.Answer{
 		evidence.Yes(evidence.FromAPI(claims.Object(c), "metadata.finalizers", strings.Join(c.Finalizers, " "))),
-		evidence.ResourceIn(pl.X, "/pods", c.Namespace).Nothing(evidence.FromAPI("Pods of namespace "+c.Namespace, "", "collected; none uses the claim")),
+		evidence.ResourceIn(pl.X, "/pods", c.Namespace).Nothing(evidence.FromAPI("Pods of namespace "+c.Namespace, "", "collected; none that was placed uses the claim")),
 	}}, true
 }
 

@@ -38,21 +38,24 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		Steps:   []remedy.Step{remedy.Check("See what the object waits for.", remedy.Kubectl(get...))},
 	}
 	names, used := g.UsedByPods(pl)
+	late, tooLate := g.TooLate(pl)
 	finalizer, sidecar := g.Sidecar()
 	old := g.GoneFor(pl, 5*time.Minute)
 	switch {
+	case used.Yes() && tooLate.Yes():
+		p.Says, p.With["pods"], p.With["late"] = "late", words.List(names, 3), words.List(late, 3)
+		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used, tooLate}
+		p.Steps = append(p.Steps, remedy.TooLateForClaim()...)
 	case !used.No():
-		p.Says, p.Waiting, p.With["pods"] = "used", true, words.List(names, 3)
+		p.Says, p.Waiting, p.With["pods"], p.Breaks = "used", true, words.List(names, 3), []diagnosis.Step{diagnosis.Deleting} // who waits for it waits for something else
 		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used}
 		p.Steps = append(p.Steps, remedy.Words("It goes when these pods go: stop them when the deletion is wanted. A deletion cannot be taken back; save the data first when it is not."))
 	case g.BoundClaim(pl).Yes():
-		p.Says, p.Waiting, p.With["claim"] = "bound", true, pl.Volume.Claim.Namespace+"/"+pl.Volume.Claim.Name
-		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.BoundClaim(pl)}
-		p.Steps = append(p.Steps, remedy.Words("It goes when the claim goes, and until then the claim works as before. A deletion cannot be taken back: where the data shall stay, copy it, or set the volume's reclaim policy to Retain before the claim goes, and make the object anew afterwards."))
+		boundVolume(pl, g, p)
 	case g.Foreign() != "":
 		p.Says = "foreign"
 		p.State = []evidence.Answer{old, g.Keeps(), g.Unprotected(pl)}
-		p.Steps = append(p.Steps, foreignSteps(g.Foreign())...)
+		p.Steps = append(p.Steps, remedy.FinalizerOwner(g.Foreign())...)
 	case sidecar != "":
 		p.AtMost, p.With["finalizer"] = report.Likely, finalizer
 		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl)}
@@ -76,11 +79,17 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	return p
 }
 
-func foreignSteps(finalizer string) []remedy.Step {
-	domain, _, _ := strings.Cut(finalizer, "/")
-	return []remedy.Step{
-		remedy.Check("Find who owns the finalizer: what stands before the slash mostly is the API group of its controller ("+domain+").",
-			remedy.Kubectl("get", "crd,apiservice"), remedy.Kubectl("get", "deploy,ds,sts", "-A")),
-		remedy.Words("Start or repair that controller. Only when it is gone for good, and what it protected was looked after (a backup, a replication, a quota), take out exactly this one entry, with a patch that tests for it before it removes it. The data of a claim goes as soon as its last finalizer does."),
+// boundVolume is about a PersistentVolume that is kept by its claim.
+func boundVolume(pl *evidence.Place, g claims.Going, p *diagnosis.Proof) {
+	p.Says, p.Waiting, p.With["claim"] = "bound", true, pl.Volume.Claim.Namespace+"/"+pl.Volume.Claim.Name
+	p.Breaks = []diagnosis.Step{diagnosis.Deleting}
+	p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.BoundClaim(pl)}
+	p.Steps = append(p.Steps, remedy.VolumeGoes())
+	nodes, unattachable := g.Unattachable(pl)
+	if !unattachable.Yes() {
+		return
 	}
+	p.Says, p.Waiting, p.With["node"] = "unattachable", false, words.List(nodes, 3)
+	p.Breaks, p.State = []diagnosis.Step{diagnosis.Attaching, diagnosis.Deleting}, append(p.State, unattachable)
+	p.Steps[len(p.Steps)-1] = remedy.VolumeGoesUnattached()
 }
