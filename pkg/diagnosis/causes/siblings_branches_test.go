@@ -99,6 +99,9 @@ source: {component: daemonset-controller}
 	grows := func() *world {
 		return ebsMounted(ebs().Runs(0).Attached("n1"), "n1", 0).Answers("n1", ebs().Publish(0)).Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}")
 	}
+	begun := func() *world {
+		return grows().EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound", "status: {conditions: [{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:00:00Z'}], phase: Bound")
+	}
 	wrongMode := ebsDisk(ebs().Waits().Attached("n1"), "n1").EditIn("name: web-0, uid", "volumeMounts: [{name: data, mountPath: /data}]", "volumeDevices: [{name: data, devicePath: /dev/xvda}]").
 		FailedMount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: volume data has volumeMode Filesystem, but is specified in volumeDevices")
 	unclassed := pendingClaim(ebs(), "Immediate", "").Edit("storageClassName: fast, resources", "resources").Waits()
@@ -111,6 +114,8 @@ source: {component: daemonset-controller}
 		"as many attachments as published":    {limited(2, 2, 0), "broken: certain attach-limit-exceeded Node n1"},
 		"as many disks as published":          {limited(3, 1, 3).Add(pvOf("ebs.csi.aws.com", "vol-other0")).Edit("name: pv-other,", "name: pv-other0,"), "broken: likely attach-limit-exceeded Node n1"},
 		"nobody who enlarges":                 {grows().EditIn("name: controller-0", ", {name: csi-resizer, image: 'registry.k8s.io/sig-storage/csi-resizer:v1.11.1', args: [--csi-address=/csi/csi.sock]}", ""), "degraded: likely resizer-not-working PersistentVolumeClaim shop/data"},
+		"nobody who enlarges any more":        {begun().EditIn("name: controller-0", ", {name: csi-resizer, image: 'registry.k8s.io/sig-storage/csi-resizer:v1.11.1', args: [--csi-address=/csi/csi.sock]}", ""), "degraded: likely resizer-not-working PersistentVolumeClaim shop/data"},
+		"it enlarges for long":                {begun(), "degraded: unexplained expansion-pending"},
 		"a controller that is nowhere":        {grows().Drop("name: controller-0"), "degraded: unexplained expansion-pending"},
 		"a device of a claim for files":       {wrongMode, "broken: certain volume-mode-mismatch PersistentVolumeClaim shop/data"},
 		"no class, and none is the default":   {unclassed, "broken: certain storageclass-missing PersistentVolumeClaim shop/data"},

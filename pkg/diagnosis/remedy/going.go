@@ -13,13 +13,13 @@ func FinalizerOwner(finalizer string) []Step {
 }
 
 // VolumeGoes is about a PersistentVolume that goes when its claim does.
-func VolumeGoes() Step {
-	return Words("It goes when the claim goes, and until then the claim works as before. A deletion cannot be taken back: where the data shall stay, copy it, or set the volume's reclaim policy to Retain before the claim goes, and make the object anew afterwards.")
+func VolumeGoes() []Step {
+	return []Step{Words("It goes when the claim goes, and until then the claim works as before. A deletion cannot be taken back: where the data shall stay, copy it, or set the volume's reclaim policy to Retain before the claim goes, and make the object anew afterwards.")}
 }
 
 // VolumeGoesUnattached is about one that nobody attaches meanwhile.
-func VolumeGoesUnattached() Step {
-	return Words("A deletion cannot be taken back. Set the volume's reclaim policy to Retain first: else the data goes with the claim. Then stop the pods, delete the claim, and make volume and claim anew for the same storage when both are gone.")
+func VolumeGoesUnattached() []Step {
+	return []Step{Words("A deletion cannot be taken back. Set the volume's reclaim policy to Retain first: else the data goes with the claim. Then stop the pods, delete the claim, and make volume and claim anew for the same storage when both are gone.")}
 }
 
 // TooLateForClaim is about pods that wait for a claim which is being deleted.

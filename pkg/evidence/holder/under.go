@@ -51,10 +51,11 @@ func UndersOf(pl *evidence.Place) []Under {
 }
 
 // runsLong tells whether a container of a pod has run for longer than the control plane
-// may take to write down what it did.
+// may take to write down what it did, or did before it ended and waits to be started again: a restart mounts nothing anew.
 func runsLong(x *snapshot.Index, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.State.Running != nil && x.Age(s.State.Running.StartedAt.Time) > settled
+		last := s.LastTerminationState.Terminated
+		return s.State.Running != nil && x.Age(s.State.Running.StartedAt.Time) > settled || last != nil && !last.StartedAt.IsZero() && x.Age(last.StartedAt.Time) > settled
 	})
 }
 

@@ -84,12 +84,12 @@ func boundVolume(pl *evidence.Place, g claims.Going, p *diagnosis.Proof) {
 	p.Says, p.Waiting, p.With["claim"] = "bound", true, pl.Volume.Claim.Namespace+"/"+pl.Volume.Claim.Name
 	p.Breaks = []diagnosis.Step{diagnosis.Deleting}
 	p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), g.BoundClaim(pl)}
-	p.Steps = append(p.Steps, remedy.VolumeGoes())
 	nodes, unattachable := g.Unattachable(pl)
 	if !unattachable.Yes() {
+		p.Steps = append(p.Steps, remedy.VolumeGoes()...)
 		return
 	}
 	p.Says, p.Waiting, p.With["node"] = "unattachable", false, words.List(nodes, 3)
 	p.Breaks, p.State = []diagnosis.Step{diagnosis.Attaching, diagnosis.Deleting}, append(p.State, unattachable)
-	p.Steps[len(p.Steps)-1] = remedy.VolumeGoesUnattached()
+	p.Steps = append(p.Steps, remedy.VolumeGoesUnattached()...)
 }

@@ -57,13 +57,10 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 			remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))
 	case resizer.Where() == "":
 		p.Says, p.AtMost = "absent", report.Likely
-		p.State = append(p.State, resizer.Absent())
+		p.State = append(unserved(wish), resizer.Absent())
 	default:
 		p.Says = "down"
-		if wish.Begun.Yes() { // it went down on the way
-			p.State = []evidence.Answer{wish.Begun}
-		}
-		p.State = append(p.State, down)
+		p.State = append(unserved(wish), down)
 		p.Waiting = p.Waiting && len(resizer.Pods) > 0 // one that is scaled to 0 does not come by waiting
 	}
 	p.Steps = []remedy.Step{check}
@@ -72,4 +69,12 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	}
 	p.Steps = append(p.Steps, remedy.Words("Start or repair the resizer of driver "+driver+". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow."))
 	return p
+}
+
+// unserved is that nobody acts on a wish, or nobody any more: the resizer went on the way.
+func unserved(wish claims.Wish) []evidence.Answer {
+	if wish.Begun.Yes() {
+		return []evidence.Answer{wish.Begun}
+	}
+	return wish.Unserved
 }
