@@ -90,16 +90,14 @@ func Answered(pl *evidence.Place) evidence.Answer {
 	return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Found(facts...)
 }
 
-// Similar are the installed drivers whose name looks like a given one: the same first
-// word, or all but its version.
+// Similar are the other installed drivers whose name looks like a given one: it differs in punctuation,
+// case or a part, or begins with a word like its first.
 func Similar(x *snapshot.Index, driver string) []string {
-	first, _, _ := strings.Cut(driver, ".")
+	word := func(name string) string { first, _, _ := strings.Cut(name, "."); return first }
+	alike := func(a, b string) bool { return strings.Contains(a, b) || strings.Contains(b, a) }
 	var out []string
 	for _, d := range x.Cluster.CSIDrivers {
-		if d == nil || d.Name == driver {
-			continue
-		}
-		if f, _, _ := strings.Cut(d.Name, "."); strings.Contains(f, first) || strings.Contains(first, f) || strings.Contains(d.Name, driver) {
+		if d != nil && d.Name != driver && (alike(snapshot.Plain(d.Name), snapshot.Plain(driver)) || word(driver) != "csi" && alike(word(d.Name), word(driver))) {
 			out = append(out, d.Name)
 		}
 	}

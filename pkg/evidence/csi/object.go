@@ -48,19 +48,6 @@ func Pending(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Durat
 		evidence.FromAPI(vaObject(va), "spec.nodeName "+va.Spec.NodeName+" status.attached", "false"))
 }
 
-// Renamed are the CSIDriver objects whose names differ from a driver's only in punctuation,
-// case or a part: what a rename leaves.
-func Renamed(x *snapshot.Index, driver string) []string {
-	var out []string
-	want := snapshot.Plain(driver)
-	for _, d := range x.Cluster.CSIDrivers {
-		if have := snapshot.Plain(d.Name); have == want || strings.Contains(have, want) || strings.Contains(want, have) {
-			out = append(out, d.Name)
-		}
-	}
-	return out
-}
-
 // InlineUse is a CSI volume that a pod writes into itself and that the kubelet does not make.
 type InlineUse struct {
 	Driver, Volume string

@@ -1,13 +1,13 @@
 package longhorn
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -109,7 +109,7 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, state string, pod *corev1.Po
 	if young && state != "error" && !slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool { return x.Age(w.Pod.CreationTimestamp.Time) > 5*tolerated }) {
 		return "", false
 	}
-	return podState(pod), true
+	return pods.Condition(pod), true
 }
 
 // restsRightly tells whether a stopped share-manager is what Kubernetes asked for: no
@@ -117,28 +117,6 @@ func podDown(x *snapshot.Index, v *snapshot.Volume, state string, pod *corev1.Po
 func restsRightly(v *snapshot.Volume, state string) bool {
 	stops := state == "stopped" || state == "stopping" || state == unread
 	return stops && len(v.Waiting()) == 0 && len(v.Attachments) == 0 && len(v.Tickets()) == 0
-}
-
-func podState(pod *corev1.Pod) string {
-	state := string(pod.Status.Phase)
-	for _, c := range pod.Status.ContainerStatuses {
-		switch {
-		case c.State.Waiting != nil:
-			state = c.State.Waiting.Reason
-		case c.State.Terminated != nil:
-			state = fmt.Sprintf("%s (exit code %d)", c.State.Terminated.Reason, c.State.Terminated.ExitCode)
-		}
-		if c.RestartCount > 0 {
-			state += fmt.Sprintf(", %d restarts", c.RestartCount)
-		}
-		if c.State.Running != nil && !c.Ready {
-			state += ", not ready"
-		}
-	}
-	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
-		state += ", not scheduled"
-	}
-	return state
 }
 
 // ShareNode asks whether all was looked at that can be wrong below a share: its pod, and

@@ -67,7 +67,7 @@ func noManagerFor(x *snapshot.Index, node string) (says string, facts []report.E
 		facts = append(facts, evidence.FromAPI("InstanceManager "+im.Name, "status.currentState", OrNone(im.CurrentState)))
 		said := im.Name + " on node " + node + " is " + OrNone(im.CurrentState)
 		if pod := x.Pod(im.Namespace, im.Name); pod != nil {
-			state := podState(pod)
+			state := pods.Condition(pod)
 			if why, ok := pods.Unscheduled(pod); ok {
 				state += ": " + why
 			}

@@ -1,7 +1,6 @@
 package pods
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -113,30 +112,9 @@ func Hindrance(pod *corev1.Pod) string {
 	return ""
 }
 
-// Doing says how the containers of a pod do, in words: waiting reasons, restarts, age.
+// Doing says how old a pod is and how it does, behind its name.
 func Doing(x *snapshot.Index, pod *corev1.Pod) string {
-	var parts []string
-	for _, c := range pod.Status.ContainerStatuses {
-		switch {
-		case c.State.Waiting != nil:
-			after := ""
-			if outOfMemory(c) {
-				after = " after " + oomKilled
-			}
-			parts = append(parts, fmt.Sprintf("container %s is waiting: %s%s", c.Name, c.State.Waiting.Reason, after))
-		case c.State.Terminated != nil:
-			parts = append(parts, fmt.Sprintf("container %s ended (%s, exit code %d)", c.Name, c.State.Terminated.Reason, c.State.Terminated.ExitCode))
-		case !c.Ready:
-			parts = append(parts, fmt.Sprintf("container %s is not ready", c.Name))
-		case c.RestartCount > 0:
-			parts = append(parts, fmt.Sprintf("container %s restarted %d times", c.Name, c.RestartCount))
-		}
-	}
-	age := evidence.Duration(x.Age(pod.CreationTimestamp.Time))
-	if len(parts) == 0 {
-		return "is " + age + " old and runs"
-	}
-	return fmt.Sprintf("is %s old: %s", age, strings.Join(parts, ", "))
+	return "is " + evidence.Duration(x.Age(pod.CreationTimestamp.Time)) + " old: " + Condition(pod)
 }
 
 // oomKilled is the reason of a container that the kernel ended for its memory; its own log has no word of it.

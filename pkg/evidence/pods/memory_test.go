@@ -34,3 +34,24 @@ func TestOutOfMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestCondition says in words what a pod's status says.
+func TestCondition(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"phase: Pending":   "Pending, not scheduled",
+		"phase: Succeeded": "Succeeded",
+		"phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: [{name: a, ready: true, state: {running: {}}}]":                                          "Running, Ready",
+		"phase: Running, containerStatuses: [{name: a, ready: true, restartCount: 2, state: {running: {}}}]":                                                                      "Running, container a restarted 2 times",
+		"phase: Running, containerStatuses: [{name: a, ready: true, state: {running: {}}}, {name: b, restartCount: 7, state: {waiting: {reason: CrashLoopBackOff}}}]":             "Running, container b is waiting: CrashLoopBackOff, 7 restarts",
+		"phase: Running, containerStatuses: [{name: a, state: {running: {}}}]":                                                                                                    "Running, container a is not ready",
+		"phase: Failed, containerStatuses: [{name: a, state: {terminated: {reason: Error, exitCode: 1}}}]":                                                                        "Failed, container a ended: Error, exit code 1",
+		"phase: Pending, initContainerStatuses: [{name: i, ready: true, state: {terminated: {reason: Completed}}}, {name: j, state: {waiting: {reason: ImagePullBackOff}}}]":      "Pending, container j is waiting: ImagePullBackOff",
+		"phase: Failed, initContainerStatuses: [{name: i, state: {terminated: {reason: Error, exitCode: 2}}}], containerStatuses: [{name: a, state: {waiting: {reason: Never}}}]": "Failed, container i ended: Error, exit code 2, container a is waiting: Never",
+	} {
+		x := sketch.New("{apiVersion: v1, kind: Pod, metadata: {namespace: csi, name: plugin-1}, spec: {}, status: {" + status + "}}").Index(t)
+		if got := pods.Condition(x.Pod("csi", "plugin-1")); got != want {
+			t.Errorf("%s: got %q, want %q", status, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package pods
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,48 @@ func State(pod *corev1.Pod) report.Evidence {
 		text += ", deletionTimestamp " + pod.DeletionTimestamp.UTC().Format(time.RFC3339)
 	}
 	return evidence.FromPod(pod, "", text)
+}
+
+// Condition is how a pod does, in the words of its status: its phase, and what its containers wait
+// for or ended with.
+func Condition(pod *corev1.Pod) string {
+	said := evidence.Keep(evidence.Each(snapshot.Statuses(pod), condition), func(s string) bool { return s != "" })
+	switch {
+	case len(said) > 0:
+	case snapshot.PodReady(pod):
+		said = []string{"Ready"}
+	case snapshot.PodFinished(pod):
+	case pod.Spec.NodeName == "":
+		said = []string{"not scheduled"}
+	default:
+		said = []string{"not Ready"}
+	}
+	return strings.Join(append([]string{string(pod.Status.Phase)}, said...), ", ")
+}
+
+// condition is what is to be said of one container; empty for one that is well, and for one that
+// prepared the pod and is done.
+func condition(c corev1.ContainerStatus) string {
+	said := ""
+	switch s := c.State; {
+	case s.Waiting != nil:
+		said = "container " + c.Name + " is waiting: " + s.Waiting.Reason
+		if outOfMemory(c) {
+			said += " after " + oomKilled
+		}
+	case s.Terminated != nil && s.Terminated.ExitCode == 0 && c.Ready:
+		return ""
+	case s.Terminated != nil:
+		said = fmt.Sprintf("container %s ended: %s, exit code %d", c.Name, s.Terminated.Reason, s.Terminated.ExitCode)
+	case !c.Ready:
+		said = "container " + c.Name + " is not ready"
+	case c.RestartCount > 0:
+		return fmt.Sprintf("container %s restarted %d times", c.Name, c.RestartCount)
+	}
+	if said != "" && c.RestartCount > 0 {
+		said += fmt.Sprintf(", %d restarts", c.RestartCount)
+	}
+	return said
 }
 
 // States quotes several pods.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -143,7 +144,7 @@ func (s *Silence) absent(begun bool) bool {
 func (s *Silence) down(pod *corev1.Pod) {
 	x := s.pl.X
 	s.Kind, s.Pod = "pod", pod
-	s.Why = fmt.Sprintf("its provisioner does not run, pod %s/%s is not Ready: %s", pod.Namespace, pod.Name, podState(pod))
+	s.Why = fmt.Sprintf("its provisioner does not run, pod %s/%s is not Ready: %s", pod.Namespace, pod.Name, pods.Condition(pod))
 	if n := pod.Spec.NodeName; n != "" && x.Node(n) != nil && !x.NodeReady(n).Ready {
 		s.Why += "; its node " + n + " does not report"
 	}

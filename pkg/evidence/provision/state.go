@@ -1,32 +1,11 @@
 package provision
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
-
-// podState is why a pod is not Ready, in the words of its status.
-func podState(pod *corev1.Pod) string {
-	for _, s := range pod.Status.ContainerStatuses {
-		switch {
-		case s.State.Waiting != nil && s.State.Waiting.Reason != "":
-			return fmt.Sprintf("%s, container %s: %s (%d restarts)", pod.Status.Phase, s.Name, s.State.Waiting.Reason, s.RestartCount)
-		case s.State.Terminated != nil:
-			return fmt.Sprintf("%s, container %s ended: %s, exit code %d", pod.Status.Phase, s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode)
-		}
-	}
-	if pod.Spec.NodeName == "" {
-		return string(pod.Status.Phase) + ", not scheduled"
-	}
-	if ok, _ := ready(pod); !ok {
-		return string(pod.Status.Phase) + ", not Ready, on node " + pod.Spec.NodeName
-	}
-	return string(pod.Status.Phase) + ", Ready, on node " + pod.Spec.NodeName
-}
 
 // ownVolume is the kubelet's newest complaint that a pod's own volume does not come: it waits in
 // ContainerCreating, and wrote no line yet. Zero: none.

@@ -150,7 +150,7 @@ func (m Provisioner) leaseAge(x *snapshot.Index) (age time.Duration, ok bool) {
 // Facts quotes the pods, the workloads and the lease.
 func (m Provisioner) Facts(x *snapshot.Index) []report.Evidence {
 	out := evidence.Each(m.Pods, func(pod *corev1.Pod) report.Evidence {
-		return evidence.FromPod(pod, "status", podState(pod))
+		return evidence.FromPod(pod, "status", pods.Condition(pod))
 	})
 	for _, w := range m.Workloads {
 		wanted, isReady := snapshot.Replicas(w.Object)

@@ -47,7 +47,7 @@ func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evide
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("CSIDriver", "", driver), Says: "attach",
 		With: words.Fields{"driver": driver, "volume": volume.Name(pl.Volume), "va": va.Name, "node": on, "age": pods.Ago(pl.X, va.CreationTimestamp.Time),
-			"similar": words.List(csi.Renamed(pl.X, driver), 3)},
+			"similar": words.List(csi.Similar(pl.X, driver), 3)},
 		State: []evidence.Answer{csi.Pending(pl.X, va, 2*time.Minute).With(pods.States(waiters)...), none, csi.Listed(pl.X, on, driver)},
 		Last:  []evidence.Answer{csi.NoAttacher(pl.X, driver), csi.NeverAttached(pl.X, driver)},
 		Steps: []remedy.Step{
@@ -64,7 +64,7 @@ func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evide
 func inlineRefused(pl *evidence.Place, i csi.InlineUse) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("CSIDriver", "", i.Driver), Says: i.Says,
-		With:  words.Fields{"driver": i.Driver, "volume": i.Volume, "pod": pods.Name(pl.Pod), "modes": i.Modes, "similar": words.List(csi.Renamed(pl.X, i.Driver), 3)},
+		With:  words.Fields{"driver": i.Driver, "volume": i.Volume, "pod": pods.Name(pl.Pod), "modes": i.Modes, "similar": words.List(csi.Similar(pl.X, i.Driver), 3)},
 		State: []evidence.Answer{i.Refused.With(pods.States([]*corev1.Pod{pl.Pod})...), csi.Listed(pl.X, pl.Node, i.Driver)},
 		Steps: []remedy.Step{remedy.Words("Give CSIDriver " + i.Driver + " the spec of the driver's release, where volumeLifecycleModes lists Ephemeral (delete the object and create it). A driver that does not know such volumes needs a claim instead. The kubelet tries again by itself.")},
 	}
