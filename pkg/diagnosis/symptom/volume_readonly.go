@@ -18,10 +18,12 @@ import (
 // volumeReadonly: a filesystem that should be writable is not.
 var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
-		if !meantReadOnly(v) {
-			for _, m := range mounts(p, v) {
+		for _, m := range mounts(p, v) {
+			if !meantReadOnly(v, m.view.Name) {
 				isReadOnly(p, v, m)
 			}
+		}
+		if !meantReadOnly(v, "") {
 			engineReadOnly(p, v)
 		}
 	}
@@ -40,7 +42,9 @@ func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
 	return says && !(t.OwnWord && evpods.Elsewhere(v, t))
 }
 
-func meantReadOnly(v *snapshot.Volume) bool {
+// meantReadOnly tells whether nobody is to write to a volume on a node (empty: anywhere). Where no pod uses it, those
+// of other nodes tell.
+func meantReadOnly(v *snapshot.Volume, node string) bool {
 	if v.PV != nil {
 		if v.PV.Spec.CSI != nil && v.PV.Spec.CSI.ReadOnly || slices.Contains(v.PV.Spec.MountOptions, "ro") {
 			return true
@@ -50,15 +54,18 @@ func meantReadOnly(v *snapshot.Volume) bool {
 	if len(modes) > 0 && !slices.ContainsFunc(modes, func(m corev1.PersistentVolumeAccessMode) bool { return m != corev1.ReadOnlyMany }) {
 		return true
 	}
-	writers := 0
-	for _, c := range v.Consumers {
-		for _, pv := range c.Pod.Spec.Volumes {
-			if pv.Name == c.Volume && (pv.PersistentVolumeClaim == nil || !pv.PersistentVolumeClaim.ReadOnly) {
-				writers++
-			}
-		}
+	users := slices.DeleteFunc(slices.Clone(v.Consumers), func(c *snapshot.Consumer) bool { return node != "" && c.Node() != node })
+	if len(users) == 0 {
+		users = v.Consumers
 	}
-	return len(v.Consumers) > 0 && writers == 0
+	return len(users) > 0 && !slices.ContainsFunc(users, writes)
+}
+
+// writes tells whether a pod names a volume without saying that it only reads.
+func writes(c *snapshot.Consumer) bool {
+	return slices.ContainsFunc(c.Pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == c.Volume && (v.PersistentVolumeClaim == nil || !v.PersistentVolumeClaim.ReadOnly)
+	})
 }
 
 func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {

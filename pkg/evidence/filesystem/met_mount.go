@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -95,36 +94,4 @@ func (c Carrier) onHost() []snapshot.Use {
 // Holders are the pods whose mounts of the volume are on the place's node.
 func Holders(pl *evidence.Place) []string {
 	return evidence.Each(evidence.PodsOf(pl.X, pl.X.VolumeMounts(pl.Volume, pl.Node)), pods.Name)
-}
-
-// Writers are the filesystems of one machine that several nodes have mounted for writing
-// at once, when the kernel of the place's node is the first of them that finds damage.
-func Writers(pl *evidence.Place) (all []Carrier, a evidence.Answer) {
-	if pl.View == nil {
-		return nil, evidence.No()
-	}
-	first, facts := "", []report.Evidence(nil)
-	for _, n := range pl.X.NodesTraced(pl.Volume) {
-		c, ok := CarrierOf(pl.On(n))
-		if !ok {
-			continue
-		}
-		u := c.onHost()
-		if len(u) == 0 || !slices.Contains(disk.Filesystems, u[0].Mount.FSType) || u[0].Mount.HasSuper("ro") {
-			continue
-		}
-		all, facts = append(all, c), append(facts, c.MountLine(u[0]))
-		if lines := c.damageLines(); first == "" && len(lines) > 0 {
-			first, facts = n, append(facts, c.quote(lines, 3)...)
-		}
-	}
-	if len(all) < 2 || first != pl.Node || first == "" {
-		return nil, evidence.No()
-	}
-	return all, evidence.Yes(facts...)
-}
-
-// SameBlocks asks whether they wrote to the same blocks, which nobody can see.
-func SameBlocks(pl *evidence.Place) evidence.Answer {
-	return evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/" + string(probes.Contents), Node: pl.Node, Why: "writes of both nodes to the same blocks"})
 }

@@ -27,7 +27,12 @@ var CheckedWhileMounted = &diagnosis.Rule{
 			out = append(out, checkMetMount(pl, m))
 		}
 		if all, twice := filesystem.Writers(pl); twice.Yes() {
-			out = append(out, mountedTwice(pl, all, twice))
+			out = append(out, mountedTwice(pl, all, &diagnosis.Proof{Says: "twice", State: []evidence.Answer{twice}, Last: []evidence.Answer{filesystem.SameBlocks(pl)}, AtMost: report.Likely}))
+		}
+		if s := filesystem.SharingOf(pl); s.Is.Yes() {
+			p := mountedTwice(pl, s.All, &diagnosis.Proof{Says: "shared", State: []evidence.Answer{s.Is, s.Same}, Severity: report.Degraded})
+			p.With["pods"] = words.List(s.Pods, 3)
+			out = append(out, p)
 		}
 		return out
 	},
@@ -52,10 +57,9 @@ func checkMetMount(pl *evidence.Place, m filesystem.MetMount) *diagnosis.Proof {
 	return p
 }
 
-// mountedTwice is likely at most: nobody saw who wrote what.
-func mountedTwice(pl *evidence.Place, all []filesystem.Carrier, twice evidence.Answer) *diagnosis.Proof {
-	p := &diagnosis.Proof{Says: "twice", State: []evidence.Answer{twice}, Last: []evidence.Answer{filesystem.SameBlocks(pl)}, AtMost: report.Likely,
-		Steps: []remedy.Step{remedy.Words("Stop all pods of the volume at once and keep it detached, take a snapshot or backup, then check the filesystem by hand (later, unmounted everywhere). Use access mode ReadWriteOnce for this driver, or a share.")}}
+// mountedTwice is about a filesystem that several nodes have mounted. Damage is likely at most: nobody saw who wrote what.
+func mountedTwice(pl *evidence.Place, all []filesystem.Carrier, p *diagnosis.Proof) *diagnosis.Proof {
+	p.Steps = []remedy.Step{remedy.Words("Stop all pods of the volume at once and keep it detached, take a snapshot or backup, then check the filesystem by hand (later, unmounted everywhere). Use access mode ReadWriteOnce for this driver, or a share.")}
 	var nodes []string
 	for _, c := range all {
 		nodes = append(nodes, c.Place.Node)
