@@ -5,7 +5,7 @@ import "testing"
 // lhStages is the volume attached to n1, where web-0 waits for its mount.
 func lhStages(release string) *world { return lhAttached(lhWorld(release).Waits()) }
 
-// without takes the volume's disk away from a node.
+// lhNoDisk takes the volume's disk away from a node.
 func lhNoDisk(w *world, node string) *world {
 	for _, path := range []string{"sys/class/block/sdb", "dev/sdb", "@content/8:16", "dev/longhorn", "sys/class/iscsi"} {
 		w.Without(node, path)
@@ -43,5 +43,40 @@ func TestWhoChoseTheFrontend(t *testing.T) {
 		"an option that the class gave":    {mounts(), class},
 		"an option that somebody wrote":    {mounts().Edit(made, "annotations: {}").Drop("kind: StorageClass"), own},
 		"the words alone, of a block disk": {frontend(refused).EditIn(volDoc, "frontend: iscsi", "frontend: blockdev"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+	})
+}
+
+// lhNoManager lets the instance-manager of n1 not run: its state, and what is put in the place of its pod's.
+func lhNoManager(w *world, state, phase, container string) *world {
+	w.EditIn(im1Doc, "currentState: running", "currentState: "+state).EditIn(im1Pod, "phase: Running", "phase: "+phase).EditIn(im1Pod, "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:40:10Z'")
+	return w.EditIn(im1Pod, "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}", container).EditIn(im1Pod, "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '2026-01-02T11:40:00Z'")
+}
+
+// TestInstanceManagerThatIsMissed: nothing is started where no instance-manager runs, whatever keeps its pod:
+// no CPU for it, no network, or no pod at all. (longhorn/longhorn#1876, #4937)
+func TestInstanceManagerThatIsMissed(t *testing.T) {
+	t.Parallel()
+	const (
+		made  = "ready: false, restartCount: 0, state: {waiting: {reason: ContainerCreating}}"
+		found = "broken: certain longhorn-instance-manager-restarted Pod longhorn-system/instance-manager-n1"
+		pod   = "creationTimestamp: '2026-01-02T11:40:00Z'"
+	)
+	waits := func() *world { return lhIdle(lhWaits(lhWorld("v1.7.2"))) }
+	refused := func() *world { return lhNoManager(waits(), "error", "Failed, reason: OutOfcpu", made) }
+	nodePod := func() *world {
+		return waits().Drop(im1Pod).EditIn(im1Doc, "currentState: running", "currentState: stopped")
+	}
+	showEach(t, map[string]shown{
+		"no CPU for it":                      {refused(), found},
+		"its network is not made":            {lhNoManager(waits(), "starting", "Pending", made), found},
+		"there is no pod":                    {nodePod(), found},
+		"whether there is one was not read":  {nodePod().Gap("api//pods/longhorn-system", "Forbidden"), lhStuck},
+		"its pod was made a moment ago":      {refused().EditIn(im1Pod, pod, "creationTimestamp: '2026-01-02T11:59:00Z'"), lhStuck},
+		"one of an older release":            {refused().Add(lhDoc + "Setting\nmetadata: {name: default-instance-manager-image, namespace: longhorn-system}\nvalue: other\n"), lhStuck},
+		"another of the node runs":           {refused().Add(lhDoc + "InstanceManager\nmetadata: {name: instance-manager-next, namespace: longhorn-system, creationTimestamp: '2026-01-02T11:00:00Z'}\nspec: {nodeID: n1, type: aio, dataEngine: v1, image: 'longhornio/longhorn-instance-manager:v1.7.3'}\nstatus: {currentState: running, ip: 10.42.11.77, ownerID: n1}\n"), lhStuck},
+		"it is another engine's":             {refused().EditIn(im1Doc, "dataEngine: v1", "dataEngine: v2"), lhStuck},
+		"the node of one replica of two":     {lhNoManager(waits(), "error", "Failed", made).EditIn(engDoc, "nodeID: n1", "nodeID: n2").EditIn(volDoc, "nodeID: n1", "nodeID: n2"), lhStuck},
+		"nobody writes what it is":           {refused().EditIn(lhDoc+"Node\nmetadata: {name: n1, ", "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}"), lhStuck},
+		"a volume that runs meanwhile on n2": {lhNoManager(lhShare("v1.7.2"), "error", "Failed", made), "healthy"},
 	})
 }

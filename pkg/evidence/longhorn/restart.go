@@ -1,6 +1,7 @@
 package longhorn
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -212,6 +213,22 @@ func (r *Restart) countConnections() {
 			}
 		}
 	}
+}
+
+// Volumes counts what was hit, in words.
+func (r Restart) Volumes() string {
+	if len(r.Hit) == 1 {
+		return "1 volume of the node was"
+	}
+	return fmt.Sprintf("%d volumes of the node were", len(r.Hit))
+}
+
+// Broken counts the iSCSI connections that broke at once; empty: not several.
+func (r Restart) Broken() string {
+	if r.Connections < 2 {
+		return ""
+	}
+	return fmt.Sprint(r.Connections)
 }
 
 // Is is the start and what it did.

@@ -1,7 +1,6 @@
 package longhorn
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -10,9 +9,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// InstanceManagerRestarted finds an instance-manager that was replaced under its engines.
+// InstanceManagerRestarted finds one that was replaced under its engines, or does not run.
 var InstanceManagerRestarted = &diagnosis.Rule{
 	Name: "longhorn-instance-manager-restarted", Layer: diagnosis.Longhorn, Severity: report.Blocking,
 	Breaks: []diagnosis.Step{diagnosis.Using, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Serving, diagnosis.Unmounting},
@@ -25,7 +25,11 @@ var InstanceManagerRestarted = &diagnosis.Rule{
 		if pl.Volume == nil {
 			return managersGone(pl)
 		}
-		return evidence.Each(lh.RestartsOf(pl), func(r lh.Restart) *diagnosis.Proof { return managerRestarted(pl, r) })
+		out := evidence.Each(lh.RestartsOf(pl), func(r lh.Restart) *diagnosis.Proof { return managerRestarted(pl, r) })
+		if im, missed := lh.Missed(pl); im != nil {
+			out = append(out, notRunning(pl, im, "missed", pl.Volume.LH().Name, missed))
+		}
+		return out
 	},
 }
 
@@ -34,20 +38,10 @@ func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: report.Subject{Kind: "Pod", Namespace: r.Manager.Namespace, Name: r.Manager.Name, Node: node}, Says: "killed",
 		With: words.Fields{"im": r.Manager.Name, "node": node, "at": r.At.UTC().Format(time.RFC3339), "ago": evidence.Duration(pl.X.Age(r.At)),
-			"hit": fmt.Sprintf("%d volumes of the node were", len(r.Hit)), "connections": "", "why": r.Why},
-		State: []evidence.Answer{r.Is()},
-		Last:  []evidence.Answer{r.Sure()},
+			"hit": r.Volumes(), "connections": r.Broken(), "why": r.Why},
+		State: []evidence.Answer{r.Is()}, Last: []evidence.Answer{r.Sure()},
 	}
-	if len(r.Hit) == 1 {
-		p.With["hit"] = "1 volume of the node was"
-	}
-	if r.Connections > 1 {
-		p.With["connections"] = fmt.Sprint(r.Connections)
-	}
-	for _, v := range r.Hit {
-		if !pl.IsAsked(v) {
-			continue
-		}
+	for _, v := range evidence.Keep(r.Hit, pl.IsAsked) {
 		p.Volume(v)
 		for _, pod := range r.OlderPods(v) {
 			p.Pod(pod)
@@ -64,16 +58,22 @@ func managerRestarted(pl *evidence.Place, r lh.Restart) *diagnosis.Proof {
 	return p
 }
 
+// notRunning is an instance-manager that does not run.
+func notRunning(pl *evidence.Place, im *snapshot.LHInstanceManager, says, volume string, away evidence.Answer) *diagnosis.Proof {
+	return &diagnosis.Proof{
+		Subject: report.Subject{Kind: "Pod", Namespace: im.Namespace, Name: im.Name, Node: im.NodeID}, Says: says,
+		With:  words.Fields{"im": im.Name, "node": im.NodeID, "state": im.CurrentState, "pod": lh.PodWords(pl.X, im), "volume": volume},
+		State: []evidence.Answer{away},
+		Steps: []remedy.Step{remedy.Words("See why the pod ended, and what keeps Longhorn from a new one: pressure, a cordon, a taint, its image, its network, a CPU request that the node has no room for.")},
+	}
+}
+
 // managersGone is what no volume suffers from yet.
 func managersGone(pl *evidence.Place) []*diagnosis.Proof {
-	gone, facts := lh.Gone(pl.X, pl.Node)
-	if gone == nil {
-		return nil
+	if gone, facts := lh.Gone(pl.X, pl.Node); gone != nil {
+		p := notRunning(pl, gone, "gone", "", evidence.Yes(facts...))
+		p.Severity, p.AtMost, p.Breaks = report.Risk, report.Likely, []diagnosis.Step{}
+		return []*diagnosis.Proof{p}
 	}
-	return []*diagnosis.Proof{{
-		Subject: report.Subject{Kind: "Pod", Namespace: gone.Namespace, Name: gone.Name, Node: pl.Node}, Says: "gone",
-		With: words.Fields{"im": gone.Name, "node": pl.Node, "state": gone.CurrentState}, Severity: report.Risk, AtMost: report.Likely, Breaks: []diagnosis.Step{},
-		State: []evidence.Answer{evidence.Yes(facts...)},
-		Steps: []remedy.Step{remedy.Words("See why the pod ended, and what keeps Longhorn from a new one: pressure, a cordon, a taint, its image.")},
-	}}
+	return nil
 }
