@@ -1,6 +1,9 @@
 package causes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // lhStages is the volume attached to n1, where web-0 waits for its mount.
 func lhStages(release string) *world { return lhAttached(lhWorld(release).Waits()) }
@@ -78,5 +81,24 @@ func TestInstanceManagerThatIsMissed(t *testing.T) {
 		"the node of one replica of two":     {lhNoManager(waits(), "error", "Failed", made).EditIn(engDoc, "nodeID: n1", "nodeID: n2").EditIn(volDoc, "nodeID: n1", "nodeID: n2"), lhStuck},
 		"nobody writes what it is":           {refused().EditIn(lhDoc+"Node\nmetadata: {name: n1, ", "status: {conditions: [{type: Ready, status: 'True'}", "status: {conditions: [{type: Ready, status: 'False', reason: ManagerPodDown}"), lhStuck},
 		"a volume that runs meanwhile on n2": {lhNoManager(lhShare("v1.7.2"), "error", "Failed", made), "healthy"},
+	})
+}
+
+// lhMapped is an encrypted block volume that web-0 uses through a mapping of so many sectors.
+func lhMapped(sectors string) *world {
+	w := lhAttached(lhWorldOf("v1.10.1", strings.Replace(lhPV, "volumeMode: Filesystem", "volumeMode: Block", 1)).Runs(0)).EditIn(volDoc, "encrypted: false", "encrypted: true")
+	w.Edit("storage: 10Gi", "storage: 20Gi").EditIn(volDoc, "size: '10737418240'", "size: '21474836480'").EditIn(engDoc, "'10737418240'", "'21474836480'")
+	w.Without("n1", "sys/class/block/sdb/size").Entries("n1", "sys/class/block/sdb/size", "41943040")
+	w = dmOver(w, "n1", "dm-0", "254:0", lhVol, "CRYPT-LUKS2-9f9f9f9f000040008000000000000001-"+lhVol, "sdb").Without("n1", "sys/class/block/dm-0/size").Entries("n1", "sys/class/block/dm-0/size", sectors)
+	return w.Mounts("n1", "0:5 /dm-0 /var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/"+sketchUID+" rw,nosuid shared:2 - devtmpfs udev rw")
+}
+
+// TestMappingThatKeptItsSize: the claim counts as grown, and the machine sees the old size. (longhorn/longhorn#12366)
+func TestMappingThatKeptItsSize(t *testing.T) {
+	t.Parallel()
+	showEach(t, map[string]shown{
+		"smaller than the disk":    {lhMapped("20938752"), "degraded: likely longhorn-expansion-incomplete PersistentVolumeClaim shop/data"},
+		"smaller by its header":    {lhMapped("41910272"), "healthy"},
+		"of a volume without keys": {lhMapped("20938752").EditIn(volDoc, "encrypted: true", "encrypted: false"), "healthy"},
 	})
 }

@@ -34,6 +34,7 @@ type Resize struct {
 	Engine   bool     // it is the engine that lags: the volume cannot be used before
 	NoRoom   bool     // the disks of the replicas have no room for the new size
 	Dropped  bool     // Longhorn counts it as done, so nobody goes on with it (longhorn/longhorn 13379)
+	Map      bool     // it is the mapping of an encrypted volume that lags
 	Mistaken bool     // the share-manager takes the filesystem for an encryption format (longhorn/longhorn 11120)
 
 	pl      *evidence.Place
@@ -54,6 +55,7 @@ func ResizeOf(pl *evidence.Place) Resize {
 	}
 	r.claimBehind()
 	r.listen()
+	r.mapBehind()
 	return r
 }
 
@@ -102,6 +104,22 @@ func (r *Resize) claimBehind() {
 		case (k.Type == corev1.PersistentVolumeClaimResizing || k.Type == corev1.PersistentVolumeClaimFileSystemResizePending) && len(r.Behind) > 0:
 			r.facts = append(r.facts, fact)
 			r.earlier(k.LastTransitionTime.Time)
+		}
+	}
+}
+
+// mapBehind: where claim and engine have the new size, the mapping of an encrypted volume on its node may
+// keep the old one. Nobody tells the claim: a block volume has no step of its own there (longhorn/longhorn#12366).
+func (r *Resize) mapBehind() {
+	v := r.pl.Volume.LH()
+	if !v.Encrypted || len(r.Behind) > 0 || r.ahead {
+		return
+	}
+	for _, node := range r.pl.X.DeviceNodes(r.pl.Volume) {
+		at := r.pl.On(node)
+		if s := disk.SizesOf(at, v.Size, v.Size); s.Part == disk.Map {
+			r.Map = true
+			r.behind(fmt.Sprintf("on node %s the disk has %s, and the mapping %s above it kept less", node, Bytes(v.Size), s.Name), s.Facts...)
 		}
 	}
 }

@@ -31,7 +31,7 @@ var ExpansionIncomplete = &diagnosis.Rule{
 			State:      []evidence.Answer{r.Lags()},
 			Last:       []evidence.Answer{r.Lasts()},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "filesystem-needs-fsck", Is: r.NeedsCheck()}},
-			Waiting:    !r.Lasts().Yes() && !r.Dropped || r.Offline && !r.Fresh,
+			Waiting:    !r.Lasts().Yes() && !r.Dropped && !r.Map || r.Offline && !r.Fresh,
 		}
 		if len(pl.Volume.Waiting()) == 0 || r.Usable() {
 			p.Severity = report.Degraded
@@ -50,6 +50,8 @@ var ExpansionIncomplete = &diagnosis.Rule{
 			cure = "Upgrade Longhorn to a release that has this mended (1.8.0 to 1.8.2 and 1.9.0 have the fault): its share-manager enlarges mapping and filesystem when the volume is attached the next time."
 		case r.NoRoom:
 			cure = "Make room on the disks of the replicas, or add disks: Longhorn refuses the new size. Or ask for less again, not below the capacity that the claim has (Kubernetes 1.34, or the gate RecoverVolumeExpansionFailure)."
+		case r.Map:
+			cure = "Scale the workload to 0 so that the volume detaches, and up again: the mapping is opened anew with the size of the disk. Longhorn 1.10.2 enlarges it while it is in use."
 		case r.Dropped:
 			cure = "Ask for a little more than the claim has: a size that Longhorn does not count as reached begins the expansion anew. Attaching again alone does not help; Longhorn 1.12.1 has it mended."
 		case v.Status.State == "attached":
