@@ -102,3 +102,22 @@ func TestMappingThatKeptItsSize(t *testing.T) {
 		"of a volume without keys": {lhMapped("20938752").EditIn(volDoc, "encrypted: true", "encrypted: false"), "healthy"},
 	})
 }
+
+// TestLeftMountThatHurtsNobody: the pod that uses the volume works, on the node where a mount was left.
+func TestLeftMountThatHurtsNobody(t *testing.T) {
+	t.Parallel()
+	const left = "8:16 / /var/lib/kubelet/pods/dd0c5a7e-0f3d-4a6b-9a55-7765622d3939/volumes/kubernetes.io~csi/pv-data/mount rw,relatime shared:80 - ext4 /dev/longhorn/" + lhVol + " rw"
+	runs := func() *world { return lhRuns(lhWorld("v1.8.1")).Mounts("n1", left) }
+	ends := func(node, at string) *world {
+		w := runs().Drop("kind: Pod\nmetadata: {namespace: shop, name: web-0")
+		return second(w, "web-0", node, "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}", "Pending", "").Edit("startTime: '2026-01-02T11:30:00Z'", "startTime: '"+at+"'")
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{"nobody waits": {runs(), "degraded"}, "a pod waits on another node": {ends("n2", "2026-01-02T11:30:00Z"), "broken"}} {
+		if got, r := c.w.Verdict(t, Catalog(), "pvc shop/data"); string(r.Verdict) != c.want || first(r) != "pod-directory-orphaned certain" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -75,7 +75,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 func weigh(pl *evidence.Place, p *diagnosis.Proof) {
 	switch {
 	case pl.Volume == nil:
-	case !volume.OneNode(pl.X, pl.Volume) && volume.Fails(pl).No():
+	case volume.Fails(pl).No() && (volume.Also(pl) == "" || !volume.OneNode(pl.X, pl.Volume)):
 		p.Severity = report.Degraded
 	case volume.Also(pl) != "":
 		p.With["also"], p.Steps = volume.Also(pl), append([]remedy.Step{remedy.Words(remedy.OneWriter(pl.Volume))}, p.Steps...)
