@@ -143,6 +143,10 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return slices.ContainsFunc(z.volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
 			return va.Status.Attached && len(holder.KeptFrom(p.Index, z.volume, va)) > 0
 		})
+	case "lvm-claims-device":
+		return p.liesAbove(z, "LVM-")
+	case "multipath-claims-device":
+		return p.liesAbove(z, "mpath-")
 	case "filesystem-needs-fsck":
 		return around.FilesystemRefused(p.Index, z.volume, z.node)
 	case "longhorn-volume-faulted":
@@ -150,6 +154,14 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return lh != nil && lh.Status.Robustness == "faulted"
 	}
 	return false
+}
+
+// liesAbove tells whether a map of some kind lies on the volume's disk, whoever made it.
+func (p *Pass) liesAbove(z puzzle, kind string) bool {
+	return slices.ContainsFunc(p.nodesOf(z), func(n string) bool {
+		t, ok := disk.TowerOf((&evidence.Place{X: p.Index, Volume: z.volume}).On(n))
+		return ok && slices.ContainsFunc(t.Above, func(h snapshot.Holder) bool { return disk.IsMapped(h.Device, kind) })
+	})
 }
 
 // served tells whether the server of a share was seen to answer the node: of one that nobody asked nothing

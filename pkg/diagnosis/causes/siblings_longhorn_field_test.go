@@ -1,8 +1,11 @@
 package causes
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // lhStages is the volume attached to n1, where web-0 waits for its mount.
@@ -118,6 +121,26 @@ func TestLeftMountThatHurtsNobody(t *testing.T) {
 	}{"nobody waits": {runs(), "degraded"}, "a pod waits on another node": {ends("n2", "2026-01-02T11:30:00Z"), "broken"}} {
 		if got, r := c.w.Verdict(t, Catalog(), "pvc shop/data"); string(r.Verdict) != c.want || first(r) != "pod-directory-orphaned certain" {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestWhatLiesAboveIsNotRuledOut: an OSD that Ceph put on the disk of a volume is LVM, whoever's it is. (replicatedhq/kURL#3141)
+func TestWhatLiesAboveIsNotRuledOut(t *testing.T) {
+	t.Parallel()
+	busy := func(above bool) *world {
+		w := lhStages("v1.3.1").Entries("n1", "@claim/8:16", "EBUSY").FailedMount(stageFails("mount failed: exit status 32\nMounting arguments: -t ext4 -o defaults /dev/longhorn/" + lhVol + " /g\nOutput: mount: /g: /dev/longhorn/" + lhVol + " already mounted or mount point busy."))
+		if above {
+			w = dmOver(w, "n1", "dm-1", "253:1", "ceph--f5b88e6c--d0c3-osd--block--0af1c760", "LVM-"+strings.Repeat("g", 32)+strings.Repeat("l", 32), "sdb")
+		}
+		return w
+	}
+	for _, above := range []bool{true, false} {
+		_, r := busy(above).Verdict(t, Catalog(), "pvc shop/data")
+		for _, u := range r.Unexplained {
+			if out := slices.ContainsFunc(u.RuledOut, func(e report.Excluded) bool { return e.Cause == "lvm-claims-device" }); above == out {
+				t.Errorf("%s: LVM above %t, ruled out %t", u.Symptom.Name, above, out)
+			}
 		}
 	}
 }
