@@ -68,6 +68,12 @@ func (v *Volume) Exclusive() bool {
 	return len(modes) > 0 && !slices.Contains(modes, corev1.ReadWriteMany) && !slices.Contains(modes, corev1.ReadOnlyMany)
 }
 
+// Placed tells whether the scheduler chose a node for a claim, so that its provisioner is asked, whatever becomes of the
+// pod (pkg/scheduler/framework/plugins/volumebinding).
+func Placed(c *corev1.PersistentVolumeClaim) bool {
+	return c.Annotations["volume.kubernetes.io/selected-node"] != ""
+}
+
 // BindsLate tells whether a class binds its claims only when a pod uses them (docs: StorageClass,
 // volumeBindingMode).
 func BindsLate(class *storagev1.StorageClass) bool {

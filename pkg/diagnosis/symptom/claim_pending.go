@@ -198,7 +198,8 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		return ""
 	}
 	age := p.Age(claim.CreationTimestamp.Time)
-	if snapshot.BindsLate(v.Class) && claim.Spec.VolumeName == "" && !wantedLong(p, v) && !failedToProvision(p, v) {
+	abandoned := snapshot.Placed(claim) && len(v.Waiting()) == 0 // the pod for which a node was chosen is gone, and the provisioner is asked
+	if snapshot.BindsLate(v.Class) && claim.Spec.VolumeName == "" && !wantedLong(p, v) && !failedToProvision(p, v) && !abandoned {
 		return ""
 	}
 	if age < settle && !failedToProvision(p, v) {
