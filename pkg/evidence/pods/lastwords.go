@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -106,8 +107,16 @@ func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
 func Hindrance(pod *corev1.Pod) string {
 	for _, c := range snapshot.Statuses(pod) {
 		if why := snapshot.Hindered(c); why != "" {
-			return "its container " + c.Name + " waits: " + why
+			return "its container " + c.Name + " waits: " + why + ended(c)
 		}
+	}
+	return ""
+}
+
+// ended is how a container that starts again and again ended last.
+func ended(c corev1.ContainerStatus) string {
+	if t := c.LastTerminationState.Terminated; t != nil && c.State.Waiting.Reason == "CrashLoopBackOff" {
+		return fmt.Sprintf(" after %s, exit code %d", t.Reason, t.ExitCode)
 	}
 	return ""
 }
