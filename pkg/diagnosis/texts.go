@@ -144,6 +144,7 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 				x.Reason == "FailedScheduling" && c.Node() != "" ||
 				snapshot.BeforeSandbox(x.Reason) && (t.has(v, c) && !ofUse(x) || isUnmade(v)))
 		})
+		said = t.answered(v, c, said)
 		if known := t.byVolume[v]; len(known) > 0 {
 			said = slices.Concat(known, said)
 		}

@@ -20,7 +20,7 @@ type Text struct {
 	Pod       string // "ns/name" when it is about a pod
 	At        time.Time
 	Fresh     bool // under ten minutes old and later than the last change of what it speaks of
-	Aged      bool // Fresh all the same: what was said last and over and over, where events are dropped (Index.Standing)
+	Aged      bool // Fresh all the same: what was said last and over and over, where events are dropped (Index.Standing), or before its driver was started anew
 	OwnWord   bool // a container of a pod that uses the volume prints it: of what it had mounted, or of anything (Place.Own)
 	Ordinary  bool // a log line that calls itself information, an event that a step was made: work as usual, never a complaint
 	Raw       string

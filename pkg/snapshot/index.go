@@ -28,6 +28,9 @@ func (x *Index) Patient() *Index {
 	return &Index{Snapshot: x.Snapshot, Volumes: x.Volumes, NodeViews: x.NodeViews, lookups: x.lookups, asked: new(memo[string, any]), patient: true}
 }
 
+// IsPatient tells whether the last word stands.
+func (x *Index) IsPatient() bool { return x.patient }
+
 // Volume is one persistent volume with everything that belongs to it. A claim
 // without a PV is a Volume, too (PV nil); so is a PV without a claim, and a
 // Longhorn volume without a PV.

@@ -146,3 +146,26 @@ func TestClaimThatGotItsVolumeSince(t *testing.T) {
 		"only the log says why":          {pendingClaim(rbd(), "Immediate", anno("rbd.csi.ceph.com")).File(log, line), "broken: certain driver-configuration-wrong StorageClass fast"},
 	})
 }
+
+// TestSinceTheDriverStarted: what a driver answered before its plugin was started anew is its last word,
+// and proves nothing any more.
+func TestSinceTheDriverStarted(t *testing.T) {
+	t.Parallel()
+	const was, likely, certain = "2025-11-07T13:25:00Z", "broken: likely driver-configuration-wrong PersistentVolume pv-data", "broken: certain driver-configuration-wrong PersistentVolume pv-data"
+	said := func(at string) *world {
+		return rbd().Waits().Attached("n1").Event("Pod", "web-0", sketchUID, "FailedMount", "kubelet", "n1", at, stageFails("missing configuration for cluster ID \"rook-ceph\""))
+	}
+	anew := func(w *world, plugin string) *world {
+		return w.EditIn("name: "+plugin+", uid", was, "2026-01-02T11:57:20Z")
+	}
+	ends := func(w *world) *world {
+		return w.EditIn("name: plugin-1, uid", was, "2026-01-02T11:59:30Z").EditIn("name: plugin-1, uid", "restartCount: 0", "restartCount: 9")
+	}
+	showEach(t, map[string]shown{
+		"the plugin was started since":    {anew(said("2026-01-02T11:55:00Z"), "plugin-1"), likely},
+		"it says so again":                {anew(said("2026-01-02T11:59:00Z"), "plugin-1"), certain},
+		"the plugin of another node was":  {anew(said("2026-01-02T11:55:00Z"), "plugin-2"), certain},
+		"the plugin is the same":          {said("2026-01-02T11:55:00Z"), certain},
+		"the plugin ends again and again": {ends(said("2026-01-02T11:59:00Z")), certain},
+	})
+}
