@@ -69,13 +69,25 @@ func between(since, until string) (time.Duration, bool) {
 func (p *page) answer(c report.Cause) {
 	p.text("  ", p.short(p.names.prose(opening(c.Message))))
 	words := []string{sureness(c), c.Name}
-	if v := p.names.volume; v != "" {
+	if other := p.another(c); other != "" {
+		words = append(words, "pvc "+other)
+	} else if v := p.names.volume; v != "" {
 		if columns(strings.Join(words, " · ")+" · volume "+v)+2 > p.width() {
 			v = brief(v) // commands and -o wide have it whole
 		}
 		words = append(words, "volume "+v)
 	}
 	p.joined("  ", words)
+}
+
+// another is the claim that a cause hits where it is not the one that was asked about: another volume of the
+// same pod.
+func (p *page) another(c report.Cause) string {
+	asked := p.r.Subject
+	if asked.Kind != "PersistentVolumeClaim" || len(c.Affects) == 0 || slices.Contains(c.Affects, asked) || c.Affects[0].Kind != asked.Kind {
+		return ""
+	}
+	return c.Affects[0].Namespace + "/" + c.Affects[0].Name
 }
 
 // answerLines is how many lines an answer may take before it loses its asides.

@@ -21,3 +21,26 @@ func TestTheVolumeInASentence(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherClaim names whom a cause hits, where that is not the claim that was asked about.
+func TestAnotherClaim(t *testing.T) {
+	claim := func(name string) report.Subject {
+		return report.Subject{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: name}
+	}
+	for name, c := range map[string]struct {
+		asked report.Subject
+		hits  []report.Subject
+		want  string
+	}{
+		"the one that was asked about": {claim("data"), []report.Subject{claim("data"), claim("more")}, ""},
+		"another one of its pod":       {claim("data"), []report.Subject{claim("more")}, "shop/more"},
+		"nobody knows whom":            {claim("data"), nil, ""},
+		"a pod was asked about":        {report.Subject{Kind: "Pod", Namespace: "shop", Name: "web-0"}, []report.Subject{claim("more")}, ""},
+		"a volume without its claim":   {claim("data"), []report.Subject{{Kind: "PersistentVolume", Name: "pv-more"}}, ""},
+	} {
+		p := &page{r: &report.Report{Subject: c.asked}}
+		if got := p.another(report.Cause{Affects: c.hits}); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
