@@ -144,3 +144,31 @@ func TestWhatLiesAboveIsNotRuledOut(t *testing.T) {
 		}
 	}
 }
+
+// TestShareThatIsBeingStarted: the server of a share moved, and its clients wait for it. (longhorn/longhorn#9093)
+func TestShareThatIsBeingStarted(t *testing.T) {
+	t.Parallel()
+	moved := func(made string) *world {
+		w := lhShare("v1.9.1").EditIn("kind: ShareManager", "state: running", "state: starting").EditIn(volDoc, "shareState: running", "shareState: starting")
+		w.EditIn("name: share-manager-"+lhVol+", uid", "creationTimestamp: '2025-12-20T08:00:00Z'", "creationTimestamp: '"+made+"'").
+			EditIn("name: share-manager-"+lhVol+", uid", "{type: Ready, status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'}", "{type: Ready, status: 'False', lastTransitionTime: '"+made+"'}").
+			EditIn("name: share-manager-"+lhVol+", uid", "ready: true", "ready: false").
+			EditIn("kind: Endpoints\nmetadata: {name: "+lhVol, "subsets: [{addresses: ", "subsets: [{notReadyAddresses: ")
+		return w.Entries("n1", "@dial/10.96.10.77:2049", "ECONNREFUSED", "@statfs"+w.Publish(0), "@error EIO", "@statfs"+w.Stage(), "@error EIO")
+	}
+	const pod = "share-manager-" + lhVol
+	again := moved("2026-01-02T11:59:20Z").Add("apiVersion: v1\nkind: Event\nmetadata: {namespace: longhorn-system, name: e9}\ninvolvedObject: {kind: Pod, namespace: longhorn-system, name: " + pod + ", uid: u0}\ntype: Normal\nreason: Started\nmessage: Started container share-manager\nfirstTimestamp: '2026-01-02T11:58:20Z'\nlastTimestamp: '2026-01-02T11:58:20Z'\nsource: {component: kubelet, host: n2}\n")
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"a moment ago":     {moved("2026-01-02T11:59:20Z"), "waiting: certain nfs-server-unreachable Node n1 waiting"},
+		"half an hour ago": {moved("2026-01-02T11:30:00Z"), "broken: certain longhorn-share-manager-down ShareManager longhorn-system/" + lhVol},
+		"one of many":      {again, "broken: certain nfs-server-unreachable Node n1"},
+	} {
+		got, _ := c.w.Verdict(t, Catalog(), "pvc shop/data")
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
+	}
+}

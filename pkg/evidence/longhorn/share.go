@@ -69,6 +69,26 @@ func ShareDown(x *snapshot.Index, v *snapshot.Volume) (how string, a evidence.An
 	return how, evidence.Yes(said, evidence.FromAPI("Volume "+lh.Name, "status.shareState", OrNone(lh.Status.ShareState)))
 }
 
+// ShareComing is the share-manager of a volume that was made a moment ago and does not serve yet, as after the
+// loss of its node: its clients go on by themselves. One that is made again and again is none.
+func ShareComing(x *snapshot.Index, v *snapshot.Volume) *corev1.Pod {
+	if v == nil || !v.RegularRWX() {
+		return nil
+	}
+	pod := x.ShareManagerPod(v)
+	if state, _ := shareState(v); pod == nil || state == "error" || snapshot.PodFinished(pod) || pod.DeletionTimestamp != nil || snapshot.PodReady(pod) || x.Age(pod.CreationTimestamp.Time) > tolerated {
+		return nil
+	}
+	before := func(e *snapshot.Event) bool {
+		return e.Last.Before(pod.CreationTimestamp.Time) && x.Age(e.Last) <= 5*tolerated
+	}
+	started := slices.ContainsFunc(x.Events("Pod", pod.Namespace, pod.Name), func(e *snapshot.Event) bool { return e.Reason == "Started" && before(e) })
+	if started {
+		return nil
+	}
+	return pod
+}
+
 const unread = "unknown"
 
 // shareState is the state of a volume's ShareManager, in a word, and where it stands.
