@@ -172,3 +172,25 @@ func TestShareThatIsBeingStarted(t *testing.T) {
 		}
 	}
 }
+
+// TestCertificateThatNobodyTrusts: who answered can be reached. (longhorn/longhorn#6259)
+func TestCertificateThatNobodyTrusts(t *testing.T) {
+	t.Parallel()
+	call := func(end string) *world {
+		said := `rpc error: code = Internal desc = Bad response statusCode [500]. Body: [message=unable to attach volume: Internal error occurred: failed calling webhook \"mutator.longhorn.io\": failed to call webhook: Post \"https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/webhook/mutation?timeout=10s\": ` + end + `] from [http://longhorn-backend:9500/v1/volumes/v?action=attach]`
+		return lhWaits(lhWorld("v1.5.0")).EditIn("status: {attached: false}", "attached: false", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: \""+said+"\"}")
+	}
+	for end, reached := range map[string]bool{
+		"tls: failed to verify certificate: x509: certificate signed by unknown authority": true,
+		"x509: certificate has expired or is not yet valid":                                true,
+		"dial tcp 10.96.3.3:9502: i/o timeout":                                             false,
+	} {
+		got, r := call(end).Verdict(t, Catalog(), "pvc shop/data")
+		if want := "broken: likely longhorn-control-plane-down Service longhorn-system/longhorn-admission-webhook"; got != want {
+			t.Errorf("%s: got %s, want %s", end, got, want)
+		}
+		if said := r.RootCauses[0].Message; strings.Contains(said, "is not trusted") != reached || strings.Contains(said, "firewall") == reached {
+			t.Errorf("%s: %s", end, said)
+		}
+	}
+}

@@ -15,6 +15,16 @@ func ManagersBack(x *snapshot.Index) []Step {
 	}
 }
 
+// ManagersTrusted lets the API server trust the certificate of the managers' webhooks again.
+func ManagersTrusted(x *snapshot.Index) []Step {
+	return []Step{
+		Check("Compare the certificate of the webhooks with the CA (caBundle) in Longhorn's webhook configurations, and the clocks of the control plane with the time for which the certificate holds. The longhorn-manager writes both when it starts: its log says whether it could. Leave the configurations themselves alone.",
+			Kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"),
+			Kubectl("-n", x.LonghornNamespace(), "logs", "-l", "app=longhorn-manager", "--tail=50")),
+		Words("Verify: a change of a Longhorn volume is admitted again; what waits for it goes on by itself."),
+	}
+}
+
 // ManagerMissing lets a node have the longhorn-manager that its DaemonSet keeps off it.
 func ManagerMissing(namespace, node string) []Step {
 	return []Step{

@@ -100,6 +100,10 @@ type Complaint struct {
 // Service is the service that a complaint names, or that of the managers.
 func (c Complaint) Service() string { return ServiceIn(c.Fact.Text) }
 
+// Untrusted tells whether the managers answered, and with a certificate that the caller does not trust
+// (the errors of Go's crypto/x509).
+func (c Complaint) Untrusted() bool { return strings.Contains(c.Fact.Text, "x509: ") }
+
 // ServiceIn is the service of the managers that a text names, else the first of them.
 func ServiceIn(text string) string {
 	if s := serviceForm.FindString(text); s != "" {

@@ -62,6 +62,9 @@ var ControlPlaneDown = &diagnosis.Rule{
 				return local
 			}
 			p.Says, p.State, p.AtMost = "between", []evidence.Answer{said.Answer()}, report.Likely
+			if said.Untrusted() {
+				p.Says, p.Steps = "untrusted", remedy.ManagersTrusted(pl.X)
+			}
 		}
 		if p.Subject.Kind == "" {
 			p.Subject = diagnosis.ObjectSubject("Service", pl.X.LonghornNamespace(), p.With["service"])
