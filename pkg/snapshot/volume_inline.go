@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
 
 // addInline makes volumes of what pods name in their own templates: a target, a share,
