@@ -162,9 +162,10 @@ func TestShareThatIsBeingStarted(t *testing.T) {
 		w    *world
 		want string
 	}{
-		"a moment ago":     {moved("2026-01-02T11:59:20Z"), "waiting: certain nfs-server-unreachable Node n1 waiting"},
-		"half an hour ago": {moved("2026-01-02T11:30:00Z"), "broken: certain longhorn-share-manager-down ShareManager longhorn-system/" + lhVol},
-		"one of many":      {again, "broken: certain nfs-server-unreachable Node n1"},
+		"a moment ago":                        {moved("2026-01-02T11:59:20Z"), "waiting: certain nfs-server-unreachable Node n1 waiting"},
+		"a moment ago, and its mounts answer": {moved("2026-01-02T11:59:20Z").Answers("n1", lhShare("v1.9.1").Stage(), lhShare("v1.9.1").Publish(0)).Entries("n1", "@dial/10.96.10.77:2049", "ok 1ms"), "healthy"},
+		"half an hour ago":                    {moved("2026-01-02T11:30:00Z"), "broken: certain longhorn-share-manager-down ShareManager longhorn-system/" + lhVol},
+		"one of many":                         {again, "broken: certain nfs-server-unreachable Node n1"},
 	} {
 		got, _ := c.w.Verdict(t, Catalog(), "pvc shop/data")
 		if got != c.want {

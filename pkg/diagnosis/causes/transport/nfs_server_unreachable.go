@@ -21,7 +21,7 @@ var NFSServerUnreachable = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachPod | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		out := unreachable(pl)
+		out := evidence.Keep(unreachable(pl), func(p *diagnosis.Proof) bool { return p != nil })
 		if pod := lh.ShareComing(pl.X, pl.Volume); pod != nil {
 			for _, p := range out {
 				p.Waiting, p.Steps = true, []remedy.Step{remedy.Words("Wait until pod " + pods.Name(pod) + " serves the share; its clients go on by themselves.")}
