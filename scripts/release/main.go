@@ -101,8 +101,8 @@ func release(version, out string, names []string) error {
 const tags = "kustomize_disable_go_plugin_support"
 
 // seldom is compiled without inlining, as in the Makefile.
-const seldom = "k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... " +
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/..."
+const seldom = "k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/spf13/... " +
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/..."
 
 // flags are those of the build: no path and no time of this machine, no build id.
 func flags(version string) []string {
