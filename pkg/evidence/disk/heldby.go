@@ -72,7 +72,7 @@ func Kept(pl *evidence.Place, released evidence.Answer) []Held {
 			continue
 		}
 		for _, h := range t.blockingRelease() {
-			if below := strings.HasPrefix(h.Descriptor.Target+"/", m.Mount.Point+"/"); below {
+			if probes.Within(h.Descriptor.Target, m.Mount.Point) {
 				out = append(out, Held{Kind: "open", Subject: m.Mount.Dev, Dev: m.Mount.Dev, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(pl.X, h.Who)})
 			}
 		}

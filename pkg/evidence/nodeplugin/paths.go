@@ -120,7 +120,7 @@ func Sees(plugin *corev1.Pod, want string) bool {
 			continue
 		}
 		host := path.Clean(v.HostPath.Path)
-		if host != want && host != "/" && !strings.HasPrefix(want, host+"/") && (want != "/run/udev" || host != "/var/run" && host != "/var/run/udev") {
+		if !probes.Within(want, host) && (want != "/run/udev" || host != "/var/run" && host != "/var/run/udev") {
 			continue
 		}
 		for _, c := range plugin.Spec.Containers {
