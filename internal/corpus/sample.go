@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"hash/fnv"
+	"math/bits"
 	"os"
 	"strings"
 )
@@ -9,6 +10,9 @@ import (
 // Sampled tells whether what the words name belongs to a sample of one in n. Each is chosen
 // by its own name, so that a new case, form or sentence does not change the sample of the others.
 func Sampled(n int, words ...string) bool { return Hash(words...)%uint64(n) == 0 }
+
+// SampledPair is Sampled for two things whose hashes are known: there are millions of pairs.
+func SampledPair(n int, a, b uint64) bool { return mixed(a^bits.RotateLeft64(b, 1))%uint64(n) == 0 }
 
 // Tried tells whether a test that takes a sample of one in n tries what the words name: with ALL_LOSSES, as
 // .ci/run has it, everything.

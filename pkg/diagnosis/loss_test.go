@@ -31,7 +31,7 @@ func TestLossNeverStrengthens(t *testing.T) {
 }
 
 // sampled is which part of the losses of a case is tried unless ALL_LOSSES is set (as .ci/run does).
-const sampled = 48
+const sampled = 80
 
 func lose(t *testing.T, dir string) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/corpus"
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes"
@@ -21,7 +22,7 @@ func breaking(r *diagnosis.Rule) *diagnosis.Rule {
 }
 
 // TestBrokenRule lets each rule fail in turn: the others answer as before, none gets
-// stronger, and the report says which one failed.
+// stronger, and the report says which one failed. A third of the rules is tried, and all with ALL_LOSSES.
 func TestBrokenRule(t *testing.T) {
 	t.Parallel()
 	whole := causes.Catalog()
@@ -30,8 +31,12 @@ func TestBrokenRule(t *testing.T) {
 	q := diagnosis.Question{Kind: "cluster"}
 	x := snapshot.NewIndex(s)
 	was := answerOf(whole.Evaluate(x, q))
-	told := 0
+	told, tried := 0, 0
 	for i, bad := range whole.Rules {
+		if !corpus.Tried(3, bad.Name) {
+			continue
+		}
+		tried++
 		rules := slices.Clone(whole.Rules)
 		rules[i] = breaking(bad)
 		c, err := diagnosis.NewCatalog(rules, whole.Symptoms, whole.Noise)
@@ -61,8 +66,8 @@ func TestBrokenRule(t *testing.T) {
 		}
 	}
 	// Some rules have no place in this cluster, and cannot fail there.
-	if 2*told < len(whole.Rules) {
-		t.Errorf("the report says of %d rules that they failed, of %d", told, len(whole.Rules))
+	if 2*told < tried {
+		t.Errorf("the report says of %d rules that they failed, of %d", told, tried)
 	}
 }
 

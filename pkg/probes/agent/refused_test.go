@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -98,13 +99,13 @@ func TestRefusalIsPartial(t *testing.T) {
 		{"sessions", probes.Sessions, func(p string) bool { return strings.HasPrefix(p, "sys/class/iscsi_session") }},
 		{"files", probes.Files, func(p string) bool { return strings.HasPrefix(p, "etc/") }},
 	}
-	const step = 7 // each kind meets another part of the recordings
+	const step, enough = 7, 5 // each kind meets another part of the recordings; .ci/run takes the whole part
 	for i, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			touched := 0
 			all := recordings(t)
-			for n := i % step; n < len(all); n += step {
+			for n := i % step; n < len(all) && (touched < enough || os.Getenv("ALL_LOSSES") != ""); n += step {
 				path, met := all[n], false
 				recorder := NewRecorder(refusing{open(t, path), func(p string) bool {
 					hit := k.refuse(p)
