@@ -70,3 +70,20 @@ func Correct(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) []Ste
 		Words("Correct PersistentVolume " + pv.Name + " or the claim in what is named (a pending claim holds no data and may be made anew), or make a volume that fits. Whose data lie on a volume that was released must be known before it is given to another claim."),
 	}
 }
+
+// GetNode brings a pod to a node, for which its claim waits: how tells why it has none.
+func GetNode(how string, pod *corev1.Pod, scheduler string) []Step {
+	const binds = "The claim needs nothing: it binds when the pod has a node."
+	cure := "Make the pod fit a node: a toleration, other requests, another selector, or another node. " + binds + " Do not write the selected node by hand for this, and do not change the class to Immediate."
+	switch how {
+	case "silent":
+		cure = "Find out why scheduler \"" + scheduler + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " + binds
+	case "gated":
+		cure = "See whose gates these are (a queue such as Kueue, an operator) and what it waits for: it takes them away itself. " + binds
+	}
+	return []Step{
+		Check("See what the scheduler says, and what the nodes have.", Kubectl("-n", pod.Namespace, "describe", "pod", pod.Name),
+			Kubectl("get", "nodes", "-o", "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints,CORDONED:.spec.unschedulable")),
+		Words(cure),
+	}
+}

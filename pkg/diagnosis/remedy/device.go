@@ -193,3 +193,21 @@ func CryptClose(view *snapshot.NodeView, m *probes.BlockDevice) Step {
 		Verify: []Command{OnNode(node, "ls", "-l", "/dev/mapper/")},
 	}
 }
+
+// AnotherDisk ends the use of a disk that is not the volume's: how tells in which way it is another one, path is
+// its device node.
+func AnotherDisk(how, node, path string) []Step {
+	const first = "Stop the workloads of both volumes before anything else: "
+	again := "remove the wrong device node " + path + " on node " + node + " if it stays, attach again, and compare the session's disk with the node's number before anything is mounted."
+	switch how {
+	case "crossed":
+		return Sentences(first + "two nodes write to one filesystem. Ask the storage which of them the disk belongs to, and check the filesystem before it is mounted again.")
+	case "twice":
+		return Sentences(first + "they write to one filesystem. Ask the storage which of them the disk belongs to; the other one has to be detached and attached anew. Format and repair nothing before that.")
+	case "mounted", "stranger":
+		return Sentences(first + "data is crossing. Compare identities (serial, WWID, image) with the storage before anything is mounted again.")
+	case "dead":
+		return Sentences("Detach the volume, " + strings.Replace(again, "wrong ", "", 1))
+	}
+	return Sentences("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, " + again + " Nothing may be formatted or checked before that.")
+}

@@ -29,3 +29,33 @@ func TooLateForClaim() []Step {
 		Words("Then stop the pods that keep the claim, and make it anew: a StatefulSet does that with its next pod. A pod that waits gets the new claim by itself when it has no node yet; one that has a node is deleted, too."),
 	}
 }
+
+// WaitsFor shows the finalizers of an object.
+func WaitsFor(kind, namespace, name string) []Step {
+	get := []string{"get", strings.ToLower(kind), name, "-o", "jsonpath={.metadata.finalizers}"}
+	if namespace != "" {
+		get = append([]string{"-n", namespace}, get...)
+	}
+	return []Step{Check("See what the object waits for.", Kubectl(get...))}
+}
+
+// GoesWithPods is about a claim that pods keep.
+func GoesWithPods() []Step {
+	return Sentences("It goes when these pods go: stop them when the deletion is wanted. A deletion cannot be taken back; save the data first when it is not.")
+}
+
+// SidecarEnds is about an object that waits for a controller of its driver which does not run.
+func SidecarEnds() []Step {
+	return Sentences("Start it again, and see why it does not run: it ends what is left to do in the storage and takes the finalizer off by itself. By hand the volume would stay in the storage, and nobody would ever remove it.")
+}
+
+// DriverGone is about one whose driver is not installed any more.
+func DriverGone() []Step {
+	return Sentences("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it.")
+}
+
+// SourceOf is about the source of objects of a kind that are not ready.
+func SourceOf(namespace, kind string) []Step {
+	return []Step{Check("See which of them name it as their source and are not ready, and why.", Kubectl("-n", namespace, "get", kind, "-o", "yaml")),
+		Words("Repair what makes them, or delete those that can never become ready; whoever set the finalizer takes it off then. By hand it would take the data away under what is being made.")}
+}

@@ -36,3 +36,20 @@ func NodeBack(l holder.Lost) []Step {
 			"Verify: the attachment to the old node is gone and the waiting pod's node has the volume."),
 	}
 }
+
+// DetachFromGone ends an attachment to a node whose object is gone.
+func DetachFromGone(node, volume, attachment string) []Step {
+	return Sentences(joinAgain(node)+": the detach then finishes by itself.",
+		"Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume "+volume+" is attached to no running machine, "+
+			"take the attacher's finalizer off VolumeAttachment "+attachment+"; deleting it again, also by force, changes nothing. Never take the finalizer off while the old machine may run.")
+}
+
+// ForgetNode makes Longhorn forget a node whose object is gone; reconciler is who has to.
+func ForgetNode(node, reconciler string) []Step {
+	return Sentences(joinAgain(node)+".",
+		"Otherwise restart "+reconciler+", so that it forgets the missing instance manager. Remove Longhorn's object of node "+node+" only when it holds no replica that is still needed.")
+}
+
+func joinAgain(node string) string {
+	return "If the machine of node " + node + " still exists, let it join again under its name (its kubelet registers only when it starts: restart it)"
+}

@@ -51,9 +51,7 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 	p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(node), Says: "attachment",
 		With:  words.Fields{"node": node, "va": va.Name, "volume": name, "age": pods.Deleting(pl.X, va), "finalizers": strings.Join(va.Finalizers, ", "), "waits": holder.Waits(kept)},
 		State: []evidence.Answer{gone, holder.InTheWay(pl.X, pl.Volume, va)},
-		Steps: []remedy.Step{remedy.Words("If the machine of node " + node + " still exists, let it join again under its name (its kubelet registers only when it starts: restart it): the detach then finishes by itself."),
-			remedy.Words("Otherwise look in the storage backend or the hypervisor. Once you have made sure that volume " + name + " is attached to no running machine, " +
-				"take the attacher's finalizer off VolumeAttachment " + va.Name + "; deleting it again, also by force, changes nothing. Never take the finalizer off while the old machine may run.")}}
+		Steps: remedy.DetachFromGone(node, name, va.Name)}
 	if traceless := holder.Traceless(pl.X, va); gone.Unseen() && traceless.Yes() {
 		p.State, p.Last = []evidence.Answer{traceless, holder.InTheWay(pl.X, pl.Volume, va)}, []evidence.Answer{gone}
 	}
@@ -73,9 +71,7 @@ func goneReference(pl *evidence.Place, ref longhorn.GoneRef) *diagnosis.Proof {
 		With: words.Fields{"node": ref.Node, "object": ref.Object, "field": ref.Field, "volume": v.LH().Name, "state": v.LH().Status.State,
 			"waits": holder.Waits(holder.Waiters(v)), "known": ref.Known(pl.X)},
 		State: []evidence.Answer{gone}, Last: []evidence.Answer{listed, ref.Needed(pl.X)},
-		Steps: []remedy.Step{remedy.Words("If the machine of node " + ref.Node + " still exists, let it join again under its name (its kubelet registers only when it starts: restart it)."),
-			remedy.Words("Otherwise restart " + ref.Reconciler(pl.X) + ", so that it forgets the missing instance manager. " +
-				"Remove Longhorn's object of node " + ref.Node + " only when it holds no replica that is still needed.")}}
+		Steps: remedy.ForgetNode(ref.Node, ref.Reconciler(pl.X))}
 	p.Volume(v)
 	p.At(ref.Node)
 	p.Pods(holder.Waiters(v)...)

@@ -23,15 +23,12 @@ var AttachLimitExceeded = &diagnosis.Rule{
 		if pl.Volume.IsLonghorn() || slots.Driver(pl.Volume) == "" {
 			return nil
 		}
-		var out []*diagnosis.Proof
-		for _, w := range pl.Volume.Waiting() {
-			if w.Node() != "" {
-				out = append(out, nodeFull(pl, w))
-			} else {
-				out = append(out, noNodeHasRoom(pl, w))
+		return evidence.Each(pl.Volume.Waiting(), func(w *snapshot.Consumer) *diagnosis.Proof {
+			if w.Node() == "" {
+				return noNodeHasRoom(pl, w)
 			}
-		}
-		return out
+			return nodeFull(pl, w)
+		})
 	},
 }
 
@@ -73,8 +70,7 @@ func noNodeHasRoom(pl *evidence.Place, w *snapshot.Consumer) *diagnosis.Proof {
 		Subject: diagnosis.NodeSubject(first.Node), Says: room.How,
 		With: words.Fields{"node": first.Node, "driver": first.Driver, "count": fmt.Sprint(room.Counts[0]), "limit": fmt.Sprint(room.Limits[0]),
 			"pod": w.Pod.Namespace + "/" + w.Pod.Name, "what": room.What(pl.Volume), "others": words.List(room.Names()[1:], 5)},
-		State: []evidence.Answer{room.Said},
-		Last:  []evidence.Answer{room.Is, room.Others},
+		State: []evidence.Answer{room.Said}, Last: []evidence.Answer{room.Is, room.Others},
 		Steps: []remedy.Step{remedy.Words("Move pods to other nodes or add nodes that the pod may use; look whether attachments there are left over. Attachments of mounted volumes are no place to make room.")},
 		Also:  remedy.IdleSlots(pl.X, room.Full...),
 	}

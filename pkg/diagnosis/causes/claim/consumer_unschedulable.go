@@ -49,13 +49,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		With: words.Fields{"claim": ns + "/" + claim, "pod": w.Pod.Namespace + "/" + w.Pod.Name, "words": placing.Words,
 			"gates": words.List(placing.Gates, 3), "scheduler": pods.SchedulerOf(w.Pod), "nodes": words.List(pods.KeptOff(pl.X, w.Pod), 4)},
 		Waiting: pods.ScalingUp(pl.X, w.Pod),
-		Steps: []remedy.Step{
-			remedy.Check("See what the scheduler says, and what the nodes have.",
-				remedy.Kubectl("-n", w.Pod.Namespace, "describe", "pod", w.Pod.Name),
-				remedy.Kubectl("get", "nodes", "-o", "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints,CORDONED:.spec.unschedulable")),
-		},
 	}
-	cure := "Make the pod fit a node: a toleration, other requests, another selector, or another node. The claim needs nothing: it binds when the pod has a node. Do not write the selected node by hand for this, and do not change the class to Immediate."
 	switch silent := placing.Silent(pl, w.Pod); {
 	case placing.ByVolume().Yes() && !placing.Mixed():
 		return nil
@@ -64,18 +58,15 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.State = append(all, placing.Unplaced(w.Pod))
 	case silent.Yes():
 		p.Says, p.AtMost = "silent", report.Likely
-		cure = "Find out why scheduler \"" + pods.SchedulerOf(w.Pod) + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " +
-			"The claim needs nothing: it binds when the pod has a node."
 		p.State = append(all, silent)
 	case len(placing.Gates) > 0:
 		p.Says = "gated"
-		cure = "See whose gates these are (a queue such as Kueue, an operator) and what it waits for: it takes them away itself. The claim needs nothing: it binds when the pod has a node."
 		p.State = append(all, placing.Unplaced(w.Pod))
 	default:
 		p.Says = "words"
 		p.State, p.Last = append(all, placing.Unplaced(w.Pod)), []evidence.Answer{placing.ByNodes()}
 	}
-	p.Steps, p.Last = append(p.Steps, remedy.Words(cure)), append(p.Last, pl.Consumers().Nothing()) // another pod may have a node
+	p.Steps, p.Last = remedy.GetNode(p.Says, w.Pod, pods.SchedulerOf(w.Pod)), append(p.Last, pl.Consumers().Nothing()) // another pod may have a node
 	p.Keys.Pod(w.Pod)
 	return p
 }

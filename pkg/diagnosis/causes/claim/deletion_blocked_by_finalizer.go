@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -27,15 +26,10 @@ var DeletionBlockedByFinalizer = &diagnosis.Rule{
 }
 
 func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
-	kind := strings.ToLower(g.Kind)
-	get := []string{"get", kind, g.Name, "-o", "jsonpath={.metadata.finalizers}"}
-	if g.Namespace != "" {
-		get = append([]string{"-n", g.Namespace}, get...)
-	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name),
 		With:    words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
-		Steps:   []remedy.Step{remedy.Check("See what the object waits for.", remedy.Kubectl(get...))},
+		Steps:   remedy.WaitsFor(g.Kind, g.Namespace, g.Name),
 	}
 	names, used := g.UsedByPods(pl)
 	late, tooLate := g.TooLate(pl)
@@ -49,7 +43,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	case !used.No():
 		p.Says, p.Waiting, p.With["pods"], p.Breaks = "used", true, words.List(names, 3), []diagnosis.Step{diagnosis.Deleting} // who waits for it waits for something else
 		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used}
-		p.Steps = append(p.Steps, remedy.Words("It goes when these pods go: stop them when the deletion is wanted. A deletion cannot be taken back; save the data first when it is not."))
+		p.Steps = append(p.Steps, remedy.GoesWithPods()...)
 	case g.BoundClaim(pl).Yes():
 		boundVolume(pl, g, p)
 	case g.Foreign() != "":
@@ -61,11 +55,11 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl)}
 		if s := csi.SidecarOf(pl.X, pl.Volume.CSIName(), sidecar); s.Down().Yes() {
 			p.Says, p.With["sidecar"], p.State = "down", sidecar+" of "+s.Where(), append(p.State, s.Down())
-			p.Steps = append(p.Steps, remedy.Words("Start it again, and see why it does not run: it ends what is left to do in the storage and takes the finalizer off by itself. By hand the volume would stay in the storage, and nobody would ever remove it."))
+			p.Steps = append(p.Steps, remedy.SidecarEnds()...)
 			break
 		}
 		p.Says, p.State = "gone", append(p.State, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
-		p.Steps = append(p.Steps, remedy.Words("Look first in the storage whether the volume still exists and is attached anywhere. Then bring the driver of that name back for as long as it takes to clean up, or end what it left in the storage by hand before the object is let go: with reclaim policy Delete the data goes with it, or nobody ever removes it."))
+		p.Steps = append(p.Steps, remedy.DriverGone()...)
 	default:
 		f, made := g.Source()
 		if f == "" {
@@ -73,8 +67,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		}
 		p.Says, p.AtMost, p.With["finalizer"], p.With["made"] = "source", report.Likely, f, made
 		p.State = []evidence.Answer{old, g.Keeps(), g.AloneAsSource(pl)}
-		p.Steps = append(p.Steps, remedy.Check("See which of them name it as their source and are not ready, and why.", remedy.Kubectl("-n", g.Namespace, "get", made, "-o", "yaml")),
-			remedy.Words("Repair what makes them, or delete those that can never become ready; whoever set the finalizer takes it off then. By hand it would take the data away under what is being made."))
+		p.Steps = append(p.Steps, remedy.SourceOf(g.Namespace, made)...)
 	}
 	return p
 }

@@ -65,20 +65,14 @@ func whoseDisk(pl *evidence.Place, p *diagnosis.Proof, w disk.Wrong, at string) 
 	switch {
 	case at != "":
 		p.Says, p.With["other"], p.With["at"] = "crossed", volume.Name(w.Other), at
-		p.Steps = []remedy.Step{remedy.Words("Stop the workloads of both volumes before anything else: two nodes write to one filesystem. Ask the storage which of them the disk belongs to, and check the filesystem before it is mounted again.")}
 	case w.Twice:
 		p.Says, p.With["other"] = "twice", volume.Name(w.Other)
-		p.Steps = []remedy.Step{remedy.Words("Stop the workloads of both volumes before anything else: they write to one filesystem. Ask the storage which of them the disk belongs to; the other one has to be detached and attached anew. Format and repair nothing before that.")}
+	case w.Node == "" && w.Other != nil:
+		p.Says, p.With["other"] = "mounted", volume.Name(w.Other)
 	case w.Node == "":
-		if p.Says = "stranger"; w.Other != nil {
-			p.Says, p.With["other"] = "mounted", volume.Name(w.Other)
-		}
-		p.Steps = []remedy.Step{remedy.Words("Stop the workloads of both volumes before anything else: data is crossing. Compare identities (serial, WWID, image) with the storage before anything is mounted again.")}
+		p.Says = "stranger"
 	case w.Block == nil:
 		p.Says = "dead"
-		p.Steps = []remedy.Step{remedy.Words("Detach the volume, remove the device node " + w.Node + " on node " + pl.Node + " if it stays, and attach again; compare the session's disk with the node's number before anything is mounted.")}
-	default:
-		p.Steps = []remedy.Step{remedy.Words("Stop every workload on the volumes involved first: data may be crossing. Then detach the volume, remove the wrong device node " + w.Node +
-			" on node " + pl.Node + " if it stays, attach again, and compare the session's disk with the node's number before anything is mounted. Nothing may be formatted or checked before that.")}
 	}
+	p.Steps = remedy.AnotherDisk(p.Says, pl.Node, w.Node)
 }

@@ -50,7 +50,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 		}
 		for _, m := range multipath.MixedOf(pl) {
 			p := add("mixed", m.Map.Dev, words.Fields{"map": m.Map.DM.Name, "device": m.Map.Name + ", " + m.Map.Dev.String(), "stale": multipath.Titles(m.Wrong), "now": multipath.Titles(m.Right)}, m.Is())
-			p.Steps = []remedy.Step{remedy.Words("Stop the pods of this volume. Compare the identity of every path with the array before anything is removed; then remove only the stale paths, drop and rebuild the map." + calm(pl, slices.Concat(m.Wrong, m.Right)...) + " Write nothing through the map. A check of the filesystem comes later, while it is unmounted.")}
+			p.Steps = []remedy.Step{remedy.Words("Stop the pods of this volume. Compare the identity of every path with the array before anything is removed; then remove only the stale paths, drop and rebuild the map." + remedy.Calm(pl.View, slices.Concat(m.Wrong, m.Right)...) + " Write nothing through the map. A check of the filesystem comes later, while it is unmounted.")}
 			if len(m.Right) == 0 {
 				p.Says = "old"
 			}
@@ -62,7 +62,7 @@ var DeviceLUNReused = &diagnosis.Rule{
 			}
 		}
 		for _, o := range disk.OthersAt(pl) {
-			subject, steps := o.Dev, []remedy.Step{remedy.Words("Stop the pods of this volume and compare the disk's identity with the array. Then remove exactly this stale disk from the node and scan again." + calm(pl, o.BlockDevice) + " Write nothing to it. A check of the filesystem comes later, while it is unmounted.")}
+			subject, steps := o.Dev, []remedy.Step{remedy.Words("Stop the pods of this volume and compare the disk's identity with the array. Then remove exactly this stale disk from the node and scan again." + remedy.Calm(pl.View, o.BlockDevice) + " Write nothing to it. A check of the filesystem comes later, while it is unmounted.")}
 			if m := multipath.MapOn(pl.View, o.Dev); m != nil {
 				subject = m.Dev
 			} else {
@@ -81,12 +81,4 @@ var DeviceLUNReused = &diagnosis.Rule{
 		}
 		return out
 	},
-}
-
-// calm is how logins stop to scan, where one of the disks came with one.
-func calm(pl *evidence.Place, disks ...*probes.BlockDevice) string {
-	if !slices.ContainsFunc(disks, func(b *probes.BlockDevice) bool { return pl.View.SessionOfDisk(b.Name) != nil }) {
-		return ""
-	}
-	return " Set node.session.scan = manual, so that logins stop scanning every LUN."
 }

@@ -33,10 +33,9 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 		if !ok {
 			return out
 		}
-		d := b.Device.Block
 		p := &diagnosis.Proof{
 			Subject: diagnosis.DeviceSubject(pl.Node, b.Device.Dev), Says: "mapped", NotTo: []string{"filesystem-readonly-after-error"}, // what is only mapped writes nothing
-			With:       words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "disk": disk.Title(d), "point": "", "pending": b.Pending(), "also": volume.Also(pl)},
+			With:       words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "disk": disk.Title(b.Device.Block), "point": "", "pending": b.Pending(), "also": volume.Also(pl)},
 			State:      []evidence.Answer{b.Left()},
 			Last:       []evidence.Answer{pl.Consumers().Nothing()},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "what keeps the device on the node", Is: b.Kept()}, {Cause: "multipath-map-orphaned", Is: b.Dead()}, {Cause: "mount-of-dead-device", Is: b.Reused()}},

@@ -59,29 +59,11 @@ var MountMissingUnderPod = &diagnosis.Rule{
 			case m.Ended:
 				p.Says = "ended"
 			}
-			p.Steps = append(p.Steps, whenSaved(pl, m, p.With["cover"], own, read)...)
+			p.Steps = append(p.Steps, remedy.FilesSaved(pl, m, p.With["cover"], own, read)...)
 			out = append(out, p)
 		}
 		return out
 	},
-}
-
-// whenSaved are the steps after the files were saved. What a new pod ends in as well is mended first.
-func whenSaved(pl *evidence.Place, m mounts.Missing, cover string, own mounts.PluginTable, read bool) []remedy.Step {
-	anew := remedy.Words("Once the files are saved, delete the pod, so that the volume is staged and published anew; then merge the saved data.")
-	switch {
-	case m.Covered():
-		return []remedy.Step{remedy.Words("Find out who mounted " + cover + " there. Once the files are saved and the pod is stopped, unmount it on the node, once and without -l (the volume lies below, at the same path); then let the pod run again and merge the saved data.")}
-	case m.Pod.DeletionTimestamp != nil:
-		return []remedy.Step{remedy.Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume.")}
-	case read && own.Path != "":
-		return []remedy.Step{remedy.Words("First give " + pods.Owned(pl.X, own.Pod) + " the node's " + own.Path + " with mountPropagation: Bidirectional, as the driver's current manifest does: until what it mounts reaches the node, a new pod ends the same way."), anew}
-	case read && own.Mount != nil:
-		return []remedy.Step{remedy.Words("First find out why what the plugin mounts does not reach the node, for a new pod ends the same way: the node's mount above that path has to be shared when the plugin's container is made."), anew}
-	case read:
-		return []remedy.Step{anew}
-	}
-	return []remedy.Step{remedy.Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."), anew}
 }
 
 // lie is how many files are there, with the verb.

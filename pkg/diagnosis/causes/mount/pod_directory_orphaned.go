@@ -57,10 +57,7 @@ var PodDirectoryOrphaned = &diagnosis.Rule{
 				p.Device(pl.Node, m.Mount.Dev)
 			}
 		}
-		p.Steps = []remedy.Step{
-			remedy.Words("Restart the kubelet of node " + pl.Node + " or the driver's plugin pod there, and wait two minutes: a newer kubelet finds the volumes again and unmounts them."),
-			remedy.Words("If the mounts remain, unmount exactly these paths plainly, subPaths first; that the UIDs are unknown, that no process belongs to them and that no file is open was checked. Remove no pod directory as a whole: what is mounted below it would be deleted with it."),
-		}
+		p.Steps = remedy.OrphansGo(pl.Node)
 		weigh(pl, p)
 		if mounts.Leaving(pl, mounted) {
 			p.Says, p.AtMost, p.Waiting = "leaving", report.Possible, true
