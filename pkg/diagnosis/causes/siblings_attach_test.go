@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 func azure() *world {
@@ -202,6 +203,9 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		}()},
 		{"device link vsphere, of no known size, a new disk", "broken: likely device-link-missing Device n1/8:16; possible attached-in-api-missing-on-node VolumeAttachment csi-e154151db39f3884991be54f61783f69e74fb521f658764b6a9bd339ca6c3078", sizeless("1700")},
 		{"device link vsphere, of no known size, an old disk", "broken: possible attached-in-api-missing-on-node VolumeAttachment csi-e154151db39f3884991be54f61783f69e74fb521f658764b6a9bd339ca6c3078; unexplained mount-failed; unexplained pod-waiting-for-volume", sizeless("300000")},
+		{"missing on the node: another volume's serial has the form of the handle", "broken: likely attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("vol-0a1b2c3d4e5f60718", "ebs.csi.aws.com", "n1"), slow(another(ebs(), "vol0ffb2c3d4e5f60777"))},
+		{"missing on the node: another form", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", slow(another(ebs(), "AWS22F1A2B3C4D5E6F7"))},
+		{"missing on the node: it is there", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", slow(another(ebsDisk(ebs(), "n1"), "vol0ffb2c3d4e5f60777"))},
 		{"hostpath local block absent", "broken: certain hostpath-type-mismatch PersistentVolume pv-data", sketch.NewWorld("", "", localPV).Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist")},
 		{"hostpath file", "broken: certain hostpath-type-mismatch Pod shop/web-0", nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: sock, hostPath: {path: /run/docker.sock, type: Socket}}]").FailedMount("MountVolume.SetUp failed for volume \"sock\" : hostPath type check failed: /run/docker.sock is not a socket file")},
 		{"hostpath old, recovered", "healthy", sketch.NewWorld("", "", localPV).Runs(0).Mounts("n1", "8:32 / /mnt/disks/vol1 rw shared:9 - ext4 /dev/sdc rw", "8:32 / /var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data rw shared:9 - ext4 /dev/sdc rw").Disk("n1", "sdc", "8:32").LiveExt4("n1", "sdc").Answers("n1", "/var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data", "/mnt/disks/vol1").Entries("n1", "mnt/disks/vol1", "@dir").Event("Pod", "web-0", sketch.UID+"00", "FailedMount", "kubelet", "n1", "2025-12-31T12:00:01Z", "MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist")},
@@ -239,4 +243,14 @@ func TestVolumeThatShallGo(t *testing.T) {
 	show(t, va(going(ebs()), "csi-old", "n2", ", deletionTimestamp: '2026-01-02T09:55:00Z'", "attached: true, detachError: {time: '2026-01-02T11:59:10Z', message: 'the frobnicator says 17'}"),
 		"volume pv-data", "broken: unexplained claim-pending; unexplained detach-stuck")
 	show(t, going(ebs()), "volume pv-data", "broken: unexplained claim-pending")
+}
+
+// slow is a volume that is attached to n1 and whose staging only runs out of time.
+func slow(w *world) *world {
+	return w.Waits().Attached("n1").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = DeadlineExceeded desc = context deadline exceeded")
+}
+
+// another is n1 with an EBS disk, or one of the instance's own, beside the volume's.
+func another(w *world, serial string) *world {
+	return w.Disk("n1", "nvme2n1", "259:5", "device/serial", serial, "device/model", "Amazon Elastic Block Store", "device/state", "live")
 }

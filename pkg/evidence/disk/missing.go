@@ -144,6 +144,30 @@ func NamesDisks(pl *evidence.Place) evidence.Answer {
 	return evidence.Unseen(evidence.Lack{Need: "how driver " + pl.Volume.Driver + " names its disks", Node: pl.Node, Why: "no other volume of it was recognised on a node"})
 }
 
+// NamesByHandle asks whether a disk of the place's node, of another volume, has a serial of the form of the
+// volume's handle, as EBS gives them ("vol0a1b…" for vol-0a1b…): then the volume's own disk would have one, too.
+// It is less than a volume of the driver that was recognised.
+func NamesByHandle(pl *evidence.Place) evidence.Answer {
+	handle := plainID(pl.Volume.CSIHandle())
+	word := len(handle) - len(strings.TrimLeft(handle, "abcdefghijklmnopqrstuvwxyz"))
+	if pl.View == nil || word < 3 || len(handle) < 12 {
+		return evidence.No()
+	}
+	for i := range pl.View.Facts.Block {
+		b := &pl.View.Facts.Block[i]
+		if s := plainID(b.Serial); len(s) == len(handle) && s != handle && s[:word] == handle[:word] && attachedDisk(pl.View, b) {
+			return evidence.Yes(evidence.FromNode(pl.Node, "sys/class/block/"+b.Name+"/device/serial", b.Serial+", an identifier of the same form, of another volume"))
+		}
+	}
+	return evidence.No()
+}
+
+// plainID is the last part of an identifier without what backends leave out in a serial.
+func plainID(id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	return strings.ReplaceAll(id[strings.LastIndexAny(id, "/:#")+1:], "-", "")
+}
+
 func here(name, node string) int {
 	if name == node {
 		return 1
