@@ -22,8 +22,11 @@ import (
 // it out when it sees the socket vanish (DeRegisterPlugin, pkg/volume/csi/csi_plugin.go),
 // which one that was started anew with another directory never does.
 func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
-	copied := Listed(pl.X, node, driver)
+	copied, a := Listed(pl.X, node, driver), inRegistry(pl.X.View(node), driver)
 	for _, t := range pl.Refused() {
+		if t.Aged && a.Yes() && copied.Yes() { // socket and entry are there: it has come since
+			continue
+		}
 		if t.Node == node && t.Component == "kubelet" && t.Is(message.DriverNotRegistered) && strings.Contains(t.Raw, " "+driver+" ") && !overtaken(pl.X, node, driver, t) {
 			if since := answeredSince(pl, node, driver, t.At); since.Yes() {
 				return evidence.Not(since)
@@ -31,7 +34,6 @@ func NotRegistered(pl *evidence.Place, node, driver string) evidence.Answer {
 			return contradicted(evidence.Yes(t.Evidence()), copied)
 		}
 	}
-	a := inRegistry(pl.X.View(node), driver)
 	if a.No() && copied.Yes() {
 		if since := answeredSince(pl, node, driver, pl.X.TakenAt.Add(-recently)); since.Yes() {
 			return evidence.Not(since)
