@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
@@ -22,5 +23,24 @@ func TestRegisteredSinceItWasSaid(t *testing.T) {
 		"just now, whatever the API has":        {said(now), named},
 		"long ago, nobody looked at the node":   {said(old).Unprobed("n1", "PodRejected"), named},
 		"long ago, and its socket is not there": {said(old).Without("n1", "var/lib/kubelet/plugins_registry/nfs").Entries("n1", "var/lib/kubelet/plugins_registry/other-reg.sock", "@socket"), "broken: certain csi-plugin-not-registered Pod kube-system/plugin-1"},
+	})
+}
+
+// TestPathThatTheDriverMade: a driver of LVM mounts a device node of its own; no link below by-id is missed
+// where it was tried to mount the very device.
+func TestPathThatTheDriverMade(t *testing.T) {
+	t.Parallel()
+	logical := func(node string) *world {
+		w := sketch.NewWorld("topolvm.io", "b3f0-11", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: topolvm.io, fsType: xfs, volumeHandle: b3f0-11}").Waits().Attached("n1").Disk("n1", "sdz", "65:144")
+		w = dmOver(w, "n1", "dm-1", "253:1", "myvg1-b3f0--11", "LVM-"+strings.Repeat("g", 32)+strings.Repeat("l", 32), "sdz")
+		return w.Entries("n1", "@content/253:1", "TYPE=xfs\nUUID=1f", node, "@device block 253:1", "@claim/253:1", "free", "@content/65:144", "TYPE=LVM2_member\nUUID=x")
+	}
+	fails := func(w *world, out string) *world {
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t xfs -o defaults /dev/topolvm/b3f0-11 /g\nOutput: " + out)
+	}
+	const busy = "mount: /g: /dev/topolvm/b3f0-11 already mounted or mount point busy."
+	showEach(t, map[string]shown{
+		"it was found and is busy":    {fails(logical("dev/topolvm/b3f0-11"), busy), "broken: unexplained mount-busy; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"its path leads to no device": {fails(logical("dev/topolvm/other"), "mount: /g: special device /dev/topolvm/b3f0-11 does not exist."), "broken: likely device-link-missing Device n1/253:1"},
 	})
 }

@@ -58,7 +58,7 @@ func Of(pl *evidence.Place) (Missing, bool) {
 	}
 	if d, found := pl.X.DeviceOn(pl.Volume, pl.Node); found && d.Block != nil && d.Proven {
 		m.Disk, m.Names, m.How, m.Identity = d.Block, d.Block.Name, d.How, evidence.Yes(evidence.FromNode(pl.Node, d.Locator, d.How))
-		m.proven(strings.HasPrefix(d.How, "link ") || strings.HasPrefix(d.How, "/dev/")) // of another directory than by-id (DRBD, LVM), or in the words of who uses it
+		m.proven(strings.HasPrefix(d.How, "link ") || strings.HasPrefix(d.How, "/dev/") || m.used()) // of another directory than by-id (DRBD, LVM), or in the words of who uses it
 	} else if lh == nil {
 		m.fitting()
 	}
@@ -108,6 +108,17 @@ func (m *Missing) proven(ownLink bool) {
 		return
 	}
 	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(view.Name, "dev/disk/by-id", orNone(links)))
+}
+
+// used tells whether it was tried to mount the disk by a path that leads to it: the driver found it, whatever
+// the path is (a driver of LVM makes device nodes of its own below /dev).
+func (m *Missing) used() bool {
+	return slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool {
+		return slices.ContainsFunc(devPath.FindAllStringSubmatch(t.Raw, -1), func(named []string) bool {
+			at, ok := m.pl.View.NumberAt(strings.TrimRight(named[1], ".:"))
+			return ok && at == m.Disk.Dev
+		})
+	})
 }
 
 // inOtherHands tells whether a disk bears the mark of a group of disks, on which volumes lie, or
