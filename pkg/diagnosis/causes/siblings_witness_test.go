@@ -44,3 +44,25 @@ func TestPathThatTheDriverMade(t *testing.T) {
 		"its path leads to no device": {fails(logical("dev/topolvm/other"), "mount: /g: special device /dev/topolvm/b3f0-11 does not exist."), "broken: likely device-link-missing Device n1/253:1"},
 	})
 }
+
+// TestArrayOfAnImage: what makes an image of RBD known stands below its bus, not below the array's disks; the
+// command that stops the array compares what is there.
+func TestArrayOfAnImage(t *testing.T) {
+	t.Parallel()
+	w := rbdMapped(rbd().Waits().Attached("n1"), "n1").Without("n1", "@content/252:0").Without("n1", "sys/class/block/rbd0/holders")
+	const md = "sys/class/block/md127/"
+	w.Entries("n1", "sys/class/block/rbd0/holders/md127", "@link ../../md127", md+"dev", "9:127", md+"size", "20953088", md+"ro", "0", md+"holders", "@dir", md+"slaves/rbd0", "@link ../../rbd0", md+"md/array_state", "inactive", "dev/md127", "@device block 9:127",
+		"@content/252:0", "TYPE=linux_raid_member\nUUID=8f8f8f8f-0000-4000-8000-000000000001", "@claim/252:0", "EBUSY")
+	w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 32\nMounting arguments: -t ext4 /dev/rbd0 /g\nOutput: mount: /g: /dev/rbd0 already mounted or mount point busy.")
+	got, r := w.Verdict(t, Catalog(), "pvc shop/data")
+	if got != "broken: certain md-claims-device Device n1/252:0" {
+		t.Fatal(got)
+	}
+	for _, s := range r.RootCauses[0].Remedies {
+		for _, c := range s.Commands {
+			if strings.Contains(c, "mdadm --stop") && !(strings.Contains(c, "< /sys/class/block/md127/slaves/rbd0/dev ") && strings.Contains(c, "< /sys/bus/rbd/devices/0/pool ")) {
+				t.Errorf("what the array lies on is not compared: %s", c)
+			}
+		}
+	}
+}

@@ -137,14 +137,14 @@ func TestMarks(t *testing.T) {
 	t.Parallel()
 	x := machine(func(f *probes.Facts) {
 		f.Block = append(f.Block, probes.BlockDevice{Name: "dm-2", DM: &probes.DM{Name: "mpatha", UUID: "mpath-1"}}, probes.BlockDevice{Name: "loop0", LoopFile: "/x (deleted)"},
-			probes.BlockDevice{Name: "rbd0"}, probes.BlockDevice{Name: "md127", MDState: "clean", Slaves: []string{"sdc"}}, probes.BlockDevice{Name: "md1", MDState: "clean", Slaves: []string{"sdd"}},
+			probes.BlockDevice{Name: "rbd0"}, probes.BlockDevice{Name: "md127", MDState: "clean", Slaves: []string{"sdc"}}, probes.BlockDevice{Name: "md1", MDState: "clean", Slaves: []string{"sdd"}}, probes.BlockDevice{Name: "md2", MDState: "inactive", Slaves: []string{"rbd0"}},
 			probes.BlockDevice{Name: "nvme0n1", WWID: "uuid.1"}, probes.BlockDevice{Name: "sdd"})
 		f.RBD = []probes.RBDDevice{{ID: "0", Name: "rbd0", Pool: "p", Image: "i"}}
 	})
 	view := x.View("n")
 	for name, want := range map[string]string{
 		"sdc": "/sys/class/block/sdc/device/wwid", "dm-2": "/sys/class/block/dm-2/dm/uuid", "loop0": "/sys/class/block/loop0/loop/backing_file",
-		"rbd0": "/sys/bus/rbd/devices/0/pool", "md127": "/sys/class/block/md127/slaves/sdc/device/wwid", "nvme0n1": "/sys/class/block/nvme0n1/wwid", "md1": "", "sdd": "",
+		"rbd0": "/sys/bus/rbd/devices/0/pool", "md127": "/sys/class/block/md127/slaves/sdc/device/wwid", "nvme0n1": "/sys/class/block/nvme0n1/wwid", "md1": "", "sdd": "", "md2": "/sys/class/block/md2/slaves/rbd0/dev",
 	} {
 		got := ""
 		if marks := Marks(view, view.ByName(name)); len(marks) > 0 {

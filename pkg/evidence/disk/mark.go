@@ -97,13 +97,22 @@ func imageMarks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 func memberMarks(view *snapshot.NodeView, b *probes.BlockDevice) []Mark {
 	var out []Mark
 	for _, name := range b.Slaves {
-		marks := Marks(view, view.ByName(name))
+		member := view.ByName(name)
+		marks := Marks(view, member)
 		if len(marks) == 0 {
 			return nil
 		}
+		// Through the array's own link, so that the disk must be its member now. What stands elsewhere
+		// (an image of RBD below the bus) is of that disk as long as the member has its number.
+		at := "/sys/class/block/" + b.Name + "/slaves/"
+		if !strings.HasPrefix(marks[0].Path, "/sys/class/block/") {
+			out = append(out, Mark{at + name + "/dev", member.Dev.String()})
+		}
 		for _, m := range marks {
-			// Through the array's own link, so that the disk must be its member now.
-			out = append(out, Mark{"/sys/class/block/" + b.Name + "/slaves/" + strings.TrimPrefix(m.Path, "/sys/class/block/"), m.Value})
+			if below, ok := strings.CutPrefix(m.Path, "/sys/class/block/"); ok {
+				m.Path = at + below
+			}
+			out = append(out, m)
 		}
 	}
 	return out
