@@ -240,8 +240,8 @@ var (
 	// long are lists in which nobody finds a line by eye.
 	long   = map[string]bool{"modules.dep": true, "modules.builtin": true}
 	listed = map[string]bool{"holders": true, "slaves": true, "iscsi_session": true}
-	// onlyListed are programs, device nodes and directories of sysfs: no texts.
-	onlyListed = pattern.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^sys/(class|fs)/[^/]+$|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
+	// onlyListed are programs, device nodes and directories of modules and of sysfs: no texts.
+	onlyListed = pattern.MustCompile(`^(dev|bin|sbin|usr/s?bin|usr/local/s?bin)/|^(usr/)?lib/modules(/[^/]+)?$|^sys/(class|fs)/[^/]+$|^sys/(class/block|class/iscsi_session|bus/rbd/devices|fs/(ext4|xfs|btrfs))/[^/]+$`)
 )
 
 // special reads again what no file says.

@@ -42,6 +42,7 @@ func TestShow(t *testing.T) {
 		{"a port", device, node("@dial/10.0.0.7:3260", "timeout 3s"), "timeout 5 bash -c 'echo > /dev/tcp/10.0.0.7/3260 && echo open'"},
 		{"a port of IPv6", device, node("@dial/[fd00::7]:3260", "timeout 3s"), "/dev/tcp/fd00::7/3260 && echo open'"},
 		{"a list of sysfs", device, node("sys/class/block/sdc/holders", "dm-2"), "ls -l /sys/class/block/sdc/holders"},
+		{"the kernels that have modules", device, node("lib/modules", "no 6.1.0-18, but 6.1.0-21"), "ls -l /lib/modules"},
 		{"all of a class", device, node("sys/class/block", "no disk"), "ls -l /sys/class/block"},
 		{"a log of the host", device, node("var/log/syslog:2", "iscsid: x"), "tail -n 200 /var/log/syslog"},
 		{"an attribute", device, node("sys/class/block/dm-2/dm/uuid", "mpath-1"), "cat /sys/class/block/dm-2/dm/uuid"},
