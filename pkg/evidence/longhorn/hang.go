@@ -13,7 +13,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var listTimeout = pattern.MustCompile(`(?i)(ProcessList|InstanceList|process list).*(DeadlineExceeded|deadline exceeded|timed? ?out|Unavailable)`)
+// listTimeout is a list of instances that was not got: "failed to list processes", of a later release "instances"
+// (longhorn-instance-manager: pkg/client/process_manager.go, instance.go).
+var listTimeout = pattern.MustCompile(`(?i)(ProcessList|InstanceList|process list|list processes|list instances).*(DeadlineExceeded|deadline exceeded|timed? ?out|Unavailable)`)
 
 // quoted is how many stuck volumes a report quotes.
 const quoted = 5

@@ -1,0 +1,26 @@
+package causes
+
+import "testing"
+
+// starts is a second volume whose engine is to start on n1, too.
+func starts(w *world) *world {
+	w.EditIn(engDoc, "currentState: stopped", "currentState: starting").EditIn(engDoc, "instanceManagerName: ''", "instanceManagerName: instance-manager-n1")
+	return w.Add(lhDoc+"Volume\nmetadata: {name: pvc-second, namespace: longhorn-system, creationTimestamp: '2025-12-01T08:00:00Z'}\nspec: {size: '1073741824', nodeID: n1, accessMode: rwo, numberOfReplicas: 1, image: 'longhornio/longhorn-engine:v1.7.2', dataEngine: v1, frontend: blockdev}\nstatus: {state: attaching, robustness: unknown, ownerID: n1, currentNodeID: '', currentImage: 'longhornio/longhorn-engine:v1.7.2'}\n",
+		lhDoc+"Engine\nmetadata: {name: pvc-second-e-0, namespace: longhorn-system, labels: {longhornvolume: pvc-second}}\nspec: {volumeName: pvc-second, nodeID: n1, active: true, desireState: running, image: 'longhornio/longhorn-engine:v1.7.2', dataEngine: v1}\nstatus: {currentState: starting, instanceManagerName: instance-manager-n1, currentImage: ''}\n",
+		lhDoc+"VolumeAttachment\nmetadata: {name: pvc-second, namespace: longhorn-system}\nspec: {volume: pvc-second, attachmentTickets: {csi-b: {id: csi-b, type: csi-attacher, nodeID: n1, generation: 0}}}\nstatus: {attachmentTicketStatuses: {csi-b: {satisfied: false, generation: 0, conditions: [{type: Satisfied, status: 'False', lastTransitionTime: '2026-01-02T11:31:00Z'}]}}}\n")
+}
+
+// TestListThatIsNotGot: longhorn-manager says in its client's words that an instance-manager does not answer.
+func TestListThatIsNotGot(t *testing.T) {
+	t.Parallel()
+	said := func(im, words string) *world {
+		return starts(lhWaits(lhWorld("v1.7.2"))).File("logs/longhorn-system/longhorn-manager-n1/longhorn-manager.log", "time=\"2026-01-02T11:58:40Z\" level=error msg=\"Failed to poll instance info to update instance manager\" error=\""+words+": rpc error: code = DeadlineExceeded desc = context deadline exceeded\" controller=longhorn-instance-manager instanceManager="+im+"\n")
+	}
+	const hangs = " longhorn-instance-manager-stuck InstanceManager longhorn-system/instance-manager-n1"
+	showEach(t, map[string]shown{
+		"of processes":          {said("instance-manager-n1", "failed to list processes"), "broken: certain" + hangs},
+		"of instances":          {said("instance-manager-n1", "failed to list instances"), "broken: certain" + hangs},
+		"of another manager":    {said("instance-manager-n3", "failed to list instances"), "broken: likely" + hangs},
+		"something else failed": {said("instance-manager-n1", "failed to get version"), "broken: likely" + hangs},
+	})
+}
