@@ -86,9 +86,26 @@ func (l Line) Locator() string {
 	return "logs/" + l.Namespace + "/" + l.Pod + "/" + l.Container + run + ":" + strconv.Itoa(l.Number)
 }
 
-// Within tells whether the line has a date, and is younger than that. One without is none
-// of now.
+// record is how far above a line the dated one may stand that it continues: a trace of a program's
+// stack, or what SPDK prints when it starts.
+const record = 100
+
+// At is when the line was written: its own date, else that of the dated line above it in the same log, whose
+// record it continues. Zero where there is none.
+func (l Line) At(x *snapshot.Index) time.Time {
+	if at := message.Date(l.Text, x.TakenAt); !at.IsZero() || l.Log == nil {
+		return at
+	}
+	for n := l.Number - 2; n >= max(0, l.Number-record); n-- {
+		if at := message.Date(l.Lines[n], x.TakenAt); !at.IsZero() {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// Within tells whether the line is dated, and younger than that. One without a date is none of now.
 func (l Line) Within(x *snapshot.Index, age time.Duration) bool {
-	at := message.Date(l.Text, x.TakenAt)
+	at := l.At(x)
 	return !at.IsZero() && x.Age(at) < age
 }

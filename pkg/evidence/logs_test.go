@@ -1,7 +1,9 @@
 package evidence_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,5 +32,25 @@ func TestVouches(t *testing.T) {
 		if got := evidence.Vouches(x, snapshot.Log{Namespace: test.ns, Pod: test.pod}); got != test.want {
 			t.Errorf("log of %s/%s: %v, want %v", test.ns, test.pod, got, test.want)
 		}
+	}
+}
+
+// TestLineAt: a line without a date is of the record that the dated one above it begins.
+func TestLineAt(t *testing.T) {
+	t.Parallel()
+	x := snapshot.NewIndex(&snapshot.Snapshot{TakenAt: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)})
+	dates := func(lines ...string) (out []string) {
+		for l := range evidence.Lines([]snapshot.Log{{Lines: lines}}) {
+			at := ""
+			if d := l.At(x); !d.IsZero() {
+				at = d.Format("15:04")
+			}
+			out = append(out, at)
+		}
+		slices.Reverse(out)
+		return out
+	}
+	if got := dates("before", "2026-01-02T11:58:00Z begins", "goes on", "and on", "2026-01-02T11:59:00Z next"); !slices.Equal(got, []string{"", "11:58", "11:58", "11:58", "11:59"}) {
+		t.Errorf("dates: %q", got)
 	}
 }

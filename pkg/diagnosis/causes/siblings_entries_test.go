@@ -24,3 +24,19 @@ func TestListThatIsNotGot(t *testing.T) {
 		"something else failed": {said("instance-manager-n1", "failed to get version"), "broken: likely" + hangs},
 	})
 }
+
+// TestLineBelowADatedOne: what SPDK prints without a time belongs to the record above it.
+func TestLineBelowADatedOne(t *testing.T) {
+	t.Parallel()
+	said := func(at string) *world {
+		w := lhV2(lhWaits(lhWorld("v1.8.1"))).EditIn(engDoc, "currentState: stopped", "currentState: error").
+			EditIn(lhDoc+"Node\nmetadata: {name: n1,", "{type: HugePagesAvailable, status: 'True'}", "{type: HugePagesAvailable, status: 'False', reason: InsufficientHugePages, message: 'Insufficient HugePages-2Mi on node n1: 1024 required, 0 configured'}")
+		return w.File("logs/longhorn-system/instance-manager-n1/instance-manager.log", at+"[ DPDK EAL parameters: spdk_tgt --no-shconf ]\nEAL: No free 2048 kB hugepages reported on node 0\nEAL: FATAL: Cannot get hugepage information.\n")
+	}
+	const short = " longhorn-v2-memory-short Node n1"
+	showEach(t, map[string]shown{
+		"of a minute ago": {said("[2026-01-02 11:58:40.100000] "), "broken: certain" + short},
+		"of hours ago":    {said("[2026-01-02 08:58:40.100000] "), "broken: likely" + short},
+		"below no date":   {said(""), "broken: likely" + short},
+	})
+}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -74,7 +73,7 @@ func SizesDiffer(pl *evidence.Place, e *snapshot.LHEngine, v *snapshot.LHVolume)
 	}
 	for _, im := range runners(pl.X, e.NodeID, e.InstanceManager) {
 		for l := range evidence.Lines(pl.X.LogsOf(pl.X.LonghornNamespace(), im)) {
-			if raw == "" && strings.Contains(l.Text, e.Name) && sizesDiffer.MatchString(l.Text) && pl.X.Age(message.Date(l.Text, pl.X.TakenAt)) < freshFor {
+			if raw == "" && strings.Contains(l.Text, e.Name) && sizesDiffer.MatchString(l.Text) && l.Within(pl.X, freshFor) {
 				raw, fact = l.Text, l.Evidence()
 			}
 		}
