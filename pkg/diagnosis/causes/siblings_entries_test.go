@@ -40,3 +40,26 @@ func TestLineBelowADatedOne(t *testing.T) {
 		"below no date":   {said(""), "broken: likely" + short},
 	})
 }
+
+// TestDirectoryThatServesElsewhere: Longhorn's disk is a directory of the root filesystem on every node; that
+// nothing is mounted there is no fault.
+func TestDirectoryThatServesElsewhere(t *testing.T) {
+	t.Parallel()
+	lost := func() *world {
+		r := "kind: Replica\nmetadata: {name: " + lhVol + "-r-2"
+		w := lhRuns(lhWorld("v1.7.2")).EditIn(volDoc, "robustness: healthy", "robustness: degraded").EditIn(engDoc, lhVol+"-r-2: RW", lhVol+"-r-2: ERR").EditIn(r, "failedAt: '', lastFailedAt: ''", "failedAt: '2026-01-02T11:20:02Z', lastFailedAt: ''").EditIn(r, "currentState: running, instanceManagerName: instance-manager-n2", "currentState: stopped, instanceManagerName: ''")
+		w.EditIn(lhDoc+"Node\nmetadata: {name: n2,", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'True'}", "storageScheduled: 10737418240, conditions: [{type: Ready, status: 'False', reason: DiskFilesystemChanged, message: \"record diskUUID doesn't match the one on the disk\"}")
+		return w.Without("n2", "var/lib/longhorn/longhorn-disk.cfg")
+	}
+	own := func(w *world, nodes ...string) *world {
+		for _, n := range nodes {
+			w.Mounts(n, "8:48 / /var/lib/longhorn rw,relatime shared:70 - ext4 /dev/sdd rw").Disk(n, "sdd", "8:48")
+		}
+		return w
+	}
+	showEach(t, map[string]shown{
+		"a directory everywhere":         {lost(), "degraded: likely longhorn-disk-unusable Node n2"},
+		"a disk of its own on others":    {own(lost(), "n1", "n3"), "degraded: certain longhorn-disk-unusable Node n2"},
+		"other nodes were not looked at": {lost().Unprobed("n1", "PodRejected").Unprobed("n3", "PodRejected"), "degraded: certain longhorn-disk-unusable Node n2"},
+	})
+}

@@ -37,7 +37,7 @@ func candidates(x *snapshot.Index, v *snapshot.Volume) []Candidate {
 	for _, n := range x.Cluster.Longhorn.Nodes {
 		kind, why := nodeRefuses(x, v, n)
 		for i := range n.Disks {
-			c := Candidate{OnDisk{nil, n, &n.Disks[i], x.View(n.Name)}, kind, why}
+			c := Candidate{OnDisk{nil, n, &n.Disks[i], x.View(n.Name), x}, kind, why}
 			if k, w := c.unfit(v.LH()); k != "" {
 				c.Kind, c.Why = k, w
 			} else if kind == "" {

@@ -67,10 +67,25 @@ func (o OnDisk) unmounted(m *probes.Mount) Fault {
 			Answer: evidence.Yes(append(facts, evidence.FromNode(o.Node.Name, "etc/fstab", e.Line))...)}
 	}
 	c, _ := rejection(o.Disk)
-	if c.Reason == "DiskFilesystemChanged" && slices.Contains(systemMounts, m.Point) {
+	if c.Reason == "DiskFilesystemChanged" && slices.Contains(systemMounts, m.Point) && !o.directoryElsewhere() {
 		return Fault{Kind: Unmounted, What: "nothing is mounted at its path, which lies on " + m.Point + " now", Answer: evidence.Yes(facts...)}
 	}
 	return Fault{}
+}
+
+// directoryElsewhere tells whether another node was looked at whose disk at the same path is Ready and lies on
+// a filesystem of the machine: a plain directory is what serves in this cluster, and no mount is missed.
+func (o OnDisk) directoryElsewhere() bool {
+	for _, n := range o.x.Cluster.Longhorn.Nodes {
+		for _, d := range DisksOf(o.x, n.Name) {
+			if n != o.Node && path.Clean(d.Disk.Path) == path.Clean(o.Disk.Path) && !d.rejected() {
+				if m := d.mount(); m != nil && slices.Contains(systemMounts, m.Point) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // looks says what was seen of a disk on its node that explains nothing.

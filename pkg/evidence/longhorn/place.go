@@ -16,6 +16,7 @@ type OnDisk struct {
 	Node    *snapshot.LHNode
 	Disk    *snapshot.LHDisk
 	View    *snapshot.NodeView // nil: the node was not probed
+	x       *snapshot.Index
 }
 
 // Placement finds the disk of every replica of a volume that was scheduled.
@@ -29,7 +30,7 @@ func Placement(x *snapshot.Index, v *snapshot.Volume) []OnDisk {
 		for i := range n.Disks {
 			d := &n.Disks[i]
 			if d.UUID != "" && d.UUID == r.DiskID || d.Path != "" && r.DiskPath != "" && path.Clean(d.Path) == path.Clean(r.DiskPath) {
-				out = append(out, OnDisk{r, n, d, x.View(r.NodeID)})
+				out = append(out, OnDisk{r, n, d, x.View(r.NodeID), x})
 				break
 			}
 		}
@@ -45,7 +46,7 @@ func DisksOf(x *snapshot.Index, node string) []OnDisk {
 	}
 	var out []OnDisk
 	for i := range n.Disks {
-		out = append(out, OnDisk{Node: n, Disk: &n.Disks[i], View: x.View(node)})
+		out = append(out, OnDisk{Node: n, Disk: &n.Disks[i], View: x.View(node), x: x})
 	}
 	return out
 }
