@@ -106,6 +106,8 @@ func reasonWords(n report.NotChecked) string {
 		return "the volume moved on during the look: ask again"
 	case n.Reason == "NotRequested" && (n.Detail == "" || strings.HasSuffix(n.Detail, " was not probed")):
 		return "not probed"
+	case n.Reason == "NotRequested" && n.Node != "" && strings.Contains(n.Detail, n.Node): // it was looked at; what is missed is long to say
+		return "not seen there"
 	case n.Detail == "" || columns(n.Detail) > 2*longPath || n.Node != "" && strings.Contains(n.Detail, n.Node):
 		return n.Reason
 	case n.Reason == "NotRequested", n.Reason == "NotInBundle":
