@@ -113,8 +113,8 @@ func (m *Missing) proven(ownLink bool) {
 // used tells whether it was tried to mount the disk by a path that leads to it: the driver found it, whatever
 // the path is (a driver of LVM makes device nodes of its own below /dev).
 func (m *Missing) used() bool {
-	return slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool {
-		return slices.ContainsFunc(devPath.FindAllStringSubmatch(t.Raw, -1), func(named []string) bool {
+	return m.text.Raw == "" && slices.ContainsFunc(m.pl.Refused(), func(t evidence.Text) bool {
+		return t.MountSource != "" && slices.ContainsFunc(devPath.FindAllStringSubmatch(t.Raw, -1), func(named []string) bool {
 			at, ok := m.pl.View.NumberAt(strings.TrimRight(named[1], ".:"))
 			return ok && at == m.Disk.Dev
 		})
