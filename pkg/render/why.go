@@ -183,12 +183,18 @@ func (p *page) quote(e report.Evidence, where, place, most int) {
 		return
 	}
 	lines := lastLines(text, room, most)
-	if e.Source == "node" && columns(text) > room {
+	if columns(text) > room && (e.Source == "node" || e.Source == "api" && denies(text)) {
 		lines = []string{middleWords(shortWords(text), room)}
 	}
 	for _, l := range lines {
 		p.printf("%s%s\n", bar, l)
 	}
+}
+
+// denies tells whether a fact is that something is not there: without its first words it would say the opposite.
+func denies(text string) bool {
+	first, rest, _ := strings.Cut(text, " ")
+	return slices.Contains([]string{"no", "not", "none", "nothing"}, first) || first == "does" && strings.HasPrefix(rest, "not ")
 }
 
 // ofTheAsked tells whether a fact is an event of an object that the head or the path

@@ -22,3 +22,13 @@ func TestWhatThePathSaysComesLast(t *testing.T) {
 		t.Error("the list of the report was changed", diff)
 	}
 }
+
+// TestDenialKeepsItsBegin: the end of "does not list X" alone would say the opposite.
+func TestDenialKeepsItsBegin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"does not list kubernetes.io/csi/x": true, "no pod": true, "none is named x": true, "not satisfied": true, "nothing below /x": true, "does it": false, "node n1": false, "": false} {
+		if denies(text) != want {
+			t.Errorf("%q denies: %v", text, !want)
+		}
+	}
+}
