@@ -1,6 +1,11 @@
 package causes
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+)
 
 // starts is a second volume whose engine is to start on n1, too.
 func starts(w *world) *world {
@@ -62,4 +67,26 @@ func TestDirectoryThatServesElsewhere(t *testing.T) {
 		"a disk of its own on others":    {own(lost(), "n1", "n3"), "degraded: certain longhorn-disk-unusable Node n2"},
 		"other nodes were not looked at": {lost().Unprobed("n1", "PodRejected").Unprobed("n3", "PodRejected"), "degraded: certain longhorn-disk-unusable Node n2"},
 	})
+}
+
+// TestWatcherOfALivingNode: a watch lasts half a minute longer than its client. At the address of a node from
+// which nobody was seen to go it is that of a client that lives.
+func TestWatcherOfALivingNode(t *testing.T) {
+	t.Parallel()
+	const used = "MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = rbd image kube/csi-vol-bbbb is still being used"
+	watched := func() *world {
+		return rbd().Waits().Attached("n1").FailedMount(used + ": watcher=10.0.0.12:0/3411223344 client.64123 cookie=18446")
+	}
+	left := func() *world {
+		return second(watched(), "web-9", "n2", "", "Running", ", deletionTimestamp: '2026-01-02T11:58:30Z', deletionGracePeriodSeconds: 30")
+	}
+	showEach(t, map[string]shown{
+		"nobody was seen to go":       {watched(), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a pod goes from that node":   {left(), "broken: certain rbd-lock-or-watcher-stale PersistentVolume pv-data"},
+		"a pod goes from another one": {left().EditIn("name: web-9", "nodeName: n2", "nodeName: n3"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+	})
+	_, r := watched().Unprobed("n2", "PodRejected").Verdict(t, Catalog(), "pvc shop/data")
+	if !slices.ContainsFunc(r.NotChecked, func(n report.NotChecked) bool { return n.Node == "n2" }) {
+		t.Errorf("nobody looked at n2, which may have the image: %v", r.NotChecked)
+	}
 }

@@ -73,6 +73,7 @@ var imageForm = pattern.MustCompile(`rbd image (\S+?/\S+) `)
 // Owner is somebody of this cluster who had an image and was seen to go.
 type Owner struct {
 	Name string
+	Node string    // on which it was
 	Gone time.Time // zero: when is not known
 	Fact report.Evidence
 }
@@ -86,7 +87,7 @@ func Owners(pl *evidence.Place) []Owner {
 	}
 	for _, va := range pl.Volume.Attachments {
 		if n := va.Spec.NodeName; va.DeletionTimestamp != nil && !waits[n] {
-			out = append(out, Owner{"node " + n + ", from which the volume is being detached", va.DeletionTimestamp.Time, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.deletionTimestamp", stamp(va.DeletionTimestamp.Time))})
+			out = append(out, Owner{"node " + n + ", from which the volume is being detached", n, va.DeletionTimestamp.Time, evidence.FromAPI("VolumeAttachment "+va.Name, "metadata.deletionTimestamp", stamp(va.DeletionTimestamp.Time))})
 		}
 	}
 	for _, n := range pl.X.NodesOf(pl.Volume) {
@@ -94,7 +95,7 @@ func Owners(pl *evidence.Place) []Owner {
 	}
 	for _, c := range pl.Volume.Consumers {
 		if d := c.Pod.DeletionTimestamp; d != nil && !c.Waiting() {
-			out = append(out, Owner{"pod " + c.Pod.Namespace + "/" + c.Pod.Name + " on node " + c.Node(), d.Time, evidence.FromPod(c.Pod, "metadata.deletionTimestamp", stamp(d.Time))})
+			out = append(out, Owner{"pod " + c.Pod.Namespace + "/" + c.Pod.Name + " on node " + c.Node(), c.Node(), d.Time, evidence.FromPod(c.Pod, "metadata.deletionTimestamp", stamp(d.Time))})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Owner) int { return b.Gone.Compare(a.Gone) })
@@ -108,10 +109,10 @@ func ownerOn(pl *evidence.Place, node string, waits bool) []Owner {
 		if !evidence.Resource(x, "/nodes").Complete() {
 			return nil
 		}
-		return []Owner{{"node " + node + ", which is no node of the cluster any more", time.Time{}, evidence.FromAPI("Node "+node, "", "not found")}}
+		return []Owner{{"node " + node + ", which is no node of the cluster any more", node, time.Time{}, evidence.FromAPI("Node "+node, "", "not found")}}
 	}
 	if r := x.NodeReady(node); r.Known && !r.Ready {
-		return []Owner{{"node " + node + ", which is not Ready", r.Since, evidence.FromAPI("Node "+node, "status.conditions[Ready]", "not True since "+stamp(r.Since))}}
+		return []Owner{{"node " + node + ", which is not Ready", node, r.Since, evidence.FromAPI("Node "+node, "status.conditions[Ready]", "not True since "+stamp(r.Since))}}
 	}
 	view := x.View(node)
 	if view == nil {
@@ -120,7 +121,7 @@ func ownerOn(pl *evidence.Place, node string, waits bool) []Owner {
 	boot := view.Facts.Identity.Boot()
 	for _, w := range pl.Volume.Waiting() {
 		if waits && !boot.IsZero() && w.Node() == node && boot.After(w.Pod.CreationTimestamp.Time) {
-			return []Owner{{"node " + node + " before it was started again", boot, evidence.FromNode(node, "@clock", "booted at "+stamp(boot))}}
+			return []Owner{{"node " + node + " before it was started again", node, boot, evidence.FromNode(node, "@clock", "booted at "+stamp(boot))}}
 		}
 	}
 	return nil

@@ -51,11 +51,14 @@ func LockOf(pl *evidence.Place) (Lock, bool) {
 	if len(l.kernel) > 0 || l.said.Raw == "" {
 		return l, len(l.kernel) > 0
 	}
-	if l.watcher = deadWatcher(pl); l.watcher != "" || !stillUsed.MatchString(l.said.Raw+l.said.Desc) {
+	owners := Owners(pl)
+	if _, node := watcherOn(pl); node != "" { // the watch of anybody else on a living node is that of a client that lives
+		owners = evidence.Keep(owners, func(o Owner) bool { return o.Node == node })
+	}
+	if l.watcher = deadWatcher(pl, owners); l.watcher != "" || !stillUsed.MatchString(l.said.Raw+l.said.Desc) {
 		return l, true
 	}
 	use, said := SaidInUse(pl)
-	owners := Owners(pl)
 	if !said || len(owners) == 0 || !use.LivesOn(pl).No() || len(Mirrors(pl.X)) > 0 {
 		return l, false
 	}
@@ -176,22 +179,31 @@ func ofAnotherImage(view *snapshot.NodeView, v *snapshot.Volume, line string) bo
 	return false
 }
 
-// deadWatcher finds the address of a watcher that rbd status named, when it is that of a
-// probed node, and every node that had the volume was probed and maps it nowhere.
-func deadWatcher(pl *evidence.Place) string {
+// deadWatcher finds the address of a watcher that rbd status named, when it is that of a probed node on which
+// an owner was seen to go, and every node that had the volume was probed and maps it nowhere.
+func deadWatcher(pl *evidence.Place, owners []Owner) string {
 	if slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool { return pl.X.View(n) == nil }) {
 		return ""
 	}
+	address, node := watcherOn(pl)
+	if pl.X.View(node) == nil || !slices.ContainsFunc(owners, func(o Owner) bool { return o.Node == node }) {
+		return ""
+	}
+	return address + " (node " + node + ")"
+}
+
+// watcherOn finds the first watcher that rbd status named at the address of a node.
+func watcherOn(pl *evidence.Place) (address, node string) {
 	for _, t := range pl.Refused() {
 		m := watcherAt.FindStringSubmatch(t.Raw)
 		if m == nil {
 			continue
 		}
 		for _, n := range pl.X.Cluster.Nodes {
-			if snapshot.HasAddress(n, m[1]) && pl.X.View(n.Name) != nil {
-				return m[1] + " (node " + n.Name + ")"
+			if snapshot.HasAddress(n, m[1]) {
+				return m[1], n.Name
 			}
 		}
 	}
-	return ""
+	return "", ""
 }

@@ -58,10 +58,11 @@ var VolumeMappedOutsideCluster = &diagnosis.Rule{
 			out = append(out, p)
 		}
 		if use, ok := ceph.SaidInUse(pl); ok {
-			p := outside(pl, nil, "unnamed", use.Image(), evidence.All(use.LivesOn(pl), volume.Probed(pl.X, pl.X.DriverNodes(pl.Volume.CSIName())...)))
+			looked := volume.Probed(pl.X, pl.X.DriverNodes(pl.Volume.CSIName())...)
+			p := outside(pl, nil, "unnamed", use.Image(), evidence.All(use.LivesOn(pl), looked))
 			p.AtMost, p.LookAlikes = report.Possible, []diagnosis.LookAlike{{Cause: "a daemon that mirrors the image", Is: evidence.Not(ceph.NotMirrored(pl.X))}}
 			p.Steps = remedy.AskWatchers(use.Image())
-			out = append(out, p)
+			out = append(out, p, &diagnosis.Proof{State: []evidence.Answer{evidence.Not(looked)}}) // however young the word is, a node that was not looked at may have the image
 		}
 		return out
 	},
