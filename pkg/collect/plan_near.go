@@ -34,17 +34,11 @@ func (c *collector) near(x *snapshot.Index, volumes []*snapshot.Volume) []string
 		for _, n := range longhornNodes(v) {
 			add(n)
 		}
-		if v.Claim != nil {
-			add(v.Claim.Annotations[selectedNode])
-		}
+		add(snapshot.ChosenNode(v.Claim))
 	}
 	sort.Strings(out)
 	return out
 }
-
-// selectedNode is where the scheduler wants a volume that waits for its first
-// consumer (pkg/scheduler/framework/plugins/volumebinding of Kubernetes).
-const selectedNode = "volume.kubernetes.io/selected-node"
 
 // affinityNodes are the nodes that a local volume is bound to by name.
 func affinityNodes(pv *corev1.PersistentVolume) []string {

@@ -149,7 +149,7 @@ func (p *Pass) unconsumed() string {
 		return ""
 	}
 	v := p.scope.volumes[0]
-	if len(v.Live()) > 0 || v.Claim.Spec.VolumeName != "" || snapshot.Placed(v.Claim) || !snapshot.BindsLate(v.Class) { // a claim that names its volume is nobody's to place
+	if len(v.Live()) > 0 || v.Claim.Spec.VolumeName != "" || snapshot.ChosenNode(v.Claim) != "" || !snapshot.BindsLate(v.Class) { // a claim that names its volume is nobody's to place
 		return ""
 	}
 	if !evidence.ResourceIn(p.Index, "/pods", v.Claim.Namespace).Complete() {

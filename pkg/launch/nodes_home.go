@@ -6,9 +6,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// selectedNode is where the scheduler wants a volume of a claim to be made.
-const selectedNode = "volume.kubernetes.io/selected-node"
-
 // mostHomes bounds the nodes of one local volume: its affinity names one, or, where the
 // directory is shared by hand, a few.
 const mostHomes = 2
@@ -18,10 +15,10 @@ const mostHomes = 2
 // pod), and where a directory or disk of a node lies.
 func homes(x *snapshot.Index, v *snapshot.Volume) []string {
 	if v.PV == nil {
-		if v.Claim == nil || v.Claim.Annotations[selectedNode] == "" {
-			return nil
+		if n := snapshot.ChosenNode(v.Claim); n != "" {
+			return []string{n}
 		}
-		return []string{v.Claim.Annotations[selectedNode]}
+		return nil
 	}
 	if s := v.PV.Spec; s.Local == nil && s.HostPath == nil || s.NodeAffinity == nil {
 		return nil

@@ -104,7 +104,7 @@ func ownJSON(t reflect.Type) bool {
 var readAnnotations = map[string]bool{
 	"pv.kubernetes.io/bind-completed": true, "pv.kubernetes.io/bound-by-controller": true, "pv.kubernetes.io/provisioned-by": true,
 	"pv.kubernetes.io/migrated-to": true, annotationAzureGroup: true, "volume.kubernetes.io/storage-provisioner": true, "volume.beta.kubernetes.io/storage-provisioner": true,
-	"volume.kubernetes.io/selected-node": true, "volume.beta.kubernetes.io/storage-class": true,
+	SelectedNode: true, "volume.beta.kubernetes.io/storage-class": true,
 	"storageclass.kubernetes.io/is-default-class": true, "storageclass.beta.kubernetes.io/is-default-class": true,
 	"csi.volume.kubernetes.io/nodeid": true, "csi.alpha.kubernetes.io/node-id": true, "storage.alpha.kubernetes.io/migrated-plugins": true, "volumes.kubernetes.io/controller-managed-attach-detach": true,
 	"kubernetes.io/config.mirror": true, "kubernetes.io/config.hash": true, "kubernetes.io/config.source": true, "kwok.x-k8s.io/node": true,

@@ -68,10 +68,17 @@ func (v *Volume) Exclusive() bool {
 	return len(modes) > 0 && !slices.Contains(modes, corev1.ReadWriteMany) && !slices.Contains(modes, corev1.ReadOnlyMany)
 }
 
-// Placed tells whether the scheduler chose a node for a claim, so that its provisioner is asked, whatever becomes of the
-// pod (pkg/scheduler/framework/plugins/volumebinding).
-func Placed(c *corev1.PersistentVolumeClaim) bool {
-	return c.Annotations["volume.kubernetes.io/selected-node"] != ""
+// SelectedNode is the annotation in which the scheduler writes the node that it chose for a claim which waits for its
+// first consumer (pkg/scheduler/framework/plugins/volumebinding).
+const SelectedNode = "volume.kubernetes.io/selected-node"
+
+// ChosenNode is the node that the scheduler chose for a claim, so that its provisioner is asked, whatever becomes of
+// the pod; empty: none, or there is no claim.
+func ChosenNode(c *corev1.PersistentVolumeClaim) string {
+	if c == nil {
+		return ""
+	}
+	return c.Annotations[SelectedNode]
 }
 
 // BindsLate tells whether a class binds its claims only when a pod uses them (docs: StorageClass,

@@ -198,7 +198,7 @@ func unbound(p *diagnosis.Pass, v *snapshot.Volume) string {
 		return ""
 	}
 	age := p.Age(claim.CreationTimestamp.Time)
-	abandoned := snapshot.Placed(claim) && len(v.Waiting()) == 0 // the pod for which a node was chosen is gone, and the provisioner is asked
+	abandoned := snapshot.ChosenNode(claim) != "" && len(v.Waiting()) == 0 // the pod for which a node was chosen is gone, and the provisioner is asked
 	if snapshot.BindsLate(v.Class) && claim.Spec.VolumeName == "" && !wantedLong(p, v) && !failedToProvision(p, v) && !abandoned {
 		return ""
 	}

@@ -9,10 +9,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// selectedNode is where the scheduler writes the node that it chose for a claim
-// (pkg/scheduler/framework/plugins/volumebinding of Kubernetes).
-const selectedNode = "volume.kubernetes.io/selected-node"
-
 // Object is how a claim is called in evidence.
 func Object(c *corev1.PersistentVolumeClaim) string {
 	return "PersistentVolumeClaim " + c.Namespace + "/" + c.Name
@@ -22,7 +18,7 @@ func Object(c *corev1.PersistentVolumeClaim) string {
 // be placed, and nobody chose a node yet.
 func WaitsForConsumer(pl *evidence.Place) evidence.Answer {
 	c := pl.Volume.Claim
-	if c == nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" || c.Annotations[selectedNode] != "" {
+	if c == nil || c.Status.Phase != corev1.ClaimPending || c.Spec.VolumeName != "" || snapshot.ChosenNode(c) != "" {
 		return evidence.No()
 	}
 	pending := evidence.Yes(evidence.FromAPI(Object(c), "status.phase", "Pending"))

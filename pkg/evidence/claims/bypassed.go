@@ -11,9 +11,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// SelectedNode is where the scheduler writes the node that it chose for a claim.
-const SelectedNode = selectedNode
-
 // Bypassed asks whether no scheduler ever sees a pod that waits for the place's claim: every
 // one of them has a node, and none got it from a scheduler. A young pod is not judged.
 func Bypassed(pl *evidence.Place) evidence.Answer {
@@ -23,7 +20,7 @@ func Bypassed(pl *evidence.Place) evidence.Answer {
 			return evidence.No()
 		}
 	}
-	return evidence.When(len(waiting) > 0, evidence.FromAPI(Object(pl.Volume.Claim), "metadata.annotations["+selectedNode+"]", "absent"))
+	return evidence.When(len(waiting) > 0, evidence.FromAPI(Object(pl.Volume.Claim), "metadata.annotations["+snapshot.SelectedNode+"]", "absent"))
 }
 
 // Authored asks whether a person wrote a pod's nodeName: in the bare pod's own spec, or in

@@ -13,9 +13,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// SelectedNode is where the scheduler wants a volume of a claim to be made.
-const SelectedNode = "volume.kubernetes.io/selected-node"
-
 // roles are the words that a helper's name has before the volume's: local-path makes
 // "helper-pod-create-<pv>" or "create-<pv>", OpenEBS "init-<pv>".
 var roles = pattern.MustCompile(`^(?:[a-z0-9-]+-)?(create|delete|init|cleanup|quota)-$`)
@@ -59,10 +56,7 @@ func Node(pl *evidence.Place) string {
 	if p := PodOf(pl); p != nil && p.Spec.NodeName != "" {
 		return p.Spec.NodeName
 	}
-	if c := pl.Volume.Claim; c != nil {
-		return c.Annotations[SelectedNode]
-	}
-	return ""
+	return snapshot.ChosenNode(pl.Volume.Claim)
 }
 
 const (

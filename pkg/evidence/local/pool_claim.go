@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // PoolFor is the pool from which a claim's volume shall be cut, and the node that the
@@ -16,7 +16,7 @@ func PoolFor(pl *evidence.Place) (p Pool, at *evidence.Place, ok bool) {
 	if v.PV != nil || v.Claim == nil || v.Class == nil {
 		return p, nil, false
 	}
-	node := v.Claim.Annotations[claims.SelectedNode]
+	node := snapshot.ChosenNode(v.Claim)
 	for key, kind := range map[string]string{"volgroup": "lvm", "poolname": "zfs"} {
 		if name := v.Class.Parameters[key]; name != "" {
 			p = Pool{Kind: kind, Name: rootOfDataset(name), Named: evidence.Yes(evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", name))}

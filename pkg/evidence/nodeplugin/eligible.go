@@ -11,17 +11,12 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// selectedNode is the scheduler's choice for a claim that waits for its consumer.
-const selectedNode = "volume.kubernetes.io/selected-node"
-
 // onlyNodesFor lists the nodes that an unscheduled pod itself allows (selector, affinity
 // and tolerations) when all of them lack a label which the volume's node affinity wants:
 // such labels are set by the kubelet when the driver registers.
 func onlyNodesFor(x *snapshot.Index, v *snapshot.Volume, pod *corev1.Pod) []string {
-	if v.Claim != nil {
-		if n := v.Claim.Annotations[selectedNode]; n != "" && v.PV == nil {
-			return []string{n}
-		}
+	if n := snapshot.ChosenNode(v.Claim); n != "" && v.PV == nil {
+		return []string{n}
 	}
 	keys := affinityKeys(v.PV)
 	if len(keys) == 0 || !saysConflict(x, pod) {

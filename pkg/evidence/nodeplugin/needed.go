@@ -75,7 +75,7 @@ func chosen(pl *evidence.Place) []Use {
 			continue
 		}
 		name := t.Raw[strings.LastIndexByte(t.Raw, ' ')+1:]
-		if on, ok := v.Claim.Annotations["volume.kubernetes.io/selected-node"]; ok && on != name {
+		if on := snapshot.ChosenNode(v.Claim); on != "" && on != name {
 			continue
 		}
 		if pl.X.Node(name) != nil {

@@ -10,8 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-const selectedNode = claims.SelectedNode
-
 // The annotations by which the PV controller hands a claim to a provisioner outside of
 // it: the name that provisioners read today, and the one that older ones read
 // (pkg/controller/volume/persistentvolume, setClaimProvisioner).
@@ -35,7 +33,7 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 		return false
 	}
 	calls := class.Provisioner != "" && class.Provisioner != claims.NoProvisioner
-	return calls && (!snapshot.BindsLate(class) || c.Annotations[selectedNode] != "")
+	return calls && (!snapshot.BindsLate(class) || snapshot.ChosenNode(c) != "")
 }
 
 // populated tells whether a volume populator works for the claim: then the provisioner

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Pending asks whether the place's claim waits for a volume that nobody has made.
@@ -60,7 +61,7 @@ func SilentNow(pl *evidence.Place) bool {
 	if !dynamic(v.Claim, v.Class) || Asked(v) == "" {
 		return false
 	}
-	m := find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
+	m := find(pl.X, Asked(v), snapshot.ChosenNode(v.Claim))
 	return m.Ready() == nil && (len(m.Pods) > 0 || len(m.Workloads) > 0 && !m.replicasReady())
 }
 

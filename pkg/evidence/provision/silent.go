@@ -54,7 +54,7 @@ func off(pl *evidence.Place) bool {
 	if !dynamic(v.Claim, v.Class) || Asked(v) == "" {
 		return false
 	}
-	m := find(pl.X, Asked(v), v.Claim.Annotations[selectedNode])
+	m := find(pl.X, Asked(v), snapshot.ChosenNode(v.Claim))
 	return len(m.Pods) == 0 && len(m.Workloads) > 0 && ScaledDown(m.Workloads[0])
 }
 
@@ -64,7 +64,7 @@ func off(pl *evidence.Place) bool {
 func SilenceOf(pl *evidence.Place) (Silence, bool) {
 	x, v := pl.X, pl.Volume
 	name := Asked(v)
-	s := Silence{Provisioner: find(x, name, v.Claim.Annotations[selectedNode]), pl: pl}
+	s := Silence{Provisioner: find(x, name, snapshot.ChosenNode(v.Claim)), pl: pl}
 	refused, begun := heard(pl)
 	if refused || s.allOfLonghorn() {
 		return s, false // one reason for all of Longhorn: longhorn-control-plane-down

@@ -60,7 +60,7 @@ func MadeOn(pl *evidence.Place) (*evidence.Place, bool) {
 	if pl.Volume.PV != nil || pl.Volume.Claim == nil || pl.Volume.Class == nil {
 		return nil, false
 	}
-	m := find(pl.X, Asked(pl.Volume), pl.Volume.Claim.Annotations[selectedNode])
+	m := find(pl.X, Asked(pl.Volume), snapshot.ChosenNode(pl.Volume.Claim))
 	for _, pod := range m.Pods {
 		if node := pod.Spec.NodeName; node != "" && !m.ByName && (m.ledBy(pod) || len(m.Pods) == 1) {
 			return pl.On(node), true

@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // WFFCBypassedByNodename finds a pod with a nodeName of its author, whose claim waits
@@ -33,7 +34,7 @@ var WFFCBypassedByNodename = &diagnosis.Rule{
 				Steps: []remedy.Step{
 					remedy.Words("Replace nodeName by a nodeSelector (kubernetes.io/hostname: " + w.Node() + ") or node affinity in the manifest of the pod or its template."),
 					remedy.DeletePod(pod).Note("After its manifest was changed: it waits and uses nothing."),
-					remedy.Words("In an emergency the annotation " + claims.SelectedNode + ": " + w.Node() + " on claim " + c.Namespace + "/" + c.Name + " does what the scheduler would have done. Verify: the claim becomes Bound."),
+					remedy.Words("In an emergency the annotation " + snapshot.SelectedNode + ": " + w.Node() + " on claim " + c.Namespace + "/" + c.Name + " does what the scheduler would have done. Verify: the claim becomes Bound."),
 				},
 			}
 			p.Pod(pod)
