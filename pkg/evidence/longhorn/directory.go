@@ -19,8 +19,9 @@ type Directory struct {
 	Meta     string // volume.meta as it stands there
 	Size     int64
 	Building bool
-	images   int // snapshot images
 	Lone     []string
+
+	snapshots bool // there are some
 }
 
 // directoryOf reads the directory of a replica from the recording of its node.
@@ -36,10 +37,13 @@ func directoryOf(x *snapshot.Index, r *snapshot.LHReplica) Directory {
 			continue
 		}
 		d.seen = true
-		if !strings.HasPrefix(rest, "volume-snap-") || !strings.HasSuffix(rest, ".img") {
+		if !strings.HasPrefix(rest, "volume-snap-") {
 			continue
 		}
-		d.images++
+		d.snapshots = true // also of an image whose name was not recorded, but that of its .meta file
+		if !strings.HasSuffix(rest, ".img") {
+			continue
+		}
 		if f, has := view.Facts.Files[name+".meta"]; !has || f.Err != "" {
 			d.Lone = append(d.Lone, rest)
 		}
@@ -52,9 +56,11 @@ func directoryOf(x *snapshot.Index, r *snapshot.LHReplica) Directory {
 	var v struct {
 		Size       int64
 		Rebuilding bool
+		Parent     string // the newest snapshot, below the volume's head
 	}
 	if json.Unmarshal([]byte(meta.Content), &v) == nil {
 		d.Meta, d.Size, d.Building = strings.TrimSpace(meta.Content), v.Size, v.Rebuilding
+		d.snapshots = d.snapshots || v.Parent != ""
 	}
 	return d
 }
@@ -69,7 +75,7 @@ func WithoutData(x *snapshot.Index, r *snapshot.LHReplica) bool {
 		return true
 	}
 	d := directoryOf(x, r)
-	return x.View(r.NodeID) != nil && d.images == 0 && (d.seen || r.DataDirectory == "")
+	return x.View(r.NodeID) != nil && !d.snapshots && (d.seen || r.DataDirectory == "")
 }
 
 // torn are the signs in a directory that its replica is not complete.

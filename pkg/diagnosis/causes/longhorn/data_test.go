@@ -193,6 +193,8 @@ func TestDeleteReplicaIsGuarded(t *testing.T) {
 		{"second never was, node not read", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''"), false},
 		{"second never was, no snapshot files", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").machine("n2", "var/lib/longhorn/replicas/dir-2/volume.meta", "{}"), true},
 		{"second never was, has a snapshot", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").machine("n2", "var/lib/longhorn/replicas/dir-2/volume-snap-a.img", "x"), false},
+		{"second never was, the name of a snapshot's image was not read", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").machine("n2", "var/lib/longhorn/replicas/dir-2/volume-snap-a.img.meta", "{}"), false},
+		{"second never was, its head lies on a snapshot", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").machine("n2", "var/lib/longhorn/replicas/dir-2/volume.meta", `{"Parent":"volume-snap-a.img"}`), false},
 		{"never placed", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").edit("replica-2", "nodeID: n2", "nodeID: ''"), true},
 		{"the other one failed", base().edit("replica-2", "healthyAt: '2026-01-01T00:00:00Z'", "healthyAt: ''").edit("replica-2", "nodeID: n2", "nodeID: ''").edit("replica-1", "failedAt: ''", "failedAt: '2026-01-02T11:00:00Z'"), false},
 	}
