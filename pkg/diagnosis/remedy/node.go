@@ -21,6 +21,8 @@ import (
 func EndHolder(node string, who snapshot.Who) Step {
 	p := who.Process
 	switch {
+	case mattersToOwner(who):
+		return Words(titled("%s on node %s holds the device, and is a database or a virtual machine: let its owner stop or move it, in his own time. Neither end it by hand nor restart what runs it.", named(who), node))
 	case who.Pod != nil:
 		s := DeletePod(who.Pod)
 		s.Name = "restart-holder"
@@ -36,6 +38,31 @@ func EndHolder(node string, who snapshot.Who) Step {
 		OnNode(node, "ps", "-o", "pid,ppid,user,lstart,args", "-p", strconv.Itoa(p.PID)))
 	s.Name = "restart-holder"
 	return s
+}
+
+// databases and machines are the programs, as the kernel cuts their names, that nobody ends to free a device
+// without the word of their owner; dbUnits are the units in which such databases run.
+var (
+	databases = []string{"postgres", "mysqld", "mariadbd", "mongod", "redis-server", "valkey-server", "sqlservr", "ora_", "oracle", "db2sysc", "clickhouse", "influxd", "etcd", "cockroach", "beam.smp"}
+	machines  = []string{"qemu", "kvm", "CPU 0/KVM", "VBoxHeadless", "firecracker", "cloud-hyper", "crosvm"}
+	dbUnits   = []string{"postgresql", "mysql", "mariadb", "mongod", "redis", "valkey", "mssql", "oracle", "db2", "clickhouse", "influxdb", "cassandra", "scylla", "elasticsearch", "opensearch", "neo4j", "couchdb", "rabbitmq", "cockroach"}
+)
+
+// mattersToOwner tells whether a process is a database or a virtual machine.
+func mattersToOwner(who snapshot.Who) bool {
+	return beginsWith(who.Process.Comm, databases...) || beginsWith(who.Process.Comm, machines...) || who.Unit != "" && beginsWith(who.Unit, dbUnits...)
+}
+
+// named is a process with its pod or unit.
+func named(who snapshot.Who) string {
+	out := titled("Process %d (%s)", who.Process.PID, who.Process.Comm)
+	switch {
+	case who.Pod != nil:
+		return out + " of pod " + pods.Name(who.Pod)
+	case who.Unit != "":
+		return out + " of unit " + who.Unit
+	}
+	return out
 }
 
 // servesAll names units whose restart touches every pod of the node.

@@ -111,6 +111,9 @@ func TestEndHolder(t *testing.T) {
 		{"network of the node", snapshot.Who{Unit: "NetworkManager.service", Process: proc}, ""},
 		{"every session of iSCSI", snapshot.Who{Unit: "open-iscsi.service", Process: proc}, ""},
 		{"exports to other machines", snapshot.Who{Unit: "nfs-server.service", Process: proc}, ""},
+		{"a database", snapshot.Who{Unit: "postgresql@15-main.service", Process: proc}, ""},
+		{"a database, by its program", snapshot.Who{Unit: "shop.service", Process: &probes.Process{PID: 7, Comm: "mysqld"}}, ""},
+		{"a virtual machine in a pod", snapshot.Who{Pod: owned, Process: &probes.Process{PID: 7, Comm: "qemu-kvm"}}, ""},
 		{"shell of a person", snapshot.Who{Unit: "session-3.scope", Process: proc}, "-p 7"},
 		{"no unit", snapshot.Who{Process: proc}, "-p 7"},
 	} {
