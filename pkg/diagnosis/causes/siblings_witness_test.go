@@ -66,3 +66,25 @@ func TestArrayOfAnImage(t *testing.T) {
 		}
 	}
 }
+
+// TestMapThatOutlivedItsDisks: the device of the volume is known by its map alone, and a mount of that map in
+// another namespace is what keeps it.
+func TestMapThatOutlivedItsDisks(t *testing.T) {
+	t.Parallel()
+	const line = "253:5 / %s rw,relatime - ext4 /dev/mapper/mpatha rw"
+	left := func() *world {
+		w := sketch.NewWorld("csi.san.example", "naa.60014050000000000000000000000001", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: csi.san.example, fsType: ext4, volumeHandle: 'naa.60014050000000000000000000000001'}").Waits().Attached("n2")
+		w.Edit("uid: 'b0000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-31T12:00:02Z'", "uid: 'b0000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-31T12:00:02Z', deletionTimestamp: '2026-01-02T11:31:00Z'")
+		return dmOver(w, "n2", "dm-5", "253:5", "mpatha", "mpath-360014050000000000000000000000001").Entries("n2", "@claim/253:5", "free")
+	}
+	kept := func(w *world) *world {
+		return w.LiveExt4("n2", "dm-5").Process("n2", 8200, "", "backupd", 4026532900, "900 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n901 900 "+strings.Replace(line, "%s", "/mnt/x", 1)).
+			Entries("n2", "proc/8200/cgroup", "0::/system.slice/backupd.service", "proc/8200/cmdline", "/usr/bin/backupd␀")
+	}
+	showEach(t, map[string]shown{
+		"mounted nowhere":                {left(), "broken: certain multipath-map-orphaned Device n2/253:5"},
+		"in a namespace of its own":      {kept(left()), "broken: certain mount-pinned-in-namespace Process n2/8200"},
+		"there and by the node":          {kept(left()).Mounts("n2", strings.Replace(line, "%s rw,relatime", left().Stage()+" rw,relatime shared:63", 1)), "broken: certain mount-of-dead-device Device n2/253:5"},
+		"another map, which is not ours": {kept(left().Edit("naa.60014050000000000000000000000001", "naa.60014050000000000000000000000009")), "broken: unexplained detach-stuck; unexplained multi-attach-error; unexplained pod-waiting-for-volume; unexplained unmount-blocked"},
+	})
+}

@@ -69,6 +69,11 @@ func foreignMounts(pl *evidence.Place) []snapshot.Use {
 			}
 		}
 	}
+	for _, m := range pl.X.MapsOf(pl.Volume, pl.Node) { // also one whose disks are gone, by which alone the device would be known
+		if !slices.Contains(numbers, m.Dev) {
+			numbers = append(numbers, m.Dev)
+		}
+	}
 	for _, dev := range numbers {
 		for _, u := range view.ForeignUses(dev) {
 			add(u)
