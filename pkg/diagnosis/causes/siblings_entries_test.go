@@ -2,6 +2,7 @@ package causes
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -89,4 +90,16 @@ func TestWatcherOfALivingNode(t *testing.T) {
 	if !slices.ContainsFunc(r.NotChecked, func(n report.NotChecked) bool { return n.Node == "n2" }) {
 		t.Errorf("nobody looked at n2, which may have the image: %v", r.NotChecked)
 	}
+}
+
+// TestCheckThatDidNotLook: a check that found the device in use says nothing of the filesystem.
+func TestCheckThatDidNotLook(t *testing.T) {
+	t.Parallel()
+	says := func(out string) *world {
+		return rbdMapped(rbd().Waits().Attached("n1"), "n1").Entries("n1", "@claim/252:0", "free").FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = 'fsck' found errors on device /dev/rbd0 but could not correct them: fsck from util-linux 2.37.4\n" + out)
+	}
+	showEach(t, map[string]shown{
+		"it found damage":       {says("/dev/rbd0: Inode 12 has an invalid extent node\n/dev/rbd0: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.\n"), "broken: certain filesystem-needs-fsck Device n1/252:0"},
+		"the device was in use": {says("/dev/rbd0 is in use.\ne2fsck: Cannot continue, aborting.\n"), "broken: unexplained fsck-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+	})
 }

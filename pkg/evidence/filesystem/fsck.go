@@ -35,6 +35,9 @@ func repairOf(pl *evidence.Place) Repair {
 		if !strings.Contains(low, "fsck") && !strings.Contains(low, "cleaning") && !strings.Contains(low, "found errors") || t.Is(message.FsckUnsupported) || t.Node != "" && t.Node != pl.Node {
 			continue
 		}
+		if t.Is(message.FsckMounted) && !strings.Contains(low, "inconsistency") { // "is in use. Cannot continue": it did not look
+			continue
+		}
 		at := manually.FindStringIndex(t.Raw)
 		if at == nil {
 			continue
