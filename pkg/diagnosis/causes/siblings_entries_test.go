@@ -1,10 +1,12 @@
 package causes
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/render"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -102,4 +104,17 @@ func TestCheckThatDidNotLook(t *testing.T) {
 		"it found damage":       {says("/dev/rbd0: Inode 12 has an invalid extent node\n/dev/rbd0: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.\n"), "broken: certain filesystem-needs-fsck Device n1/252:0"},
 		"the device was in use": {says("/dev/rbd0 is in use.\ne2fsck: Cannot continue, aborting.\n"), "broken: unexplained fsck-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
+}
+
+// TestOldClaimIsAnswered: what is to be done stands before what is not.
+func TestOldClaimIsAnswered(t *testing.T) {
+	t.Parallel()
+	const pv = "kind: PersistentVolume\nmeta"
+	w := rbd().Waits().EditIn(pv, "status: {phase: Bound}", "status: {phase: Released}").EditIn(pv, "persistentVolumeReclaimPolicy: Delete", "persistentVolumeReclaimPolicy: Retain").
+		EditIn(pv, "uid: 'c0000000-0000-4000-8000-000000000001'", "uid: 'c0000000-0000-4000-8000-0000000000ff'").EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: Pending}")
+	_, r := w.Verdict(t, Catalog(), "pvc shop/data")
+	var b bytes.Buffer
+	if err := render.Text(&b, r, render.Options{}); err != nil || !strings.Contains(b.String(), "clear the old uid") {
+		t.Errorf("%v: the text does not say how the volume is given to the claim:\n%s", err, b.String())
+	}
 }

@@ -42,7 +42,7 @@ func staleRef(pl *evidence.Place, pair claims.Pair, remembers evidence.Answer) *
 	}
 	if pair.Named() && evidence.All(p.Last...).Yes() {
 		uid, _ := json.Marshal(r.UID) // a string always becomes JSON
-		p.Steps = []remedy.Step{remedy.Words("Do not delete the volume. After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), clear the old uid; the reservation by name stays: " +
+		p.Steps = []remedy.Step{remedy.Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), clear the old uid and do not delete the volume; the reservation by name stays: " +
 			remedy.Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"test","path":"/spec/claimRef/uid","value":`+string(uid)+`},{"op":"remove","path":"/spec/claimRef/uid"}]`))}
 	}
 	p.Volume(pl.X.VolumeOfClaim(c.Namespace, c.Name))
