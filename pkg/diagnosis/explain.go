@@ -22,7 +22,7 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 	}
 	for _, s := range p.symptoms {
 		for _, f := range near.of(&s.Keys) {
-			if f.folded || f.rule.Severity == report.Risk || !f.accounts(s) || !f.related(&s.Keys) {
+			if f.folded || f.rule.Severity == report.Risk || !f.accounts(s) || !f.related(&s.Keys) || f.spares(s) {
 				continue
 			}
 			if top := f.root(); !slices.Contains(s.explainedBy, top) && isRoot[top] {
@@ -31,6 +31,11 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 		}
 	}
 	explainSame(p)
+}
+
+// spares tells whether a symptom is one of a pod that has what others wait for, and waits for something else.
+func (f *Finding) spares(s *Symptom) bool {
+	return s.Subject.Kind == "Pod" && f.spared.objects.has("pod/"+s.Subject.Namespace+"/"+s.Subject.Name)
 }
 
 // narrower are the symptoms that a failing mount can turn out to be: a text that says

@@ -125,6 +125,16 @@ func (k *Keys) merge(o *Keys) {
 	k.at.add(o.at.list...)
 }
 
+// both are the objects of two keys.
+func (k *Keys) both(o *Keys) (out Keys) {
+	for _, object := range k.objects.list {
+		if o.objects.has(object) {
+			out.objects.add(object)
+		}
+	}
+	return out
+}
+
 // Finding is one cause as a rule found it.
 type Finding struct {
 	Keys
@@ -141,6 +151,7 @@ type Finding struct {
 	NotTo        []string      // causes to which the rule can lead and this finding does not
 	Also         []string      // remarks: the same fault elsewhere, advice in words
 
+	spared   Keys // pods whose own waiting it does not explain
 	facts    set[report.Evidence]
 	rule     *Rule
 	near     int  // nearness to the asked volume: higher is nearer

@@ -174,6 +174,7 @@ func (f *Finding) join(o *Finding) {
 	case x == y || len(f.Steps) == 0:
 		f.Steps = stepsOfBoth(f.Steps, o.Steps)
 	}
+	f.spared = f.spared.both(&o.spared)
 	f.merge(&o.Keys)
 	f.facts.add(o.facts.list...)
 	for _, a := range o.Also {

@@ -3,6 +3,8 @@ package diagnosis
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -29,6 +31,7 @@ type Proof struct {
 	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
 	NotTo      []string         // causes to which the rule can lead and this branch does not
+	Spares     []*corev1.Pod    // whose own waiting it does not explain: they have what the others wait for
 	ifFails    bool             // of a volume that suffers from nothing that the rule explains it says nothing
 }
 
@@ -95,6 +98,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 		f.Node(place.Node)
 	}
 	f.Severity, f.Waiting, f.Also, f.NotTo = proof.Severity, proof.Waiting, proof.Also, proof.NotTo
+	f.spared.Pods(proof.Spares...)
 	if proof.Breaks != nil {
 		f.Explains = symptomsOf(proof.Breaks)
 	}

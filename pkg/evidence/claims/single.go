@@ -32,8 +32,8 @@ func UserBeside(pl *evidence.Place, w *corev1.Pod) (*corev1.Pod, evidence.Answer
 		if h == w || h.Spec.NodeName == "" {
 			continue
 		}
-		// Of two pods that were both placed and do not run, only the words tell who came first.
-		if w.Spec.NodeName != "" && c.Waiting() && len(saidInUse(pl, w, true)) == 0 {
+		// Of two pods that were both placed and do not run, the words tell who came first, or the attachment does.
+		if w.Spec.NodeName != "" && c.Waiting() && len(saidInUse(pl, w, true)) == 0 && len(attachedFor(pl, h, w)) == 0 {
 			continue
 		}
 		if found == nil || found.Status.Phase != corev1.PodRunning && h.Status.Phase == corev1.PodRunning {
@@ -43,9 +43,19 @@ func UserBeside(pl *evidence.Place, w *corev1.Pod) (*corev1.Pod, evidence.Answer
 	if found == nil {
 		return nil, evidence.Not(pl.Consumers().Nothing())
 	}
-	facts := append(saidInUse(pl, w, false), evidence.FromPod(found, "",
+	facts := append(append(saidInUse(pl, w, false), attachedFor(pl, found, w)...), evidence.FromPod(found, "",
 		fmt.Sprintf("phase %s on node %s, names the claim", found.Status.Phase, found.Spec.NodeName)))
 	return found, evidence.Yes(facts...)
+}
+
+// attachedFor quotes the attachment of a volume to the node of one pod, when there is none to the other pod's: the
+// controller attached it for the first.
+func attachedFor(pl *evidence.Place, h, w *corev1.Pod) []report.Evidence {
+	va := pl.Volume.AttachmentOn(h.Spec.NodeName)
+	if va == nil || !va.Status.Attached || va.DeletionTimestamp != nil || pl.Volume.AttachmentOn(w.Spec.NodeName) != nil {
+		return nil
+	}
+	return []report.Evidence{evidence.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", va.Spec.NodeName)}
 }
 
 // saidInUse quotes who says that a pod waits because another one has the claim.

@@ -57,6 +57,7 @@ func rollingUpdate(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 		p.Says, p.Breaks = "together", []diagnosis.Step{diagnosis.Publishing}
 	}
 	p.Pod(r.Waiter)
+	p.Spares = []*corev1.Pod{r.Holder}
 	p.At(r.Waiter.Spec.NodeName)
 	p.At(r.Holder.Spec.NodeName)
 	return p

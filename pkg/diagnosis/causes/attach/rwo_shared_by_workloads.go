@@ -49,6 +49,7 @@ func sharedClaim(pl *evidence.Place, r holder.Rival) *diagnosis.Proof {
 		p.Says, where = "together", "Let the pods take turns, use a class whose driver shares a volume on one node (of OpenEBS: the parameter shared), "
 	}
 	p.Pod(r.Waiter)
+	p.Spares = []*corev1.Pod{r.Holder}
 	p.At(r.Waiter.Spec.NodeName)
 	p.At(r.Holder.Spec.NodeName)
 	if k := r.HolderOwner.Kind; k == "Job" || k == "CronJob" {

@@ -40,6 +40,7 @@ var ClaimInUseRWOP = &diagnosis.Rule{
 			}
 			p.Pod(w.Pod)
 			p.Pod(h)
+			p.Spares = []*corev1.Pod{h}
 			p.At(h.Spec.NodeName)
 			return []*diagnosis.Proof{p}
 		}
