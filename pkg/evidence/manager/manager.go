@@ -29,17 +29,27 @@ const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detac
 
 // Idle is work on a volume that has not begun.
 type Idle struct {
-	Says  string // "attach", "list", "bind", "forget"
+	Says  string // "attach", "list", "release", "bind", "forget"
 	Claim string // "namespace/name"
 	Node  string
 	Pod   *corev1.Pod // that waits
 	Age   time.Duration
 	State []evidence.Answer
+	// Undated says that nothing tells since when it is to be done: perhaps since a moment ago.
+	Undated bool
+}
+
+// Since is how long it is to be done; empty when nothing tells.
+func (i Idle) Since() string {
+	if i.Undated {
+		return ""
+	}
+	return evidence.Duration(i.Age)
 }
 
 // IdleOf finds what one of the manager's controllers should have begun with the place's volume.
 func IdleOf(pl *evidence.Place) (Idle, bool) {
-	for _, of := range []func(*evidence.Place) (Idle, bool){attach, list, bind, forget} {
+	for _, of := range []func(*evidence.Place) (Idle, bool){attach, list, release, bind, forget} {
 		if idle, ok := of(pl); ok {
 			idle.Claim = pl.Volume.Claim.Namespace + "/" + pl.Volume.Claim.Name
 			return idle, true

@@ -16,7 +16,7 @@ import (
 // has to begin and has not begun.
 var ControllerManagerSilent = &diagnosis.Rule{
 	Name: "controller-manager-silent", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Deleting},
+	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Detaching, diagnosis.Deleting},
 	LeadsTo:  []string{"attach-state-out-of-step"},
 	YieldsTo: []string{"csidriver-object-wrong"},
 	Asks:     diagnosis.EachVolume,
@@ -29,10 +29,14 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		why, silent := manager.Silent(pl.X)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("Lease", "kube-system", snapshot.ControllerManager), Says: i.Says, State: i.State, Last: []evidence.Answer{silent},
-			With: words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": evidence.Duration(i.Age), "why": why},
+			Breaks: breaks(i),
+			With:   words.Fields{"volume": volume.Name(pl.Volume), "claim": i.Claim, "node": i.Node, "pod": "", "age": i.Since(), "why": why},
 		}
 		if silent.No() { // it leads, and does not do this
 			p.State, p.Last, p.AtMost = append(p.State, evidence.Yes(silent.Facts()...)), nil, report.Likely
+		}
+		if i.Undated && !silent.Yes() {
+			p.AtMost = report.Possible
 		}
 		if i.Pod != nil {
 			p.With["pod"] = pods.Name(i.Pod)
@@ -47,4 +51,11 @@ var ControllerManagerSilent = &diagnosis.Rule{
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+func breaks(i manager.Idle) []diagnosis.Step {
+	if i.Says == "release" {
+		return []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching}
+	}
+	return []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Deleting}
 }
