@@ -11,7 +11,9 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -34,6 +36,12 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 		if d := v.Claim.DeletionTimestamp; d != nil && len(v.Waiting()) == 0 && p.Age(d.Time) < released && len(v.Claim.Finalizers) > 0 {
 			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), evidence.Duration(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
 		}
+		if pod := overdue(p, v); pod != nil {
+			s.Pending = fmt.Sprintf("%s is being deleted. It goes when %s has gone, which should have ended.", capital(name(v)), podName(pod))
+		}
+		if words := beingMadeBy(p, v); words != "" {
+			s.Pending = words
+		}
 		s.Evidence = append(s.Evidence, claimState(v)...)
 		texts := slices.Clone(p.Texts(v))
 		slices.SortStableFunc(texts, func(a, b diagnosis.Text) int { return asked(a) - asked(b) })
@@ -45,6 +53,41 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 		p.AddSymptom(s)
 	}
 }}
+
+// overdue is a pod that keeps a deleted claim and was told to end long ago (pod-stuck-terminating); nobody waits for the claim.
+func overdue(p *diagnosis.Pass, v *snapshot.Volume) *corev1.Pod {
+	if v.Claim.DeletionTimestamp == nil || len(v.Waiting()) > 0 {
+		return nil
+	}
+	for _, c := range v.Live() {
+		if evpods.Overdue(p.Index, c.Pod) {
+			return c.Pod
+		}
+	}
+	return nil
+}
+
+// beingMadeBy says that a helper of the provisioner makes the volume of a claim since a moment ago, however old the claim is.
+func beingMadeBy(p *diagnosis.Pass, v *snapshot.Volume) string {
+	if pod := helper.AtWork(&evidence.Place{X: p.Index, Volume: v, Texts: p.Texts(v)}); pod != nil {
+		return fmt.Sprintf("The provisioner makes %s since %s, in helper pod %s.", name(v), evidence.Duration(p.Age(pod.CreationTimestamp.Time)), podName(pod))
+	}
+	return ""
+}
+
+// allBeingMade says so of all volumes for which a pod waits.
+func allBeingMade(p *diagnosis.Pass, i involved) string {
+	out := ""
+	for _, v := range i.volumes {
+		if v.Claim == nil || v.Claim.Status.Phase == corev1.ClaimBound {
+			continue
+		}
+		if out = beingMadeBy(p, v); out == "" {
+			return ""
+		}
+	}
+	return out
+}
 
 // asked puts the standing notice that a provisioner is asked (persistentvolume-controller) behind what
 // that one said itself.

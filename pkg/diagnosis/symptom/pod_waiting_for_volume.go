@@ -48,7 +48,9 @@ func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
 	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), evidence.Duration(age))
-	s.Pending = needsTime(p, i, said)
+	if s.Pending = needsTime(p, i, said); s.Pending == "" {
+		s.Pending = allBeingMade(p, i)
+	}
 	s.Evidence = append(s.Evidence, stateOf(i.pod))
 	for _, t := range said {
 		if len(s.Evidence) < 3 {

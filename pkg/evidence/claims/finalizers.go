@@ -182,14 +182,15 @@ func (g Going) AloneForSidecar(pl *evidence.Place) evidence.Answer {
 func Counts(c *snapshot.Consumer) bool { return c.Node() != "" || !c.Waiting() }
 
 // UsedByPods asks whether pods that neither ended nor are overdue use a claim that is being
-// deleted, and names them. A pod that goes away and does not go is the matter itself.
+// deleted, and names them. A pod that goes away and does not go is the matter itself, unless others came too late.
 func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer) {
 	if g.Kind != "PersistentVolumeClaim" || !slices.Contains(g.Finalizers, pvcProtection) {
 		return nil, evidence.No()
 	}
+	_, late := g.TooLate(pl)
 	var facts []report.Evidence
 	for _, c := range pl.Volume.Live() {
-		if pods.Overdue(pl.X, c.Pod) {
+		if pods.Overdue(pl.X, c.Pod) && !late.Yes() {
 			return nil, evidence.No()
 		}
 		if !Counts(c) {

@@ -64,6 +64,20 @@ const (
 	fresh = 10 * time.Minute
 )
 
+// limit is how long a provisioner gives its helper, unless it is told otherwise (cmdTimeoutSeconds of local-path's
+// ConfigMap).
+const limit = 2 * time.Minute
+
+// AtWork is the helper that makes the volume of a claim since a moment ago, or nil: nothing hinders it, and no try
+// before it failed lately.
+func AtWork(pl *evidence.Place) *corev1.Pod {
+	pod := PodOf(pl)
+	if pod == nil || pl.Volume.PVName() != "" || pod.DeletionTimestamp != nil || pl.X.Age(pod.CreationTimestamp.Time) >= limit || TimedOut(pl).Yes() || StuckOf(pl).Is.Yes() {
+		return nil
+	}
+	return pod
+}
+
 // timedOut is how local-path and OpenEBS hostpath end a try.
 var timedOut = pattern.MustCompile(`failed to (create|delete) volume \S+: (create|delete|cleanup) process timeout after \d+ seconds|helper pod|process timeout after`)
 

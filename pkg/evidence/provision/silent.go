@@ -162,15 +162,15 @@ func (s *Silence) down(pod *corev1.Pod) {
 	}
 }
 
-// waitedFor tells whether the PV controller says now that it waits for a provisioner, or
-// the claim is so old that its events are gone.
+// waitedFor tells whether the PV controller says now that it waits for a provisioner. One that never did is not
+// heard (its events last an hour, and it may drop some): then the claim has had time enough, too.
 func (s *Silence) waitedFor() bool {
 	for _, t := range s.pl.Texts {
 		if t.Reason == "ExternalProvisioning" {
 			return t.Fresh
 		}
 	}
-	return s.pl.X.Age(s.pl.Volume.Claim.CreationTimestamp.Time) > time.Hour
+	return s.pl.X.Age(s.pl.Volume.Claim.CreationTimestamp.Time) > overlooked
 }
 
 // allOfLonghorn tells whether Longhorn's provisioner is silent together with the managers

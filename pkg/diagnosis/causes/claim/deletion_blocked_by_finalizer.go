@@ -37,7 +37,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	old := g.GoneFor(pl, 5*time.Minute)
 	switch {
 	case used.Yes() && tooLate.Yes():
-		p.Says, p.With["pods"], p.With["late"] = "late", words.List(names, 3), words.List(late, 3)
+		p.Says, p.With["pods"], p.With["late"], p.Breaks = "late", words.List(names, 3), words.List(late, 3), []diagnosis.Step{diagnosis.Provisioning}
 		p.State = []evidence.Answer{g.GoneFor(pl, 0), g.Keeps(), used, tooLate}
 		p.Steps = append(p.Steps, remedy.TooLateForClaim()...)
 	case !used.No():
