@@ -107,7 +107,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.SecurityContext":                   {"Capabilities", "Privileged", "SELinuxOptions"},
 	"k8s.io/api/core/v1.Service":                           {"ObjectMeta", "Spec"},
 	"k8s.io/api/core/v1.ServiceSpec":                       {"ClusterIP", "ClusterIPs", "ExternalIPs", "Selector"},
-	"k8s.io/api/core/v1.Taint":                             {"Effect", "Key", "Value"},
+	"k8s.io/api/core/v1.Taint":                             {"Effect", "Key", "TimeAdded", "Value"},
 	"k8s.io/api/core/v1.Toleration":                        {"Effect", "Key", "Operator", "Value"},
 	"k8s.io/api/core/v1.TopologySelectorLabelRequirement":  {"Key", "Values"},
 	"k8s.io/api/core/v1.TopologySelectorTerm":              {"MatchLabelExpressions"},
