@@ -23,6 +23,9 @@ func NodeBack(l holder.Lost) []Step {
 			Words("Where the new name is to stay: first see on node " + now + " that no process has the volume and nothing mounts it. Only then delete the object of node " + l.Name + "."),
 		}
 	}
+	if l.OnlyWanted() {
+		return []Step{Words("Bring node " + l.Name + " back (power, network, kubelet): its kubelet then mounts what its pods need, and they start. Pods that need not run there are made anew on another node once they are evicted; those of a DaemonSet, or with a volume that lies on this node, wait for it.")}
+	}
 	if !l.Keeps() {
 		return []Step{
 			Words("Bring node " + l.Name + " back (power, network, kubelet): the old pod then ends normally. The volume is kept from no other node meanwhile."),

@@ -98,7 +98,13 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	l.Pods, l.Waiters = liveOn(v, name), WaitersAway(v, name)
 	// What is mounted without being attached has only its pods in the API.
 	byPods := !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0 && volume.OneNode(x, v)
-	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods
+	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods || l.OnlyWanted()
+}
+
+// OnlyWanted tells whether nothing of the volume is on the node yet, and a pod that was placed there waits for it. A kubelet
+// that reports mounts volumes, whatever its node lacks.
+func (l Lost) OnlyWanted() bool {
+	return (l.Ready.Unknown || l.Ready.LeaseOld()) && !l.Holds() && len(l.Pods) > 0 && len(WaitersOn(l.Volume, l.Name)) == len(l.Pods)
 }
 
 // blocks tells whether the silence of the node keeps the volume from anybody. A volume
@@ -108,7 +114,7 @@ func (l Lost) blocks() bool {
 	if l.Keeps() {
 		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo() || l.unserved())
 	}
-	return len(Going(l.Pods)) > 0
+	return len(Going(l.Pods)) > 0 || l.OnlyWanted()
 }
 
 // Keeps tells whether the node has what others cannot have meanwhile.
@@ -161,9 +167,14 @@ func (l Lost) JustNow() bool {
 	return !l.Quiet && l.x.Age(l.Ready.Since) < time.Minute && l.Ready.LeaseAge < time.Minute
 }
 
-// Tied asks whether the volume is attached to, or shared from, the node.
+// WaitedBefore tells whether pods waited for long when the node fell silent: for something else.
+func (l Lost) WaitedBefore() bool {
+	return l.OnlyWanted() && slices.ContainsFunc(l.Pods, func(p *corev1.Pod) bool { return l.Ready.Since.Sub(p.CreationTimestamp.Time) > 2*time.Minute })
+}
+
+// Tied asks whether the volume is attached to, or shared from, the node, or shall be mounted there first.
 func (l Lost) Tied() evidence.Answer {
-	if !l.Holds() {
+	if !l.Holds() && !l.OnlyWanted() {
 		return evidence.Unseen(evidence.Lack{Need: "an attachment of the volume to node " + l.Name, Node: l.Name, Why: "only its pods show that it is used there"})
 	}
 	return evidence.Yes(l.At.Facts...)

@@ -115,3 +115,11 @@ func (l Lost) Mark() string {
 	}
 	return "mark the node as out of service with the taint of that name (its pods are then removed and its volumes detached at once; take the taint off after recovery), or "
 }
+
+// Branch is what keeps the volume from whom: "silent" for one that others cannot get, "wanted" for one that nobody mounts there.
+func (l Lost) Branch() string {
+	if l.OnlyWanted() {
+		return "wanted"
+	}
+	return "silent"
+}

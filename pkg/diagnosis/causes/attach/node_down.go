@@ -35,15 +35,15 @@ var NodeDown = &diagnosis.Rule{
 func nodesDown(pl *evidence.Place, lost []holder.Lost) []*diagnosis.Proof {
 	var out []*diagnosis.Proof
 	for _, l := range lost {
-		if holder.LifeOn(pl.X, l).Alive.Yes() {
+		if !l.OnlyWanted() && holder.LifeOn(pl.X, l).Alive.Yes() {
 			continue // node-kubelet-down-workload-alive
 		}
-		p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: "silent",
+		p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: l.Branch(),
 			With:  words.Fields{"silence": l.Silence(), "attached": l.Attached(), "waits": l.WhoWaits(), "power": l.Power(), "evict": l.Eviction(), "node": l.Name},
 			State: []evidence.Answer{evidence.Yes(l.Facts()...)}, Last: []evidence.Answer{l.Silent(), l.Tied(), l.Free()},
 			Steps: remedy.NodeBack(l)}
 		if l.JustNow() {
-			p.AtMost, p.Waiting = report.Possible, true // perhaps a reboot
+			p.AtMost, p.Waiting = report.Possible, !l.WaitedBefore() // perhaps a reboot
 		}
 		out = append(out, ofNode(l, p))
 	}
