@@ -106,7 +106,7 @@ func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
 	v := pl.Volume
 	switch {
 	case f == pvcProtection:
-		if slices.ContainsFunc(v.Live(), Counts) {
+		if slices.ContainsFunc(v.Live(), Keeper(v.Claim)) {
 			return evidence.No()
 		}
 		return evidence.Resource(pl.X, "/pods").Nothing()
@@ -177,9 +177,13 @@ func (g Going) AloneForSidecar(pl *evidence.Place) evidence.Answer {
 	return evidence.All(append([]evidence.Answer{g.idle(pl, "kubernetes.io/pv-protection")}, rest...)...)
 }
 
-// Counts tells whether a pod keeps a claim that it names: one that was never placed does not
-// (pkg/controller/volume/pvcprotection, podUsesPVC).
-func Counts(c *snapshot.Consumer) bool { return c.Node() != "" || !c.Waiting() }
+// Keeper tells whether a pod keeps a claim that it names: one that was never placed does not, and none that wants a claim
+// of this name made for itself (pkg/controller/volume/pvcprotection, podUsesPVC).
+func Keeper(claim *corev1.PersistentVolumeClaim) func(*snapshot.Consumer) bool {
+	return func(c *snapshot.Consumer) bool {
+		return (c.Node() != "" || !c.Waiting()) && (claim == nil || !pods.Borrows(c, claim))
+	}
+}
 
 // UsedByPods asks whether pods that neither ended nor are overdue use a claim that is being
 // deleted, and names them. A pod that goes away and does not go is the matter itself, unless others came too late.
@@ -193,7 +197,7 @@ func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer
 		if pods.Overdue(pl.X, c.Pod) && !late.Yes() {
 			return nil, evidence.No()
 		}
-		if !Counts(c) {
+		if !Keeper(pl.Volume.Claim)(c) {
 			continue
 		}
 		names = append(names, pods.Name(c.Pod))

@@ -140,7 +140,7 @@ func bind(pl *evidence.Place) (Idle, bool) {
 // such pods keeps it (pkg/controller/volume/pvcprotection).
 func forget(pl *evidence.Place) (Idle, bool) {
 	c := pl.Volume.Claim
-	if c == nil || c.DeletionTimestamp == nil || pl.X.Age(c.DeletionTimestamp.Time) < patience || slices.ContainsFunc(pl.Volume.Consumers, claims.Counts) || !slices.Equal(c.Finalizers, []string{"kubernetes.io/pvc-protection"}) {
+	if c == nil || c.DeletionTimestamp == nil || pl.X.Age(c.DeletionTimestamp.Time) < patience || slices.ContainsFunc(pl.Volume.Consumers, claims.Keeper(c)) || !slices.Equal(c.Finalizers, []string{"kubernetes.io/pvc-protection"}) {
 		return Idle{}, false
 	}
 	return Idle{Says: "forget", Age: pl.X.Age(c.DeletionTimestamp.Time), State: []evidence.Answer{

@@ -23,6 +23,8 @@ type Missing struct {
 	Kind, Name string // Secret, ConfigMap, ServiceAccount or PersistentVolumeClaim of the pod's namespace
 	Key        string // when only a key of it is missing
 	Foreign    bool   // the claim exists and belongs to another pod
+	Left       bool   // that pod had this one's name, so it is gone: the garbage collector takes the claim, too
+	Going      bool   // it does so since a moment ago
 	Driver     bool   // a CSI driver wants it, and says so
 	Own        bool   // Kubernetes makes the claim for the pod, which would not take one of somebody else
 	Refused    bool   // it was to be made, and was not
@@ -87,7 +89,8 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))...)
 		return m, true
 	case v.Ephemeral != nil && pod.UID != "" && !ownedBy(claim, pod):
-		m.Foreign = true
+		m.Foreign, m.Left = true, ownedByNamesake(claim, pod)
+		m.Going = m.Left && claim.DeletionTimestamp != nil && pl.X.Age(claim.DeletionTimestamp.Time) < collected
 		m.Is = evidence.Yes(named, evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata.ownerReferences", "do not name the pod"))
 		return m, true
 	}
@@ -103,6 +106,16 @@ func unmade(pl *evidence.Place, volume string) []report.Evidence {
 		}
 	}
 	return nil
+}
+
+// collected is how long the garbage collector and the protection of a claim may take.
+const collected = 2 * time.Minute
+
+// ownedByNamesake tells whether a claim was made for a pod that had this one's name before, as those of a StatefulSet have.
+func ownedByNamesake(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "Pod" && o.Name == pod.Name && o.UID != pod.UID
+	})
 }
 
 func ownedBy(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {

@@ -16,7 +16,7 @@ import (
 // and that does not exist.
 var VolumeSourceMissing = &diagnosis.Rule{
 	Name: "volume-source-missing", Layer: diagnosis.Claim, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Publishing},
+	Breaks: []diagnosis.Step{diagnosis.Publishing, diagnosis.Provisioning},
 	Asks:   diagnosis.EachPod,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -31,7 +31,8 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		With: words.Fields{"kind": m.Kind, "object": ns + "/" + m.Name, "key": m.Key, "volume": m.Volume,
 			"pod": ns + "/" + pl.Pod.Name, "near": "", "elsewhere": ""},
 		State:   []evidence.Answer{pods.Unstarted(pl.Pod), m.Is},
-		Waiting: !m.Foreign && !m.Refused && m.Key == "" && pods.Young(pl.X, pl.Pod, 2*time.Minute), // what is there by then, or not
+		Waiting: m.Going || (!m.Foreign || m.Left) && !m.Refused && m.Key == "" && pods.Young(pl.X, pl.Pod, 2*time.Minute), // what is there by then, or not
+		Breaks:  []diagnosis.Step{diagnosis.Publishing},
 		Steps: []remedy.Step{
 			remedy.Check("See what the namespace has, and what the pod names.",
 				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
@@ -47,6 +48,10 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		p.Says = "key"
 		p.Steps = []remedy.Step{remedy.Check("See which keys there are, and which the pod names.", remedy.Kubectl("-n", ns, "describe", strings.ToLower(m.Kind), m.Name),
 			remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}"))}
+	case m.Left:
+		p.Says, help = "left", "Nothing is to be done while it is young: kube-controller-manager deletes what its pod owned, and makes the pod's own claim. When it stays, see whether that manager works and which finalizer keeps the claim. Rename nothing."
+		p.Volume(pl.X.VolumeOfClaim(ns, m.Name))
+		p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Publishing}
 	case m.Foreign:
 		p.Says, help = "foreign", "Rename the volume in the template of the pod: the claim is called after pod and volume. Or, only when nobody needs the data behind the other claim, let that one go."
 	case m.Own:
