@@ -1,6 +1,7 @@
 package symptom
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -115,6 +116,34 @@ func waiting(pod *corev1.Pod) bool {
 		return false
 	}
 	return pod.Status.Phase == corev1.PodPending || pod.Status.Phase == "" || pod.Status.Phase == corev1.PodRunning && unstarted(pod) != ""
+}
+
+// stopped is when the last container of a pod that is to run on ended, while none runs and none waits; else zero.
+func stopped(pod *corev1.Pod) (at time.Time) {
+	if pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil || pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+		return at
+	}
+	for _, cs := range pod.Status.ContainerStatuses {
+		e := cs.State.Terminated
+		if e == nil || e.ExitCode == 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+			return time.Time{}
+		}
+		if e.FinishedAt.After(at) {
+			at = e.FinishedAt.Time
+		}
+	}
+	return at
+}
+
+// remounts says that a pod whose containers have ended, as after a restart of its node, needs only time: the kubelet starts a
+// container anew within seconds, or says that it waits (CrashLoopBackOff); but first it mounts what the restart took
+// away (kubelet.go, SyncPod).
+func remounts(p *diagnosis.Pass, pod *corev1.Pod) string {
+	at, r := stopped(pod), p.NodeReady(pod.Spec.NodeName)
+	if at.IsZero() || p.Age(at) >= settle && p.Age(r.Since) >= settle {
+		return ""
+	}
+	return fmt.Sprintf("The containers of %s ended %s ago; the kubelet of node %s mounts its volumes again and starts them.", podName(pod), evidence.Duration(p.Age(at)), pod.Spec.NodeName)
 }
 
 // unstarted is the reason for which the kubelet cannot start a container, when it

@@ -1,6 +1,7 @@
 package symptom
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // podWaitingForVolume: a pod cannot start because a volume is not there.
 var podWaitingForVolume = &diagnosis.SymptomRule{Name: "pod-waiting-for-volume", Run: func(p *diagnosis.Pass) {
 	for _, i := range pods(p) {
-		if !waiting(i.pod) {
+		if !waiting(i.pod) && (stopped(i.pod).IsZero() || !p.NodeReady(i.pod.Spec.NodeName).Ready) {
 			continue
 		}
 		if s := waitsForVolume(p, i); s != nil {
@@ -29,28 +30,29 @@ var podWaitingForVolume = &diagnosis.SymptomRule{Name: "pod-waiting-for-volume",
 }}
 
 func waitsForVolume(p *diagnosis.Pass, i involved) *diagnosis.Symptom {
-	texts := p.PodTexts(i.pod)
+	texts, ended := p.PodTexts(i.pod), stopped(i.pod)
 	said := slices.DeleteFunc(slices.Clone(texts), func(t diagnosis.Text) bool {
-		return !blamesVolume(t) && !evpods.Blames(i.pod, t) || mountedSince(t, texts)
+		return !blamesVolume(t) && !evpods.Blames(i.pod, t) || mountedSince(t, texts) || t.At.Before(ended)
 	})
-	age := p.Age(i.pod.CreationTimestamp.Time)
+	age, again := p.Age(i.pod.CreationTimestamp.Time), !ended.IsZero()
 	switch {
 	case age < settle && !slices.ContainsFunc(said, func(t diagnosis.Text) bool { return t.Fresh && !passing(p, i, t) }) && !broke(p, i):
 		return nil // just created, nobody complains of what does not pass by itself
 	case i.pod.Spec.NodeName == "" && !unscheduledForVolume(p, i, said):
 		return nil
-	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts) && !podLoops(i.pod):
+	case i.pod.Spec.NodeName != "" && !creating(i.pod, said) && !unfinished(i, texts) && !podLoops(i.pod) && !again:
 		return nil
 	case len(said) == 0 && !hasVolumes(i):
 		return nil
-	case len(said) == 0 && (otherTrouble(texts) || pulling(texts)) && !lacks(p, i):
+	case len(said) == 0 && (otherTrouble(texts) || pulling(texts) || again) && !lacks(p, i):
 		return nil
 	}
 	s := &diagnosis.Symptom{Keys: i.keys(unmounted(i, said)), Subject: diagnosis.PodSubject(i.pod)}
 	s.Message = fmt.Sprintf("%s waits for its volumes since %s.", capital(podName(i.pod)), evidence.Duration(age))
-	if s.Pending = needsTime(p, i, said); s.Pending == "" {
-		s.Pending = allBeingMade(p, i)
+	if again {
+		s.Message = fmt.Sprintf("%s waits for its volumes since its containers ended %s ago.", capital(podName(i.pod)), evidence.Duration(p.Age(ended)))
 	}
+	s.Pending = cmp.Or(needsTime(p, i, said), allBeingMade(p, i), remounts(p, i.pod))
 	s.Evidence = append(s.Evidence, stateOf(i.pod))
 	for _, t := range said {
 		if len(s.Evidence) < 3 {
