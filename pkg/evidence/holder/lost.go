@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
@@ -101,10 +102,11 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods || l.OnlyWanted()
 }
 
-// OnlyWanted tells whether nothing of the volume is on the node yet, and a pod that was placed there waits for it. A kubelet
-// that reports mounts volumes, whatever its node lacks.
+// OnlyWanted tells whether nothing of the volume is on the node yet, and a pod that was placed there waits for it and for no
+// other node. A kubelet that reports mounts volumes, whatever its node lacks.
 func (l Lost) OnlyWanted() bool {
-	return (l.Ready.Unknown || l.Ready.LeaseOld()) && !l.Holds() && len(l.Pods) > 0 && len(WaitersOn(l.Volume, l.Name)) == len(l.Pods)
+	kept := volume.OneNode(l.x, l.Volume) && slices.ContainsFunc(l.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Spec.NodeName != l.Name })
+	return !kept && (l.Ready.Unknown || l.Ready.LeaseOld()) && !l.Holds() && len(l.Pods) > 0 && len(WaitersOn(l.Volume, l.Name)) == len(l.Pods)
 }
 
 // blocks tells whether the silence of the node keeps the volume from anybody. A volume
