@@ -26,6 +26,7 @@ type Missing struct {
 	Left       bool   // that pod had this one's name, so it is gone: the garbage collector takes the claim, too
 	Going      bool   // it does so since a moment ago
 	Driver     bool   // a CSI driver wants it, and says so
+	Template   bool   // a StatefulSet makes the claim beside the pod
 	Own        bool   // Kubernetes makes the claim for the pod, which would not take one of somebody else
 	Refused    bool   // it was to be made, and was not
 	Volume     string // the pod's name for the volume
@@ -84,6 +85,7 @@ func missingClaim(pl *evidence.Place, v *corev1.Volume) (Missing, bool) {
 	switch {
 	case claim == nil:
 		said := unmade(pl, v.Name)
+		m.Template = pl.X.TopOwner(pod).Kind == "StatefulSet" && name == v.Name+"-"+pod.Name
 		m.Own, m.Refused = v.Ephemeral != nil, len(said) > 0
 		m.Is = evidence.Resource(pl.X, "/persistentvolumeclaims").Nothing(append(said, named,
 			evidence.FromAPI("PersistentVolumeClaim "+pod.Namespace+"/"+name, "metadata", "does not exist"))...)

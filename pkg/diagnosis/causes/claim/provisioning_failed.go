@@ -26,7 +26,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 		claim, size := c.Namespace+"/"+c.Name, c.Spec.Resources.Requests["storage"]
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "refused",
-			With:  words.Fields{"claim": claim, "driver": "", "class": "", "about": "", "age": "", "code": "", "said": "", "names": "", "size": size.String(), "rooms": ""},
+			With:  words.Fields{"claim": claim, "driver": "", "class": "", "about": "", "age": "", "code": "", "said": "", "names": "", "size": size.String(), "rooms": "", "node": ""},
 			State: []evidence.Answer{pending, evidence.Resource(pl.X, "/persistentvolumes").Nothing()},
 		}
 		if class := pl.Volume.Class; class != nil {
@@ -34,6 +34,12 @@ var ProvisioningFailed = &diagnosis.Rule{
 			p.State[0] = pending.With(evidence.FromAPI("StorageClass "+class.Name, "parameters", provision.Parameters(class.Parameters)))
 		}
 		p.Pods(holder.Waiters(pl.Volume)...)
+		if node, gone := provision.ChosenGone(pl); gone.Yes() {
+			p.Says, p.With["node"] = "nowhere", node
+			p.State, p.Last = []evidence.Answer{gone, pending}, []evidence.Answer{provision.SaysGone(pl, node), p.State[1]}
+			p.Steps = remedy.ChooseAgain(c)
+			return []*diagnosis.Proof{p}
+		}
 		if t, said := provision.Refusal(pl); said {
 			if !t.Fresh && provision.SilentNow(pl) {
 				return nil

@@ -60,6 +60,9 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		p.Says = "claim"
 		near, elsewhere := pods.NearClaims(pl.X, ns, m.Name)
 		p.With["near"], p.With["elsewhere"] = words.List(near, 3), words.List(elsewhere, 3)
+		if m.Template {
+			help = "Delete pod " + ns + "/" + pl.Pod.Name + " once, which was never started: its StatefulSet makes the claim of its template together with the pod (since Kubernetes 1.27 for a pod that waits, too). The new claim is empty: when the data of the old one is needed, look for its PersistentVolume first."
+		}
 	default:
 		p.Says = "object"
 	}
