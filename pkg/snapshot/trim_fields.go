@@ -93,7 +93,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.PodIP":                             {"IP"},
 	"k8s.io/api/core/v1.PodSchedulingGate":                 {"Name"},
 	"k8s.io/api/core/v1.PodSecurityContext":                {"FSGroup", "FSGroupChangePolicy", "SELinuxOptions"},
-	"k8s.io/api/core/v1.PodSpec":                           {"Affinity", "Containers", "DNSPolicy", "HostNetwork", "HostPID", "InitContainers", "NodeName", "NodeSelector", "PriorityClassName", "RuntimeClassName", "SchedulerName", "SchedulingGates", "SecurityContext", "ServiceAccountName", "Tolerations", "Volumes"},
+	"k8s.io/api/core/v1.PodSpec":                           {"Affinity", "Containers", "DNSPolicy", "HostNetwork", "HostPID", "InitContainers", "NodeName", "NodeSelector", "PriorityClassName", "RestartPolicy", "RuntimeClassName", "SchedulerName", "SchedulingGates", "SecurityContext", "ServiceAccountName", "Tolerations", "Volumes"},
 	"k8s.io/api/core/v1.PodStatus":                         {"Conditions", "ContainerStatuses", "EphemeralContainerStatuses", "HostIP", "InitContainerStatuses", "Message", "Phase", "PodIP", "PodIPs", "Reason", "StartTime"},
 	"k8s.io/api/core/v1.PodTemplateSpec":                   {"ObjectMeta", "Spec"},
 	"k8s.io/api/core/v1.PortworxVolumeSource":              {"ReadOnly", "VolumeID"},
