@@ -22,8 +22,9 @@ func (t Tree) Group() string {
 	return ""
 }
 
-// OwnersChange asks whether kubelet gives every file to the pod's group at each start
-// (pkg/volume/volume_linux.go, SetVolumeOwnership).
+// OwnersChange asks whether kubelet gives every file to the pod's group at each start, or, as it says itself, at this one:
+// with OnRootMismatch it does when the top directory has another group or other rights (pkg/volume/volume_linux.go,
+// SetVolumeOwnership, requiresPermissionChange).
 func (t Tree) OwnersChange() evidence.Answer {
 	s := t.c.Pod.Spec.SecurityContext
 	if s == nil || s.FSGroup == nil || t.c.Block {
@@ -34,7 +35,21 @@ func (t Tree) OwnersChange() evidence.Answer {
 		policy = string(*s.FSGroupChangePolicy)
 	}
 	says := evidence.FromPod(t.c.Pod, "spec.securityContext", fmt.Sprintf("fsGroup %d, fsGroupChangePolicy %s", *s.FSGroup, policy))
-	return evidence.When(policy != string(corev1.FSGroupChangeOnRootMismatch) && t.driverLets(), says)
+	return evidence.When((!t.Once() || t.Saying().Yes()) && t.driverLets(), says)
+}
+
+// Once tells whether kubelet looks at the top directory first.
+func (t Tree) Once() bool {
+	s := t.c.Pod.Spec.SecurityContext
+	return s != nil && s.FSGroupChangePolicy != nil && *s.FSGroupChangePolicy == corev1.FSGroupChangeOnRootMismatch
+}
+
+// Often says when it gives away every file.
+func (t Tree) Often() string {
+	if t.Once() {
+		return "fsGroupChangePolicy is OnRootMismatch, and the top directory had another group or other rights"
+	}
+	return "fsGroupChangePolicy is not OnRootMismatch, so it does so at every start"
 }
 
 // driverLets tells whether the driver leaves the group to kubelet. Without a policy, it asks for a

@@ -22,7 +22,7 @@ var FSGroupChownSlow = &diagnosis.Rule{
 			t := files.TreeOf(pl, pl.Volume, c)
 			p := &diagnosis.Proof{
 				Subject: diagnosis.PodSubject(c.Pod), Says: "seen", Waiting: true,
-				With:  words.Fields{"pod": c.Pod.Namespace + "/" + c.Pod.Name, "node": pl.Node, "volume": t.Volume(), "group": t.Group(), "files": t.Files()},
+				With:  words.Fields{"pod": c.Pod.Namespace + "/" + c.Pod.Name, "node": pl.Node, "volume": t.Volume(), "group": t.Group(), "files": t.Files(), "often": t.Often()},
 				State: []evidence.Answer{t.OwnersChange(), t.Mounted(), evidence.Any(t.Saying(), t.Many(), t.Chowning())},
 				Last:  []evidence.Answer{t.AtWork()},
 				LookAlikes: []diagnosis.LookAlike{
@@ -32,7 +32,7 @@ var FSGroupChownSlow = &diagnosis.Rule{
 				},
 				Steps: []remedy.Step{
 					remedy.Words("Wait: the walk ends by itself. Starting the pod again would begin it anew."),
-					remedy.Words("For the next start set fsGroupChangePolicy: OnRootMismatch in the pod's template, or leave fsGroup out where the files have the right group already."),
+					remedy.Words(nextStart(t)),
 				},
 			}
 			if pl.View == nil {
@@ -43,4 +43,11 @@ var FSGroupChownSlow = &diagnosis.Rule{
 		}
 		return out
 	},
+}
+
+func nextStart(t files.Tree) string {
+	if t.Once() {
+		return "The next start is quick when nothing (a restore, another pod with another fsGroup, the application itself) gives the top directory another group meanwhile."
+	}
+	return "For the next start set fsGroupChangePolicy: OnRootMismatch in the pod's template, or leave fsGroup out where the files have the right group already."
 }
