@@ -70,6 +70,9 @@ func (p *Pass) otherwise() string {
 		if why == "" {
 			why = pods.Hindrance(pod)
 		}
+		if why == "" && pod.Status.Phase == corev1.PodPending && pods.Unbegun(pod) != "" {
+			why = "its container " + pods.Unbegun(pod) + " is not made yet, and nobody says why"
+		}
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // by the kubelet or the node's controller: Evicted, NodeLost
 			return fmt.Sprintf("Pod %s/%s has ended (%s) and does not run again: %s", pod.Namespace, pod.Name, pod.Status.Reason, strings.TrimSpace(pod.Status.Message))
 		}

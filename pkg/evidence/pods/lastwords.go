@@ -113,6 +113,16 @@ func Hindrance(pod *corev1.Pod) string {
 	return ""
 }
 
+// Unbegun is a container of a pod that waits for nothing that is said (ContainerCreating, PodInitializing); empty: none.
+func Unbegun(pod *corev1.Pod) string {
+	for _, c := range snapshot.Statuses(pod) {
+		if c.State.Waiting != nil && snapshot.Hindered(c) == "" {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // ended is how a container that starts again and again ended last.
 func ended(c corev1.ContainerStatus) string {
 	if t := c.LastTerminationState.Terminated; t != nil && c.State.Waiting.Reason == "CrashLoopBackOff" {
