@@ -36,10 +36,7 @@ func (x *Index) indexHelpers() {
 	x.helpers.once.Do(func() {
 		x.helpers.pods, x.helpers.events = map[string][]*corev1.Pod{}, map[string][]*Event{}
 		for _, p := range x.Cluster.Pods {
-			if !slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil }) {
-				continue // it makes directories of the node: a name alone anybody gives to his pod
-			}
-			for _, v := range helperOf(p.Name) {
+			for _, v := range HelperOf(p) {
 				x.helpers.pods[v] = append(x.helpers.pods[v], p)
 			}
 		}
@@ -52,6 +49,15 @@ func (x *Index) indexHelpers() {
 			}
 		}
 	})
+}
+
+// HelperOf are the names of volumes that a pod may be a helper of. It makes directories of the node: a name alone anybody
+// gives to his pod.
+func HelperOf(p *corev1.Pod) []string {
+	if !slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil }) {
+		return nil
+	}
+	return helperOf(p.Name)
 }
 
 // helperOf are the volumes that a pod of this name may be a helper of: a volume's own name

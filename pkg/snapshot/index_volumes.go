@@ -181,7 +181,7 @@ func (x *Index) DeviceNodes(v *Volume) []string { return x.nodesOf(v).device }
 
 // OtherNodes returns every other node with a trace of the volume: a
 // VolumeAttachment, an entry in the node's status, any pod of the claim, a
-// ticket, an engine or an engine's process of Longhorn.
+// helper that makes it, a ticket, an engine or an engine's process of Longhorn.
 func (x *Index) OtherNodes(v *Volume) []string { return x.nodesOf(v).other }
 
 func (x *Index) findDeviceNodes(v *Volume) []string {
@@ -230,6 +230,11 @@ func (x *Index) findOtherNodes(v *Volume, device []string) []string {
 	for _, u := range v.UniqueNames() {
 		for _, n := range append(slices.Clone(x.inUse[u]), x.attachedOn[u]...) {
 			nodes.add(n)
+		}
+	}
+	if v.PV == nil {
+		for _, p := range x.HelperPods(v.Called()) {
+			nodes.add(p.Spec.NodeName)
 		}
 	}
 	nodes = slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(device, n) })

@@ -94,10 +94,15 @@ func TestDeviceNodesAndOthers(t *testing.T) {
 	used.Status.VolumesInUse = []corev1.UniqueVolumeName{"kubernetes.io/csi/ebs.csi.aws.com^vol-1"}
 	nowhere := base(csiPV("pv1", ebs, "vol-1", corev1.ReadWriteOnce))
 	nowhere.Nodes = []*corev1.Node{used}
+	unbound := boundClaim("data", "")
+	helper := claimPod("helper-pod-create-pvc-"+string(unbound.UID), "h", "", corev1.PodPending)
+	helper.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/opt"}}}}
+	unmade := Cluster{Claims: []*corev1.PersistentVolumeClaim{unbound}, Pods: []*corev1.Pod{helper}}
 	tests := map[string]struct {
 		cluster        Cluster
 		device, others []string
 	}{
+		"a helper makes it":                      {unmade, nil, []string{"h"}},
 		"attached elsewhere":                     {onO, []string{"o"}, []string{"n"}},
 		"not attached: where the pod waits":      {nowhere, []string{"n"}, []string{"o", "u"}},
 		"RWX: the share-manager's node":          {rwx, []string{"x"}, []string{"n", "o", "t"}},
@@ -105,7 +110,7 @@ func TestDeviceNodesAndOthers(t *testing.T) {
 	}
 	for name, tt := range tests {
 		x := NewIndex(&Snapshot{Cluster: tt.cluster})
-		v := x.VolumeOfPV("pv1")
+		v := x.VolumeOfClaim("shop", "data")
 		if diff := cmp.Diff(tt.device, []string(x.DeviceNodes(v))); diff != "" {
 			t.Errorf("%s: device nodes mismatch (-want +got):\n%s", name, diff)
 		}
