@@ -106,7 +106,7 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 // other node. A kubelet that reports mounts volumes, whatever its node lacks.
 func (l Lost) OnlyWanted() bool {
 	kept := volume.OneNode(l.x, l.Volume) && slices.ContainsFunc(l.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.Spec.NodeName != l.Name })
-	return !kept && (l.Ready.Unknown || l.Ready.LeaseOld()) && !l.Holds() && len(l.Pods) > 0 && len(WaitersOn(l.Volume, l.Name)) == len(l.Pods)
+	return !kept && (l.Ready.Unknown || l.Ready.LeaseAge > time.Minute) && !l.Holds() && len(l.Pods) > 0 && len(WaitersOn(l.Volume, l.Name)) == len(l.Pods)
 }
 
 // blocks tells whether the silence of the node keeps the volume from anybody. A volume
