@@ -193,22 +193,7 @@ const csiVolume = "kubernetes.io/csi/"
 // nodeVolumes asks for the volumes of the node in question.
 func (c *collector) nodeVolumes(x *snapshot.Index) {
 	for _, pod := range x.PodsOn(c.q.Name) {
-		if c.claimsOf(pod); pod.Status.Phase == corev1.PodPending {
-			c.pod(x, pod)
-		}
-		if volume, ok := strings.CutPrefix(pod.Name, "share-manager-"); ok {
-			c.want(want{res: lhVolumes, fields: "metadata.name=" + volume})
-		}
-		if len(snapshot.HelperOf(pod)) > 0 { // the claim for which it works is named after nothing here
-			c.want(want{res: claims, pages: 1})
-		}
-		for i := range pod.Spec.Volumes {
-			if claim := claimName(pod, &pod.Spec.Volumes[i]); claim != "" {
-				if v := x.VolumeOfClaim(pod.Namespace, claim); v != nil {
-					c.byName(pvs, "", v.PVName())
-				}
-			}
-		}
+		c.podVolumes(x, pod)
 	}
 	// An attachment whose volume is gone is named by nothing but itself.
 	c.want(want{res: attachments})
@@ -245,6 +230,26 @@ func (c *collector) nodeVolumes(x *snapshot.Index) {
 	}
 	for _, lh := range x.Cluster.Longhorn.Volumes {
 		c.byName(pvs, "", lh.Status.Kubernetes.PVName)
+	}
+}
+
+// podVolumes asks for the volumes that a pod of the node uses, serves or makes.
+func (c *collector) podVolumes(x *snapshot.Index, pod *corev1.Pod) {
+	if c.claimsOf(pod); pod.Status.Phase == corev1.PodPending {
+		c.pod(x, pod)
+	}
+	if volume, ok := strings.CutPrefix(pod.Name, "share-manager-"); ok {
+		c.want(want{res: lhVolumes, fields: "metadata.name=" + volume})
+	}
+	if len(snapshot.HelperOf(pod)) > 0 { // the claim for which it works is named after nothing here
+		c.want(want{res: claims, pages: 1})
+	}
+	for i := range pod.Spec.Volumes {
+		if claim := claimName(pod, &pod.Spec.Volumes[i]); claim != "" {
+			if v := x.VolumeOfClaim(pod.Namespace, claim); v != nil {
+				c.byName(pvs, "", v.PVName())
+			}
+		}
 	}
 }
 
