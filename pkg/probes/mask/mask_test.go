@@ -51,6 +51,8 @@ func TestText(t *testing.T) {
 		"url parameter":           {"GET /x?token=hunter2&a=b", "GET /x?token=********&a=b"},
 		"sense key stays":         {"Sense Key : Medium Error [current]", "Sense Key : Medium Error [current]"},
 		"prose stays":             {"No key available with this passphrase.", "No key available with this passphrase."},
+		"how a program ended":     {"luksOpen: No key available with this passphrase.: exit status 2", "luksOpen: No key available with this passphrase.: exit status 2"},
+		"and a word like it":      {"passphrase.: exit-status2", "passphrase.: ********"},
 		"missing key stays":       {"Required key not available", "Required key not available"},
 		"name of a Secret stays":  {`MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`, `MountVolume.SetUp failed for volume "v" : secret "db-auth" not found`},
 		"key of a Secret stays":   {`MountVolume.SetUp failed for volume "v" : references non-existent secret key: tls.crt`, `MountVolume.SetUp failed for volume "v" : references non-existent secret key: tls.crt`},

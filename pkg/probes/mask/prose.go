@@ -49,6 +49,8 @@ func prose(word string) bool {
 var (
 	apiError   = pattern.MustCompile(`^[a-z.]+ \\*"[a-z0-9.:/-]+\\*" (?:not found|is forbidden|is invalid|already exists)`)
 	httpStatus = pattern.MustCompile(`^[45][0-9]{2} [A-Z][a-z]+`)
+	// exited is how a program ended, as Go's os/exec says it.
+	exited = pattern.MustCompile(`^(?:exit status [0-9]{1,3}|signal: [a-z]+)\b`)
 )
 
 // reason tells whether behind a name and a colon at s[end:at] an error goes on ("failed to fetch
@@ -63,7 +65,7 @@ func reason(s string, end, at int) bool {
 	switch {
 	case strings.ContainsAny(word, "\n\t"), bare == "":
 		return refuses[strings.ToLower(strings.TrimSpace(firstWord(s[at:])))]
-	case refuses[strings.ToLower(bare)], apiError.MatchString(s[at:]), httpStatus.MatchString(s[at:]):
+	case refuses[strings.ToLower(bare)], apiError.MatchString(s[at:]), httpStatus.MatchString(s[at:]), exited.MatchString(s[at:]):
 		return true
 	case strings.HasSuffix(word, ":"):
 		return more && humps(bare)
