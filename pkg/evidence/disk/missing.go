@@ -148,8 +148,8 @@ func NamesDisks(pl *evidence.Place) evidence.Answer {
 // volume's handle, as EBS gives them ("vol0a1b…" for vol-0a1b…): then the volume's own disk would have one, too.
 // It is less than a volume of the driver that was recognised.
 func NamesByHandle(pl *evidence.Place) evidence.Answer {
-	handle := plainID(pl.Volume.CSIHandle())
-	word := len(handle) - len(strings.TrimLeft(handle, "abcdefghijklmnopqrstuvwxyz"))
+	written := lastPart(pl.Volume.CSIHandle())
+	handle, word := plainID(written), len(written)-len(strings.TrimLeft(written, "abcdefghijklmnopqrstuvwxyz"))
 	if pl.View == nil || word < 3 || len(handle) < 12 {
 		return evidence.No()
 	}
@@ -162,10 +162,12 @@ func NamesByHandle(pl *evidence.Place) evidence.Answer {
 	return evidence.No()
 }
 
-// plainID is the last part of an identifier without what backends leave out in a serial.
-func plainID(id string) string {
+// plainID is an identifier without what backends leave out in a serial.
+func plainID(id string) string { return strings.ReplaceAll(lastPart(id), "-", "") }
+
+func lastPart(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
-	return strings.ReplaceAll(id[strings.LastIndexAny(id, "/:#")+1:], "-", "")
+	return id[strings.LastIndexAny(id, "/:#")+1:]
 }
 
 func here(name, node string) int {
