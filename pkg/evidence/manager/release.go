@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -24,11 +22,10 @@ func release(pl *evidence.Place) (Idle, bool) {
 	}
 	for _, va := range pl.Volume.Attachments {
 		n := pl.X.Node(va.Spec.NodeName)
-		r := pl.X.NodeReady(va.Spec.NodeName)
-		if va.DeletionTimestamp != nil || !va.Status.Attached || !node.Tainted(n, node.OutOfService) || !r.Known || r.Ready || pl.X.Age(r.Since) < patience || !released(pl, n.Name) {
+		taint, r := node.Taint(n, node.OutOfService), pl.X.NodeReady(va.Spec.NodeName)
+		if va.DeletionTimestamp != nil || !va.Status.Attached || taint == nil || !r.Known || r.Ready || pl.X.Age(r.Since) < patience || !released(pl, n.Name) {
 			continue
 		}
-		taint := n.Spec.Taints[slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == node.OutOfService })]
 		i := Idle{Says: "release", Node: n.Name, Pod: pl.Volume.Waiting()[waits].Pod, Undated: taint.TimeAdded == nil}
 		if !i.Undated {
 			if i.Age = pl.X.Age(taint.TimeAdded.Time); i.Age < patience {

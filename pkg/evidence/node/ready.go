@@ -57,6 +57,17 @@ const (
 )
 
 // Tainted tells whether a node carries a taint of this key; one that does not exist carries none.
-func Tainted(n *corev1.Node, key string) bool {
-	return n != nil && slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+func Tainted(n *corev1.Node, key string) bool { return Taint(n, key) != nil }
+
+// Taint is a node's first taint of this key, or nil.
+func Taint(n *corev1.Node, key string) *corev1.Taint {
+	if n == nil {
+		return nil
+	}
+	for i := range n.Spec.Taints {
+		if n.Spec.Taints[i].Key == key {
+			return &n.Spec.Taints[i]
+		}
+	}
+	return nil
 }
