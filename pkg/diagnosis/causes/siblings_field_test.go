@@ -135,6 +135,13 @@ func TestLonghornSaysWhereItEnds(t *testing.T) {
 	if !quoted(r, "Too many active disks") {
 		t.Errorf("%s: the words of a replica are not quoted: %v", r.Verdict, r.Unexplained)
 	}
+	dropped := "time=\"2026-01-02T11:59:29Z\" level=warning msg=\"Dropping Longhorn volume longhorn-system/" + lhVol + " out of the queue\" controller=longhorn-volume error=\"fail to reconcile volume state for " + lhVol + ": no healthy or scheduled replica for starting\""
+	for pod, wanted := range map[string]bool{"longhorn-manager-n1": true, "longhorn-manager-n2": false} {
+		w := lhIdle(lhWaits(lhWorld("v1.4.2"))).File("logs/longhorn-system/"+pod+"/longhorn-manager.log", dropped+"\n")
+		if _, r := w.Verdict(t, Catalog(), "pvc shop/data"); quoted(r, "no healthy or scheduled replica") != wanted {
+			t.Errorf("%s: the words of %s about a volume of longhorn-manager-n1 are quoted: %v, want %v", r.Verdict, pod, !wanted, wanted)
+		}
+	}
 	sizes := func(a, b string) string {
 		return "[" + lhVol + "-e-0] time=\"2026-01-02T11:59:30Z\" level=error msg=\"Backend tcp://10.42.0.184:10030 size does not match " + a + " != " + b + " in the engine initiation phase\""
 	}

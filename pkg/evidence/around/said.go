@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -53,11 +54,17 @@ func SidecarIn(pod *corev1.Pod, name string) string {
 	return name
 }
 
-// actors are the pods of a volume's driver that act in a step.
+// actors are the pods of a volume's driver that act in a step. Longhorn attaches and detaches in the
+// longhorn-manager that owns the volume.
 func actors(x *snapshot.Index, v *snapshot.Volume, node, step string) []*corev1.Pod {
 	name, pods := Sidecar(x, v, step)
 	if pod := x.DriverPodOn(v.CSIName(), node); name == "" && pod != nil {
 		return []*corev1.Pod{pod}
+	}
+	if lh := v.LH(); lh != nil && slices.Contains([]string{"attach", "detach"}, step) {
+		if pod := longhorn.ManagerOn(x, lh.Status.OwnerID); pod != nil {
+			pods = append(slices.Clip(pods), pod)
+		}
 	}
 	return pods
 }
