@@ -52,6 +52,27 @@ func TestWhoChoseTheFrontend(t *testing.T) {
 	})
 }
 
+// TestNameThatIsNotTheDisks: Longhorn's plugin looks for its own device node and for no link of udev, and what lies
+// below /dev/mapper is over the disk. Whoever runs cryptsetup has a passphrase. (longhorn/longhorn#2801, #5330, #9002)
+func TestNameThatIsNotTheDisks(t *testing.T) {
+	t.Parallel()
+	const waits = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	const format = "format of disk \"/dev/mapper/" + lhVol + "\" failed: type:(\"ext4\") target:(\"/g\") options:(\"defaults\") errcode:(exit status 1) output:(mke2fs 1.46.4 (18-Aug-2021)\nThe file /dev/mapper/" + lhVol + " does not exist and no size was specified.\n)"
+	const run = "failed to execute: /usr/bin/nsenter [nsenter --mount=/host/proc/1/ns/mnt cryptsetup luksOpen /dev/longhorn/" + lhVol + " " + lhVol + " -d -], output , stderr No usable keyslot is available.: exit status 1"
+	says := func(w *world, text string) *world {
+		return w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = " + text)
+	}
+	sealed := func() *world { return lhStages("v1.5.1").EditIn(volDoc, "encrypted: false", "encrypted: true") }
+	yet := func() *world { return says(lhStages("v1.5.1"), "volume "+lhVol+" hasn't been attached yet") }
+	showEach(t, map[string]shown{
+		"not attached yet, its node is there": {yet(), waits},
+		"not attached yet, its node is gone":  {yet().Without("n1", "dev/longhorn"), "broken: certain device-link-missing Device n1/8:16"},
+		"no mapping over the disk":            {says(sealed(), format), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a passphrase that opens nothing":     {says(sealed(), run), waits},
+		"no passphrase at all":                {says(sealed(), "missing passphrase for encrypted volume "+lhVol), "broken: certain encryption-key-wrong PersistentVolume pv-data"},
+	})
+}
+
 // lhNoManager lets the instance-manager of n1 not run: its state, and what is put in the place of its pod's.
 func lhNoManager(w *world, state, phase, container string) *world {
 	w.EditIn(im1Doc, "currentState: running", "currentState: "+state).EditIn(im1Pod, "phase: Running", "phase: "+phase).EditIn(im1Pod, "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:40:10Z'")

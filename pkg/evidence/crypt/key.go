@@ -185,10 +185,14 @@ func (k Key) Secret() (name string, field report.Evidence) {
 }
 
 // Unnamed asks whether the volume is encrypted, by whatever record says so, and its PV
-// names no Secret. The reference cannot be added to a PV that exists.
+// names no Secret. The reference cannot be added to a PV that exists. A driver that runs
+// cryptsetup, or works at the mapping already, has a passphrase, wherever it has it from.
 func (k Key) Unnamed() evidence.Answer {
 	v := k.pl.Volume
-	if v.PV == nil || v.PV.Spec.CSI == nil {
+	mapped := k.pl.Refused().Say(func(t evidence.Text) bool {
+		return slices.ContainsFunc(t.Devices, func(path string) bool { return strings.HasPrefix(path, "/dev/mapper/") })
+	})
+	if v.PV == nil || v.PV.Spec.CSI == nil || evidence.Any(attempts(k.pl), mapped).Yes() {
 		return evidence.No()
 	}
 	if name, _ := k.Secret(); name != "" {

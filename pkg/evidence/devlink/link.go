@@ -93,12 +93,16 @@ var devPath = pattern.MustCompile(`(?:^|[^\w./~-])(?:/[\w.-]+)?(/dev/[\w./:@+=-]
 // proven: the disk carries the volume's identity, and the name is not there.
 func (m *Missing) proven(ownLink bool) {
 	view, dev, exists := m.pl.View, m.Disk.Dev, false
-	for _, named := range devPath.FindAllStringSubmatch(m.text.Raw, -1) {
-		path := strings.TrimRight(named[1], ".:")
+	paths := m.lookedFor()
+	for _, path := range paths {
 		m.Expected = path
 		if at, ok := view.NumberAt(path); ok && (at == dev || m.pl.Volume.IsLonghorn()) { // with another number it is device-is-not-the-volume
 			exists = true
 		}
+	}
+	if m.text.Raw != "" && len(m.text.Devices) > 0 && len(paths) == 0 {
+		m.Disk = nil // only a map over the disk is missed
+		return
 	}
 	links := linksTo(view.Facts.DevLinks, dev)
 	named := exists || m.Expected == "" && (len(links) > 0 || ownLink) // what the driver sees of it is another matter
@@ -108,6 +112,22 @@ func (m *Missing) proven(ownLink bool) {
 		return
 	}
 	m.Is = m.pl.Tables(probes.Machine, probes.Block, probes.DeviceNodes).Nothing(evidence.FromNode(view.Name, "dev/disk/by-id", orNone(links)))
+}
+
+// lookedFor are the paths by which the disk is looked for: those that the driver names. What lies below
+// /dev/mapper is a name of another device over the disk (dm-crypt, multipath), unless the disk is such a
+// one. Longhorn's plugin knows one name (longhorn-manager: types.LonghornDeviceDirectory).
+func (m *Missing) lookedFor() []string {
+	var out []string
+	for _, named := range devPath.FindAllStringSubmatch(m.text.Raw, -1) {
+		if path := strings.TrimRight(named[1], ".:"); !strings.HasPrefix(path, "/dev/mapper/") || strings.HasPrefix(m.Disk.Name, "dm-") {
+			out = append(out, path)
+		}
+	}
+	if len(out) == 0 && m.pl.Volume.IsLonghorn() && len(m.text.Devices) == 0 {
+		out = append(out, "/dev/longhorn/"+disk.LonghornName(m.pl.Volume))
+	}
+	return out
 }
 
 // used tells whether it was tried to mount the disk by a path that leads to it: the driver found it, whatever
