@@ -216,3 +216,26 @@ func TestCertificateThatNobodyTrusts(t *testing.T) {
 		}
 	}
 }
+
+// TestShareThatANewPodDoesNotStart: what keeps the pod of a share-manager would keep the next one, too.
+func TestShareThatANewPodDoesNotStart(t *testing.T) {
+	t.Parallel()
+	const pod, ready = "name: share-manager-" + lhVol + ", uid", "ready: true, restartCount: 0, state: {running: {startedAt: '2025-12-20T08:00:05Z'}}"
+	off := func(is string) *world {
+		w := lhShare("v1.9.1").EditIn("kind: ShareManager", "state: running", "state: starting").EditIn(volDoc, "shareState: running", "shareState: starting")
+		return w.EditIn(pod, "status: 'True', lastTransitionTime: '2025-12-20T08:00:10Z'", "status: 'False', lastTransitionTime: '2026-01-02T11:20:10Z'").EditIn(pod, ready, "ready: false, restartCount: 0, state: {"+is+"}")
+	}
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"it waits for an image": {off("waiting: {reason: ImagePullBackOff}"), "pull the image longhornio/longhorn-share-manager:v1.9.1"},
+		"no node has room":      {off("waiting: {reason: ContainerCreating}").EditIn(pod, "conditions: [", "conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 3 Insufficient cpu.'}, "), "3 Insufficient cpu"},
+		"it runs and is not up": {off("running: {startedAt: '2025-12-20T08:00:05Z'}"), "share-manager pod of volume"},
+	} {
+		_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+		if first(r) != "longhorn-share-manager-down certain" || !slices.ContainsFunc(r.RootCauses[0].Remedies, func(s report.Remedy) bool { return strings.Contains(s.Name+s.Title, c.want) }) {
+			t.Errorf("%s: %s %s, without a step that says %q: %v", name, r.Verdict, first(r), c.want, r.RootCauses)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // (getImageVolumes of pkg/kubelet/kuberuntime/kuberuntime_manager.go), so an image that a
 // container has, too, is the container's trouble.
 func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
-	if t.Source != "api" || !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}, t.Reason) {
+	if t.Source != "api" || !slices.Contains(imageReasons, t.Reason) {
 		return ""
 	}
 	for _, v := range pod.Spec.Volumes {
@@ -24,6 +24,24 @@ func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
 		}
 		if !snapshot.AnyContainer(pod, func(c *corev1.Container) bool { return c.Image == v.Image.Reference }) {
 			return v.Name
+		}
+	}
+	return ""
+}
+
+// imageReasons are why a container waits for an image (pkg/kubelet/images/types.go).
+var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
+
+// AwaitedImage is the image that a container of a pod waits for, or nothing.
+func AwaitedImage(pod *corev1.Pod) string {
+	for _, s := range snapshot.Statuses(pod) {
+		if s.State.Waiting == nil || !slices.Contains(imageReasons, s.State.Waiting.Reason) {
+			continue
+		}
+		for c := range snapshot.Containers(pod) {
+			if c.Name == s.Name {
+				return c.Image
+			}
 		}
 	}
 	return ""

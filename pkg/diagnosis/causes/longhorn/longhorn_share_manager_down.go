@@ -8,7 +8,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // ShareManagerDown is what is left when the NFS server of an RWX volume does not run
@@ -43,8 +45,21 @@ var ShareManagerDown = &diagnosis.Rule{
 		}
 		p.At(pl.X.DeviceNodes(pl.Volume)...)
 		if pod := pl.X.ShareManagerPod(pl.Volume); pod != nil {
-			p.Steps = append(p.Steps, remedy.DeleteShareManager(pl.Volume, pod))
+			shareAnew(pl, pod, p)
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// shareAnew starts the share again; a new pod would wait for the same image, or for the same room.
+func shareAnew(pl *evidence.Place, pod *corev1.Pod, p *diagnosis.Proof) {
+	if image := pods.AwaitedImage(pod); image != "" {
+		p.Steps = []remedy.Step{remedy.Words("Let node " + pod.Spec.NodeName + " pull the image " + image + " (registry, its certificate, credentials, a mirror); the pod of the share-manager goes on by itself.")}
+		return
+	}
+	if why, ok := pods.Unscheduled(pod); ok {
+		p.Steps = []remedy.Step{remedy.Words("Let the scheduler find a node for the pod of the share-manager; it says: " + why)}
+		return
+	}
+	p.Steps = append(p.Steps, remedy.DeleteShareManager(pl.Volume, pod))
 }
