@@ -47,13 +47,23 @@ func (v *Volume) NFSServer() (server, path string) {
 	return "", ""
 }
 
-// ShareAddress is where Longhorn offers a shared volume; empty: nowhere.
-func (v *Volume) ShareAddress() string {
+// ShareSource is "host/volume", where Longhorn offers a shared volume: as its Volume says, or its
+// ShareManager, which knows it first. Empty: nowhere.
+func (v *Volume) ShareSource() string {
 	lh := v.LH()
 	if lh == nil {
 		return ""
 	}
-	host, _, ok := strings.Cut(strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://"), "/")
+	at := lh.Status.ShareEndpoint
+	if m := v.Longhorn.ShareManager; at == "" && m != nil {
+		at = m.Endpoint
+	}
+	return strings.TrimPrefix(at, "nfs://")
+}
+
+// ShareAddress is the host of it.
+func (v *Volume) ShareAddress() string {
+	host, _, ok := strings.Cut(v.ShareSource(), "/")
 	if !ok {
 		return ""
 	}

@@ -239,3 +239,16 @@ func TestShareThatANewPodDoesNotStart(t *testing.T) {
 		}
 	}
 }
+
+// TestShareThatOnlyItsManagerNames: a Volume whose status has no shareEndpoint yet is asked for where its
+// ShareManager offers it.
+func TestShareThatOnlyItsManagerNames(t *testing.T) {
+	t.Parallel()
+	from := func(answer string) *world {
+		return second(lhShare("v1.7.2"), "web-b", "n3", "", "Pending", "").Attached("n3").Entries("n3", "@dial/10.96.10.77:2049", answer)
+	}
+	showEach(t, map[string]shown{
+		"it does not answer": {from("timeout"), "broken: certain network-host-to-pod-blocked Node n3"},
+		"it answers":         {from("ok 1ms"), "broken: unexplained pod-waiting-for-volume"},
+	})
+}

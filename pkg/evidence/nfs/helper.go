@@ -33,8 +33,8 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 	s.Pod = waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name
 	if server, path := pl.Volume.NFSServer(); server != "" {
 		s.Source, s.Helper = server+":"+path, "mount.nfs"
-	} else if lh := pl.Volume.LH(); lh != nil && pl.Volume.RegularRWX() {
-		s.Source, s.Helper = strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://"), "mount.nfs"
+	} else if pl.Volume.LH() != nil && pl.Volume.RegularRWX() {
+		s.Source, s.Helper = pl.Volume.ShareSource(), "mount.nfs"
 	}
 	for _, t := range pl.Texts {
 		explicit := t.Is(message.NFSHelperMissing)

@@ -63,8 +63,8 @@ func (r Refusal) Source() string {
 	if server, path := r.pl.Volume.NFSServer(); server != "" {
 		return server + ":" + path
 	}
-	if lh := r.pl.Volume.LH(); lh != nil {
-		return strings.TrimPrefix(lh.Status.ShareEndpoint, "nfs://")
+	if r.pl.Volume.LH() != nil {
+		return r.pl.Volume.ShareSource()
 	}
 	return NameOf(r.pl.Volume)
 }
