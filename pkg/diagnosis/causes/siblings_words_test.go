@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // TestSiblingsWords: the same error in the words of other drivers and tools, and words that only
@@ -56,6 +57,8 @@ func TestSiblingsWords(t *testing.T) {
 		"iscsi: of a driver, 127":                    {oracle(true, false, true, "error adding node record to db: exit status 127"), "broken: certain iscsi-tools-missing Node n1"},
 		"iscsi: of a driver, 20":                     {oracle(false, false, true, "error logging in target: exit status 20"), "broken: certain iscsid-not-running Node n1"},
 		"iscsi: of a driver, 12":                     {oracle(false, true, false, "error logging in target: exit status 12"), "broken: certain iscsi-module-missing Node n1"},
+		"a disk that is hot-plugged, not ready":      {vol("driver.harvesterhci.io", "pvc-52d1763c", "").Attached("n1").Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Aborted desc = The hot-plug volume pvc-52d1763c is not ready"), "broken: likely attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("pvc-52d1763c", "driver.harvesterhci.io", "n1")},
+		"a volume that is made, not ready":           {vol("csi.example.com", "pvc-52d1763c", "").Attached("n1").Waits().FailedMount(mp + "volume pvc-52d1763c is not ready"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"a word without blanks":                      {sketch.NewWorld("csi.huawei.com", "dorado.v-1", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi.huawei.com, fsType: ext4, volumeHandle: dorado.v-1}").Attached("n1").Waits().FailedMount(mp + "VolumeDeviceNotFound"), "broken: likely attached-in-api-missing-on-node VolumeAttachment csi-9e6f0b635ad3742709da5eb9c47542acd25604c289fa323ead31e5e6154ad059"},
 	} {
 		t.Run(name, func(t *testing.T) {

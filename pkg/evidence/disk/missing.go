@@ -19,7 +19,7 @@ import (
 var missing = pattern.MustCompile(`(?i)no device path for device|find disk by lun|findDiskByLun\(\d+\) failed within timeout|re-link disk|non[- ]?existent (disk|device)|not attached to (this )?(node|instance|vm|host)|` +
 	`(disk|device|volume)\b[^:]{0,80}\bnot found|devicenotfound\b|(could not|couldn't|cannot|can't|unable to|failed to) (find|locate|get|discover) [^:]{0,60}(disk|device|lun|path)|` +
 	`hasn't been attached|no such device|device path .*(does not|doesn't) exist|timed? ?out waiting for (the )?(disk|device)|` +
-	`The file \S+ does not exist and no size was specified|(disk|device)\b[^:]{0,60}\bis not ready`)
+	`The file \S+ does not exist and no size was specified|(disk|device|hot-?plug(ged)? volume)\b[^:]{0,60}\bis not ready`)
 
 // unnamed is how drivers and kubelet say that a disk does not appear under the name that
 // they expect.
