@@ -23,7 +23,7 @@ func (c Carrier) damageLines() []probes.KernelLine {
 	}
 	since := c.since()
 	return slices.Concat(
-		evidence.Keep(c.Lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock), speaksOfDamage),
+		evidence.Keep(c.Lines(kmsg.XFSCorruption, kmsg.XFSShutdown, kmsg.Ext4Error, kmsg.BtrfsError, kmsg.BadSuperblock, kmsg.BadJournal), speaksOfDamage),
 		evidence.Keep(c.Place.View.Facts.Kernel, func(l probes.KernelLine) bool {
 			return l.Micros >= since && strings.Contains(l.Text, noGrowth) && strings.Contains(l.Text, "EXT4-fs") && strings.Contains(l.Text, "(device "+c.Block.Name+")")
 		}))
@@ -33,7 +33,7 @@ func (c Carrier) damageLines() []probes.KernelLine {
 func speaksOfDamage(l probes.KernelLine) bool {
 	has := func(words ...string) bool { return evidence.ContainsAny(l.Text, words...) }
 	switch l.Kind {
-	case kmsg.XFSCorruption:
+	case kmsg.XFSCorruption, kmsg.BadJournal:
 		return true
 	case kmsg.BadSuperblock: // of ext4, once it has found its magic number (fs/ext4/super.c); the size is the device's
 		return has("EXT4-fs (") && !has("Can't find ext", "unable to read superblock", "bad geometry")

@@ -81,17 +81,24 @@ func (r Refusal) ByServer() evidence.Answer {
 	if forbidden.MatchString(r.Text.Raw) && !denied.MatchString(r.Text.Raw) {
 		lacks = append(lacks, evidence.Lack{Need: "that it is the server that does not permit it", Node: r.pl.Node, Why: "a security module of the node says the same"})
 	}
-	if pv := r.pl.Volume.PV; pv != nil {
-		for _, o := range pv.Spec.MountOptions {
-			if strings.HasPrefix(o, "sec=krb5") {
-				lacks = append(lacks, evidence.Lack{Need: "the Kerberos credentials of node " + r.pl.Node, Node: r.pl.Node, Why: o + " may be what the server refuses"})
-			}
-		}
+	if o := r.Kerberos(); o != "" {
+		lacks = append(lacks, evidence.Lack{Need: "the Kerberos credentials of node " + r.pl.Node, Node: r.pl.Node, Why: o + " may be what the server refuses"})
 	}
 	if len(lacks) > 0 {
 		return evidence.Unseen(lacks...)
 	}
 	return evidence.Yes()
+}
+
+// Kerberos is the option by which the mount wants a ticket, or nothing. A node without one is told EACCES by
+// its own rpc.gssd(8), for which mount.nfs has the same words as for the server's.
+func (r Refusal) Kerberos() string {
+	for _, o := range r.options() {
+		if strings.HasPrefix(o, "sec=krb5") {
+			return o
+		}
+	}
+	return ""
 }
 
 // From are the addresses from which the node speaks to NFS servers: the export list is

@@ -73,29 +73,29 @@ var wantedVersion = pattern.MustCompile(`\b(?:nfs)?vers=([0-9.]+)`)
 
 // Version is the NFS version that was asked for, or nothing.
 func (r Refusal) Version() string {
-	v := r.pl.Volume
-	options := v.Attribute("nfsOptions")
-	if v.PV != nil {
-		options += "," + strings.Join(v.PV.Spec.MountOptions, ",")
-	}
-	for _, text := range []string{r.Text.Args, options} {
-		if m := wantedVersion.FindStringSubmatch(text); m != nil {
+	for _, o := range r.options() {
+		if m := wantedVersion.FindStringSubmatch(o); m != nil {
 			return m[1]
 		}
 	}
-	if v.RegularRWX() {
+	if r.pl.Volume.RegularRWX() {
 		return "4.1" // Longhorn's default options (csi/nfs mount in longhorn-manager)
 	}
 	return ""
 }
 
-// asked tells whether the mount was asked for with an option.
-func (r Refusal) asked(option string) bool {
-	if pv := r.pl.Volume.PV; pv != nil && slices.Contains(pv.Spec.MountOptions, option) {
-		return true
+// options are the words of the mount that was tried, then what the volume asks for.
+func (r Refusal) options() []string {
+	v := r.pl.Volume
+	wanted := r.Text.Args + "," + v.Attribute("nfsOptions")
+	if v.PV != nil {
+		wanted += "," + strings.Join(v.PV.Spec.MountOptions, ",")
 	}
-	return slices.Contains(strings.FieldsFunc(r.Text.Args, func(c rune) bool { return c == ',' || c == ' ' }), option)
+	return strings.FieldsFunc(wanted, func(c rune) bool { return c == ',' || c == ' ' })
 }
+
+// asked tells whether the mount was asked for with an option.
+func (r Refusal) asked(option string) bool { return slices.Contains(r.options(), option) }
 
 // WorksOn lists other nodes where the place's volume is mounted now, or where a pod runs
 // with it and nobody looked.

@@ -49,6 +49,8 @@ func TestKinds(t *testing.T) {
 		{"EXT4-fs (nvme1n1p2): mounted filesystem 5b r/w with ordered data mode. Quota mode: none.", Mounted, "nvme1n1p2"},
 		{"EXT4-fs (sda): unmounting filesystem.", Unmounted, "sda"},
 		{"EXT4-fs (sdb): couldn't mount RDWR because of unsupported optional features (400)", UnsupportedFeature, "sdb"},
+		{"BTRFS error (device sdb): cannot mount because of unknown incompat features (0x5b41)", UnsupportedFeature, "sdb"},
+		{"XFS (sdb): File system with blocksize 65536 bytes. Only pagesize (4096) or less will currently work.", UnsupportedFeature, "sdb"},
 		{"EXT4-fs (sda): VFS: Can't find ext4 filesystem", BadSuperblock, "sda"},
 		{"XFS (dm-3): Filesystem has duplicate UUID 552a897a - can't mount", XFSDuplicateUUID, "dm-3"},
 		{"XFS (rbd2): Superblock has unknown read-only compatible features (0x4) enabled.", UnsupportedFeature, "rbd2"},

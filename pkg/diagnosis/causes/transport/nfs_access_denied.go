@@ -22,12 +22,11 @@ var NFSAccessDenied = &diagnosis.Rule{
 		if len(list) == 0 {
 			return nil
 		}
-		r := list[0]
-		works := nfs.WorksOn(r.Place())
+		r, works := list[0], nfs.WorksOn(list[0].Place())
 		from, lines := r.From()
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(r.Node()), Says: "alone",
-			With: words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.Nodes(works), "from": words.List(from, 0)},
+			With: words.Fields{"source": r.Source(), "nodes": "", "pod": r.Pod, "answer": r.Answer(), "works": words.Nodes(works), "from": words.List(from, 0), "option": r.Kerberos()},
 			Last: []evidence.Answer{r.ByServer()},
 			// mount.nfs says of every EACCES that the server denied it.
 			LookAlikes: []diagnosis.LookAlike{{Cause: "security-module-denies", Is: security.OfMount(r.Place())}},
@@ -42,6 +41,8 @@ var NFSAccessDenied = &diagnosis.Rule{
 			p.Steps = []remedy.Step{remedy.Words(own(r) + ", or let the driver leave owners alone (CSIDriver fsGroupPolicy None, or no fsGroup in the pod). The kubelet tries again by itself.")}
 		case r.Relayed():
 			p.Steps = []remedy.Step{remedy.Words("Compare the policy of the file system with who mounts it: whether it wants an identity (for EFS the mount option iam, and a role with ClientMount and ClientWrite for the driver's node plugin), TLS or an access point, and whether that access point exists. The kubelet tries again by itself.")}
+		case r.Kerberos() != "":
+			p.Says, p.Steps = "ticket", []remedy.Step{remedy.Words("See first whether node " + r.Node() + " gets its ticket: rpc.gssd runs there, /etc/krb5.keytab has an entry for the host, and the clock is that of the key distribution center. Then compare the sec= of the export on the server. The kubelet tries again by itself.")}
 		case len(works) > 0:
 			p.Says = "list"
 		case len(list) > 1:

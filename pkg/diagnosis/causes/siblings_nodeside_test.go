@@ -1,0 +1,51 @@
+package causes
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestMountsThatTheKernelRefuses: each filesystem has words of its own for what it does not know, and for a journal
+// that it cannot load; the device's failed requests come before both.
+func TestMountsThatTheKernelRefuses(t *testing.T) {
+	t.Parallel()
+	fs := func(typ string, lines ...string) *world {
+		w := attachedEBS().Moved("fsType: ext4", "fsType: "+typ, "TYPE=ext4", "TYPE="+typ).Kernel("n1", lines...)
+		return w.FailedMount(strings.ReplaceAll(devFailed("mount: /g/globalmount: wrong fs type, bad option, bad superblock on /dev/nvme1n1, missing codepage or helper program, or other error."), "-t ext4", "-t "+typ))
+	}
+	const (
+		unknown = "broken: certain filesystem-feature-unsupported Device n1/259:1"
+		damaged = "broken: likely filesystem-needs-fsck Device n1/259:1"
+		why     = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	)
+	showEach(t, map[string]shown{
+		"btrfs with a feature of a newer kernel": {fs("btrfs", "61|BTRFS error (device nvme1n1): cannot mount because of unknown incompat features (0x5b41)", "61|BTRFS error (device nvme1n1): open_ctree failed"), unknown},
+		"btrfs with sectors above the page":      {fs("btrfs", "61|BTRFS error (device nvme1n1): sectorsize 16384 not yet supported for page size 4096", "61|BTRFS error (device nvme1n1): superblock contains fatal errors"), unknown},
+		"XFS with blocks above the page":         {fs("xfs", "61|XFS (nvme1n1): File system with blocksize 65536 bytes. Only pagesize (4096) or less will currently work.", "61|XFS (nvme1n1): SB validate failed with error -38."), unknown},
+		"ext4 with blocks above the page":        {fs("ext4", "61|EXT4-fs (nvme1n1): bad block size 65536"), unknown},
+		"of another disk":                        {fs("ext4", "61|EXT4-fs (nvme9n1): bad block size 65536"), why},
+		"a journal that ext4 cannot load":        {fs("ext4", "61|JBD2: journal recovery failed", "61|EXT4-fs (nvme1n1): error loading journal"), damaged},
+		"a log that XFS cannot replay":           {fs("xfs", "61|XFS (nvme1n1): Starting recovery (logdev: internal)", "61|XFS (nvme1n1): log mount/recovery failed: error -117", "61|XFS (nvme1n1): log mount failed"), damaged},
+		"the disk fails under the journal":       {fs("ext4", "61|I/O error, dev nvme1n1, sector 8388608 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", "61|EXT4-fs (nvme1n1): error loading journal"), why},
+	})
+}
+
+// TestTicketsOfMounts: who asks for Kerberos, and where, decides whether the export list is to blame.
+func TestTicketsOfMounts(t *testing.T) {
+	t.Parallel()
+	const words = "mount.nfs: access denied by server while mounting 10.9.0.5:/export/data"
+	refused := func(option string) *world {
+		return nfs().Waits().FailedMount(strings.Replace(nfsFailed(words), "-o vers=4.2", "-o vers=4.2"+option, 1)).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms")
+	}
+	const likely = "broken: likely nfs-access-denied Node n1"
+	showEach(t, map[string]shown{
+		"without":                  {refused(""), "broken: certain nfs-access-denied Node n1"},
+		"with sec=sys":             {refused(",sec=sys"), "broken: certain nfs-access-denied Node n1"},
+		"in the mount that failed": {refused(",sec=krb5p"), likely},
+		"in the volume":            {refused("").Edit("accessModes: [ReadWriteMany]\n  csi", "accessModes: [ReadWriteMany]\n  mountOptions: [sec=krb5i]\n  csi"), likely},
+		"and others have it":       {nfsMounted(refused(",sec=krb5").Runs(1), "n2", 1), likely},
+	})
+	sayEach(t, map[string]said{
+		"in the mount that failed": {refused(",sec=krb5p"), []string{"rpc.gssd", "with sec=krb5p"}, []string{"exportfs", "export list is what refuses"}},
+	})
+}
