@@ -71,7 +71,7 @@ func (p *Pass) otherwise() string {
 			why = pods.Hindrance(pod)
 		}
 		if why == "" && pod.Status.Phase == corev1.PodPending && pods.Unbegun(pod) != "" {
-			why = "its container " + pods.Unbegun(pod) + " is not made yet, and nobody says why"
+			why = "its container " + pods.Unbegun(pod) + " is not made yet" + p.saidOfContainers(pod)
 		}
 		if pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "" { // by the kubelet or the node's controller: Evicted, NodeLost
 			return fmt.Sprintf("Pod %s/%s has ended (%s) and does not run again: %s", pod.Namespace, pod.Name, pod.Status.Reason, strings.TrimSpace(pod.Status.Message))
@@ -81,6 +81,16 @@ func (p *Pass) otherwise() string {
 		}
 	}
 	return ""
+}
+
+// saidOfContainers is what was said lately about the making of a pod and of its containers.
+func (p *Pass) saidOfContainers(pod *corev1.Pod) string {
+	for _, t := range p.PodTexts(pod) {
+		if t.Fresh && t.OfContainer() {
+			return ": " + evidence.Brief(t.Raw)
+		}
+	}
+	return ", and nobody says why"
 }
 
 func summaryOfRoot(roots []*Finding) string {

@@ -3,6 +3,8 @@ package causes
 import (
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 )
 
 // TestMountsThatTheKernelRefuses: each filesystem has words of its own for what it does not know, and for a journal
@@ -26,6 +28,7 @@ func TestMountsThatTheKernelRefuses(t *testing.T) {
 		"of another disk":                        {fs("ext4", "61|EXT4-fs (nvme9n1): bad block size 65536"), why},
 		"a journal that ext4 cannot load":        {fs("ext4", "61|JBD2: journal recovery failed", "61|EXT4-fs (nvme1n1): error loading journal"), damaged},
 		"a log that XFS cannot replay":           {fs("xfs", "61|XFS (nvme1n1): Starting recovery (logdev: internal)", "61|XFS (nvme1n1): log mount/recovery failed: error -117", "61|XFS (nvme1n1): log mount failed"), damaged},
+		"the disk fails under the log":           {fs("xfs", "61|XFS (nvme1n1): log recovery read I/O error at daddr 0x0 len 8 error -5", "61|XFS (nvme1n1): log mount/recovery failed: error -5", "61|XFS (nvme1n1): log mount failed"), why},
 		"the disk fails under the journal":       {fs("ext4", "61|I/O error, dev nvme1n1, sector 8388608 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", "61|EXT4-fs (nvme1n1): error loading journal"), why},
 	})
 }
@@ -48,4 +51,33 @@ func TestTicketsOfMounts(t *testing.T) {
 	sayEach(t, map[string]said{
 		"in the mount that failed": {refused(",sec=krb5p"), []string{"rpc.gssd", "with sec=krb5p"}, []string{"exportfs", "export list is what refuses"}},
 	})
+}
+
+// TestPodThatWaitsForSomethingElse: the volume is well, and the answer says what keeps the pod.
+func TestPodThatWaitsForSomethingElse(t *testing.T) {
+	t.Parallel()
+	run := func() *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
+	}
+	sandbox := func(said string) *world { // made by others than the driver, whose sockets end calls in the same words
+		return ebsMounted(ebs().Waits(), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Event("Pod", "web-0", sketch.UID+"00", "FailedCreatePodSandBox", "kubelet", "n1", "2026-01-02T11:59:00Z", said)
+	}
+	for name, c := range map[string]struct {
+		world *world
+		says  string
+	}{
+		"no node takes it": {ebs().Waits().EditIn("name: web-0, uid", "nodeName: n1, ", "").EditIn("name: web-0, uid", "PodScheduled, status: 'True'", "PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 3 node(s) were unschedulable.'"), "3 node(s) were unschedulable"},
+		"its image":        {run().EditIn("name: web-0, uid", "phase: Running", "phase: Pending").EditIn("name: web-0, uid", "state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "state: {waiting: {reason: ImagePullBackOff}}").Without("n1", "proc/5000/"), "ImagePullBackOff"},
+		"its sandbox":      {sandbox("Failed to create pod sandbox: rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused\""), "containerd.sock: connect: connection refused"},
+		"its network":      {sandbox("Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \"0ab1\": plugin type=\"cilium-cni\" failed (add): unable to connect to Cilium agent: failed to create cilium agent client after 30.000000 seconds timeout: Get \"http://localhost/v1/config\": dial unix /var/run/cilium/cilium.sock: connect: no such file or directory"), "cilium.sock: connect: no such file"},
+		"it runs":          {run(), "No cause and no symptom was found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, r := c.world.Verdict(t, Catalog(), "pvc shop/data")
+			if got != "healthy" || !strings.Contains(r.Summary, c.says) {
+				t.Errorf("got %s: %s; want healthy, and %q", got, r.Summary, c.says)
+			}
+		})
+	}
 }

@@ -2,7 +2,6 @@ package causes
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -196,30 +195,6 @@ func TestWellAndOdd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			show(t, c.world, c.question, c.want)
-		})
-	}
-}
-
-// TestPodThatWaitsForSomethingElse: the volume is well, and the answer says what keeps the pod.
-func TestPodThatWaitsForSomethingElse(t *testing.T) {
-	t.Parallel()
-	run := func() *world {
-		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
-	}
-	for name, c := range map[string]struct {
-		world *world
-		says  string
-	}{
-		"no node takes it": {ebs().Waits().EditIn("name: web-0, uid", "nodeName: n1, ", "").EditIn("name: web-0, uid", "PodScheduled, status: 'True'", "PodScheduled, status: 'False', reason: Unschedulable, message: '0/3 nodes are available: 3 node(s) were unschedulable.'"), "3 node(s) were unschedulable"},
-		"its image":        {run().EditIn("name: web-0, uid", "phase: Running", "phase: Pending").EditIn("name: web-0, uid", "state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "state: {waiting: {reason: ImagePullBackOff}}").Without("n1", "proc/5000/"), "ImagePullBackOff"},
-		"it runs":          {run(), "No cause and no symptom was found"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, r := c.world.Verdict(t, Catalog(), "pvc shop/data")
-			if got != "healthy" || !strings.Contains(r.Summary, c.says) {
-				t.Errorf("got %s: %s; want healthy, and %q", got, r.Summary, c.says)
-			}
 		})
 	}
 }

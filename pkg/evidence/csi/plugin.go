@@ -77,7 +77,7 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
 		own := strings.Contains(t.Raw, driver) || strings.Contains(t.Raw, "csi.sock") || strings.Contains(t.Raw, "code = Unavailable")
-		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || ofAttacher(t) || !snapshot.OwnSocket(plugin, t.Raw) && twice(pl, driver, plugin).No() {
+		if t.Node != "" && t.Node != pl.Node || !t.Is(message.SocketRefused) || !own || beside(t) || !snapshot.OwnSocket(plugin, t.Raw) && twice(pl, driver, plugin).No() {
 			continue
 		}
 		if at := Started(plugin); !at.IsZero() && !t.At.After(at) {
@@ -97,7 +97,7 @@ func Deaf(pl *evidence.Place, driver string, plugin *corev1.Pod) evidence.Answer
 func SocketGone(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 	for _, t := range pl.Refused() {
 		at := dialed(t)
-		if at == "" || !t.Is(message.NoSuchFile) || ofAttacher(t) || t.Node != "" && t.Node != pl.Node || !snapshot.OwnSocket(plugin, t.Raw) {
+		if at == "" || !t.Is(message.NoSuchFile) || beside(t) || t.Node != "" && t.Node != pl.Node || !snapshot.OwnSocket(plugin, t.Raw) {
 			continue
 		}
 		whole := pl.Tables(probes.KubeletDirs)
@@ -116,7 +116,7 @@ func SocketGone(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 // (ValidatePlugin, pkg/volume/csi/csi_plugin.go). The text alone may be of a driver that calls its neighbour.
 func Elsewhere(pl *evidence.Place, driver string, plugin *corev1.Pod) (socket string, is evidence.Answer) {
 	for _, t := range pl.Refused() {
-		if at := dialed(t); at != "" && t.Is(message.SocketRefused) && !ofAttacher(t) && (t.Node == "" || t.Node == pl.Node) && !snapshot.OwnSocket(plugin, t.Raw) {
+		if at := dialed(t); at != "" && t.Is(message.SocketRefused) && !beside(t) && (t.Node == "" || t.Node == pl.Node) && !snapshot.OwnSocket(plugin, t.Raw) {
 			return at, twice(pl, driver, plugin)
 		}
 	}
@@ -154,10 +154,10 @@ func Halted(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 	return inState(pl, plugin, "T", "t")
 }
 
-// ofAttacher tells whether a text comes from the controller's side, which has a socket
-// of its own.
-func ofAttacher(t evidence.Text) bool {
-	return t.Reason == "attachError" || t.Reason == "detachError" || t.Reason == "FailedAttachVolume" || t.Component == "attachdetach-controller"
+// beside tells whether a text is of calls that never end at the plugin's socket: the controller's side has one of its
+// own, and who makes pods and containers those of the runtime and of its network.
+func beside(t evidence.Text) bool {
+	return t.OfContainer() || t.Reason == "attachError" || t.Reason == "detachError" || t.Reason == "FailedAttachVolume" || t.Component == "attachdetach-controller"
 }
 
 // servedSince is a pod of the node that started with a volume of the driver after a moment.

@@ -72,6 +72,8 @@ var forms = []form{
 	{XFSCorruption, []string{"XFS (", "run xfs_repair"}},
 	{BadSuperblock, []string{"XFS (", "Invalid superblock magic number"}},
 	{BadSuperblock, []string{"XFS (", "SB validate failed"}},
+	{IOError, []string{"XFS (", "log recovery", "I/O error"}},
+	{IOError, []string{"XFS (", "log mount/recovery failed: error -5"}},
 	{BadJournal, []string{"XFS (", "log mount", "failed"}},
 	{BadJournal, []string{"XFS (", "log check failed"}},
 	{BadJournal, []string{"XFS (", "log has mismatched uuid"}},
