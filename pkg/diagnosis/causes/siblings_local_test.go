@@ -55,6 +55,8 @@ func TestSiblingsLocal(t *testing.T) {
 			"broken: certain local-pool-inactive Node n1"},
 		"LVM: a member is missing": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount: special device /dev/datavg/pvc-11aa does not exist")).Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=LVM2_member\nUUID=abc", "run/lvm/pvs_online/abc", "8:16"),
 			"broken: certain local-pool-inactive Node n1"},
+		"LVM: a member is missing, says fsconfig": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount: /g: fsconfig() failed: /dev/datavg/pvc-11aa: Can't lookup blockdev.")).Disk("n1", "sdb", "8:16").Entries("n1", "@content/8:16", "TYPE=LVM2_member\nUUID=abc", "run/lvm/pvs_online/abc", "8:16"),
+			"broken: certain local-pool-inactive Node n1"},
 		"LVM: nobody looked, the driver's node object lacks the group": {lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "Volume group \"datavg\" not found")).Unprobed("n1", "PodRejected").
 			Add("\napiVersion: local.openebs.io/v1alpha1\nkind: LVMNode\nmetadata: {namespace: openebs, name: n1}\nvolumeGroups: [{name: other, missingPvCount: 0}]"),
 			"broken: likely local-pool-inactive Node n1"},

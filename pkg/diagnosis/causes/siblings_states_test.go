@@ -10,12 +10,17 @@ import (
 // TestNamesThatWereTakenAway: the engine runs, its disk is there, and the node that it made below /dev is not.
 func TestNamesThatWereTakenAway(t *testing.T) {
 	t.Parallel()
-	mount := func(w *world) *world {
-		return w.FailedMount(stageFails("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/longhorn/" + lhVol + " /g\nOutput: mount: /g: special device /dev/longhorn/" + lhVol + " does not exist."))
+	said := func(w *world, output string) *world {
+		return w.FailedMount(stageFails("mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t ext4 -o defaults /dev/longhorn/" + lhVol + " /g\nOutput: mount: /g: " + output))
 	}
+	const gone = "special device /dev/longhorn/" + lhVol + " does not exist."
+	const newer = "fsconfig() failed: /dev/longhorn/" + lhVol + ": Can't lookup blockdev." // libmount's new way to the kernel: util-linux 2.39
+	wait := func() *world { return lhAttached(lhWorld("v1.7.2").Waits()) }
 	showEach(t, map[string]shown{
-		"the engine's device node": {mount(lhAttached(lhWorld("v1.7.2").Waits()).Without("n1", "dev/longhorn/")), "broken: certain device-link-missing Device n1/8:16"},
-		"it is there by now":       {mount(lhAttached(lhWorld("v1.7.2").Waits())), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"the engine's device node":                 {said(wait().Without("n1", "dev/longhorn/"), gone), "broken: certain device-link-missing Device n1/8:16"},
+		"the same in the words of fsconfig":        {said(wait().Without("n1", "dev/longhorn/"), newer), "broken: certain device-link-missing Device n1/8:16"},
+		"it is there by now":                       {said(wait(), gone), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"it is there by now, in words of fsconfig": {said(wait(), newer), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 }
 

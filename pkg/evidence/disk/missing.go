@@ -23,7 +23,7 @@ var missing = pattern.MustCompile(`(?i)no device path for device|find disk by lu
 
 // unnamed is how drivers and kubelet say that a disk does not appear under the name that
 // they expect.
-var unnamed = pattern.MustCompile(`(?i)waiting for device node to appear|special device /dev/(?:longhorn/|xvd)\S* does not exist|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
+var unnamed = pattern.MustCompile(`(?i)waiting for device node to appear|special device /dev/(?:longhorn/|xvd)\S* does not exist|/dev/(?:longhorn/|xvd)\S*: can.t lookup blockdev|(failed|could not|unable) to find (attached|device path)|find disk (on|by) lun|not attached to node`)
 
 // aboutMap is said of a multipath map, which is no disk.
 var aboutMap = pattern.MustCompile(`(?i)multipath|for DM to appear|\bdm[ -]device`)

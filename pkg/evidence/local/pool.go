@@ -22,7 +22,7 @@ type Pool struct {
 // found", and a ZFS volume in the words of zfs and of zfs-localpv, which follows the link of the
 // device (verifyMountRequest in pkg/zfs/mount.go).
 var (
-	noDevice = pattern.MustCompile(`special device (/dev/\S+) does not exist`)
+	noDevice = pattern.MustCompile(`special device (/dev/\S+) does not exist|(/dev/[^\s:]+): Can't lookup blockdev`)
 	vgOf     = pattern.MustCompile(`Volume group "([\w.+-]+)" not found`)
 	dsOf     = pattern.MustCompile(`cannot open '([\w.:-]+)/([\w.:/-]+)': dataset does not exist|GetVolumePath failed lstat /dev/zvol/([\w.:-]+)(?:/([\w.:/-]+))?: no such file`)
 )
@@ -99,7 +99,7 @@ func PoolOf(pl *evidence.Place) (Pool, bool) {
 	for _, t := range pl.Refused() {
 		said := evidence.Yes(t.Evidence())
 		if m := noDevice.FindStringSubmatch(t.Raw); m != nil {
-			if p, ok := poolAt(m[1], said); ok {
+			if p, ok := poolAt(m[1]+m[2], said); ok {
 				p.Told = true
 				return p, true
 			}

@@ -15,7 +15,7 @@ var mountSentences = []sentence{
 	says(WillNotMakeFSMounted, `is mounted; will not make a`),
 	says(WrongFSType, `wrong fs type, bad option, bad superblock`),
 	says(CantReadSuperblock, `can'?t read superblock`),
-	says(SpecialDeviceMissing, `special device \S+ does not exist`),
+	says(SpecialDeviceMissing, `special device \S+ does not exist|\S+: can.t lookup blockdev`), // the second by fsconfig(2), as of util-linux 2.39
 	says(UnknownFilesystem, `unknown filesystem type`),
 	says(WriteProtected, `write-protected|cannot mount \S+ read-only`),
 	says(UnformattedReadOnly, `cannot mount unformatted disk .* read-only mode`),
