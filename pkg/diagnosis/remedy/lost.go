@@ -26,6 +26,10 @@ func NodeBack(l holder.Lost) []Step {
 	if l.OnlyWanted() {
 		return []Step{Words("Bring node " + l.Name + " back (power, network, kubelet): its kubelet then mounts what its pods need, and they start. Pods that need not run there are made anew on another node once they are evicted; those of a DaemonSet, or with a volume that lies on this node, wait for it.")}
 	}
+	if len(l.Unplaced) > 0 {
+		return []Step{Words("Bring node " + l.Name + " back (power, network, kubelet): the scheduler then places the pod there by itself. The volume can be used on no other node, so that forcing anything off this one helps nobody."),
+			Words("If node " + l.Name + " cannot come back: what lies on its own disks comes from a backup or from the application's other copies, in a new volume; a disk of a zone is used by any node that is added in the zone. Delete neither the claim nor the volume before that is settled.")}
+	}
 	if !l.Keeps() {
 		return []Step{
 			Words("Bring node " + l.Name + " back (power, network, kubelet): the old pod then ends normally. The volume is kept from no other node meanwhile."),

@@ -25,6 +25,7 @@ type Lost struct {
 	At       Attachment    // zero when only pods tie the volume to the node
 	Pods     []*corev1.Pod // of the volume on that node, also those being deleted
 	Waiters  []*corev1.Pod // of the volume on other nodes
+	Unplaced []*corev1.Pod // that wait for a node and could have no other one
 	Shutdown bool          // the cloud provider's taint says that the machine is off
 	Marked   *corev1.Pod   // that carries the mark of a lost node, where the node could not be read
 	x        *snapshot.Index
@@ -40,9 +41,31 @@ func Unready(x *snapshot.Index, name string) (Lost, bool) {
 // somebody.
 func LostNodes(x *snapshot.Index, v *snapshot.Volume) []Lost {
 	var out []Lost
-	for _, name := range x.NodesOf(v) {
+	for _, name := range placesOf(x, v) {
 		if l, ok := lostOn(x, v, name); ok && l.blocks() {
 			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// placesOf are the nodes with a trace of a volume, and that on which alone a pod could use it.
+func placesOf(x *snapshot.Index, v *snapshot.Volume) []string {
+	out := slices.Clone(x.NodesOf(v))
+	for _, w := range v.Waiting() {
+		if n := pods.OnlyPlace(x, w.Pod); n != nil {
+			out = evidence.Once(out, n.Name)
+		}
+	}
+	return out
+}
+
+// unplaced are the pods that wait for a volume without a node and could have none but this one.
+func unplaced(x *snapshot.Index, v *snapshot.Volume, name string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, w := range v.Waiting() {
+		if n := pods.OnlyPlace(x, w.Pod); n != nil && n.Name == name {
+			out = append(out, w.Pod)
 		}
 	}
 	return out
@@ -97,9 +120,10 @@ func lostOn(x *snapshot.Index, v *snapshot.Volume, name string) (Lost, bool) {
 	}
 	l.At, _ = On(x, v, name)
 	l.Pods, l.Waiters = liveOn(v, name), WaitersAway(v, name)
+	l.Unplaced = unplaced(x, v, name)
 	// What is mounted without being attached has only its pods in the API.
 	byPods := !v.AttachRequired(x) && len(l.Pods) > 0 && len(l.Waiters) > 0 && volume.OneNode(x, v)
-	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods || l.OnlyWanted()
+	return l, l.Holds() || len(Going(l.Pods)) > 0 || byPods || l.OnlyWanted() || len(l.Unplaced) > 0
 }
 
 // OnlyWanted tells whether nothing of the volume is on the node yet, and a pod that was placed there waits for it and for no
@@ -113,6 +137,9 @@ func (l Lost) OnlyWanted() bool {
 // that several nodes may have is not kept from the others, unless Longhorn shares it from
 // that node.
 func (l Lost) blocks() bool {
+	if len(l.Unplaced) > 0 {
+		return true
+	}
 	if l.Keeps() {
 		return !l.usedElsewhere() && (len(l.Pods) > 0 || len(l.Waiters) > 0 || l.letGo() || l.unserved())
 	}
@@ -125,7 +152,7 @@ func (l Lost) Keeps() bool { return volume.OneNode(l.x, l.Volume) || sharedFrom(
 // Suffers tells whether anybody is kept from the volume now: a pod waits for it, one cannot
 // end, or it shall be detached.
 func (l Lost) Suffers() bool {
-	return len(l.Waiters) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || l.unserved()
+	return len(l.Waiters) > 0 || len(l.Unplaced) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || l.unserved()
 }
 
 // unserved tells whether pods use a share that the node had and serves no more: they hang, and
@@ -171,12 +198,12 @@ func (l Lost) JustNow() bool {
 
 // WaitedBefore tells whether pods waited for long when the node fell silent: for something else.
 func (l Lost) WaitedBefore() bool {
-	return l.OnlyWanted() && slices.ContainsFunc(l.Pods, func(p *corev1.Pod) bool { return l.Ready.Since.Sub(p.CreationTimestamp.Time) > 2*time.Minute })
+	return (l.OnlyWanted() || len(l.Unplaced) > 0) && slices.ContainsFunc(slices.Concat(l.Pods, l.Unplaced), func(p *corev1.Pod) bool { return l.Ready.Since.Sub(p.CreationTimestamp.Time) > 2*time.Minute })
 }
 
 // Tied asks whether the volume is attached to, or shared from, the node, or shall be mounted there first.
 func (l Lost) Tied() evidence.Answer {
-	if !l.Holds() && !l.OnlyWanted() {
+	if !l.Holds() && !l.OnlyWanted() && len(l.Unplaced) == 0 {
 		return evidence.Unseen(evidence.Lack{Need: "an attachment of the volume to node " + l.Name, Node: l.Name, Why: "only its pods show that it is used there"})
 	}
 	return evidence.Yes(l.At.Facts...)
@@ -200,5 +227,5 @@ func (l Lost) Facts() []report.Evidence {
 			out = append(out, evidence.FromAPI(object, "spec.taints", t.Key+":"+string(t.Effect)))
 		}
 	}
-	return append(out, pods.States(slices.Concat(l.Pods, l.Waiters))...)
+	return append(out, pods.States(slices.Concat(l.Pods, l.Waiters, l.Unplaced))...)
 }

@@ -61,7 +61,10 @@ func (l Lost) WhoWaits() string {
 			parts = append(parts, fmt.Sprintf("pod %s is still bound to it", pods.Name(pod)))
 		}
 	}
-	if len(l.Pods) == 0 {
+	for _, pod := range l.Unplaced {
+		parts = append(parts, fmt.Sprintf("pod %s waits for a node, and could have no other one", pods.Name(pod)))
+	}
+	if len(l.Pods) == 0 && len(l.Unplaced) == 0 {
 		parts = append(parts, "no pod of the volume is left on it in the API")
 	}
 	for _, w := range l.Waiters {
@@ -116,8 +119,12 @@ func (l Lost) Mark() string {
 	return "mark the node as out of service with the taint of that name (its pods are then removed and its volumes detached at once; take the taint off after recovery), or "
 }
 
-// Branch is what keeps the volume from whom: "silent" for one that others cannot get, "wanted" for one that nobody mounts there.
+// Branch is what keeps the volume from whom: "silent" for one that others cannot get, "wanted" for one that nobody mounts there,
+// "only" for one that can be used nowhere else.
 func (l Lost) Branch() string {
+	if len(l.Unplaced) > 0 {
+		return "only"
+	}
 	if l.OnlyWanted() {
 		return "wanted"
 	}

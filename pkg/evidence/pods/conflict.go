@@ -44,6 +44,9 @@ type fit struct {
 // NoNodeFits asks whether no node that was read satisfies both the volumes of a pod and the
 // pod's own placement.
 func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
+	if OnlyPlace(x, pod) != nil {
+		return Conflict{}, false // there is one, and it does not report (node-down)
+	}
 	var fits []fit
 	volumes, left := x.VolumesOfPod(pod), false // left: a node that every volume allows
 	for _, n := range x.Cluster.Nodes {

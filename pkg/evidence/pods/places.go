@@ -11,6 +11,42 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
+// OnlyPlace is the one node on which a pod that has none could use its volumes, where that node does not report
+// and keeps it off by nothing else; nil: there is no such node.
+func OnlyPlace(x *snapshot.Index, pod *corev1.Pod) *corev1.Node {
+	volumes := x.VolumesOfPod(pod)
+	if pod.Spec.NodeName != "" || !slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool { return affinity(v) != nil }) {
+		return nil
+	}
+	var only *corev1.Node
+	for _, n := range x.Cluster.Nodes {
+		if len(excludedBy(volumes, n)) > 0 {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = n
+	}
+	if only == nil || !onlySilent(pod, only) {
+		return nil
+	}
+	if r := x.NodeReady(only.Name); !r.Known || r.Ready {
+		return nil
+	}
+	return only
+}
+
+// onlySilent tells whether a node keeps a pod off by nothing but the taints that the node controller
+// gives to one that does not report, or reports that it is not ready.
+func onlySilent(pod *corev1.Pod, n *corev1.Node) bool {
+	bare := *n
+	bare.Spec.Taints = evidence.Keep(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key != corev1.TaintNodeUnreachable && t.Key != corev1.TaintNodeNotReady
+	})
+	return Excludes(pod, n) != "" && Excludes(pod, &bare) == ""
+}
+
 // missingPlaces names the single nodes that volumes are bound to and that are gone, down or
 // cordoned. That one is gone can be said only when all nodes were read.
 func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) string {

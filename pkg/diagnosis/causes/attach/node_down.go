@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -39,7 +40,7 @@ func nodesDown(pl *evidence.Place, lost []holder.Lost) []*diagnosis.Proof {
 			continue // node-kubelet-down-workload-alive
 		}
 		p := &diagnosis.Proof{Subject: diagnosis.NodeSubject(l.Name), Says: l.Branch(),
-			With:  words.Fields{"silence": l.Silence(), "attached": l.Attached(), "waits": l.WhoWaits(), "power": l.Power(), "evict": l.Eviction(), "node": l.Name},
+			With:  words.Fields{"silence": l.Silence(), "attached": l.Attached(), "waits": l.WhoWaits(), "power": l.Power(), "evict": l.Eviction(), "node": l.Name, "volume": volume.Name(l.Volume)},
 			State: []evidence.Answer{evidence.Yes(l.Facts()...)}, Last: []evidence.Answer{l.Silent(), l.Tied(), l.Free()},
 			Steps: remedy.NodeBack(l)}
 		if l.JustNow() {
@@ -74,6 +75,7 @@ func ofNode(l holder.Lost, p *diagnosis.Proof) *diagnosis.Proof {
 	p.Volume(l.Volume)
 	p.Pods(l.Pods...)
 	p.Pods(l.Waiters...)
+	p.Pods(l.Unplaced...)
 	p.Attachment(l.At.VA)
 	return p
 }

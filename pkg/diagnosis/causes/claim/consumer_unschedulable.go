@@ -60,7 +60,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.Says, p.AtMost = "silent", report.Likely
 		p.State = append(all, silent)
 	case len(placing.Gates) > 0:
-		p.Says = "gated"
+		p.Says, p.Waiting = "gated", true // held on purpose, by whoever set the gate
 		p.State = append(all, placing.Unplaced(w.Pod))
 	default:
 		p.Says = "words"

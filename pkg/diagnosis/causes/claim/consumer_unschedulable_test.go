@@ -53,7 +53,7 @@ func TestConsumerUnschedulable(t *testing.T) {
 		"older volume predicate": {unplaced("0/3 nodes are available: 1 node(s) had volume node affinity conflict, 2 Too many pods."), []string{"possible Pod db-0"}},
 		"too many volumes":       {unplaced("0/3 nodes are available: 3 node(s) exceed max volume count."), []string{}},
 		"nothing but the volume": {unplaced("0/3 nodes are available: 3 node(s) had volume node affinity conflict."), []string{}},
-		"gated":                  {unplaced("").Edit("spec:\n  volumes", "spec:\n  schedulingGates: [{name: quota.example.com/gate}]\n  volumes"), []string{"certain Pod db-0"}},
+		"gated":                  {unplaced("").Edit("spec:\n  volumes", "spec:\n  schedulingGates: [{name: quota.example.com/gate}]\n  volumes"), []string{"certain Pod db-0 waiting"}},
 		"nobody speaks":          {unplaced(""), []string{"likely Pod db-0"}},
 		"events were not read":   {unplaced("").Gap("api//events", "Forbidden"), []string{}},
 		"a page of the pods":     {unplaced(cpu).Gap("api//pods", "Truncated"), []string{"likely Pod db-0"}},

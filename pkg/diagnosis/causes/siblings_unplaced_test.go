@@ -1,0 +1,34 @@
+package causes
+
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
+
+// tainted is a node that has not reported since a moment, with the taints that the node controller gives it.
+func tainted(w *world, node, since string) *world {
+	const own = "{key: node.kubernetes.io/unreachable, effect: "
+	w = notReady(w, node, since).Unprobed(node, "NodeNotReady")
+	return w.EditIn("metadata: {name: "+node+", uid: 'f0000000", "spec: {podCIDR", "spec: {taints: ["+own+"NoSchedule, timeAdded: '"+since+"'}, "+own+"NoExecute, timeAdded: '"+since+"'}], podCIDR")
+}
+
+// TestPodsWithoutANode: what keeps the scheduler from the only node that a volume allows is not the volume.
+func TestPodsWithoutANode(t *testing.T) {
+	t.Parallel()
+	lost := func() *world {
+		w := unscheduled(sketch.NewWorld("", "", localPV), "0/3 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }, 2 node(s) didn't match PersistentVolume's node affinity. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")
+		return tainted(w, "n1", "2026-01-02T10:00:00Z")
+	}
+	gated := func() *world {
+		w := unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "x").Drop("reason: FailedScheduling")
+		return w.Edit("reason: Unschedulable, message: \"x\"", "reason: SchedulingGated, message: 'Scheduling is blocked due to non-empty scheduling gates'").EditIn("name: web-0,", "spec: {", "spec: {schedulingGates: [{name: kueue.x-k8s.io/admission}], ")
+	}
+	const topology = "broken: certain topology-conflict PersistentVolume pv-data"
+	showEach(t, map[string]shown{
+		"the only node is silent":          {lost(), "broken: certain node-down Node n1"},
+		"the pod may not run there anyway": {lost().EditIn("name: web-0,", "spec: {", "spec: {nodeSelector: {kubernetes.io/hostname: n2}, "), topology},
+		"it has another taint, too":        {lost().EditIn("metadata: {name: n1, uid: 'f0000000", "spec: {taints: [", "spec: {taints: [{key: dedicated, value: db, effect: NoSchedule}, "), topology},
+		"a gate that somebody set":         {gated(), "waiting: certain consumer-unschedulable Pod shop/web-0 waiting"},
+	})
+}
