@@ -34,7 +34,7 @@ func TestHelperAtWork(t *testing.T) {
 	const open = "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"
 	showEach(t, map[string]shown{
 		"since a moment":                {helper(moment, creating), "waiting"},
-		"since ten minutes":             {helper("2026-01-02T11:50:00Z", creating), open},
+		"since ten minutes":             {helper("2026-01-02T11:50:00Z", creating), "broken: likely helper-pod-failed Pod kube-system/helper-pod-create-" + made},
 		"its image is not there":        {helper("2026-01-02T11:59:10Z", "{waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image'}}"), "broken: certain helper-pod-failed Pod kube-system/helper-pod-create-" + made},
 		"the one before was given up":   {pvcEvent(helper(moment, creating), "Warning", "ProvisioningFailed", "rancher.io/local-path_p_1", refused), "broken: likely helper-pod-failed Pod kube-system/helper-pod-create-" + made},
 		"of another claim, by its name": {helper(moment, creating).Edit("helper-pod-create-"+made, "helper-pod-create-pvc-c0000000-0000-4000-8000-000000000002"), open},

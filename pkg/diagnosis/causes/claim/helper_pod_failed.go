@@ -34,6 +34,9 @@ var HelperPodFailed = &diagnosis.Rule{
 		case timedOut.Yes():
 			p.Says, p.State, p.Last = "unseen", []evidence.Answer{timedOut}, []evidence.Answer{stuck.Is}
 		}
+		if stuck.Silent {
+			p.AtMost = report.Likely
+		}
 		p.Subject = diagnosis.VolumeSubject(pl.Volume)
 		if name != "" {
 			p.Subject = diagnosis.ObjectSubject("Pod", ns, name)
