@@ -29,6 +29,7 @@ func TestPodsWithoutANode(t *testing.T) {
 		"the only node is silent":          {lost(), "broken: certain node-down Node n1"},
 		"the pod may not run there anyway": {lost().EditIn("name: web-0,", "spec: {", "spec: {nodeSelector: {kubernetes.io/hostname: n2}, "), topology},
 		"it has another taint, too":        {lost().EditIn("metadata: {name: n1, uid: 'f0000000", "spec: {taints: [", "spec: {taints: [{key: dedicated, value: db, effect: NoSchedule}, "), topology},
+		"not all nodes were read":          {lost().Gap("api//nodes", "Truncated"), "broken: likely topology-conflict PersistentVolume pv-data"},
 		"a gate that somebody set":         {gated(), "waiting: certain consumer-unschedulable Pod shop/web-0 waiting"},
 	})
 }

@@ -28,7 +28,7 @@ func OnlyPlace(x *snapshot.Index, pod *corev1.Pod) *corev1.Node {
 		}
 		only = n
 	}
-	if only == nil || !onlySilent(pod, only) {
+	if only == nil || !onlySilent(pod, only) || !evidence.Resource(x, "/nodes").Complete() { // one that was not read may do, too
 		return nil
 	}
 	if r := x.NodeReady(only.Name); !r.Known || r.Ready {
