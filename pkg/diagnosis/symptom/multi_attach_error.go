@@ -1,6 +1,7 @@
 package symptom
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -68,8 +70,8 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 			continue
 		}
 		d := c.Pod.DeletionTimestamp
-		if back := justBack(p, c.Node()); back != "" && d != nil {
-			out = back
+		if soon := letsGo(p, c.Pod); soon != "" && d != nil {
+			out = soon
 			continue
 		}
 		if d == nil || !d.After(p.TakenAt) || !p.NodeReady(c.Node()).Ready {
@@ -79,7 +81,7 @@ func moves(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) string {
 	}
 	for _, n := range slices.Concat(p.DeviceNodes(v), p.OtherNodes(v)) {
 		if out == "" && n != pod.Spec.NodeName {
-			out = justBack(p, n)
+			out = cmp.Or(justBack(p, n), justGivenUp(p, n))
 		}
 	}
 	if out == "" {
@@ -148,6 +150,25 @@ func justBack(p *diagnosis.Pass, node string) string {
 		return ""
 	}
 	return fmt.Sprintf("Node %s, where the volume is, reports again since %s; it lets go of what no pod there needs, then the volume moves by itself.", node, evidence.Duration(p.Age(r.Since)))
+}
+
+// letsGo says that a pod which is to end goes by itself: the kubelet of its node is just back, or the node was given up a
+// moment ago and nothing keeps the pod's object.
+func letsGo(p *diagnosis.Pass, pod *corev1.Pod) string {
+	if back := justBack(p, pod.Spec.NodeName); back != "" || len(pod.Finalizers) > 0 {
+		return back
+	}
+	return justGivenUp(p, pod.Spec.NodeName)
+}
+
+// justGivenUp says that a silent node is declared out of service only since a moment ago: kube-controller-manager then
+// deletes the pods that are to end there and detaches what they used (KEP-2268; its pod garbage collector runs every 20 s).
+func justGivenUp(p *diagnosis.Pass, on string) string {
+	taint, r := node.Taint(p.Node(on), node.OutOfService), p.NodeReady(on)
+	if taint == nil || taint.TimeAdded == nil || p.Age(taint.TimeAdded.Time) >= settle || !r.Known || r.Ready {
+		return ""
+	}
+	return fmt.Sprintf("Node %s, where the volume is, is declared out of service since %s; kube-controller-manager deletes the pods that are to end there and detaches their volumes by itself.", on, evidence.Duration(p.Age(taint.TimeAdded.Time)))
 }
 
 func takenElsewhere(p *diagnosis.Pass, v *snapshot.Volume, w *snapshot.Consumer, node string) {

@@ -33,7 +33,7 @@ var podStuckTerminating = &diagnosis.SymptomRule{Name: "pod-stuck-terminating", 
 			s.Message = fmt.Sprintf("%s, and process %s of node %s, which is none of its own, has files of its volumes open.", strings.TrimSuffix(s.Message, "."), strings.Join(names[:min(len(names), 3)], ", "), i.pod.Spec.NodeName)
 			s.Evidence = append(s.Evidence, facts[:min(len(facts), 3)]...)
 		}
-		s.Pending = justBack(p, i.pod.Spec.NodeName)
+		s.Pending = letsGo(p, i.pod)
 		p.AddSymptom(s)
 	}
 }}
