@@ -32,9 +32,15 @@ func (t Text) Evidence() report.Evidence {
 	return report.Evidence{Source: t.Source, Node: t.Node, Locator: t.Locator, Text: t.Raw}
 }
 
-// Mounts tells whether it is the kubelet's word of a step that mounts or maps a volume.
+// Mounts tells whether it is the kubelet's word of a step that mounts or maps a volume. Growing its
+// filesystem on the way has events of its own, and does not keep it from being mounted.
 func (t Text) Mounts() bool {
-	return strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume")
+	return !t.ResizeEvent() && (strings.HasPrefix(t.Op, "MountVolume") || strings.HasPrefix(t.Op, "MapVolume"))
+}
+
+// ResizeEvent tells whether it is the event of a size that a volume did not get, by kubelet or by the resizer.
+func (t Text) ResizeEvent() bool {
+	return t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed"
 }
 
 // MountEvent tells whether it is the kubelet's event of a pod whose volume it cannot mount or map,

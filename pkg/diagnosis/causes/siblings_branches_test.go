@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 )
 
 // TestBranchesOfAttachments: branches of a cause's document that no incident shows.
@@ -102,6 +104,10 @@ source: {component: daemonset-controller}
 	begun := func() *world {
 		return grows().EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound", "status: {conditions: [{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:00:00Z'}], phase: Bound")
 	}
+	closed := grows().EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").
+		EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound", "status: {conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}], phase: Bound").
+		EditIn("name: web-0, uid", "claimName: data", "claimName: data, readOnly: true").
+		Event("Pod", "web-0", sketch.UID+"00", "FileSystemResizeFailed", "kubelet", "n1", "2026-01-02T11:59:00Z", "MountVolume.NodeExpandVolume failed for volume \"pv-data\" requested read-only file system")
 	wrongMode := ebsDisk(ebs().Waits().Attached("n1"), "n1").EditIn("name: web-0, uid", "volumeMounts: [{name: data, mountPath: /data}]", "volumeDevices: [{name: data, devicePath: /dev/xvda}]").
 		FailedMount("Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: volume data has volumeMode Filesystem, but is specified in volumeDevices")
 	unclassed := pendingClaim(ebs(), "Immediate", "").Edit("storageClassName: fast, resources", "resources").Waits()
@@ -116,6 +122,7 @@ source: {component: daemonset-controller}
 		"nobody who enlarges":                 {grows().EditIn("name: controller-0", ", {name: csi-resizer, image: 'registry.k8s.io/sig-storage/csi-resizer:v1.11.1', args: [--csi-address=/csi/csi.sock]}", ""), "degraded: likely resizer-not-working PersistentVolumeClaim shop/data"},
 		"nobody who enlarges any more":        {begun().EditIn("name: controller-0", ", {name: csi-resizer, image: 'registry.k8s.io/sig-storage/csi-resizer:v1.11.1', args: [--csi-address=/csi/csi.sock]}", ""), "degraded: likely resizer-not-working PersistentVolumeClaim shop/data"},
 		"it enlarges for long":                {begun(), "degraded: unexplained expansion-pending"},
+		"its only pod mounts it to read":      {closed, "degraded: certain expansion-failed-on-node PersistentVolumeClaim shop/data"},
 		"a controller that is nowhere":        {grows().Drop("name: controller-0"), "degraded: unexplained expansion-pending"},
 		"a device of a claim for files":       {wrongMode, "broken: certain volume-mode-mismatch PersistentVolumeClaim shop/data"},
 		"no class, and none is the default":   {unclassed, "broken: certain storageclass-missing PersistentVolumeClaim shop/data"},

@@ -130,7 +130,7 @@ func expandTexts(p *diagnosis.Pass, v *snapshot.Volume, s *diagnosis.Symptom) {
 		if t.Reason == "FileSystemResizeSuccessful" {
 			grown[t.Node] = true
 		}
-		resize := t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || is(t, message.ResizeFailed)
+		resize := t.ResizeEvent() || is(t, message.ResizeFailed)
 		onNode := t.Fresh && !grown[t.Node] && !strings.HasPrefix(t.Component, "external-resizer") && volume.KindOf(p.Index, v)&volume.Disk != 0
 		if resize && (onNode || len(s.Evidence) > 0) && len(s.Evidence) < 4 {
 			s.Evidence = append(s.Evidence, t.Evidence())

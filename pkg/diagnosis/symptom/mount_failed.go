@@ -124,9 +124,7 @@ func shown(t diagnosis.Text) []string {
 
 func failsToMount(t diagnosis.Text) bool {
 	switch {
-	case strings.HasPrefix(t.Op, "MountVolume."), strings.HasPrefix(t.Op, "MapVolume."):
-		return true
-	case t.Reason == mismatch:
+	case t.Mounts(), t.Reason == mismatch:
 		return true
 	case t.MountEvent():
 		return !is(t, message.MountTimeout, message.NotAttachedPerStatus)

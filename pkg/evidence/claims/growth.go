@@ -113,12 +113,16 @@ func Refused(pl *evidence.Place) evidence.Answer {
 	}, "VolumeResizeSuccessful")
 }
 
+// GivenUpOnNode asks whether the claim says that a node could not grow the volume.
+func GivenUpOnNode(pl *evidence.Place) evidence.Answer {
+	c := pl.Volume.Claim
+	return evidence.Reading{}.Found(condition(c, "NodeResizeError"), allocated(c, nodeRefused))
+}
+
 // RefusedOnNode asks whether kubelet says that the volume could not be grown on the node.
 func RefusedOnNode(pl *evidence.Place) evidence.Answer {
-	c := pl.Volume.Claim
-	state := evidence.Reading{}.Found(condition(c, "NodeResizeError"), allocated(c, nodeRefused))
-	return withText(pl, state, func(t evidence.Text) bool {
-		return (t.Component == "kubelet" || t.Component == "") && (t.Reason == "VolumeResizeFailed" || t.Reason == "FileSystemResizeFailed" || t.Is(message.ResizeFailed))
+	return withText(pl, GivenUpOnNode(pl), func(t evidence.Text) bool {
+		return (t.Component == "kubelet" || t.Component == "") && (t.ResizeEvent() || t.Is(message.ResizeFailed))
 	}, "FileSystemResizeSuccessful")
 }
 

@@ -55,15 +55,27 @@ func NeedsCheck(pl *evidence.Place) evidence.Answer {
 	return evidence.ResourceIn(pl.X, "/events", ns).Found()
 }
 
-// ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that.
+// ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that. On a node those that
+// are known there count.
 func ReadOnly(pl *evidence.Place) evidence.Answer {
-	live := pl.Volume.LiveConsumersOn(pl.Node)
+	live, pods := pl.Volume.Live(), evidence.Resource(pl.X, "/pods")
+	if pl.Node != "" {
+		live, pods = pl.Volume.LiveConsumersOn(pl.Node), evidence.Reading{}
+	}
+	var facts []report.Evidence
 	for _, c := range live {
 		for _, v := range c.Pod.Spec.Volumes {
-			if v.Name == c.Volume && (v.PersistentVolumeClaim == nil || !v.PersistentVolumeClaim.ReadOnly) {
+			if v.Name != c.Volume {
+				continue
+			}
+			if v.PersistentVolumeClaim == nil || !v.PersistentVolumeClaim.ReadOnly {
 				return evidence.No()
 			}
+			facts = append(facts, evidence.FromPod(c.Pod, "spec.volumes["+v.Name+"].persistentVolumeClaim.readOnly", "true"))
 		}
 	}
-	return evidence.When(len(live) > 0)
+	if len(facts) == 0 {
+		return evidence.No()
+	}
+	return pods.Nothing(facts...)
 }

@@ -133,7 +133,7 @@ func (r *Resize) earlier(t time.Time) {
 // listen takes the newest error of the resize.
 func (r *Resize) listen() {
 	for _, t := range r.pl.Texts {
-		if t.Reason != "VolumeResizeFailed" && t.Reason != "FileSystemResizeFailed" && !t.Is(message.ResizeFailed) {
+		if !t.ResizeEvent() && !t.Is(message.ResizeFailed) {
 			continue
 		}
 		if t.Is(message.NeedsFsck) || strings.Contains(t.Raw, "e2fsck -f") {

@@ -20,25 +20,32 @@ var ExpansionFailedOnNode = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		grows := claims.Grows(pl)
-		if !grows.Yes() || pl.Volume.IsLonghorn() || !claims.HasFilesystem(pl) {
+		files := claims.HasFilesystem(pl)
+		if !grows.Yes() || pl.Volume.IsLonghorn() || !files && !pl.Volume.Block() {
 			return nil
 		}
-		if unused := claims.Unused(pl); !unused.No() {
-			return []*diagnosis.Proof{grownUnused(pl, grows, unused)}
+		if unused, closed := claims.Unused(pl), claims.ReadOnly(pl); files && !unused.No() {
+			return []*diagnosis.Proof{grownIdle(pl, grows, unused, "unused")}
+		} else if files && closed.Yes() {
+			return []*diagnosis.Proof{grownIdle(pl, grows, closed, "closed")}
 		}
 		return evidence.Each(pl.AtConsumers(), func(at *evidence.Place) *diagnosis.Proof { return notGrown(at, grows) })
 	},
 }
 
-// grownUnused is a volume that grows when a pod mounts it next.
-func grownUnused(pl *evidence.Place, grows, unused evidence.Answer) *diagnosis.Proof {
+// grownIdle is a volume that grows when a pod mounts it next, or mounts it for writing.
+func grownIdle(pl *evidence.Place, grows, idle evidence.Answer, says string) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
 	want, _, got := claims.Sizes(pl)
+	tried, step := claims.GivenUpOnNode(pl), "Start a pod that mounts the claim for writing: kubelet grows the file system then."
+	if tried.Yes() {
+		says, step = "tried", "Cure what the condition NodeResizeError of the claim says, then start a pod that mounts the claim for writing."
+	}
 	return &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unused", Waiting: true,
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: says, Waiting: says == "unused",
 		With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String()},
-		State: []evidence.Answer{grows, claims.BackendGrown(pl), claims.WaitsForNode(pl), unused},
-		Steps: []remedy.Step{remedy.Words("Start a pod that mounts the claim: kubelet grows the file system then.")},
+		State: []evidence.Answer{grows, claims.BackendGrown(pl), evidence.Any(tried, claims.WaitsForNode(pl)), idle},
+		Steps: []remedy.Step{remedy.Words(step)},
 	}
 }
 
@@ -63,6 +70,9 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 	}
 	if sizes.Part != disk.Unread {
 		p.Says = string(sizes.Part)
+	}
+	if refused.Yes() {
+		p.With["who"] = "kubelet"
 	}
 	if refused.Yes() && len(pl.Volume.WaitingOn(pl.Node)) > 0 {
 		p.Severity = report.Blocking // it is grown before it is handed to the pod
