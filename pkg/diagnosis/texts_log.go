@@ -1,9 +1,7 @@
 package diagnosis
 
 import (
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -131,7 +129,7 @@ func (t *texts) fromLogs(s scope) {
 		}
 		rec := record{}
 		for i, line := range l.Lines {
-			rec = rec.next(t, names, line)
+			rec = rec.next(t.dated(line), names, line)
 			x := Text{Source: "log", Component: l.Container, Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary, OwnWord: tenants,
 				Locator: evidence.Line{Log: &l, Number: i + 1}.Locator(), Fresh: t.freshLine(rec.at) && !l.Previous}
 			found := evidence.Keep(rec.volumes, func(v *snapshot.Volume) bool {
@@ -161,8 +159,8 @@ type record struct {
 	volumes  []*snapshot.Volume
 }
 
-func (r record) next(t *texts, names volumeNames, line string) record {
-	at, found := t.dated(line), names.find(line)
+func (r record) next(at time.Time, names volumeNames, line string) record {
+	found := names.find(line)
 	if !at.IsZero() || r.at.IsZero() {
 		return record{at: at, ordinary: message.Ordinary(line), volumes: found}
 	}
@@ -213,32 +211,21 @@ func speaksOfIO(line string) bool {
 	return evidence.ContainsAny(low, ioWords...)
 }
 
-// logFiles are text logs of a host in which the kubelet or an initiator speaks.
-func logFile(path string) bool {
-	return strings.HasPrefix(path, "var/log/") && !strings.Contains(path, "/audit/")
-}
-
 func (t *texts) fromNodeFiles(s scope, names volumeNames) {
 	for _, node := range s.nodes {
 		view := t.x.View(node)
 		if view == nil {
 			continue
 		}
-		var paths []string
-		for p := range view.Facts.Files {
-			if logFile(p) {
-				paths = append(paths, p)
+		rec := record{}
+		for l := range evidence.HostLines(t.x, view) {
+			if l.Number == 1 {
+				rec = record{}
 			}
-		}
-		sort.Strings(paths)
-		for _, p := range paths {
-			rec := record{}
-			for i, line := range strings.Split(view.Facts.Files[p].Content, "\n") {
-				rec = rec.next(t, names, line)
-				for _, v := range rec.volumes {
-					t.add(v, Text{Source: "log", Component: program(line), Node: node, Raw: line, At: rec.at, Ordinary: rec.ordinary,
-						Locator: fmt.Sprintf("%s:%d", p, i+1), Fresh: t.freshLine(rec.at)})
-				}
+			rec = rec.next(l.At(), names, l.Text)
+			for _, v := range rec.volumes {
+				t.add(v, Text{Source: "log", Component: program(l.Text), Node: node, Raw: l.Text, At: rec.at, Ordinary: rec.ordinary,
+					Locator: l.Locator(), Fresh: t.freshLine(rec.at)})
 			}
 		}
 	}

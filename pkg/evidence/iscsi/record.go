@@ -6,8 +6,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -193,20 +195,18 @@ func Refused(x *snapshot.Index) []string {
 				take(e.Message)
 			}
 		}
-		fresh := func(line string) {
-			if strings.Contains(line, "Unknown parameter name") && lineText(&evidence.Place{X: x}, "", "", line).Fresh {
-				take(line)
-			}
-		}
+		fresh := func(at time.Time) bool { return !at.IsZero() && x.Age(at) < lately }
 		for _, l := range evidence.Vouched(x) {
 			for _, line := range l.Lines {
-				fresh(line)
+				if strings.Contains(line, "Unknown parameter name") && fresh(message.Date(line, x.TakenAt)) {
+					take(line)
+				}
 			}
 		}
 		for _, node := range slices.Sorted(maps.Keys(x.NodeViews)) {
-			for _, at := range hostLogs(evidence.NodePlace(x, node)) {
-				for line := range strings.Lines(x.View(node).Facts.Files[at].Content) {
-					fresh(line)
+			for l := range evidence.HostLines(x, x.View(node)) {
+				if strings.Contains(l.Text, "Unknown parameter name") && fresh(l.At()) {
+					take(l.Text)
 				}
 			}
 		}

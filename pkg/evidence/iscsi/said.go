@@ -1,8 +1,6 @@
 package iscsi
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,13 +30,11 @@ func Said(pl *evidence.Place) []evidence.Text {
 	}
 	for _, l := range evidence.VouchedOn(pl.X, pl.Node) {
 		for i, line := range l.Lines {
-			add(lineText(pl, l.Container, evidence.Line{Log: &l, Number: i + 1}.Locator(), line))
+			add(lineText(pl, l.Container, evidence.Line{Log: &l, Number: i + 1}.Locator(), line, message.Date(line, pl.X.TakenAt)))
 		}
 	}
-	for _, path := range hostLogs(pl) {
-		for i, line := range strings.Split(pl.View.Facts.Files[path].Content, "\n") {
-			add(lineText(pl, "host", fmt.Sprintf("%s:%d", path, i+1), line))
-		}
+	for l := range evidence.HostLines(pl.X, pl.View) {
+		add(lineText(pl, "host", l.Locator(), l.Text, l.At()))
 	}
 	slices.SortStableFunc(out, func(a, b evidence.Text) int { return b.At.Compare(a.At) })
 	return out
@@ -51,19 +47,7 @@ func served(pl *evidence.Place, t evidence.Text) bool {
 	})
 }
 
-// hostLogs are the text logs of the place's machine, by path: iscsid and the kubelet
-// write there and name no volume.
-func hostLogs(pl *evidence.Place) []string {
-	if pl.View == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(pl.View.Facts.Files)), func(path string) bool {
-		return !strings.HasPrefix(path, "var/log/") || strings.Contains(path, "/audit/")
-	})
-}
-
-func lineText(pl *evidence.Place, component, locator, line string) evidence.Text {
-	at := message.Date(line, pl.X.TakenAt)
+func lineText(pl *evidence.Place, component, locator, line string, at time.Time) evidence.Text {
 	fresh := !at.IsZero() && pl.X.Age(at) < lately
 	t := evidence.Text{Source: "log", Component: component, Locator: locator, Node: pl.Node, At: at, Fresh: fresh, Raw: line}
 	if fresh && strings.Contains(strings.ToLower(line), "iscsi") {

@@ -137,19 +137,17 @@ func dropsOn(x *snapshot.Index, view *snapshot.NodeView, shared []string) []drop
 		return most
 	}
 	by = map[string][]drop{}
-	for _, at := range hostLogs(evidence.NodePlace(x, view.Name)) {
-		for i, line := range strings.Split(view.Facts.Files[at].Content, "\n") {
-			if !strings.Contains(line, "Kernel reported iSCSI") {
-				continue
-			}
-			m := iscsidDrop.FindStringSubmatch(line)
-			if m == nil {
-				continue
-			}
-			said, c := message.Date(line, x.TakenAt), "connection"+m[1]
-			if !said.IsZero() && x.Age(said) < lately && leadsTo(view, c, shared) {
-				by[c] = append(by[c], drop{c, evidence.FromNode(view.Name, fmt.Sprintf("%s:%d", at, i+1), line)})
-			}
+	for l := range evidence.HostLines(x, view) {
+		if !strings.Contains(l.Text, "Kernel reported iSCSI") {
+			continue
+		}
+		m := iscsidDrop.FindStringSubmatch(l.Text)
+		if m == nil {
+			continue
+		}
+		said, c := l.At(), "connection"+m[1]
+		if !said.IsZero() && x.Age(said) < lately && leadsTo(view, c, shared) {
+			by[c] = append(by[c], drop{c, l.Evidence()})
 		}
 	}
 	return longest(by)

@@ -2,13 +2,10 @@ package kubelet
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -31,15 +28,9 @@ func NoWatcher(pl *evidence.Place) evidence.Answer {
 	if pl.View == nil {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	}
-	for _, path := range slices.Sorted(maps.Keys(pl.View.Facts.Files)) {
-		if !strings.HasPrefix(path, "var/log/") || strings.Contains(path, "/audit/") {
-			continue
-		}
-		for i, l := range strings.Split(pl.View.Facts.Files[path].Content, "\n") {
-			at := message.Date(l, pl.X.TakenAt)
-			if watchError.MatchString(l) && program.MatchString(path+" "+l) && !at.IsZero() && pl.X.Age(at) < freshLine {
-				return evidence.Yes(evidence.FromNode(pl.Node, fmt.Sprintf("%s:%d", path, i+1), l))
-			}
+	for l := range evidence.HostLines(pl.X, pl.View) {
+		if at := l.At(); watchError.MatchString(l.Text) && program.MatchString(l.Path+" "+l.Text) && !at.IsZero() && pl.X.Age(at) < freshLine {
+			return evidence.Yes(l.Evidence())
 		}
 	}
 	return evidence.No()

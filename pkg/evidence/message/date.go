@@ -15,40 +15,47 @@ var (
 	goDate     = pattern.MustCompile(`^\D{0,3}(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d)`)
 )
 
-// rfcForms are the spellings of a full date, tried in this order.
+// rfcForms are the spellings of a full date, tried in this order; the first ones say the zone.
 var rfcForms = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700", "2006-01-02 15:04:05.999999999Z07:00",
 	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
 }
 
+const zonedForms = 3
+
 // Date finds the time that a log line begins with, or zero. Lines without a year
 // (klog, syslog) are dated into the year before now; without a zone, in UTC.
 func Date(line string, now time.Time) time.Time {
-	if at := dateField(line); !at.IsZero() {
-		return at
+	at, _ := Dated(line, now)
+	return at
+}
+
+// Dated is Date, and whether the line says the zone. A date in front of a line stands before those of which it speaks.
+func Dated(line string, now time.Time) (at time.Time, zoned bool) {
+	if at = dateField(line); !at.IsZero() {
+		return at, true
 	}
 	if len(line) > 200 {
 		line = line[:200]
 	}
-	if m := rfcDate.FindString(line); m != "" {
-		for _, form := range rfcForms {
-			if at, err := time.Parse(form, m); err == nil {
-				return at.UTC()
+	if m := syslogDate.FindStringSubmatch(line); m != nil {
+		return yearOf("Jan 2 15:04:05", m[1]+" "+m[2]+" "+m[3], now), false
+	}
+	rfc, klog := rfcDate.FindString(line), klogDate.FindStringSubmatch(line)
+	if rfc != "" && (klog == nil || strings.Index(line, rfc) < strings.Index(line, klog[0])) {
+		for n, form := range rfcForms {
+			if at, err := time.Parse(form, rfc); err == nil {
+				return at.UTC(), n < zonedForms
 			}
 		}
 	}
-	if m := klogDate.FindStringSubmatch(line); m != nil {
-		return yearOf("0102 15:04:05", m[1], now)
-	}
-	if m := syslogDate.FindStringSubmatch(line); m != nil {
-		return yearOf("Jan 2 15:04:05", m[1]+" "+m[2]+" "+m[3], now)
+	if klog != nil {
+		return yearOf("0102 15:04:05", klog[1], now), false
 	}
 	if m := goDate.FindStringSubmatch(line); m != nil {
-		if at, err := time.Parse("2006/01/02 15:04:05", m[1]); err == nil {
-			return at
-		}
+		at, _ = time.Parse("2006/01/02 15:04:05", m[1])
 	}
-	return time.Time{}
+	return at, false
 }
 
 // dateField is the date of a record that is one JSON object. Loggers sort its keys, so that it
