@@ -65,10 +65,17 @@ func TestSiblingsAgain(t *testing.T) {
 		w := nfsMounted(nfs().Waits(), "n1", 0).Answers("n1", nfs().Publish(0)).Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}, {name: model, image: {reference: registry.example/model, pullPolicy: IfNotPresent}}]")
 		return w.Edit("waiting: {reason: ContainerCreating}", `waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image "`+image+`": ErrImagePull: rpc error: code = NotFound desc = failed to resolve reference "`+image+`": not found'}`)
 	}
+	unmounted := func(message string) *world {
+		return imaged("x").Edit("waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image \"x\": ErrImagePull: rpc error: code = NotFound desc = failed to resolve reference \"x\": not found'}", "waiting: {reason: CreateContainerError, message: '"+message+"'}")
+	}
+	const refused = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
 	}{
+		"containerd: a file of a volume's image":                     {unmounted("ImageVolumeMountFailed: failed to ensure image subpath \"a.jar\" in \"/run/containerd/io.containerd.grpc.v1.cri/image-volumes/1a/2b\": only directory subpath is supported"), "pod shop/web-0", refused},
+		"CRI-O: a path that is not in a volume's image":              {unmounted("ImageVolumeMountFailed: subPath opt/yq-jq does not exist in OCI artifact volume"), "pod shop/web-0", refused},
+		"a container that cannot be made otherwise":                  {unmounted("failed to reserve container name"), "pod shop/web-0", "healthy"},
 		"the image of a volume cannot be pulled":                     {imaged("registry.example/model:latest"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the image of a container cannot be":                         {imaged("registry.example/app:1"), "pod shop/web-0", "healthy"},
 		"a path of the node that is checked, nobody says anything":   {nfs().Waits().Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, hostPath: {path: /run/agent.sock, type: Socket}}]"), "pod shop/web-0", "broken: unexplained pod-waiting-for-volume"},

@@ -82,14 +82,16 @@ func TestSiblingsSubpath(t *testing.T) {
 		w         *world
 		ask, want string
 	}{
-		"runc, a ConfigMap":               {cannotStart(config(running()), runc).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"crun, a ConfigMap":               {cannotStart(config(running()), crun).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"no words":                        {cannotStart(config(running()), "the operation did not succeed").Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
-		"it backs off, and nobody looked": {crashes(config(running())).Edit("exitCode: 1, reason: Error,", "exitCode: 128, reason: StartError, message: '"+runc+"',").Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
-		"the node was not looked at":      {cannotStart(config(running()), runc).Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
-		"deleted while it runs":           {config(running()).Mounts("n1", gone), "", "healthy"},
-		"a stale handle of one bind":      {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
-		"a stale handle of the whole":     {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
+		"runc, a ConfigMap":                         {cannotStart(config(running()), runc).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"crun, a ConfigMap":                         {cannotStart(config(running()), crun).Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"no words":                                  {cannotStart(config(running()), "the operation did not succeed").Mounts("n1", gone), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
+		"it backs off, and nobody looked":           {crashes(config(running())).Edit("exitCode: 1, reason: Error,", "exitCode: 128, reason: StartError, message: '"+runc+"',").Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
+		"no mount point in an image that is closed": {cannotStart(running(), "runc create failed: error mounting \""+ebs().Publish(0)+"\" to rootfs at \"/data\": mkdir /run/containerd/io.containerd.runtime.v2.task/k8s.io/a/rootfs/data: read-only file system: unknown"), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"no room for a directory":                   {cannotStart(ebsMounted(sub(ebs().Runs(0)), "n1", 0).Attached("n1").Entries("n1", "@statfs"+ebs().Publish(0), "2621440 0 0 655360 0 4096"), "failed to create subPath directory for volumeMount \"data\" of container \"app\""), "", "broken: certain filesystem-full PersistentVolumeClaim shop/data"},
+		"the node was not looked at":                {cannotStart(config(running()), runc).Unprobed("n1", "PodRejected"), "pod shop/web-0", "broken: likely subpath-bind-stale Pod shop/web-0"},
+		"deleted while it runs":                     {config(running()).Mounts("n1", gone), "", "healthy"},
+		"a stale handle of one bind":                {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
+		"a stale handle of the whole":               {nfsSub(nfs()).Entries("n1", "@statfs"+pods+"volume-subpaths/pv-data/app/0", "@error ESTALE", "@statfs"+nfs().Publish(0), "@error ESTALE"), "", "broken: certain nfs-handle-stale Pod shop/web-0"},
 		"a directory of the share was deleted, the application says so": {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0).Answers("n1", nfs().Publish(0)), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0"},
 		"the same, and nobody asked the share":                          {log(deleted(cannotStart(nfsMounted(sub(nfs().Runs(0)), "n1", 0), unable))), "", "broken: certain subpath-bind-stale Pod shop/web-0; likely nfs-handle-stale Pod shop/web-0"},
 		"a directory of the volume was deleted": {cannotStart(running().Edit("{name: data, mountPath: /data}", "{name: data, mountPath: /data, subPath: db}"), "failed to prepare subPath for volumeMount \"data\" of container \"app\"").
@@ -199,10 +201,19 @@ func TestSiblingsMissing(t *testing.T) {
 		return w.Mounts("n1", "0:202 / "+w.Publish(0)+" rw,relatime shared:70 - tmpfs tmpfs rw").Without("n1", "proc/5000/").
 			Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 "+table)
 	}
+	apart := func(table string) *world {
+		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Without("n1", "proc/5000/").
+			Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n"+table)
+	}
+	const beneath = "901 900 8:2 " + pods + "volumes/kubernetes.io~csi/pv-data/mount /data rw,relatime - ext4 /dev/sda2 rw"
 	for name, c := range map[string]struct {
 		w         *world
 		ask, want string
 	}{
+		"a runtime with mounts of its own":          {apart(beneath), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"such a runtime, and a subPath":             {apart("901 900 8:2 " + pods + "volume-subpaths/pv-data/app/0 /data rw,relatime - ext4 /dev/sda2 rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"the mount reached the container later":     {apart(beneath + "\n902 901 259:1 / /data rw,relatime master:64 - ext4 /dev/nvme1n1 rw"), "", "healthy"},
+		"another directory of the pod's":            {apart("901 900 8:2 " + pods + "volumes/kubernetes.io~empty-dir/tmp /tmp rw,relatime - ext4 /dev/sda2 rw\n902 900 259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
 		"something over it that the container has":  {covered("0:202 / /data rw,relatime - tmpfs tmpfs rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"something over it, the container is older": {covered("259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
 		"NFS":                    {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},

@@ -13,6 +13,8 @@ func FilesSaved(pl *evidence.Place, m mounts.Missing, cover string, own mounts.P
 	switch {
 	case m.Covered():
 		return []Step{Words("Find out who mounted " + cover + " there. Once the files are saved and the pod is stopped, unmount it on the node, once and without -l (the volume lies below, at the same path); then let the pod run again and merge the saved data.")}
+	case m.Beneath():
+		return []Step{Words("Look whether the container runtime has a mount namespace of its own on the node (MountFlags or PrivateMounts in its unit): take that out and restart it first, for a new pod ends the same way."), anew}
 	case m.Pod.DeletionTimestamp != nil:
 		return []Step{Words("Once the files are saved, move them out of the directory, so that the kubelet can finish with the pod; then merge them into the volume.")}
 	case read && own.Path != "":

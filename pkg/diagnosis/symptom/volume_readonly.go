@@ -38,6 +38,9 @@ func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
 	if t.Source == "event" && !(t.Reason == "Unhealthy" && namesPath(v, t)) || t.Mounts() {
 		return false // of the kubelet's events only a failed probe speaks of the application
 	}
+	if t.Source == "api" && evpods.Unmade(t.Reason) && is(t, message.RootfsMount) {
+		return false // the runtime could not make a mount point in the container
+	}
 	says := is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
 	return says && !(t.OwnWord && evpods.Elsewhere(v, t))
 }

@@ -22,6 +22,8 @@ type Missing struct {
 	mount *probes.Mount // a bind of a plain directory, or what covers the volume; nil: nothing is mounted
 	under *probes.Mount // the volume's own mount, which that covers
 	dir   *probes.PodVolumeDir
+	own   *probes.Mount // what a container has in its own table instead of the volume, which the node has mounted
+	ownNS *probes.MountNamespace
 	Files []string // that lie in the directory
 }
 
@@ -44,7 +46,8 @@ func MissingOf(pl *evidence.Place) []Missing {
 			}
 		}
 		m.under = m.covered()
-		if m.mount != nil && (m.under != nil || onRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
+		m.ownNS, m.own = m.beneath()
+		if m.mount != nil && (m.under != nil || m.own != nil || onRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
 			out = append(out, m)
 		}
 	}
@@ -143,7 +146,7 @@ func (m Missing) specName() string {
 }
 
 // Bound tells whether the driver bound a directory on which nothing was mounted.
-func (m Missing) Bound() bool { return m.mount != nil && !m.Covered() }
+func (m Missing) Bound() bool { return m.mount != nil && !m.Covered() && !m.Beneath() }
 
 // Covered tells whether something is mounted over the volume.
 func (m Missing) Covered() bool { return m.under != nil }
@@ -181,8 +184,11 @@ func (m Missing) Directory() string {
 
 // Disk is the node's own disk.
 func (m Missing) Disk() string {
-	if m.mount == nil {
+	switch {
+	case m.mount == nil:
 		return ""
+	case m.Beneath():
+		return Title(m.pl.View, m.own.Dev)
 	}
 	return Title(m.pl.View, m.mount.Dev)
 }
@@ -198,6 +204,9 @@ func (m Missing) Is() evidence.Answer {
 		facts = append(facts, evidence.FromMount(node, view.Init, *m.mount))
 		if m.under != nil {
 			facts = append(facts, evidence.FromMount(node, view.Init, *m.under))
+		}
+		if m.Beneath() {
+			facts = append(facts, evidence.FromMount(node, m.ownNS, *m.own))
 		}
 		if d, ok := m.pl.X.DeviceOn(m.pl.Volume, node); ok {
 			facts = append(facts, evidence.FromNode(node, d.Locator, d.How))
@@ -242,7 +251,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 // Storage asks whether something has to be mounted for the pod. A CSI driver may bind a
 // directory, but it has to mount at the path (NodePublishVolume in the CSI specification).
 func (m Missing) Storage() evidence.Answer {
-	if m.mount == nil && m.pl.Volume.PV != nil && m.pl.Volume.PV.Spec.CSI != nil {
+	if m.Beneath() || m.mount == nil && m.pl.Volume.PV != nil && m.pl.Volume.PV.Spec.CSI != nil {
 		return evidence.Yes()
 	}
 	return realStorage(m.pl)

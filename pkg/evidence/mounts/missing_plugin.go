@@ -2,6 +2,7 @@ package mounts
 
 import (
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -77,4 +78,39 @@ func (t PluginTable) Is() evidence.Answer {
 		return evidence.Yes()
 	}
 	return evidence.Yes(*t.Mount)
+}
+
+// beneath finds in the own table of a container the directory of the node's own disk that lies under the volume's
+// mount: where the container was made, that mount was not there, or not yet.
+func (m *Missing) beneath() (*probes.MountNamespace, *probes.Mount) {
+	if m.mount == nil || m.under != nil || onRoot(m.pl.View, m.mount.Dev) {
+		return nil, nil
+	}
+	for _, ns := range m.pl.View.NamespacesOfPod(string(m.Pod.UID)) {
+		for i := range ns.Mounts {
+			if o := &ns.Mounts[i]; ns != m.pl.View.Init && onRoot(m.pl.View, o.Dev) && (m.isAt(o.Root) || strings.Contains(o.Root, "/pods/"+string(m.Pod.UID)+"/volume-subpaths/"+m.specName()+"/")) {
+				return ns, o
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Beneath tells whether the node has the volume mounted and a container has not.
+func (m Missing) Beneath() bool { return m.own != nil }
+
+// In is where a container has the directory instead of the volume.
+func (m Missing) In() string {
+	if m.own == nil {
+		return ""
+	}
+	return m.own.Point
+}
+
+// Written is where what the pod wrote can be read: under a mount only the container sees it.
+func (m Missing) Written() string {
+	if m.Beneath() {
+		return m.In() + " of its container (on the node the volume's mount hides it)"
+	}
+	return m.Directory() + " on its node"
 }

@@ -15,6 +15,17 @@ import (
 // (getImageVolumes of pkg/kubelet/kuberuntime/kuberuntime_manager.go), so an image that a
 // container has, too, is the container's trouble.
 func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
+	if saysUnmounted(pod, t) {
+		var known []string
+		for _, v := range pod.Spec.Volumes {
+			if v.Image != nil {
+				known = append(known, v.Name)
+			}
+		}
+		if len(known) == 1 {
+			return known[0]
+		}
+	}
 	if t.Source != "api" || !slices.Contains(imageReasons, t.Reason) {
 		return ""
 	}
@@ -31,6 +42,15 @@ func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
 
 // imageReasons are why a container waits for an image (pkg/kubelet/images/types.go).
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
+
+// saysUnmounted tells whether the status of a container that does not run says that the image of a volume, which its
+// node has, could not be mounted: the CRI has a name for it (ErrImageVolumeMountFailed of cri-api, pkg/errors), which
+// older runtimes do not put before their words (containerd: internal/cri/server/container_image_mount.go).
+func saysUnmounted(pod *corev1.Pod, t evidence.Text) bool {
+	_, failed := failedContainer(pod, t)
+	return failed && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Image != nil }) &&
+		evidence.ContainsAny(t.Raw, "ImageVolumeMountFailed", "image volume", "image subpath", "/image-volumes/")
+}
 
 // AwaitedImage is the image that a container of a pod waits for, or nothing.
 func AwaitedImage(pod *corev1.Pod) string {

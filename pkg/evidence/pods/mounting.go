@@ -45,7 +45,7 @@ func BadMounts(pl *evidence.Place) []BadMount {
 // Blames tells whether the status of a container that does not run names a mount of it, or the image of
 // a volume.
 func Blames(pod *corev1.Pod, t evidence.Text) bool {
-	if VolumeImage(pod, t) != "" {
+	if VolumeImage(pod, t) != "" || saysUnmounted(pod, t) {
 		return true
 	}
 	name, ok := failedContainer(pod, t)
@@ -166,5 +166,8 @@ func (m BadMount) ReadOnlyRoot() evidence.Answer {
 	return evidence.When(m.Said.Is(message.ReadOnlyFilesystem), m.Said.Evidence())
 }
 
-// OfTheHost asks whether the volume is a path of the host.
-func (m BadMount) OfTheHost() evidence.Answer { return evidence.When(m.HostPath != "") }
+// OfTheHost asks whether the volume is a path of the host, which the runtime could not mount. What lies below it the
+// kubelet prepares as it does in any volume.
+func (m BadMount) OfTheHost() evidence.Answer {
+	return evidence.When(m.HostPath != "" && !m.Said.Is(message.SubPathFailed))
+}

@@ -36,11 +36,11 @@ var MountMissingUnderPod = &diagnosis.Rule{
 		for _, m := range mounts.MissingOf(pl) {
 			p := &diagnosis.Proof{
 				Subject: diagnosis.PodSubject(m.Pod), Says: "runs",
-				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files)), "plugin": ""},
+				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files)), "plugin": "", "in": m.In()},
 				State:      []evidence.Answer{m.Is()},
 				Last:       []evidence.Answer{evidence.Resources(pl.X, "/pods", "/persistentvolumes").Nothing(), whole.Nothing()},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "a pod that has its volume all the same", Is: m.Elsewhere()}},
-				Steps:      []remedy.Step{remedy.Words("Stop the writers of pod " + pods.Name(m.Pod) + " and copy what lies in " + m.Directory() + " on its node to a safe place: it exists nowhere else. Remove nothing there before both is known: that it is no mount, and that the data is saved.")},
+				Steps:      []remedy.Step{remedy.Words("Stop the writers of pod " + pods.Name(m.Pod) + " and copy what lies in " + m.Written() + " to a safe place: it exists nowhere else. Remove nothing there before both is known: that it is no mount, and that the data is saved.")},
 			}
 			p.Pod(m.Pod)
 			own, read := m.Plugin()
@@ -54,6 +54,8 @@ var MountMissingUnderPod = &diagnosis.Rule{
 			case m.Covered():
 				p.Says = "covered"
 				p.With["over"], p.With["cover"] = m.Over()
+			case m.Beneath():
+				p.Says = "beneath"
 			case m.Bound():
 				p.Says = "bound"
 			case m.Ended:

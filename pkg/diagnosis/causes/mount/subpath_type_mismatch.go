@@ -14,7 +14,7 @@ import (
 var SubpathTypeMismatch = &diagnosis.Rule{
 	Name: "subpath-type-mismatch", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Publishing},
-	YieldsTo: []string{"subpath-bind-stale", "nfs-handle-stale", "mount-of-dead-device", "filesystem-readonly-after-error", "fuse-daemon-dead"},
+	YieldsTo: []string{"subpath-bind-stale", "nfs-handle-stale", "mount-of-dead-device", "filesystem-readonly-after-error", "filesystem-full", "fuse-daemon-dead"},
 	Asks:     diagnosis.EachPod,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -44,6 +44,7 @@ func TestSubpathTypeMismatch(t *testing.T) {
 			[]string{"certain Pod web-0"}},
 		"a directory is read as a file":   {crashed("StartError", "unable to find user app: read /etc/passwd: is a directory"), []string{"certain Pod web-0"}},
 		"kubelet refuses":                 {crashed("StartError", `failed to prepare subPath for volumeMount "conf" of container "app": mkdir: not a directory`), []string{"certain Pod web-0"}},
+		"below a path of the host":        {crashed("StartError", `failed to prepare subPath for volumeMount "host" of container "app"`).Edit("mountPath: /srv/file}", "mountPath: /srv/file, subPath: x}"), []string{"possible Pod web-0"}},
 		"the whole ConfigMap onto a file": {crashed("StartError", `error mounting "/v/volumes/kubernetes.io~configmap/conf" to rootfs at "/config": not a directory`), []string{"certain Pod web-0"}},
 		"the source is gone":              {crashed("StartError", `error mounting "/p/0//deleted" to rootfs at "/etc/app/app.conf": no such file or directory`), []string{}},
 		"a path of the host":              {crashed("StartError", `error mounting "/srv/x" to rootfs at "/srv/file": not a directory`), []string{}},
