@@ -83,9 +83,13 @@ func socketDirs(spec *corev1.PodSpec) []string {
 }
 
 // OwnSocket tells whether a path in a text can be the socket of a plugin's pod: one in a
-// directory of plugins/ that another driver has is none (Manila's plugin calls that of NFS).
+// directory of plugins/ that another driver has is none (Manila's plugin calls that of NFS), and where it registers
+// there, one elsewhere is that of a daemon behind it (TopoLVM's calls /run/topolvm/lvmd.sock).
 func OwnSocket(plugin *corev1.Pod, text string) bool {
 	dir, own := pluginDir(text), socketDirs(&plugin.Spec)
+	if _, at, dials := strings.Cut(text, "dial unix /"); dir == "" && dials && len(own) > 0 {
+		return strings.Contains(at, "/plugins_registry/") || strings.Contains(at, "csi.sock")
+	}
 	return dir == "" || len(own) == 0 || slices.Contains(own, dir)
 }
 

@@ -81,6 +81,9 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a driver that calls the socket of another", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", manila("csi-nfsplugin")}, ""},
 		{row{"a driver that nobody hears", "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1", manila("nfs.manila.csi.openstack.org")}, ""},
 		{row{"a volume of the pod, and no CSIDriver", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Ephemeral").Drop("kind: CSIDriver")}, "pod shop/web-0"},
+		{row{"a daemon behind the plugin that does not answer it", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", vol("topolvm.io", "h", "").Waits().Attached("n1").
+			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/topolvm/lvmd.sock: connect: no such file or directory\"")}, "pvc shop/data"},
+		{row{"a claim, of a driver for volumes of pods alone", "broken: certain csidriver-object-wrong CSIDriver ebs.csi.aws.com", ebs().Waits().Attached("n1").Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: [Ephemeral]")}, "pvc shop/data"},
 		{row{"a volume of the pod, of a driver for claims", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Persistent")}, "pod shop/web-0"},
 		{row{"a volume of the pod, and the object is right", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", inline("Persistent, Ephemeral")}, "pod shop/web-0"},
 		{row{"no plugin where the volume shall be made", "broken: certain csi-plugin-not-on-node Node n1", keyless("n1", true)}, ""},

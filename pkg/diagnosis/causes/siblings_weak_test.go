@@ -179,6 +179,7 @@ func TestWellAndOdd(t *testing.T) {
 		"it has all, and a status is left":     {run().EditIn(claim, "status: {phase: Bound", "status: {allocatedResources: {storage: 10Gi}, allocatedResourceStatuses: {storage: NodeResizePending}, phase: Bound"), "pvc shop/data", "healthy"},
 		"the filesystem waits for a pod":       {grow(ebs(), pending), "pvc shop/data", "waiting"},
 		"its pod has no node yet":              {grow(ebs(), "{type: Resizing, status: 'True', lastTransitionTime: '2026-01-02T10:59:39Z'}, "+pending).Add(unplaced), "pvc shop/data", "waiting"},
+		"an older refusal is left, it grows":   {grow(run(), "{type: ControllerResizeError, status: 'True', lastTransitionTime: '2026-01-02T11:40:00Z'}, {type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:59:40Z'}").EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), "pvc shop/data", "waiting"},
 		"its pod starts since a moment":        {grow(ebs().Waits().EditIn("name: web-0, uid", "2026-01-02T11:30:00Z', labels", "2026-01-02T11:59:30Z', labels"), pending), "pvc shop/data", "waiting"},
 		"its pod waits for long":               {grow(ebs().Waits(), pending), "pvc shop/data", "broken: unexplained expansion-pending; unexplained pod-waiting-for-volume"},
 		"pods may not be read":                 {grow(ebs(), pending).Gap("api//pods", "Forbidden"), "pvc shop/data", "degraded: unexplained expansion-pending"},

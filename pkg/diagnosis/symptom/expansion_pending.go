@@ -92,7 +92,7 @@ func underWay(p *diagnosis.Pass, v *snapshot.Volume, complained bool) string {
 	for _, k := range v.Claim.Status.Conditions {
 		age := p.Age(k.LastTransitionTime.Time)
 		switch {
-		case k.Status != corev1.ConditionTrue, grown && k.Type == corev1.PersistentVolumeClaimResizing: // which csi-resizer leaves there
+		case k.Status != corev1.ConditionTrue, grown && (k.Type == corev1.PersistentVolumeClaimResizing || k.Type == "ControllerResizeError"): // which csi-resizer leaves there
 		case k.Type == "ControllerResizeError" || k.Type == "NodeResizeError":
 			return ""
 		case k.Type == corev1.PersistentVolumeClaimFileSystemResizePending && !placed && evidence.ConsumersOf(p.Index, v).Complete():

@@ -48,16 +48,17 @@ func Pending(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Durat
 		evidence.FromAPI(vaObject(va), "spec.nodeName "+va.Spec.NodeName+" status.attached", "false"))
 }
 
-// InlineUse is a CSI volume that a pod writes into itself and that the kubelet does not make.
+// InlineUse is a CSI volume of a pod that the kubelet does not make because of its driver's CSIDriver.
 type InlineUse struct {
 	Driver, Volume string
-	Says           string // "absent": no CSIDriver; "modes": it does not list Ephemeral
-	Modes          string
+	Says           string // "absent": no CSIDriver; "modes": it does not list Ephemeral; "persistent": nor Persistent
+	Modes, Wants   string // what it lists, and what the kubelet wants there
 	Refused        evidence.Answer
 }
 
-// Inline are those of the place's pod. The kubelet makes them only for drivers whose CSIDriver
-// lists Ephemeral (pkg/volume/csi/csi_plugin.go: supportsVolumeLifecycleMode).
+// Inline are those of the place's pod. The kubelet makes what a pod writes into itself only for drivers whose CSIDriver
+// lists Ephemeral, and what is bound to a claim unless it lists that alone (pkg/volume/csi/csi_plugin.go:
+// supportsVolumeLifecycleMode).
 func Inline(pl *evidence.Place) []InlineUse {
 	var out []InlineUse
 	if pl.Pod.Status.Phase != corev1.PodPending || pl.Pod.Spec.NodeName == "" {
@@ -67,18 +68,32 @@ func Inline(pl *evidence.Place) []InlineUse {
 		if v.CSI == nil {
 			continue
 		}
-		u := InlineUse{Driver: v.CSI.Driver, Volume: v.Name, Says: "absent", Refused: NoObject(pl.X, v.CSI.Driver)}
-		if d := pl.X.CSIDriver(u.Driver); d != nil {
-			for _, m := range d.Spec.VolumeLifecycleModes {
-				u.Modes = strings.TrimSpace(u.Modes + " " + string(m))
-			}
-			u.Modes = cmp.Or(u.Modes, string(storagev1.VolumeLifecyclePersistent)) // the default
-			u.Says, u.Refused = "modes", evidence.When(!slices.Contains(d.Spec.VolumeLifecycleModes, storagev1.VolumeLifecycleEphemeral),
-				evidence.FromAPI("CSIDriver "+u.Driver, "spec.volumeLifecycleModes", u.Modes))
+		u := InlineUse{Driver: v.CSI.Driver, Volume: v.Name, Says: "absent", Wants: string(storagev1.VolumeLifecycleEphemeral), Refused: NoObject(pl.X, v.CSI.Driver)}
+		if pl.X.CSIDriver(u.Driver) != nil {
+			u.Says = "modes"
+			u.listed(pl.X)
 		}
 		if !u.Refused.No() {
 			out = append(out, u)
 		}
 	}
+	for _, v := range pl.X.VolumesOfPod(pl.Pod) {
+		if v.Inline || v.PV == nil || v.PV.Spec.CSI == nil || pl.X.CSIDriver(v.Driver) == nil {
+			continue
+		}
+		u := InlineUse{Driver: v.Driver, Volume: v.PVName(), Says: "persistent", Wants: string(storagev1.VolumeLifecyclePersistent)}
+		if u.listed(pl.X); u.Refused.Yes() {
+			out = append(out, u)
+		}
+	}
 	return out
+}
+
+// listed compares what the CSIDriver lists with what is wanted.
+func (u *InlineUse) listed(x *snapshot.Index) {
+	for _, m := range x.CSIDriver(u.Driver).Spec.VolumeLifecycleModes {
+		u.Modes = strings.TrimSpace(u.Modes + " " + string(m))
+	}
+	u.Modes = cmp.Or(u.Modes, string(storagev1.VolumeLifecyclePersistent)) // the default
+	u.Refused = evidence.When(!slices.Contains(strings.Fields(u.Modes), u.Wants), evidence.FromAPI("CSIDriver "+u.Driver, "spec.volumeLifecycleModes", u.Modes))
 }

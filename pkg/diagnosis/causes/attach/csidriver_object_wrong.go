@@ -62,11 +62,12 @@ func driverObject(pl *evidence.Place, va *storagev1.VolumeAttachment, none evide
 }
 
 func inlineRefused(pl *evidence.Place, i csi.InlineUse) *diagnosis.Proof {
+	otherwise := map[string]string{"Ephemeral": "does not know such volumes needs a claim instead", "Persistent": "knows none is named in the pod itself (spec.volumes[].csi), not in a PersistentVolume"}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("CSIDriver", "", i.Driver), Says: i.Says,
 		With:  words.Fields{"driver": i.Driver, "volume": i.Volume, "pod": pods.Name(pl.Pod), "modes": i.Modes, "similar": words.List(csi.Similar(pl.X, i.Driver), 3)},
 		State: []evidence.Answer{i.Refused.With(pods.States([]*corev1.Pod{pl.Pod})...), csi.Listed(pl.X, pl.Node, i.Driver)},
-		Steps: []remedy.Step{remedy.Words("Give CSIDriver " + i.Driver + " the spec of the driver's release, where volumeLifecycleModes lists Ephemeral (delete the object and create it). A driver that does not know such volumes needs a claim instead. The kubelet tries again by itself.")},
+		Steps: []remedy.Step{remedy.Words("Give CSIDriver " + i.Driver + " the spec of the driver's release, where volumeLifecycleModes lists " + i.Wants + " (delete the object and create it). A driver that " + otherwise[i.Wants] + ". The kubelet tries again by itself.")},
 	}
 	p.Pods(pl.Pod)
 	return p
