@@ -19,7 +19,7 @@ for packages in $seldom; do
 	small="$small -gcflags=$packages=-l"
 done
 
-work=$(mktemp -d)
+work=$(mktemp -d "$out/../.build.XXXXXX") # the same filesystem: what another build embeds meanwhile is whole
 trap 'rm -rf "$work"' EXIT
 for arch in $arches; do
 	# Segments begin at a multiple of the largest page that an architecture has. Go takes 64 KiB
@@ -36,6 +36,6 @@ done
 # the plugin makes gzip of the one that a node needs.
 (cd "$work" && tar --create --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=755 --mtime=@0 mountdoctor-agent-linux-*) |
 	zstd -q --ultra -22 --long=25 >"$work/agents.tar.zst"
-find "$out" -type f ! -name README.md -delete # all of it is embedded
 mv "$work/agents.tar.zst" "$work/SHA256SUMS" "$out"/
+find "$out" -type f ! -name README.md ! -name agents.tar.zst ! -name SHA256SUMS -delete # all of it is embedded
 ls -l "$out"

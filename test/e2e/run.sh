@@ -41,6 +41,6 @@ make -s -C ../.. agents build BIN="$programs" >&2
 
 export MOUNTDOCTOR_LAB_CACHE=$cache MOUNTDOCTOR_LAB_BIN=$bin MOUNTDOCTOR_LAB_PROGRAMS=$programs
 if [ $# -eq 0 ]; then
-	set -- "e2e.test" -test.v -test.timeout 31m
+	set -- "e2e.test" -test.v -test.timeout 40m
 fi
 "$programs/lab" run "$@"
