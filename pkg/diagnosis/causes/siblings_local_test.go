@@ -149,3 +149,21 @@ func lateDisk(pod string, more ...string) *sketch.World {
 		Entries("n1", "@statfs/var/lib/kubelet/pods/"+pod+"00/volumes/kubernetes.io~local-volume/pv-data", "62500000 40000000 40000000 16000000 15000000 4096").
 		Process("n1", 9000, pod+"00", "postgres", 4026532999, strings.Join(append([]string{"900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u", "901 900 8:2 /opt/local-path-provisioner/pvc-1 /data rw,relatime - ext4 /dev/sda2 rw"}, more...), "\n"))
 }
+
+// TestGrowsOverSmallerDisks: the size of a logical volume is not that of a disk below it.
+func TestGrowsOverSmallerDisks(t *testing.T) {
+	t.Parallel()
+	grows := func(sectors string) *world {
+		const claim, at = "kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", pods + "volumes/kubernetes.io~csi/pvc-11aa/mount"
+		w := lvmLocal().Runs(0).EditIn("kind: PersistentVolume\n", "capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").EditIn(claim, "requests: {storage: 10Gi}", "requests: {storage: 20Gi}").
+			EditIn(claim, "status: {phase: Bound", "status: {conditions: [{type: FileSystemResizePending, status: 'True', lastTransitionTime: '2026-01-02T11:00:00Z'}], phase: Bound").
+			Disk("n1", "sdb", "8:16").Disk("n1", "sdc", "8:32")
+		return dmOver(w, "n1", "dm-0", "253:0", "datavg-pvc--11aa", "LVM-abcdef", "sdb", "sdc").Without("n1", "sys/class/block/dm-0/size").Entries("n1", "sys/class/block/dm-0/size", sectors, "dev/datavg/pvc-11aa", "@device block 253:0").
+			Mounts("n1", "253:0 / "+at+" rw,relatime shared:64 - ext4 /dev/mapper/datavg-pvc--11aa rw").LiveExt4("n1", "dm-0").Entries("n1", "@statfs"+at, "2576875 100 100 655360 589824 4096")
+	}
+	const old, read = "kept its old size", "has not read it again"
+	sayEach(t, map[string]said{
+		"the volume has grown, its filesystem has not": {grows("41943040"), []string{"the file system on dm-0 " + old}, []string{read, "sdb"}},
+		"the volume has not":                           {grows("20971520"), []string{"dm-0, the volume itself, " + old}, []string{read}},
+	})
+}

@@ -3,10 +3,12 @@ package disk
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // Behind says which part of a volume on a node still has its old size.
@@ -16,7 +18,8 @@ type Behind string
 const (
 	Unread     Behind = ""
 	Device     Behind = "device"
-	Map        Behind = "map" // what lies above the disk: multipath map, LUKS mapper
+	Joined     Behind = "joined" // a logical volume, or an array, which lies on disks of other sizes
+	Map        Behind = "map"    // what lies above the disk: multipath map, LUKS mapper
 	Filesystem Behind = "filesystem"
 )
 
@@ -41,16 +44,20 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	}
 	d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
 	top := pl.View.Device(d.Top())
-	for _, leaf := range pl.View.Leaves(d.Dev) {
-		out.Facts = append(out.Facts, sizeFact(pl.Node, leaf))
-		if leaf.Sectors*sector < after && out.Part == Unread {
-			out.Part, out.Name = Device, leaf.Name
+	own := bases(pl.View, pl.View.Device(d.Dev))
+	for _, base := range own {
+		out.Facts = append(out.Facts, sizeFact(pl.Node, base))
+		if base.Sectors*sector < after && out.Part == Unread {
+			out.Part, out.Name = Device, base.Name
+			if joined(base) {
+				out.Part = Joined
+			}
 		}
 	}
 	if top == nil {
 		return out
 	}
-	if len(top.Slaves) > 0 {
+	if len(top.Slaves) > 0 && !slices.Contains(own, top) {
 		out.Facts = append(out.Facts, sizeFact(pl.Node, top))
 		// A LUKS header takes up to 16 MiB of the disk.
 		if out.Part == Unread && top.Sectors*sector < after-32<<20 {
@@ -59,6 +66,32 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	}
 	out.filesystem(pl, top, before, after)
 	return out
+}
+
+// bases are the devices that are as large as the volume: its disk, each path of a map, its logical volume.
+func bases(view *snapshot.NodeView, b *probes.BlockDevice) []*probes.BlockDevice {
+	switch {
+	case b == nil:
+		return nil
+	case joined(b):
+		return []*probes.BlockDevice{b}
+	case len(b.Slaves) == 0:
+		return view.Leaves(b.Dev)
+	}
+	var out []*probes.BlockDevice
+	for _, s := range b.Slaves {
+		for _, base := range bases(view, view.ByName(s)) {
+			if !slices.Contains(out, base) {
+				out = append(out, base)
+			}
+		}
+	}
+	return out
+}
+
+// joined tells a device that the kernel makes of parts of disks.
+func joined(b *probes.BlockDevice) bool {
+	return IsArray(b) || IsMapped(b, "LVM-")
 }
 
 // filesystem judges the filesystem: its blocks do not count what it needs for itself, so
