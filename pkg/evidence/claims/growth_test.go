@@ -110,6 +110,8 @@ func TestGrowth(t *testing.T) {
 		"kubelet's text is no refusal":     {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
 		"failed on the node":               {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
 		"failed on the node, by state":     {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}"), []string{"certain " + is}},
+		"a directory of a node":            {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "hostPath: {path: /opt/x}"), []string{"likely " + is}},
+		"a volume of another kind":         {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "flexVolume: {driver: example.com/disk}"), []string{}},
 		"the node waits for an hour":       {raised("20Gi", pending), []string{"likely " + is}},
 		"the disk kept its size":           {machine(raised("20Gi", pending), "20971520", "2576875"), []string{"certain " + is}},
 		"the file system kept its size":    {machine(raised("20Gi", pending), "41943040", "2576875"), []string{"certain " + is}},

@@ -20,6 +20,23 @@ type Wish struct {
 	JustNow bool
 }
 
+// Unexpandable is what a volume is that Kubernetes has no code to enlarge, and no csi-resizer: a directory, or a share
+// (FindExpandablePluginBySpec, pkg/volume/plugins.go). A controller of another kind is free to do it.
+func Unexpandable(pl *evidence.Place) (kind string, is evidence.Answer) {
+	if pl.Volume.PV == nil {
+		return "", evidence.No()
+	}
+	switch s := pl.Volume.PV.Spec.PersistentVolumeSource; {
+	case s.HostPath != nil:
+		kind = "hostPath"
+	case s.Local != nil:
+		kind = "local"
+	case s.NFS != nil:
+		kind = "nfs"
+	}
+	return kind, evidence.When(kind != "", evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "spec."+kind, "no csi"))
+}
+
 // SourceOf is from what the volume of a claim is made; nothing where it is made empty.
 func SourceOf(c *corev1.PersistentVolumeClaim) (kind, name string) {
 	switch {

@@ -26,35 +26,35 @@ var ResizerNotWorking = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		driver := pl.Volume.CSIName()
-		if driver == "" {
-			return nil
-		}
 		return evidence.Each(claims.Wishes(pl), func(w claims.Wish) *diagnosis.Proof {
-			return resizerMute(pl, csi.SidecarOf(pl.X, driver, "csi-resizer"), driver, w)
+			return resizerMute(pl, csi.SidecarOf(pl.X, pl.Volume.CSIName(), "csi-resizer"), pl.Volume.CSIName(), w)
 		})
 	},
 }
 
 func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish claims.Wish) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
+	kind, none := claims.Unexpandable(pl)
 	accountNS, account := resizer.Account()
 	lacking, lacks := rbac.Lacks(pl.X, accountNS, account, "persistentvolumeclaims", resizerRights...)
 	forbidden, down := resizer.Forbidden(), evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim),
 		With: words.Fields{"claim": ns + "/" + claim, "want": wish.Want, "got": wish.Got, "driver": driver,
-			"resizer": resizer.Where(), "account": accountNS + ":" + account, "lacking": lacking},
+			"resizer": resizer.Where(), "account": accountNS + ":" + account, "lacking": lacking, "kind": kind},
 		State:   wish.Unserved,
 		Waiting: wish.JustNow,
 	}
 	check := remedy.Check("See what the claim says; an event Resizing or VolumeModify shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
 	switch {
+	case driver == "":
+		p.Says, p.AtMost, p.State = "kind", report.Likely, append([]evidence.Answer{none}, wish.Unserved...)
+		p.Steps = remedy.Sentences("A directory or a share is as large as what it lies on, whatever the claim says: make room there. For a volume with a size of its own, make a new claim of a class whose driver has a csi-resizer, and copy the data.")
+		return p
 	case forbidden.Yes() || lacks.Yes():
 		p.Says, p.Waiting = "forbidden", false
 		p.State = append([]evidence.Answer{evidence.Any(forbidden.With(lacks.Facts()...), lacks)}, p.State...)
-		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.",
-			remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))
+		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.", remedy.Kubectl("auth", "can-i", "patch", "persistentvolumeclaims/status", "--as=system:serviceaccount:"+accountNS+":"+account, "-A"))
 	case resizer.Where() == "":
 		p.Says, p.AtMost = "absent", report.Likely
 		p.State = append(unserved(wish), resizer.Absent())
