@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
@@ -130,7 +131,9 @@ func oneOf[T comparable](kept map[uint64][]T, list []T) []T {
 func (p *Pass) inDoubt(cause string, z puzzle) bool {
 	switch cause {
 	case "device-mapped-on-other-node":
-		return p.someUnprobed()
+		return p.someUnprobed() || slices.ContainsFunc(p.at(z).Refused(), func(t evidence.Text) bool { // by a client without a device, too
+			return csi.SaysUsed(t.Raw) && !t.Is(message.InUseBySystem)
+		})
 	case "node-down":
 		return p.silent(z)
 	case "csi-plugin-not-registered":
@@ -196,9 +199,10 @@ func (p *Pass) recognised(z puzzle) bool {
 	})
 }
 
-// silent tells whether a node of the volume does not report, whoever waits for it.
+// silent tells whether a node of the volume, or of a client that is named, does not report, whoever waits for it.
 func (p *Pass) silent(z puzzle) bool {
-	return slices.ContainsFunc(append(p.Index.NodesOf(z.volume), z.node), func(n string) bool {
+	_, watches := ceph.WatcherOn(p.at(z))
+	return slices.ContainsFunc(append(p.Index.NodesOf(z.volume), z.node, watches), func(n string) bool {
 		ready := p.Index.NodeReady(n)
 		return ready.Known && !ready.Ready
 	})
@@ -206,10 +210,14 @@ func (p *Pass) silent(z puzzle) bool {
 
 // unregistered tells whether the node does not know the driver, whyever.
 func (p *Pass) unregistered(z puzzle) bool {
+	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(p.at(z), z.node, z.volume.CSIName()).Yes()
+}
+
+// at is the volume where its step failed.
+func (p *Pass) at(z puzzle) *evidence.Place {
 	whole := &evidence.Place{X: p.Index, Volume: z.volume}
 	whole.Texts, _ = evidence.Heard(p.Texts(z.volume))
-	at := whole.On(z.node)
-	return z.node != "" && z.volume.CSIName() != "" && csi.NotRegistered(at, z.node, z.volume.CSIName()).Yes()
+	return whole.On(z.node)
 }
 
 // onItsOtherNodes is the question that looks at all nodes of a volume, for one about a node:

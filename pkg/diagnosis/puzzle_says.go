@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
@@ -43,7 +44,7 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith()); kept != "" {
+	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith(), z.watched()); kept != "" {
 		return kept
 	}
 	if z.shrunk() {
@@ -148,6 +149,18 @@ func (z puzzle) stillWith() string {
 		}
 	}
 	return ""
+}
+
+// watched names the node at whose address a client counts as a user of the image.
+func (z puzzle) watched() string {
+	address, node := ceph.WatcherOn(z.p.at(z))
+	if node == "" || z.node == "" {
+		return ""
+	}
+	if r := z.p.NodeReady(node); r.Known && !r.Ready {
+		node += ", which is not Ready"
+	}
+	return "Node " + z.node + " does not map the image, as Ceph counts a client at " + address + " as its user: an address of node " + node + "."
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

@@ -92,6 +92,19 @@ func TestWatcherOfALivingNode(t *testing.T) {
 	if !slices.ContainsFunc(r.NotChecked, func(n report.NotChecked) bool { return n.Node == "n2" }) {
 		t.Errorf("nobody looked at n2, which may have the image: %v", r.NotChecked)
 	}
+	notRuledOut(t, notReady(watched(), "n2", "2026-01-02T11:20:00Z"), "node-down")
+	for name, w := range map[string]*world{
+		"its address":      watched(),
+		"of its pods":      watched().Edit("watcher=10.0.0.12", "watcher=10.42.12.9"),
+		"the second of it": watched().Edit("watcher=10.0.0.12", "watcher=10.0.0.11:0/7 client.7 cookie=1\\twatcher=10.0.0.12"),
+	} {
+		_, r := w.Verdict(t, Catalog(), "pvc shop/data")
+		for _, u := range r.Unexplained {
+			if !strings.Contains(u.Answer, "an address of node n2") || slices.ContainsFunc(u.RuledOut, func(e report.Excluded) bool { return e.Cause == "device-mapped-on-other-node" }) {
+				t.Errorf("%s: %s; ruled out: %v", name, u.Answer, u.RuledOut)
+			}
+		}
+	}
 }
 
 // TestCheckThatDidNotLook: a check that found the device in use says nothing of the filesystem.

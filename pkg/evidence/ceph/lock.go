@@ -1,6 +1,7 @@
 package ceph
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func LockOf(pl *evidence.Place) (Lock, bool) {
 		return l, len(l.kernel) > 0
 	}
 	owners := Owners(pl)
-	if _, node := watcherOn(pl); node != "" { // the watch of anybody else on a living node is that of a client that lives
+	if _, node := WatcherOn(pl); node != "" { // the watch of anybody else on a living node is that of a client that lives
 		owners = evidence.Keep(owners, func(o Owner) bool { return o.Node == node })
 	}
 	if l.watcher = deadWatcher(pl, owners); l.watcher != "" || !stillUsed.MatchString(l.said.Raw+l.said.Desc) {
@@ -185,25 +186,42 @@ func deadWatcher(pl *evidence.Place, owners []Owner) string {
 	if slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool { return pl.X.View(n) == nil }) {
 		return ""
 	}
-	address, node := watcherOn(pl)
+	address, node := WatcherOn(pl)
 	if pl.X.View(node) == nil || !slices.ContainsFunc(owners, func(o Owner) bool { return o.Node == node }) {
 		return ""
 	}
 	return address + " (node " + node + ")"
 }
 
-// watcherOn finds the first watcher that rbd status named at the address of a node.
-func watcherOn(pl *evidence.Place) (address, node string) {
+// WatcherOn finds the first watcher that rbd status named at the address of a node, or of what runs there; one
+// on a node that does not wait for the image comes before the others.
+func WatcherOn(pl *evidence.Place) (address, node string) {
 	for _, t := range pl.Refused() {
-		m := watcherAt.FindStringSubmatch(t.Raw)
-		if m == nil {
-			continue
-		}
-		for _, n := range pl.X.Cluster.Nodes {
-			if snapshot.HasAddress(n, m[1]) {
-				return m[1], n.Name
+		for _, m := range watcherAt.FindAllStringSubmatch(t.Raw, -1) {
+			n := nodeAt(pl.X, m[1])
+			if n == "" || node != "" && volume.Awaited(pl.X, pl.Volume, n) || !OfImage(pl.Volume, t) {
+				continue
+			}
+			if address, node = m[1], n; !volume.Awaited(pl.X, pl.Volume, n) {
+				return address, node
 			}
 		}
 	}
-	return "", ""
+	return address, node
+}
+
+// nodeAt is the node of an address: its own, a pod's on it, or one that it gives to its pods.
+func nodeAt(x *snapshot.Index, address string) string {
+	addr, err := netip.ParseAddr(address)
+	for _, n := range x.Cluster.Nodes {
+		if snapshot.HasAddress(n, address) || err == nil && snapshot.GivesOut(n, addr) {
+			return n.Name
+		}
+	}
+	for _, pod := range x.Cluster.Pods {
+		if pod.Status.PodIP == address {
+			return pod.Spec.NodeName
+		}
+	}
+	return ""
 }

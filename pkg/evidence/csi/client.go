@@ -29,11 +29,14 @@ var (
 // machine whose Node object is gone, that this machine works with it.
 func ClientLives(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answer {
 	e := va.Status.DetachError
-	if e == nil || x.Node(va.Spec.NodeName) != nil || x.Age(e.Time.Time) > fresh || !uses.MatchString(e.Message) || idle.MatchString(e.Message) || !namesMachine(x, va, e.Message) {
+	if e == nil || x.Node(va.Spec.NodeName) != nil || x.Age(e.Time.Time) > fresh || !SaysUsed(e.Message) || !namesMachine(x, va, e.Message) {
 		return evidence.No()
 	}
 	return evidence.Yes(evidence.FromAPI(vaObject(va), "status.detachError.message", e.Message))
 }
+
+// SaysUsed tells whether a storage says that somebody works with a volume.
+func SaysUsed(text string) bool { return uses.MatchString(text) && !idle.MatchString(text) }
 
 // namesMachine tells whether a text names the machine of an attachment, or one by an
 // initiator or address that is no node's of this cluster.
