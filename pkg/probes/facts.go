@@ -127,6 +127,9 @@ func (m Mount) Deleted() bool {
 	return len(m.Root) >= len(tag) && m.Root[len(m.Root)-len(tag):] == tag
 }
 
+// SMB tells whether it is a share of an SMB server.
+func (m Mount) SMB() bool { return m.FSType == "cifs" || m.FSType == "smb3" }
+
 // SuperValue returns the value of a NAME=VALUE superblock option, such as addr.
 func (m Mount) SuperValue(name string) string {
 	for _, o := range m.Super {

@@ -191,6 +191,15 @@ func TestSiblingsSMB(t *testing.T) {
 		"server gone under a mount": {smbMounted(smb().Runs(0), "n1", 0).Entries("n1", "@statfs"+smb().Publish(0), "@error EHOSTDOWN", "@statfs"+smb().Stage(), "@error EHOSTDOWN", "@dial/10.9.0.6:445", "EHOSTUNREACH").
 			Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting..."),
 			"broken: certain smb-server-unreachable Node n1"},
+		"share deleted under a mount":                                       {lostShare("ENOENT", `\\10.9.0.6\data`), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"share deleted under a mount, a kernel of 5.15":                     {lostShare("EAGAIN", `\\10.9.0.6\Data`), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"share deleted under a mount, and nobody dialled":                   {lostShare("EAGAIN", `\\10.9.0.6\data`).Without("n1", "@dial/"), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"share deleted under a mount that shall go":                         {lostShare("ENOENT", `\\10.9.0.6\data`).EditIn("name: web-0,", ", labels", deleted+", labels"), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"another share of the server deleted":                               {lostShare("EAGAIN", `\\10.9.0.6\data2`), "broken: unexplained volume-io-error"},
+		"another share of the server deleted, and this one lacks something": {lostShare("ENOENT", `\\10.9.0.6\data2`), "broken: likely smb-mount-refused PersistentVolume pv-data"},
+		"share deleted under a mount, and now nothing answers":              {lostShare("EAGAIN", `\\10.9.0.6\data`).Entries("n1", "@dial/10.9.0.6:445", "timeout 3s"), "broken: certain smb-server-unreachable Node n1"},
+		"a server made anew under a mount (csi-driver-smb#419)":             {lostShare("ESTALE", ""), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"a server made anew, and it does not answer":                        {lostShare("ESTALE", "").Entries("n1", "@dial/10.9.0.6:445", "timeout 3s"), "broken: unexplained volume-io-error"},
 		"server was away": {smbMounted(smb().Runs(0), "n1", 0).Answers("n1", smb().Publish(0), smb().Stage()).Kernel("n1", "600|CIFS: VFS: \\\\10.9.0.6 has not responded in 180 seconds. Reconnecting..."),
 			"healthy"},
 		"unknown option": {smb().Edit("vers=3.0]", "vers=3.0, nosharedsock]").Waits().FailedMount(smbFailed("mount error(22): Invalid argument")).Entries("n1", "@dial/10.9.0.6:445", "ok 1ms").Kernel("n1", "60|cifs: Unknown parameter 'nosharedsock'"),
@@ -226,6 +235,15 @@ func loggedOff(ago ...string) *world {
 		lines = append(lines, a+"|CIFS: Status code returned 0xc000006d STATUS_LOGON_FAILURE", a+"|CIFS: VFS: \\\\10.9.0.6 Send error in SessSetup = -13")
 	}
 	return w.Kernel("n1", lines...).Entries("n1", "@statfs"+w.Publish(0), "@error EHOSTDOWN", "@statfs"+w.Stage(), "@error EHOSTDOWN")
+}
+
+// lostShare is a mount that answers an error, with the kernel's word on a share of its server.
+func lostShare(err, share string) *world {
+	w := smbMounted(smb().Runs(0), "n1", 0)
+	if share != "" {
+		w.Kernel("n1", "61|CIFS: VFS: "+share+" BAD_NETWORK_NAME: "+share)
+	}
+	return w.Entries("n1", "@statfs"+w.Publish(0), "@error "+err, "@statfs"+w.Stage(), "@error "+err)
 }
 
 const accountHandle = "rg#acc#share#"

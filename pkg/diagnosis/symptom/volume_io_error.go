@@ -15,7 +15,8 @@ import (
 
 // ofPath are the errnos of statfs(2) that say nothing of the filesystem: those of the path, of rights, and of
 // the call; one without an end is another symptom. With any other a mount answers whose device, server or
-// identity is gone (IsCorruptedMnt of k8s.io/mount-utils names some; ESHUTDOWN of Lustre, ENOKEY of a ticket).
+// identity is gone (IsCorruptedMnt of k8s.io/mount-utils names some; ESHUTDOWN of Lustre, ENOKEY of a ticket). A
+// share that was deleted answers ENOENT (kubernetes-csi/csi-driver-smb#694).
 var ofPath = []string{"ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EPERM", "ENOSYS", "EINTR", "ENOMEM", "EFAULT", "EINVAL", "ETIMEDOUT"}
 
 // ioLines are kinds of kernel lines that report failed I/O.
@@ -38,7 +39,7 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 
 func answersError(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	node := m.view.Name
-	if st, ok := m.view.Statfs(m.mount.Point); ok && strings.HasPrefix(st.Err, "E") && !slices.Contains(ofPath, st.Err) {
+	if st, ok := m.view.Statfs(m.mount.Point); ok && strings.HasPrefix(st.Err, "E") && (!slices.Contains(ofPath, st.Err) || st.Err == "ENOENT" && m.mount.SMB()) {
 		s := onMount(v, m, fmt.Sprintf("The mount of %s at %s on node %s answers %s.", name(v), m.mount.Point, node, st.Err))
 		s.Evidence = append(s.Evidence, evidence.FromNode(node, "@statfs"+m.mount.Point, st.Err))
 		p.AddSymptom(s)

@@ -38,7 +38,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 		s.Port = asked
 	}
 	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
-		if isSMB(m.Mount.FSType) {
+		if m.Mount.SMB() {
 			s.Mount = &m.Mount
 			s.learn(m.Mount.Source)
 			if p := m.Mount.SuperValue("port"); p != "" {
@@ -70,8 +70,6 @@ func (s Share) unmounted(pl *evidence.Place) *evidence.Text {
 	}
 	return nil
 }
-
-func isSMB(fstype string) bool { return fstype == "cifs" || fstype == "smb3" }
 
 // ofShare tells whether a text is about mounting a share: mount.cifs(8) speaks, or
 // mount(8) was called for a filesystem of this kind.

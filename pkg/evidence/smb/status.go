@@ -46,13 +46,25 @@ func (s Share) RightsRefused(pl *evidence.Place) evidence.Answer {
 // Misfit is a way in which a request does not fit, by mount.cifs's number and by the
 // kernel's line.
 type Misfit struct {
-	Says string // share | path | dialect | closed | option | kerberos | limit
+	Says string // share | path | dialect | closed | option | kerberos | limit; of a mount that stands: unshared | gone | replaced
+	Is   evidence.Answer
 	Line evidence.Answer
 }
 
-// MisfitOf finds what the kernel logged of a request that was refused; without a line, the
-// number of mount.cifs tells the kind.
+// MisfitOf finds what does not fit about a share: the request to mount it, or what stands below its mount.
 func (s Share) MisfitOf(pl *evidence.Place) Misfit {
+	is := s.Unfit()
+	if !is.Yes() {
+		return s.lost(pl)
+	}
+	m := s.refused(pl)
+	m.Is = is
+	return m
+}
+
+// refused finds what the kernel logged of a request that was refused; without a line, the
+// number of mount.cifs tells the kind.
+func (s Share) refused(pl *evidence.Place) Misfit {
 	all := []struct {
 		says  string
 		codes []int
@@ -74,12 +86,12 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 	for _, m := range all {
 		if slices.Contains(m.codes, s.Code()) {
 			if line := s.logged(pl, m.pick); line.Yes() {
-				return Misfit{m.says, line}
+				return Misfit{Says: m.says, Line: line}
 			}
 		}
 	}
 	if line := s.unknownOption(pl); s.Code() == 22 && line.Yes() {
-		return Misfit{"option", line}
+		return Misfit{Says: "option", Line: line}
 	}
 	for _, m := range all {
 		if slices.Contains(m.codes, s.Code()) && m.says != "limit" { // an I/O error alone may be anything
@@ -87,7 +99,7 @@ func (s Share) MisfitOf(pl *evidence.Place) Misfit {
 			if line.No() { // newer kernels print some of these lines only once
 				line = evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/kernelLog", Node: pl.Node, Why: "no line that says what was refused"})
 			}
-			return Misfit{m.says, line}
+			return Misfit{Says: m.says, Line: line}
 		}
 	}
 	return Misfit{}

@@ -13,7 +13,7 @@ import (
 // SMBMountRefused finds a share whose server is reached and refuses the request itself.
 var SMBMountRefused = &diagnosis.Rule{
 	Name: "smb-mount-refused", Layer: diagnosis.Transport, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Provisioning},
+	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Provisioning, diagnosis.Using, diagnosis.Unmounting},
 	LeadsTo:  []string{"provisioning-failed"},
 	YieldsTo: []string{"smb-server-unreachable", "storageclass-parameter-wrong"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachVolume,
@@ -23,17 +23,17 @@ var SMBMountRefused = &diagnosis.Rule{
 		if pl.Node == "" && pl.Volume.PV != nil {
 			return nil // only a volume that does not exist yet has no node
 		}
-		if !ok || !s.Unfit().Yes() {
+		m, answers := s.MisfitOf(pl), s.Answers(pl)
+		if !ok || !m.Is.Yes() {
 			return nil
 		}
-		m, answers := s.MisfitOf(pl), s.Answers(pl)
 		if m.Says == "" {
 			return diagnosis.Open(pl, probes.KernelLog)
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeSubject(pl.Volume), Says: m.Says,
 			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path()},
-			State: []evidence.Answer{s.Unfit()},
+			State: []evidence.Answer{m.Is},
 			Last:  []evidence.Answer{m.Line},
 			Steps: []remedy.Step{remedy.Words(smbHelp[m.Says])},
 		}
@@ -62,6 +62,9 @@ var SMBMountRefused = &diagnosis.Rule{
 var smbHelp = map[string]string{
 	"share":    "Make the share on the server, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data. On some providers the share is called like the account.",
 	"path":     "Make the directory on the share, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data.",
+	"unshared": "Make the share on the server again, with its data and under the same name: mounts connect again by themselves. Where it is gone for good, let the pods go that use the volume, and make a new PV for the data.",
+	"gone":     "Look on the server whether the share and the directory are there, and make again what is missing, with its data. Where it is gone for good, let the pods go that use the volume, and make a new PV for the data.",
+	"replaced": "Let all pods of the volume on the node go, so that it is unmounted and mounted anew: they share the mount, and a restarted container gets the old one. Compare the directory on the server with what was mounted before; data may be missing in it.",
 	"dialect":  "Set a dialect that the server speaks in the mount options of the class or PV (vers=3.0 or newer). vers=1.0 is a risk, for a server that cannot be upgraded only.",
 	"closed":   "Compare the dialect (vers=), signing and encryption (seal) in the mount options with what the server demands. Nodes in FIPS mode cannot use SMB with a password.",
 	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV, or upgrade the kernel of the node.",

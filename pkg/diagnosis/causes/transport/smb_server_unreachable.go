@@ -40,8 +40,8 @@ var SMBServerUnreachable = &diagnosis.Rule{
 			With:  words.Fields{"node": pl.Node, "server": s.Server, "port": s.Port, "source": s.Source},
 			State: []evidence.Answer{evidence.Any(s.Fails(), s.Broken(pl)), evidence.Not(answers)},
 			Last:  []evidence.Answer{csi.InHostNetwork(pl)},
-			// Whoever refuses a logon is there.
-			LookAlikes: []diagnosis.LookAlike{{Cause: "smb-access-denied", Is: s.NotTakenBack(pl)}},
+			// Whoever refuses a logon, or a share, is there.
+			LookAlikes: []diagnosis.LookAlike{{Cause: "smb-access-denied", Is: s.NotTakenBack(pl)}, {Cause: "smb-mount-refused", Is: past(s.Unshared(pl))}},
 			Steps: []remedy.Step{
 				remedy.Check("Try the port from this node, and from one that works.", remedy.Dial(pl.Node, s.Server, s.Port)),
 				remedy.Words(cure),
