@@ -110,6 +110,12 @@ func TestSiblingsNodeFilesystem(t *testing.T) {
 	crypt := func() *world {
 		return rbdMapped(sketch.NewWorld("rbd.csi.ceph.com", "0001-0009-rook-ceph-0000000000000002-bbbb", encrypted).Waits().Attached("n1"), "n1").Entries("n1", "@content/252:0", "TYPE=crypto_LUKS\nUUID=5f")
 	}
+	opening := func(says string) *world {
+		return crypt().Entries("n1", "proc/modules", "dm_crypt 57344 0 - Live 0x0\nrbd 28672 0 - Live 0x0").FailedMount(stageFails("failed to run cryptsetup args: [luksOpen /dev/rbd0 luks-rbd-" + rbdHandle + " -d /dev/stdin] output: " + says))
+	}
+	mapper := func(w *world, name, uuid string) *world {
+		return dmOver(w, "n1", "dm-3", "254:3", name, uuid, "rbd0").Entries("n1", "@claim/254:3", "free", "@claim/252:0", "EBUSY")
+	}
 	lh := "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: driver.crypt.example, fsType: ext4, volumeHandle: vol-77, volumeAttributes: {encrypted: 'true'}, nodeStageSecretRef: {namespace: shop, name: key}}"
 	own := func() *world { return sketch.NewWorld("driver.crypt.example", "vol-77", lh).Waits().Attached("n1") }
 	full := func() *world {
@@ -128,6 +134,14 @@ func TestSiblingsNodeFilesystem(t *testing.T) {
 		"cryptsetup is not on the host":          {own().Without("n1", "usr/sbin/cryptsetup").FailedMount(stageFails("nsenter: failed to execute cryptsetup: No such file or directory: exit status 127")), "", "broken: certain encryption-tools-missing Node n1"},
 		"cryptsetup is in the driver's image":    {crypt().Entries("n1", "proc/modules", "dm_crypt 57344 0 - Live 0x0\nrbd 28672 0 - Live 0x0").Without("n1", "usr/sbin/cryptsetup").FailedMount(stageFails("the operation did not succeed")), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the kernel has no dm_crypt":             {crypt().FailedMount(stageFails("failed to open device /dev/rbd0: exit status 1 device-mapper: reload ioctl on luks-rbd-k8s failed: Invalid argument")).Kernel("n1", "61|device-mapper: table: 253:5: crypt: unknown target type (-EINVAL)", "61|device-mapper: ioctl: error adding target to table"), "", "broken: certain encryption-tools-missing Node n1"},
+		"no key slot is left, or none is usable": {opening("No usable keyslot is available. error: exit status 1"), "", "broken: likely encryption-key-wrong PersistentVolume pv-data"},
+		"a hash that the node does not have":     {opening("Cannot use whirlpool hash for keyslot encryption.\nKeyslot open failed.\nNo usable keyslot is available. error: exit status 1"), "", "broken: certain encryption-parameters-refused Node n1"},
+		"no header, and a filesystem":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1").Entries("n1", "@content/252:0", "TYPE=ext4\nUUID=5f"), "", "broken: certain encryption-key-wrong PersistentVolume pv-data"},
+		"no header, and nothing else":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1").Entries("n1", "@content/252:0", "TYPE=none"), "", "broken: likely encryption-key-wrong PersistentVolume pv-data"},
+		"no header, and there is one":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1"), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"its mapping stands already":             {mapper(opening("Device luks-rbd-"+rbdHandle+" already exists. error: exit status 5"), "luks-rbd-"+rbdHandle, "CRYPT-LUKS2-5f"), "", "broken: certain crypt-mapper-stale Device n1/254:3"},
+		"its mapping stands, and another fails":  {mapper(opening("Device luks-rbd-other already exists. error: exit status 5"), "luks-rbd-"+rbdHandle, "CRYPT-LUKS2-5f"), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"somebody's mapping over a plain disk":   {mapper(rbdMapped(rbd().Waits().Attached("n1"), "n1"), "secret", "CRYPT-PLAIN-secret").FailedMount(stageFails("mount failed: exit status 32 Output: mount: /g: /dev/rbd0 already mounted or mount point busy.")), "", "broken: likely device-claimed-by-unknown Device n1/252:0"},
 		"kubelet's filesystem is full":           {full().FailedMount("MountVolume.SetUp failed for volume \"kube-api-access-x\" : write /var/lib/kubelet/pods/x: no space left on device"), "", "broken: certain filesystem-full Node n1"},
 		"kubelet's filesystem is full, no words": {full().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : the operation did not succeed"), "", "broken: certain filesystem-full Node n1"},
 		"NFS share is full":                      {nfsMounted(nfs().Runs(0), "n1", 0).Entries("n1", "@statfs"+nfs().Publish(0), "2621440 0 0 655360 600000 4096").File("logs/shop/web-0/app.log", "2026-01-02T11:58:00Z OSError: [Errno 28] No space left on device: '/data/x'\n"), "", "broken: certain filesystem-full PersistentVolumeClaim shop/data"},

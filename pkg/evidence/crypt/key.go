@@ -25,6 +25,7 @@ const (
 	NoPassphrase Lock = "passphrase" // the Secret holds none
 	Provider     Lock = "provider"   // the Secret names a key provider that the driver does not have
 	Plain        Lock = "plain"      // there is no LUKS header
+	NoUsable     Lock = "usable"     // no key slot is left, or none that the node can use
 )
 
 // words of cryptsetup(8), exit status 2, and of the drivers that look into the Secret
@@ -39,6 +40,8 @@ var words = []struct {
 	{NoPassphrase, pattern.MustCompile(`(?i)missing (?:encryption )?passphrase\b`)},
 	{Provider, pattern.MustCompile(`(?i)unsupported key provider`)},
 	{Plain, pattern.MustCompile(`(?i)unsupported disk encryption format`)},
+	{Plain, pattern.MustCompile(`(?i)is not a valid LUKS device`)},
+	{NoUsable, pattern.MustCompile(`(?i)no usable keyslot is available`)}, // ENOENT of the library, whatever the passphrase
 }
 
 // resizing are texts about an expansion, which print the same words of cryptsetup.
@@ -131,6 +134,20 @@ func attempts(pl *evidence.Place) evidence.Answer {
 		return evidence.No()
 	}
 	return pl.Refused().Say(func(t evidence.Text) bool { return opening.MatchString(t.Raw) })
+}
+
+// Ceiling is how far the words carry: that no slot can be used leaves open whether any is left, and a header that is
+// not there whether it was.
+func (k Key) Ceiling() report.Certainty {
+	if k.Lock == NoUsable || k.Bare() {
+		return report.Likely
+	}
+	return ""
+}
+
+// Bare tells whether the device holds nothing that is known: a header may have been there.
+func (k Key) Bare() bool {
+	return k.Lock == Plain && !slices.Contains(disk.Filesystems, k.Content.Type)
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.

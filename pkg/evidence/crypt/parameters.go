@@ -11,7 +11,7 @@ import (
 
 // refusals are cryptsetup's own sentences about parameters: a derivation, hash or cipher
 // that is not allowed or not known, and an argon2 that wants more memory than there is.
-var refusals = pattern.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*|Not enough available memory to open a keyslot`)
+var refusals = pattern.MustCompile(`Not compatible PBKDF2? options[^\n]*|[\w-]+ key derivation function is not allowed in FIPS mode|Unknown PBKDF type|Unknown pbkdf[^\n]*|Requested (?:PBKDF|hash|\w+ hash)[^\n]*not supported|Unsupported (?:LUKS2? )?(?:PBKDF|hash|cipher)[^\n]*|Hash algorithm \S+ not supported|Requested LUKS hash \S+ is not supported|(?:Cannot use|Invalid) pbkdf[^\n]*|(?:luksFormat|cryptsetup)[^\n]{0,200}[Uu]nknown option[^\n]*|Cannot use \S+ hash for keyslot encryption|Not enough available memory to open a keyslot`)
 
 // opens are the calls of cryptsetup that take parameters of a volume.
 var opens = pattern.MustCompile(`luksFormat|luksOpen|cryptsetup`)

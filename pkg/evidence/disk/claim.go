@@ -36,7 +36,7 @@ func (t *Tower) Rightly() evidence.Answer {
 // the volume's own mapper, lies on the device.
 func (t *Tower) Odd() (odd *probes.BlockDevice, ok bool) {
 	for _, h := range t.Above {
-		if t.Device.Above(h.Device.Dev) || covered(h.Device) {
+		if t.Device.Above(h.Device.Dev) && !t.strange(h.Device) || covered(h.Device) && !t.strange(h.Device) {
 			return nil, false
 		}
 		odd = h.Device
@@ -51,6 +51,12 @@ func (t *Tower) Under(above *probes.BlockDevice) evidence.Answer {
 		return evidence.No()
 	}
 	return evidence.Yes(evidence.FromNode(t.pl.Node, "sys/class/block/"+t.Device.Block.Name+"/holders", Title(above)))
+}
+
+// strange tells whether a mapping is of dm-crypt, and the volume below holds a filesystem of its own: nobody who
+// serves the volume made it.
+func (t *Tower) strange(d *probes.BlockDevice) bool {
+	return IsMapped(d, "CRYPT-") && !t.pl.Volume.Encrypted() && slices.Contains(Filesystems, t.pl.View.Facts.Contents[t.Device.Dev].Type) && Mapping(t.pl.View, t.pl.Volume, t.Device.Dev) != d
 }
 
 // covered tells whether another cause speaks about this kind of holder.
