@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -44,7 +46,7 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith(), z.watched()); kept != "" {
+	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith(), z.watched(), z.nowhere()); kept != "" {
 		return kept
 	}
 	if z.shrunk() {
@@ -161,6 +163,20 @@ func (z puzzle) watched() string {
 		node += ", which is not Ready"
 	}
 	return "Node " + z.node + " does not map the image, as Ceph counts a client at " + address + " as its user: an address of node " + node + "."
+}
+
+// nowhere is what the storage says of a volume that it does not have, or not where the node is.
+func (z puzzle) nowhere() string {
+	switch at := z.p.at(z); {
+	case z.step != Attaching || z.text == nil || z.volume.PV == nil:
+	case cloud.Lost(at).Yes():
+		return "The storage says that it has no volume " + path.Base(z.volume.Handle) + ": it was deleted there, or is looked for in another account, project or zone."
+	case cloud.OtherZone(at).Yes() && z.volume.PV.Spec.NodeAffinity == nil:
+		return "The storage says that the volume lies in another zone than node " + z.node + ", and its PersistentVolume has no node affinity that keeps pods out of other zones."
+	case cloud.OtherZone(at).Yes():
+		return "The storage says that the volume lies in another zone than node " + z.node + "."
+	}
+	return ""
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

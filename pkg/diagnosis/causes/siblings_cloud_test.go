@@ -1,6 +1,9 @@
 package causes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const denied = `MountVolume.SetUp failed for volume "pv-data" : rpc error: code = Internal desc = could not mount "b" at "/x": Forbidden: Access Denied`
 
@@ -76,5 +79,26 @@ func TestSiblingsOfClouds(t *testing.T) {
 			t.Parallel()
 			show(t, r.w, "pvc shop/data", r.want)
 		})
+	}
+}
+
+// TestStorageSaysWhere: a disk that is gone, or in another zone, is no machine that is unknown.
+func TestStorageSaysWhere(t *testing.T) {
+	t.Parallel()
+	const azure, os = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/disk-1", "5a1b2c3d-1111-4222-8333-123456789012"
+	for name, c := range map[string]struct{ driver, handle, text, want string }{
+		"EC2, the zone":     {"ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "rpc error: code = Internal desc = Could not attach volume \"vol-0a1b2c3d4e5f60718\" to node \"i-0aa\": InvalidVolume.ZoneMismatch: The volume 'vol-0a1b2c3d4e5f60718' is not in the same availability zone as instance 'i-0aa'", "in another zone than node n1"},
+		"Azure, the zone":   {"disk.csi.azure.com", azure, "rpc error: code = Unknown desc = Attach volume " + azure + " to instance n1 failed with Retriable: false, HTTPStatusCode: 400, RawError: Disk " + azure + " cannot be attached to the VM because it is not in the same zone as the VM. VM zone: '1'. Disk zone: '2'.", "in another zone than node n1"},
+		"Nova, the zone":    {"cinder.csi.openstack.org", os, "rpc error: code = Internal desc = Attach Volume failed: Invalid volume: Instance 186 and volume " + os + " are not in the same availability_zone. Instance is in AZ1. Volume is in AZ3", "in another zone than node n1"},
+		"EC2, the volume":   {"ebs.csi.aws.com", "vol-0a1b2c3d4e5f60718", "rpc error: code = NotFound desc = Volume \"vol-0a1b2c3d4e5f60718\" not found", "has no volume vol-0a1b2c3d4e5f60718"},
+		"GCE, the volume":   {"pd.csi.storage.gke.io", "projects/p/zones/z/disks/disk-1", "rpc error: code = NotFound desc = Could not find disk Key{\"disk-1\", zone: \"z\"}: googleapi: Error 404: The resource 'projects/p/zones/z/disks/disk-1' was not found, notFound", "has no volume disk-1"},
+		"Azure, the volume": {"disk.csi.azure.com", azure, "rpc error: code = NotFound desc = Volume not found, failed with error: RESPONSE 404: 404 Not Found ERROR CODE: ResourceNotFound The Resource 'Microsoft.Compute/disks/disk-1' under resource group 'rg' was not found.", "has no volume disk-1"},
+		"something else":    {"pd.csi.storage.gke.io", "projects/p/zones/z/disks/disk-1", "rpc error: code = NotFound desc = Could not attach disk-1: the network 'default' was not found", "refuses to attach"},
+	} {
+		w := vol(c.driver, c.handle, "").Waits()
+		_, r := attachFailed(va(w, "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: '"+strings.ReplaceAll(c.text, "'", "''")+"'}"), "AttachVolume.Attach failed for volume \"pv-data\" : "+c.text).Moved("attachRequired: false", "attachRequired: true").Verdict(t, Catalog(), "pvc shop/data")
+		if len(r.RootCauses) > 0 || len(r.Unexplained) == 0 || !strings.Contains(r.Unexplained[0].Answer, c.want) {
+			t.Errorf("%s: %d causes, %d unexplained", name, len(r.RootCauses), len(r.Unexplained))
+		}
 	}
 }
