@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -46,7 +47,7 @@ func (z puzzle) says() string {
 	if does == "" {
 		return ""
 	}
-	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith(), z.watched(), z.nowhere()); kept != "" {
+	if kept := cmp.Or(z.keptObject(), z.runsOn(), z.stillWith(), z.watched(), z.nowhere(), z.sealed()); kept != "" {
 		return kept
 	}
 	if z.shrunk() {
@@ -177,6 +178,14 @@ func (z puzzle) nowhere() string {
 		return "The storage says that the volume lies in another zone than node " + z.node + "."
 	}
 	return ""
+}
+
+// sealed is what cryptsetup says of an encrypted volume that it does not open.
+func (z puzzle) sealed() string {
+	if z.text == nil || z.step != Staging {
+		return ""
+	}
+	return crypt.Told(z.p.at(z))
 }
 
 // unplaced is a pod that waits for the volume and that the scheduler has refused every node.

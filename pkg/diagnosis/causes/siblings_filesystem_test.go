@@ -116,6 +116,11 @@ func TestSiblingsNodeFilesystem(t *testing.T) {
 	mapper := func(w *world, name, uuid string) *world {
 		return dmOver(w, "n1", "dm-3", "254:3", name, uuid, "rbd0").Entries("n1", "@claim/254:3", "free", "@claim/252:0", "EBUSY")
 	}
+	sayEach(t, map[string]said{
+		"no key slot is left, or none is usable": {opening("No usable keyslot is available. error: exit status 1"), []string{"no key slot in the volume's header"}, nil},
+		"its mapping stands already":             {mapper(opening("Device luks-rbd-"+rbdHandle+" already exists. error: exit status 5"), "luks-rbd-"+rbdHandle, "CRYPT-LUKS2-5f"), []string{"stands on node n1 already"}, []string{"cryptsetup close"}},
+		"its mapping is not there":               {opening("Device luks-rbd-" + rbdHandle + " already exists. error: exit status 5"), nil, []string{"stands on node n1 already"}},
+	})
 	lh := "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\ncsi: {driver: driver.crypt.example, fsType: ext4, volumeHandle: vol-77, volumeAttributes: {encrypted: 'true'}, nodeStageSecretRef: {namespace: shop, name: key}}"
 	own := func() *world { return sketch.NewWorld("driver.crypt.example", "vol-77", lh).Waits().Attached("n1") }
 	full := func() *world {
@@ -134,13 +139,10 @@ func TestSiblingsNodeFilesystem(t *testing.T) {
 		"cryptsetup is not on the host":          {own().Without("n1", "usr/sbin/cryptsetup").FailedMount(stageFails("nsenter: failed to execute cryptsetup: No such file or directory: exit status 127")), "", "broken: certain encryption-tools-missing Node n1"},
 		"cryptsetup is in the driver's image":    {crypt().Entries("n1", "proc/modules", "dm_crypt 57344 0 - Live 0x0\nrbd 28672 0 - Live 0x0").Without("n1", "usr/sbin/cryptsetup").FailedMount(stageFails("the operation did not succeed")), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the kernel has no dm_crypt":             {crypt().FailedMount(stageFails("failed to open device /dev/rbd0: exit status 1 device-mapper: reload ioctl on luks-rbd-k8s failed: Invalid argument")).Kernel("n1", "61|device-mapper: table: 253:5: crypt: unknown target type (-EINVAL)", "61|device-mapper: ioctl: error adding target to table"), "", "broken: certain encryption-tools-missing Node n1"},
-		"no key slot is left, or none is usable": {opening("No usable keyslot is available. error: exit status 1"), "", "broken: likely encryption-key-wrong PersistentVolume pv-data"},
 		"a hash that the node does not have":     {opening("Cannot use whirlpool hash for keyslot encryption.\nKeyslot open failed.\nNo usable keyslot is available. error: exit status 1"), "", "broken: certain encryption-parameters-refused Node n1"},
 		"no header, and a filesystem":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1").Entries("n1", "@content/252:0", "TYPE=ext4\nUUID=5f"), "", "broken: certain encryption-key-wrong PersistentVolume pv-data"},
 		"no header, and nothing else":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1").Entries("n1", "@content/252:0", "TYPE=none"), "", "broken: likely encryption-key-wrong PersistentVolume pv-data"},
 		"no header, and there is one":            {opening("Device /dev/rbd0 is not a valid LUKS device. error: exit status 1"), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"its mapping stands already":             {mapper(opening("Device luks-rbd-"+rbdHandle+" already exists. error: exit status 5"), "luks-rbd-"+rbdHandle, "CRYPT-LUKS2-5f"), "", "broken: certain crypt-mapper-stale Device n1/254:3"},
-		"its mapping stands, and another fails":  {mapper(opening("Device luks-rbd-other already exists. error: exit status 5"), "luks-rbd-"+rbdHandle, "CRYPT-LUKS2-5f"), "", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"somebody's mapping over a plain disk":   {mapper(rbdMapped(rbd().Waits().Attached("n1"), "n1"), "secret", "CRYPT-PLAIN-secret").FailedMount(stageFails("mount failed: exit status 32 Output: mount: /g: /dev/rbd0 already mounted or mount point busy.")), "", "broken: likely device-claimed-by-unknown Device n1/252:0"},
 		"kubelet's filesystem is full":           {full().FailedMount("MountVolume.SetUp failed for volume \"kube-api-access-x\" : write /var/lib/kubelet/pods/x: no space left on device"), "", "broken: certain filesystem-full Node n1"},
 		"kubelet's filesystem is full, no words": {full().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : the operation did not succeed"), "", "broken: certain filesystem-full Node n1"},

@@ -27,9 +27,22 @@ func TestMountsThatTheKernelRefuses(t *testing.T) {
 		"ext4 with blocks above the page":        {fs("ext4", "61|EXT4-fs (nvme1n1): bad block size 65536"), unknown},
 		"of another disk":                        {fs("ext4", "61|EXT4-fs (nvme9n1): bad block size 65536"), why},
 		"a journal that ext4 cannot load":        {fs("ext4", "61|JBD2: journal recovery failed", "61|EXT4-fs (nvme1n1): error loading journal"), damaged},
+		"a superblock of XFS that is damaged":    {fs("xfs", "61|XFS (nvme1n1): SB validate failed with error -117."), damaged},
+		"a superblock of XFS that is another's":  {fs("xfs", "61|XFS (nvme1n1): Invalid superblock magic number", "61|XFS (nvme1n1): SB validate failed with error -22."), why},
+		"a copy of Btrfs":                        {fs("btrfs", "61|BTRFS warning: duplicate device /dev/nvme1n1 devid 1 generation 10 scanned by mount (4242)"), "broken: likely xfs-uuid-duplicate Device n1/259:1"},
+		"Btrfs without one of its devices":       {fs("btrfs", "61|BTRFS error (device nvme1n1): devid 2 uuid 228e4f85-b72a-40e1-baf1-cbf66570330e is missing", "61|BTRFS error (device nvme1n1): failed to read the system array: -2", "61|BTRFS error (device nvme1n1): open_ctree failed"), why},
 		"a log that XFS cannot replay":           {fs("xfs", "61|XFS (nvme1n1): Starting recovery (logdev: internal)", "61|XFS (nvme1n1): log mount/recovery failed: error -117", "61|XFS (nvme1n1): log mount failed"), damaged},
 		"the disk fails under the log":           {fs("xfs", "61|XFS (nvme1n1): log recovery read I/O error at daddr 0x0 len 8 error -5", "61|XFS (nvme1n1): log mount/recovery failed: error -5", "61|XFS (nvme1n1): log mount failed"), why},
 		"the disk fails under the journal":       {fs("ext4", "61|I/O error, dev nvme1n1, sector 8388608 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", "61|EXT4-fs (nvme1n1): error loading journal"), why},
+	})
+	const beyond, short = "61|mount: attempt to access beyond end of device\\x0anvme1n1: rw=4096, sector=20971616, nr_sectors = 1 limit=20971520", "is smaller than its filesystem"
+	sayEach(t, map[string]said{
+		"XFS beyond its device":                  {fs("xfs", beyond, "61|XFS (nvme1n1): last sector read failed"), []string{short}, nil},
+		"XFS beyond its device, an older kernel": {fs("xfs", "61|attempt to access beyond end of device", "61|nvme1n1: rw=4096, want=20971616, limit=20971520", "61|XFS (nvme1n1): last sector read failed"), []string{short}, nil},
+		"XFS on a device that fails":             {fs("xfs", "61|XFS (nvme1n1): last sector read failed"), nil, []string{short}},
+		"Btrfs beyond its device":                {fs("btrfs", "61|BTRFS error (device nvme1n1): device total_bytes should be at most 5423104 but found 10737418240", "61|BTRFS error (device nvme1n1): failed to read chunk tree: -22"), []string{short}, nil},
+		"Btrfs without one of its devices":       {fs("btrfs", "61|BTRFS error (device nvme1n1): devid 2 uuid 228e4f85-b72a-40e1-baf1-cbf66570330e is missing", "61|BTRFS error (device nvme1n1): failed to read the system array: -2", "61|BTRFS error (device nvme1n1): open_ctree failed"), []string{"is missing"}, []string{"open_ctree"}},
+		"a copy of Btrfs":                        {fs("btrfs", "61|BTRFS warning: duplicate device /dev/nvme1n1 devid 1 generation 10 scanned by mount (4242)"), []string{"is a Btrfs filesystem"}, []string{"nouuid", "XFS"}},
 	})
 }
 

@@ -37,7 +37,7 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence
 		return nil
 	}
 	since := asked(x, v, node)
-	var out []report.Evidence
+	var out, last []report.Evidence
 	for _, l := range slices.Backward(view.Facts.Kernel) {
 		if l.At.IsZero() || l.At.Before(since) || !speaksOf(l, names) && !beginsWith(l.Text, words) {
 			continue
@@ -45,9 +45,17 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence
 		if slices.ContainsFunc(out, func(e report.Evidence) bool { return e.Text == l.Text }) {
 			continue
 		}
-		if out = append(out, evidence.FromNode(node, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text)); len(out) == 2 {
+		said := evidence.FromNode(node, fmt.Sprintf("@kmsg:%d", l.Sequence), l.Text)
+		if evidence.ContainsAny(l.Text, follows...) {
+			last = append(last, said)
+			continue
+		}
+		if out = append(out, said); len(out) == 2 {
 			break
 		}
+	}
+	if len(out) == 0 {
+		out = last[:min(len(last), 2)]
 	}
 	if len(out) == 0 && evidence.Tables(x, node, probes.KernelLog).Complete() {
 		about := cmp.Or(strings.Join(names, ", "), string(kind), strings.Join(words, ", "))
@@ -55,6 +63,10 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence
 	}
 	return out
 }
+
+// follows are the words with which Btrfs ends a mount whose reason it has told before (open_ctree in
+// fs/btrfs/disk-io.c).
+var follows = []string{"): open_ctree failed", "): failed to read the system array", "): failed to read chunk tree"}
 
 // asked is since when the volume is tried on a node: its oldest pod there, or recently.
 func asked(x *snapshot.Index, v *snapshot.Volume, node string) time.Time {

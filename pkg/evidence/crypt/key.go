@@ -25,7 +25,6 @@ const (
 	NoPassphrase Lock = "passphrase" // the Secret holds none
 	Provider     Lock = "provider"   // the Secret names a key provider that the driver does not have
 	Plain        Lock = "plain"      // there is no LUKS header
-	NoUsable     Lock = "usable"     // no key slot is left, or none that the node can use
 )
 
 // words of cryptsetup(8), exit status 2, and of the drivers that look into the Secret
@@ -41,8 +40,12 @@ var words = []struct {
 	{Provider, pattern.MustCompile(`(?i)unsupported key provider`)},
 	{Plain, pattern.MustCompile(`(?i)unsupported disk encryption format`)},
 	{Plain, pattern.MustCompile(`(?i)is not a valid LUKS device`)},
-	{NoUsable, pattern.MustCompile(`(?i)no usable keyslot is available`)}, // ENOENT of the library, whatever the passphrase
 }
+
+var (
+	noSlot   = pattern.MustCompile(`(?i)no usable keyslot is available`)
+	standing = pattern.MustCompile(`\bDevice (\S+) already exists`)
+)
 
 // resizing are texts about an expansion, which print the same words of cryptsetup.
 var resizing = pattern.MustCompile(`(?i)NodeExpandVolume|ControllerExpandVolume|cryptsetup"?,? resize|\bresiz|expand`)
@@ -136,10 +139,9 @@ func attempts(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool { return opening.MatchString(t.Raw) })
 }
 
-// Ceiling is how far the words carry: that no slot can be used leaves open whether any is left, and a header that is
-// not there whether it was.
+// Ceiling is how far the words carry: of a header that is not there they leave open whether it was.
 func (k Key) Ceiling() report.Certainty {
-	if k.Lock == NoUsable || k.Bare() {
+	if k.Bare() {
 		return report.Likely
 	}
 	return ""
@@ -148,6 +150,21 @@ func (k Key) Ceiling() report.Certainty {
 // Bare tells whether the device holds nothing that is known: a header may have been there.
 func (k Key) Bare() bool {
 	return k.Lock == Plain && !slices.Contains(disk.Filesystems, k.Content.Type)
+}
+
+// Told is what cryptsetup says freshly of the volume's header or mapping that is no matter of the key, as a sentence;
+// empty: nothing.
+func Told(pl *evidence.Place) string {
+	for _, t := range pl.Refused() {
+		m := standing.FindStringSubmatch(t.Raw)
+		switch {
+		case noSlot.MatchString(t.Raw): // ENOENT of the library, whatever the passphrase
+			return "cryptsetup on node " + pl.Node + " finds no key slot in the volume's header that it can use: none is left or was ever written, or they need a hash or derivation that the node does not have."
+		case m != nil && pl.View != nil && slices.ContainsFunc(pl.View.Blocks(), func(b *probes.BlockDevice) bool { return disk.IsMapped(b, "CRYPT-") && b.DM.Name == m[1] }):
+			return "Mapping " + m[1] + " stands on node " + pl.Node + " already, so cryptsetup does not open the volume under this name again: its driver has to go on with it, or close it."
+		}
+	}
+	return ""
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.

@@ -71,25 +71,13 @@ func (l Leftover) Old() evidence.Answer {
 		facts = append(facts, evidence.FromNode(l.pl.Node, "@content/"+l.Dev.String(), c.Err))
 	}
 	switch {
-	case l.Own():
-		if said := l.Exists(); said.Yes() {
-			return said.With(facts...)
-		}
+	case l.known && l.rests():
 		return evidence.No(facts...) // the rightful mapper of this attachment
 	case !l.known && l.Below() != nothing:
 		return evidence.No(facts...) // a living disk, and nothing to compare it with
 	}
 	return evidence.Yes(facts...)
 }
-
-// Exists asks for cryptsetup's fresh word that the name of the mapping is taken: its driver opens it anew, and the
-// mapping of an attempt before stands.
-func (l Leftover) Exists() evidence.Answer {
-	return l.pl.Refused().Say(func(t evidence.Text) bool { return strings.Contains(t.Raw, "Device "+l.DM.Name+" already exists") })
-}
-
-// Own tells whether it lies over the volume's present disk.
-func (l Leftover) Own() bool { return l.known && l.rests() }
 
 // rests tells whether the volume's disk lies somewhere below the mapping.
 func (l Leftover) rests() bool {

@@ -61,8 +61,9 @@ func Short(pl *evidence.Place) evidence.Answer {
 				evidence.FromNode(pl.Node, "@statfs"+u.Mount.Point, fmt.Sprintf("%d blocks of %d bytes", st.Blocks, st.BlockSize)))
 		}
 	}
-	for _, l := range pl.View.KernelLines(kmsg.BadSuperblock) {
-		if slices.Contains(l.Names, c.Block.Name) && slices.Contains(message.Parse(l.Text).Kinds, message.DeviceShrunk) {
+	beyond := len(c.Lines(kmsg.BeyondEnd)) > 0 && c.Block.Sectors > 0
+	for _, l := range c.Lines(kmsg.BadSuperblock, kmsg.BtrfsError) { // XFS reads the last sector that it wants (xfs_check_sizes in fs/xfs/xfs_mount.c)
+		if slices.Contains(message.Parse(l.Text).Kinds, message.DeviceShrunk) || beyond && strings.Contains(l.Text, "last sector read failed") {
 			return evidence.Yes(evidence.FromKernel(pl.Node, l))
 		}
 	}

@@ -8,12 +8,16 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // noGrowth is ext4 that does not grow a filesystem with known errors (ext4_resize_begin,
 // fs/ext4/resize.c).
 const noGrowth = "so online resizing is not allowed"
+
+// corrupt are EFSCORRUPTED and EFSBADCRC, as XFS numbers what it finds.
+var corrupt = pattern.MustCompile(`error -?(?:117|74)\b`)
 
 // damageLines are the kernel's words about bad metadata of the filesystem that is mounted
 // now, when no request of the device failed: then the data itself is bad, not the way to it.
@@ -36,7 +40,7 @@ func speaksOfDamage(l probes.KernelLine) bool {
 	case kmsg.XFSCorruption, kmsg.BadJournal:
 		return true
 	case kmsg.BadSuperblock: // of ext4, once it has found its magic number (fs/ext4/super.c); the size is the device's
-		return has("EXT4-fs (") && !has("Can't find ext", "unable to read superblock", "bad geometry")
+		return has("EXT4-fs (") && !has("Can't find ext", "unable to read superblock", "bad geometry") || has("SB validate failed") && corrupt.MatchString(l.Text)
 	case kmsg.XFSShutdown:
 		return has("orruption")
 	case kmsg.Ext4Error:

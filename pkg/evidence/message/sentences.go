@@ -36,7 +36,7 @@ var mountSentences = []sentence{
 	says(MpathMember, `mpath_member`),
 	says(CannotOpenBlockdev, `Can'?t open blockdev|cannot open \S+: device or resource busy`),
 	says(FsckUncorrected, `'fsck' found errors on device .* could not correct`),
-	says(DeviceShrunk, `physical size of the device is \d+ blocks|block count \d+ exceeds size of device`),
+	says(DeviceShrunk, `physical size of the device is \d+ blocks|block count \d+ exceeds size of device|device total_bytes should be at most \d+ but found \d+`),
 	says(FsckMounted, `fsck.*(is mounted|is in use)|(is mounted|is in use)\.\s*e2fsck: cannot continue`),
 	says(FsckUnsupported, `fsck.*unsupported feature|has unsupported feature|Found unsupported filesystem features|more recent xfs_repair is recommended`),
 	says(FormatFailed, `format of disk "[^"]+" failed|mkfs\.\w+.*(fail|exit status)|mkfs\.\w+: cannot open|failed to format`),

@@ -2,6 +2,7 @@ package xfs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
@@ -15,9 +16,10 @@ import (
 
 var duplicateUUID = pattern.MustCompile(`duplicate UUID ([0-9a-fA-F-]{36})`)
 
-// Copy is an XFS filesystem whose mount is refused.
+// Copy is an XFS filesystem whose mount is refused, or one of Btrfs.
 type Copy struct {
 	carrier filesystem.Carrier
+	Kind    string // xfs | btrfs
 	UUID    string
 	Said    evidence.Answer // the kernel calls it a duplicate
 	Refused evidence.Answer // a mount was refused in words that name no reason
@@ -27,7 +29,7 @@ type Copy struct {
 // CopyOf reads the kernel's line about a carrier, the fresh refusal, and its UUID.
 func CopyOf(c filesystem.Carrier) Copy {
 	content, _ := c.Content()
-	out := Copy{carrier: c, UUID: content.UUID, Said: evidence.No(), Refused: evidence.No(), Fails: evidence.No()}
+	out := Copy{carrier: c, Kind: "xfs", UUID: content.UUID, Said: evidence.No(), Refused: evidence.No(), Fails: evidence.No()}
 	var shown report.Evidence
 	if content.UUID != "" {
 		shown = c.Shows("TYPE="+content.Type, "UUID="+content.UUID)
@@ -41,6 +43,9 @@ func CopyOf(c filesystem.Carrier) Copy {
 			out.UUID = m[1]
 		}
 		out.Said = evidence.Yes(evidence.FromKernel(c.Place.Node, l), shown)
+		if strings.Contains(l.Text, "BTRFS") { // it says so whoever looks for filesystems (device_list_add in fs/btrfs/volumes.c)
+			out.Kind, out.Said = "btrfs", evidence.All(out.Said, evidence.When(filesystem.MountFails(c.Place)))
+		}
 	}
 	return out
 }
@@ -59,7 +64,7 @@ func (c Copy) Original() Original {
 	pl, own := c.carrier.Place, c.carrier.Numbers()
 	for _, b := range pl.View.Blocks() {
 		x, uses := pl.View.Facts.Contents[b.Dev], pl.View.Uses(b.Dev)
-		if x.UUID != c.UUID || c.UUID == "" || x.Type != "xfs" || len(uses) == 0 || slices.Contains(own, b.Dev) {
+		if x.UUID != c.UUID || c.UUID == "" || x.Type != c.Kind || len(uses) == 0 || slices.Contains(own, b.Dev) {
 			continue
 		}
 		line := c.carrier.MountLine(uses[0])

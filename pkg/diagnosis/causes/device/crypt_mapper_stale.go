@@ -39,9 +39,7 @@ var CryptMapperStale = &diagnosis.Rule{
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a mapping that is mounted for the volume", Is: m.InUse()}},
 			Steps:      []remedy.Step{remedy.CryptClose(pl.View, m.BlockDevice)},
 		}
-		if m.Own() {
-			p.Says = "own"
-		} else if m.Kept().Yes() {
+		if m.Kept().Yes() {
 			p.Says, p.AtMost = "kept", report.Likely
 		}
 		p.Device(pl.Node, m.Dev)

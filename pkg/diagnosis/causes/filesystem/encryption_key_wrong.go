@@ -57,8 +57,6 @@ func keyAdvice(says, secret string, bare bool) string {
 		return fmt.Sprintf("Name a key provider that the driver knows in %s (Longhorn: CRYPTO_KEY_PROVIDER secret).", secret)
 	case bare:
 		return "Compare the disk with the storage before anything else: a new disk that was never written holds nothing, one whose header was overwritten opens again only with a copy of the header (cryptsetup luksHeaderRestore) or from a backup."
-	case says == crypt.NoUsable:
-		return "Look which key slots the header has (cryptsetup luksDump). Where none is left, only a copy of the header or a backup brings the data back; where there are some, run the pod on a node whose cryptsetup and kernel know their hash and derivation."
 	case says == crypt.Plain:
 		return fmt.Sprintf("The volume was made without encryption: give it a PersistentVolume and class without it (no attribute encrypted), or copy the data to a new encrypted volume; %s stays as it is.", secret)
 	case says == crypt.NoSlot:

@@ -27,7 +27,7 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 		twin := xfs.CopyOf(c)
 		o := twin.Original()
 		p := &diagnosis.Proof{
-			Subject: diagnosis.DeviceSubject(pl.Node, c.Block.Dev),
+			Subject: diagnosis.DeviceSubject(pl.Node, c.Block.Dev), Says: twin.Kind,
 			With: words.Fields{"volume": volume.Name(pl.Volume), "device": c.Name(), "node": pl.Node, "uuid": twin.UUID,
 				"original": o.Name, "point": o.Point},
 			State: []evidence.Answer{twin.Refused, o.Is},
@@ -39,6 +39,12 @@ var XFSUUIDDuplicate = &diagnosis.Rule{
 				remedy.Words("Mount the copy with the option nouuid (mountOptions of its StorageClass or PersistentVolume, or a newer driver that sets it), or run the pod on a node that does not mount the original."),
 				remedy.Words("Only where nouuid is impossible, and once a copy of the data exists: a new UUID for the unmounted clone with a clean log. Some drivers' own way to a new UUID formats the volume."),
 			},
+		}
+		if twin.Kind == "btrfs" {
+			p.Steps = []remedy.Step{
+				remedy.Words("Run the pod on a node that does not mount the original; a kernel of 6.7 or newer mounts copies of a single device beside each other. Do not mount one in the other's place: Btrfs takes two devices of one UUID for one filesystem and writes to both."),
+				remedy.Words("A new UUID (btrfstune) only for the unmounted clone, on a machine that does not see the original, and once a copy of the data exists."),
+			}
 		}
 		switch {
 		case twin.Said.Yes():
