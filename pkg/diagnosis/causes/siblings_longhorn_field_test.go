@@ -43,6 +43,8 @@ func TestWhoChoseTheFrontend(t *testing.T) {
 	showEach(t, map[string]shown{
 		"chosen in the UI":                 {frontend(refused), own},
 		"the same, in older words":         {frontend("There is no block device frontend for volume " + lhVol), own},
+		"none at all":                      {frontend("volume "+lhVol+" invalid frontend type ").EditIn(volDoc, "frontend: iscsi", "frontend: ''"), own},
+		"none, and it is a standby copy":   {frontend("volume "+lhVol+" invalid frontend type ").EditIn(volDoc, "frontend: iscsi", "frontend: ''").EditIn(volDoc, "Standby: false", "Standby: true"), "broken: certain longhorn-restore-pending Volume longhorn-system/" + lhVol},
 		"chosen by the class":              {given(), class},
 		"a class of a volume by hand":      {given().Edit(made, "annotations: {}"), class},
 		"the same, there is no such class": {given().Edit(made, "annotations: {}").Drop("kind: StorageClass"), own},
@@ -63,9 +65,14 @@ func TestNameThatIsNotTheDisks(t *testing.T) {
 		return w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = " + text)
 	}
 	sealed := func() *world { return lhStages("v1.5.1").EditIn(volDoc, "encrypted: false", "encrypted: true") }
-	yet := func() *world { return says(lhStages("v1.5.1"), "volume "+lhVol+" hasn't been attached yet") }
+	yetOf := func(w *world) *world { return says(w, "volume "+lhVol+" hasn't been attached yet") }
+	upgraded := func() *world {
+		return yetOf(lhNoDisk(lhStages("v1.5.1"), "n1")).EditIn(engDoc, "endpoint: '/dev/longhorn/"+lhVol+"'", "endpoint: ''").EditIn(engDoc, "upgradedReplicaAddressMap: {}", "upgradedReplicaAddressMap: {"+lhVol+"-r-9: '10.42.11.20:10020'}")
+	}
+	yet := func() *world { return yetOf(lhStages("v1.5.1")) }
 	showEach(t, map[string]shown{
 		"not attached yet, its node is there": {yet(), waits},
+		"not attached yet, an upgrade hangs":  {upgraded(), "broken: certain longhorn-engine-upgrade-stuck Volume longhorn-system/" + lhVol},
 		"not attached yet, its node is gone":  {yet().Without("n1", "dev/longhorn"), "broken: certain device-link-missing Device n1/8:16"},
 		"no mapping over the disk":            {says(sealed(), format), "broken: unexplained format-failed; unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"a passphrase that opens nothing":     {says(sealed(), run), waits},

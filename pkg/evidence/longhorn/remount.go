@@ -139,6 +139,12 @@ func (r Remount) Blocker() (why string, a evidence.Answer) {
 	return managerSick(r.pl.X, r.pod.Spec.NodeName)
 }
 
+// Unmanaged tells whether it is the manager of the pod's node that is missed.
+func (r Remount) Unmanaged() bool {
+	_, sick := managerSick(r.pl.X, r.pod.Spec.NodeName)
+	return sick.Yes()
+}
+
 // managerSick asks whether the manager of a node, which alone recreates its pods, does not
 // work.
 func managerSick(x *snapshot.Index, node string) (why string, a evidence.Answer) {

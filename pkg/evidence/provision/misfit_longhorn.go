@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,8 +70,9 @@ func frontendWithoutDevice(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool
 	}
 	value, ev := carried(v, "frontend")
 	given := value
-	if lh := v.LH(); lh != nil && lh.Frontend != "" {
-		value, ev = lh.Frontend, evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", lh.Frontend)
+	if lh := v.LH(); lh != nil && (lh.Frontend != "" || lh.Size > 0 && !lh.Standby && !lh.Status.RestoreRequired) { // a standby volume gets one when it is activated
+		value = cmp.Or(lh.Frontend, "none")
+		ev = evidence.FromAPI("volumes.longhorn.io "+lh.Name, "spec.frontend", value)
 	}
 	if value == "" || value == "blockdev" || value == "ublk" {
 		return Misfit{}, false

@@ -14,7 +14,7 @@ import (
 // EngineUpgradeStuck finds a live upgrade of an engine that does not end.
 var EngineUpgradeStuck = &diagnosis.Rule{
 	Name: "longhorn-engine-upgrade-stuck", Layer: diagnosis.Longhorn, Severity: report.Blocking,
-	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Replicating},
+	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Replicating},
 	YieldsTo: []string{"longhorn-engine-image-not-ready"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
@@ -45,7 +45,7 @@ func upgradeStuck(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine
 	cure := "Make the volume healthy, so that the upgrade goes on; or finish it offline: scale the workload to 0, and the detached volume takes the new image at once. Do not change spec.image back on an attached volume."
 	switch {
 	case blocks.Yes():
-		p.Says, p.Severity, p.Breaks = "blind", report.Blocking, []diagnosis.Step{diagnosis.Attaching}
+		p.Says, p.Severity, p.Breaks = "blind", report.Blocking, []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging} // staged is what has an endpoint
 		p.State = []evidence.Answer{u.Lasts(pl.X), blocks, csi.Wanted(pl)}
 		cure = "Scale the workload to 0 and let the volume detach: a stopped engine begins anew. When the map is there again, note spec.upgradedReplicaAddressMap of engine " + e.Name + ", empty that one field (it can be written back), and upgrade Longhorn: 1.4.4 and 1.5.2 clear it themselves."
 	case many.Yes():

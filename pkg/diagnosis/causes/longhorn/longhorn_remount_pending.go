@@ -50,6 +50,8 @@ func remountPending(pl *evidence.Place, pod *corev1.Pod, r lh.Remount) *diagnosi
 		p.Steps = []remedy.Step{remedy.Words("Wait until the pod has been recreated (under a minute). No step is needed.")}
 	case v.Status.State != "attached":
 		p.Steps = []remedy.Step{remedy.Words("First bring the volume back, which is " + lh.Condition(v) + " now; a new pod has nothing to mount before that.")}
+	case r.Unmanaged():
+		p.Steps = []remedy.Step{remedy.Words("First bring the longhorn-manager on node " + pod.Spec.NodeName + " back: it recreates the pod itself then, and a new pod there has nobody to mount its volume before that.")}
 	default:
 		p.Steps = []remedy.Step{
 			remedy.LetGo(pl.X, pod).Note("It is the one that still has the old mount."),

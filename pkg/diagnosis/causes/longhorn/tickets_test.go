@@ -163,11 +163,22 @@ func TestRemountPending(t *testing.T) {
 	owned := func(at string) *scene {
 		return asked(at).edit("pod", "uid: u,", "uid: u, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: s, controller: true}],")
 	}
+	const sick = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-x, labels: {app: longhorn-manager}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, conditions: [{type: Ready, status: 'False'}]}\n"
+	for manager, want := range map[string]bool{"": true, sick: false} {
+		s := owned("2026-01-02T11:45:00Z")
+		if manager != "" {
+			s.add("m", manager)
+		}
+		_, r := s.run(t, RemountPending)
+		if got := slices.ContainsFunc(r.RootCauses[0].Remedies, func(m report.Remedy) bool { return strings.Contains(m.Title, "elete pod") }); got != want {
+			t.Errorf("a pod is to be deleted: %t, want %t", got, want)
+		}
+	}
 	certain := []string{"certain Pod db-0"}
 	check(t, RemountPending, []branch{
 		{"bare pod", asked("2026-01-02T11:45:00Z"), certain},
 		{"owned, the setting is off", owned("2026-01-02T11:45:00Z").add("auto", lhAPI+"Setting\nmetadata: {name: auto-delete-pod-when-volume-detached-unexpectedly, namespace: longhorn-system}\nvalue: 'false'\n"), certain},
-		{"owned, the manager of the node is not Ready", owned("2026-01-02T11:45:00Z").add("m", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: longhorn-system, name: longhorn-manager-x, labels: {app: longhorn-manager}}\nspec: {nodeName: n1, containers: [{name: m, image: m}]}\nstatus: {phase: Running, conditions: [{type: Ready, status: 'False'}]}\n"), certain},
+		{"owned, the manager of the node is not Ready", owned("2026-01-02T11:45:00Z").add("m", sick), certain},
 		{"owned, a quarter of an hour ago", owned("2026-01-02T11:45:00Z"), []string{"likely Pod db-0"}},
 		{"owned, three seconds ago", owned("2026-01-02T11:59:57Z"), certain},
 		{"before the pod started", asked("2026-01-02T11:00:00Z"), silent},
