@@ -214,6 +214,9 @@ func (m Missing) Is() evidence.Answer {
 		return evidence.Yes(facts...)
 	}
 	facts = append(facts, evidence.FromNode(node, "proc/1/mountinfo", "no line of "+m.At()))
+	if m.own != nil {
+		facts = append(facts, evidence.FromMount(node, m.ownNS, *m.own))
+	}
 	for _, name := range m.Files[:min(3, len(m.Files))] {
 		facts = append(facts, evidence.FromNode(node, fmt.Sprintf("%s/pods/%s/volumes/%s/%s", strings.TrimPrefix(view.KubeletRoot(), "/"), m.Pod.UID, m.dir.Plugin, m.dir.Name), name))
 	}
@@ -235,7 +238,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 	own := view.NamespacesOfPod(string(m.Pod.UID))
 	for _, ns := range view.Namespaces() {
 		for _, o := range ns.Mounts {
-			kubelets := m.mount == nil && ofKubelet(view, ns) && m.isAt(o.Point)
+			kubelets := m.mount == nil && m.own == nil && ofKubelet(view, ns) && m.isAt(o.Point)
 			if kubelets || slices.Contains(own, ns) && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
 				return evidence.Yes(evidence.FromMount(m.pl.Node, ns, o))
 			}

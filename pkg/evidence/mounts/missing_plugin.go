@@ -83,7 +83,7 @@ func (t PluginTable) Is() evidence.Answer {
 // beneath finds in the own table of a container the directory of the node's own disk that lies under the volume's
 // mount: where the container was made, that mount was not there, or not yet.
 func (m *Missing) beneath() (*probes.MountNamespace, *probes.Mount) {
-	if m.mount == nil || m.under != nil || onRoot(m.pl.View, m.mount.Dev) {
+	if m.under != nil || m.mount != nil && onRoot(m.pl.View, m.mount.Dev) {
 		return nil, nil
 	}
 	for _, ns := range m.pl.View.NamespacesOfPod(string(m.Pod.UID)) {
@@ -97,7 +97,7 @@ func (m *Missing) beneath() (*probes.MountNamespace, *probes.Mount) {
 }
 
 // Beneath tells whether the node has the volume mounted and a container has not.
-func (m Missing) Beneath() bool { return m.own != nil }
+func (m Missing) Beneath() bool { return m.own != nil && m.mount != nil }
 
 // In is where a container has the directory instead of the volume.
 func (m Missing) In() string {
